@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const swc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
+delete swc.$schema;
+
+// One place says how a test file is compiled and resolved; the kinds below differ only in which files they own.
+const kind = (displayName, testMatch, more = {}) => ({
+  displayName,
+  rootDir: import.meta.dirname,
+  roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/tools'],
+  testMatch,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false, sourceMaps: 'inline' }] },
+  // `js` stands before `ts`: a dependency that ships its sources beside its build must resolve to the build.
+  moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'json', 'node'],
+  moduleNameMapper: {
+    '^@berth/([^/]+)$': ['<rootDir>/libs/$1/src/index.ts', '<rootDir>/tools/$1/src/index.ts'],
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  modulePathIgnorePatterns: ['/dist/', '/\\.nx/', '/\\.berth/'],
+  ...more,
+});
+
+// Tests of containers need a machine that lets a private engine run. Where it does not they are left out, which is said;
+// with BERTH_TEST_ENGINE=required they run anyway, and fail.
+const leaveOutEngine = () => {
+  if (process.env.BERTH_TEST_ENGINE === 'required') return false;
+  const script = fileURLToPath(new URL('tools/engine/engine-available.sh', import.meta.url));
+  const { status, stdout, error } = spawnSync(script, { encoding: 'utf8' });
+  if (status === 0) return false;
+  process.stderr.write(`Tests of containers are left out. ${stdout?.trim() || error?.message}\n`);
+  return true;
+};
+
+export default {
+  projects: [
+    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,engine}.spec.ts']),
+    kind('int', ['**/*.int.spec.ts']),
+    kind('e2e', ['**/*.e2e.spec.ts']),
+    ...(leaveOutEngine() ? [] : [kind('engine', ['**/*.engine.spec.ts'])]),
+  ],
+};
