@@ -1,0 +1,55 @@
+import type { CpuRequest, GpuRequest } from '../gpu/index.js';
+import type { AccountId, EndpointId } from '../ids.js';
+
+export type EndpointType = 'QUEUE' | 'LOAD_BALANCER';
+export type Flashboot = 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT';
+
+export type Scaling =
+  | { readonly type: 'QUEUE_DELAY'; readonly queueDelaySeconds: number }
+  | { readonly type: 'REQUEST_COUNT'; readonly requestCount: number };
+
+export interface WorkerRange {
+  readonly min: number;
+  readonly max: number;
+  /** Seconds an idle worker stays; null where the scaler has none (`QUEUE` with `REQUEST_COUNT`). */
+  readonly idleTimeoutSeconds: number | null;
+}
+
+/** What a worker's container is made of. A change of it is a new release. */
+export interface ContainerSpec {
+  readonly image: string;
+  /** One string, split into words like a POSIX shell does when the container starts. */
+  readonly args: string;
+  /** Null: the operator's default. */
+  readonly diskGb: number | null;
+  readonly env: Readonly<Record<string, string>>;
+  /** `port/protocol` each. */
+  readonly ports: readonly string[];
+  readonly registryId: string | null;
+}
+
+/** What a tenant configured. Only the management API writes it. */
+export interface EndpointSpec {
+  readonly name: string;
+  readonly type: EndpointType;
+  readonly container: ContainerSpec;
+  readonly scaling: Scaling;
+  readonly workers: WorkerRange;
+  /** Exactly one of `gpu` and `cpu` is set. */
+  readonly gpu: GpuRequest | null;
+  readonly cpu: readonly CpuRequest[] | null;
+  readonly dataCenterIds: readonly string[];
+  readonly networkVolumeIds: readonly string[];
+  readonly flashboot: Flashboot;
+  /** Execution time limit of a job without its own policy, in ms. */
+  readonly executionTimeoutMs: number;
+}
+
+export interface Endpoint {
+  readonly id: EndpointId;
+  readonly accountId: AccountId;
+  readonly spec: EndpointSpec;
+  /** Ordinal of the container's latest release, from 1. */
+  readonly release: number;
+  readonly createdAtMs: number;
+}

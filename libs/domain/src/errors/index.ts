@@ -1,0 +1,1 @@
+export { PlatformError, type ErrorCode, type PlatformErrorOptions } from './platform-error.js';

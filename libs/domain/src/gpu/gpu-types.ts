@@ -1,0 +1,84 @@
+export type GpuManufacturer = 'NVIDIA' | 'AMD';
+
+/** A GPU type of the catalog. */
+export interface GpuType {
+  /** The name that the driver reports; the id of the management API. */
+  readonly id: string;
+  readonly name: string;
+  readonly memoryGb: number;
+  /** Null: the type is in no serverless pool. */
+  readonly pool: string | null;
+  readonly manufacturer: GpuManufacturer;
+}
+
+type Row = readonly [id: string, name: string, memoryGb: number, pool: string | null];
+
+/** The published catalog (wire contract 6.5). The order of the rows is the order of the catalog's answers. */
+const ROWS: readonly Row[] = [
+  ['NVIDIA RTX A4000', 'RTX A4000', 16, 'AMPERE_16'],
+  ['NVIDIA RTX A4500', 'RTX A4500', 20, 'AMPERE_16'],
+  ['NVIDIA RTX 4000 Ada Generation', 'RTX 4000 Ada', 20, 'AMPERE_16'],
+  ['NVIDIA RTX 2000 Ada Generation', 'RTX 2000 Ada', 16, 'AMPERE_16'],
+  ['NVIDIA L4', 'L4', 24, 'AMPERE_24'],
+  ['NVIDIA RTX A5000', 'RTX A5000', 24, 'AMPERE_24'],
+  ['NVIDIA GeForce RTX 3090', 'RTX 3090', 24, 'AMPERE_24'],
+  ['NVIDIA GeForce RTX 4090', 'RTX 4090', 24, 'ADA_24'],
+  ['NVIDIA GeForce RTX 5090', 'RTX 5090', 32, 'ADA_32_PRO'],
+  ['NVIDIA A40', 'A40', 48, 'AMPERE_48'],
+  ['NVIDIA RTX A6000', 'RTX A6000', 48, 'AMPERE_48'],
+  ['NVIDIA L40', 'L40', 48, 'ADA_48_PRO'],
+  ['NVIDIA L40S', 'L40S', 48, 'ADA_48_PRO'],
+  ['NVIDIA RTX 6000 Ada Generation', 'RTX 6000 Ada', 48, 'ADA_48_PRO'],
+  ['NVIDIA A100 80GB PCIe', 'A100 PCIe', 80, 'AMPERE_80'],
+  ['NVIDIA A100-SXM4-80GB', 'A100 SXM', 80, 'AMPERE_80'],
+  ['NVIDIA H100 PCIe', 'H100 PCIe', 80, 'ADA_80_PRO'],
+  ['NVIDIA H100 80GB HBM3', 'H100 SXM', 80, 'ADA_80_PRO'],
+  ['NVIDIA H100 NVL', 'H100 NVL', 94, 'ADA_80_PRO'],
+  ['NVIDIA RTX PRO 6000 Blackwell Server Edition', 'RTX PRO 6000', 96, 'BLACKWELL_96'],
+  ['NVIDIA RTX PRO 6000 Blackwell Workstation Edition', 'RTX PRO 6000 WK', 96, 'BLACKWELL_96'],
+  ['NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition', 'RTX PRO 6000 MaxQ', 96, 'BLACKWELL_96'],
+  ['NVIDIA H200', 'H200 SXM', 141, 'HOPPER_141'],
+  ['NVIDIA B200', 'B200', 180, 'BLACKWELL_180'],
+  ['NVIDIA B300 SXM6 AC', 'B300', 288, null],
+  ['NVIDIA H200 NVL', 'NVIDIA H200 NVL', 143, null],
+  ['AMD Instinct MI300X OAM', 'MI300X', 192, null],
+  ['NVIDIA RTX PRO 4500 Blackwell', 'RTX PRO 4500', 32, null],
+  ['NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 1g.24gb', 'PRO 6000 MIG 24GB', 24, null],
+  ['NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 2g.48gb', 'PRO 6000 MIG 48GB', 48, null],
+  ['NVIDIA RTX 5000 Ada Generation', 'RTX 5000 Ada', 32, null],
+  ['NVIDIA RTX 4000 SFF Ada Generation', 'RTX 4000 Ada SFF', 20, null],
+  ['NVIDIA RTX A2000', 'RTX A2000', 6, null],
+  ['NVIDIA A30', 'A30', 24, null],
+  ['NVIDIA GeForce RTX 3070', 'RTX 3070', 8, null],
+  ['NVIDIA GeForce RTX 3080', 'RTX 3080', 10, null],
+  ['NVIDIA GeForce RTX 3080 Ti', 'RTX 3080 Ti', 12, null],
+  ['NVIDIA GeForce RTX 3090 Ti', 'RTX 3090 Ti', 24, null],
+  ['NVIDIA GeForce RTX 4070 Ti', 'RTX 4070 Ti', 12, null],
+  ['NVIDIA GeForce RTX 4080', 'RTX 4080', 16, null],
+  ['NVIDIA GeForce RTX 4080 SUPER', 'RTX 4080 SUPER', 16, null],
+  ['NVIDIA GeForce RTX 5080', 'RTX 5080', 16, null],
+  ['Tesla V100-PCIE-16GB', 'Tesla V100', 16, null],
+  ['Tesla V100-SXM2-16GB', 'V100 SXM2', 16, null],
+  ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null],
+];
+
+export const GPU_TYPES: readonly GpuType[] = ROWS.map(([id, name, memoryGb, pool]) => ({
+  id,
+  name,
+  memoryGb,
+  pool,
+  manufacturer: id.startsWith('AMD ') ? 'AMD' : 'NVIDIA',
+}));
+
+const BY_ID: ReadonlyMap<string, GpuType> = new Map(GPU_TYPES.map((type) => [type.id, type]));
+
+/** Pool ids in the order of the catalog. */
+export const GPU_POOLS: readonly string[] = [
+  ...new Set(GPU_TYPES.flatMap(({ pool }) => (pool === null ? [] : [pool]))),
+];
+
+/** The catalog's entry, or undefined for a card that the catalog does not know. */
+export const gpuTypeById = (typeId: string): GpuType | undefined => BY_ID.get(typeId);
+
+/** The types of one pool; empty for an unknown pool. */
+export const gpuTypesOfPool = (pool: string): readonly GpuType[] => GPU_TYPES.filter((type) => type.pool === pool);

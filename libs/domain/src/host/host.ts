@@ -1,0 +1,40 @@
+import type { HostId } from '../ids.js';
+
+export interface HostGpu {
+  /** Position on the host: what the driver calls the device index. */
+  readonly index: number;
+  /** GPU type id of the catalog; the driver's own name where the catalog has none. */
+  readonly typeId: string;
+  readonly memoryBytes: number;
+}
+
+/** What a machine has, as its agent reports it. */
+export interface Inventory {
+  readonly vcpus: number;
+  /** True where more vCPU are reported than the machine has. */
+  readonly isOvercommitted: boolean;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly gpus: readonly HostGpu[];
+  /** True where the GPUs are pretended, for trying Berth without one. */
+  readonly areGpusSimulated: boolean;
+  /** The driver's highest CUDA version, `major.minor`; null without GPU. */
+  readonly cudaVersion: string | null;
+  readonly runtime: 'docker' | 'process' | 'kubernetes';
+  /** Images already present: placement prefers such a host. */
+  readonly images: readonly string[];
+}
+
+/** Whether new workers may come (`ready`), stay but not come (`cordoned`), or must leave (`draining`). */
+export type HostIntent = 'ready' | 'cordoned' | 'draining';
+
+export interface Host {
+  readonly id: HostId;
+  readonly name: string;
+  readonly dataCenterId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly intent: HostIntent;
+  /** Null until the host has joined. */
+  readonly inventory: Inventory | null;
+  readonly lastSeenAtMs: number | null;
+}

@@ -1,0 +1,42 @@
+export { ATTACHMENT_SLACK_MS, attachmentTtlMs, disappearsAtMs, isGone, recordTtlMs } from './expiry.js';
+export { JOB_STATES, JOB_TRANSITIONS, canMove, isEnded, type JobState } from './job-state.js';
+export { jobTimes, type JobTimes } from './job-times.js';
+export { jobKeyOf, type AttemptRecord, type CurrentAttempt, type Job } from './job.js';
+export {
+  BLOB_PART_BYTES,
+  CHUNK_MAX_BYTES,
+  INLINE_INPUT_MAX_BYTES,
+  INLINE_OUTPUT_MAX_BYTES,
+  type BlobManifest,
+  type Payload,
+} from './payload.js';
+export {
+  EXECUTION_TIMEOUT_DEFAULT_MS,
+  EXECUTION_TIMEOUT_MAX_MS,
+  EXECUTION_TIMEOUT_MIN_MS,
+  TTL_DEFAULT_MS,
+  TTL_MAX_MS,
+  TTL_MIN_MS,
+  WAIT_DEFAULT_MS,
+  WAIT_MAX_MS,
+  WAIT_MIN_MS,
+  retentionMs,
+} from './policy.js';
+export { ATTEMPTS_MAX, retriesOf, retryDelayMs } from './retry-schedule.js';
+export { stateDiagram } from './state-diagram.js';
+export {
+  EXECUTION_TIMEOUT_ERROR,
+  cancelJob,
+  finishJob,
+  loseAttempt,
+  reportProgress,
+  takeJob,
+  timeOutJob,
+  type Loss,
+  type Progress,
+  type Refusal,
+  type Report,
+  type Result,
+  type Taker,
+  type Verdict,
+} from './transitions.js';

@@ -1,0 +1,25 @@
+import type { RawJson } from '../json/index.js';
+
+/** Where the parts of a payload above the inline limit lie, and how to know that they are whole. */
+export interface BlobManifest {
+  /** Distinguishes the writers of one direction: `in`, or `out` and the attempt that wrote it. */
+  readonly name: string;
+  readonly parts: number;
+  readonly sizeBytes: number;
+  /** Lower-case hex over the UTF-8 bytes of the JSON text. */
+  readonly sha256: string;
+}
+
+/** A JSON value, either inside the record or as parts beside it. */
+export type Payload =
+  { readonly kind: 'inline'; readonly json: RawJson } | { readonly kind: 'blob'; readonly manifest: BlobManifest };
+
+/** Above these sizes a payload leaves the record (design, `JOBS_S`). */
+export const INLINE_INPUT_MAX_BYTES = 64 * 1024;
+export const INLINE_OUTPUT_MAX_BYTES = 256 * 1024;
+
+/** Raw bytes of one part: with its envelope it stays below the broker's message limit. */
+export const BLOB_PART_BYTES = 512 * 1024;
+
+/** Largest stream chunk (specification, "Limits"). */
+export const CHUNK_MAX_BYTES = 1_000_000;

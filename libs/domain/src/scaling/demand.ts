@@ -1,0 +1,14 @@
+/** What the routers see of one endpoint's jobs. Only normal jobs trigger scaling. */
+export interface Demand {
+  readonly queuedNormal: number;
+  readonly queuedLow: number;
+  /** All jobs in progress. */
+  readonly running: number;
+  /** Those of `running` that have low priority: they keep the workers they run on, and bring no other. */
+  readonly runningLow: number;
+  /** Instant from which the oldest waiting normal job waits; null when none waits. */
+  readonly oldestQueuedAtMs: number | null;
+  /** Jobs that ended within the last minute, and the time they ran, for the measured pace. */
+  readonly endedLastMinute: number;
+  readonly executionMsLastMinute: number;
+}

@@ -1,0 +1,13 @@
+export { countWorkers, totalWorkers, type WorkerCounts } from './count-workers.js';
+export {
+  STABLE_WINDOW_DEFAULT_MS,
+  decideScale,
+  type ScaleDecision,
+  type ScaleMemory,
+  type ScaleReason,
+  type ScaleView,
+} from './decide-scale.js';
+export type { Demand } from './demand.js';
+export type { AddedForDelay } from './queue-delay.js';
+export type { WantedLevel } from './stable-window.js';
+export type { DemandReason } from './wanted-workers.js';

@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import type { EndpointId, WorkerId } from '../ids.js';
+import { observeWorker } from './observe-worker.js';
+import { planWorker } from './plan-worker.js';
+import { newJournal } from './worker-journal.js';
+import type { WorkerView } from './worker-view.js';
+
+const identity = { workerId: 'w' as WorkerId, endpointId: 'e' as EndpointId, release: 2, gpuTypeId: null };
+
+const viewWith = (runningJobs: number): WorkerView => ({
+  desired: { intent: 'running', endpointType: 'QUEUE', generation: 0, initTimeoutMs: 1, stopGraceMs: 1 },
+  isSynced: true,
+  container: { kind: 'running', containerId: 'c', startedAtMs: 7 },
+  preparation: 'done',
+  session: {
+    containerId: 'c',
+    openedAtMs: 7,
+    readyAtMs: 8,
+    runningJobs,
+    finishedJobs: 0,
+    latestDeadlineAtMs: null,
+    recycleReason: null,
+    killReason: null,
+    releasedAtMs: null,
+    stoppedAtMs: null,
+    killedAtMs: null,
+  },
+  journal: { ...newJournal(0), failedStarts: 2 },
+});
+
+test('an observation tells the phase, and since when', () => {
+  const at = (runningJobs: number, previous: Parameters<typeof observeWorker>[1]['previous'], nowMs: number) => {
+    const view = viewWith(runningJobs);
+    return observeWorker(identity, { view, condition: planWorker(view, nowMs).condition, previous }, nowMs);
+  };
+  const idle = at(0, null, 100);
+  expect(idle).toEqual({
+    ...identity,
+    phase: 'idle',
+    reason: '',
+    runningJobs: 0,
+    failedStarts: 2,
+    phaseSinceMs: 100,
+    startedAtMs: 7,
+  });
+  const later = at(0, idle, 200);
+  expect(later.phaseSinceMs).toBe(100);
+  const busy = at(2, later, 300);
+  expect(busy).toMatchObject({ phase: 'busy', runningJobs: 2, phaseSinceMs: 300 });
+});

@@ -1,0 +1,41 @@
+import { withContainerEnd } from './worker-journal.js';
+import type { WorkerOperation } from './worker-operation.js';
+import type { WorkerSession, WorkerView } from './worker-view.js';
+
+/** Said of a container that was killed because it never became ready. */
+export const INIT_TIMEOUT_REASON = 'the worker was not ready within its initialization time';
+
+/** The next step after a session's container exited or vanished: settle its jobs, count its end, take it away. */
+export function planContainerEnd(view: WorkerView, session: WorkerSession, nowMs: number): WorkerOperation {
+  const { containerId } = session;
+  const exited = exitOf(view, session);
+  const reason = endReason(exited, session);
+  const isExpected = session.stoppedAtMs !== null || session.killReason !== null;
+  if (session.runningJobs > 0) {
+    return { kind: 'give-back-jobs', isCharged: !isExpected && session.killedAtMs === null, reason };
+  }
+  if (view.journal.countedContainerId === containerId) return { kind: 'remove', containerId };
+  const readyForMs = session.readyAtMs === null ? null : nowMs - session.readyAtMs;
+  const { finishedJobs } = session;
+  const end = { containerId, exitCode: exited?.exitCode ?? null, readyForMs, finishedJobs, isExpected, reason };
+  return { kind: 'write-journal', journal: withContainerEnd(view.journal, end, nowMs) };
+}
+
+interface Exit {
+  readonly exitCode: number | null;
+  readonly reason: string;
+}
+
+/** Null when the container is not there to be asked. */
+const exitOf = ({ container }: WorkerView, { containerId }: WorkerSession): Exit | null =>
+  container.kind === 'exited' && container.containerId === containerId ? container : null;
+
+function endReason(exit: Exit | null, session: WorkerSession): string {
+  if (session.killReason !== null) return session.killReason;
+  if (session.readyAtMs === null && session.stoppedAtMs === null && session.killedAtMs !== null) {
+    return INIT_TIMEOUT_REASON;
+  }
+  if (exit === null) return 'the container vanished';
+  const code = exit.exitCode === null ? 'an unknown code' : `code ${exit.exitCode}`;
+  return `the container exited with ${code}${exit.reason === '' ? '' : `: ${exit.reason}`}`;
+}

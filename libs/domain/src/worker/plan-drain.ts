@@ -1,0 +1,30 @@
+import { killStep, waitUntil, type WorkerOperation } from './worker-operation.js';
+import type { DesiredWorker, WorkerSession } from './worker-view.js';
+
+/** Time after SIGTERM of a container that nobody desires any more. */
+export const STOP_GRACE_DEFAULT_MS = 30_000;
+
+/** A running job ends by its own deadline; only this much later is its container killed. */
+const DEADLINE_MARGIN_MS = 10_000;
+
+/** A load-balanced worker still gets requests until every router has seen that it leaves. */
+const LAME_DUCK_MS = 5_000;
+
+/**
+ * The next step of taking a running container down: release its parked polls, SIGTERM, wait for its longest job, kill.
+ * The order matters: a job that reaches a worker on a poll parked before SIGTERM is accepted and never run (wire
+ * contract 1.11). What is left unfinished is given back when the container has ended.
+ *
+ * @param desired null for a container that nobody desires
+ */
+export function planDrain(desired: DesiredWorker | null, session: WorkerSession, nowMs: number): WorkerOperation {
+  if (session.releasedAtMs === null) return { kind: 'release-parked-polls' };
+  const stopAtMs = session.releasedAtMs + (desired?.endpointType === 'LOAD_BALANCER' ? LAME_DUCK_MS : 0);
+  if (nowMs < stopAtMs) return waitUntil(stopAtMs);
+  if (session.stoppedAtMs === null) return { kind: 'stop' };
+  const killAtMs = killsAtMs(session, session.stoppedAtMs, desired?.stopGraceMs ?? STOP_GRACE_DEFAULT_MS);
+  return nowMs < killAtMs ? waitUntil(killAtMs) : killStep(session, 'the worker did not leave after SIGTERM', nowMs);
+}
+
+const killsAtMs = ({ latestDeadlineAtMs }: WorkerSession, stoppedAtMs: number, graceMs: number): number =>
+  Math.max(stoppedAtMs + graceMs, latestDeadlineAtMs === null ? 0 : latestDeadlineAtMs + DEADLINE_MARGIN_MS);

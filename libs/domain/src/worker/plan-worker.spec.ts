@@ -1,0 +1,330 @@
+import { describe, expect, test } from '@jest/globals';
+import { planWorker } from './plan-worker.js';
+import { newJournal, withStartFailure } from './worker-journal.js';
+import type { WorkerOperation } from './worker-operation.js';
+import type { DesiredWorker, WorkerSession, WorkerView } from './worker-view.js';
+
+const NOW = 1_000_000;
+
+const desiredOf = (fields: Partial<DesiredWorker> = {}): DesiredWorker => ({
+  intent: 'running',
+  endpointType: 'QUEUE',
+  generation: 0,
+  initTimeoutMs: 420_000,
+  stopGraceMs: 30_000,
+  ...fields,
+});
+
+const sessionOf = (fields: Partial<WorkerSession> = {}): WorkerSession => ({
+  containerId: 'c1',
+  openedAtMs: NOW - 100_000,
+  readyAtMs: NOW - 90_000,
+  runningJobs: 0,
+  finishedJobs: 0,
+  latestDeadlineAtMs: null,
+  recycleReason: null,
+  killReason: null,
+  releasedAtMs: null,
+  stoppedAtMs: null,
+  killedAtMs: null,
+  ...fields,
+});
+
+const RUNNING = { kind: 'running', containerId: 'c1', startedAtMs: NOW - 100_000 } as const;
+const EXITED = { kind: 'exited', containerId: 'c1', exitCode: 1, reason: '' } as const;
+
+/** A worker that runs and is idle, unless said otherwise. */
+const viewOf = (fields: Partial<WorkerView> = {}): WorkerView => ({
+  desired: desiredOf(),
+  isSynced: true,
+  container: RUNNING,
+  preparation: 'done',
+  session: sessionOf(),
+  journal: newJournal(0),
+  ...fields,
+});
+
+const absent = (fields: Partial<WorkerView> = {}): WorkerView =>
+  viewOf({ container: { kind: 'absent' }, session: null, preparation: 'none', ...fields });
+
+const failed = (times: number): WorkerView['journal'] =>
+  Array.from({ length: times }).reduce<WorkerView['journal']>(
+    (journal) => withStartFailure(journal, 'no such image', NOW),
+    newJournal(0),
+  );
+
+const DRAINED = desiredOf({ intent: 'drained' });
+
+describe('one step towards a running worker', () => {
+  test.each<[string, WorkerView, WorkerOperation, string]>([
+    ['prepare first', absent(), { kind: 'prepare' }, 'preparing'],
+    [
+      'wait while it is prepared',
+      absent({ preparation: 'running' }),
+      { kind: 'wait-until', untilMs: null },
+      'preparing',
+    ],
+    ['then start', absent({ preparation: 'done' }), { kind: 'start' }, 'starting'],
+    [
+      'wait for its first sign',
+      viewOf({ session: sessionOf({ readyAtMs: null, openedAtMs: NOW }) }),
+      { kind: 'wait-until', untilMs: NOW + 420_000 },
+      'starting',
+    ],
+    ['ready: nothing to do', viewOf(), { kind: 'wait-until', untilMs: null }, 'idle'],
+    [
+      'with a job: nothing to do',
+      viewOf({ session: sessionOf({ runningJobs: 1 }) }),
+      { kind: 'wait-until', untilMs: null },
+      'busy',
+    ],
+    ['adopt what an earlier agent started', viewOf({ session: null }), { kind: 'adopt' }, 'starting'],
+    [
+      'an adopted worker in the middle of a job is busy, though it is silent',
+      viewOf({ session: sessionOf({ readyAtMs: null, runningJobs: 1, openedAtMs: NOW - 500_000 }) }),
+      { kind: 'wait-until', untilMs: null },
+      'busy',
+    ],
+  ])('%s', (...[, view, operation, phase]) => {
+    expect(planWorker(view, NOW)).toMatchObject({ operation, condition: { phase } });
+  });
+});
+
+describe('starts that fail', () => {
+  test.each([
+    [1, 1_000, 'waiting', '1 failed start: no such image'],
+    [3, 4_000, 'waiting', '3 failed starts in a row: no such image'],
+    [5, 16_000, 'unhealthy', '5 failed starts in a row: no such image'],
+    [12, 300_000, 'unhealthy', '12 failed starts in a row: no such image'],
+  ])('after %d the next waits %d ms', (...[times, delayMs, phase, reason]) => {
+    const view = absent({ journal: failed(times) });
+    expect(planWorker(view, NOW)).toEqual({
+      operation: { kind: 'wait-until', untilMs: NOW + delayMs },
+      condition: { phase, reason },
+    });
+    expect(planWorker(view, NOW + delayMs).operation).toEqual({ kind: 'prepare' });
+  });
+
+  test('an unhealthy worker stays unhealthy until it is ready', () => {
+    const journal = failed(5);
+    const phases = [
+      absent({ journal, preparation: 'running' }),
+      absent({ journal, preparation: 'done' }),
+      viewOf({ journal, session: sessionOf({ readyAtMs: null, openedAtMs: NOW + 20_000 }) }),
+      viewOf({ journal }),
+    ].map((view) => planWorker(view, NOW + 20_000).condition.phase);
+    expect(phases).toEqual(['unhealthy', 'unhealthy', 'unhealthy', 'idle']);
+  });
+
+  test('a restart that was asked for clears the count and starts at once', () => {
+    const view = absent({ journal: failed(12), desired: desiredOf({ generation: 1 }) });
+    expect(planWorker(view, NOW).operation).toEqual({ kind: 'write-journal', journal: newJournal(1) });
+    expect(planWorker({ ...view, journal: newJournal(1) }, NOW).operation).toEqual({ kind: 'prepare' });
+  });
+
+  test('a worker that was ready for a minute has started well', () => {
+    const session = sessionOf({ readyAtMs: NOW - 59_999 });
+    expect(planWorker(viewOf({ journal: failed(4), session }), NOW).operation).toEqual({
+      kind: 'wait-until',
+      untilMs: NOW + 1,
+    });
+    expect(planWorker(viewOf({ journal: failed(4), session }), NOW + 1).operation).toEqual({
+      kind: 'write-journal',
+      journal: newJournal(0),
+    });
+  });
+
+  test('a worker that is never ready is killed, and that is a failure', () => {
+    const session = sessionOf({ readyAtMs: null, openedAtMs: NOW - 420_000 });
+    const reason = 'the worker was not ready within its initialization time';
+    expect(planWorker(viewOf({ session }), NOW).operation).toEqual({ kind: 'kill', reason });
+    const killed = { ...session, killedAtMs: NOW };
+    expect(planWorker(viewOf({ session: killed }), NOW).operation).toEqual({
+      kind: 'wait-until',
+      untilMs: NOW + 10_000,
+    });
+    expect(planWorker(viewOf({ session: killed, container: EXITED }), NOW).operation).toMatchObject({
+      kind: 'write-journal',
+      journal: { failedStarts: 1, lastFailure: { reason }, countedContainerId: 'c1' },
+    });
+  });
+});
+
+describe('a container that ended', () => {
+  test('has its jobs given back, its end counted, and is removed, one after the other', () => {
+    const jobs = viewOf({ container: { ...EXITED, reason: 'out of memory' }, session: sessionOf({ runningJobs: 2 }) });
+    const reason = 'the container exited with code 1: out of memory';
+    expect(planWorker(jobs, NOW).operation).toEqual({ kind: 'give-back-jobs', isCharged: true, reason });
+
+    const settled = { ...jobs, session: sessionOf({ readyAtMs: NOW - 5_000 }) };
+    const journal = {
+      ...newJournal(0),
+      failedStarts: 1,
+      lastFailure: { atMs: NOW, reason },
+      countedContainerId: 'c1',
+    };
+    expect(planWorker(settled, NOW).operation).toEqual({ kind: 'write-journal', journal });
+
+    const counted = { ...settled, journal };
+    expect(planWorker(counted, NOW).operation).toEqual({ kind: 'remove', containerId: 'c1' });
+
+    const removed = absent({ journal, preparation: 'done' });
+    expect(planWorker(removed, NOW)).toEqual({
+      operation: { kind: 'wait-until', untilMs: NOW + 1_000 },
+      condition: { phase: 'waiting', reason: `1 failed start: ${reason}` },
+    });
+  });
+
+  test('and that has vanished is treated the same', () => {
+    const view = viewOf({ container: { kind: 'absent' }, session: sessionOf({ runningJobs: 1 }) });
+    expect(planWorker(view, NOW).operation).toEqual({
+      kind: 'give-back-jobs',
+      isCharged: true,
+      reason: 'the container vanished',
+    });
+  });
+
+  test('and that another one has replaced is settled before the other is adopted', () => {
+    const container = { ...RUNNING, containerId: 'c2' };
+    const journal = { ...newJournal(0), countedContainerId: 'c1' };
+    expect(planWorker(viewOf({ container, journal }), NOW).operation).toEqual({ kind: 'remove', containerId: 'c1' });
+    expect(planWorker(viewOf({ container, journal, session: null }), NOW).operation).toEqual({ kind: 'adopt' });
+  });
+
+  test.each([
+    ['after SIGTERM', { stoppedAtMs: NOW }],
+    ['after a kill for the sake of one job', { killReason: 'a cancelled job did not let go', killedAtMs: NOW }],
+  ])('%s costs its jobs nothing and is no failure', (_, fields) => {
+    const session = sessionOf({ runningJobs: 1, ...fields });
+    const view = viewOf({ container: EXITED, session });
+    expect(planWorker(view, NOW).operation).toMatchObject({ kind: 'give-back-jobs', isCharged: false });
+    expect(planWorker({ ...view, session: { ...session, runningJobs: 0 } }, NOW).operation).toMatchObject({
+      kind: 'write-journal',
+      journal: { failedStarts: 0, lastFailure: null },
+    });
+  });
+
+  test('that an earlier agent left behind is adopted first, for the jobs that were delivered to it', () => {
+    expect(planWorker(viewOf({ container: EXITED, session: null }), NOW).operation).toEqual({ kind: 'adopt' });
+  });
+});
+
+describe('the drain', () => {
+  const drained = (fields: Partial<WorkerSession> = {}, more: Partial<WorkerView> = {}): WorkerView =>
+    viewOf({ desired: DRAINED, session: sessionOf(fields), ...more });
+
+  test.each<[string, WorkerView, WorkerOperation]>([
+    ['releases the parked polls first', drained(), { kind: 'release-parked-polls' }],
+    [
+      'then sends SIGTERM, also to a worker with a job',
+      drained({ releasedAtMs: NOW, runningJobs: 1 }),
+      { kind: 'stop' },
+    ],
+    [
+      'then waits out the grace',
+      drained({ releasedAtMs: NOW, stoppedAtMs: NOW }),
+      { kind: 'wait-until', untilMs: NOW + 30_000 },
+    ],
+    [
+      'or as long as the longest job may run',
+      drained({ releasedAtMs: NOW, stoppedAtMs: NOW, runningJobs: 1, latestDeadlineAtMs: NOW + 300_000 }),
+      { kind: 'wait-until', untilMs: NOW + 310_000 },
+    ],
+    [
+      'then kills',
+      drained({ releasedAtMs: NOW - 30_000, stoppedAtMs: NOW - 30_000 }),
+      { kind: 'kill', reason: 'the worker did not leave after SIGTERM' },
+    ],
+    [
+      'and kills again where that had no effect',
+      drained({ releasedAtMs: NOW - 60_000, stoppedAtMs: NOW - 60_000, killedAtMs: NOW - 10_000 }),
+      { kind: 'kill', reason: 'the worker did not leave after SIGTERM' },
+    ],
+    [
+      'gives back what was delivered and not finished',
+      drained({ releasedAtMs: NOW, stoppedAtMs: NOW, runningJobs: 1 }, { container: EXITED }),
+      { kind: 'give-back-jobs', isCharged: false, reason: 'the container exited with code 1' },
+    ],
+    ['has nothing to do without a container', absent({ desired: DRAINED }), { kind: 'wait-until', untilMs: null }],
+  ])('%s', (...[, view, operation]) => {
+    expect(planWorker(view, NOW).operation).toEqual(operation);
+  });
+
+  test('of a load-balanced worker leaves the routers time to see it', () => {
+    const desired = desiredOf({ intent: 'drained', endpointType: 'LOAD_BALANCER' });
+    const view = viewOf({ desired, session: sessionOf({ releasedAtMs: NOW }) });
+    expect(planWorker(view, NOW).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 5_000 });
+    expect(planWorker(view, NOW + 5_000).operation).toEqual({ kind: 'stop' });
+  });
+
+  test('is reported until nothing is left', () => {
+    expect(planWorker(drained(), NOW).condition.phase).toBe('draining');
+    expect(planWorker(absent({ desired: DRAINED }), NOW).condition).toEqual({ phase: 'removed', reason: '' });
+  });
+});
+
+describe('a container that has to be replaced', () => {
+  test.each<[string, Partial<WorkerView>, string]>([
+    ['because the worker asked for it', { session: sessionOf({ recycleReason: 'stopPod' }) }, 'stopPod'],
+    ['because a restart was asked for', { desired: desiredOf({ generation: 1 }) }, 'restarted on request'],
+  ])('%s is drained', (...[, fields, reason]) => {
+    expect(planWorker(viewOf(fields), NOW)).toEqual({
+      operation: { kind: 'release-parked-polls' },
+      condition: { phase: 'draining', reason },
+    });
+  });
+
+  test('because it was being drained when it was wanted again: it never gets a job', () => {
+    const session = sessionOf({ releasedAtMs: NOW });
+    expect(planWorker(viewOf({ session }), NOW).operation).toEqual({ kind: 'stop' });
+  });
+
+  test('is killed at once for a job that does not let go', () => {
+    const session = sessionOf({ runningJobs: 1, killReason: 'a cancelled job did not let go' });
+    expect(planWorker(viewOf({ session }), NOW).operation).toEqual({
+      kind: 'kill',
+      reason: 'a cancelled job did not let go',
+    });
+  });
+});
+
+describe('a worker that nobody lists', () => {
+  const unlisted = { desired: null } as const;
+
+  test('is killed all the same for a job that does not let go', () => {
+    const session = sessionOf({ killReason: 'a cancelled job did not let go' });
+    expect(planWorker(viewOf({ ...unlisted, isSynced: false, session }), NOW).operation.kind).toBe('kill');
+  });
+
+  test('is left alone until a complete list has come', () => {
+    expect(planWorker(viewOf({ ...unlisted, isSynced: false }), NOW)).toMatchObject({
+      operation: { kind: 'wait-until', untilMs: null },
+      condition: { phase: 'idle' },
+    });
+  });
+
+  test('is drained after its grace', () => {
+    const seen = viewOf(unlisted);
+    const journal = { ...newJournal(0), unwantedSinceMs: NOW };
+    expect(planWorker(seen, NOW).operation).toEqual({ kind: 'write-journal', journal });
+    const marked = { ...seen, journal };
+    expect(planWorker(marked, NOW + 1).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 60_000 });
+    expect(planWorker(marked, NOW + 60_000).operation).toEqual({ kind: 'release-parked-polls' });
+  });
+
+  test('loses the mark when it is wanted again in time', () => {
+    const journal = { ...newJournal(0), unwantedSinceMs: NOW };
+    expect(planWorker(viewOf({ journal }), NOW).operation).toEqual({ kind: 'write-journal', journal: newJournal(0) });
+  });
+
+  test('is forgotten at once where nothing of it is left', () => {
+    expect(planWorker(absent(unlisted), NOW)).toMatchObject({
+      operation: { kind: 'forget' },
+      condition: { phase: 'removed' },
+    });
+    expect(planWorker(absent({ ...unlisted, isSynced: false }), NOW)).toMatchObject({
+      operation: { kind: 'wait-until', untilMs: null },
+      condition: { phase: 'waiting' },
+    });
+  });
+});

@@ -1,0 +1,53 @@
+import { UNHEALTHY_AFTER_FAILURES } from './start-backoff.js';
+import { nextStartAtMs, type WorkerJournal } from './worker-journal.js';
+import type { WorkerPurpose } from './worker-purpose.js';
+import type { WorkerSession, WorkerView } from './worker-view.js';
+import type { WorkerPhase } from './worker.js';
+
+export interface WorkerCondition {
+  readonly phase: WorkerPhase;
+  /** Why, for people; empty when there is nothing to say. */
+  readonly reason: string;
+}
+
+/** The SDK has been heard of, or a job that an earlier life of the agent delivered still runs. */
+export const isSessionReady = (session: WorkerSession): boolean =>
+  session.readyAtMs !== null || session.runningJobs > 0;
+
+/** What a worker is doing, as its agent reports it. */
+export function conditionOf(view: WorkerView, purpose: WorkerPurpose, nowMs: number): WorkerCondition {
+  const { container, session } = view;
+  if (container.kind === 'absent' && session === null) return absentCondition(view, purpose, nowMs);
+  if (purpose === 'leave') return { phase: 'draining', reason: 'told to leave' };
+  if (purpose === 'replace') return { phase: 'draining', reason: session?.recycleReason ?? 'restarted on request' };
+  return container.kind === 'running' ? runningCondition(view) : startCondition(view, nowMs);
+}
+
+function runningCondition({ session, journal }: WorkerView): WorkerCondition {
+  if (session !== null && isSessionReady(session)) {
+    return { phase: session.runningJobs > 0 ? 'busy' : 'idle', reason: session.killReason ?? '' };
+  }
+  if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
+  return { phase: 'starting', reason: 'the worker has not asked for a job yet' };
+}
+
+function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number): WorkerCondition {
+  if (purpose === 'leave' || (purpose === 'hold' && view.isSynced)) return { phase: 'removed', reason: '' };
+  if (purpose === 'hold') return { phase: 'waiting', reason: 'the control plane has not said yet what is wanted' };
+  return startCondition(view, nowMs);
+}
+
+function startCondition({ journal, preparation }: WorkerView, nowMs: number): WorkerCondition {
+  if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
+  if (nowMs < nextStartAtMs(journal)) return failingCondition('waiting', journal);
+  return preparation === 'done'
+    ? { phase: 'starting', reason: 'the container is being started' }
+    : { phase: 'preparing', reason: 'the image is being prepared' };
+}
+
+const isUnhealthy = (journal: WorkerJournal): boolean => journal.failedStarts >= UNHEALTHY_AFTER_FAILURES;
+
+const failingCondition = (phase: WorkerPhase, { failedStarts, lastFailure }: WorkerJournal): WorkerCondition => ({
+  phase,
+  reason: `${failedStarts} failed ${failedStarts === 1 ? 'start' : 'starts in a row'}: ${lastFailure?.reason ?? 'unknown'}`,
+});

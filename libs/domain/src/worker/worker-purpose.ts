@@ -1,0 +1,30 @@
+import type { WorkerSession, WorkerView } from './worker-view.js';
+
+/** A container that a complete list of desired workers does not name is left alone for this long, then drained. */
+export const STRAY_GRACE_MS = 60_000;
+
+/**
+ * `keep` it running · make it `leave` · `replace` its container and keep the worker · `hold` still, because it is not
+ * known yet, or not for long enough, what is wanted.
+ */
+export type WorkerPurpose = 'keep' | 'leave' | 'replace' | 'hold';
+
+export function purposeOf(view: WorkerView, nowMs: number): WorkerPurpose {
+  const { desired, session, journal } = view;
+  if (desired === null) return isReleased(session) || isStray(view, nowMs) ? 'leave' : 'hold';
+  if (desired.intent === 'drained') return 'leave';
+  const isRecycled = session !== null && session.recycleReason !== null;
+  return isReleased(session) || isRecycled || journal.generation !== desired.generation ? 'replace' : 'keep';
+}
+
+/** A worker whose polls were released never gets a job again: whatever is wanted by now, its container has to go. */
+const isReleased = (session: WorkerSession | null): boolean => session !== null && session.releasedAtMs !== null;
+
+function isStray(view: WorkerView, nowMs: number): boolean {
+  const leavesAtMs = strayUntilMs(view);
+  return leavesAtMs !== null && nowMs >= leavesAtMs;
+}
+
+/** When an unwanted container's grace ends; null while nobody has said that it is unwanted. */
+export const strayUntilMs = ({ desired, isSynced, journal }: WorkerView): number | null =>
+  desired === null && isSynced && journal.unwantedSinceMs !== null ? journal.unwantedSinceMs + STRAY_GRACE_MS : null;

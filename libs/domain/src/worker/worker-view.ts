@@ -1,0 +1,65 @@
+import type { EndpointType } from '../endpoint/index.js';
+import type { WorkerJournal } from './worker-journal.js';
+import type { WorkerIntent } from './worker.js';
+
+/** What the control plane wants of one worker on this host. A release never changes: a new one is a new worker. */
+export interface DesiredWorker {
+  readonly intent: WorkerIntent;
+  readonly endpointType: EndpointType;
+  /** Grows with every restart that was asked for: it replaces the container and clears the failure count. */
+  readonly generation: number;
+  /** How long the container may take until it is ready. */
+  readonly initTimeoutMs: number;
+  /** How long it has after SIGTERM where no running job gives it longer. */
+  readonly stopGraceMs: number;
+}
+
+/** The container as the runtime shows it. One that was created and never ran is `absent`: starting it is idempotent. */
+export type ContainerState =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'running'; readonly containerId: string; readonly startedAtMs: number }
+  | {
+      readonly kind: 'exited';
+      readonly containerId: string;
+      readonly exitCode: number | null;
+      /** Such as `out of memory`; empty when the runtime knows no more than the code. */
+      readonly reason: string;
+    };
+
+/** Image and folder. A preparation that failed is `none` again, its failure in the journal. */
+export type Preparation = 'none' | 'running' | 'done';
+
+/** One container life as the worker bridge knows it. What was delivered is on disk and survives the agent. */
+export interface WorkerSession {
+  readonly containerId: string;
+  /** Start of the container, or its adoption by a restarted agent. */
+  readonly openedAtMs: number;
+  /** First sign of the SDK (or of a good health check) in this session; null until then. */
+  readonly readyAtMs: number | null;
+  /** Delivered and not finished. */
+  readonly runningJobs: number;
+  readonly finishedJobs: number;
+  /** Latest instant at which one of the running jobs must have ended; null without any. */
+  readonly latestDeadlineAtMs: number | null;
+  /** Why its container must be replaced, such as `stopPod` after a job; else null. */
+  readonly recycleReason: string | null;
+  /** Why the container must be killed at once, such as a cancelled job that does not let go; else null. */
+  readonly killReason: string | null;
+  /** When its parked polls were answered and new ones held, when it got SIGTERM, and when it was last killed. */
+  readonly releasedAtMs: number | null;
+  readonly stoppedAtMs: number | null;
+  readonly killedAtMs: number | null;
+}
+
+/** All that the agent's plan of one worker looks at. */
+export interface WorkerView {
+  /** Null: the control plane does not list it. */
+  readonly desired: DesiredWorker | null;
+  /** True once a complete list of desired workers has come in this agent's life: only then is `null` a fact. */
+  readonly isSynced: boolean;
+  readonly container: ContainerState;
+  readonly preparation: Preparation;
+  /** Null until the container is started or adopted by this agent. */
+  readonly session: WorkerSession | null;
+  readonly journal: WorkerJournal;
+}

@@ -1,0 +1,56 @@
+import type { EndpointId, HostId, WorkerId } from '../ids.js';
+
+/**
+ * What a worker is doing. Only the agent of its host writes it.
+ * `waiting` is the time between two starts of a worker that keeps failing.
+ */
+export type WorkerPhase =
+  | 'preparing' // image pulled, folder set up
+  | 'starting' // process or container runs, has not asked for a job yet
+  | 'idle'
+  | 'busy'
+  | 'draining'
+  | 'waiting'
+  | 'unhealthy'
+  | 'removed';
+
+/** What the control plane wants of a worker. `drained`: no new job, then gone. */
+export type WorkerIntent = 'running' | 'drained';
+
+export interface ObservedWorker {
+  readonly workerId: WorkerId;
+  readonly endpointId: EndpointId;
+  readonly release: number;
+  readonly phase: WorkerPhase;
+  /** Why it is in this phase, for people; empty when there is nothing to say. */
+  readonly reason: string;
+  readonly runningJobs: number;
+  /** Failed starts in a row. */
+  readonly failedStarts: number;
+  readonly phaseSinceMs: number;
+  /** First instant at which the present process or container ran. */
+  readonly startedAtMs: number | null;
+  /** Catalog id of the GPUs given to it, or null. */
+  readonly gpuTypeId: string | null;
+}
+
+/** A worker as the control plane knows it: its own intent beside the agent's observation. */
+export interface Worker {
+  readonly id: WorkerId;
+  readonly endpointId: EndpointId;
+  readonly hostId: HostId;
+  readonly release: number;
+  readonly intent: WorkerIntent;
+  readonly createdAtMs: number;
+  readonly resources: WorkerResources;
+  readonly observed: ObservedWorker | null;
+}
+
+/** What a worker takes from its host. */
+export interface WorkerResources {
+  readonly vcpus: number;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly gpuTypeId: string | null;
+  readonly gpuCount: number;
+}
