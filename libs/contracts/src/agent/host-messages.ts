@@ -1,0 +1,64 @@
+import type {
+  ContainerSpec,
+  EndpointId,
+  HostId,
+  Inventory,
+  ObservedWorker,
+  WorkerId,
+  WorkerIntent,
+  WorkerResources,
+} from '@berth/domain';
+
+/**
+ * First message of a new agent. The agent makes its secret and stores it before it joins, so a lost reply is mended by
+ * joining again with the same token and the same secret.
+ */
+export interface JoinRequest {
+  readonly token: string;
+  /** Lower-case hex SHA-256 of the secret that the agent will authenticate with. */
+  readonly secretHash: string;
+  readonly inventory: Inventory;
+}
+
+export interface JoinReply {
+  readonly hostId: HostId;
+  readonly dataCenterId: string;
+}
+
+/** Heartbeat, inventory and observation in one; sent every `REPORT_INTERVAL_MS`, and at once when something changed. */
+export interface ReportRequest {
+  /** Proves the host where the broker does not. */
+  readonly secret: string;
+  /** New with every start of the agent. */
+  readonly instanceId: string;
+  /** Grows with every report of one instance; an older one is dropped. */
+  readonly sequence: number;
+  readonly inventory: Inventory;
+  /** Every worker on this host: the whole truth, not a change. */
+  readonly workers: readonly ObservedWorker[];
+}
+
+export const REPORT_INTERVAL_MS = 5_000;
+/** A host that has not reported for this long is lost; its workers are placed again. */
+export const HOST_LOST_MS = 30_000;
+
+/** What the control plane wants of one worker on this host. */
+export interface DesiredWorker {
+  readonly workerId: WorkerId;
+  readonly endpointId: EndpointId;
+  readonly release: number;
+  readonly intent: WorkerIntent;
+  readonly container: ContainerSpec;
+  readonly resources: WorkerResources;
+  readonly endpointType: 'QUEUE' | 'LOAD_BALANCER';
+  /** Longest execution a running job may still need when the worker drains, in ms. */
+  readonly executionTimeoutMs: number;
+  /** Grows when an operator asks for a restart. */
+  readonly restarts: number;
+}
+
+export interface HostReply {
+  /** Every worker that this host shall have: what is not named here must go. */
+  readonly desired: readonly DesiredWorker[];
+  readonly dataCenterId: string;
+}

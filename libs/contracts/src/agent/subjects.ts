@@ -1,0 +1,27 @@
+import type { HostId } from '@berth/domain';
+
+/** What an agent asks a router. */
+export const JOB_VERBS = ['take', 'renew', 'chunk', 'progress', 'download', 'upload', 'done'] as const;
+export type JobVerb = (typeof JOB_VERBS)[number];
+
+/** What an agent asks the control plane. */
+export const HOST_VERBS = ['join', 'report'] as const;
+export type HostVerb = (typeof HOST_VERBS)[number];
+
+/** `*` stands for any host, in subscriptions of the server side. */
+export const jobSubject = (hostId: HostId | '*', verb: JobVerb): string => `agents.${hostId}.up.job.${verb}`;
+export const hostSubject = (hostId: HostId | '*', verb: HostVerb): string => `agents.${hostId}.up.host.${verb}`;
+
+/** Router → agent: stop these jobs. */
+export const stopSubject = (hostId: HostId): string => `agents.${hostId}.down.stop`;
+/** Control plane → agent: your desired workers changed, report now and hear. */
+export const wakeSubject = (hostId: HostId): string => `agents.${hostId}.down.wake`;
+
+export const inboxPrefix = (hostId: HostId): string => `_INBOX_agent_${hostId}`;
+
+/** The host that a message's subject names; the broker lets an agent publish under its own id only. */
+export function hostOfSubject(subject: string): HostId {
+  const hostId = subject.split('.')[1];
+  if (hostId === undefined || hostId === '') throw new Error(`no host in subject ${subject}`);
+  return hostId as HostId;
+}
