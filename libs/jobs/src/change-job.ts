@@ -1,0 +1,46 @@
+import { PlatformError, recordTtlMs, type Job, type JobKey, type Refusal, type Verdict } from '@berth/domain';
+import type { JobStore } from './job-store.js';
+import type { StoredJob } from './ports/job-records.port.js';
+
+export type ChangeOutcome =
+  | { readonly kind: 'changed'; readonly job: Job; readonly before: Job }
+  | { readonly kind: 'unchanged'; readonly job: Job }
+  | { readonly kind: 'refused'; readonly reason: Refusal; readonly job: Job }
+  | { readonly kind: 'not-found' };
+
+/** A writer that loses this often in a row is not racing, something is broken. */
+const ROUNDS_MAX = 24;
+
+/**
+ * The one way in which a job record changes: read the latest, decide, write over exactly what was read.
+ * A lost race reads and decides again. An unknown outcome is read back: the record's mutation says whose write it is,
+ * and while it is not ours the same compare-and-set is tried again, which cannot happen twice.
+ *
+ * @throws PlatformError `service-unavailable` when the store does not answer, or when no round could settle it
+ */
+export async function changeJob(
+  store: Pick<JobStore, 'records' | 'clock' | 'random'>,
+  key: JobKey,
+  decide: (job: Job, nowMs: number) => Verdict,
+): Promise<ChangeOutcome> {
+  const mutation = store.random.uuid();
+  let before: Job | undefined;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const stored = await store.records.read(key);
+    if (stored === null) return { kind: 'not-found' };
+    if (before !== undefined && stored.job.mutation === mutation) return { kind: 'changed', job: stored.job, before };
+    const verdict = decide(stored.job, store.clock.nowMs());
+    if (verdict.kind !== 'changed') return verdict;
+    const written = await replace(store, stored, { ...verdict.job, mutation });
+    if (written !== null) return { kind: 'changed', job: written, before: stored.job };
+    before = stored.job;
+  }
+  throw new PlatformError('service-unavailable', 'The job is being changed by others; try again.', {
+    retryAfterSeconds: 1,
+  });
+}
+
+async function replace(store: Pick<JobStore, 'records' | 'clock'>, stored: StoredJob, job: Job): Promise<Job | null> {
+  const outcome = await store.records.replace(job, stored.sequence, recordTtlMs(job, store.clock.nowMs()));
+  return outcome.kind === 'written' ? job : null;
+}

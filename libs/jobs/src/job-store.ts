@@ -1,0 +1,18 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Blobs, Chunks } from './ports/attachments.port.js';
+import type { JobRecords } from './ports/job-records.port.js';
+import type { Leases } from './ports/leases.port.js';
+import type { StopSignals } from './ports/stop-signals.port.js';
+import type { Tickets } from './ports/tickets.port.js';
+
+/** Everything the life of a job is written to, and the time and chance it needs. */
+export interface JobStore {
+  readonly records: JobRecords;
+  readonly tickets: Tickets;
+  readonly leases: Leases;
+  readonly blobs: Blobs;
+  readonly chunks: Chunks;
+  readonly stopSignals: StopSignals;
+  readonly clock: Clock;
+  readonly random: Random;
+}
