@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import { Writable } from 'node:stream';
+import { addToLogContext, runWithLogContext } from './log-context.js';
+import { createLogger, type LogFormat, type Logger } from './logger.js';
+import { NestLogger } from './nest-logger.js';
+
+function capture(format: LogFormat): { logger: Logger; lines: () => string[]; text: () => string } {
+  let text = '';
+  const output = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      text += chunk.toString();
+      done();
+    },
+  });
+  const logger = createLogger({ name: 'job-router', level: 'info', format, output });
+  return { logger, text: () => text, lines: () => text.trimEnd().split('\n') };
+}
+
+describe('a line for people', () => {
+  test('has time, level, process name, message and ids', async () => {
+    const { logger, text } = capture('line');
+    await runWithLogContext({ requestId: 'req_1' }, async () => {
+      await Promise.resolve();
+      addToLogContext({ jobId: 'job-7' });
+      logger.info('Took a job', { attempt: 2 });
+    });
+    expect(text()).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} INFO {2}job-router {2}Took a job {2}requestId=req_1 jobId=job-7 attempt=2\n$/,
+    );
+  });
+
+  test('is followed by the stack of an error and of its causes', () => {
+    const { logger, lines } = capture('line');
+    logger.error('could not save', { error: new Error('outer', { cause: new RangeError('inner') }) });
+    expect(lines()[0]).toMatch(/ERROR job-router {2}could not save$/);
+    expect(lines()[1]).toBe('    Error: outer');
+    expect(lines()).toContain('    caused by RangeError: inner');
+  });
+
+  test('is not written below the level', () => {
+    const { logger, text } = capture('line');
+    logger.debug('quiet');
+    expect(text()).toBe('');
+  });
+});
+
+describe('a line for machines', () => {
+  test('is one JSON object with the same members', () => {
+    const { logger, lines } = capture('json');
+    logger.child({ hostId: 'h1' }).warn('late', { workerId: 'w1' });
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
+      level: 40,
+      name: 'job-router',
+      msg: 'late',
+      hostId: 'h1',
+      workerId: 'w1',
+      time: expect.any(Number),
+    });
+  });
+
+  test('`auto` is JSON where the output is no terminal', () => {
+    const { logger, lines } = capture('auto');
+    logger.info('x');
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ msg: 'x' });
+  });
+});
+
+describe('secrets', () => {
+  test.each([
+    { authorization: 'hidden-1' },
+    { request: { headers: { Authorization: 'hidden-1' } } },
+    { body: { s3Config: { accessSecret: 'hidden-1' } } },
+    { workers: [{ container: { env: { TOKEN: 'hidden-1' } } }] },
+    { api_key: 'hidden-1' },
+    { password: 'hidden-1', token: 'hidden-1', apiKey: 'hidden-1' },
+    { url: 'postgres://berth:hidden-1@127.0.0.1/berth' },
+    { error: new Error('no connection to nats://user:hidden-1@host') },
+  ])('never reach a line: %j', (fields) => {
+    const { logger, text } = capture('json');
+    logger.info('wrote', fields);
+    logger.child(fields).info('to postgres://a:hidden-1@b');
+    expect(text()).not.toContain('hidden-1');
+    expect(text()).toContain('redacted');
+  });
+});
+
+test('messages of the framework become our lines, its wiring only at level debug', () => {
+  const { logger, lines } = capture('json');
+  const nest = new NestLogger(logger);
+  nest.log('Mapped {/x, GET} route', 'RouterExplorer');
+  nest.error('boom', 'Error: boom\n  at x', 'SomeRoom');
+  expect(lines()).toHaveLength(1);
+  expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ level: 50, msg: 'boom', room: 'SomeRoom' });
+});

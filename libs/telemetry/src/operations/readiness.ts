@@ -1,0 +1,73 @@
+import type { Clock } from '@berth/lifecycle';
+
+/** Resolves when the dependency can be used, rejects with the reason when it cannot. */
+export type DependencyCheck = (signal: AbortSignal) => Promise<void>;
+
+export interface DependencyState {
+  readonly state: 'up' | 'down';
+  /** Why it is down. */
+  readonly reason?: string;
+}
+
+export interface ReadinessReport {
+  /**
+   * `starting`: not everything that it needs is even known yet; `stopping`: the process finishes what it has and takes
+   * nothing new.
+   */
+  readonly status: 'starting' | 'ready' | 'not-ready' | 'stopping';
+  readonly dependencies: Readonly<Record<string, DependencyState>>;
+}
+
+const CHECK_LIMIT_MS = 2_000;
+
+/** What this process needs in order to serve, each part with a name and a check. */
+export class Readiness {
+  readonly #clock: Clock;
+  readonly #checks = new Map<string, DependencyCheck>();
+  #phase: 'starting' | 'serving' | 'stopping' = 'starting';
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(name: string, check: DependencyCheck): void {
+    this.#checks.set(name, check);
+  }
+
+  /** Everything has been started: from now on the dependencies decide. */
+  start(): void {
+    this.#phase = 'serving';
+  }
+
+  /** From now on the process reports that it is not to be sent anything. */
+  stop(): void {
+    this.#phase = 'stopping';
+  }
+
+  async report(): Promise<ReadinessReport> {
+    const states = await Promise.all(
+      [...this.#checks].map(async ([name, check]) => [name, await this.#ask(check)] as const),
+    );
+    const isUp = states.every(([, { state }]) => state === 'up');
+    const served = isUp ? 'ready' : 'not-ready';
+    const status = this.#phase === 'serving' ? served : this.#phase;
+    return { status, dependencies: Object.fromEntries(states) };
+  }
+
+  async #ask(check: DependencyCheck): Promise<DependencyState> {
+    const limit = new AbortController();
+    const late = this.#clock.sleep(CHECK_LIMIT_MS, limit.signal).then(() => {
+      throw new Error(`no answer within ${CHECK_LIMIT_MS} ms`);
+    });
+    try {
+      await Promise.race([check(limit.signal), late]);
+      return { state: 'up' };
+    } catch (error) {
+      return { state: 'down', reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      // The sleep ends early and its error has nobody left to tell.
+      late.catch(() => undefined);
+      limit.abort();
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { systemRandom } from '@berth/lifecycle';
+import { continueTrace, formatTraceparent, parseTraceparent, startTrace } from './traceparent.js';
+
+const GIVEN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+test('a trace is continued under the same id with a step of its own', () => {
+  const parent = parseTraceparent(GIVEN);
+  if (parent === null) throw new Error('not parsed');
+  expect(formatTraceparent(parent)).toBe(GIVEN);
+  const next = continueTrace(parent, systemRandom);
+  expect(next.traceId).toBe(parent.traceId);
+  expect(next.spanId).not.toBe(parent.spanId);
+});
+
+test('what is started here can be read there', () => {
+  const trace = startTrace(systemRandom);
+  expect(parseTraceparent(formatTraceparent(trace))).toEqual(trace);
+});
+
+test('a later version with more fields is read, the unsampled flag is kept', () => {
+  expect(parseTraceparent(`${GIVEN.replace('00-4', '01-4')}-more`)).not.toBeNull();
+  expect(parseTraceparent(GIVEN.replace(/01$/, '00'))).toMatchObject({ isSampled: false });
+});
+
+test.each([
+  [undefined],
+  [''],
+  ['00-abc'],
+  [GIVEN.toUpperCase()],
+  [`${GIVEN}-more`],
+  [GIVEN.replace('00-4', 'ff-4')],
+  [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
+  [`00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`],
+])('%s is no trace', (header) => {
+  expect(parseTraceparent(header)).toBeNull();
+});
