@@ -1,0 +1,5 @@
+export {
+  useContainerEngine,
+  type ContainerEngineFixture,
+  type UseContainerEngineOptions,
+} from './use-container-engine.js';

@@ -1,0 +1,42 @@
+export { ManualClock, letRun } from './clock/manual-clock.js';
+export { SeededRandom } from './clock/seeded-random.js';
+export {
+  LONG_LIFE_MS,
+  SHORT_LIFE_MS,
+  blobsConformance,
+  chunksConformance,
+  freshKey,
+  jobRecordsConformance,
+  leasesConformance,
+  runningJob,
+  sampleJob,
+  ticketsConformance,
+  type Conforming,
+  type Open,
+} from './conformance/index.js';
+export { BrokerModel, type RecordVersion } from './simulator/broker-model.js';
+export { checkSimulation, type Violation } from './simulator/check-simulation.js';
+export { modelStore, openGate, type Gate } from './simulator/model-store.js';
+export { REAL_OPERATIONS, type Operations } from './simulator/operations.js';
+export { simulate, type SimulationLog, type SimulationOptions } from './simulator/simulate.js';
+export {
+  checkHistory,
+  type BrokenPromise,
+  type CheckOptions,
+  type ClientEntry,
+  type Execution,
+  type History,
+  type StatusRead,
+  type WorkerOutput,
+} from './checker/check-history.js';
+export {
+  eventually,
+  useNatsServer,
+  usePostgres,
+  useTempFolders,
+  type EventuallyOptions,
+  type NatsFixture,
+  type PostgresFixture,
+  type UseNatsServerOptions,
+} from './servers/index.js';
+export { useContainerEngine, type ContainerEngineFixture, type UseContainerEngineOptions } from './containers/index.js';

@@ -1,0 +1,107 @@
+import {
+  createNatsKeys,
+  makeTempFolder,
+  publicNatsKeys,
+  startNatsServer,
+  type NatsKeys,
+  type NatsRole,
+  type NatsServer,
+  type StartNatsServerOptions,
+  type TempFolder,
+} from '@berth/servers';
+import { afterAll, beforeAll } from '@jest/globals';
+import { connect, nkeyAuthenticator, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+
+export interface UseNatsServerOptions extends Pick<
+  StartNatsServerOptions,
+  'fileStoreMaxBytes' | 'memoryStoreMaxBytes'
+> {
+  /** `open` (default): everybody may do everything. `roles`: as in production, with a callout that nobody answers yet. */
+  readonly access?: 'open' | 'roles';
+}
+
+/** A nats-server of one spec file, on free ports, with an empty store. */
+export interface NatsFixture {
+  /** The running server; another object after a restart. */
+  readonly server: NatsServer;
+  /** Keys of the roles; only with `access: 'roles'`. */
+  readonly keys: NatsKeys;
+  /** A client that is closed after the last test of the file. */
+  connect(options?: NodeConnectionOptions): Promise<NatsConnection>;
+  /** A client with the role's key and inbox prefix; only with `access: 'roles'`. */
+  connectAs(role: NatsRole, options?: NodeConnectionOptions): Promise<NatsConnection>;
+  /** Ends the server (`kill`: by SIGKILL) and starts it again on the same ports and store. */
+  restart(how?: 'stop' | 'kill'): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+
+/** Call once at the top of a spec: starts the server before its first test and removes it after its last. */
+export const useNatsServer = (options: UseNatsServerOptions = {}): NatsFixture => {
+  const bench = new NatsBench(options);
+  beforeAll(() => bench.open(), START_TIMEOUT_MS);
+  afterAll(() => bench.close(), START_TIMEOUT_MS);
+  return bench;
+};
+
+class NatsBench implements NatsFixture {
+  readonly #options: UseNatsServerOptions;
+  readonly #keys: NatsKeys | undefined;
+  readonly #clients: NatsConnection[] = [];
+  #folder: TempFolder | undefined;
+  #server: NatsServer | undefined;
+
+  constructor(options: UseNatsServerOptions) {
+    this.#options = options;
+    this.#keys = options.access === 'roles' ? createNatsKeys() : undefined;
+  }
+
+  get server(): NatsServer {
+    return present(this.#server, 'The server starts in beforeAll.');
+  }
+
+  get keys(): NatsKeys {
+    return present(this.#keys, "Keys exist with access: 'roles' only.");
+  }
+
+  async open(): Promise<void> {
+    this.#folder = await makeTempFolder('berth-nats');
+    this.#server = await this.#start('auto', 'auto');
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    // The store is thrown away, so an orderly end would only cost time.
+    await this.#server?.kill();
+    await this.#folder?.remove();
+  }
+
+  async connect(options: NodeConnectionOptions = {}): Promise<NatsConnection> {
+    const client = await connect({ servers: this.server.url, ...options });
+    this.#clients.push(client);
+    return client;
+  }
+
+  connectAs(role: NatsRole, options: NodeConnectionOptions = {}): Promise<NatsConnection> {
+    const seed = new TextEncoder().encode(this.keys.roles[role]);
+    return this.connect({ authenticator: nkeyAuthenticator(seed), inboxPrefix: `_INBOX_${role}`, ...options });
+  }
+
+  async restart(how: 'stop' | 'kill' = 'stop'): Promise<void> {
+    const { port, httpPort } = this.server;
+    await this.server[how]();
+    this.#server = await this.#start(port, httpPort);
+  }
+
+  #start(port: number | 'auto', httpPort: number | 'auto'): Promise<NatsServer> {
+    const { access: _, ...limits } = this.#options;
+    const storeDir = present(this.#folder, 'The folder is made in beforeAll.').path;
+    const auth = this.#keys === undefined ? undefined : ({ kind: 'roles', keys: publicNatsKeys(this.#keys) } as const);
+    return startNatsServer({ ...limits, storeDir, port, httpPort, ...(auth && { auth }) });
+  }
+}
+
+const present = <T>(value: T | undefined, otherwise: string): T => {
+  if (value === undefined) throw new Error(otherwise);
+  return value;
+};

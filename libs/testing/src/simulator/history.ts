@@ -1,0 +1,15 @@
+import type { JobId } from '@berth/domain';
+
+/** What the simulated clients and workers saw, in order. Instants are virtual ms. */
+export type Observation =
+  /** The client heard 200: from here on the job is promised. */
+  | { readonly kind: 'accepted'; readonly jobId: JobId; readonly atMs: number; readonly expiresAtMs: number }
+  | { readonly kind: 'cancelled'; readonly jobId: JobId; readonly atMs: number }
+  | { readonly kind: 'seen'; readonly jobId: JobId; readonly atMs: number; readonly isFound: boolean }
+  | { readonly kind: 'started'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number }
+  /** The execution is over, with a result or without. */
+  | { readonly kind: 'stopped'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number }
+  /** Its host stood still past the lease: whatever it still runs overlaps through no fault of the protocol. */
+  | { readonly kind: 'frozen'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number }
+  /** A waiting ticket was removed while its job still waited for that very attempt. */
+  | { readonly kind: 'ticket-dropped-early'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number };

@@ -1,0 +1,33 @@
+import {
+  cancel,
+  finishAttempt,
+  giveUpAttempt,
+  reapAttempt,
+  renewLease,
+  submitJob,
+  takeTicket,
+  timeOut,
+} from '@berth/jobs';
+
+/** The code under test: the operations of a job's life. A test may put a doctored one in its place. */
+export interface Operations {
+  readonly submitJob: typeof submitJob;
+  readonly takeTicket: typeof takeTicket;
+  readonly renewLease: typeof renewLease;
+  readonly finishAttempt: typeof finishAttempt;
+  readonly giveUpAttempt: typeof giveUpAttempt;
+  readonly reapAttempt: typeof reapAttempt;
+  readonly cancel: typeof cancel;
+  readonly timeOut: typeof timeOut;
+}
+
+export const REAL_OPERATIONS: Operations = {
+  submitJob,
+  takeTicket,
+  renewLease,
+  finishAttempt,
+  giveUpAttempt,
+  reapAttempt,
+  cancel,
+  timeOut,
+};

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  checkHistory,
+  type ClientEntry,
+  type Execution,
+  type History,
+  type StatusRead,
+} from '../src/checker/check-history.js';
+
+const read = (status: string | null, more: Partial<StatusRead> = {}): StatusRead => ({
+  atMs: 0,
+  status,
+  output: status === 'COMPLETED' ? { echo: 'x', execution: 'e1' } : null,
+  retries: 0,
+  ...more,
+});
+const entry = (...reads: StatusRead[]): ClientEntry => ({ jobId: 'j', input: 'x', reads });
+const execution = (more: Partial<Execution> = {}): Execution => ({
+  jobId: 'j',
+  execution: 'e1',
+  startedAtMs: 1_000,
+  givenAtMs: 2_000,
+  ...more,
+});
+const history = (accepted: ClientEntry, ...executions: Execution[]): History => ({ accepted: [accepted], executions });
+
+const GOOD = history(entry(read('IN_QUEUE'), read('IN_PROGRESS'), read('COMPLETED'), read('COMPLETED')), execution());
+
+describe('the checker of the crash suite', () => {
+  test('finds nothing in a history that keeps every promise', () => {
+    expect(checkHistory(GOOD)).toEqual([]);
+  });
+
+  test.each<[string, History, string]>([
+    ['a lost job', history(entry(read('IN_QUEUE'), read(null))), 'lost'],
+    ['an accepted job nobody ever read', history(entry()), 'lost'],
+    ['a job that never ends', history(entry(read('IN_PROGRESS')), execution({ givenAtMs: null })), 'not-ended'],
+    ['a double end', history(entry(read('FAILED'), read('COMPLETED')), execution()), 'double-end'],
+    [
+      'an end that reopens',
+      history(entry(read('COMPLETED'), read('IN_QUEUE'), read('COMPLETED')), execution()),
+      'double-end',
+    ],
+    [
+      'a wrong output',
+      history(entry(read('COMPLETED', { output: { echo: 'y', execution: 'e1' } })), execution()),
+      'wrong-output',
+    ],
+    ['a missing output', history(entry(read('COMPLETED', { output: null })), execution()), 'wrong-output'],
+    ["another job's output", history(entry(read('COMPLETED')), execution({ execution: 'e9' })), 'foreign-output'],
+    [
+      'an output that changes after the end',
+      history(
+        entry(read('COMPLETED'), read('COMPLETED', { output: { echo: 'x', execution: 'e2' } })),
+        execution(),
+        execution({ execution: 'e2', givenAtMs: null, startedAtMs: 0 }),
+      ),
+      'changed-output',
+    ],
+    ['a fourth attempt', history(entry(read('COMPLETED', { retries: 3 })), execution()), 'too-many-attempts'],
+    [
+      'a job that runs again after its result was given',
+      history(
+        entry(read('COMPLETED')),
+        execution(),
+        execution({ execution: 'e2', startedAtMs: 3_000, givenAtMs: null }),
+      ),
+      'ran-again-after-its-result',
+    ],
+  ])('flags %s', (_, doctored, promise) => {
+    expect(checkHistory(doctored).map((broken) => broken.promise)).toContain(promise);
+  });
+
+  test('a result that was fenced off with its frozen host excuses the next run', () => {
+    const doctored = history(
+      entry(read('COMPLETED', { output: { echo: 'x', execution: 'e2' }, retries: 1 })),
+      execution(),
+      execution({ execution: 'e2', startedAtMs: 3_000, givenAtMs: 4_000 }),
+    );
+    expect(checkHistory(doctored, { isExcused: ({ execution: id }) => id === 'e1' })).toEqual([]);
+  });
+});

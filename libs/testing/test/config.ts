@@ -1,0 +1,15 @@
+import { parseConfig, type Environment } from '@berth/lifecycle';
+
+/** Which runs of the simulator a test makes. */
+export interface SimulatorConfig {
+  readonly seeds: number;
+  readonly firstSeed: number;
+}
+
+const SEED_MAX = 2 ** 32 - 1;
+
+export const readSimulatorConfig = (environment: Environment = process.env): SimulatorConfig =>
+  parseConfig(environment, (read) => ({
+    seeds: read.integer('BERTH_SIM_SEEDS', { min: 1, max: 10_000_000, fallback: 10_000 }),
+    firstSeed: read.integer('BERTH_SIM_FIRST_SEED', { min: 0, max: SEED_MAX, fallback: 1 }),
+  }));
