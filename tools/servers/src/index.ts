@@ -1,0 +1,55 @@
+export { DeadlineError, pollUntil, type PollOptions } from './poll-until.js';
+export { makeTempFolder, type TempFolder } from './temp-folder.js';
+export { allocatePorts, reservePortBlock, type PortReservation } from './ports/allocate-ports.js';
+export { parentWatch } from './processes/parent-watch.js';
+export { identifyProcess, isRunning, type ProcessIdentity } from './processes/process-identity.js';
+export {
+  findRecorded,
+  removePidFile,
+  stopLeftover,
+  writePidFile,
+  type LeftoverOutcome,
+  type StopLeftoverOptions,
+} from './processes/pid-file.js';
+export { CommandError, runCommand, type CommandOptions } from './processes/run-command.js';
+export {
+  ServerProcess,
+  ServerStartError,
+  spawnServer,
+  type ServerCommand,
+  type ServerExit,
+} from './processes/server-process.js';
+export {
+  findNatsServer,
+  NatsServerMissingError,
+  type FindNatsServerOptions,
+  type NatsServerProgram,
+  type NatsServerSource,
+} from './nats/find-nats-server.js';
+export { NATS_APP_ACCOUNT, renderNatsConf, type NatsAuth, type NatsConf } from './nats/nats-conf.js';
+export {
+  createNatsKeys,
+  loadOrCreateNatsKeys,
+  NATS_ROLES,
+  publicNatsKeys,
+  type NatsKeys,
+  type NatsPublicKeys,
+  type NatsRole,
+} from './nats/nats-keys.js';
+export {
+  rolePermissions,
+  SHARD_COUNTS_DEFAULT,
+  type RolePermissions,
+  type ShardCounts,
+} from './nats/role-permissions.js';
+export { startNatsServer, type NatsServer, type StartNatsServerOptions } from './nats/start-nats-server.js';
+export { PostgresMissingError } from './postgres/postgres-programs.js';
+export { type CreateDatabaseOptions } from './postgres/create-database.js';
+export { startPostgres, type PostgresServer, type StartPostgresOptions } from './postgres/start-postgres.js';
+export {
+  BASE_IMAGE,
+  startEngine,
+  whyNoEngine,
+  type ContainerEngine,
+  type StartEngineOptions,
+} from './engine/start-engine.js';

@@ -1,0 +1,21 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { useTempFolders } from '@berth/testing';
+import { loadOrCreateNatsKeys } from '../src/index.js';
+
+const tempFolder = useTempFolders();
+
+test('the keys of a stack are made once, for all who ask at the same time, and only their owner can read them', async () => {
+  const path = join(await tempFolder(), 'state', 'nats-keys.json');
+  const [one, two] = await Promise.all([loadOrCreateNatsKeys(path), loadOrCreateNatsKeys(path)]);
+  expect(two).toEqual(one);
+  expect(await loadOrCreateNatsKeys(path)).toEqual(one);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a file with something else in it is an error that names the file', async () => {
+  const path = join(await tempFolder(), 'nats-keys.json');
+  await writeFile(path, '{"roles":{}}');
+  await expect(loadOrCreateNatsKeys(path)).rejects.toThrow(path);
+});
