@@ -1,0 +1,42 @@
+import type { HostId } from '@berth/domain';
+import { encodeAuthorizationResponse, encodeUser } from '@nats-io/jwt';
+import { fromSeed } from '@nats-io/nkeys';
+import { agentPermissions } from './agent-permissions.js';
+import type { AuthRequest } from './auth-request.js';
+
+export interface AuthAnswerOptions {
+  /** Secret seed of the account key that the server trusts as issuer. */
+  readonly issuerSeed: string;
+  /** Account that the agent is put into. */
+  readonly account: string;
+}
+
+/** Longest life of an agent's connection: then the server ends it, the agent returns, and its host is checked again. */
+export const AGENT_ADMISSION_MS = 60 * 60 * 1000;
+
+/** Subscriptions of one agent; it needs three. */
+const SUBSCRIPTIONS_MAX = 32;
+
+/** Text to answer with: let this connection in, as the agent of `hostId`, for an hour. */
+export async function admitAgent(
+  request: AuthRequest,
+  admission: { readonly hostId: HostId; readonly nowMs: number },
+  options: AuthAnswerOptions,
+): Promise<string> {
+  const { hostId, nowMs } = admission;
+  const issuer = fromSeed(new TextEncoder().encode(options.issuerSeed));
+  const jwt = await encodeUser(
+    hostId,
+    request.userKey,
+    issuer,
+    { ...agentPermissions(hostId), subs: SUBSCRIPTIONS_MAX, allowed_connection_types: ['STANDARD'] },
+    { aud: options.account, exp: Math.floor((nowMs + AGENT_ADMISSION_MS) / 1000) },
+  );
+  return encodeAuthorizationResponse(request.userKey, request.serverId, issuer, { jwt }, {});
+}
+
+/** Text to answer with: do not let this connection in. The client is told nothing; `reason` is for the server's log. */
+export function refuseAgent(request: AuthRequest, reason: string, options: AuthAnswerOptions): Promise<string> {
+  const issuer = fromSeed(new TextEncoder().encode(options.issuerSeed));
+  return encodeAuthorizationResponse(request.userKey, request.serverId, issuer, { error: reason }, {});
+}

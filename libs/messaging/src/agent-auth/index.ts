@@ -1,0 +1,3 @@
+export { agentPermissions } from './agent-permissions.js';
+export { AGENT_ADMISSION_MS, admitAgent, refuseAgent, type AuthAnswerOptions } from './auth-answer.js';
+export { readAuthRequest, type AuthRequest } from './auth-request.js';

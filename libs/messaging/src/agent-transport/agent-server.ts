@@ -1,0 +1,114 @@
+import { TRACEPARENT_HEADER, hostOfSubject } from '@berth/contracts';
+import type { Clock } from '@berth/lifecycle';
+import { parseTraceparent, runWithLogContext, type LogContext, type Logger } from '@berth/telemetry';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { NatsContext, Server, Transport, type CustomTransportStrategy } from '@nestjs/microservices';
+import { lastValueFrom } from 'rxjs';
+import { ConfirmedReply, reachesNobody } from './confirmed-reply.js';
+import { decodeRequest, encodeError, encodeResult, toWireError } from './wire-codec.js';
+
+export interface AgentServerOptions {
+  /** Stays the caller's: it is not closed here. */
+  readonly connection: NatsConnection;
+  /** Each request is answered by one member of the queue group. */
+  readonly queue: string;
+  /** How long requests in flight may take once the process stops. */
+  readonly drainMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Serves `@MessagePattern` handlers with our envelope. The framework's own NATS server is not used: it answers nothing
+ * to a message that it cannot read, and an agent of another version would wait until its time limit instead of being
+ * told. Requests are handled side by side, so one that is held keeps no other waiting.
+ */
+export class AgentServer extends Server implements CustomTransportStrategy {
+  override readonly transportId = Transport.NATS;
+  readonly #options: AgentServerOptions;
+  readonly #subscriptions: Subscription[] = [];
+  readonly #inFlight = new Set<Promise<void>>();
+
+  constructor(options: AgentServerOptions) {
+    super();
+    this.#options = options;
+  }
+
+  listen(started: (error?: unknown) => void): void {
+    const { connection, queue } = this.#options;
+    for (const pattern of this.messageHandlers.keys()) {
+      const callback = (error: Error | null, message: Msg): void => {
+        if (error === null) this.#accept(pattern, message);
+        else this.#options.logger.error(`subscription ${pattern} failed`, { error });
+      };
+      this.#subscriptions.push(connection.subscribe(pattern, { queue, callback }));
+    }
+    // Once the broker has answered, it knows the subscriptions: who is told "started" is heard from then on.
+    connection.flush().then(() => {
+      started();
+    }, started);
+  }
+
+  async close(): Promise<void> {
+    const { clock, drainMs } = this.#options;
+    for (const subscription of this.#subscriptions.splice(0)) subscription.unsubscribe();
+    const timer = new AbortController();
+    await Promise.race([Promise.all(this.#inFlight), clock.sleep(drainMs, timer.signal)]);
+    timer.abort();
+  }
+
+  on(): void {
+    throw new Error('The connection is not owned here; ask it for its status.');
+  }
+
+  unwrap<T>(): T {
+    return this.#options.connection as T;
+  }
+
+  #accept(pattern: string, message: Msg): void {
+    const answered = runWithLogContext(contextOf(message), () => this.#answer(pattern, message));
+    this.#inFlight.add(answered);
+    void answered.finally(() => this.#inFlight.delete(answered));
+  }
+
+  async #answer(pattern: string, message: Msg): Promise<void> {
+    try {
+      const result = await this.#handle(pattern, message);
+      if (result instanceof ConfirmedReply) await this.#confirm(message, result);
+      else message.respond(encodeResult(result));
+    } catch (error) {
+      this.#refuse(message, error);
+    }
+  }
+
+  async #confirm(message: Msg, { result, onUndelivered }: ConfirmedReply<unknown>): Promise<void> {
+    const { connection } = this.#options;
+    const isLost =
+      message.reply === undefined || (await reachesNobody(connection, message.reply, encodeResult(result)));
+    if (isLost) await onUndelivered();
+  }
+
+  async #handle(pattern: string, message: Msg): Promise<unknown> {
+    const body = decodeRequest<unknown>(message.string());
+    const handler = this.messageHandlers.get(pattern);
+    if (handler === undefined) throw new Error(`no handler for ${pattern}`);
+    const outcome: unknown = await handler(body, new NatsContext([message.subject, message.headers]));
+    return lastValueFrom(this.transformToObservable(outcome), { defaultValue: null });
+  }
+
+  #refuse(message: Msg, error: unknown): void {
+    const refusal = toWireError(error);
+    if (refusal.code === 'internal-error')
+      this.#options.logger.error(`request on ${message.subject} failed`, { error });
+    try {
+      message.respond(encodeError(refusal));
+    } catch (problem) {
+      this.#options.logger.warn(`no answer could be sent on ${message.subject}`, { error: problem });
+    }
+  }
+}
+
+function contextOf({ subject, headers }: Msg): LogContext {
+  const trace = parseTraceparent(headers?.get(TRACEPARENT_HEADER));
+  return { hostId: hostOfSubject(subject), ...(trace === null ? {} : { traceId: trace.traceId }) };
+}

@@ -1,0 +1,114 @@
+import { TRACEPARENT_HEADER } from '@berth/contracts';
+import {
+  NoRespondersError,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
+  headers,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { TransportError } from './transport-error.js';
+import { decodeReply, decodeRequest, encodeRequest } from './wire-codec.js';
+
+export interface RequestOptions {
+  /** Longest wait for the answer. A held request needs its hold and some seconds more. */
+  readonly timeoutMs: number;
+  /** Gives up waiting; what was sent is handled all the same. */
+  readonly signal?: AbortSignal;
+  /** W3C trace context of the work that causes the request. */
+  readonly traceparent?: string | null;
+}
+
+/** The agent's side of the conversation: requests up, messages down, over one connection to the broker. */
+export class AgentTransport {
+  readonly #connection: NatsConnection;
+
+  constructor(connection: NatsConnection) {
+    this.#connection = connection;
+  }
+
+  /**
+   * @throws PlatformError the receiver's refusal
+   * @throws TransportError there was no answer; `isRetriable` tells whether to ask again
+   */
+  async request<Result>(subject: string, body: unknown, options: RequestOptions): Promise<Result> {
+    const { signal, timeoutMs, traceparent } = options;
+    if (signal?.aborted === true) throw aborted(subject);
+    const sending = this.#connection.request(subject, encodeRequest(body), {
+      timeout: timeoutMs,
+      ...(traceparent ? { headers: traceHeaders(traceparent) } : {}),
+    });
+    const reply = await raceAbort(sending, signal, subject).catch((error: unknown) => {
+      throw toTransportError(error, subject);
+    });
+    return decodeReply<Result>(reply.string());
+  }
+
+  /** Hears one-way messages until the returned function is called; one that cannot be read goes to `onUnreadable`. */
+  listen<Body>(subject: string, onMessage: (body: Body) => void, onUnreadable: (error: unknown) => void): () => void {
+    const subscription: Subscription = this.#connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error !== null) {
+          onUnreadable(error);
+          return;
+        }
+        try {
+          onMessage(decodeRequest<Body>(message.string()));
+        } catch (problem) {
+          onUnreadable(problem);
+        }
+      },
+    });
+    return () => {
+      subscription.unsubscribe();
+    };
+  }
+}
+
+/** Sends a one-way message to whoever listens now; nobody is told when nobody does. */
+export function publishOneWay(connection: NatsConnection, subject: string, body: unknown): void {
+  connection.publish(subject, encodeRequest(body));
+}
+
+function traceHeaders(traceparent: string) {
+  const trace = headers();
+  trace.set(TRACEPARENT_HEADER, traceparent);
+  return trace;
+}
+
+async function raceAbort(sending: Promise<Msg>, signal: AbortSignal | undefined, subject: string): Promise<Msg> {
+  if (signal === undefined) return sending;
+  const { promise: abort, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    reject(aborted(subject));
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([sending, abort]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const aborted = (subject: string): TransportError =>
+  new TransportError('aborted', `The request on ${subject} was given up.`, { isRetriable: false });
+
+function toTransportError(error: unknown, subject: string): TransportError {
+  if (error instanceof TransportError) return error;
+  const cause = error instanceof RequestError && error.cause instanceof Error ? error.cause : error;
+  const isUnheard = cause instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());
+  if (isUnheard)
+    return new TransportError('no-responder', `Nobody answers on ${subject}.`, { isRetriable: true, cause });
+  if (cause instanceof TimeoutError) {
+    return new TransportError('timeout', `No answer on ${subject} in time.`, { isRetriable: true, cause });
+  }
+  if (cause instanceof PermissionViolationError) {
+    return new TransportError('forbidden', `The broker refuses ${subject}.`, { isRetriable: false, cause });
+  }
+  return new TransportError('not-connected', `The broker could not be asked on ${subject}.`, {
+    isRetriable: true,
+    cause,
+  });
+}

@@ -1,0 +1,89 @@
+import { PlatformError } from '@berth/domain';
+import {
+  ClosedConnectionError,
+  ConnectionError,
+  DrainingConnectionError,
+  NoRespondersError,
+  RequestError,
+  TimeoutError,
+} from '@nats-io/transport-node';
+
+/** Numbers of the broker's errors that mean something to us. */
+export const API_ERROR = {
+  deleteFailed: 10057,
+  noMessage: 10037,
+  sequenceNotFound: 10043,
+  streamNameInUse: 10058,
+  streamNotFound: 10059,
+  wrongLastSequence: 10071,
+  storeFailed: 10077,
+  /** A compare-and-set that lost against a write not yet finished. */
+  wrongLastSequenceInFlight: 10164,
+} as const;
+
+export interface ApiError {
+  /** HTTP-like class: 404, 503. */
+  readonly code: number;
+  readonly err_code: number;
+  readonly description: string;
+}
+
+/** The broker answered, and its answer is an error that the caller did not expect. */
+export class BrokerApiError extends Error {
+  readonly code: number;
+  readonly status: number;
+
+  constructor(doing: string, error: ApiError) {
+    super(`${doing}: ${error.description} (${error.err_code})`);
+    this.name = 'BrokerApiError';
+    this.code = error.err_code;
+    this.status = error.code;
+  }
+}
+
+/**
+ * True when no answer came: timeout, nobody listening, connection lost or closing. What was asked may have happened,
+ * may still happen from a buffer, or may not.
+ */
+export function isUnanswered(error: unknown): boolean {
+  if (error instanceof RequestError) return error.isNoResponders() || !isRefusal(error.cause);
+  return (
+    error instanceof TimeoutError ||
+    error instanceof NoRespondersError ||
+    error instanceof ClosedConnectionError ||
+    error instanceof DrainingConnectionError ||
+    error instanceof ConnectionError
+  );
+}
+
+/** The broker refuses the subject itself, so asking again is of no use. */
+const isRefusal = (cause: unknown): boolean => cause instanceof Error && cause.name === 'PermissionViolationError';
+
+const RETRY_AFTER_SECONDS = 1;
+
+export const brokerUnavailable = (cause: unknown): PlatformError =>
+  new PlatformError('service-unavailable', 'The job store does not answer at the moment; try again.', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+
+const FULL_RETRY_AFTER_SECONDS = 10;
+
+/** A stream has reached its limit and refuses new messages rather than drop old ones. */
+const storeFull = (cause: unknown): PlatformError =>
+  new PlatformError('service-unavailable', 'The job store is full; try again when jobs have ended or expired.', {
+    cause,
+    retryAfterSeconds: FULL_RETRY_AFTER_SECONDS,
+  });
+
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+
+/** What an unexpected error answer becomes: an outage that passes, or a fault of ours. */
+export function unexpectedAnswer(doing: string, error: ApiError): Error {
+  const cause = new BrokerApiError(doing, error);
+  if (error.err_code === API_ERROR.storeFailed && /maximum (bytes|messages) exceeded/.test(error.description)) {
+    return storeFull(cause);
+  }
+  return error.code === UNAVAILABLE || error.code === TOO_MANY_REQUESTS ? brokerUnavailable(cause) : cause;
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '@berth/lifecycle';
+import type { Broker } from './broker.js';
+import { brokerUnavailable } from './broker-errors.js';
+import { TailSession, type TailMessage } from './tail-session.js';
+
+export interface TellStreamOptions {
+  readonly broker: Broker;
+  readonly clock: Clock;
+  readonly stream: string;
+  readonly filter?: string;
+  readonly signal?: AbortSignal;
+  readonly onMessage: (message: TailMessage) => void;
+}
+
+/**
+ * Tells the headers of everything that is in a stream, once.
+ *
+ * @throws PlatformError `service-unavailable` when it could not be told to the end
+ */
+export async function tellStream(options: TellStreamOptions): Promise<void> {
+  const { broker, clock, stream, filter, signal, onMessage } = options;
+  let isWhole = false;
+  const session = new TailSession({
+    broker,
+    clock,
+    stream,
+    filter,
+    isHeadersOnly: true,
+    start: 'everything',
+    onMessage,
+    onCaughtUp: () => {
+      isWhole = true;
+      session.end('told');
+    },
+  });
+  const abort = (): void => {
+    session.end('aborted');
+  };
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    const reason = await session.run();
+    if (!isWhole && signal?.aborted !== true) throw brokerUnavailable(new Error(`reading ${stream}: ${reason}`));
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,128 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import {
+  connect,
+  nkeyAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  type Status,
+} from '@nats-io/transport-node';
+
+export type NatsCredentials =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'password'; readonly user: string; readonly pass: string }
+  | { readonly kind: 'token'; readonly token: string }
+  /** Seed of an Ed25519 key; it never crosses the wire. */
+  | { readonly kind: 'nkey'; readonly seed: string };
+
+export interface ConnectNatsOptions {
+  /** One address, or several with commas between. */
+  readonly url: string;
+  /** As the broker's monitoring shows the connection. */
+  readonly name: string;
+  readonly credentials: NatsCredentials;
+  /** Answers come below this; the role must be allowed to subscribe there. */
+  readonly inboxPrefix?: string;
+  readonly tls?: NonNullable<NodeConnectionOptions['tls']>;
+  /** How long to try before the first connection stands. */
+  readonly connectWithinMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onStatus?: (event: ConnectionEvent) => void;
+  /** Ends the tries. */
+  readonly signal?: AbortSignal;
+}
+
+/** What happened to a connection that stood, or to a try to make it stand. */
+export interface ConnectionEvent {
+  readonly kind: 'connect-failed' | Exclude<Status['type'], 'ping'>;
+  readonly detail: string;
+}
+
+const PING_INTERVAL_MS = 5_000;
+/** Two pings without an answer: a dead peer is noticed within 15 s, not within the kernel's quarter of an hour. */
+const PINGS_UNANSWERED_MAX = 2;
+const DIAL_TIMEOUT_MS = 5_000;
+const RECONNECT_WAIT_MS = 250;
+const RECONNECT_JITTER_MS = 750;
+
+/**
+ * Connects and stays connected: after the first success it reconnects for ever, whatever the broker says, because a
+ * broker whose auth callout is still starting refuses everybody for a while.
+ *
+ * @throws the last error when no connection stood within the time given
+ */
+export async function connectNats(options: ConnectNatsOptions): Promise<NatsConnection> {
+  const { clock } = options;
+  const untilMs = clock.monotonicMs() + options.connectWithinMs;
+  for (;;) {
+    try {
+      const connection = await connect(connectionOptions(options));
+      if (options.onStatus !== undefined) void reportStatus(connection, options.onStatus);
+      return connection;
+    } catch (error) {
+      options.onStatus?.({ kind: 'connect-failed', detail: messageOf(error) });
+      if (clock.monotonicMs() >= untilMs || options.signal?.aborted === true) throw error;
+      await clock.sleep(reconnectDelayMs(options.random), options.signal);
+    }
+  }
+}
+
+const CLOSE_WITHIN_MS = 5_000;
+
+/** Sends what is buffered, lets what was asked be answered, and closes; a broker that is away does not hold it up. */
+export async function drainConnection(connection: NatsConnection, clock: Clock): Promise<void> {
+  if (connection.isClosed()) return;
+  const drained = new AbortController();
+  const finish = (): void => {
+    drained.abort();
+  };
+  void connection.drain().then(finish, finish);
+  await clock.sleep(CLOSE_WITHIN_MS, drained.signal);
+  if (!connection.isClosed()) await connection.close();
+}
+
+function connectionOptions(options: ConnectNatsOptions): NodeConnectionOptions {
+  return {
+    servers: options.url.split(',').map((server) => server.trim()),
+    name: options.name,
+    ...loginOptions(options.credentials),
+    ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    timeout: DIAL_TIMEOUT_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: PINGS_UNANSWERED_MAX,
+    maxReconnectAttempts: -1,
+    reconnectDelayHandler: () => reconnectDelayMs(options.random),
+    ignoreAuthErrorAbort: true,
+    // A stack captured for each request would cost more than the request.
+    noAsyncTraces: true,
+  };
+}
+
+function loginOptions(credentials: NatsCredentials): NodeConnectionOptions {
+  switch (credentials.kind) {
+    case 'none':
+      return {};
+    case 'password':
+      return { user: credentials.user, pass: credentials.pass };
+    case 'token':
+      return { token: credentials.token };
+    case 'nkey':
+      return { authenticator: nkeyAuthenticator(new TextEncoder().encode(credentials.seed)) };
+  }
+}
+
+const reconnectDelayMs = (random: Random): number => RECONNECT_WAIT_MS + RECONNECT_JITTER_MS * random.fraction();
+
+async function reportStatus(connection: NatsConnection, onStatus: (event: ConnectionEvent) => void): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type !== 'ping') onStatus({ kind: status.type, detail: detailOf(status) });
+  }
+}
+
+function detailOf(status: Status): string {
+  if ('error' in status) return messageOf(status.error);
+  return 'server' in status ? status.server : '';
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,37 @@
+import type { Job } from '@berth/domain';
+
+/** What a reader of headers alone learns of a record. Instants are Unix milliseconds; an absent header means null. */
+export const RECORD_HEADERS = {
+  state: 'Berth-State',
+  attempt: 'Berth-Attempt',
+  priority: 'Berth-Priority',
+  queuedAt: 'Berth-Queued-At',
+  notBefore: 'Berth-Not-Before',
+  expiresAt: 'Berth-Expires-At',
+  startedAt: 'Berth-Started-At',
+  endedAt: 'Berth-Ended-At',
+  deadlineAt: 'Berth-Deadline-At',
+  host: 'Berth-Host',
+  token: 'Berth-Token',
+  charged: 'Berth-Charged',
+} as const;
+
+export function recordHeaders(job: Job): Record<string, string> {
+  const values: Record<string, string> = {
+    [RECORD_HEADERS.state]: job.state,
+    [RECORD_HEADERS.attempt]: `${job.attempt}`,
+    [RECORD_HEADERS.priority]: job.lowPriority ? 'l' : 'n',
+    [RECORD_HEADERS.queuedAt]: `${job.queuedAtMs}`,
+    [RECORD_HEADERS.notBefore]: `${job.notBeforeMs}`,
+    [RECORD_HEADERS.expiresAt]: `${job.expiresAtMs}`,
+    [RECORD_HEADERS.charged]: `${job.charged}`,
+  };
+  if (job.endedAtMs !== null) values[RECORD_HEADERS.endedAt] = `${job.endedAtMs}`;
+  if (job.current !== null) {
+    values[RECORD_HEADERS.startedAt] = `${job.current.startedAtMs}`;
+    values[RECORD_HEADERS.deadlineAt] = `${job.current.deadlineAtMs}`;
+    values[RECORD_HEADERS.host] = job.current.hostId;
+    values[RECORD_HEADERS.token] = job.current.token;
+  }
+  return values;
+}

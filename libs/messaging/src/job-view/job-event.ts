@@ -1,0 +1,75 @@
+import type { HostId, JobKey, JobState } from '@berth/domain';
+import { BROKER_HEADERS } from '../broker/headers.js';
+import type { TailMessage } from '../broker/tail-session.js';
+import { RECORD_HEADERS } from '../job-records/record-headers.js';
+import { parseRecordSubject } from '../topology/subjects.js';
+
+interface JobEventBase extends JobKey {
+  /**
+   * Version of the record. Of one job the event with the larger one is the newer, however it came; an event that is not
+   * newer than what is known must be dropped.
+   */
+  readonly recordSequence: number;
+  /** Place in `EV`; null when the record itself was read. */
+  readonly evSequence: number | null;
+}
+
+/** A job as its record's headers describe it. Instants are Unix milliseconds. */
+export interface JobChanged extends JobEventBase {
+  readonly state: JobState;
+  readonly attempt: number;
+  readonly charged: number;
+  readonly isLowPriority: boolean;
+  readonly queuedAtMs: number;
+  readonly notBeforeMs: number;
+  readonly expiresAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly deadlineAtMs: number | null;
+  readonly hostId: HostId | null;
+  /** Of the attempt that owns the job, or ended it; null while queued. */
+  readonly token: string | null;
+}
+
+/** The record has expired. A record that was purged goes without an event. */
+export interface JobRemoved extends JobEventBase {
+  readonly state: 'removed';
+}
+
+export type JobEvent = JobChanged | JobRemoved;
+
+/** Reads a message of `EV`, or of a record stream itself; null when it is neither. */
+export function readJobEvent(message: TailMessage, from: 'events' | 'records'): JobEvent | null {
+  const key = parseRecordSubject(message.subject);
+  const { headers } = message;
+  if (key === null || headers === undefined) return null;
+  const position =
+    from === 'events'
+      ? { evSequence: message.sequence, recordSequence: sourceSequence(headers.get(BROKER_HEADERS.streamSource)) }
+      : { evSequence: null, recordSequence: message.sequence };
+  if (headers.has(BROKER_HEADERS.markerReason)) return { ...key, ...position, state: 'removed' };
+  const values = new Map([...headers].map(([name, [value]]) => [name, value]));
+  return { ...key, ...position, ...describe(values) };
+}
+
+/** `JOBS_3 17 > > job.3.ep.job …`: the stream that a sourced message comes from, and its sequence there. */
+const sourceSequence = (source: string): number => Number(source.split(' ')[1] ?? 0);
+
+function describe(values: ReadonlyMap<string, string | undefined>): Omit<JobChanged, keyof JobEventBase> {
+  const text = (name: string): string => values.get(name) ?? '';
+  const instant = (name: string): number | null => (values.has(name) ? Number(values.get(name)) : null);
+  return {
+    state: text(RECORD_HEADERS.state) as JobState,
+    attempt: Number(text(RECORD_HEADERS.attempt)),
+    charged: Number(text(RECORD_HEADERS.charged)),
+    isLowPriority: text(RECORD_HEADERS.priority) === 'l',
+    queuedAtMs: Number(text(RECORD_HEADERS.queuedAt)),
+    notBeforeMs: Number(text(RECORD_HEADERS.notBefore)),
+    expiresAtMs: Number(text(RECORD_HEADERS.expiresAt)),
+    startedAtMs: instant(RECORD_HEADERS.startedAt),
+    endedAtMs: instant(RECORD_HEADERS.endedAt),
+    deadlineAtMs: instant(RECORD_HEADERS.deadlineAt),
+    hostId: values.has(RECORD_HEADERS.host) ? (text(RECORD_HEADERS.host) as HostId) : null,
+    token: values.has(RECORD_HEADERS.token) ? text(RECORD_HEADERS.token) : null,
+  };
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '@berth/lifecycle';
+import type { Broker } from '../broker/broker.js';
+import { brokerUnavailable } from '../broker/broker-errors.js';
+import { BROKER_HEADERS } from '../broker/headers.js';
+import { publishMessage, type Publication } from '../broker/publish-message.js';
+import { readLatest } from '../broker/read-message.js';
+import { tellStream } from '../broker/tell-stream.js';
+import { decodeText } from '../broker/text.js';
+import { bucketKeyOf, bucketKeySubject, bucketStream } from '../topology/buckets.js';
+import { OPERATION_HEADER, PURGED, TOMBSTONE_MS } from './bucket-message.js';
+import { decodeSnapshot, encodeSnapshot, type SnapshotCodec } from './snapshot-codec.js';
+
+export interface Snapshot<Value> {
+  readonly value: Value;
+  /** The key's version; grows with every write in the bucket. */
+  readonly revision: number;
+}
+
+export interface SnapshotWriterOptions<Value> {
+  readonly broker: Broker;
+  readonly clock: Clock;
+  readonly bucket: string;
+  readonly codec: SnapshotCodec<Value>;
+}
+
+/** The one writer's side of a bucket of snapshots. */
+export class SnapshotWriter<Value> {
+  readonly #options: SnapshotWriterOptions<Value>;
+
+  constructor(options: SnapshotWriterOptions<Value>) {
+    this.#options = options;
+  }
+
+  /** The value as the bucket's leader knows it; null when there is none. */
+  async read(key: string): Promise<Snapshot<Value> | null> {
+    const { broker, bucket, codec } = this.#options;
+    const message = await readLatest(broker, bucketStream(bucket), bucketKeySubject(bucket, key));
+    // The trace of a removed key has no body, and a value always has one.
+    if (message === null || message.body.byteLength === 0) return null;
+    return { value: decodeSnapshot(codec, decodeText(message.body)), revision: message.sequence };
+  }
+
+  /**
+   * @param expectedRevision the version that is to be replaced, 0 for none ever; absent: whatever is there
+   * @returns the new revision, or null when another version is there
+   * @throws PlatformError `service-unavailable` when it is not known whether it was written: write again
+   */
+  async put(key: string, value: Value, expectedRevision?: number): Promise<number | null> {
+    return this.#publish(key, {
+      body: encodeSnapshot(this.#options.codec, value),
+      ...(expectedRevision === undefined ? {} : { expectedSequence: expectedRevision }),
+    });
+  }
+
+  /** Absent is success. @throws PlatformError `service-unavailable` when it is not known whether it was done */
+  async delete(key: string): Promise<void> {
+    const headers = { [OPERATION_HEADER]: PURGED, [BROKER_HEADERS.rollup]: 'sub' };
+    await this.#publish(key, { body: '', headers, ttlMs: TOMBSTONE_MS });
+  }
+
+  /** Every key that has a value. */
+  async keys(): Promise<readonly string[]> {
+    const { broker, bucket, clock } = this.#options;
+    const keys: string[] = [];
+    await tellStream({
+      broker,
+      clock,
+      stream: bucketStream(bucket),
+      onMessage: ({ subject, headers }) => {
+        if (headers?.has(OPERATION_HEADER) !== true) keys.push(bucketKeyOf(bucket, subject));
+      },
+    });
+    return keys;
+  }
+
+  async #publish(key: string, publication: Omit<Publication, 'subject'>): Promise<number | null> {
+    const { broker, bucket } = this.#options;
+    const outcome = await publishMessage(broker, { ...publication, subject: bucketKeySubject(bucket, key) });
+    if (outcome.kind === 'unknown') throw brokerUnavailable(outcome.cause);
+    return outcome.kind === 'stored' ? outcome.sequence : null;
+  }
+}

@@ -1,0 +1,79 @@
+import type { JobKey } from '@berth/domain';
+import type { LeaseKey, QueuedTicket, Ticket, Tickets } from '@berth/jobs';
+import type { Broker } from '../broker/broker.js';
+import { brokerUnavailable } from '../broker/broker-errors.js';
+import { publishMessage } from '../broker/publish-message.js';
+import { purgeSubject, removeMessage } from '../broker/remove-messages.js';
+import { ENDPOINT_SHARDS } from '../topology/shards.js';
+import {
+  FAMILIES,
+  STREAMS,
+  parseTicketSubject,
+  priorityToken,
+  ticketFilter,
+  ticketStream,
+  ticketSubject,
+} from '../topology/subjects.js';
+import { decodeTicket, encodeTicket } from './ticket-codec.js';
+import { walkTickets } from './walk-tickets.js';
+
+/** One ticket that waits, without its content. */
+export interface WaitingTicket extends LeaseKey {
+  readonly isLowPriority: boolean;
+}
+
+/** Tickets as messages of unsynced streams: one per job and attempt, read in order, never consumed. */
+export class JetStreamTickets implements Tickets {
+  readonly #broker: Broker;
+
+  constructor(broker: Broker) {
+    this.#broker = broker;
+  }
+
+  async put(ticket: Ticket, ttlMs: number): Promise<void> {
+    const outcome = await publishMessage(this.#broker, {
+      subject: ticketSubject(ticket, priorityToken(ticket.isLowPriority)),
+      body: encodeTicket(ticket),
+      ttlMs,
+    });
+    if (outcome.kind === 'unknown') throw brokerUnavailable(outcome.cause);
+  }
+
+  async list(query: Parameters<Tickets['list']>[0]): Promise<readonly QueuedTicket[]> {
+    const messages = await walkTickets(this.#broker, {
+      stream: STREAMS.tickets(query.endpointId),
+      filter: ticketFilter(query.endpointId, priorityToken(query.isLowPriority)),
+      afterSequence: query.afterSequence,
+      limit: query.limit,
+    });
+    return messages.map(decodeTicket);
+  }
+
+  async remove({ ticket, sequence }: QueuedTicket): Promise<void> {
+    await removeMessage(this.#broker, STREAMS.tickets(ticket.endpointId), sequence);
+  }
+
+  /**
+   * A purge of the exact subject: one question, where looking up the sequence and deleting it are two. Measured with
+   * 32 in flight: 0.06 ms against 0.10 ms among 150,000 tickets, and equal among 1,000.
+   */
+  async removeFor({ endpointId, jobId }: JobKey, attempt: number, isLowPriority: boolean): Promise<void> {
+    const subject = ticketSubject({ endpointId, jobId, attempt }, priorityToken(isLowPriority));
+    await purgeSubject(this.#broker, STREAMS.tickets(endpointId), subject);
+  }
+
+  /**
+   * Every ticket that waits, of all endpoints, for maintenance. The client reads the subjects of a stream page by page
+   * (100,000 each); one that comes or goes in between may be missed or told though gone.
+   */
+  async *allAttempts(): AsyncGenerator<WaitingTicket> {
+    for (let shard = 0; shard < ENDPOINT_SHARDS; shard += 1) {
+      const filter = `${FAMILIES.tickets}.${shard}.>`;
+      const { state } = await this.#broker.manager.streams.info(ticketStream(shard), { subjects_filter: filter });
+      for (const subject of Object.keys(state.subjects ?? {})) {
+        const ticket = parseTicketSubject(subject);
+        if (ticket !== null) yield ticket;
+      }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { BUCKETS } from '@berth/contracts';
+import { subjectToken } from './subject-token.js';
+
+/** The key-value buckets through which the control plane tells the others what it has decided. */
+export type BucketName = (typeof BUCKETS)[keyof typeof BUCKETS];
+
+export const BUCKET_NAMES: readonly BucketName[] = Object.values(BUCKETS);
+
+/** Names as the key-value convention has them, so that the broker's own tools can read the buckets. */
+export const bucketStream = (bucket: string): string => `KV_${bucket}`;
+
+export const bucketSubjects = (bucket: string): string => `$KV.${bucket}.>`;
+
+export const bucketKeySubject = (bucket: string, key: string): string => `$KV.${bucket}.${subjectToken(key)}`;
+
+/** The key in the subject of one of the bucket's messages. */
+export const bucketKeyOf = (bucket: string, subject: string): string => subject.slice(`$KV.${bucket}.`.length);

@@ -1,0 +1,59 @@
+import { ControlLoop } from '@berth/lifecycle';
+import { ensureTopology, type EnsureTopologyOptions } from './ensure-topology.js';
+
+export interface TopologyKeeperOptions extends Omit<EnsureTopologyOptions, 'attemptsMax' | 'scope'> {
+  /** Told when the streams could not be looked at or made; the next try follows by itself. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long a stream in memory may be missing after a restart that went unnoticed. */
+const INTERVAL_MS = 5_000;
+
+/**
+ * Makes the topology at start, and again whenever the broker was away: one that runs alone comes back without its
+ * streams in memory, not merely with empty ones.
+ */
+export class TopologyKeeper {
+  readonly #options: TopologyKeeperOptions;
+  readonly #loop: ControlLoop;
+  #wasAway = false;
+  #isStopped = false;
+
+  constructor(options: TopologyKeeperOptions) {
+    this.#options = options;
+    this.#loop = new ControlLoop({
+      name: 'topology.keep',
+      intervalMs: INTERVAL_MS,
+      clock: options.clock,
+      run: () => this.#look(),
+      onError: (_name, error) => options.onError(error),
+    });
+  }
+
+  /** @throws as `ensureTopology` does; then nothing was started */
+  async start(): Promise<void> {
+    await ensureTopology(this.#options);
+    this.#loop.start();
+    void this.#watchConnection();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#loop.stop();
+  }
+
+  async #look(): Promise<void> {
+    const scope = this.#wasAway ? 'all' : 'memory';
+    await ensureTopology({ ...this.#options, scope, attemptsMax: 1 });
+    this.#wasAway = false;
+  }
+
+  async #watchConnection(): Promise<void> {
+    for await (const { type } of this.#options.broker.connection.status()) {
+      if (this.#isStopped) return;
+      if (type !== 'reconnect') continue;
+      this.#wasAway = true;
+      this.#loop.hurry();
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import type { HostId } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import { eventually, useNatsServer } from '@berth/testing';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { createUser } from '@nats-io/nkeys';
+import { nkeyAuthenticator, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import {
+  admitAgent,
+  AGENT_ADMISSION_MS,
+  readAuthRequest,
+  refuseAgent,
+  type AuthRequest,
+} from '../src/agent-auth/index.js';
+
+// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
+jest.setTimeout(60_000);
+
+const nats = useNatsServer({ access: 'roles' });
+
+const SECRET = 'the secret of the host';
+
+/** Instant that the callout believes in; moved to let an admission expire. */
+let nowMs = systemClock.nowMs();
+const asked: AuthRequest[] = [];
+
+beforeAll(async () => {
+  const options = { issuerSeed: nats.keys.issuer, account: 'APP' };
+  const callout = await nats.connectAs('callout');
+  callout.subscribe('$SYS.REQ.USER.AUTH', {
+    callback: (error, message) => {
+      if (error) throw error;
+      const request = readAuthRequest(message.string());
+      asked.push(request);
+      const isKnown = request.user !== undefined && request.password === SECRET;
+      const answer = isKnown
+        ? admitAgent(request, { hostId: request.user as HostId, nowMs }, options)
+        : refuseAgent(request, 'unknown host', options);
+      void answer.then((text) => message.respond(text));
+    },
+  });
+  await callout.flush();
+});
+
+const connectAgent = (hostId: string, options: NodeConnectionOptions = {}): Promise<NatsConnection> =>
+  nats.connect({ user: hostId, pass: SECRET, inboxPrefix: `_INBOX_agent_${hostId}`, ...options });
+
+const errorsOf = (client: NatsConnection): string[] => {
+  const errors: string[] = [];
+  void (async () => {
+    for await (const status of client.status()) if (status.type === 'error') errors.push(status.error.message);
+  })();
+  return errors;
+};
+
+describe('an agent', () => {
+  test('asks a router, gets its answer, and hears what is sent down to it', async () => {
+    const router = await nats.connectAs('router');
+    router.subscribe('agents.*.up.job.take', {
+      callback: (_, message) => {
+        message.respond('a job');
+      },
+    });
+    await router.flush();
+    const agent = await connectAgent('h1');
+    const heard: string[] = [];
+    agent.subscribe('agents.h1.down.>', {
+      callback: (_, message) => {
+        heard.push(message.subject);
+      },
+    });
+    await agent.flush();
+    expect((await agent.request('agents.h1.up.job.take', '')).string()).toBe('a job');
+    router.publish('agents.h1.down.stop');
+    await eventually(() => {
+      expect(heard).toEqual(['agents.h1.down.stop']);
+    });
+  });
+
+  test('is shown to the callout with its name, its secret and a key of its own', async () => {
+    asked.length = 0;
+    await connectAgent('h7');
+    await connectAgent('h7');
+    expect(asked.map(({ user, password, address }) => ({ user, password, address }))).toEqual(
+      Array.from({ length: 2 }, () => ({ user: 'h7', password: SECRET, address: '127.0.0.1' })),
+    );
+    expect(asked[0]?.userKey).not.toBe(asked[1]?.userKey);
+  });
+
+  test('cannot speak for another host, nor touch a stream, a bucket or the system', async () => {
+    const agent = await connectAgent('h1');
+    const errors = errorsOf(agent);
+    const forbidden = [
+      'agents.h2.up.job.take',
+      'agents.h1.down.stop',
+      '$JS.API.INFO',
+      '$JS.API.STREAM.MSG.GET.JOBS_0',
+      '$JS.API.DIRECT.GET.JOBS_0.job.0.e.j',
+      '$JS.ACK.QUEUE_0.c.1.1.1.1.0',
+      '$KV.endpoints.e1',
+      'job.0.e.j',
+      'demand.r1',
+      '_INBOX_router.x',
+      '$SYS.REQ.USER.AUTH',
+    ];
+    for (const subject of forbidden) agent.publish(subject);
+    await agent.flush();
+    await eventually(() => {
+      expect(errors.map((text) => /Publish to "([^"]+)"/.exec(text)?.[1])).toEqual(forbidden);
+    });
+    await expect(jetstreamManager(agent)).rejects.toThrow();
+  });
+
+  test('cannot hear another host, an inbox of somebody else, or everything', async () => {
+    const agent = await connectAgent('h1');
+    const forbidden = ['agents.h2.down.>', 'agents.*.down.>', '_INBOX.>', '_INBOX_agent_h2.>', 'jobn.>', '$SYS.>', '>'];
+    const refused: string[] = [];
+    for (const subject of forbidden) {
+      agent.subscribe(subject, {
+        callback: (error) => {
+          if (error !== null) refused.push(subject);
+        },
+      });
+    }
+    await agent.flush();
+    await eventually(() => {
+      expect(refused).toEqual(forbidden);
+    });
+  });
+
+  test('is let in again, by itself, when its admission is over', async () => {
+    asked.length = 0;
+    nowMs = systemClock.nowMs() - AGENT_ADMISSION_MS + 2_000;
+    const agent = await connectAgent('h1', { reconnectTimeWait: 50 });
+    nowMs = systemClock.nowMs();
+    await eventually(() => expect(asked).toHaveLength(2), { deadlineMs: 10_000 });
+    await eventually(() => agent.flush());
+    expect(agent.isClosed()).toBe(false);
+  });
+});
+
+describe('a stranger', () => {
+  const strangers: [string, NodeConnectionOptions][] = [
+    ['without a name', {}],
+    ['with a wrong secret', { user: 'h1', pass: 'guessed' }],
+    ['with a token', { token: 'x' }],
+    ['with the name of a role', { user: 'router', pass: 'x' }],
+    ['with a key of its own making', { authenticator: nkeyAuthenticator(createUser().getSeed()) }],
+  ];
+
+  test.each(strangers)('%s is not let in', async (_, options) => {
+    await expect(nats.connect({ ...options, reconnect: false })).rejects.toThrow('Authorization Violation');
+  });
+});

@@ -1,0 +1,34 @@
+import { systemClock, systemRandom } from '@berth/lifecycle';
+import type { NatsFixture } from '@berth/testing';
+import { connectNats } from '../src/connection.js';
+import { Broker } from '../src/broker/broker.js';
+import { ensureTopology } from '../src/topology/ensure-topology.js';
+import type { TopologyPart, TopologySize } from '../src/topology/streams.js';
+
+export const SIZE: TopologySize = { replicas: 1, storageBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 };
+
+/** A connection as the applications have it. The caller closes it. */
+export async function openBroker(nats: NatsFixture, options: { readonly timeoutMs?: number } = {}): Promise<Broker> {
+  const connection = await connectNats({
+    url: nats.server.url,
+    name: 'test',
+    credentials: { kind: 'none' },
+    connectWithinMs: 10_000,
+    clock: systemClock,
+    random: systemRandom,
+  });
+  return Broker.over({ connection, ...options });
+}
+
+export async function ensure(broker: Broker, part: TopologyPart, size = SIZE): Promise<string[]> {
+  const changes: string[] = [];
+  await ensureTopology({
+    broker,
+    part,
+    size,
+    clock: systemClock,
+    random: systemRandom,
+    onChange: (stream, change) => changes.push(`${stream} ${change}`),
+  });
+  return changes;
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import type { StreamConfig } from '@nats-io/jetstream';
+import { describe, expect, test } from '@jest/globals';
+import { STORAGE_SHARES, streamConfigs, type TopologySize } from '../src/topology/streams.js';
+import { driftOf } from '../src/topology/topology-drift.js';
+
+const SIZE: TopologySize = { replicas: 1, storageBytes: 10_000_000_000, memoryBytes: 100_000_000 };
+const THREE: TopologySize = { ...SIZE, replicas: 3 };
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+const all = (size: TopologySize): readonly Partial<StreamConfig>[] => [
+  ...streamConfigs('jobs', size),
+  ...streamConfigs('snapshots', size),
+];
+
+describe('the table of streams', () => {
+  test('is as reviewed', async () => {
+    const reviewed = await readFile(new URL('golden/streams.json', import.meta.url), 'utf8');
+    // One stream of each family stands for its shards.
+    const first = all(SIZE).filter(({ name }) => !/_([1-9]|1\d)$/.test(name ?? ''));
+    expect(first).toEqual(JSON.parse(reviewed));
+  });
+
+  test('never reserves more than it was given', () => {
+    expect(sum(Object.values(STORAGE_SHARES))).toBeLessThanOrEqual(1);
+    const file = all(SIZE).filter(({ storage }) => storage === 'file');
+    const memory = all(SIZE).filter(({ storage }) => storage === 'memory');
+    expect(sum(file.map((config) => config.max_bytes ?? Number.POSITIVE_INFINITY))).toBeLessThanOrEqual(
+      SIZE.storageBytes,
+    );
+    expect(sum(memory.map((config) => config.max_bytes ?? Number.POSITIVE_INFINITY))).toBeLessThanOrEqual(
+      SIZE.memoryBytes,
+    );
+  });
+
+  test('three brokers replicate everything and leave nothing unsynced', () => {
+    for (const config of all(THREE)) {
+      expect(config.num_replicas).toBe(3);
+      expect(config.persist_mode).toBeUndefined();
+    }
+  });
+
+  test('only hints and derived data are unsynced, and only they may be lost', () => {
+    const unsynced = all(SIZE).filter(({ persist_mode: mode }) => mode === 'async');
+    expect(new Set(unsynced.map(({ name }) => name?.split('_')[0]))).toEqual(new Set(['QUEUE', 'EV']));
+    const dropping = all(SIZE).filter(({ discard }) => discard !== 'new');
+    expect(dropping.map(({ name }) => name)).toEqual(['EV']);
+  });
+});
+
+describe('drift', () => {
+  const wanted = { name: 'S', storage: 'file', max_bytes: 10, republish: { src: 'a', dest: 'b' } } as const;
+
+  test('what the operator or the broker added is none', () => {
+    const present = { ...wanted, description: 'x', republish: { src: 'a', dest: 'b', headers_only: false } };
+    expect(driftOf(present, wanted)).toEqual({ fixed: [], changeable: [] });
+  });
+
+  test('says what can be changed and what cannot', () => {
+    expect(driftOf({ ...wanted, max_bytes: 5, storage: 'memory' }, wanted)).toEqual({
+      fixed: ['storage'],
+      changeable: ['max_bytes'],
+    });
+  });
+
+  test('a stream made unsynced cannot become synced', () => {
+    expect(driftOf({ ...wanted, persist_mode: 'async' }, wanted).fixed).toEqual(['persist_mode']);
+    expect(driftOf(wanted, { ...wanted, persist_mode: 'async' }).fixed).toEqual(['persist_mode']);
+  });
+
+  test('lists are compared whole', () => {
+    const sources = { ...wanted, sources: [{ name: 'A' }, { name: 'B' }] };
+    expect(driftOf({ ...wanted, sources: [{ name: 'A' }] }, sources).changeable).toEqual(['sources']);
+    expect(driftOf(sources, sources).changeable).toEqual([]);
+  });
+});
