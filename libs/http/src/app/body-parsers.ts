@@ -1,0 +1,33 @@
+import { PlatformError } from '@berth/domain';
+import type { FastifyInstance } from 'fastify';
+
+const JSON_TYPE = /^application\/([\w.+-]+\+)?json(;|$)/i;
+
+/**
+ * Bodies arrive in handlers as the text that came: a DTO is parsed and checked by the pipe, after the key; a job's text
+ * is kept as it is. An empty body is no error under any content type, since official clients send
+ * `Content-Type: application/json` with empty bodies (wire contract 2.3).
+ */
+export function registerBodyParsers(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, decode(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  fastify.addContentTypeParser('*', (request, _payload, done) => {
+    if (request.headers['content-length'] === '0') done(null, '');
+    else done(new PlatformError('unsupported-media-type', 'Send the body as application/json.'));
+  });
+}
+
+/** A byte sequence that is no text would be changed silently by a forgiving decoder. */
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (error) {
+    throw new PlatformError('body-not-json', 'The body is not UTF-8 text.', { cause: error });
+  }
+}

@@ -1,0 +1,34 @@
+import { SetMetadata, createParamDecorator, type CustomDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Scope } from '@berth/domain';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from './authenticator.js';
+
+/** What a handler declares about who may call it. */
+export type DeclaredAccess = { readonly kind: 'public' } | { readonly kind: 'scope'; readonly scope: Scope };
+
+export const ACCESS_METADATA = 'berth:access';
+
+/** The handler, or every handler of the controller, needs a key with this scope. */
+export const RequireScope = (scope: Scope): CustomDecorator =>
+  SetMetadata(ACCESS_METADATA, { kind: 'scope', scope } satisfies DeclaredAccess);
+
+/** The handler is open to everybody. */
+export const Public = (): CustomDecorator => SetMetadata(ACCESS_METADATA, { kind: 'public' } satisfies DeclaredAccess);
+
+const callers = new WeakMap<FastifyRequest, Caller>();
+
+export const setCaller = (request: FastifyRequest, caller: Caller): void => {
+  callers.set(request, caller);
+};
+
+/** The caller that the guard let in. @throws Error on a public path, which has none. */
+export function callerOf(request: FastifyRequest): Caller {
+  const caller = callers.get(request);
+  if (caller === undefined) throw new Error(`no caller on ${request.method} ${request.url}`);
+  return caller;
+}
+
+/** Injects the `Caller` into a handler. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);

@@ -1,0 +1,55 @@
+import { Catch, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Logger } from '@berth/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { toProblem, type Problem } from './problem.js';
+import type { ProblemRendering } from './renderings.js';
+
+export interface ProblemFilterOptions {
+  readonly logger: Logger;
+  /** Problem pages are at `{docsUrl}/problems/<code>`. */
+  readonly docsUrl: string;
+  readonly renderingOf: (request: FastifyRequest) => ProblemRendering;
+  /** Methods that the path of an unanswered request does answer. */
+  readonly allowedMethods: (url: string) => readonly string[];
+}
+
+/** The only exception filter: everything that is thrown leaves through here, in one shape per kind of client. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  readonly #options: ProblemFilterOptions;
+
+  constructor(options: ProblemFilterOptions) {
+    this.#options = options;
+  }
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const problem = toProblem(thrown, thrown instanceof NotFoundException ? this.#otherMethods(request) : []);
+    if (problem.status >= 500) this.#log(problem, thrown, request);
+    if (reply.sent || reply.raw.headersSent) reply.raw.destroy();
+    else this.answer(problem, request, reply);
+  }
+
+  /** Also for who fails a request without throwing: hooks and proxies. */
+  answer(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+    const page = `${this.#options.docsUrl}/problems/${problem.code}`;
+    const { contentType, body } = this.#options.renderingOf(request)(problem, page, request.id);
+    if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
+    if (problem.allow.length > 0) void reply.header('allow', problem.allow.join(', '));
+    if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
+    void reply.status(problem.status).header('content-type', contentType).send(JSON.stringify(body));
+  }
+
+  /** Empty where the path answers the method and has nothing there, like a folder of files does. */
+  #otherMethods({ method, url }: FastifyRequest): readonly string[] {
+    const methods = this.#options.allowedMethods(url);
+    return methods.includes(method) ? [] : methods;
+  }
+
+  #log(problem: Problem, thrown: unknown, request: FastifyRequest): void {
+    const fields = { requestId: request.id, method: request.method, path: request.url.split('?')[0], error: thrown };
+    if (problem.status === 503) this.#options.logger.warn(problem.detail, fields);
+    else this.#options.logger.error('a request failed on our side', fields);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Problem } from './problem.js';
+
+export interface RenderedProblem {
+  readonly contentType: string;
+  readonly body: object;
+}
+
+/** @param page address of the page that explains the problem */
+export type ProblemRendering = (problem: Problem, page: string, requestId: string) => RenderedProblem;
+
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** `ErrorResponse` of the specification, with the page and the request id. */
+export const managementRendering: ProblemRendering = ({ title, status, detail, errors }, page, requestId) => ({
+  contentType: PROBLEM_TYPE,
+  body: { type: page, title, status, detail, ...(errors === undefined ? {} : { errors }), instance: requestId },
+});
+
+/**
+ * For job paths. There is no `status` member: an official client reads `status` of any body as a job's status, finds
+ * that a number is not a final one, and polls for ever (wire contract 2.4).
+ */
+export const jobRendering: ProblemRendering = ({ title, detail, errors }, page, requestId) => ({
+  contentType: PROBLEM_TYPE,
+  body: { type: page, title, detail, error: detail, ...(errors === undefined ? {} : { errors }), instance: requestId },
+});

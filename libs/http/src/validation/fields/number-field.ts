@@ -1,0 +1,35 @@
+import { IsInt, IsNumber, Max, Min } from 'class-validator';
+import { field, type FieldOptions } from './field-options.js';
+import { SatisfiesRule } from './satisfies-rule.js';
+
+/** The largest whole number where no other bound is given (decisions, "Bounds not given"). */
+export const INTEGER_MAX = 2_147_483_647;
+
+export interface NumberFieldOptions extends FieldOptions {
+  readonly minimum: number;
+  readonly maximum?: number;
+  readonly rule?: (value: number) => string | null;
+}
+
+export const IntegerField = (options: NumberFieldOptions): PropertyDecorator => {
+  const { minimum, maximum = INTEGER_MAX, rule } = options;
+  return field(
+    options,
+    { type: 'integer', minimum, maximum },
+    IsInt({ message: 'must be an integer' }),
+    Min(minimum),
+    Max(maximum),
+    ...(rule === undefined ? [] : [SatisfiesRule('rule', (value) => rule(value as number))]),
+  );
+};
+
+export const NumberField = (options: NumberFieldOptions): PropertyDecorator => {
+  const { minimum, maximum = INTEGER_MAX } = options;
+  return field(
+    options,
+    { type: 'number', format: 'float', minimum, maximum },
+    IsNumber({}, { message: 'must be a number' }),
+    Min(minimum),
+    Max(maximum),
+  );
+};
