@@ -1,0 +1,28 @@
+import type { ApiKeySnapshot } from '@berth/contracts';
+import type { AccountId, Endpoint } from '@berth/domain';
+
+export interface Account {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly createdAtMs: number;
+}
+
+/** What goes with an account. */
+export interface AccountRemains {
+  readonly endpoints: readonly Endpoint[];
+  readonly keyPrefixes: readonly string[];
+}
+
+/** A `publish` runs inside the write's transaction: when it throws, nothing has happened. */
+export interface AccountRecords {
+  /** Stores the account with its first key. */
+  insert(
+    account: Account,
+    firstKey: { readonly name: string; readonly snapshot: ApiKeySnapshot },
+    publish: () => Promise<void>,
+  ): Promise<void>;
+  list(): Promise<readonly Account[]>;
+  find(id: AccountId): Promise<Account | null>;
+  /** Deletes the account, its endpoints and its keys. Returns whether it was there. */
+  delete(id: AccountId, nowMs: number, publish: (remains: AccountRemains) => Promise<void>): Promise<boolean>;
+}

@@ -1,0 +1,68 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { ApiKeyListBody, CreateApiKeyDto, NewApiKeyBody, type ApiKeyBody } from './api-key.dto.js';
+import type { ApiKeyRecord } from './api-key-records.port.js';
+import { ApiKeysService } from './api-keys.service.js';
+
+const NO_CONTENT = 204;
+
+@ApiTags('API keys')
+@Controller('v2/api-keys')
+export class ApiKeysController {
+  readonly #keys: ApiKeysService;
+
+  constructor(keys: ApiKeysService) {
+    this.#keys = keys;
+  }
+
+  @Post()
+  @RequireScope('keys:write')
+  @ApiOperation({
+    summary: 'Create an API key',
+    description: 'A key cannot grant what its maker lacks: 403. The key itself is shown this once.',
+  })
+  @ApiCreatedResponse({ type: NewApiKeyBody })
+  @ApiProblems(400, 401, 403, 404, 415, 422, 503)
+  async create(@CurrentCaller() caller: Caller, @Body() dto: CreateApiKeyDto): Promise<NewApiKeyBody> {
+    const { key, record } = await this.#keys.create(caller, dto);
+    return { ...toApiKeyBody(record), key };
+  }
+
+  @Get()
+  @RequireScope('keys:read')
+  @ApiOperation({ summary: 'List the API keys of the account, without the keys themselves' })
+  @ApiOkResponse({ type: ApiKeyListBody })
+  @ApiProblems(401, 403, 503)
+  async list(@CurrentCaller() caller: Caller): Promise<ApiKeyListBody> {
+    return { apiKeys: (await this.#keys.list(caller)).map(toApiKeyBody) };
+  }
+
+  @Delete(':id')
+  @HttpCode(NO_CONTENT)
+  @RequireScope('keys:write')
+  @ApiOperation({ summary: 'Revoke an API key', description: 'Every process refuses it within 2 s.' })
+  @ApiNoContentResponse()
+  @ApiProblems(401, 403, 404, 503)
+  async delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
+    await this.#keys.delete(caller, id);
+  }
+}
+
+const toApiKeyBody = ({
+  createdAtMs,
+  endpointIds,
+  expiresAtMs,
+  id,
+  name,
+  prefix,
+  scopes,
+}: ApiKeyRecord): ApiKeyBody => ({
+  id,
+  name,
+  prefix,
+  scopes,
+  endpointIds,
+  expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+  createdAt: new Date(createdAtMs).toISOString(),
+});

@@ -1,0 +1,81 @@
+import { PlatformError, SCOPE_PRESETS, expandScopes, grantRefusal, type EndpointId, type Scope } from '@berth/domain';
+import { makeApiKey, type Caller } from '@berth/http';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { CreateApiKeyDto } from './api-key.dto.js';
+import type { ApiKeyRecord, ApiKeyRecords } from './api-key-records.port.js';
+
+export interface ApiKeysServiceOptions {
+  readonly records: ApiKeyRecords;
+  readonly snapshots: ControlSnapshots;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const ID_LENGTH = 14;
+
+/** Keys of the caller's account. */
+export class ApiKeysService {
+  readonly #options: ApiKeysServiceOptions;
+
+  constructor(options: ApiKeysServiceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The key is in the answer this once.
+   *
+   * @throws PlatformError `rule-conflict`, `invalid-fields`, `scope-missing`, `endpoint-not-found`
+   */
+  async create(caller: Caller, dto: CreateApiKeyDto): Promise<{ readonly record: ApiKeyRecord; readonly key: string }> {
+    const { clock, random, records, snapshots } = this.#options;
+    const nowMs = clock.nowMs();
+    const expiresAtMs = expiryOf(dto, nowMs);
+    const scopes = scopesOf(dto);
+    const endpointIds = (dto.endpointIds ?? null) as readonly EndpointId[] | null;
+    const refusal = grantRefusal(caller, { scopes, endpointIds });
+    if (refusal !== null) throw new PlatformError('scope-missing', `access denied: ${refusal}`);
+    if (endpointIds !== null) await this.#requireEndpoints(caller, endpointIds);
+    const { hash, key, prefix } = makeApiKey(random);
+    const { accountId } = caller;
+    const identity = { id: random.id(ID_LENGTH), accountId, name: dto.name, prefix, hash };
+    const record: ApiKeyRecord = { ...identity, scopes, endpointIds, expiresAtMs, createdAtMs: nowMs };
+    await records.insert(record, () => snapshots.putApiKey(snapshotOf(record)));
+    return { record, key };
+  }
+
+  list(caller: Caller): Promise<readonly ApiKeyRecord[]> {
+    return this.#options.records.list(caller.accountId);
+  }
+
+  /** Refused by every process within 2 s. @throws PlatformError `api-key-not-found` */
+  async delete(caller: Caller, id: string): Promise<void> {
+    const { records, snapshots } = this.#options;
+    const wasThere = await records.delete(caller.accountId, id, (prefix) => snapshots.removeApiKey(prefix));
+    if (!wasThere) throw new PlatformError('api-key-not-found', 'No such API key.');
+  }
+
+  async #requireEndpoints(caller: Caller, ids: readonly EndpointId[]): Promise<void> {
+    const known = await this.#options.records.knownEndpoints(caller.accountId, ids);
+    const unknown = ids.find((id) => !known.has(id));
+    if (unknown !== undefined) throw new PlatformError('endpoint-not-found', `No endpoint ${unknown}.`);
+  }
+}
+
+function expiryOf({ expiresAt }: CreateApiKeyDto, nowMs: number): number | null {
+  if (expiresAt === undefined || expiresAt === null) return null;
+  const expiresAtMs = Date.parse(expiresAt);
+  if (expiresAtMs > nowMs) return expiresAtMs;
+  const reason = '$.expiresAt: must be in the future';
+  throw new PlatformError('invalid-fields', `One field failed validation: ${reason}`, { errors: [reason] });
+}
+
+function scopesOf({ preset, scopes }: CreateApiKeyDto): readonly Scope[] {
+  if ((preset === undefined) === (scopes === undefined)) {
+    const reason = "$: send either 'scopes' or 'preset'";
+    throw new PlatformError('rule-conflict', `The fields contradict each other: ${reason}.`, { errors: [reason] });
+  }
+  return preset === undefined ? expandScopes(scopes ?? []).scopes : SCOPE_PRESETS[preset];
+}
+
+const snapshotOf = ({ name: _, createdAtMs: __, ...snapshot }: ApiKeyRecord) => snapshot;

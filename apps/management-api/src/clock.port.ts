@@ -1,0 +1,2 @@
+/** Injection token of the process's `Clock`. */
+export const CLOCK = Symbol('Clock');

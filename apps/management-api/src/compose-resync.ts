@@ -1,0 +1,78 @@
+import type { Clock } from '@berth/lifecycle';
+import { SnapshotDirectory, plainCodec, type Broker, type SnapshotWriter } from '@berth/messaging';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Database } from './persistence/database.js';
+import { AccountsStore } from './persistence/stores/accounts.store.js';
+import { apiKeyTruth, endpointTruth, hostTruth } from './persistence/stores/snapshot-truths.js';
+import { BucketResync } from './snapshots/bucket-resync.js';
+import type { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
+import { SnapshotResync, type Resync } from './snapshots/snapshot-resync.js';
+import type { SnapshotTruth } from './snapshots/snapshot-truth.port.js';
+
+export interface ResyncParts {
+  readonly broker: Broker;
+  readonly database: Database;
+  readonly snapshots: KvControlSnapshots;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+}
+
+/** A snapshot that no row stands behind may belong to a write that is just being committed. */
+const ORPHAN_GRACE_MS = 60_000;
+/** A day longer than a job can live: until then a router that was away still learns that the endpoint is gone. */
+const TOMBSTONE_MS = 8 * 24 * 3_600_000;
+
+/** The loop that keeps the buckets equal to the database, started. */
+export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promise<void>; check(): Promise<void> }> {
+  const { clock, database, logger, snapshots } = parts;
+  const accounts = new AccountsStore(database);
+  const grace = (_: unknown, firstSeenMs: number): number => firstSeenMs + ORPHAN_GRACE_MS;
+  const buckets = await Promise.all([
+    openBucket(parts, endpointTruth(database), {
+      writer: snapshots.endpoints,
+      keptUntilMs: ({ deletedAtMs }, firstSeenMs) =>
+        deletedAtMs === undefined ? grace(null, firstSeenMs) : deletedAtMs + TOMBSTONE_MS,
+    }),
+    openBucket(parts, apiKeyTruth(database), { writer: snapshots.apiKeys, keptUntilMs: grace }),
+    openBucket(parts, hostTruth(database), { writer: snapshots.hosts, keptUntilMs: grace }),
+  ]);
+  const forgetting: Resync = {
+    run: async () => {
+      await accounts.forgetDeleted();
+    },
+  };
+  const loop = new SnapshotResync([...buckets.map(({ resync }) => resync), forgetting], { clock, logger });
+  loop.start();
+  return {
+    stop: async () => {
+      await loop.stop();
+      await Promise.all(buckets.map(({ directory }) => directory.stop()));
+    },
+    check: () => loop.check(),
+  };
+}
+
+async function openBucket<Value>(
+  { broker, clock, logger, metrics }: ResyncParts,
+  truth: SnapshotTruth<Value>,
+  {
+    keptUntilMs,
+    writer,
+  }: {
+    readonly writer: SnapshotWriter<Value>;
+    readonly keptUntilMs: (value: Value, firstSeenMs: number) => number;
+  },
+): Promise<{ readonly directory: { stop(): Promise<void> }; readonly resync: Resync }> {
+  const directory = new SnapshotDirectory<Value>({
+    broker,
+    clock,
+    bucket: truth.bucket,
+    codec: plainCodec(),
+    onError: (error) => {
+      logger.warn(`bucket ${truth.bucket} could not be read`, { error });
+    },
+  });
+  await directory.start();
+  return { directory, resync: new BucketResync({ truth, directory, writer, keptUntilMs, clock, logger, metrics }) };
+}

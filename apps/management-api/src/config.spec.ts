@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadConfig, loadMigrateConfig } from './config.js';
+
+const NEEDED = { BERTH_NATS_URL: 'nats://127.0.0.1:4222', BERTH_DATABASE_URL: 'postgres://127.0.0.1/berth' };
+
+describe('the settings of the management API', () => {
+  test('have defaults for everything but the two servers', () => {
+    expect(loadConfig(NEEDED)).toMatchObject({
+      httpHost: '127.0.0.1',
+      httpPort: 8_000,
+      baseUrl: 'http://127.0.0.1:8000',
+      docsUrl: 'http://127.0.0.1:8000/docs',
+      addresses: { runUrl: 'http://127.0.0.1:8001', loadBalancerDomain: 'localhost:8001' },
+      natsSeed: null,
+      admission: null,
+      topology: { replicas: 1 },
+    });
+  });
+
+  test('follow the port and the public address', () => {
+    expect(loadConfig({ ...NEEDED, BERTH_HTTP_PORT: '9' }).docsUrl).toBe('http://127.0.0.1:9/docs');
+    const config = loadConfig({ ...NEEDED, BERTH_BASE_URL: 'https://api.example.com' });
+    expect(config.docsUrl).toBe('https://api.example.com/docs');
+  });
+
+  test('name every variable that is missing or wrong, all at once', () => {
+    const load = (): unknown =>
+      loadConfig({
+        BERTH_NATS_URL: 'http://x',
+        BERTH_HTTP_PORT: '70000',
+        BERTH_LOG_LEVEL: 'loud',
+        BERTH_AUTH_SEED: 'S',
+      });
+    for (const name of [
+      'BERTH_NATS_URL',
+      'BERTH_DATABASE_URL',
+      'BERTH_HTTP_PORT',
+      'BERTH_LOG_LEVEL',
+      'BERTH_AUTH_ISSUER_SEED',
+    ]) {
+      expect(load).toThrow(name);
+    }
+  });
+
+  test('of the migration need the database only', () => {
+    expect(() => loadMigrateConfig({})).toThrow('BERTH_DATABASE_URL is missing');
+    expect(loadMigrateConfig({ BERTH_DATABASE_URL: NEEDED.BERTH_DATABASE_URL })).toMatchObject({ seedApiKey: null });
+  });
+});

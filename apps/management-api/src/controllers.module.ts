@@ -1,0 +1,137 @@
+import { BUCKETS, type AssignmentSnapshot } from '@berth/contracts';
+import { retry, systemClock, systemRandom } from '@berth/lifecycle';
+import { Broker, SnapshotDirectory, SnapshotWriter, connectNats, drainConnection, plainCodec } from '@berth/messaging';
+import { MetricRegistry, OperationsServer, Readiness, createLogger, type Logger, type Main } from '@berth/telemetry';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { DataSource } from 'typeorm';
+import { createDataSource } from './persistence/data-source.js';
+import { LeaderLease, type LeaderTerm } from './persistence/stores/leader-lease.store.js';
+import { FleetStore } from './persistence/stores/fleet.store.js';
+import type { ControllersConfig } from './reconcilers/config.js';
+import { ControlLoops } from './reconcilers/control-loops.js';
+import { DemandBoard } from './reconcilers/demand-board.js';
+import { EndpointScaling } from './reconcilers/endpoint-scaling.reconciler.js';
+import { NatsFleetOutlet } from './reconcilers/fleet-outlet.js';
+import { FleetReconciler } from './reconcilers/fleet.reconciler.js';
+import { controllersMetrics } from './reconcilers/metrics.js';
+import { WorkerPlacement } from './reconcilers/worker-placement.reconciler.js';
+
+const CONNECT_WITHIN_MS = 30_000;
+const DATABASE_TRIES = 10;
+const DATABASE_RETRY_MS = 200;
+const DATABASE_RETRY_MAX_MS = 3_000;
+const POOL_MAX = 5;
+const LEASE_MS = 5_000;
+const INBOX_PREFIX = '_INBOX_controllers';
+const CLOCK = systemClock;
+const RANDOM = systemRandom;
+
+/** Composition root of the controllers process: the only place that names its concrete parts. */
+export async function startControllers(config: ControllersConfig, main: Main): Promise<void> {
+  const logger = createLogger({ name: 'controllers', level: config.logLevel, format: config.logFormat });
+  main.logTo(logger);
+  const metrics = new MetricRegistry();
+  metrics.collectProcess();
+  const readiness = new Readiness(CLOCK);
+  const operations = new OperationsServer({
+    host: config.operationsHost,
+    port: config.operationsPort,
+    readiness,
+    metrics,
+  });
+  await operations.start();
+  main.onStop('operations server', () => operations.stop());
+
+  const source = await openDatabase(config, logger);
+  main.onStop('database', () => source.destroy());
+  const connection = await connectNats({
+    url: config.natsUrl,
+    name: 'controllers',
+    credentials: config.natsSeed === null ? { kind: 'none' } : { kind: 'nkey', seed: config.natsSeed },
+    inboxPrefix: INBOX_PREFIX,
+    connectWithinMs: CONNECT_WITHIN_MS,
+    clock: CLOCK,
+    random: RANDOM,
+    onStatus: ({ detail, kind }) => logger.info(`nats: ${kind}`, { detail }),
+  });
+  main.onStop('nats', () => drainConnection(connection, CLOCK));
+  watchDependencies(readiness, source, connection);
+  const parts = { source, connection, logger, metrics };
+  const outlet = await composeOutlet(parts);
+  main.onStop('assignments', () => outlet.stop());
+  await outlet.start();
+  const loops = composeLoops(parts, outlet);
+  loops.start();
+  main.onStop('control loops', () => loops.stop());
+  readiness.start();
+}
+
+async function openDatabase({ databaseUrl: url }: ControllersConfig, logger: Logger): Promise<DataSource> {
+  const source = createDataSource({ url, applicationName: 'berth-controllers', poolMax: POOL_MAX });
+  return retry(() => source.initialize(), {
+    clock: CLOCK,
+    random: RANDOM,
+    attemptsMax: DATABASE_TRIES,
+    baseDelayMs: DATABASE_RETRY_MS,
+    maxDelayMs: DATABASE_RETRY_MAX_MS,
+    isRetriable: (error) => {
+      logger.warn('the database cannot be reached yet', { error });
+      return true;
+    },
+  });
+}
+
+function watchDependencies(readiness: Readiness, source: DataSource, connection: NatsConnection): void {
+  readiness.add('postgresql', async () => {
+    await source.query('SELECT 1');
+  });
+  readiness.add('nats', async () => {
+    await connection.flush();
+  });
+}
+
+interface Parts {
+  readonly source: DataSource;
+  readonly connection: NatsConnection;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+}
+
+async function composeOutlet({ connection, logger }: Parts): Promise<NatsFleetOutlet> {
+  const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX });
+  const bucket = { broker, clock: CLOCK, bucket: BUCKETS.assignments, codec: plainCodec<AssignmentSnapshot>() };
+  const onError = (error: unknown): void => {
+    logger.warn('the bucket of assignments', { error });
+  };
+  return new NatsFleetOutlet({
+    connection,
+    writer: new SnapshotWriter(bucket),
+    directory: new SnapshotDirectory({ ...bucket, onError }),
+  });
+}
+
+function composeLoops({ connection, logger, metrics: registry, source }: Parts, outlet: NatsFleetOutlet): ControlLoops {
+  const lease = new LeaderLease(source, {
+    name: 'controllers',
+    holder: RANDOM.uuid(),
+    leaseMs: LEASE_MS,
+    clock: CLOCK,
+  });
+  const store = new FleetStore(source);
+  const demand = new DemandBoard();
+  const metrics = controllersMetrics(registry);
+  const placement = new WorkerPlacement({ store, random: RANDOM, logger, metrics });
+  const newFleet = (term: LeaderTerm): FleetReconciler =>
+    new FleetReconciler({
+      store,
+      demand,
+      scaling: new EndpointScaling(),
+      placement,
+      outlet,
+      clock: CLOCK,
+      term,
+      logger,
+      metrics,
+    });
+  return new ControlLoops({ connection, lease, demand, newFleet, clock: CLOCK, logger, metrics: registry });
+}

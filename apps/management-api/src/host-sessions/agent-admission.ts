@@ -1,0 +1,77 @@
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { HostId } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import { admitAgent, readAuthRequest, refuseAgent, type AuthAnswerOptions, type AuthRequest } from '@berth/messaging';
+import type { Logger } from '@berth/telemetry';
+import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
+import { hostOfJoinToken } from './join-token.js';
+import { hashSecret, isSameHash } from './secret-hash.js';
+
+export interface AgentAdmissionOptions {
+  /** Of the callout role: it may answer the server's questions and nothing else. */
+  readonly connection: NatsConnection;
+  readonly store: HostSessionsStore;
+  readonly answer: AuthAnswerOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Where a server with an auth callout asks. */
+const AUTH_SUBJECT = '$SYS.REQ.USER.AUTH';
+/** Name under which an agent connects that has only its one-time token yet. */
+const JOINING_USER = 'join';
+
+/** Says to the broker which agent may come in, and as which host. */
+export class AgentAdmission {
+  readonly #options: AgentAdmissionOptions;
+
+  constructor(options: AgentAdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** Several processes may answer; the queue group lets one of them. */
+  start(): void {
+    this.#options.connection.subscribe(AUTH_SUBJECT, {
+      queue: 'agent-admission',
+      callback: (error, message) => {
+        if (error !== null) this.#options.logger.error('agent admission lost its subscription', { error });
+        else void this.#answer(message);
+      },
+    });
+  }
+
+  /** No answer is a refusal after the broker's time limit, and the agent tries again: right while the database is away. */
+  async #answer(message: Msg): Promise<void> {
+    const { answer, clock, logger } = this.#options;
+    try {
+      const request = readAuthRequest(message.string());
+      const hostId = await this.#identify(request);
+      if (hostId === null) logger.warn('agent refused', { user: request.user ?? '', address: request.address ?? '' });
+      const text =
+        hostId === null
+          ? await refuseAgent(request, 'unknown host, wrong secret, or used token', answer)
+          : await admitAgent(request, { hostId, nowMs: clock.nowMs() }, answer);
+      message.respond(text);
+    } catch (error) {
+      logger.error('agent admission could not be decided', { error });
+    }
+  }
+
+  async #identify({ password, user }: AuthRequest): Promise<HostId | null> {
+    if (user === undefined || password === undefined) return null;
+    return user === JOINING_USER ? this.#byToken(password) : this.#bySecret(user as HostId, password);
+  }
+
+  async #byToken(token: string): Promise<HostId | null> {
+    const hostId = hostOfJoinToken(token);
+    if (hostId === null) return null;
+    const isGood = await this.#options.store.isTokenGood(hostId, hashSecret(token), this.#options.clock.nowMs());
+    return isGood ? hostId : null;
+  }
+
+  async #bySecret(hostId: HostId, secret: string): Promise<HostId | null> {
+    const host = await this.#options.store.find(hostId);
+    const isKnown = host?.secretHash != null && isSameHash(host.secretHash, hashSecret(secret));
+    return isKnown ? hostId : null;
+  }
+}

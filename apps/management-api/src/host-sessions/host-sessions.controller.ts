@@ -1,0 +1,26 @@
+import { MessagePattern, Payload } from '@nestjs/microservices';
+import { hostSubject, type HostReply, type JoinReply } from '@berth/contracts';
+import type { HostId } from '@berth/domain';
+import { AgentGateway, CurrentHost } from '@berth/messaging';
+import { HostSessionsService } from './host-sessions.service.js';
+import { JoinRequestDto, ReportRequestDto, readMessage } from './host-messages.dto.js';
+
+/** What agents ask the control plane, over NATS. */
+@AgentGateway()
+export class HostSessionsController {
+  readonly #sessions: HostSessionsService;
+
+  constructor(sessions: HostSessionsService) {
+    this.#sessions = sessions;
+  }
+
+  @MessagePattern(hostSubject('*', 'join'))
+  join(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<JoinReply> {
+    return this.#sessions.join(hostId, readMessage(JoinRequestDto, body));
+  }
+
+  @MessagePattern(hostSubject('*', 'report'))
+  report(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<HostReply> {
+    return this.#sessions.report(hostId, readMessage(ReportRequestDto, body));
+  }
+}

@@ -1,0 +1,68 @@
+import { PlatformError, type HostId } from '@berth/domain';
+import type { HostReply, JoinReply, JoinRequest, ReportRequest } from '@berth/contracts';
+import type { Clock } from '@berth/lifecycle';
+import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
+import { hashSecret, isSameHash } from './secret-hash.js';
+
+export interface HostSessionsOptions {
+  readonly store: HostSessionsStore;
+  readonly clock: Clock;
+  /** Told when something that the control loops decide on has changed. */
+  readonly onChange: () => void;
+}
+
+/** What agents tell the control plane, and what they hear back. */
+export class HostSessionsService {
+  readonly #options: HostSessionsOptions;
+
+  constructor(options: HostSessionsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws PlatformError `invalid-join-token`, `host-not-found` */
+  async join(hostId: HostId, request: JoinRequest): Promise<JoinReply> {
+    const { clock, onChange, store } = this.#options;
+    const host = await this.#find(hostId);
+    const { inventory, secretHash } = request;
+    const hasJoined = await store.join(hostId, hashSecret(request.token), {
+      inventory,
+      secretHash,
+      nowMs: clock.nowMs(),
+    });
+    if (!hasJoined) {
+      throw new PlatformError(
+        'invalid-join-token',
+        'The join token is unknown, used, or out of date. Ask for a new one.',
+      );
+    }
+    onChange();
+    return { hostId, dataCenterId: host.dataCenterId };
+  }
+
+  /** @throws PlatformError `host-not-found`, `host-not-joined` */
+  async report(hostId: HostId, request: ReportRequest): Promise<HostReply> {
+    const { clock, onChange, store } = this.#options;
+    const host = await this.#find(hostId);
+    if (host.secretHash === null || !isSameHash(host.secretHash, hashSecret(request.secret))) {
+      throw new PlatformError('host-not-joined', `Host ${hostId} has not joined with this secret.`);
+    }
+    const { instanceId, inventory, sequence, workers } = request;
+    const outcome = await store.record({
+      hostId,
+      instanceId,
+      sequence,
+      inventory,
+      workers,
+      receivedAtMs: clock.nowMs(),
+    });
+    if (outcome === 'changed') onChange();
+    return { desired: await store.desired(hostId), dataCenterId: host.dataCenterId };
+  }
+
+  async #find(hostId: HostId): Promise<{ readonly secretHash: string | null; readonly dataCenterId: string }> {
+    const host = await this.#options.store.find(hostId);
+    if (host === null)
+      throw new PlatformError('host-not-found', `There is no host ${hostId}; it may have been removed.`);
+    return host;
+  }
+}

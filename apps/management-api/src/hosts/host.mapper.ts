@@ -1,0 +1,22 @@
+import { isHostLive, workerStatus, type Worker } from '@berth/domain';
+import type { HostBody, HostWorkerBody } from './host.body.js';
+import type { HostRecord } from './host-records.port.js';
+
+export const toHostBody = (host: HostRecord, nowMs: number): HostBody => ({
+  id: host.id,
+  name: host.name,
+  dataCenterId: host.dataCenterId,
+  labels: host.labels,
+  state: host.intent,
+  isOnline: isHostLive(host, nowMs),
+  inventory: host.inventory,
+  lastSeenAt: host.lastSeenAtMs === null ? null : new Date(host.lastSeenAtMs).toISOString(),
+  createdAt: new Date(host.createdAtMs).toISOString(),
+});
+
+export const toHostWorkerBody = ({ endpointId, id, observed }: Worker): HostWorkerBody => ({
+  id,
+  endpointId,
+  status: workerStatus(observed),
+  reason: observed?.reason ?? 'not reported yet',
+});

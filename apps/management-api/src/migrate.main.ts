@@ -1,0 +1,44 @@
+import 'reflect-metadata';
+import { ConfigError, systemClock } from '@berth/lifecycle';
+import { createLogger } from '@berth/telemetry';
+import { loadMigrateConfig } from './config.js';
+import { createDataSource } from './persistence/data-source.js';
+import { Database } from './persistence/database.js';
+import { migrate } from './persistence/migrate.js';
+import { seedAccount } from './persistence/seed-account.js';
+
+/** One connection works, the other holds the lock. */
+const POOL_MAX = 2;
+/** For one statement, or for waiting until another process has migrated. */
+const STATEMENT_MAX_MS = 10 * 60_000;
+
+const logger = createLogger({ name: 'migrate', level: 'info', format: 'auto' });
+
+async function prepareDatabase(): Promise<void> {
+  const { databaseUrl, seedApiKey } = loadMigrateConfig();
+  const source = createDataSource({
+    url: databaseUrl,
+    applicationName: 'berth-migrate',
+    poolMax: POOL_MAX,
+    statementTimeoutMs: STATEMENT_MAX_MS,
+  });
+  await source.initialize();
+  try {
+    const names = await migrate(source);
+    for (const name of names) logger.info(`migrated: ${name}`);
+    if (names.length === 0) logger.info('nothing to migrate');
+    if (seedApiKey === null) return;
+    const isNew = await seedAccount(new Database(source), seedApiKey, systemClock);
+    if (isNew) logger.info('account default: key set');
+  } finally {
+    await source.destroy();
+  }
+}
+
+try {
+  await prepareDatabase();
+} catch (error) {
+  if (error instanceof ConfigError) process.stderr.write(`migrate: ${error.message}\n`);
+  else logger.fatal('the database could not be prepared', { error });
+  process.exitCode = 1;
+}

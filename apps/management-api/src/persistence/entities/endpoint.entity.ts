@@ -1,0 +1,25 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { EndpointSpec } from '@berth/domain';
+
+@Entity({ name: 'endpoints' })
+export class EndpointEntity {
+  @PrimaryColumn({ type: 'text' })
+  id!: string;
+
+  @Column({ name: 'account_id', type: 'text' })
+  accountId!: string;
+
+  @Column({ type: 'jsonb' })
+  spec!: EndpointSpec;
+
+  /** Ordinal of the latest release, from 1. */
+  @Column({ type: 'integer' })
+  release!: number;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+
+  /** Set at once by a delete; the row goes when nothing of the endpoint is left anywhere. */
+  @Column({ name: 'deleted_at', type: 'timestamptz', nullable: true })
+  deletedAt!: Date | null;
+}

@@ -1,0 +1,18 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { ContainerSpec } from '@berth/domain';
+
+/** What the container of one release was made of. Written once, never changed. */
+@Entity({ name: 'releases' })
+export class ReleaseEntity {
+  @PrimaryColumn({ name: 'endpoint_id', type: 'text' })
+  endpointId!: string;
+
+  @PrimaryColumn({ type: 'integer' })
+  release!: number;
+
+  @Column({ type: 'jsonb' })
+  container!: ContainerSpec;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+}

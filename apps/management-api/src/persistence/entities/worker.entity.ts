@@ -1,0 +1,35 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { ObservedWorker, WorkerIntent, WorkerResources } from '@berth/domain';
+
+@Entity({ name: 'workers' })
+export class WorkerEntity {
+  @PrimaryColumn({ type: 'text' })
+  id!: string;
+
+  @Column({ name: 'endpoint_id', type: 'text' })
+  endpointId!: string;
+
+  @Column({ name: 'host_id', type: 'text' })
+  hostId!: string;
+
+  @Column({ type: 'integer' })
+  release!: number;
+
+  /** Written by the control loops only. */
+  @Column({ type: 'text' })
+  intent!: WorkerIntent;
+
+  @Column({ type: 'jsonb' })
+  resources!: WorkerResources;
+
+  /** Grows when an operator asks for a restart. */
+  @Column({ type: 'integer' })
+  restarts!: number;
+
+  /** Written by the reports of its host only. */
+  @Column({ type: 'jsonb', nullable: true })
+  observed!: ObservedWorker | null;
+
+  @Column({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
+}

@@ -1,0 +1,63 @@
+import type { ApiKeySnapshot } from '@berth/contracts';
+import type { AccountId, Endpoint, EndpointId, HostId, Worker, WorkerId } from '@berth/domain';
+import type { ApiKeyRecord } from '../api-keys/api-key-records.port.js';
+import type { HostRecord } from '../hosts/host-records.port.js';
+import type { ApiKeyEntity, EndpointEntity, HostEntity, WorkerEntity } from './entities/index.js';
+
+export const toEndpoint = (row: EndpointEntity): Endpoint => ({
+  id: row.id as EndpointId,
+  accountId: row.accountId as AccountId,
+  spec: row.spec,
+  release: row.release,
+  createdAtMs: row.createdAt.getTime(),
+});
+
+export const toApiKeySnapshot = (row: ApiKeyEntity): ApiKeySnapshot => ({
+  id: row.id,
+  accountId: row.accountId as AccountId,
+  prefix: row.prefix,
+  hash: row.hash,
+  scopes: row.scopes,
+  endpointIds: row.endpointIds as EndpointId[] | null,
+  expiresAtMs: row.expiresAt?.getTime() ?? null,
+});
+
+export const toApiKeyRecord = (row: ApiKeyEntity): ApiKeyRecord => ({
+  ...toApiKeySnapshot(row),
+  name: row.name,
+  createdAtMs: row.createdAt.getTime(),
+});
+
+export const toHostRecord = (row: HostEntity): HostRecord => ({
+  id: row.id as HostId,
+  name: row.name,
+  dataCenterId: row.dataCenterId,
+  labels: row.labels,
+  intent: row.intent,
+  inventory: row.inventory,
+  lastSeenAtMs: row.lastSeenAt?.getTime() ?? null,
+  createdAtMs: row.createdAt.getTime(),
+});
+
+export const toWorker = (row: WorkerEntity): Worker => ({
+  id: row.id as WorkerId,
+  endpointId: row.endpointId as EndpointId,
+  hostId: row.hostId as HostId,
+  release: row.release,
+  intent: row.intent,
+  createdAtMs: row.createdAt.getTime(),
+  resources: row.resources,
+  observed: row.observed,
+});
+
+export const apiKeyRow = (key: ApiKeyRecord): ApiKeyEntity => ({
+  id: key.id,
+  accountId: key.accountId,
+  name: key.name,
+  prefix: key.prefix,
+  hash: key.hash,
+  scopes: [...key.scopes],
+  endpointIds: key.endpointIds === null ? null : [...key.endpointIds],
+  expiresAt: key.expiresAtMs === null ? null : new Date(key.expiresAtMs),
+  createdAt: new Date(key.createdAtMs),
+});

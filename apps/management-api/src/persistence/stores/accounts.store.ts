@@ -1,0 +1,78 @@
+import { IsNull } from 'typeorm';
+import type { ApiKeySnapshot } from '@berth/contracts';
+import type { AccountId } from '@berth/domain';
+import type { Account, AccountRecords, AccountRemains } from '../../accounts/account-records.port.js';
+import type { Database } from '../database.js';
+import { AccountEntity, ApiKeyEntity, EndpointEntity } from '../entities/index.js';
+import { apiKeyRow, toEndpoint } from '../rows.js';
+
+export class AccountsStore implements AccountRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  insert(
+    account: Account,
+    firstKey: { readonly name: string; readonly snapshot: ApiKeySnapshot },
+    publish: () => Promise<void>,
+  ): Promise<void> {
+    const { createdAtMs, id, name } = account;
+    return this.#database.transaction(async (manager) => {
+      await manager.insert(AccountEntity, { id, name, createdAt: new Date(createdAtMs), deletedAt: null });
+      await manager.insert(ApiKeyEntity, apiKeyRow({ ...firstKey.snapshot, name: firstKey.name, createdAtMs }));
+      await publish();
+    });
+  }
+
+  async list(): Promise<readonly Account[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.find(AccountEntity, { where: { deletedAt: IsNull() }, order: { createdAt: 'ASC', id: 'ASC' } }),
+    );
+    return rows.map(toAccount);
+  }
+
+  async find(id: AccountId): Promise<Account | null> {
+    const row = await this.#database.read((manager) => manager.findOneBy(AccountEntity, { id, deletedAt: IsNull() }));
+    return row === null ? null : toAccount(row);
+  }
+
+  delete(id: AccountId, nowMs: number, publish: (remains: AccountRemains) => Promise<void>): Promise<boolean> {
+    return this.#database.transaction(async (manager) => {
+      const account = await manager.findOne(AccountEntity, {
+        where: { id, deletedAt: IsNull() },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (account === null) return false;
+      const endpoints = await manager.findBy(EndpointEntity, { accountId: id, deletedAt: IsNull() });
+      const keys = await manager.findBy(ApiKeyEntity, { accountId: id });
+      const deletedAt = new Date(nowMs);
+      await manager.update(AccountEntity, { id }, { deletedAt });
+      await manager.update(EndpointEntity, { accountId: id, deletedAt: IsNull() }, { deletedAt });
+      await manager.delete(ApiKeyEntity, { accountId: id });
+      await publish({ endpoints: endpoints.map(toEndpoint), keyPrefixes: keys.map(({ prefix }) => prefix) });
+      return true;
+    });
+  }
+
+  /** Forgets deleted accounts of which nothing is left. Returns their number. */
+  async forgetDeleted(): Promise<number> {
+    const result = await this.#database.read((manager) =>
+      manager
+        .createQueryBuilder()
+        .delete()
+        .from(AccountEntity)
+        .where('deleted_at IS NOT NULL')
+        .andWhere('NOT EXISTS (SELECT 1 FROM endpoints e WHERE e.account_id = accounts.id)')
+        .execute(),
+    );
+    return result.affected ?? 0;
+  }
+}
+
+const toAccount = (row: AccountEntity): Account => ({
+  id: row.id as AccountId,
+  name: row.name,
+  createdAtMs: row.createdAt.getTime(),
+});

@@ -1,0 +1,61 @@
+import { In, IsNull } from 'typeorm';
+import type { ApiKeySnapshot } from '@berth/contracts';
+import type { AccountId, EndpointId } from '@berth/domain';
+import type { ApiKeyDirectory } from '@berth/http';
+import type { ApiKeyRecord, ApiKeyRecords } from '../../api-keys/api-key-records.port.js';
+import type { Database } from '../database.js';
+import { ApiKeyEntity, EndpointEntity } from '../entities/index.js';
+import { apiKeyRow, toApiKeyRecord, toApiKeySnapshot } from '../rows.js';
+import { requireAccount } from './endpoints.store.js';
+
+/** Also the directory by which this process's own requests are let in: a revoked key is refused at once. */
+export class ApiKeysStore implements ApiKeyRecords, ApiKeyDirectory {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  insert(key: ApiKeyRecord, publish: () => Promise<void>): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await requireAccount(manager, key.accountId);
+      await manager.insert(ApiKeyEntity, apiKeyRow(key));
+      await publish();
+    });
+  }
+
+  async list(accountId: AccountId): Promise<readonly ApiKeyRecord[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.find(ApiKeyEntity, { where: { accountId }, order: { createdAt: 'ASC', id: 'ASC' } }),
+    );
+    return rows.map(toApiKeyRecord);
+  }
+
+  delete(accountId: AccountId, id: string, publish: (prefix: string) => Promise<void>): Promise<boolean> {
+    return this.#database.transaction(async (manager) => {
+      const row = await manager.findOne(ApiKeyEntity, {
+        where: { id, accountId },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (row === null) return false;
+      await manager.delete(ApiKeyEntity, { id });
+      await publish(row.prefix);
+      return true;
+    });
+  }
+
+  async knownEndpoints(accountId: AccountId, ids: readonly EndpointId[]): Promise<ReadonlySet<EndpointId>> {
+    const rows = await this.#database.read((manager) =>
+      manager.find(EndpointEntity, {
+        where: { accountId, id: In([...ids]), deletedAt: IsNull() },
+        select: { id: true },
+      }),
+    );
+    return new Set(rows.map(({ id }) => id as EndpointId));
+  }
+
+  async find(prefix: string): Promise<ApiKeySnapshot | null> {
+    const row = await this.#database.read((manager) => manager.findOneBy(ApiKeyEntity, { prefix }));
+    return row === null ? null : toApiKeySnapshot(row);
+  }
+}

@@ -1,0 +1,154 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { DesiredWorker } from '@berth/contracts';
+import {
+  HOST_PLACEABLE_MS,
+  type ContainerSpec,
+  type EndpointId,
+  type EndpointType,
+  type HostId,
+  type Inventory,
+  type ObservedWorker,
+  type WorkerId,
+} from '@berth/domain';
+import { Database } from '../database.js';
+import { HostEntity, type WorkerEntity } from '../entities/index.js';
+
+export interface HostReport {
+  readonly hostId: HostId;
+  readonly instanceId: string;
+  readonly sequence: number;
+  readonly inventory: Inventory;
+  readonly workers: readonly ObservedWorker[];
+  readonly receivedAtMs: number;
+}
+
+export interface Joining {
+  /** Lower-case hex SHA-256. */
+  readonly secretHash: string;
+  readonly inventory: Inventory;
+  readonly nowMs: number;
+}
+
+export interface HostRow {
+  readonly secretHash: string | null;
+  readonly dataCenterId: string;
+}
+
+interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'resources' | 'restarts'> {
+  readonly endpoint_id: string;
+  readonly container: ContainerSpec;
+  readonly type: EndpointType;
+  readonly execution_timeout_ms: number;
+}
+
+/** A host that was silent for longer gets no new workers, so its first word after that is news. */
+const SILENCE_SECONDS = HOST_PLACEABLE_MS / 1000;
+
+/** Rows behind the sessions of agents. Only reports write `observed`, `inventory` and `last_seen_at`. */
+export class HostSessionsStore {
+  readonly #database: Database;
+
+  constructor(source: DataSource) {
+    this.#database = new Database(source);
+  }
+
+  async find(hostId: HostId): Promise<HostRow | null> {
+    return this.#database.read((manager) =>
+      manager.findOne(HostEntity, { where: { id: hostId }, select: { secretHash: true, dataCenterId: true } }),
+    );
+  }
+
+  /** True while the token may be used: it is this host's, unused, and in time. */
+  async isTokenGood(hostId: HostId, tokenHash: string, nowMs: number): Promise<boolean> {
+    const rows = await this.#database.read((manager) =>
+      manager.query<unknown[]>(
+        `SELECT 1 FROM join_tokens WHERE host_id = $1 AND hash = $2 AND used_at IS NULL AND expires_at > $3`,
+        [hostId, tokenHash, new Date(nowMs)],
+      ),
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Uses the token up and takes the secret of the joining agent: of two agents with one token only one joins. A repeat
+   * by the same agent is the same success, also while its first try is still on its way. Returns whether it joined.
+   */
+  join(hostId: HostId, tokenHash: string, joining: Joining): Promise<boolean> {
+    const { inventory, nowMs, secretHash } = joining;
+    const now = new Date(nowMs);
+    return this.#database.transaction(async (manager) => {
+      const [found] = await manager.query<{ is_good: boolean; secret_hash: string | null }[]>(
+        `SELECT t.used_at IS NULL AND t.expires_at > $3 AS is_good, h.secret_hash
+           FROM join_tokens t JOIN hosts h ON h.id = t.host_id
+          WHERE t.host_id = $1 AND t.hash = $2 FOR UPDATE OF t, h`,
+        [hostId, tokenHash, now],
+      );
+      if (found === undefined || !(found.is_good || found.secret_hash === secretHash)) return false;
+      await manager.query(`UPDATE join_tokens SET used_at = COALESCE(used_at, $2) WHERE host_id = $1`, [hostId, now]);
+      await manager.update(HostEntity, { id: hostId }, { secretHash, inventory, lastSeenAt: now });
+      return true;
+    });
+  }
+
+  /**
+   * Takes a report unless a newer one of the same start was taken. `changed`: the loops may decide differently now,
+   * because a worker, the inventory, or whether the host is there at all is not what it was.
+   */
+  record(report: HostReport): Promise<'changed' | 'same' | 'outdated'> {
+    return this.#database.transaction(async (manager) => {
+      const isNews = await takeReport(manager, report);
+      if (isNews === null) return 'outdated';
+      const [, changedWorkers] = await manager.query<[unknown[], number]>(
+        `UPDATE workers w SET observed = o.value
+           FROM jsonb_array_elements($2::jsonb) AS o(value)
+          WHERE w.host_id = $1 AND w.id = o.value->>'workerId' AND w.observed IS DISTINCT FROM o.value`,
+        [report.hostId, JSON.stringify(report.workers)],
+      );
+      return isNews || changedWorkers > 0 ? 'changed' : 'same';
+    });
+  }
+
+  /** Every worker that the host shall have. */
+  async desired(hostId: HostId): Promise<readonly DesiredWorker[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.query<DesiredRow[]>(
+        `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts,
+                COALESCE(r.container, e.spec->'container') AS container,
+                e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms
+           FROM workers w
+           JOIN endpoints e ON e.id = w.endpoint_id
+           LEFT JOIN releases r ON r.endpoint_id = w.endpoint_id AND r.release = w.release
+          WHERE w.host_id = $1 ORDER BY w.created_at, w.id`,
+        [hostId],
+      ),
+    );
+    return rows.map((row) => ({
+      workerId: row.id as WorkerId,
+      endpointId: row.endpoint_id as EndpointId,
+      release: row.release,
+      intent: row.intent,
+      container: row.container,
+      resources: row.resources,
+      endpointType: row.type,
+      executionTimeoutMs: row.execution_timeout_ms,
+      restarts: row.restarts,
+    }));
+  }
+}
+
+/** Null for an outdated report; else whether inventory or presence is news. An inventory that is the same is not written. */
+async function takeReport(manager: EntityManager, report: HostReport): Promise<boolean | null> {
+  const { hostId, instanceId, inventory, receivedAtMs, sequence } = report;
+  const [rows] = await manager.query<[{ is_news: boolean }[], number]>(
+    `UPDATE hosts h
+        SET inventory = CASE WHEN old.is_same THEN h.inventory ELSE $4::jsonb END,
+            last_seen_at = $5, instance_id = $2, report_sequence = $3
+       FROM (SELECT id, inventory IS NOT DISTINCT FROM $4::jsonb AS is_same,
+                    last_seen_at IS NULL OR last_seen_at < $5::timestamptz - make_interval(secs => $6) AS was_silent
+               FROM hosts WHERE id = $1 FOR UPDATE) old
+      WHERE h.id = old.id AND (h.instance_id IS DISTINCT FROM $2 OR h.report_sequence < $3)
+      RETURNING old.was_silent OR NOT old.is_same AS is_news`,
+    [hostId, instanceId, sequence, JSON.stringify(inventory), new Date(receivedAtMs), SILENCE_SECONDS],
+  );
+  return rows[0]?.is_news ?? null;
+}

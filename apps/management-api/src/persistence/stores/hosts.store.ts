@@ -1,0 +1,73 @@
+import type { HostId, HostIntent, Worker } from '@berth/domain';
+import type { HostRecord, HostRecords, NewHost } from '../../hosts/host-records.port.js';
+import type { Database } from '../database.js';
+import { HostEntity, JoinTokenEntity, WorkerEntity } from '../entities/index.js';
+import { toHostRecord, toWorker } from '../rows.js';
+
+export class HostsStore implements HostRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  insert({ host, tokenExpiresAtMs, tokenHash }: NewHost, publish: () => Promise<void>): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await manager.insert(HostEntity, {
+        id: host.id,
+        name: host.name,
+        dataCenterId: host.dataCenterId,
+        labels: host.labels,
+        intent: host.intent,
+        secretHash: null,
+        inventory: null,
+        instanceId: null,
+        reportSequence: 0,
+        lastSeenAt: null,
+        createdAt: new Date(host.createdAtMs),
+      });
+      const expiresAt = new Date(tokenExpiresAtMs);
+      await manager.insert(JoinTokenEntity, { hostId: host.id, hash: tokenHash, expiresAt, usedAt: null });
+      await publish();
+    });
+  }
+
+  async list(): Promise<readonly HostRecord[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.find(HostEntity, { order: { createdAt: 'ASC', id: 'ASC' } }),
+    );
+    return rows.map(toHostRecord);
+  }
+
+  async find(id: HostId): Promise<HostRecord | null> {
+    const row = await this.#database.read((manager) => manager.findOneBy(HostEntity, { id }));
+    return row === null ? null : toHostRecord(row);
+  }
+
+  async workersOf(id: HostId): Promise<readonly Worker[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.find(WorkerEntity, { where: { hostId: id }, order: { createdAt: 'ASC', id: 'ASC' } }),
+    );
+    return rows.map(toWorker);
+  }
+
+  setIntent(id: HostId, intent: HostIntent, publish: () => Promise<void>): Promise<HostRecord | null> {
+    return this.#database.transaction(async (manager) => {
+      const row = await manager.findOne(HostEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+      if (row === null) return null;
+      await manager.update(HostEntity, { id }, { intent });
+      await publish();
+      return toHostRecord({ ...row, intent });
+    });
+  }
+
+  delete(id: HostId, publish: () => Promise<void>): Promise<boolean> {
+    return this.#database.transaction(async (manager) => {
+      const row = await manager.findOne(HostEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+      if (row === null) return false;
+      await manager.delete(HostEntity, { id });
+      await publish();
+      return true;
+    });
+  }
+}

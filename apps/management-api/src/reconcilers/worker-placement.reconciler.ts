@@ -1,0 +1,189 @@
+import {
+  placeWorker,
+  placementRequestOf,
+  planEndpoint,
+  type EndpointOperation,
+  type Host,
+  type HostedWorker,
+  type HostId,
+  type HostLoad,
+  type Unplaced,
+  type Worker,
+  type WorkerId,
+  type WorkerResources,
+} from '@berth/domain';
+import type { Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { FleetEndpoint, FleetStore, WaitingWorker } from '../persistence/stores/fleet.store.js';
+import type { LeaderTerm } from '../persistence/stores/leader-lease.store.js';
+import type { ControllersMetrics } from './metrics.js';
+import { requireTerm, TermOverError } from './term-over.js';
+
+/** One pass over the fleet: what is taken on each host changes as workers are placed. */
+export interface PlacementPass {
+  readonly term: LeaderTerm;
+  readonly hosts: ReadonlyMap<HostId, Host>;
+  /** Of the workers that are there; what is gone takes nothing. */
+  readonly taken: Map<HostId, WorkerResources[]>;
+  readonly observingSinceMs: number;
+  readonly nowMs: number;
+}
+
+export interface PlacementWish {
+  readonly desired: number;
+  readonly workers: readonly HostedWorker[];
+}
+
+export interface PlacementResult {
+  /** Workers as they are after the pass, those that were forgotten left out. */
+  readonly workers: readonly Worker[];
+  /** Hosts whose desired workers have changed. */
+  readonly touched: ReadonlySet<HostId>;
+  readonly waiting: readonly WaitingWorker[];
+  /** True when the rows had changed since they were read: the rest of the plan was left to the next pass. */
+  readonly isCutShort: boolean;
+}
+
+export interface WorkerPlacementOptions {
+  readonly store: Pick<FleetStore, 'createWorker' | 'drainWorker' | 'forgetWorker'>;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Pick<ControllersMetrics, 'operations'>;
+}
+
+const WORKER_ID_LENGTH = 14;
+
+/** Entries of `waiting` that are kept, and hosts in each: enough to say why, whatever the number of workers and hosts. */
+const WAITING_MAX = 50;
+const WAITING_HOSTS_MAX = 50;
+
+type Outcome =
+  | { readonly kind: 'done'; readonly hostId: HostId }
+  /** The row was not as it was read. */
+  | { readonly kind: 'overtaken' }
+  | Unplaced;
+
+/** Brings the workers of one endpoint to what is wanted: places new ones, drains, forgets. Safe to run twice. */
+export class WorkerPlacement {
+  readonly #options: WorkerPlacementOptions;
+
+  constructor(options: WorkerPlacementOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TermOverError when the leader may write nothing more */
+  async apply(endpoint: FleetEndpoint, wanted: PlacementWish, pass: PlacementPass): Promise<PlacementResult> {
+    const workers = new Map(wanted.workers.map(({ worker }) => [worker.id, worker]));
+    const touched = new Set<HostId>();
+    const waiting: Unplaced[] = [];
+    let isCutShort = false;
+    for (const operation of plan(endpoint, wanted, pass)) {
+      const [hopeless] = operation.kind === 'create-worker' ? waiting : [];
+      // Workers of one release are alike: what was refused once is refused again in the same pass.
+      const outcome = hopeless ?? (await this.#perform(endpoint, operation, { pass, workers }));
+      if (outcome.kind === 'unplaced') waiting.push(outcome);
+      if (outcome.kind === 'done') touched.add(outcome.hostId);
+      isCutShort = outcome.kind === 'overtaken';
+      if (isCutShort) break;
+    }
+    const before = endpoint.lastDecision?.waiting ?? [];
+    return {
+      workers: [...workers.values()],
+      touched,
+      waiting: waiting.slice(0, WAITING_MAX).map((unplaced) => describeWaiting(unplaced, before, pass.nowMs)),
+      isCutShort,
+    };
+  }
+
+  async #perform(
+    endpoint: FleetEndpoint,
+    operation: EndpointOperation,
+    { pass, workers }: { readonly pass: PlacementPass; readonly workers: Map<WorkerId, Worker> },
+  ): Promise<Outcome> {
+    requireTerm(pass.term);
+    switch (operation.kind) {
+      case 'create-worker': {
+        const created = await this.#create(endpoint, operation.release, pass);
+        if ('kind' in created) return created;
+        workers.set(created.id, created);
+        return this.#done(created, { kind: operation.kind, reason: 'wanted' });
+      }
+      case 'drain-worker': {
+        const worker = known(workers, operation.workerId);
+        await this.#options.store.drainWorker(worker.id);
+        workers.set(worker.id, { ...worker, intent: 'drained' });
+        return this.#done(worker, operation);
+      }
+      case 'forget-worker': {
+        const worker = known(workers, operation.workerId);
+        const hostLastSeenAtMs = pass.hosts.get(worker.hostId)?.lastSeenAtMs ?? null;
+        const gone = { id: worker.id, reason: operation.reason, hostLastSeenAtMs };
+        if (!(await this.#options.store.forgetWorker(gone))) return { kind: 'overtaken' };
+        workers.delete(worker.id);
+        return this.#done(worker, operation);
+      }
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  async #create(endpoint: FleetEndpoint, release: number, pass: PlacementPass): Promise<Worker | Unplaced> {
+    const loads: HostLoad[] = [...pass.hosts.values()].map((host) => ({ host, taken: pass.taken.get(host.id) ?? [] }));
+    const placed = placeWorker(placementRequestOf(endpoint.spec), loads, pass.nowMs);
+    if (placed.kind === 'unplaced') return placed;
+    const worker: Worker = {
+      id: this.#options.random.id(WORKER_ID_LENGTH) as WorkerId,
+      endpointId: endpoint.id,
+      hostId: placed.hostId,
+      release,
+      intent: 'running',
+      createdAtMs: pass.nowMs,
+      resources: placed.resources,
+      observed: null,
+    };
+    if (!(await this.#options.store.createWorker(worker, pass.term))) throw new TermOverError();
+    pass.taken.set(placed.hostId, [...(pass.taken.get(placed.hostId) ?? []), placed.resources]);
+    return worker;
+  }
+
+  #done(
+    worker: Worker,
+    { kind, reason }: { readonly kind: EndpointOperation['kind']; readonly reason: string },
+  ): Outcome {
+    const { endpointId, hostId, id } = worker;
+    this.#options.metrics.operations.inc({ kind, reason });
+    this.#options.logger.info(`${kind}: ${reason}`, { endpointId, hostId, workerId: id });
+    return { kind: 'done', hostId };
+  }
+}
+
+const plan = (endpoint: FleetEndpoint, { desired, workers }: PlacementWish, pass: PlacementPass) =>
+  planEndpoint(
+    {
+      isDeleted: endpoint.deletedAtMs !== null,
+      release: endpoint.release,
+      isReleasePulled: true,
+      desiredWorkers: desired,
+      workersMax: endpoint.spec.workers.max,
+      workers,
+      observingSinceMs: pass.observingSinceMs,
+    },
+    pass.nowMs,
+  );
+
+function known(workers: ReadonlyMap<WorkerId, Worker>, id: WorkerId): Worker {
+  const worker = workers.get(id);
+  if (worker === undefined) throw new Error(`the plan names worker ${id}, which it was not given`);
+  return worker;
+}
+
+/** The same reason keeps its first instant, so that a person sees how long it has lasted. */
+function describeWaiting(unplaced: Unplaced, before: readonly WaitingWorker[], nowMs: number): WaitingWorker {
+  const same = before.find(({ reason }) => reason === unplaced.reason);
+  return {
+    reason: unplaced.reason,
+    detail: unplaced.detail,
+    since: same?.since ?? new Date(nowMs).toISOString(),
+    hosts: unplaced.hosts.slice(0, WAITING_HOSTS_MAX).map(({ id, detail }) => ({ id, reason: detail })),
+  };
+}

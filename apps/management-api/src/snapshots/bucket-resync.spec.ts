@@ -1,0 +1,121 @@
+import { describe, expect, test } from '@jest/globals';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { ManualClock } from '@berth/testing';
+import { BucketResync } from './bucket-resync.js';
+
+const GRACE_MS = 60_000;
+
+/** One bucket and its rows in memory. `watched` may lag behind `bucket`, as a watch does. */
+class Bench {
+  readonly clock = new ManualClock();
+  readonly metrics = new MetricRegistry();
+  readonly rows = new Map<string, number>();
+  readonly bucket = new Map<string, number>();
+  watched: ReadonlyMap<string, number> = this.bucket;
+  /** Runs when the row is locked: a writer that was in between has committed by then. */
+  onLock: () => void = () => undefined;
+  readonly resync = new BucketResync<number>({
+    truth: {
+      bucket: 'numbers',
+      all: async () => new Map(this.rows),
+      holding: async (key, act) => {
+        this.onLock();
+        await act(this.rows.get(key) ?? null);
+      },
+    },
+    directory: { get: (key) => this.watched.get(key), entries: () => this.watched.entries() },
+    writer: {
+      read: async (key) => {
+        const value = this.bucket.get(key);
+        return value === undefined ? null : { value, revision: 1 };
+      },
+      put: async (key, value) => {
+        this.bucket.set(key, value);
+        return 1;
+      },
+      delete: async (key) => {
+        this.bucket.delete(key);
+      },
+    },
+    keptUntilMs: (_, firstSeenMs) => firstSeenMs + GRACE_MS,
+    clock: this.clock,
+    logger: silentLogger,
+    metrics: this.metrics,
+  });
+
+  run(): Promise<void> {
+    return this.resync.run(new AbortController().signal);
+  }
+
+  async counted(kind: 'written' | 'removed'): Promise<number> {
+    const text = await this.metrics.text();
+    const [, count = '0'] = new RegExp(`kind="${kind}"\\} (\\d+)`).exec(text) ?? [];
+    return Number(count);
+  }
+}
+
+describe('a bucket', () => {
+  test('gets what is missing and what differs, each counted once', async () => {
+    const bench = new Bench();
+    bench.rows.set('a', 1).set('b', 2).set('c', 3);
+    bench.bucket.set('a', 1).set('b', 9);
+    await bench.run();
+    await bench.run();
+    expect(Object.fromEntries(bench.bucket)).toEqual({ a: 1, b: 2, c: 3 });
+    expect(await bench.counted('written')).toBe(2);
+  });
+
+  test('is left alone where only the watch is behind', async () => {
+    const bench = new Bench();
+    bench.rows.set('a', 1);
+    bench.bucket.set('a', 1);
+    bench.watched = new Map();
+    await bench.run();
+    expect(await bench.counted('written')).toBe(0);
+  });
+
+  test('is left alone where a writer has published and then commits', async () => {
+    const bench = new Bench();
+    bench.rows.set('a', 1);
+    bench.bucket.set('a', 2);
+    bench.onLock = () => bench.rows.set('a', 2);
+    await bench.run();
+    expect(bench.bucket.get('a')).toBe(2);
+    expect(await bench.counted('written')).toBe(0);
+  });
+
+  test('keeps a value without a row for its grace, and no longer', async () => {
+    const bench = new Bench();
+    bench.bucket.set('stranger', 1);
+    await bench.run();
+    await bench.clock.advance(GRACE_MS - 1);
+    await bench.run();
+    expect(bench.bucket.has('stranger')).toBe(true);
+    await bench.clock.advance(1);
+    await bench.run();
+    expect(bench.bucket.has('stranger')).toBe(false);
+    expect(await bench.counted('removed')).toBe(1);
+  });
+
+  test('starts the grace anew for a value whose row came and went', async () => {
+    const bench = new Bench();
+    bench.bucket.set('a', 1);
+    await bench.run();
+    bench.rows.set('a', 1);
+    await bench.clock.advance(GRACE_MS);
+    await bench.run();
+    bench.rows.delete('a');
+    await bench.run();
+    expect(bench.bucket.has('a')).toBe(true);
+  });
+
+  test('keeps a value whose row appears while it is being removed', async () => {
+    const bench = new Bench();
+    bench.bucket.set('a', 1);
+    await bench.run();
+    await bench.clock.advance(GRACE_MS);
+    bench.onLock = () => bench.rows.set('a', 1);
+    await bench.run();
+    expect(bench.bucket.has('a')).toBe(true);
+  });
+});

@@ -1,0 +1,175 @@
+import { systemClock, systemRandom, retry } from '@berth/lifecycle';
+import { createHttpApp, managementRendering, type HttpApp } from '@berth/http';
+import { Broker, connectAgentGateway, connectNats, drainConnection, ensureTopology } from '@berth/messaging';
+import {
+  MetricRegistry,
+  OperationsServer,
+  Readiness,
+  StartupError,
+  createLogger,
+  type Logger,
+  type Main,
+} from '@berth/telemetry';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { DataSource } from 'typeorm';
+import { AppModule } from './app.module.js';
+import { composeResync } from './compose-resync.js';
+import { composeServices } from './compose-services.js';
+import type { ManagementConfig } from './config.js';
+import { AgentAdmission } from './host-sessions/agent-admission.js';
+import { serveOpenApi } from './openapi/openapi-document.js';
+import { createDataSource } from './persistence/data-source.js';
+import { Database } from './persistence/database.js';
+import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
+import { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
+
+const CLOCK = systemClock;
+const RANDOM = systemRandom;
+const CONNECT_WITHIN_MS = 30_000;
+const DATABASE_TRIES = 10;
+const DATABASE_RETRY_MS = 200;
+const DATABASE_RETRY_MAX_MS = 3_000;
+const POOL_MAX = 20;
+const BODY_MAX_BYTES = 1_024 * 1_024;
+const DRAIN_MS = 10_000;
+const GATEWAY_DRAIN_MS = 2_000;
+const INBOX_PREFIX = '_INBOX_management';
+
+/** What the process is made of, as far as its parts need one another. */
+interface Process {
+  readonly config: ManagementConfig;
+  readonly main: Main;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  readonly readiness: Readiness;
+}
+
+export interface ListeningPorts {
+  readonly httpPort: number;
+  readonly operationsPort: number;
+}
+
+/** Starts the management API; what has been started is stopped in the opposite order. */
+export async function startManagementApi(config: ManagementConfig, main: Main): Promise<ListeningPorts> {
+  const logger = createLogger({ name: 'management-api', level: config.logLevel, format: config.logFormat });
+  main.logTo(logger);
+  const metrics = new MetricRegistry();
+  metrics.collectProcess();
+  const readiness = new Readiness(CLOCK);
+  const self: Process = { config, main, logger, metrics, readiness };
+  const operationsPort = await startOperations(self);
+  const source = await openDatabase(self);
+  const connection = await openNats(self);
+  const httpPort = await startServing(self, source, connection);
+  readiness.start();
+  main.onStop('readiness', () => {
+    readiness.stop();
+  });
+  logger.info(`serving ${config.baseUrl}`, { httpPort, operationsPort });
+  return { httpPort, operationsPort };
+}
+
+async function startOperations({ config, main, metrics, readiness }: Process): Promise<number> {
+  const { httpHost: host, operationsPort: port } = config;
+  const operations = new OperationsServer({ host, port, readiness, metrics });
+  const taken = await operations.start();
+  main.onStop('operations server', () => operations.stop());
+  return taken;
+}
+
+/** @throws StartupError when the schema is older than this program */
+async function openDatabase({ config, logger, main, readiness }: Process): Promise<DataSource> {
+  const source = createDataSource({
+    url: config.databaseUrl,
+    applicationName: 'berth-management-api',
+    poolMax: POOL_MAX,
+  });
+  await retry(() => source.initialize(), {
+    clock: CLOCK,
+    random: RANDOM,
+    attemptsMax: DATABASE_TRIES,
+    baseDelayMs: DATABASE_RETRY_MS,
+    maxDelayMs: DATABASE_RETRY_MAX_MS,
+    isRetriable: (error) => {
+      logger.warn('the database cannot be reached yet', { error });
+      return true;
+    },
+  });
+  main.onStop('database', () => source.destroy());
+  const database = new Database(source);
+  if (await database.isBehind()) {
+    throw new StartupError('The database schema is older than this program. Run `npm run db:migrate` first.');
+  }
+  readiness.add('postgresql', () => database.ping());
+  return source;
+}
+
+async function openNats(self: Process): Promise<NatsConnection> {
+  const seed = self.config.natsSeed;
+  const connection = await connect(self, { name: 'management-api', seed, inboxPrefix: INBOX_PREFIX });
+  self.main.onStop('nats', () => drainConnection(connection, CLOCK));
+  self.readiness.add('nats', () => connection.flush());
+  return connection;
+}
+
+async function startServing(self: Process, source: DataSource, connection: NatsConnection): Promise<number> {
+  const { config, logger, main, metrics, readiness } = self;
+  const database = new Database(source);
+  const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX });
+  await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock: CLOCK, random: RANDOM });
+  const snapshots = new KvControlSnapshots(broker, CLOCK);
+  const resync = await composeResync({ broker, database, snapshots, clock: CLOCK, logger, metrics });
+  main.onStop('snapshot resync', () => resync.stop());
+  readiness.add('snapshots', () => resync.check());
+  const providers = composeServices({ config, source, database, snapshots, clock: CLOCK, random: RANDOM });
+  const app = await createHttpApp(AppModule.of(providers), {
+    logger,
+    clock: CLOCK,
+    random: RANDOM,
+    metrics,
+    docsUrl: config.docsUrl,
+    credentialForm: 'bearer',
+    renderingOf: () => managementRendering,
+    bodyMaxBytes: () => BODY_MAX_BYTES,
+    configure: (_fastify, nest) => {
+      serveOpenApi(nest);
+    },
+  });
+  await serveAgents(self, { app, connection, store: new HostSessionsStore(source) });
+  main.onStop('http', () => app.drain(DRAIN_MS));
+  return app.listen(config.httpHost, config.httpPort);
+}
+
+async function serveAgents(
+  self: Process,
+  parts: { readonly app: HttpApp; readonly connection: NatsConnection; readonly store: HostSessionsStore },
+): Promise<void> {
+  const { config, logger, main } = self;
+  const { app, connection, store } = parts;
+  const gateway = { connection, queue: 'management-api', drainMs: GATEWAY_DRAIN_MS, clock: CLOCK, logger };
+  connectAgentGateway(app.nest, gateway);
+  await app.nest.startAllMicroservices();
+  if (config.admission === null) return;
+  const { account, calloutSeed, issuerSeed } = config.admission;
+  const callout = await connect(self, { name: 'agent-admission', seed: calloutSeed });
+  main.onStop('agent admission', () => drainConnection(callout, CLOCK));
+  new AgentAdmission({ connection: callout, store, answer: { issuerSeed, account }, clock: CLOCK, logger }).start();
+}
+
+const connect = (
+  { config, logger }: Process,
+  as: { readonly name: string; readonly seed: string | null; readonly inboxPrefix?: string },
+): Promise<NatsConnection> => {
+  const { seed, ...identity } = as;
+  return connectNats({
+    url: config.natsUrl,
+    ...identity,
+    credentials: seed === null ? { kind: 'none' } : { kind: 'nkey', seed },
+    connectWithinMs: CONNECT_WITHIN_MS,
+    clock: CLOCK,
+    random: RANDOM,
+    onStatus: ({ detail, kind }) => {
+      logger.info(`nats: ${kind}`, { connection: as.name, detail });
+    },
+  });
+};

@@ -1,0 +1,28 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { EndpointId } from '@berth/domain';
+import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { WorkersService } from './workers.service.js';
+import { WorkerListBody } from './worker.body.js';
+
+@ApiTags('Workers')
+@Controller('v2/serverless/:id/workers')
+export class WorkersController {
+  readonly #workers: WorkersService;
+
+  constructor(workers: WorkersService) {
+    this.#workers = workers;
+  }
+
+  @Get()
+  @RequireScope('serverless:read')
+  @ApiOperation({
+    summary: 'List the workers of an endpoint',
+    description: 'With the reason of each state, and in `waiting` why a wanted worker could not be placed.',
+  })
+  @ApiOkResponse({ type: WorkerListBody })
+  @ApiProblems(401, 403, 404, 503)
+  list(@CurrentCaller() caller: Caller, @Param('id') id: EndpointId): Promise<WorkerListBody> {
+    return this.#workers.list(caller, id);
+  }
+}

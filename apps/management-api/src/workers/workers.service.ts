@@ -1,0 +1,30 @@
+import type { EndpointId } from '@berth/domain';
+import type { Caller } from '@berth/http';
+import type { Clock } from '@berth/lifecycle';
+import type { EndpointsService } from '../endpoints/endpoints.service.js';
+import type { WorkerListBody } from './worker.body.js';
+import { toWorkerList } from './worker.mapper.js';
+import type { WorkerRecords } from './worker-records.port.js';
+
+export interface WorkersServiceOptions {
+  readonly endpoints: EndpointsService;
+  readonly records: WorkerRecords;
+  readonly clock: Clock;
+}
+
+/** Workers of the caller's endpoints. Read only: the control loops write them. */
+export class WorkersService {
+  readonly #options: WorkersServiceOptions;
+
+  constructor(options: WorkersServiceOptions) {
+    this.#options = options;
+  }
+
+  /** @throws PlatformError `endpoint-not-found`, `scope-missing` */
+  async list(caller: Caller, id: EndpointId): Promise<WorkerListBody> {
+    const { clock, endpoints, records } = this.#options;
+    const endpoint = await endpoints.get(caller, id);
+    const [workers, scaling] = await Promise.all([records.ofEndpoint(id), records.scalingOf(id)]);
+    return toWorkerList(endpoint, { workers, scaling }, clock.nowMs());
+  }
+}

@@ -1,0 +1,183 @@
+import { hostSubject, stopSubject } from '@berth/contracts';
+import type { HostId } from '@berth/domain';
+import { systemRandom } from '@berth/lifecycle';
+import { AgentTransport } from '@berth/messaging';
+import { eventually } from '@berth/testing';
+import { describe, expect, jest, test } from '@jest/globals';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { newJoinToken } from '../src/host-sessions/join-token.js';
+import { hashSecret } from '../src/host-sessions/secret-hash.js';
+import { HostEntity } from '../src/persistence/entities/index.js';
+import { ScriptedHost, useControlPlane } from './control-plane-bench.js';
+import { INVENTORY } from './fleet-bench.js';
+
+// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
+jest.setTimeout(60_000);
+
+const bench = useControlPlane();
+const { fleet } = bench;
+
+const REFUSED = 'Authorization Violation';
+const SECRET = 'the secret that the agent made';
+
+const isJoined = async (hostId = 'h1'): Promise<boolean> =>
+  (await fleet.source.getRepository(HostEntity).findOneByOrFail({ id: hostId })).secretHash !== null;
+
+/** What a host says under its own or another's subject. */
+const ask = (connection: NatsConnection, subject: string, body: unknown): Promise<unknown> =>
+  new AgentTransport(connection).request(subject, body, { timeoutMs: 5_000 });
+
+const joinBody = (token: string, secret = SECRET) => ({
+  token,
+  secretHash: hashSecret(secret),
+  inventory: INVENTORY,
+});
+
+describe('a join token', () => {
+  test('lets its host in once; from then on the agent comes with its secret', async () => {
+    const token = await bench.newToken('h1');
+    const host = new ScriptedHost(bench, 'h1' as HostId);
+    expect(await host.join(token)).toEqual({ hostId: 'h1', dataCenterId: 'local' });
+    expect(await isJoined()).toBe(true);
+    await expect(bench.connectAgent('join', token, 'h1')).rejects.toThrow(REFUSED);
+    await host.connect();
+    await host.report();
+    expect(await fleet.source.getRepository(HostEntity).findOneBy({ id: 'h1' })).toMatchObject({ reportSequence: 1 });
+    await host.close();
+  });
+
+  test('is not used up by connecting alone, and two agents that hold it cannot both join', async () => {
+    const token = await bench.newToken('h1');
+    const first = await bench.connectAgent('join', token, 'h1');
+    const second = await bench.connectAgent('join', token, 'h1');
+    const answers = await Promise.allSettled([
+      ask(first, hostSubject('h1' as HostId, 'join'), joinBody(token, 'one')),
+      ask(second, hostSubject('h1' as HostId, 'join'), joinBody(token, 'two')),
+    ]);
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    expect(refused).toMatchObject([{ reason: { code: 'invalid-join-token' } }]);
+  });
+
+  test('whose answer was lost is mended by asking again with the same secret', async () => {
+    const token = await bench.newToken('h1');
+    const connection = await bench.connectAgent('join', token, 'h1');
+    const subject = hostSubject('h1' as HostId, 'join');
+    const once = await ask(connection, subject, joinBody(token));
+    expect(await ask(connection, subject, joinBody(token))).toEqual(once);
+  });
+
+  test('is refused when it is out of date, made up, of an unknown host, or no token', async () => {
+    const token = await bench.newToken('h1');
+    await fleet.clock.advance(60_000);
+    const madeUp = [
+      newJoinToken('h1' as HostId, systemRandom),
+      newJoinToken('h2' as HostId, systemRandom),
+      'token',
+      '',
+    ];
+    for (const each of [token, ...madeUp]) {
+      await expect(bench.connectAgent('join', each, 'h1')).rejects.toThrow(REFUSED);
+    }
+    expect(await isJoined()).toBe(false);
+  });
+
+  test('of one host cannot be used to join another', async () => {
+    const token = await bench.newToken('h1');
+    await bench.newToken('h2');
+    const connection = await bench.connectAgent('join', token, 'h1');
+    await expect(ask(connection, hostSubject('h2' as HostId, 'join'), joinBody(token))).rejects.toMatchObject({
+      failure: 'forbidden',
+    });
+    expect(await isJoined('h2')).toBe(false);
+  });
+
+  test('comes with a message that is checked', async () => {
+    const token = await bench.newToken('h1');
+    const connection = await bench.connectAgent('join', token, 'h1');
+    const subject = hostSubject('h1' as HostId, 'join');
+    const bodies: unknown[] = [
+      null,
+      [],
+      { ...joinBody(token), secretHash: SECRET },
+      { ...joinBody(token), inventory: [] },
+      { ...joinBody(token), inventory: { ...INVENTORY, vcpus: -1 } },
+      { ...joinBody(token), inventory: { ...INVENTORY, runtime: 'other' } },
+      { ...joinBody(token), inventory: { ...INVENTORY, gpus: [{ index: 0 }] } },
+    ];
+    for (const body of bodies) {
+      await expect(ask(connection, subject, body)).rejects.toMatchObject({ code: 'invalid-fields' });
+    }
+    expect(await isJoined()).toBe(false);
+  });
+});
+
+describe('a secret', () => {
+  test('that is wrong, of another host, or of a host that never joined lets nobody in', async () => {
+    await bench.addAgent('h1');
+    await bench.newToken('h2');
+    for (const [user, pass] of [
+      ['h1', 'guessed'],
+      ['h1', ''],
+      ['h2', 'guessed'],
+      ['h3', 'guessed'],
+      ['router', 'guessed'],
+    ] as const) {
+      await expect(bench.connectAgent(user, pass)).rejects.toThrow(REFUSED);
+    }
+  });
+
+  test('is asked for again with every report, also where the broker let the agent in', async () => {
+    await bench.addAgent('h1');
+    const token = await bench.newToken('h2');
+    const connection = await bench.connectAgent('join', token, 'h2');
+    const report = { secret: 'guessed', instanceId: 'i', sequence: 1, inventory: INVENTORY, workers: [] };
+    await expect(ask(connection, hostSubject('h2' as HostId, 'report'), report)).rejects.toMatchObject({
+      code: 'host-not-joined',
+    });
+  });
+
+  test('is good for nothing once the host was removed', async () => {
+    const host = await bench.addAgent('h1');
+    await fleet.source.getRepository(HostEntity).delete({ id: 'h1' });
+    await expect(host.connect()).rejects.toThrow(REFUSED);
+  });
+});
+
+test('an agent hears and speaks under its own subjects only', async () => {
+  await bench.addAgent('h1');
+  const token = await bench.newToken('h2');
+  const connection = await bench.connectAgent('join', token, 'h2');
+  const errors: string[] = [];
+  void (async () => {
+    for await (const status of connection.status()) if (status.type === 'error') errors.push(status.error.message);
+  })();
+  const foreign = [
+    'agents.h1.up.host.report',
+    'agents.h1.down.wake',
+    'control.changed',
+    '$KV.hosts.h1',
+    '$JS.API.INFO',
+  ];
+  for (const subject of foreign) connection.publish(subject);
+  const heard: string[] = [];
+  for (const subject of [stopSubject('h1' as HostId), 'agents.>', '$KV.>', '_INBOX_agent_h1.>']) {
+    connection.subscribe(subject, {
+      callback: (error) => {
+        heard.push(error === null ? subject : 'refused');
+      },
+    });
+  }
+  await connection.flush();
+  await eventually(() => {
+    expect(errors.filter((text) => text.includes('Publish'))).toHaveLength(foreign.length);
+    expect(heard).toEqual(['refused', 'refused', 'refused', 'refused']);
+  });
+});
+
+test('while the database is away nobody is let in, and afterwards without a new start', async () => {
+  const host = await bench.addAgent('h1');
+  await fleet.postgres.server.stop();
+  await expect(bench.connectAgent('h1', 'whatever')).rejects.toThrow();
+  await fleet.postgres.restart();
+  await eventually(() => host.connect(), { deadlineMs: 20_000 });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { SPEC } from './fleet-bench.js';
+import { useControlPlane } from './control-plane-bench.js';
+
+// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
+jest.setTimeout(60_000);
+
+const bench = useControlPlane();
+const { fleet } = bench;
+
+const QUEUED = { e1: { queuedNormal: 1, oldestQueuedAtMs: 1 } };
+const RUNNING = { e1: { running: 1 } };
+
+const phases = async (): Promise<readonly string[]> =>
+  (await bench.assigned('e1')).map(
+    ({ hostId, isDraining, phase }) => `${hostId} ${phase}${isDraining ? ' draining' : ''}`,
+  );
+
+describe('the control loops', () => {
+  test('take an endpoint from its first job to zero again', async () => {
+    await fleet.addEndpoint('e1');
+    const host = await bench.addAgent('h1');
+    await bench.startControllers('first');
+
+    bench.demand = QUEUED;
+    await bench.until(async () => {
+      expect(host.desired).toMatchObject([{ endpointId: 'e1', intent: 'running', container: SPEC.container }]);
+      expect(await phases()).toEqual(['h1 preparing']);
+    });
+    expect(await fleet.decision('e1')).toMatchObject({ desired: 1 });
+
+    host.phase = 'busy';
+    bench.demand = RUNNING;
+    await bench.until(async () => {
+      expect(await phases()).toEqual(['h1 busy']);
+    });
+
+    host.phase = 'idle';
+    bench.demand = {};
+    await bench.until(async () => {
+      expect(await fleet.decision('e1')).toMatchObject({ desired: 1, reason: 'idle-grace' });
+    });
+    await bench.until(async () => {
+      expect(await fleet.workers()).toEqual([]);
+      expect(await phases()).toEqual([]);
+      expect(host.desired).toEqual([]);
+    });
+    expect(await fleet.decision('e1')).toMatchObject({ desired: 0, reason: 'no-demand' });
+    expect(host.wakes.length).toBeGreaterThan(1);
+    expect(host.wakes).not.toContain(false);
+  });
+
+  test('replace what a silent host had on another, and the silent one is told so when it returns', async () => {
+    await fleet.addEndpoint('e1');
+    const first = await bench.addAgent('h1');
+    first.phase = 'busy';
+    await bench.startControllers('first');
+    bench.demand = RUNNING;
+    await bench.until(async () => {
+      expect(await phases()).toEqual(['h1 busy']);
+    });
+    const second = await bench.addAgent('h2');
+    second.phase = 'idle';
+    first.isSilent = true;
+    await bench.until(async () => {
+      expect(await phases()).toEqual(['h2 idle']);
+    });
+    first.isSilent = false;
+    await bench.until(() => {
+      expect(first.desired).toEqual([]);
+      expect(second.desired).toHaveLength(1);
+    });
+  });
+
+  test('write again what somebody else removed from the bucket, or put there', async () => {
+    await fleet.addEndpoint('e1');
+    await bench.addAgent('h1');
+    await bench.startControllers('first');
+    bench.demand = QUEUED;
+    await bench.until(async () => {
+      expect(await phases()).toHaveLength(1);
+    });
+    const intruder = await bench.nats.connectAs('management');
+    intruder.publish('$KV.assignments.e1', '{"v":1,"value":{"endpointId":"e1","workers":[]}}');
+    intruder.publish('$KV.assignments.e2', '{"v":1,"value":{"endpointId":"e2","workers":[]}}');
+    await bench.until(async () => {
+      expect(await phases()).toHaveLength(1);
+      expect(await bench.assigned('e2')).toEqual([]);
+    });
+  });
+
+  test('go on when the broker was killed meanwhile', async () => {
+    await fleet.addEndpoint('e1');
+    const host = await bench.addAgent('h1');
+    await bench.startControllers('first');
+    await bench.until(() => {
+      expect(host.desired).toEqual([]);
+    });
+    await bench.nats.restart('kill');
+    bench.demand = QUEUED;
+    await bench.until(async () => {
+      expect(host.desired).toHaveLength(1);
+      expect(await phases().catch(() => [])).toHaveLength(1);
+    });
+  });
+
+  test('go on when the database was killed meanwhile, and no worker is lost for that', async () => {
+    await fleet.addEndpoint('e1');
+    const host = await bench.addAgent('h1');
+    host.phase = 'busy';
+    await bench.startControllers('first');
+    bench.demand = RUNNING;
+    await bench.until(async () => {
+      expect(await phases()).toEqual(['h1 busy']);
+    });
+    const [before] = await fleet.workers();
+    await fleet.postgres.restart('kill');
+    bench.demand = { e1: { running: 1, queuedNormal: 1, oldestQueuedAtMs: 1 } };
+    await bench.until(() => {
+      expect(host.desired).toHaveLength(2);
+    });
+    expect((await fleet.workers()).map(({ id }) => id)).toContain(before?.id);
+  });
+
+  test('drop a message that cannot be read, and hear the next one', async () => {
+    await fleet.addEndpoint('e1');
+    await bench.addAgent('h1');
+    await bench.startControllers('first');
+    const router = await bench.nats.connectAs('router');
+    for (const text of ['', '{}', '{"routerId":"router","isComplete":true,"endpoints":[{}]}']) {
+      router.publish('demand.router', text);
+    }
+    bench.demand = QUEUED;
+    await bench.until(async () => {
+      expect(await phases()).toHaveLength(1);
+    });
+  });
+});
+
+describe('of two controllers processes', () => {
+  test('one leads, and the other takes over as soon as it is stopped', async () => {
+    await fleet.addEndpoint('e1');
+    const host = await bench.addAgent('h1');
+    const first = await bench.startControllers('first');
+    await bench.until(() => {
+      expect(first.lease.isLeader()).toBe(true);
+    });
+    const second = await bench.startControllers('second');
+    bench.demand = QUEUED;
+    await bench.until(() => {
+      expect(host.desired).toHaveLength(1);
+    });
+    expect([first.lease.isLeader(), second.lease.isLeader()]).toEqual([true, false]);
+
+    await first.stop();
+    bench.demand = { e1: { queuedNormal: 2, oldestQueuedAtMs: 1 } };
+    await bench.until(() => {
+      expect(host.desired).toHaveLength(2);
+    });
+    expect([first.lease.isLeader(), second.lease.isLeader()]).toEqual([false, true]);
+    expect(second.lease.currentTerm().number).toBe(2);
+  });
+
+  test('the other takes over when the first is cut off from the database, and no worker is placed twice', async () => {
+    await fleet.addEndpoint('e1');
+    const host = await bench.addAgent('h1');
+    const first = await bench.startControllers('first', 1_000);
+    await bench.until(() => {
+      expect(first.lease.isLeader()).toBe(true);
+    });
+    const second = await bench.startControllers('second', 1_000);
+    await first.source.destroy();
+    bench.demand = QUEUED;
+    await bench.until(() => {
+      expect(second.lease.isLeader()).toBe(true);
+      expect(host.desired).toHaveLength(1);
+    });
+    expect(first.lease.isLeader()).toBe(false);
+    expect(await fleet.workers()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,234 @@
+import type { DemandMessage } from '@berth/contracts';
+import type {
+  Demand,
+  EndpointId,
+  EndpointSpec,
+  HostId,
+  HostIntent,
+  Inventory,
+  ObservedWorker,
+  WorkerId,
+  WorkerPhase,
+} from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import { ManualClock, usePostgres, type PostgresFixture } from '@berth/testing';
+import { afterEach, beforeAll, beforeEach } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../src/persistence/data-source.js';
+import {
+  AccountEntity,
+  EndpointEntity,
+  EndpointScalingEntity,
+  HostEntity,
+  JoinTokenEntity,
+  WorkerEntity,
+} from '../src/persistence/entities/index.js';
+import { migrate } from '../src/persistence/migrate.js';
+import { FleetStore } from '../src/persistence/stores/fleet.store.js';
+import { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
+import { LeaderLease } from '../src/persistence/stores/leader-lease.store.js';
+
+const ACCOUNT = 'account';
+export const GIB = 2 ** 30;
+const START_TIMEOUT_MS = 60_000;
+
+export const SPEC: EndpointSpec = {
+  name: 'echo',
+  type: 'QUEUE',
+  container: { image: 'local/echo', args: '', diskGb: null, env: {}, ports: [], registryId: null },
+  scaling: { type: 'REQUEST_COUNT', requestCount: 1 },
+  workers: { min: 0, max: 3, idleTimeoutSeconds: null },
+  gpu: null,
+  cpu: [{ flavorId: 'cpu3c', vcpuCount: 2 }],
+  dataCenterIds: [],
+  networkVolumeIds: [],
+  flashboot: 'OFF',
+  executionTimeoutMs: 300_000,
+};
+
+export const INVENTORY: Inventory = {
+  vcpus: 8,
+  isOvercommitted: false,
+  memoryBytes: 64 * GIB,
+  diskBytes: 500 * GIB,
+  gpus: [],
+  areGpusSimulated: false,
+  cudaVersion: null,
+  runtime: 'process',
+  images: [],
+};
+
+const QUIET: Demand = {
+  queuedNormal: 0,
+  queuedLow: 0,
+  running: 0,
+  runningLow: 0,
+  oldestQueuedAtMs: null,
+  endedLastMinute: 0,
+  executionMsLastMinute: 0,
+};
+
+/** A whole message: who is not named has no demand. */
+export const demandMessage = (
+  nowMs: number,
+  endpoints: Readonly<Record<string, Partial<Demand>>>,
+  routerId = 'router',
+): DemandMessage => ({
+  routerId,
+  sentAtMs: nowMs,
+  isComplete: true,
+  endpoints: Object.entries(endpoints).map(([id, demand]) => ({ ...QUIET, ...demand, endpointId: id as EndpointId })),
+});
+
+export const observed = (workerId: string, phase: WorkerPhase, more: Partial<ObservedWorker> = {}): ObservedWorker => ({
+  workerId: workerId as WorkerId,
+  endpointId: 'e1' as EndpointId,
+  release: 1,
+  phase,
+  reason: '',
+  runningJobs: phase === 'busy' ? 1 : 0,
+  failedStarts: 0,
+  phaseSinceMs: 0,
+  startedAtMs: null,
+  gpuTypeId: null,
+  ...more,
+});
+
+/** A migrated database of its own for every test, with one account in it, and a clock that the test turns. */
+export class FleetBench {
+  readonly postgres: PostgresFixture;
+  #template = '';
+  #url = '';
+  #source: DataSource | undefined;
+  #clock = new ManualClock();
+  readonly #sequences = new Map<string, number>();
+
+  constructor(postgres: PostgresFixture) {
+    this.postgres = postgres;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get source(): DataSource {
+    if (this.#source === undefined) throw new Error('The database is made in beforeEach.');
+    return this.#source;
+  }
+
+  get clock(): ManualClock {
+    return this.#clock;
+  }
+
+  get store(): FleetStore {
+    return new FleetStore(this.source);
+  }
+
+  get sessions(): HostSessionsStore {
+    return new HostSessionsStore(this.source);
+  }
+
+  async openTemplate(): Promise<void> {
+    const url = await this.postgres.freshDatabase();
+    this.#template = decodeURIComponent(new URL(url).pathname.slice(1));
+    const source = await this.connect(url);
+    await migrate(source);
+    await source.getRepository(AccountEntity).insert({ id: ACCOUNT, name: ACCOUNT, createdAt: new Date(0) });
+    await source.destroy();
+  }
+
+  async open(): Promise<void> {
+    // The broker compares what is signed here with its own clock.
+    this.#clock = new ManualClock(systemClock.nowMs());
+    this.#sequences.clear();
+    this.#url = await this.postgres.freshDatabase({ template: this.#template });
+    this.#source = await this.connect(this.#url);
+  }
+
+  async close(): Promise<void> {
+    await this.#source?.destroy();
+  }
+
+  async connect(url = this.#url): Promise<DataSource> {
+    return createDataSource({ url, applicationName: 'test', poolMax: 5 }).initialize();
+  }
+
+  /** A lease that is held; other tests of leadership make their own. */
+  async leaderLease(holder = 'leader', leaseMs = 60_000): Promise<LeaderLease> {
+    const lease = new LeaderLease(this.source, { name: 'controllers', holder, leaseMs, clock: this.clock });
+    await lease.acquire();
+    return lease;
+  }
+
+  async addEndpoint(id: string, spec: Partial<EndpointSpec> = {}, row: Partial<EndpointEntity> = {}): Promise<void> {
+    const whole = { id, accountId: ACCOUNT, spec: { ...SPEC, ...spec }, release: 1, deletedAt: null, ...row };
+    await this.source.getRepository(EndpointEntity).insert({ createdAt: this.#now(), ...whole });
+  }
+
+  /** A host that has joined and was heard just now. */
+  async addHost(id: string, row: Partial<HostEntity> = {}): Promise<void> {
+    await this.source.getRepository(HostEntity).insert({
+      id,
+      name: id,
+      dataCenterId: 'local',
+      labels: {},
+      intent: 'ready' satisfies HostIntent,
+      secretHash: null,
+      inventory: INVENTORY,
+      instanceId: null,
+      reportSequence: 0,
+      lastSeenAt: this.#now(),
+      createdAt: this.#now(),
+      ...row,
+    });
+  }
+
+  async addJoinToken(hostId: string, hash: string, expiresAtMs: number): Promise<void> {
+    const row = { hostId, hash, expiresAt: new Date(expiresAtMs), usedAt: null };
+    await this.source.getRepository(JoinTokenEntity).insert(row);
+  }
+
+  /** The next report of a host. */
+  async report(hostId: string, workers: readonly ObservedWorker[] = [], inventory = INVENTORY): Promise<string> {
+    const sequence = (this.#sequences.get(hostId) ?? 0) + 1;
+    this.#sequences.set(hostId, sequence);
+    return this.sessions.record({
+      hostId: hostId as HostId,
+      instanceId: 'instance',
+      sequence,
+      inventory,
+      workers,
+      receivedAtMs: this.clock.nowMs(),
+    });
+  }
+
+  workers(endpointId?: string): Promise<WorkerEntity[]> {
+    const where = endpointId === undefined ? {} : { endpointId };
+    return this.source.getRepository(WorkerEntity).find({ where, order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  decision(endpointId: string): Promise<EndpointScalingEntity | null> {
+    return this.source.getRepository(EndpointScalingEntity).findOneBy({ endpointId });
+  }
+
+  async change<Row extends EndpointEntity | HostEntity>(
+    entity: new () => Row,
+    id: string,
+    change: Partial<Row>,
+  ): Promise<void> {
+    await this.source.getRepository<EndpointEntity | HostEntity>(entity).update({ id }, change);
+  }
+
+  #now(): Date {
+    return new Date(this.clock.nowMs());
+  }
+}
+
+/** Call once at the top of a spec. */
+export function useFleetBench(): FleetBench {
+  const bench = new FleetBench(usePostgres());
+  beforeAll(() => bench.openTemplate(), START_TIMEOUT_MS);
+  beforeEach(() => bench.open());
+  afterEach(() => bench.close());
+  return bench;
+}

@@ -1,0 +1,459 @@
+import type { AssignmentSnapshot } from '@berth/contracts';
+import type { Demand, EndpointId, HostId } from '@berth/domain';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { SeededRandom } from '@berth/testing';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { EndpointEntity, HostEntity, type WorkerEntity } from '../src/persistence/entities/index.js';
+import type { LeaderTerm } from '../src/persistence/stores/leader-lease.store.js';
+import { DemandBoard } from '../src/reconcilers/demand-board.js';
+import { EndpointScaling } from '../src/reconcilers/endpoint-scaling.reconciler.js';
+import type { Assignments, FleetOutlet } from '../src/reconcilers/fleet-outlet.port.js';
+import { DELETED_KEPT_MS, FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet.reconciler.js';
+import { controllersMetrics } from '../src/reconcilers/metrics.js';
+import { TermOverError } from '../src/reconcilers/term-over.js';
+import { WorkerPlacement } from '../src/reconcilers/worker-placement.reconciler.js';
+import { demandMessage, GIB, INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
+
+// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
+jest.setTimeout(60_000);
+
+const bench = useFleetBench();
+
+/** What routers and agents would have heard, in order. */
+class RecordedOutlet implements FleetOutlet {
+  readonly told: string[] = [];
+  readonly assignments = new Map<EndpointId, AssignmentSnapshot>();
+  failure: Error | null = null;
+
+  async publishAssignments({ snapshots, unknown }: Assignments, beforeEach: () => void): Promise<void> {
+    beforeEach();
+    if (this.failure !== null) throw this.failure;
+    for (const id of this.assignments.keys()) if (!unknown.has(id)) this.assignments.delete(id);
+    for (const snapshot of snapshots)
+      if (snapshot.workers.length > 0) this.assignments.set(snapshot.endpointId, snapshot);
+    this.told.push('assignments');
+  }
+
+  wake(hostId: HostId): void {
+    this.told.push(`wake ${hostId}`);
+  }
+
+  phases(endpointId: string): readonly string[] {
+    const { workers = [] } = this.assignments.get(endpointId as EndpointId) ?? {};
+    return workers.map(({ isDraining, phase }) => (isDraining ? `${phase}, draining` : phase));
+  }
+}
+
+let outlet: RecordedOutlet;
+let demand: DemandBoard;
+let term: LeaderTerm;
+let fleet: FleetReconciler;
+let store: ReturnType<typeof overtakableStore>;
+
+/** The real store, with a place to do something between the reading of the rows and the first write. */
+function overtakableStore() {
+  const real = bench.store;
+  return Object.assign(real, { meanwhile: async (): Promise<void> => undefined });
+}
+
+const newFleet = (): FleetReconciler => {
+  const metrics = controllersMetrics(new MetricRegistry());
+  const random = new SeededRandom(bench.clock.nowMs());
+  return new FleetReconciler({
+    store: {
+      load: async (ids) => {
+        const loaded = await store.load(ids);
+        await store.meanwhile();
+        return loaded;
+      },
+      saveScaling: (record) => store.saveScaling(record),
+      forgetEndpoint: (id) => store.forgetEndpoint(id),
+    },
+    demand,
+    scaling: new EndpointScaling(),
+    placement: new WorkerPlacement({ store, random, logger: silentLogger, metrics }),
+    outlet,
+    clock: bench.clock,
+    term,
+    logger: silentLogger,
+    metrics,
+  });
+};
+
+beforeEach(async () => {
+  outlet = new RecordedOutlet();
+  demand = new DemandBoard();
+  store = overtakableStore();
+  term = (await bench.leaderLease('leader', 10_000_000)).currentTerm();
+  fleet = newFleet();
+});
+
+const ask = (endpoints: Readonly<Record<string, Partial<Demand>>>): void => {
+  demand.take(demandMessage(bench.clock.nowMs(), endpoints), bench.clock.monotonicMs());
+};
+
+const queued = (count: number, sinceMs = bench.clock.nowMs()): Partial<Demand> => ({
+  queuedNormal: count,
+  oldestQueuedAtMs: sinceMs,
+});
+
+/** One pass with this demand. */
+const pass = (endpoints: Readonly<Record<string, Partial<Demand>>> = {}): Promise<PassOutcome> => {
+  ask(endpoints);
+  return fleet.run();
+};
+
+/** Reports all workers of a host in this phase; drained ones as draining. */
+async function reportAll(hostId: string, phase: 'idle' | 'busy' | 'removed'): Promise<void> {
+  const own = (await bench.workers()).filter((worker) => worker.hostId === hostId);
+  const workers = own.map(({ endpointId, id }) => observed(id, phase, { endpointId: endpointId as EndpointId }));
+  await bench.report(hostId, workers);
+}
+
+/** A second at a time, as the loop does: with reports of the hosts that live and the demand told anew. */
+async function live(
+  seconds: number,
+  hosts: readonly string[],
+  endpoints: Readonly<Record<string, Partial<Demand>>> = {},
+): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    await bench.clock.advance(1_000);
+    for (const hostId of hosts) await bench.report(hostId);
+    await pass(endpoints);
+  }
+}
+
+const intents = async (): Promise<readonly string[]> =>
+  (await bench.workers()).map(({ hostId, intent }) => `${hostId} ${intent}`).toSorted();
+
+const hostsOf = (workers: readonly WorkerEntity[]): readonly string[] => workers.map(({ hostId }) => hostId).toSorted();
+
+describe('demand', () => {
+  test('brings workers: a row each, then the routers know, then the hosts are woken', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(2) });
+    expect(hostsOf(await bench.workers('e1'))).toEqual(['h1', 'h1']);
+    expect(await bench.decision('e1')).toMatchObject({ desired: 2, reason: 'from-zero', waiting: [] });
+    expect(outlet.told).toEqual(['assignments', 'wake h1']);
+    expect(outlet.phases('e1')).toEqual(['preparing', 'preparing']);
+  });
+
+  test('that stays the same changes nothing and wakes nobody, and what workers do is passed on', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    const workers = await bench.workers();
+    await reportAll('h1', 'idle');
+    outlet.told.length = 0;
+    await pass({ e1: queued(1) });
+    expect((await bench.workers()).map(({ id }) => id)).toEqual(workers.map(({ id }) => id));
+    expect(outlet.told).toEqual(['assignments']);
+    expect(outlet.phases('e1')).toEqual(['idle']);
+  });
+
+  test('that vanishes lets idle workers go after the idle time, and the endpoint out of sight after them', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    await reportAll('h1', 'idle');
+    await live(9, []);
+    expect(await bench.workers()).toMatchObject([{ intent: 'running' }]);
+    expect(await bench.decision('e1')).toMatchObject({ desired: 1, reason: 'idle-grace' });
+    await live(3, []);
+    expect(await bench.workers()).toMatchObject([{ intent: 'drained' }]);
+    expect(outlet.phases('e1')).toEqual(['idle, draining']);
+    await reportAll('h1', 'removed');
+    outlet.told.length = 0;
+    await pass();
+    expect(await bench.workers()).toEqual([]);
+    expect(outlet.told).toEqual(['assignments', 'wake h1']);
+    expect(outlet.assignments.size).toBe(0);
+    expect(await bench.decision('e1')).toMatchObject({ desired: 0, reason: 'no-demand' });
+    expect((await bench.store.load([])).endpoints).toEqual([]);
+  });
+
+  test('that is unknown changes nothing, also when the loop has just started', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    await reportAll('h1', 'idle');
+    for (let second = 0; second < 40; second += 1) {
+      await bench.clock.advance(1_000);
+      await bench.report('h1');
+      await fleet.run();
+    }
+    fleet = newFleet();
+    await fleet.run();
+    expect(await bench.workers()).toMatchObject([{ intent: 'running' }]);
+    expect(await bench.decision('e1')).toMatchObject({ desired: 1, reason: 'demand-unknown' });
+  });
+
+  test('of low priority brings nobody', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: { queuedLow: 5 } });
+    expect(await bench.workers()).toEqual([]);
+  });
+
+  test('is looked at again just when a job will have waited too long', async () => {
+    await bench.addEndpoint('e1', { scaling: { type: 'QUEUE_DELAY', queueDelaySeconds: 4 } });
+    await bench.addHost('h1');
+    const sinceMs = bench.clock.nowMs();
+    await pass({ e1: queued(3, sinceMs) });
+    await reportAll('h1', 'busy');
+    await bench.clock.advance(700);
+    const { recheckAtMs } = await pass({ e1: { ...queued(2, sinceMs), running: 1 } });
+    expect(recheckAtMs).toBe(sinceMs + 4_001);
+    await bench.clock.advance(4_001 - 700);
+    await pass({ e1: { ...queued(2, sinceMs), running: 1 } });
+    expect(await bench.workers()).toHaveLength(2);
+    expect(await bench.decision('e1')).toMatchObject({ desired: 2, reason: 'queue-delay' });
+  });
+
+  test("for an endpoint that does not exist is nobody's", async () => {
+    await pass({ unknown: queued(1) });
+    expect(await bench.decision('unknown')).toBeNull();
+  });
+});
+
+describe('an endpoint', () => {
+  test('keeps its minimum without any demand, known or not', async () => {
+    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, min: 2 } });
+    await bench.addHost('h1');
+    await fleet.run();
+    expect(await bench.workers()).toHaveLength(2);
+    await reportAll('h1', 'idle');
+    await live(20, ['h1']);
+    expect(await bench.workers()).toMatchObject([{ intent: 'running' }, { intent: 'running' }]);
+    expect(await bench.decision('e1')).toMatchObject({ desired: 2, reason: 'at-min' });
+  });
+
+  test('never has more workers than its maximum, leaving ones included', async () => {
+    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, max: 2 } });
+    await bench.addHost('h1');
+    await pass({ e1: queued(9) });
+    await reportAll('h1', 'busy');
+    await bench.change(EndpointEntity, 'e1', { release: 2 });
+    for (let round = 0; round < 3; round += 1) await pass({ e1: queued(9) });
+    const workers = await bench.workers();
+    expect(workers.map(({ intent, release }) => `${release} ${intent}`)).toEqual(['1 drained', '1 drained']);
+    await reportAll('h1', 'removed');
+    await pass({ e1: queued(9) });
+    expect((await bench.workers()).map(({ intent, release }) => `${release} ${intent}`)).toEqual([
+      '2 running',
+      '2 running',
+    ]);
+  });
+
+  test("that is deleted lets its workers finish, goes out of the routers' sight, and is forgotten in time", async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    await reportAll('h1', 'busy');
+    await bench.change(EndpointEntity, 'e1', { deletedAt: new Date(bench.clock.nowMs()) });
+    await pass({ e1: queued(5) });
+    expect(outlet.phases('e1')).toEqual(['busy, draining']);
+    await reportAll('h1', 'removed');
+    await pass({ e1: queued(5) });
+    expect(await bench.workers()).toEqual([]);
+    expect(outlet.assignments.size).toBe(0);
+    await bench.clock.advance(DELETED_KEPT_MS);
+    await pass();
+    expect(await bench.source.getRepository(EndpointEntity).count()).toBe(1);
+    await bench.clock.advance(1);
+    await pass();
+    expect(await bench.source.getRepository(EndpointEntity).count()).toBe(0);
+  });
+
+  test('that cannot be seen to keeps no other waiting, and what is told of it stays', async () => {
+    await bench.addEndpoint('good');
+    await bench.addEndpoint('bad');
+    await bench.addHost('h1');
+    await pass({ bad: queued(1) });
+    await bench.source.query(`UPDATE endpoints SET spec = spec || '{"scaling": null}' WHERE id = 'bad'`);
+    await expect(pass({ bad: queued(1), good: queued(1) })).rejects.toThrow('endpoints that failed: bad');
+    expect(await bench.workers('good')).toHaveLength(1);
+    expect(outlet.phases('bad')).toEqual(['preparing']);
+    expect(outlet.told).toEqual(['assignments', 'wake h1', 'assignments', 'wake h1']);
+  });
+});
+
+describe('a worker without a place', () => {
+  const BIG = { cpu: [{ flavorId: 'cpu3c', vcpuCount: 16 }] } as const;
+  const bigHost = { inventory: { ...INVENTORY, vcpus: 16, memoryBytes: 256 * GIB } };
+
+  test('waits with its reason and since when, over passes and leaders, until a host has room', async () => {
+    await bench.addEndpoint('e1', BIG);
+    await bench.addHost('h1');
+    const since = new Date(bench.clock.nowMs()).toISOString();
+    await pass({ e1: queued(2) });
+    await live(3, ['h1'], { e1: queued(2) });
+    fleet = newFleet();
+    await live(3, ['h1'], { e1: queued(2) });
+    const { waiting = [], ...decision } = (await bench.decision('e1')) ?? {};
+    expect(decision).toMatchObject({ desired: 2, decidedAt: new Date(since) });
+    expect(waiting).toHaveLength(2);
+    expect(waiting[0]).toMatchObject({ reason: 'vcpu', since, hosts: [{ id: 'h1' }] });
+    await bench.addHost('h2', bigHost);
+    await pass({ e1: queued(2) });
+    expect(hostsOf(await bench.workers())).toEqual(['h2']);
+    expect((await bench.decision('e1'))?.waiting).toMatchObject([{ reason: 'vcpu', since }]);
+  });
+
+  test('comes before those that have waited for less long', async () => {
+    const small = { inventory: { ...INVENTORY, vcpus: 2 } };
+    await bench.addEndpoint('late');
+    await bench.clock.advance(1);
+    await bench.addEndpoint('early');
+    await bench.addHost('h1', { ...small, intent: 'cordoned' });
+    await pass({ early: queued(1) });
+    await bench.clock.advance(1_000);
+    await pass({ early: queued(1), late: queued(1) });
+    await bench.change(HostEntity, 'h1', { intent: 'ready' });
+    await pass({ early: queued(1), late: queued(1) });
+    expect((await bench.workers()).map(({ endpointId }) => endpointId)).toEqual(['early']);
+  });
+
+  test('gets the room of one that has gone, in the same pass, whoever is looked at first', async () => {
+    await bench.addHost('h1', { inventory: { ...INVENTORY, vcpus: 2 } });
+    await bench.addEndpoint('new');
+    await bench.clock.advance(1);
+    await bench.addEndpoint('old');
+    await pass({ old: queued(1) });
+    await reportAll('h1', 'removed');
+    await pass({ new: queued(1) });
+    expect((await bench.workers()).map(({ endpointId }) => endpointId)).toEqual(['new']);
+  });
+
+  test('is described for a bounded number of workers and hosts', async () => {
+    await bench.addEndpoint('e1', { ...BIG, workers: { ...SPEC.workers, max: 1_000 } });
+    for (let index = 0; index < 60; index += 1) await bench.addHost(`h${index}`);
+    await pass({ e1: queued(1_000) });
+    const waiting = (await bench.decision('e1'))?.waiting ?? [];
+    expect([waiting.length, waiting[0]?.hosts.length]).toEqual([50, 50]);
+  });
+});
+
+describe('a host', () => {
+  beforeEach(async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+  });
+
+  test('that is lost loses its workers to another, and theirs do not come back', async () => {
+    await pass({ e1: queued(1) });
+    await reportAll('h1', 'busy');
+    await bench.addHost('h2');
+    await live(29, ['h2'], { e1: queued(1) });
+    expect(hostsOf(await bench.workers())).toEqual(['h1']);
+    await live(1, ['h2'], { e1: queued(1) });
+    expect(hostsOf(await bench.workers())).toEqual(['h2']);
+    expect(outlet.told.slice(-3)).toEqual(['assignments', 'wake h1', 'wake h2']);
+    expect(await bench.sessions.desired('h1' as HostId)).toEqual([]);
+  });
+
+  test('keeps its workers while nobody is heard at all', async () => {
+    await pass({ e1: queued(1) });
+    await bench.addHost('h2');
+    await live(120, [], { e1: queued(1) });
+    await live(1, ['h2'], { e1: queued(1) });
+    expect(hostsOf(await bench.workers())).toEqual(['h1']);
+  });
+
+  test('keeps its workers when the database was away and another host is the first to be recorded again', async () => {
+    await pass({ e1: queued(1) });
+    await bench.addHost('h2');
+    await bench.clock.advance(60_000);
+    await bench.report('h2');
+    await pass({ e1: queued(1) });
+    expect(hostsOf(await bench.workers())).toEqual(['h1']);
+  });
+
+  test('that is drained gets rid of its workers one by one while others take over; cordoned, it keeps what it has', async () => {
+    await pass({ e1: queued(1) });
+    await reportAll('h1', 'busy');
+    await bench.change(HostEntity, 'h1', { intent: 'cordoned' });
+    await bench.addHost('h2');
+    await pass({ e1: queued(2) });
+    expect(await intents()).toEqual(['h1 running', 'h2 running']);
+    await bench.change(HostEntity, 'h1', { intent: 'draining' });
+    await pass({ e1: queued(2) });
+    expect(await intents()).toEqual(['h1 drained', 'h2 running', 'h2 running']);
+  });
+
+  test('that is removed takes its workers with it, and they are placed again', async () => {
+    await pass({ e1: queued(1) });
+    await bench.addHost('h2');
+    await bench.source.getRepository(HostEntity).delete({ id: 'h1' });
+    await pass({ e1: queued(1) });
+    expect(hostsOf(await bench.workers())).toEqual(['h2']);
+  });
+
+  test('that went away while the plan was made fails its endpoint for one pass only', async () => {
+    store.meanwhile = () => bench.source.query(`DELETE FROM hosts`);
+    await expect(pass({ e1: queued(1) })).rejects.toThrow('endpoints that failed: e1');
+    store.meanwhile = async () => undefined;
+    await bench.addHost('h2');
+    await pass({ e1: queued(1) });
+    expect(hostsOf(await bench.workers())).toEqual(['h2']);
+  });
+});
+
+describe('what happens during a pass', () => {
+  beforeEach(async () => {
+    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, max: 1 } });
+    await bench.addHost('h1');
+  });
+
+  test('a lost host that reports just then keeps its worker, no second one is placed, and the plan is made anew', async () => {
+    await pass({ e1: queued(1) });
+    await bench.addHost('h2');
+    await live(29, ['h2'], { e1: queued(1) });
+    await bench.clock.advance(1_000);
+    store.meanwhile = () => reportAll('h1', 'busy');
+    expect(await pass({ e1: queued(1) })).toEqual({ recheckAtMs: bench.clock.nowMs() });
+    expect(hostsOf(await bench.workers())).toEqual(['h1']);
+    expect(outlet.phases('e1')).toEqual(['preparing']);
+    store.meanwhile = async () => undefined;
+    await pass({ e1: queued(1) });
+    expect(outlet.phases('e1')).toEqual(['busy']);
+  });
+
+  test('a term that ends before the first write leaves everything to the next leader', async () => {
+    term = { ...term, isOver: () => true };
+    fleet = newFleet();
+    await expect(pass({ e1: queued(1) })).rejects.toBeInstanceOf(TermOverError);
+    expect(await bench.workers()).toEqual([]);
+    expect(await bench.decision('e1')).toBeNull();
+    expect(outlet.told).toEqual([]);
+  });
+
+  test('a leader that was replaced without knowing places nothing and tells nothing', async () => {
+    await bench.source.query(`UPDATE leader_leases SET holder = 'other', term = term + 1`);
+    await expect(pass({ e1: queued(1) })).rejects.toBeInstanceOf(TermOverError);
+    expect(await bench.workers()).toEqual([]);
+    expect(outlet.told).toEqual([]);
+  });
+
+  test('routers that cannot be told leave the host asleep; it is woken when they know', async () => {
+    outlet.failure = new Error('the broker is away');
+    await expect(pass({ e1: queued(1) })).rejects.toThrow('the broker is away');
+    expect(await bench.workers()).toHaveLength(1);
+    outlet.failure = null;
+    await pass({ e1: queued(1) });
+    expect(outlet.told).toEqual(['assignments', 'wake h1']);
+    expect(await bench.workers()).toHaveLength(1);
+  });
+
+  test('a second leader with the same rows does nothing twice', async () => {
+    await pass({ e1: queued(1) });
+    const before = await bench.workers();
+    const decision = await bench.decision('e1');
+    fleet = newFleet();
+    await bench.clock.advance(1_000);
+    await pass({ e1: queued(1) });
+    expect(await bench.workers()).toEqual(before);
+    expect((await bench.decision('e1'))?.desired).toBe(decision?.desired);
+  });
+});
