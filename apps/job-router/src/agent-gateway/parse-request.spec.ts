@@ -1,0 +1,79 @@
+import { BLOB_PART_BYTES, CHUNK_MAX_BYTES, INLINE_OUTPUT_MAX_BYTES, PlatformError } from '@berth/domain';
+import { describe, expect, test } from '@jest/globals';
+import {
+  ERROR_MAX_CHARACTERS,
+  parseChunk,
+  parseDone,
+  parseProgress,
+  parseRenew,
+  parseTake,
+  parseUpload,
+} from './parse-request.js';
+
+const REF = { endpointId: 'ep', jobId: 'job', attempt: 1, token: 't' };
+const done = (result: unknown): unknown => ({ ...REF, chunks: 0, result });
+const manifest = { name: 'out1', parts: 2, sizeBytes: 600_000, sha256: 'ab' };
+
+describe('what an agent sends', () => {
+  test('is passed on with what is known of it and nothing else', () => {
+    expect(parseTake({ endpointId: 'ep', workerId: 'w', slots: 2, waitMs: 9, extra: 1 })).toEqual({
+      endpointId: 'ep',
+      workerId: 'w',
+      slots: 2,
+      waitMs: 9,
+    });
+    expect(parseRenew({ leases: [{ ...REF, extra: 1 }] })).toEqual({ leases: [REF] });
+  });
+
+  test.each([
+    ['a completed job', { kind: 'completed', output: null }],
+    ['an output in the message', { kind: 'completed', output: { kind: 'inline', json: '{"a":1.0}' } }],
+    ['an output in parts', { kind: 'completed', output: { kind: 'blob', manifest } }],
+    ['a failed job', { kind: 'failed', error: 'e', output: null }],
+    ['a job that ran out of time', { kind: 'timed-out' }],
+    ['a lost attempt', { kind: 'lost', reason: 'r', isCharged: true }],
+  ])('%s is understood', (_, result) => {
+    expect(parseDone(done(result)).result).toEqual(result);
+  });
+
+  test('a long error keeps its beginning and its end', () => {
+    const { result } = parseDone(
+      done({ kind: 'failed', error: `first${'x'.repeat(2 * ERROR_MAX_CHARACTERS)}last`, output: null }),
+    );
+    const error = result.kind === 'failed' ? result.error : '';
+    expect(error).toMatch(/^firstx+\n… \d+ characters left out …\nx+last$/);
+    expect(error.length).toBeLessThan(ERROR_MAX_CHARACTERS + 100);
+  });
+
+  test.each([
+    ['nothing', () => parseTake(null)],
+    ['a list', () => parseTake([])],
+    [
+      'an id that could be two subject tokens',
+      () => parseTake({ endpointId: 'a.b', workerId: 'w', slots: 1, waitMs: 0 }),
+    ],
+    ['too many slots', () => parseTake({ endpointId: 'a', workerId: 'w', slots: 65, waitMs: 0 })],
+    ['too many leases', () => parseRenew({ leases: Array.from({ length: 4_097 }, () => REF) })],
+    ['a lease without its token', () => parseRenew({ leases: [{ ...REF, token: undefined }] })],
+    ['a chunk that is no JSON', () => parseChunk({ ...REF, index: 0, body: '{' })],
+    ['a chunk above its limit', () => parseChunk({ ...REF, index: 0, body: `"${'x'.repeat(CHUNK_MAX_BYTES)}"` })],
+    ['progress in parts', () => parseProgress({ ...REF, output: { kind: 'blob', manifest } })],
+    ['a part above its limit', () => parseUpload({ ...REF, part: 0, base64: 'x'.repeat(2 * BLOB_PART_BYTES) })],
+    [
+      'an output above its limit',
+      () =>
+        parseDone(
+          done({ kind: 'completed', output: { kind: 'inline', json: `"${'x'.repeat(INLINE_OUTPUT_MAX_BYTES)}"` } }),
+        ),
+    ],
+    ['an output that is no JSON', () => parseDone(done({ kind: 'completed', output: { kind: 'inline', json: 'x' } }))],
+    ['a result of no known kind', () => parseDone(done({ kind: 'great' }))],
+    [
+      'a manifest with too many parts',
+      () => parseDone(done({ kind: 'completed', output: { kind: 'blob', manifest: { ...manifest, parts: 1_000 } } })),
+    ],
+    ['a loss that says not whose fault it was', () => parseDone(done({ kind: 'lost', reason: 'r' }))],
+  ])('%s is refused', (_, parse) => {
+    expect(parse).toThrow(PlatformError);
+  });
+});

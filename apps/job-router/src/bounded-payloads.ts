@@ -1,0 +1,37 @@
+import type { Blobs, Chunks } from '@berth/jobs';
+import { Permits } from './permits.js';
+
+/**
+ * What may be on its way from the broker at one time stays below the 64 MB that a server buffers for one connection
+ * before it cuts it: 3 × 8 MB of whole payloads, 16 × 0.5 MB of single parts, 3 × 8 MB of chunks.
+ */
+const WHOLE_AT_ONCE = 3;
+const PARTS_AT_ONCE = 16;
+const CHUNK_READS_AT_ONCE = 3;
+
+/** Whole payloads that are written at one time: each has 8 MB of parts under way. */
+const WRITES_AT_ONCE = 4;
+
+/** Payloads with a bound on how many are read and written at one time, for all callers together. */
+export function boundedBlobs(blobs: Blobs): Blobs {
+  const reads = new Permits(WHOLE_AT_ONCE);
+  const writes = new Permits(WRITES_AT_ONCE);
+  const parts = new Permits(PARTS_AT_ONCE);
+  return {
+    write: (key, blob, ttlMs) => writes.run(() => blobs.write(key, blob, ttlMs)),
+    read: (key, manifest) => reads.run(() => blobs.read(key, manifest)),
+    readPart: (key, name, part) => parts.run(() => blobs.readPart(key, name, part)),
+    writePart: (key, part, ttlMs) => parts.run(() => blobs.writePart(key, part, ttlMs)),
+    removeAll: (key) => blobs.removeAll(key),
+  };
+}
+
+export function boundedChunks(chunks: Chunks): Chunks {
+  const reads = new Permits(CHUNK_READS_AT_ONCE);
+  return {
+    append: (key, chunk, ttlMs) => chunks.append(key, chunk, ttlMs),
+    read: (query) => reads.run(() => chunks.read(query)),
+    removeAttempt: (key, attempt) => chunks.removeAttempt(key, attempt),
+    removeAll: (key) => chunks.removeAll(key),
+  };
+}

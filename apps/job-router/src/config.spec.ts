@@ -1,0 +1,48 @@
+import { ConfigError } from '@berth/lifecycle';
+import { describe, expect, test } from '@jest/globals';
+import { loadConfig } from './config.js';
+
+const MINIMAL = { BERTH_NATS_URL: 'nats://127.0.0.1:4222' };
+
+describe('the settings of the router', () => {
+  test('defaults', () => {
+    expect(loadConfig(MINIMAL)).toMatchObject({
+      natsUrl: 'nats://127.0.0.1:4222',
+      natsCredentials: { kind: 'none' },
+      topology: { replicas: 1 },
+      httpHost: '127.0.0.1',
+      httpPort: 8_001,
+      streamFormat: 'array',
+      logLevel: 'info',
+    });
+  });
+
+  test('are frozen', () => {
+    expect(Object.isFrozen(loadConfig(MINIMAL))).toBe(true);
+  });
+
+  test('a seed, or user and password, are the credentials', () => {
+    expect(loadConfig({ ...MINIMAL, BERTH_NATS_SEED: 'SUA' }).natsCredentials).toEqual({ kind: 'nkey', seed: 'SUA' });
+    expect(loadConfig({ ...MINIMAL, BERTH_NATS_USER: 'u', BERTH_NATS_PASSWORD: 'p' }).natsCredentials).toEqual({
+      kind: 'password',
+      user: 'u',
+      pass: 'p',
+    });
+  });
+
+  test('every bad variable is named at once', () => {
+    const load = (): unknown =>
+      loadConfig({
+        BERTH_HTTP_PORT: '70000',
+        BERTH_NATS_REPLICAS: '2',
+        BERTH_NATS_STORAGE_BYTES: 'much',
+        BERTH_STREAM_FORMAT: 'list',
+        BERTH_ROUTER_ID: 'a.b',
+      });
+
+    expect(load).toThrow(ConfigError);
+    for (const name of ['NATS_URL', 'HTTP_PORT', 'NATS_REPLICAS', 'NATS_STORAGE_BYTES', 'STREAM_FORMAT', 'ROUTER_ID']) {
+      expect(load).toThrow(new RegExp(`BERTH_${name}`));
+    }
+  });
+});

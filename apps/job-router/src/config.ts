@@ -1,0 +1,72 @@
+import { parseConfig, systemRandom, type Environment } from '@berth/lifecycle';
+import type { NatsCredentials, TopologySize } from '@berth/messaging';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
+import type { RouterSettings } from './platform.port.js';
+
+/** Settings of the router process. */
+export interface RouterConfig extends RouterSettings {
+  readonly natsUrl: string;
+  readonly natsCredentials: NatsCredentials;
+  readonly topology: TopologySize;
+  readonly httpHost: string;
+  readonly httpPort: number;
+  readonly operationsPort: number;
+  /** Problem pages are at `{docsUrl}/problems/<code>`. */
+  readonly docsUrl: string;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+const PORT_MAX = 65_535;
+const HTTP_PORT_DEFAULT = 8_001;
+const OPERATIONS_PORT_DEFAULT = 9_102;
+const GIB = 1024 ** 3;
+const MIB = 1024 ** 2;
+/** At most 6 TiB: beyond it a single broker is the wrong tool. */
+const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB };
+const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB };
+const ROUTER_ID_LENGTH = 8;
+const ROUTER_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** @throws ConfigError naming every variable that is missing or wrong */
+export const loadConfig = (environment: Environment = process.env): RouterConfig =>
+  parseConfig(environment, (read) => {
+    const routerId = read.string('BERTH_ROUTER_ID', `router-${systemRandom.id(ROUTER_ID_LENGTH)}`);
+    if (!ROUTER_ID.test(routerId)) read.problems.push('BERTH_ROUTER_ID may hold letters, digits, "_" and "-" only');
+    return {
+      routerId,
+      natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
+      natsCredentials: credentialsOf({
+        seed: read.optional('BERTH_NATS_SEED'),
+        user: read.optional('BERTH_NATS_USER'),
+        pass: read.optional('BERTH_NATS_PASSWORD'),
+      }),
+      topology: {
+        replicas: read.oneOf('BERTH_NATS_REPLICAS', ['1', '3'], '1') === '3' ? 3 : 1,
+        storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', STORAGE_BOUNDS),
+        memoryBytes: read.integer('BERTH_NATS_MEMORY_BYTES', MEMORY_BOUNDS),
+      },
+      httpHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
+      httpPort: read.integer('BERTH_HTTP_PORT', { min: 0, max: PORT_MAX, fallback: HTTP_PORT_DEFAULT }),
+      operationsPort: read.integer('BERTH_OPERATIONS_PORT', {
+        min: 0,
+        max: PORT_MAX,
+        fallback: OPERATIONS_PORT_DEFAULT,
+      }),
+      docsUrl: read.string('BERTH_DOCS_URL', '/docs'),
+      streamFormat: read.oneOf('BERTH_STREAM_FORMAT', ['array', 'object'], 'array'),
+      logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
+      logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),
+    };
+  });
+
+/** A seed where the broker knows our roles; user and password, or the address alone, where it is somebody else's. */
+function credentialsOf(given: {
+  readonly seed: string | null;
+  readonly user: string | null;
+  readonly pass: string | null;
+}): NatsCredentials {
+  if (given.seed !== null) return { kind: 'nkey', seed: given.seed };
+  if (given.user !== null) return { kind: 'password', user: given.user, pass: given.pass ?? '' };
+  return { kind: 'none' };
+}

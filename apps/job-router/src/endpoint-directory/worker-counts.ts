@@ -1,0 +1,41 @@
+import type { AssignmentSnapshot } from '@berth/contracts';
+
+/** `workers` of `/health` (decisions, "`/health`"). */
+export interface WorkerCounts {
+  readonly idle: number;
+  readonly running: number;
+  readonly initializing: number;
+  /** Up and taking jobs: idle or busy. */
+  readonly ready: number;
+  readonly throttled: number;
+  readonly unhealthy: number;
+}
+
+type AssignedWorker = AssignmentSnapshot['workers'][number];
+
+const KIND_OF_PHASE: Readonly<
+  Record<AssignedWorker['phase'], Exclude<keyof WorkerCounts, 'ready' | 'throttled'> | null>
+> = {
+  preparing: 'initializing',
+  starting: 'initializing',
+  waiting: 'initializing',
+  idle: 'idle',
+  busy: 'running',
+  draining: 'running',
+  unhealthy: 'unhealthy',
+  removed: null,
+};
+
+const isReady = ({ phase, isDraining }: AssignedWorker): boolean =>
+  !isDraining && (phase === 'idle' || phase === 'busy');
+
+/** Workers that are wanted and have no host yet are in no assignment, so `throttled` is 0 as far as a router knows. */
+export function countWorkers(assignment: AssignmentSnapshot | null): WorkerCounts {
+  const counts = { idle: 0, running: 0, initializing: 0, ready: 0, throttled: 0, unhealthy: 0 };
+  for (const worker of assignment?.workers ?? []) {
+    const kind = KIND_OF_PHASE[worker.phase];
+    if (kind !== null) counts[kind] += 1;
+    if (isReady(worker)) counts.ready += 1;
+  }
+  return counts;
+}

@@ -1,0 +1,140 @@
+import type { Demand, EndpointId, JobKey } from '@berth/domain';
+import { EndpointJobs, type JobCounts } from './endpoint-jobs.js';
+import { ExpiryWheel } from './expiry-wheel.js';
+import { isLive, type JobSighting } from './job-sighting.js';
+
+export type { JobSighting } from './job-sighting.js';
+
+const NONE: JobCounts = {
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+  timedOut: 0,
+  retried: 0,
+  inQueue: 0,
+  inProgress: 0,
+};
+
+/** Expired jobs that maintenance has not collected yet; beyond it the oldest are left to the agents' own clocks. */
+const EXPIRED_MAX = 100_000;
+
+/** What expired longer ago than this was settled by others, or by time: said while the feed replays old events. */
+const EXPIRED_STALE_MS = 10 * 60_000;
+
+/**
+ * What this router has seen of all jobs: in memory, milliseconds behind the truth, rebuilt from the feed at each start.
+ * It informs and it tells maintenance where to look; nothing is decided by it.
+ */
+export class JobView {
+  readonly #endpoints = new Map<EndpointId, EndpointJobs>();
+  readonly #wheel = new ExpiryWheel<JobKey>();
+  readonly #changed = new Set<EndpointId>();
+  #expired: JobSighting[] = [];
+
+  /** Of two sightings of one job the newer version counts, in whatever order they come. */
+  apply(sighting: JobSighting): void {
+    const { endpointId, jobId, expiresAtMs } = sighting;
+    const before = this.find(sighting);
+    if (!this.#endpointOf(endpointId).apply(sighting)) return;
+    if (before?.expiresAtMs !== expiresAtMs) this.#wheel.add({ endpointId, jobId }, expiresAtMs);
+    this.#changed.add(endpointId);
+  }
+
+  /** The job's record is gone. One that waited or ran is kept for `takeExpired`. */
+  remove(key: JobKey, nowMs: number): void {
+    const jobs = this.#endpoints.get(key.endpointId);
+    const job = jobs?.get(key.jobId);
+    if (jobs === undefined || job === undefined) return;
+    jobs.forget(key.jobId);
+    if (!isLive(job)) return;
+    this.#changed.add(key.endpointId);
+    if (nowMs - job.expiresAtMs < EXPIRED_STALE_MS) this.#expired.push(job);
+    if (this.#expired.length > EXPIRED_MAX) this.#expired = this.#expired.slice(-EXPIRED_MAX);
+  }
+
+  /** Removes jobs whose time to live is over, whether or not the feed has said so yet. */
+  expire(nowMs: number): void {
+    for (const key of this.#wheel.due(nowMs)) {
+      const job = this.find(key);
+      if (job !== undefined && job.expiresAtMs <= nowMs) this.remove(key, nowMs);
+    }
+  }
+
+  /** Jobs that were gone before they had ended, oldest first, at most `limit`; each is told once. */
+  takeExpired(limit: number): readonly JobSighting[] {
+    return this.#expired.splice(0, limit);
+  }
+
+  find({ endpointId, jobId }: JobKey): JobSighting | undefined {
+    return this.#endpoints.get(endpointId)?.get(jobId);
+  }
+
+  counts(endpointId: EndpointId): JobCounts {
+    return this.#endpoints.get(endpointId)?.counts() ?? NONE;
+  }
+
+  demand(endpointId: EndpointId, nowMs: number): Demand {
+    return (this.#endpoints.get(endpointId) ?? new EndpointJobs()).demand(nowMs);
+  }
+
+  /** Endpoints with any job that waits or runs, or that ended within the last minute. */
+  demandingEndpoints(nowMs: number): readonly EndpointId[] {
+    return [...this.#endpoints].filter(([, jobs]) => jobs.hasDemand(nowMs)).map(([endpointId]) => endpointId);
+  }
+
+  /** Endpoints that changed since the last call. */
+  takeChanged(): readonly EndpointId[] {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    return changed;
+  }
+
+  get hasChanged(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /** Endpoints of which any job is known. */
+  endpointIds(): readonly EndpointId[] {
+    return [...this.#endpoints].filter(([, jobs]) => jobs.size > 0).map(([endpointId]) => endpointId);
+  }
+
+  *queued(endpointId?: EndpointId): Generator<JobSighting> {
+    for (const jobs of this.#select(endpointId)) yield* jobs.queued();
+  }
+
+  *running(endpointId?: EndpointId): Generator<JobSighting> {
+    for (const jobs of this.#select(endpointId)) yield* jobs.running();
+  }
+
+  /** Jobs that wait or run, for metrics. */
+  totals(): Pick<JobCounts, 'inQueue' | 'inProgress'> {
+    const totals = { inQueue: 0, inProgress: 0 };
+    for (const jobs of this.#endpoints.values()) {
+      const { inQueue, inProgress } = jobs.counts();
+      totals.inQueue += inQueue;
+      totals.inProgress += inProgress;
+    }
+    return totals;
+  }
+
+  /** The whole endpoint is gone, its counters too. */
+  forgetEndpoint(endpointId: EndpointId): void {
+    this.#endpoints.delete(endpointId);
+    this.#changed.add(endpointId);
+  }
+
+  #select(endpointId: EndpointId | undefined): readonly EndpointJobs[] {
+    if (endpointId === undefined) return [...this.#endpoints.values()];
+    const jobs = this.#endpoints.get(endpointId);
+    return jobs === undefined ? [] : [jobs];
+  }
+
+  #endpointOf(endpointId: EndpointId): EndpointJobs {
+    let jobs = this.#endpoints.get(endpointId);
+    if (jobs === undefined) {
+      jobs = new EndpointJobs();
+      this.#endpoints.set(endpointId, jobs);
+    }
+    return jobs;
+  }
+}

@@ -1,0 +1,16 @@
+import type { JobKey } from '@berth/domain';
+
+/** What a caller holds who waits for news of one job. */
+export interface JobWatch {
+  /** Resolves true when there was news since the watch began or last said so, else false after `timeoutMs` or an abort. */
+  wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  dispose(): void;
+}
+
+/** Tells that something about a job changed. A hint: notices may be lost, so readers also look on a timer. */
+export abstract class JobNotices {
+  /** To be called before the job is written or read, so that nothing in between is missed. */
+  abstract watch(key: JobKey): JobWatch;
+  /** Tells every router's watchers that a job has a new stream chunk; of its record the broker tells them itself. */
+  abstract ring(key: JobKey): void;
+}

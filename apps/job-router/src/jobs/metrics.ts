@@ -1,0 +1,19 @@
+import type { MetricRegistry } from '@berth/telemetry';
+
+export const jobMetrics = (metrics: MetricRegistry) => ({
+  accepted: metrics.counter({
+    name: 'router_jobs_accepted_total',
+    help: 'Jobs whose record was stored, by the operation that brought them.',
+    labels: ['origin'],
+  }),
+  cancelled: metrics.counter({
+    name: 'router_cancels_total',
+    help: 'Answered cancels.',
+  }),
+});
+
+export type JobMetrics = ReturnType<typeof jobMetrics>;
+
+export const waitMetrics = (metrics: MetricRegistry, waits: () => number): void => {
+  metrics.gaugeOf({ name: 'router_waits', help: 'Callers held until a job ends.' }, waits);
+};

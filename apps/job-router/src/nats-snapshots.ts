@@ -1,0 +1,92 @@
+import {
+  BUCKETS,
+  type ApiKeySnapshot,
+  type AssignmentSnapshot,
+  type EndpointSnapshot,
+  type HostSnapshot,
+} from '@berth/contracts';
+import { PlatformError, type EndpointId } from '@berth/domain';
+import { SnapshotDirectory, plainCodec, type Broker } from '@berth/messaging';
+import type { Clock } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { ControlPlaneSnapshots, Snapshots } from './endpoint-directory/snapshots.port.js';
+import type { DeletedEndpoints } from './job-maintenance/maintenance.port.js';
+
+export interface NatsSnapshotsOptions {
+  readonly broker: Broker;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The control plane's buckets, watched. */
+export class NatsSnapshots implements ControlPlaneSnapshots {
+  readonly endpoints: Snapshots<EndpointSnapshot>;
+  readonly apiKeys: Snapshots<ApiKeySnapshot>;
+  readonly hosts: Snapshots<HostSnapshot>;
+  readonly assignments: Snapshots<AssignmentSnapshot>;
+  readonly deletedEndpoints: DeletedEndpoints;
+  readonly #directories: readonly { start(): Promise<void>; stop(): Promise<void> }[];
+  #isLoaded = false;
+
+  constructor(options: NatsSnapshotsOptions) {
+    const open = <Value>(bucket: string): SnapshotDirectory<Value> =>
+      new SnapshotDirectory<Value>({
+        broker: options.broker,
+        clock: options.clock,
+        bucket,
+        codec: plainCodec<Value>(),
+        onError: (error) => {
+          options.logger.warn('a snapshot bucket was interrupted', { error });
+        },
+      });
+    const endpoints = open<EndpointSnapshot>(BUCKETS.endpoints);
+    const apiKeys = open<ApiKeySnapshot>(BUCKETS.apiKeys);
+    const hosts = open<HostSnapshot>(BUCKETS.hosts);
+    const assignments = open<AssignmentSnapshot>(BUCKETS.assignments);
+    this.endpoints = asSnapshots(endpoints);
+    this.apiKeys = asSnapshots(apiKeys);
+    this.hosts = asSnapshots(hosts);
+    this.assignments = asSnapshots(assignments);
+    this.deletedEndpoints = asDeletedEndpoints(endpoints);
+    this.#directories = [endpoints, apiKeys, hosts, assignments];
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  /** Resolves when everything has been loaded once; waits for buckets that the control plane has not made yet. */
+  async start(): Promise<void> {
+    await Promise.all(this.#directories.map((directory) => directory.start()));
+    this.#isLoaded = true;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#directories.map((directory) => directory.stop()));
+  }
+}
+
+const asSnapshots = <Value>(directory: SnapshotDirectory<Value>): Snapshots<Value> => ({
+  get: (key) => directory.get(key),
+  fetch: async (key) => {
+    try {
+      return (await directory.refresh(key)) ?? null;
+    } catch (cause) {
+      // A bucket that does not exist yet is an outage of the control plane, not a fault of the request.
+      throw cause instanceof PlatformError
+        ? cause
+        : new PlatformError('service-unavailable', 'The control plane cannot be asked at the moment; try again.', {
+            cause,
+          });
+    }
+  },
+});
+
+const asDeletedEndpoints = (endpoints: SnapshotDirectory<EndpointSnapshot>): DeletedEndpoints => ({
+  list: () => [...endpoints.entries()].filter(([, { isDeleted }]) => isDeleted).map(([id]) => id as EndpointId),
+  onDeleted: (listener) => {
+    endpoints.onChange((_, endpoint) => {
+      if (endpoint?.isDeleted === true) listener();
+    });
+  },
+});

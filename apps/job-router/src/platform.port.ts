@@ -1,0 +1,29 @@
+import type { JobStore } from '@berth/jobs';
+import type { Clock } from '@berth/lifecycle';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+
+/** What rooms need of the configuration. */
+export interface RouterSettings {
+  /** Names this process to the controllers. */
+  readonly routerId: string;
+  /** Rendering of `/stream` for callers that nothing tells apart. */
+  readonly streamFormat: 'array' | 'object';
+}
+
+/** Settings and what the broker has told when the connection stood. */
+export interface PlatformSettings extends RouterSettings {
+  /** The largest message that the broker takes. */
+  readonly messageMaxBytes: number;
+}
+
+/** The members of a job request beside its input lie in the record, which is small: what is large belongs into the input. */
+export const EXTRAS_MAX_BYTES = 64 * 1024;
+
+/** What every room stands on; the composition root provides it. */
+export abstract class Platform {
+  abstract readonly store: JobStore;
+  abstract readonly clock: Clock;
+  abstract readonly logger: Logger;
+  abstract readonly metrics: MetricRegistry;
+  abstract readonly settings: PlatformSettings;
+}

@@ -1,0 +1,214 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import { createHttpApp, jobRendering, type HttpApp } from '@berth/http';
+import { Broker, STREAMS, TopologyKeeper, connectAgentGateway, connectNats, drainConnection } from '@berth/messaging';
+import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth/telemetry';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { Dispatchers } from './agent-gateway/dispatcher/dispatchers.service.js';
+import { createAppModule } from './app.module.js';
+import { limitBodies } from './body-budget.js';
+import type { RouterConfig } from './config.js';
+import { JobMaintenance } from './job-maintenance/job-maintenance.service.js';
+import { DemandPublisher } from './job-view/demand-publisher.service.js';
+import { JobReader } from './jobs/job-reader.service.js';
+import { NatsJobs } from './nats-jobs.js';
+import { NatsSnapshots } from './nats-snapshots.js';
+
+const CONNECT_WITHIN_MS = 30_000;
+
+/** Requests in flight may take so long once the process stops: callers that are held are answered at once. */
+const DRAIN_MS = 10_000;
+
+const MIB = 1024 ** 2;
+/** Largest bodies (specification, "Payload and retention"); other paths take none that matters. */
+const BODY_MAX_BYTES: Readonly<Record<string, number>> = {
+  '/v2/:endpointId/run': 10 * MIB,
+  '/v2/:endpointId/runsync': 20 * MIB,
+};
+const OTHER_BODY_MAX_BYTES = MIB;
+
+/** A broker's own default. */
+const MESSAGE_MAX_BYTES_DEFAULT = MIB;
+const MESSAGE_WANTED_BYTES = 2 * MIB;
+
+/** Members of one queue group: each agent's question is answered by one router. */
+const QUEUE_GROUP = 'job-router';
+
+export interface RouterEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Called for each part that was started; what was added last is to be stopped first. */
+  readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
+  /** Life of a lease; other than the design's only where a test waits for its end. */
+  readonly leaseMs?: number;
+}
+
+export interface RunningRouter {
+  readonly httpPort: number;
+  readonly operationsPort: number;
+}
+
+/** Starts the whole router process: everything that has a name in it is named here and in `app.module.ts`. */
+export async function startRouter(config: RouterConfig, environment: RouterEnvironment): Promise<RunningRouter> {
+  const { clock, random, logger, onStop } = environment;
+  const metrics = new MetricRegistry();
+  metrics.collectProcess();
+  const readiness = new Readiness(clock);
+  const operations = new OperationsServer({ host: config.httpHost, port: config.operationsPort, readiness, metrics });
+  const operationsPort = await operations.start();
+  onStop('operations server', () => operations.stop());
+
+  const connections = await connect(config, environment);
+  readiness.add('nats', async () => {
+    await Promise.all([connections.store.flush(), connections.payloads.flush(), connections.agents.flush()]);
+  });
+  const broker = await Broker.over({ connection: connections.store, inboxPrefix: INBOX_PREFIX });
+  const payloadBroker = await Broker.over({ connection: connections.payloads, inboxPrefix: INBOX_PREFIX });
+  const { jobs, snapshots } = await openStores({ broker, payloadBroker }, config, environment);
+  watchStores(readiness, broker, { jobs, snapshots });
+  metrics.gaugeOf({ name: 'router_store_fill_ratio', help: 'How full the fullest record stream is.' }, () => jobs.fill);
+
+  const messageMaxBytes = messageLimitOf(connections.store, logger);
+  const platform = { store: jobs.store, clock, logger, metrics, settings: { ...config, messageMaxBytes } };
+  const http = await createHttpApp(createAppModule({ platform, jobs, snapshots }), {
+    logger,
+    clock,
+    random,
+    metrics,
+    docsUrl: config.docsUrl,
+    credentialForm: 'bearer-or-bare',
+    renderingOf: () => jobRendering,
+    bodyMaxBytes: (route) => BODY_MAX_BYTES[route] ?? OTHER_BODY_MAX_BYTES,
+    configure: (fastify) => {
+      limitBodies(fastify, metrics);
+    },
+  });
+  await jobs.start();
+  onStop('job store', () => jobs.stop());
+  await snapshots.start();
+  startWork(http, onStop);
+  connectAgentGateway(http.nest, {
+    connection: connections.agents,
+    queue: QUEUE_GROUP,
+    drainMs: DRAIN_MS,
+    clock,
+    logger,
+  });
+  await http.nest.startAllMicroservices();
+  const httpPort = await http.listen(config.httpHost, config.httpPort);
+  onStop('requests', () => drain(http, readiness));
+  readiness.start();
+  logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
+  return { httpPort, operationsPort };
+}
+
+const INBOX_PREFIX = '_INBOX_router';
+
+/**
+ * Apart, because one connection is one line: a payload on its way must delay no lease, and a flood of uploads that makes
+ * the broker cut a connection must not cut the store's.
+ */
+interface Connections {
+  readonly store: NatsConnection;
+  readonly payloads: NatsConnection;
+  readonly agents: NatsConnection;
+}
+
+async function connect(config: RouterConfig, environment: RouterEnvironment): Promise<Connections> {
+  const { clock, random, logger, onStop } = environment;
+  const open = async (purpose: keyof Connections): Promise<NatsConnection> => {
+    const connection = await connectNats({
+      url: config.natsUrl,
+      name: `job-router ${config.routerId} ${purpose}`,
+      credentials: config.natsCredentials,
+      inboxPrefix: INBOX_PREFIX,
+      connectWithinMs: CONNECT_WITHIN_MS,
+      clock,
+      random,
+      onStatus: ({ kind, detail }) => {
+        logger.info(`nats: ${kind}`, { purpose, detail });
+      },
+    });
+    onStop(`nats ${purpose}`, () => drainConnection(connection, clock));
+    return connection;
+  };
+  return { store: await open('store'), payloads: await open('payloads'), agents: await open('agents') };
+}
+
+/** Records with every part at its limit and every character escaped need more than a broker's default. */
+function messageLimitOf({ info }: NatsConnection, logger: Logger): number {
+  const maxPayload = info?.max_payload ?? MESSAGE_MAX_BYTES_DEFAULT;
+  if (maxPayload < MESSAGE_WANTED_BYTES) {
+    logger.warn('the broker takes small messages only: set its max_payload to 2MB', { maxPayload });
+  }
+  return maxPayload;
+}
+
+interface Stores {
+  readonly jobs: NatsJobs;
+  readonly snapshots: NatsSnapshots;
+}
+
+async function openStores(
+  { broker, payloadBroker }: { readonly broker: Broker; readonly payloadBroker: Broker },
+  config: RouterConfig,
+  environment: RouterEnvironment,
+): Promise<Stores> {
+  const { clock, random, logger, onStop, leaseMs } = environment;
+  const topology = new TopologyKeeper({
+    broker,
+    part: 'jobs',
+    size: config.topology,
+    clock,
+    random,
+    onChange: (stream, change) => {
+      logger.info(`stream ${stream} ${change}`);
+    },
+    onError: (error) => {
+      logger.warn('the streams could not be looked after; the next try follows', { error });
+    },
+  });
+  await topology.start();
+  onStop('topology', () => topology.stop());
+  const jobs = new NatsJobs({ broker, payloadBroker, clock, random, logger, leaseMs });
+  const snapshots = new NatsSnapshots({ broker, clock, logger });
+  onStop('snapshots', () => snapshots.stop());
+  return { jobs, snapshots };
+}
+
+function watchStores(readiness: Readiness, broker: Broker, { jobs, snapshots }: Stores): void {
+  const isTrue = (condition: () => boolean, otherwise: string) => async (): Promise<void> => {
+    if (!condition()) throw new Error(otherwise);
+  };
+  // The last stream that is made and the one that all others feed.
+  readiness.add('topology', async () => {
+    await broker.manager.streams.info(STREAMS.events);
+  });
+  readiness.add(
+    'directory',
+    isTrue(() => snapshots.isLoaded, 'the snapshots of the control plane are not loaded yet'),
+  );
+  readiness.add(
+    'view',
+    isTrue(() => jobs.feed.isWhole, 'the view of jobs has not caught up'),
+  );
+}
+
+function startWork({ nest }: HttpApp, onStop: RouterEnvironment['onStop']): void {
+  const maintenance = nest.get(JobMaintenance, { strict: false });
+  const demand = nest.get(DemandPublisher, { strict: false });
+  maintenance.start();
+  onStop('maintenance', () => maintenance.stop());
+  demand.start();
+  onStop('demand', () => {
+    demand.stop();
+  });
+}
+
+/** Whoever is held hears now what there is to hear, so that draining does not wait for their time limits. */
+async function drain(http: HttpApp, readiness: Readiness): Promise<void> {
+  readiness.stop();
+  http.nest.get(JobReader, { strict: false }).release();
+  await http.nest.get(Dispatchers, { strict: false }).close();
+  await http.drain(DRAIN_MS);
+}

@@ -1,0 +1,175 @@
+import type { TakeReply } from '@berth/contracts';
+import { systemClock } from '@berth/lifecycle';
+import { eventually } from '@berth/testing';
+import { describe, expect, test } from '@jest/globals';
+import { newWorkerId } from './bench/control-plane.js';
+import { RouterBench } from './bench/router-bench.js';
+import { completed, refOf } from './bench/scripted-agent.js';
+
+const bench = new RouterBench();
+
+describe('a worker that asks for jobs', () => {
+  test('gets one the moment it comes', async () => {
+    const { client, agent } = await bench.scene();
+    const waiting = agent.take({ waitMs: 10_000 });
+    await agent.take({ waitMs: 1 });
+    const sentAtMs = systemClock.monotonicMs();
+    const id = await client.run({});
+    expect(await waiting).toMatchObject({ kind: 'jobs', jobs: [{ jobId: id }] });
+    expect(systemClock.monotonicMs() - sentAtMs).toBeLessThan(1_000);
+  });
+
+  test('that is not assigned to its host is told so', async () => {
+    const { client, agent, hostId, endpointId } = await bench.scene();
+    await client.run({});
+    const stranger = await bench.agent({ ...agent.place, hostId: await bench.controlPlane.host() });
+
+    expect(await agent.take({ workerId: newWorkerId(), waitMs: 100 })).toEqual({ kind: 'not-placed' });
+    expect(await stranger.take({ waitMs: 100 })).toEqual({ kind: 'not-placed' });
+    const late = newWorkerId();
+    await bench.controlPlane.assign(endpointId, [{ id: late, hostId }]);
+    expect(await agent.take({ workerId: late })).toMatchObject({ kind: 'jobs' });
+  });
+
+  test('that drains, or whose host drains, gets nothing new', async () => {
+    const { client, agent, hostId, endpointId } = await bench.scene();
+    const id = await client.run({});
+    await bench.controlPlane.assign(endpointId, [{ id: agent.place.workerId, hostId, isDraining: true }]);
+    await eventually(async () => {
+      expect(await agent.take({ waitMs: 0 })).toEqual({ kind: 'none' });
+    });
+    await bench.controlPlane.assign(endpointId, [{ id: agent.place.workerId, hostId }]);
+    await bench.controlPlane.host({ id: hostId, isDraining: true });
+    await eventually(async () => {
+      expect(await agent.take({ waitMs: 0 })).toEqual({ kind: 'none' });
+    });
+    expect((await client.status(id)).body.status).toBe('IN_QUEUE');
+  });
+
+  test('of a host that was removed is refused', async () => {
+    const { agent, hostId } = await bench.scene();
+    await agent.take({ waitMs: 1 });
+    await bench.controlPlane.revokeHost(hostId);
+    await eventually(async () => {
+      await expect(agent.take({ waitMs: 1 })).rejects.toMatchObject({ code: 'host-not-found' });
+    });
+  });
+
+  test.each([
+    [{ slots: 0 }],
+    [{ slots: 65 }],
+    [{ slots: 1.5 }],
+    [{ waitMs: 20_001 }],
+    [{ waitMs: -1 }],
+    [{ workerId: 'a.b' as never }],
+    [{ workerId: '>' as never }],
+  ])('with %j is refused', async (more) => {
+    const { agent } = await bench.scene();
+    await expect(agent.take(more)).rejects.toMatchObject({ code: 'invalid-fields' });
+  });
+});
+
+describe('what a host reports', () => {
+  test('of a job that another host holds is dropped', async () => {
+    const { client, agent, endpointId, hostId } = await bench.scene();
+    const otherHost = await bench.controlPlane.host();
+    const otherWorker = newWorkerId();
+    await bench.controlPlane.assign(endpointId, [
+      { id: agent.place.workerId, hostId },
+      { id: otherWorker, hostId: otherHost },
+    ]);
+    const other = await bench.agent({ endpointId, workerId: otherWorker, hostId: otherHost });
+    const id = await client.run({ secret: 1 });
+    const job = await agent.takeOne();
+
+    expect(await other.complete(job, 'stolen')).toEqual({ outcome: 'superseded' });
+    expect(await other.chunk(job, 0, '{}' as never)).toEqual({ outcome: 'superseded' });
+    expect(await other.ask('download', { ...refOf(job), part: 0 })).toEqual({ base64: null });
+    expect(await agent.complete({ ...job, token: 'guess' }, 'wrong')).toEqual({ outcome: 'superseded' });
+    expect(await agent.complete(job, 'right')).toEqual({ outcome: 'recorded' });
+    expect((await client.status(id)).body.output).toBe('right');
+  });
+
+  test('in one renewal of many leases is answered lease by lease, in order', async () => {
+    const { client, agent } = await bench.scene();
+    await client.run({});
+    await client.run({});
+    const [a, b] = [await agent.takeOne(), await agent.takeOne()];
+    await agent.complete(b, 1);
+
+    expect(await agent.renew(a, b, { ...a, token: 'other' }, a)).toEqual([
+      'renewed',
+      'lost',
+      'lost',
+      expect.any(String),
+    ]);
+  });
+});
+
+describe('the order of jobs', () => {
+  test('one worker gets jobs in the order of their acceptance', async () => {
+    const { client, agent } = await bench.scene();
+    const ids: string[] = [];
+    for (let n = 0; n < 40; n += 1) ids.push(await client.run({ n }));
+    const taken: string[] = [];
+    while (taken.length < ids.length) {
+      const reply: TakeReply = await agent.take({ slots: 3 });
+      if (reply.kind === 'jobs') taken.push(...reply.jobs.map(({ jobId }) => jobId));
+    }
+    expect(taken).toEqual(ids);
+  });
+
+  test('low priority runs after normal jobs that wait', async () => {
+    const { client, agent } = await bench.scene();
+    const low = await client.run({}, { policy: { lowPriority: true } });
+    const normal = await client.run({});
+    expect([(await agent.takeOne()).jobId, (await agent.takeOne()).jobId]).toEqual([normal, low]);
+  });
+});
+
+describe('a host that has gone', () => {
+  test('costs no job its time: what was taken for it waits again at once, uncharged', async () => {
+    const { client, agent, hostId } = await bench.scene();
+    const connection = await bench.nats.connect({ inboxPrefix: `_INBOX_agent_${hostId}` });
+    const reply = `_INBOX_agent_${hostId}.gone`;
+    const subscription = connection.subscribe(reply);
+    const { endpointId, workerId } = agent.place;
+    const body = { endpointId, workerId, slots: 1, waitMs: 10_000 };
+    connection.publish(`agents.${hostId}.up.job.take`, JSON.stringify({ v: 1, body }), { reply });
+    await connection.flush();
+    await agent.take({ waitMs: 1 });
+    subscription.unsubscribe();
+    await connection.close();
+    const id = await client.run({});
+
+    const job = await agent.takeOne(5_000);
+    expect(job).toMatchObject({ jobId: id, attempt: 2 });
+    await agent.complete(job, 1);
+    expect((await client.status(id)).body).toMatchObject({ status: 'COMPLETED' });
+  });
+});
+
+test('300 jobs submitted at once all complete, each once', async () => {
+  const { client, agent } = await bench.scene();
+  const executions = new Map<string, number>();
+  agent.serve(async (job) => {
+    executions.set(job.jobId, (executions.get(job.jobId) ?? 0) + 1);
+    return completed(JSON.parse(await agent.inputOf(job)));
+  }, 16);
+  const sentAtMs = systemClock.monotonicMs();
+  const ids = await Promise.all(Array.from({ length: 300 }, (_, n) => client.run({ n })));
+  const acceptedMs = systemClock.monotonicMs() - sentAtMs;
+  await eventually(
+    async () => {
+      expect((await client.call('/health')).body.jobs).toMatchObject({ completed: 300, inQueue: 0, inProgress: 0 });
+    },
+    { deadlineMs: 30_000 },
+  );
+  const doneMs = systemClock.monotonicMs() - sentAtMs;
+  const answers = await Promise.all(ids.map((id) => client.status(id)));
+
+  expect(answers.map(({ body }) => Number(body.output.n))).toEqual(ids.map((_, n) => n));
+  expect([...executions.values()].every((times) => times === 1)).toBe(true);
+  expect(new Set(ids).size).toBe(300);
+  process.stdout.write(`300 jobs: accepted in ${Math.round(acceptedMs)} ms, done in ${Math.round(doneMs)} ms\n`);
+}, 60_000);

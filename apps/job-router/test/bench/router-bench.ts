@@ -1,0 +1,131 @@
+import type { EndpointSnapshot } from '@berth/contracts';
+import type { EndpointId, HostId } from '@berth/domain';
+import { systemClock, systemRandom } from '@berth/lifecycle';
+import { silentLogger } from '@berth/telemetry';
+import { eventually, useNatsServer, type NatsFixture } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { loadConfig } from '../../src/config.js';
+import { startRouter, type RunningRouter } from '../../src/router.js';
+import { ControlPlane, TOPOLOGY, newWorkerId, type Tenant } from './control-plane.js';
+import { JobClient } from './job-client.js';
+import { ScriptedAgent } from './scripted-agent.js';
+import { TcpProxy } from './tcp-proxy.js';
+
+const START_TIMEOUT_MS = 60_000;
+
+export interface TestRouter extends RunningRouter {
+  readonly url: string;
+  stop(): Promise<void>;
+  /** Cuts the router off from the broker in the middle of whatever it does; nobody hears of it again. */
+  crash(): void;
+}
+
+export interface Scene {
+  readonly tenant: Tenant;
+  readonly endpointId: EndpointId;
+  readonly hostId: HostId;
+  readonly client: JobClient;
+  readonly agent: ScriptedAgent;
+}
+
+/** A broker, a control plane and routers for one spec file. */
+export class RouterBench {
+  readonly nats: NatsFixture;
+  readonly #leaseMs: number | undefined;
+  readonly #routers = new Set<TestRouter>();
+  readonly #agents: ScriptedAgent[] = [];
+  #controlPlane: ControlPlane | undefined;
+  #router: TestRouter | undefined;
+
+  constructor({ leaseMs }: { readonly leaseMs?: number } = {}) {
+    this.nats = useNatsServer();
+    this.#leaseMs = leaseMs;
+    beforeAll(async () => {
+      this.#controlPlane = await ControlPlane.open(await this.nats.connect());
+      this.#router = await this.startRouter();
+    }, START_TIMEOUT_MS);
+    afterEach(async () => {
+      await Promise.all(this.#agents.splice(0).map((agent) => agent.stop()));
+    }, START_TIMEOUT_MS);
+    afterAll(async () => {
+      await Promise.all([...this.#routers].map((router) => router.stop()));
+    }, START_TIMEOUT_MS);
+  }
+
+  get controlPlane(): ControlPlane {
+    return present(this.#controlPlane);
+  }
+
+  /** The router that every test may use. */
+  get router(): TestRouter {
+    return present(this.#router);
+  }
+
+  /** Starts a router and waits until it has caught up. */
+  async startRouter(): Promise<TestRouter> {
+    const stops: (() => Promise<void> | void)[] = [];
+    const proxy = await TcpProxy.open(this.nats.server.url);
+    const config = loadConfig({
+      BERTH_NATS_URL: proxy.url,
+      BERTH_HTTP_PORT: '0',
+      BERTH_OPERATIONS_PORT: '0',
+      BERTH_NATS_STORAGE_BYTES: String(TOPOLOGY.storageBytes),
+      BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),
+    });
+    const running = await startRouter(config, {
+      clock: systemClock,
+      random: systemRandom,
+      logger: silentLogger,
+      onStop: (_, stop) => stops.unshift(stop),
+      ...(this.#leaseMs === undefined ? {} : { leaseMs: this.#leaseMs }),
+    });
+    const router: TestRouter = {
+      ...running,
+      url: `http://127.0.0.1:${running.httpPort}`,
+      stop: async () => {
+        this.#routers.delete(router);
+        for (const stop of stops.splice(0)) await stop();
+        proxy.cut();
+      },
+      crash: () => {
+        proxy.cut();
+      },
+    };
+    this.#routers.add(router);
+    await eventually(
+      async () => {
+        const answer = await fetch(`http://127.0.0.1:${running.operationsPort}/readyz`);
+        expect(await answer.json()).toMatchObject({ status: 'ready' });
+      },
+      { deadlineMs: 20_000 },
+    );
+    return router;
+  }
+
+  /** A tenant with an endpoint and one worker on a host of its own. */
+  async scene(endpoint: Partial<EndpointSnapshot> = {}): Promise<Scene> {
+    const tenant = await this.controlPlane.tenant();
+    const endpointId = await this.controlPlane.endpoint(tenant.accountId, endpoint);
+    const hostId = await this.controlPlane.host();
+    const workerId = newWorkerId();
+    await this.controlPlane.assign(endpointId, [{ id: workerId, hostId }]);
+    const agent = await this.agent({ hostId, workerId, endpointId });
+    return { tenant, endpointId, hostId, client: this.client(endpointId, tenant), agent };
+  }
+
+  async agent(place: ScriptedAgent['place']): Promise<ScriptedAgent> {
+    const connection = await this.nats.connect({ inboxPrefix: `_INBOX_agent_${place.hostId}` });
+    const agent = new ScriptedAgent(connection, place);
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  client(endpointId: EndpointId, tenant: Tenant, router: TestRouter = this.router): JobClient {
+    return new JobClient(`${router.url}/v2/${endpointId}`, tenant.key);
+  }
+}
+
+const present = <T>(value: T | undefined): T => {
+  if (value === undefined) throw new Error('It is there from beforeAll on.');
+  return value;
+};
