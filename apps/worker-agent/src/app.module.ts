@@ -1,0 +1,212 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HostId, Inventory } from '@berth/domain';
+import { systemClock, systemRandom } from '@berth/lifecycle';
+import { connectNats } from '@berth/messaging';
+import {
+  MetricRegistry,
+  OperationsServer,
+  Readiness,
+  StartupError,
+  createLogger,
+  listenError,
+  type Logger,
+  type Main,
+} from '@berth/telemetry';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { lastBridgePort, rememberBridgePort } from './bridge-port.js';
+import { BridgeService } from './bridge/bridge.service.js';
+import type { AgentConfig } from './config.js';
+import { GpuLedgerService } from './gpus/gpu-ledger.service.js';
+import { InventoryService } from './gpus/inventory.service.js';
+import { claimHome } from './home-lock.js';
+import { JobClientService } from './job-client/job-client.service.js';
+import { JournalService } from './journal/journal.service.js';
+import { RuntimeError, type ContainerRuntime } from './runtimes/container-runtime.port.js';
+import { DockerRuntime } from './runtimes/docker/docker-runtime.js';
+import { ProcessRuntime } from './runtimes/process/process-runtime.js';
+import { AgentLinkService } from './session/agent-link.service.js';
+import { IdentityStore, type HostIdentity } from './session/identity.store.js';
+import { joinHost, type ConnectAs } from './session/join-host.js';
+import { SessionService } from './session/session.service.js';
+import { workerMetrics } from './worker-reconciler/metrics.js';
+import type { WorkerTools } from './worker-reconciler/worker-tools.js';
+import { WorkerReconcilerService } from './worker-reconciler/worker-reconciler.service.js';
+
+const CLOCK = systemClock;
+const RANDOM = systemRandom;
+/** What running jobs get when the agent takes its workers along. */
+const DRAIN_LIMIT_MS = 10_000;
+/** How long workers found again wait for the broker: longer, and their own calls would time out. */
+const CONNECT_WAIT_MS = 10_000;
+
+/** What every part of the process is given. */
+interface Frame {
+  readonly config: AgentConfig;
+  readonly main: Main;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  readonly readiness: Readiness;
+}
+
+/** Composition root of the agent: the only place that names its concrete parts. */
+export async function startAgent(config: AgentConfig, main: Main): Promise<void> {
+  const logger = createLogger({ name: 'worker-agent', level: config.logLevel, format: config.logFormat });
+  main.logTo(logger);
+  const frame: Frame = { config, main, logger, metrics: new MetricRegistry(), readiness: new Readiness(CLOCK) };
+  await startOperations(frame);
+  await mkdir(config.home, { recursive: true, mode: 0o700 });
+  await claimHome(config.home);
+  let images: () => Promise<readonly string[]> = async () => [];
+  const inventory = newInventory(frame, () => images());
+  const identity = await joinHost({
+    store: new IdentityStore(config.home),
+    token: config.joinToken,
+    inventory: () => inventory.read(),
+    connect: (as) => connect(frame, as),
+    clock: CLOCK,
+    random: RANDOM,
+    logger,
+  });
+  const runtime = await openRuntime(frame, identity.hostId);
+  images = () => runtime.images();
+  await startWorkers(frame, { identity, inventory, runtime });
+}
+
+async function startOperations({ config, main, metrics, readiness }: Frame): Promise<void> {
+  metrics.collectProcess();
+  const { operationsHost: host, operationsPort: port } = config;
+  const operations = new OperationsServer({ host, port, readiness, metrics });
+  await operations.start();
+  main.onStop('operations server', () => operations.stop());
+}
+
+const newInventory = ({ config, logger }: Frame, images: () => Promise<readonly string[]>): InventoryService =>
+  new InventoryService({
+    clock: CLOCK,
+    logger,
+    runtime: config.runtime.kind,
+    diskFolder: config.home,
+    vcpus: config.vcpus,
+    simulatedGpus: config.simulatedGpus,
+    images,
+  });
+
+const connect = ({ config }: Frame, as: ConnectAs): Promise<NatsConnection> =>
+  connectNats({ url: config.natsUrl, name: 'worker-agent', clock: CLOCK, random: RANDOM, ...as });
+
+async function openRuntime({ config, main }: Frame, hostId: HostId): Promise<ContainerRuntime> {
+  const runtime = await newRuntime(config, hostId).catch((error: unknown) => {
+    if (error instanceof RuntimeError) throw new StartupError(error.message, { cause: error });
+    throw error;
+  });
+  main.onStop('container runtime', () => runtime.close());
+  return runtime;
+}
+
+async function newRuntime({ bridge, home, runtime }: AgentConfig, hostId: HostId): Promise<ContainerRuntime> {
+  if (runtime.kind === 'docker') {
+    const { socketPath } = runtime;
+    return DockerRuntime.open({ hostId, socketPath, bridgeHost: bridge.advertisedHost, clock: CLOCK });
+  }
+  return ProcessRuntime.open({
+    workersFolder: join(home, 'workers'),
+    imagesFolder: runtime.imagesFolder,
+    clock: CLOCK,
+    random: RANDOM,
+    environment: runtime.workerEnvironment,
+    setupEnvironment: runtime.setupEnvironment,
+  });
+}
+
+interface HostParts {
+  readonly identity: HostIdentity;
+  readonly inventory: InventoryService;
+  readonly runtime: ContainerRuntime;
+}
+
+/** In this order: workers that still run must find their bridge, whether or not the broker is there. */
+async function startWorkers(frame: Frame, { identity, inventory, runtime }: HostParts): Promise<void> {
+  const { config, logger, main, readiness } = frame;
+  const { hostId, secret, dataCenterId } = identity;
+  const journal = await openJournal(frame);
+  const link = new AgentLinkService({ hostId, secret, connect: (as) => connect(frame, as), clock: CLOCK, logger });
+  link.start();
+  main.onStop('broker connection', () => link.close());
+  readiness.add('nats', () => link.check());
+  const bridge = await openBridge(frame, link, journal);
+  const gpus = new GpuLedgerService();
+  const readInventory = async (): Promise<Inventory> => {
+    const present = await inventory.read();
+    gpus.setGpus(present.gpus);
+    return present;
+  };
+  const { gpus: devices, areGpusSimulated } = await readInventory();
+  const areGpusReal = devices.length > 0 && !areGpusSimulated;
+  const tools = workerTools(frame, { hostId, runtime, bridge, records: journal.workers, gpus });
+  const workers = new WorkerReconcilerService(tools, { dataCenterId, areGpusReal });
+  // Jobs that run are kept only when a router renews them; who has none need not wait for one.
+  if (journal.workers.list().size > 0) await link.connected(CONNECT_WAIT_MS);
+  await workers.start();
+  main.onStop('workers', () => workers.stop());
+  const instanceId = RANDOM.uuid();
+  const session = new SessionService({
+    secret,
+    instanceId,
+    link,
+    inventory: readInventory,
+    workers,
+    clock: CLOCK,
+    logger,
+  });
+  session.start();
+  readiness.start();
+  main.onStop('session', async () => {
+    if (!config.keepsWorkers) await workers.drainAll(DRAIN_LIMIT_MS);
+    await session.stop();
+    await session.reportOnce();
+  });
+}
+
+const workerTools = (
+  { logger, metrics }: Frame,
+  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records' | 'gpus'>,
+): WorkerTools => ({ ...parts, clock: CLOCK, random: RANDOM, logger, metrics: workerMetrics(metrics) });
+
+async function openJournal({ config, logger, main }: Frame): Promise<JournalService> {
+  const journal = await JournalService.open({
+    folder: join(config.home, 'journal'),
+    random: RANDOM,
+    onDamage: (detail) => {
+      logger.error('the journal is damaged', { detail });
+    },
+  });
+  main.onStop('journal', () => journal.close());
+  return journal;
+}
+
+async function openBridge(
+  { config, logger, main, metrics }: Frame,
+  link: AgentLinkService,
+  journal: JournalService,
+): Promise<BridgeService> {
+  const client = new JobClientService({ link, journal, clock: CLOCK, random: RANDOM, metrics, log: logger });
+  const { listenHost, advertisedHost } = config.bridge;
+  const listenPort = config.bridge.port === 0 ? await lastBridgePort(config.home) : config.bridge.port;
+  const bridge = await BridgeService.open({
+    client,
+    clock: CLOCK,
+    random: RANDOM,
+    metrics,
+    log: logger,
+    listenHost,
+    listenPort,
+    advertisedHost,
+  }).catch((error: unknown) => {
+    throw listenError(error, { host: listenHost, port: listenPort, variable: 'BERTH_BRIDGE_PORT' });
+  });
+  main.onStop('bridge', () => bridge.close());
+  main.onStop('job client', () => client.stop());
+  await rememberBridgePort(config.home, bridge.port);
+  return bridge;
+}

@@ -1,0 +1,235 @@
+import type { WorkerId } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { JobClientService } from '../job-client/job-client.service.js';
+import { JournalFullError } from '../journal/journal.service.js';
+import { BadCallers } from './bad-callers.js';
+import type { Bridge, BridgeEvent, BridgeWorkerState, WorkerDeparture, WorkerRegistration } from './bridge.port.js';
+import { DepartedWorkers } from './departed-workers.js';
+import { HttpListener, type Exchange } from './http-listener.js';
+import { bridgeGauges, bridgeMetrics, type BridgeMetrics } from './metrics.js';
+import { readOversized, readPostedResult } from './posted-result.js';
+import { splitChunk } from './split-chunk.js';
+import { TokenRegister } from './token-register.js';
+import { parseCall, workerOf, type WorkerCall } from './worker-call.js';
+import { workerEnvironment } from './worker-environment.js';
+import { WorkerSession } from './worker-session.js';
+
+export interface BridgeOptions {
+  readonly client: JobClientService;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: MetricRegistry;
+  readonly log: Logger;
+  /** Address to listen on; port 0 picks a free one. A re-adopted worker knows only the port that it was started with. */
+  readonly listenHost: string;
+  readonly listenPort: number;
+  /** Name under which workers reach this host. */
+  readonly advertisedHost: string;
+}
+
+type PostCall = WorkerCall & { readonly kind: 'done' | 'stream' };
+
+const WATCH_MS = 500;
+/** A call that comes before the agent knows its workers waits this long at most. */
+const RESTORE_WAIT_MAX_MS = 25_000;
+/** What a worker that is gone, but whose process still polls, is held for. */
+const DEPARTED_HOLD_MS = 20_000;
+
+/** The HTTP bridge of this host: one listener, one session per started worker. */
+export class BridgeService implements Bridge {
+  readonly #options: BridgeOptions;
+  readonly #metrics: BridgeMetrics;
+  readonly #listener: HttpListener;
+  readonly #sessions = new Map<WorkerId, WorkerSession>();
+  readonly #tokens = new TokenRegister<WorkerSession>();
+  readonly #departed: DepartedWorkers;
+  readonly #badCallers: BadCallers;
+  readonly #subscribers = new Set<(event: BridgeEvent) => void>();
+  readonly #restored = new AbortController();
+  readonly #endings: (() => void)[] = [];
+  readonly #warned = new Set<WorkerId>();
+  #port = 0;
+
+  private constructor(options: BridgeOptions) {
+    this.#options = options;
+    this.#metrics = bridgeMetrics(options.metrics);
+    bridgeGauges(options.metrics, { workers: () => this.#sessions.size });
+    this.#departed = new DepartedWorkers(options.clock);
+    this.#badCallers = new BadCallers(options.clock, this.#metrics);
+    this.#listener = new HttpListener((exchange) => this.#serve(exchange), options.log);
+  }
+
+  /** Opens the listener; calls wait until `restore`. @throws when the address cannot be had */
+  static async open(options: BridgeOptions): Promise<BridgeService> {
+    const bridge = new BridgeService(options);
+    bridge.#port = await bridge.#listener.listen(options.listenHost, options.listenPort);
+    return bridge;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  async restore(workers: readonly WorkerRegistration[]): Promise<void> {
+    const { client, clock } = this.#options;
+    for (const worker of workers) this.#admit(worker);
+    const attempts = await client.restore((workerId) => this.#sessions.has(workerId));
+    for (const attempt of attempts) this.#sessions.get(attempt.workerId)?.adopt(attempt);
+    this.#endings.push(
+      client.onStop((attempt, reason) => this.#sessions.get(attempt.workerId)?.stop(attempt, reason)),
+      clock.every(WATCH_MS, () => this.#watch()),
+    );
+    client.start();
+    this.#restored.abort();
+  }
+
+  registerWorker(registration: WorkerRegistration): Readonly<Record<string, string>> {
+    this.#admit(registration);
+    const address = { host: this.#options.advertisedHost, port: this.#port };
+    return workerEnvironment(registration, address);
+  }
+
+  async beginDrain(workerId: WorkerId): Promise<void> {
+    await this.#sessions.get(workerId)?.drain();
+  }
+
+  async unregister(workerId: WorkerId, departure: WorkerDeparture): Promise<void> {
+    const session = this.#sessions.get(workerId);
+    if (session === undefined) return;
+    this.#sessions.delete(workerId);
+    this.#warned.delete(workerId);
+    this.#tokens.remove(session.token);
+    this.#departed.add(session.token);
+    await session.leave(departure);
+  }
+
+  state(workerId: WorkerId): BridgeWorkerState | null {
+    return this.#sessions.get(workerId)?.state ?? null;
+  }
+
+  subscribe(listener: (event: BridgeEvent) => void): () => void {
+    this.#subscribers.add(listener);
+    return () => this.#subscribers.delete(listener);
+  }
+
+  /** Workers keep what they run; the next start takes it up again. */
+  async close(): Promise<void> {
+    for (const end of this.#endings) end();
+    await this.#listener.close();
+  }
+
+  #admit(registration: WorkerRegistration): void {
+    const { workerId, token } = registration;
+    const present = this.#sessions.get(workerId);
+    if (present?.token === token) return;
+    if (present !== undefined) throw new Error(`worker ${workerId} is registered already with another token`);
+    const { client, clock, random, log } = this.#options;
+    const emit = (event: BridgeEvent): void => this.#emit(event);
+    const session = new WorkerSession(registration, { client, clock, random, metrics: this.#metrics, log, emit });
+    this.#sessions.set(workerId, session);
+    this.#tokens.add(token, session);
+  }
+
+  #watch(): void {
+    for (const session of this.#sessions.values()) session.watch();
+  }
+
+  #emit(event: BridgeEvent): void {
+    for (const listener of this.#subscribers) listener(event);
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const call = parseCall(exchange.method, exchange.target);
+    this.#metrics.calls.inc({ call: call?.kind ?? 'unknown' });
+    if (!(await this.#isReady(exchange))) return;
+    const session = this.#tokens.find(exchange.authorization);
+    if (session === null && this.#departed.has(exchange.authorization)) await this.#serveDeparted(exchange);
+    else if (session === null) await this.#refuseToken(exchange);
+    else if (call === null) await this.#badCallers.refuse(exchange.reply, 404);
+    else await this.#serveCall(session, call, exchange);
+  }
+
+  /** After a restart nobody is known yet, and a refusal would cost a worker its result. */
+  async #isReady({ reply }: Exchange): Promise<boolean> {
+    const { signal } = this.#restored;
+    if (signal.aborted) return true;
+    await this.#options.clock.sleep(RESTORE_WAIT_MAX_MS, AbortSignal.any([signal, reply.gone]));
+    if (!signal.aborted) await reply.send(503);
+    return signal.aborted;
+  }
+
+  async #refuseToken({ reply, target }: Exchange): Promise<void> {
+    const workerId = workerOf(target);
+    if (this.#sessions.has(workerId) && !this.#warned.has(workerId)) {
+      this.#warned.add(workerId);
+      // The SDK prefers a key that the image brings along to the one in its environment.
+      this.#options.log.warn('A worker shows another key than its own; has its image a ~/.runpod/config.toml?', {
+        workerId,
+      });
+    }
+    await this.#badCallers.refuse(reply, 401);
+  }
+
+  async #serveDeparted({ method, reply }: Exchange): Promise<void> {
+    this.#metrics.refused.inc({ reason: 'departed' });
+    if (method !== 'POST') await this.#options.clock.sleep(DEPARTED_HOLD_MS, reply.gone);
+    await reply.send(method === 'POST' ? 200 : 204, method === 'POST' ? '{}' : undefined);
+  }
+
+  async #serveCall(session: WorkerSession, call: WorkerCall, exchange: Exchange): Promise<void> {
+    const { reply } = exchange;
+    session.noteCall();
+    switch (call.kind) {
+      case 'take':
+        return session.serveTake(call, reply);
+      case 'stop':
+        return session.serveStop(reply);
+      case 'ping':
+        session.servePing(call);
+        await reply.send(200, '{"status":"pong"}');
+        return;
+      case 'unhealthy':
+        session.wantRecycle(`the worker's own check "${call.check}" failed: ${call.reason}`);
+        await reply.send(200, '{"status":"noted"}');
+        return;
+      case 'done':
+      case 'stream':
+        return this.#servePost(session, call, exchange);
+      default:
+        call satisfies never;
+    }
+  }
+
+  /** 200 whatever was posted, once it is on the disk: after any 4xx the worker forgets its result. */
+  async #servePost(session: WorkerSession, call: PostCall, exchange: Exchange): Promise<void> {
+    const { reply } = exchange;
+    try {
+      const wantsRecycle = await session.bodies.run(() => this.#accept(session, call, exchange));
+      await reply.send(200, '{}');
+      if (wantsRecycle) session.wantRecycle('the worker asked to be replaced');
+    } catch (error) {
+      if (!(error instanceof JournalFullError)) throw error;
+      this.#options.log.error('A result could not be kept; its worker will send it again.', { ...call, error });
+      await reply.send(503);
+    }
+  }
+
+  /** Whether the worker wants to be replaced. @throws JournalFullError */
+  async #accept(session: WorkerSession, { kind, jobId }: PostCall, exchange: Exchange): Promise<boolean> {
+    const body = await exchange.readBody();
+    if (body.kind === 'cut') return false;
+    // What nobody waits for need not be read.
+    if (!session.holds(jobId)) {
+      this.#metrics.droppedResults.inc({ reason: 'not-held' });
+      return false;
+    }
+    if (kind === 'stream' && body.kind === 'whole') {
+      await session.serveChunks(jobId, splitChunk(body.text));
+      return false;
+    }
+    const posted = body.kind === 'oversized' ? readOversized(body.bytes) : readPostedResult(body.text);
+    await session.serveResult(jobId, posted);
+    return posted.kind === 'result' && posted.wantsRecycle;
+  }
+}

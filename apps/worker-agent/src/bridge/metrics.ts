@@ -1,0 +1,43 @@
+import type { MetricRegistry } from '@berth/telemetry';
+
+export const bridgeMetrics = (metrics: MetricRegistry) => ({
+  calls: metrics.counter({
+    name: 'agent_bridge_calls_total',
+    help: 'Requests of workers, by call.',
+    labels: ['call'],
+  }),
+  refused: metrics.counter({
+    name: 'agent_bridge_refused_total',
+    help: 'Requests that were not served, by reason.',
+    labels: ['reason'],
+  }),
+  delivered: metrics.counter({
+    name: 'agent_jobs_delivered_total',
+    help: 'Jobs whose delivery was flushed to a worker.',
+  }),
+  undelivered: metrics.counter({
+    name: 'agent_jobs_undelivered_total',
+    help: 'Jobs whose worker was gone before it had them.',
+  }),
+  droppedResults: metrics.counter({
+    name: 'agent_results_dropped_total',
+    help: 'Results answered with 200 and dropped, by reason.',
+    labels: ['reason'],
+  }),
+  lostByWorker: metrics.counter({
+    name: 'agent_jobs_lost_by_worker_total',
+    help: 'Jobs that a worker held and no longer knows, or took with it, by how that was noticed.',
+    labels: ['sign'],
+  }),
+  kills: metrics.counter({
+    name: 'agent_kills_asked_total',
+    help: 'Times that a worker had to be killed to stop a job.',
+  }),
+});
+
+export type BridgeMetrics = ReturnType<typeof bridgeMetrics>;
+
+/** Parked takes and registered workers, asked for when the metrics are read. */
+export const bridgeGauges = (metrics: MetricRegistry, read: { readonly workers: () => number }): void => {
+  metrics.gaugeOf({ name: 'agent_bridge_workers', help: 'Workers that the bridge serves.' }, read.workers);
+};

@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import { encodeJson } from '@berth/domain';
+import fc from 'fast-check';
+import { parseLenient } from './lenient-json.js';
+import { splitChunk } from './split-chunk.js';
+
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+describe('JSON of a worker', () => {
+  test('passes untouched when it is JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseLenient(text)).toEqual({ text, value: JSON.parse(text) });
+      }),
+    );
+  });
+
+  test('with NaN and infinities outside of strings becomes JSON with null in their place', () => {
+    const words = fc.constantFrom('NaN', 'Infinity', '-Infinity', '"NaN"', '"a\\"NaN"', '1', '"\\\\"', 'null');
+    fc.assert(
+      fc.property(fc.array(words), (items) => {
+        const value = parseLenient(`[${items.join(', ')}]`)?.value;
+        expect(value).toEqual(items.map((item): unknown => (/^-?(NaN|Inf)/.test(item) ? null : JSON.parse(item))));
+      }),
+    );
+  });
+});
+
+describe('a stream chunk', () => {
+  const MAX = 600;
+
+  test('that fits stays byte for byte', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
+        const body = `{ "output" : ${JSON.stringify(text)}, "metrics":{"n": 1} }`;
+        expect(splitChunk(body)).toEqual([body]);
+      }),
+    );
+  });
+
+  test('that is a long string becomes strings which together are the string', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 500, maxLength: 3_000 }), (text) => {
+        const chunks = splitChunk(encodeJson({ output: text, metrics: { n: 1 } }), MAX);
+        for (const chunk of chunks) expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(MAX);
+        const pieces = chunks.map((chunk) => JSON.parse(chunk) as { output: string; metrics: unknown; part?: unknown });
+        expect(pieces.map(({ output }) => output).join('')).toBe(text);
+        for (const { metrics, part } of chunks.length > 1 ? pieces : []) {
+          expect(metrics).toEqual({ n: 1 });
+          expect(part).toBeUndefined();
+        }
+        if (!LONE_SURROGATE.test(text)) {
+          for (const { output } of pieces) expect(LONE_SURROGATE.test(output)).toBe(false);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('that is any other long value becomes pieces of its text that name their place', () => {
+    const values = fc.array(fc.jsonValue({ maxDepth: 2 }), { minLength: 60, maxLength: 200 });
+    fc.assert(
+      fc.property(values, (value) => {
+        const text = JSON.stringify({ output: value });
+        const chunks = splitChunk(text, MAX);
+        if (Buffer.byteLength(text) <= MAX) return;
+        for (const chunk of chunks) expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(MAX);
+        const pieces = chunks.map((chunk) => JSON.parse(chunk) as { output: string; part: unknown; metrics: unknown });
+        expect(pieces.map(({ part }) => part)).toEqual(pieces.map((_, index) => ({ index, count: pieces.length })));
+        expect(pieces.map(({ output }) => output).join('')).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('that is no JSON, or no object, is kept as the output of a chunk', () => {
+    expect(splitChunk('plain text')).toEqual(['{"output":"plain text","metrics":{}}']);
+    expect(splitChunk('[1, 2]')).toEqual(['{"output":[1, 2],"metrics":{}}']);
+  });
+});

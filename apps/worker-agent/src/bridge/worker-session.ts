@@ -1,0 +1,266 @@
+import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { Attempt, Ending, JobClientService, StopReason } from '../job-client/job-client.service.js';
+import { Permits } from '../permits.js';
+import type { BridgeEvent, BridgeWorkerState, WorkerDeparture } from './bridge.port.js';
+import { HeldJobs, type HeldJob } from './held-jobs.js';
+import type { BridgeMetrics } from './metrics.js';
+import type { PostedResult } from './posted-result.js';
+import { StopPolls } from './stop-polls.js';
+import { TakePolls } from './take-polls.js';
+import { isRefreshDue, isSilent, mustBeKilled } from './watch-worker.js';
+import type { WorkerCall } from './worker-call.js';
+import type { WorkerReply } from './worker-reply.js';
+
+export interface SessionTools {
+  readonly client: JobClientService;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: BridgeMetrics;
+  readonly log: Logger;
+  readonly emit: (event: BridgeEvent) => void;
+}
+
+type Outcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
+
+const KILL_REPEAT_MS = 5_000;
+const BODIES_AT_ONCE = 4;
+
+/** One start of one worker: what it holds, what it asks, and what is known of its health. */
+export class WorkerSession {
+  readonly workerId: WorkerId;
+  readonly token: string;
+  /** Bodies are kept in memory until they are on the disk, so few are read at a time. */
+  readonly bodies = new Permits(BODIES_AT_ONCE);
+  readonly #tools: SessionTools;
+  readonly #jobs = new HeldJobs();
+  readonly #takes: TakePolls;
+  readonly #stops: StopPolls;
+  #hasPolled = false;
+  #hasStopChannel = false;
+  #isDraining = false;
+  #wantsRecycle: string | null = null;
+  #sdkVersion: string | null = null;
+  #ping: { readonly atMs: number; readonly atUnixMs: number } | null = null;
+  #seenAtMs: number;
+  #killAskedAtMs: number | null = null;
+
+  constructor(
+    worker: { readonly workerId: WorkerId; readonly endpointId: EndpointId; readonly token: string },
+    tools: SessionTools,
+  ) {
+    const { clock, random, client, metrics } = tools;
+    this.workerId = worker.workerId;
+    this.token = worker.token;
+    this.#tools = tools;
+    this.#seenAtMs = clock.monotonicMs();
+    const { workerId, endpointId } = worker;
+    const onDelivered = (attempt: Attempt): void => this.#onDelivered(attempt);
+    const jobs = this.#jobs;
+    this.#takes = new TakePolls({ workerId, endpointId, client, jobs, clock, random, metrics, onDelivered });
+    this.#stops = new StopPolls(clock, random, () => this.#stoppingIds());
+  }
+
+  get state(): BridgeWorkerState {
+    return {
+      phase: this.#phase(),
+      runningJobs: this.#jobs.size,
+      latestDeadlineAtMs: this.#latestDeadlineAtMs(),
+      hasPolled: this.#hasPolled,
+      sdkVersion: this.#sdkVersion,
+      lastPingAtMs: this.#ping?.atUnixMs ?? null,
+      wantsRecycle: this.#wantsRecycle,
+    };
+  }
+
+  /** A job that this worker had before the agent's restart. */
+  adopt(attempt: Attempt): void {
+    this.#hasPolled = true;
+    this.#jobs.add(attempt, this.#tools.clock.monotonicMs());
+    // The first renewal may have told it already.
+    if (attempt.stop !== null) this.stop(attempt, attempt.stop);
+  }
+
+  holds(jobId: string): boolean {
+    return this.#jobs.get(jobId) !== undefined;
+  }
+
+  /** Anything that the worker says shows that it lives. */
+  noteCall(): void {
+    this.#seenAtMs = this.#tools.clock.monotonicMs();
+  }
+
+  async serveTake(call: WorkerCall & { readonly kind: 'take' }, reply: WorkerReply): Promise<void> {
+    const nowMs = this.#tools.clock.monotonicMs();
+    this.#jobs.noteLoop(nowMs);
+    if (call.isIdle) for (const job of this.#jobs.noteIdle(nowMs)) this.#letGo(job, 'idle');
+    if (!this.#hasPolled) {
+      this.#hasPolled = true;
+      this.#tools.emit({ kind: 'first-poll', workerId: this.workerId });
+    }
+    await this.#takes.serve(call, reply);
+  }
+
+  async serveStop(reply: WorkerReply): Promise<void> {
+    this.#hasStopChannel = true;
+    this.#jobs.noteLoop(this.#tools.clock.monotonicMs());
+    await this.#stops.serve(reply);
+  }
+
+  servePing({ jobIds, sdkVersion }: WorkerCall & { readonly kind: 'ping' }): void {
+    const { clock } = this.#tools;
+    this.#ping = { atMs: clock.monotonicMs(), atUnixMs: clock.nowMs() };
+    this.#sdkVersion = sdkVersion ?? this.#sdkVersion;
+    for (const job of this.#jobs.notePing(new Set(jobIds), this.#ping.atMs)) this.#letGo(job, 'ping');
+  }
+
+  /** Takes no more jobs, and asks to be replaced. */
+  wantRecycle(reason: string): void {
+    if (this.#wantsRecycle !== null) return;
+    this.#wantsRecycle = reason;
+    void this.#takes.release();
+    // A worker that ends by itself waits for its own polls first.
+    this.#stops.release();
+    this.#tools.emit({ kind: 'recycle-wanted', workerId: this.workerId, reason });
+  }
+
+  /** @throws JournalFullError: the worker must be told to try again */
+  async serveChunks(jobId: string, bodies: readonly RawJson[]): Promise<void> {
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) return;
+    const outcome = await this.#tools.client.addChunks(job.attempt, bodies);
+    if (outcome === 'dropped') this.#tools.metrics.droppedResults.inc({ reason: 'ended' });
+  }
+
+  /** @throws JournalFullError: the worker must be told to try again */
+  async serveResult(jobId: string, posted: PostedResult): Promise<void> {
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) return;
+    if (posted.kind === 'result') await this.#end(job, posted.ending);
+    else if (job.stop === null) this.#tools.client.showProgress(job.attempt, posted.output);
+  }
+
+  /** Resolves when the process may get SIGTERM. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#stops.release();
+    await this.#takes.release();
+  }
+
+  /** Tells the worker to stop a job, and keeps telling it until the job is let go. */
+  stop(attempt: Attempt, reason: StopReason): void {
+    const job = this.#jobs.get(attempt.ref.jobId);
+    if (job?.attempt !== attempt || job.stop !== null) return;
+    job.stop = { reason, sinceMs: this.#tools.clock.monotonicMs() };
+    this.#stops.wake();
+  }
+
+  /** Looks for jobs that would not stop, and for a worker that has gone silent. */
+  watch(): void {
+    const nowMs = this.#tools.clock.monotonicMs();
+    const pingedAtMs = this.#ping?.atMs ?? null;
+    if (this.#jobs.size > 0 && isSilent({ nowMs, pingedAtMs, seenAtMs: this.#seenAtMs })) {
+      for (const job of this.#jobs.values()) this.#letGo(job, 'silence');
+      this.#wantsRecycle = SILENT;
+    }
+    if (this.#wantsRecycle === SILENT) this.#askKill(SILENT, nowMs);
+    for (const job of this.#jobs.values()) this.#watchStop(job, nowMs, pingedAtMs);
+  }
+
+  /** The process is gone. Resolves once every job it had is written down as lost. */
+  async leave({ reason, isFault }: WorkerDeparture): Promise<void> {
+    const isKilled = this.#killAskedAtMs !== null;
+    void this.#takes.release();
+    this.#stops.release();
+    await Promise.all(
+      this.#jobs.values().map(async ({ attempt, stop }) => {
+        this.#jobs.remove(attempt);
+        const isCharged = isFault && !isKilled && stop === null;
+        await this.#tools.client.lose(attempt, isKilled ? SIBLING_KILLED : reason, isCharged);
+        this.#tools.metrics.lostByWorker.inc({ sign: 'departure' });
+        this.#emitEnded(attempt, stop === null ? 'lost' : outcomeOfStop(stop.reason));
+      }),
+    );
+  }
+
+  #watchStop(job: HeldJob, nowMs: number, pingedAtMs: number | null): void {
+    const canPingTell = this.#hasStopChannel && this.#jobs.size > 1;
+    if (mustBeKilled({ nowMs, pingedAtMs, stop: job.stop, canPingTell })) {
+      this.#askKill(`job ${job.attempt.ref.jobId} did not stop`, nowMs);
+    } else if (isRefreshDue({ ...job, nowMs })) {
+      job.refreshes += 1;
+      this.#takes.refresh();
+    }
+  }
+
+  async #end(job: HeldJob, ending: Ending & { readonly kind: 'completed' | 'failed' }): Promise<void> {
+    const { client, metrics } = this.#tools;
+    const outcome = await client.settle(job.attempt, ending);
+    if (outcome === 'dropped') metrics.droppedResults.inc({ reason: 'ended' });
+    if (!this.#jobs.remove(job.attempt)) return;
+    const stopped = job.stop === null ? 'stopped' : outcomeOfStop(job.stop.reason);
+    this.#emitEnded(job.attempt, outcome === 'accepted' ? ending.kind : stopped);
+  }
+
+  /** By its own words or silence the worker has the job no longer. */
+  #letGo(job: HeldJob, sign: 'idle' | 'ping' | 'silence'): void {
+    if (!this.#jobs.remove(job.attempt)) return;
+    const { client, metrics } = this.#tools;
+    if (job.stop === null) {
+      metrics.lostByWorker.inc({ sign });
+      void client.lose(job.attempt, LOSS[sign], true);
+      this.#emitEnded(job.attempt, 'lost');
+      return;
+    }
+    // Only a job stopped for want of renewal is still open: nobody else has settled it.
+    void client.lose(job.attempt, 'its host could not reach a router in time', false);
+    this.#emitEnded(job.attempt, outcomeOfStop(job.stop.reason));
+  }
+
+  #askKill(reason: string, nowMs: number): void {
+    if (this.#killAskedAtMs !== null && nowMs - this.#killAskedAtMs < KILL_REPEAT_MS) return;
+    if (this.#killAskedAtMs === null) this.#tools.metrics.kills.inc();
+    this.#killAskedAtMs = nowMs;
+    void this.#takes.release();
+    this.#tools.emit({ kind: 'kill-needed', workerId: this.workerId, reason });
+  }
+
+  #onDelivered({ ref }: Attempt): void {
+    const { jobId, attempt } = ref;
+    this.#tools.emit({ kind: 'job-started', workerId: this.workerId, jobId, attempt });
+  }
+
+  #emitEnded({ ref }: Attempt, outcome: Outcome): void {
+    const { jobId, attempt } = ref;
+    this.#tools.emit({ kind: 'job-ended', workerId: this.workerId, jobId, attempt, outcome });
+  }
+
+  #stoppingIds(): readonly string[] {
+    return this.#jobs.values().flatMap(({ attempt, stop }) => (stop === null ? [] : [attempt.ref.jobId]));
+  }
+
+  #latestDeadlineAtMs(): number | null {
+    const { clock } = this.#tools;
+    if (this.#jobs.size === 0) return null;
+    const latestMs = Math.max(...this.#jobs.values().map(({ attempt }) => attempt.executionEndsAtMs));
+    return Math.round(clock.nowMs() + latestMs - clock.monotonicMs());
+  }
+
+  #phase(): BridgeWorkerState['phase'] {
+    if (this.#isDraining) return 'draining';
+    if (this.#jobs.size > 0) return 'busy';
+    return this.#hasPolled ? 'idle' : 'starting';
+  }
+}
+
+const SILENT = 'the worker stopped answering';
+const SIBLING_KILLED = 'its worker was killed to stop another job';
+
+const LOSS = {
+  idle: 'the worker no longer knew the job',
+  ping: 'the worker no longer knew the job',
+  silence: SILENT,
+} as const;
+
+const outcomeOfStop = (reason: StopReason): Outcome => (reason === 'timed-out' ? 'timed-out' : 'stopped');

@@ -1,0 +1,50 @@
+import { ConfigError } from '@berth/lifecycle';
+import { describe, expect, test } from '@jest/globals';
+import { loadAgentConfig } from './config.js';
+
+const NATS = { BERTH_NATS_URL: 'nats://127.0.0.1:4222' };
+
+describe('loadAgentConfig', () => {
+  test('needs nothing but the broker’s address', () => {
+    expect(loadAgentConfig(NATS)).toMatchObject({
+      runtime: { kind: 'docker', socketPath: '/var/run/docker.sock' },
+      bridge: { listenHost: '0.0.0.0', port: 0, advertisedHost: 'berth-host' },
+      keepsWorkers: false,
+      vcpus: null,
+      simulatedGpus: null,
+      joinToken: null,
+    });
+  });
+
+  test('keeps the bridge of processes on this machine', () => {
+    const { bridge } = loadAgentConfig({ ...NATS, BERTH_RUNTIME: 'process', BERTH_BRIDGE_PORT: '8005' });
+    expect(bridge).toEqual({ listenHost: '127.0.0.1', port: 8005, advertisedHost: '127.0.0.1' });
+  });
+
+  test('shows a worker only PATH and LANG, and a setup everything but our own settings', () => {
+    const environment = { PATH: '/bin', LANG: 'C', HTTPS_PROXY: 'p', BERTH_JOIN_TOKEN: 'secret' };
+    const { runtime } = loadAgentConfig({ ...NATS, ...environment, BERTH_RUNTIME: 'process' });
+    expect(runtime).toMatchObject({
+      workerEnvironment: { PATH: '/bin', LANG: 'C' },
+      setupEnvironment: { PATH: '/bin', LANG: 'C', HTTPS_PROXY: 'p' },
+    });
+  });
+
+  test('reads simulated GPUs and vCPU', () => {
+    const config = loadAgentConfig({ ...NATS, BERTH_SIMULATED_GPUS: 'NVIDIA L4:2:12.4', BERTH_VCPUS: '64' });
+    expect(config.simulatedGpus?.gpus).toHaveLength(2);
+    expect(config.vcpus).toBe(64);
+  });
+
+  test('names every setting that is wrong', () => {
+    const wrong = {
+      BERTH_RUNTIME: 'podman',
+      BERTH_SIMULATED_GPUS: 'x',
+      BERTH_VCPUS: '-1',
+      BERTH_KEEP_WORKERS: 'maybe',
+    };
+    const load = (): unknown => loadAgentConfig(wrong);
+    expect(load).toThrow(ConfigError);
+    for (const name of ['BERTH_NATS_URL', ...Object.keys(wrong)]) expect(load).toThrow(name);
+  });
+});

@@ -1,0 +1,113 @@
+import { join, resolve } from 'node:path';
+import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
+import { parseSimulatedGpus, type SimulatedGpus } from './gpus/simulated-gpus.js';
+
+/** Settings of the worker agent. */
+export interface AgentConfig {
+  readonly natsUrl: string;
+  /** Identity, journal and, with the process runtime, the workers' folders. One agent has it to itself. */
+  readonly home: string;
+  /** Needed once, until the host has joined. */
+  readonly joinToken: string | null;
+  readonly runtime: RuntimeConfig;
+  /** Null: what the machine has. */
+  readonly simulatedGpus: SimulatedGpus | null;
+  readonly vcpus: number | null;
+  readonly bridge: BridgeConfig;
+  /** True: workers go on when the agent stops, and its next life finds them again. False: they leave with it. */
+  readonly keepsWorkers: boolean;
+  readonly operationsHost: string;
+  readonly operationsPort: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+type RuntimeConfig =
+  | { readonly kind: 'docker'; readonly socketPath: string }
+  | {
+      readonly kind: 'process';
+      readonly imagesFolder: string;
+      /** What every worker gets of this agent's environment. */
+      readonly workerEnvironment: Readonly<Record<string, string>>;
+      /** What the operator's setup lines get: all of it, for proxies and package indexes, but nothing of ours. */
+      readonly setupEnvironment: Readonly<Record<string, string>>;
+    };
+
+interface BridgeConfig {
+  readonly listenHost: string;
+  /** 0: the one of the last start, or any free one. */
+  readonly port: number;
+  /** Name or address under which workers reach it. */
+  readonly advertisedHost: string;
+}
+
+const PORT_MAX = 65_535;
+const VCPUS_MAX = 65_536;
+const OPERATIONS_PORT_DEFAULT = 9_103;
+const OWN_PREFIX = 'BERTH_';
+/** What of the agent's environment a worker may see. */
+const WORKER_VARIABLES = ['PATH', 'LANG'];
+
+/** @throws ConfigError naming every variable that is missing or wrong */
+export const loadAgentConfig = (environment: Environment = process.env): AgentConfig =>
+  parseConfig(environment, (read) => {
+    const runtime = read.oneOf('BERTH_RUNTIME', ['docker', 'process'], 'docker');
+    return {
+      natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
+      home: resolve(read.string('BERTH_HOME', join('.berth', 'worker-agent'))),
+      joinToken: read.optional('BERTH_JOIN_TOKEN'),
+      runtime: runtime === 'docker' ? readDocker(read) : readProcess(read, environment),
+      simulatedGpus: readSimulatedGpus(read),
+      vcpus: readVcpus(read),
+      bridge: readBridge(read, runtime),
+      keepsWorkers: read.oneOf('BERTH_KEEP_WORKERS', ['true', 'false'], 'false') === 'true',
+      operationsHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
+      operationsPort: read.integer('BERTH_OPERATIONS_PORT', {
+        min: 0,
+        max: PORT_MAX,
+        fallback: OPERATIONS_PORT_DEFAULT,
+      }),
+      logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
+      logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),
+    };
+  });
+
+const readDocker = (read: ConfigReader): RuntimeConfig => ({
+  kind: 'docker',
+  socketPath: read.string('BERTH_DOCKER_SOCKET', '/var/run/docker.sock'),
+});
+
+function readProcess(read: ConfigReader, environment: Environment): RuntimeConfig {
+  const variables = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return {
+    kind: 'process',
+    imagesFolder: resolve(read.string('BERTH_IMAGES', join('examples', 'workers'))),
+    workerEnvironment: Object.fromEntries(variables.filter(([name]) => WORKER_VARIABLES.includes(name))),
+    setupEnvironment: Object.fromEntries(variables.filter(([name]) => !name.startsWith(OWN_PREFIX))),
+  };
+}
+
+/** Containers reach the host by a name that the runtime gives them; processes are on it. */
+function readBridge(read: ConfigReader, runtime: RuntimeConfig['kind']): BridgeConfig {
+  const isLocal = runtime === 'process';
+  return {
+    listenHost: read.string('BERTH_BRIDGE_LISTEN', isLocal ? '127.0.0.1' : '0.0.0.0'),
+    port: read.integer('BERTH_BRIDGE_PORT', { min: 0, max: PORT_MAX, fallback: 0 }),
+    advertisedHost: read.string('BERTH_BRIDGE_HOST', isLocal ? '127.0.0.1' : 'berth-host'),
+  };
+}
+
+function readSimulatedGpus(read: ConfigReader): SimulatedGpus | null {
+  const text = read.optional('BERTH_SIMULATED_GPUS');
+  if (text === null) return null;
+  const reading = parseSimulatedGpus(text);
+  if (reading.kind === 'gpus') return { gpus: reading.gpus, cudaVersion: reading.cudaVersion };
+  read.problems.push(`BERTH_SIMULATED_GPUS cannot be used: ${reading.detail}`);
+  return null;
+}
+
+function readVcpus(read: ConfigReader): number | null {
+  const vcpus = read.integer('BERTH_VCPUS', { min: 0, max: VCPUS_MAX, fallback: 0 });
+  return vcpus === 0 ? null : vcpus;
+}

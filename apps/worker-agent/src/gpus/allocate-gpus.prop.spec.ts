@@ -1,0 +1,71 @@
+import type { HostGpu, WorkerId } from '@berth/domain';
+import { describe, expect, test } from '@jest/globals';
+import { assert, array, boolean, constantFrom, integer, property, record } from 'fast-check';
+import { allocateGpus } from './allocate-gpus.js';
+
+const TYPES = ['NVIDIA L4', 'NVIDIA A40'];
+
+const gpus = array(constantFrom(...TYPES), { maxLength: 8 }).map((types): readonly HostGpu[] =>
+  types.map((typeId, index) => ({ index, typeId, memoryBytes: 0 })),
+);
+const steps = array(
+  record({
+    workerId: integer({ min: 0, max: 9 }).map((n) => `w${String(n)}` as WorkerId),
+    gpuTypeId: constantFrom(...TYPES, null),
+    gpuCount: integer({ min: 0, max: 4 }),
+    isRelease: boolean(),
+  }),
+  { maxLength: 40 },
+);
+
+describe('allocateGpus', () => {
+  test('gives no device to two workers, only devices of the type asked for, and as many as asked for', () => {
+    assert(
+      property(gpus, steps, (inventory, all) => {
+        const held = new Map<WorkerId, readonly number[]>();
+        for (const step of all) {
+          held.delete(step.isRelease ? step.workerId : ('nobody' as WorkerId));
+          if (step.isRelease) continue;
+          const allocation = allocateGpus(inventory, held, step);
+          if (allocation.kind === 'refused') continue;
+          const typesGiven = allocation.indexes.map((index) => inventory[index]?.typeId);
+          expect(typesGiven).toEqual(step.gpuTypeId === null ? [] : Array(step.gpuCount).fill(step.gpuTypeId));
+          held.set(step.workerId, allocation.indexes);
+          const indexes = [...held.values()].flat();
+          expect(new Set(indexes).size).toBe(indexes.length);
+        }
+      }),
+    );
+  });
+
+  test('refuses only when too few devices of the type are free', () => {
+    assert(
+      property(gpus, steps, (inventory, all) => {
+        const held = new Map<WorkerId, readonly number[]>();
+        for (const step of all) {
+          const taken = [...held].flatMap(([holder, indexes]) => (holder === step.workerId ? [] : indexes));
+          const free = inventory.filter(({ typeId, index }) => typeId === step.gpuTypeId && !taken.includes(index));
+          const allocation = allocateGpus(inventory, held, step);
+          const fits = step.gpuTypeId === null || free.length >= step.gpuCount;
+          expect(allocation.kind).toBe(fits ? 'allocated' : 'refused');
+          if (allocation.kind === 'allocated') held.set(step.workerId, allocation.indexes);
+        }
+      }),
+    );
+  });
+
+  test('gives a worker that holds devices the same ones again', () => {
+    const inventory = [0, 1, 2].map((index) => ({ index, typeId: 'NVIDIA L4', memoryBytes: 0 }));
+    const held = new Map([['w1' as WorkerId, [2]]]);
+    const request = { workerId: 'w1' as WorkerId, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+    expect(allocateGpus(inventory, held, request)).toEqual({ kind: 'allocated', indexes: [2] });
+  });
+
+  test('says what is missing', () => {
+    const inventory = [{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 0 }];
+    const held = new Map([['w1' as WorkerId, [0]]]);
+    const request = { workerId: 'w2' as WorkerId, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+    const detail = "needs 1 × NVIDIA L4, but 0 of this host's 1 are free";
+    expect(allocateGpus(inventory, held, request)).toEqual({ kind: 'refused', detail });
+  });
+});

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { AttemptRef } from '@berth/contracts';
+import { INLINE_OUTPUT_MAX_BYTES, type RawJson, type WorkerId } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import type { JournalEntry, JournalService } from '../journal/journal.service.js';
+import { HeldAttempt, type Ending } from './attempt.js';
+
+/** An attempt in the journal. Unix ms: the monotonic clock starts anew with the machine. */
+interface AttemptRow {
+  readonly ref: AttemptRef;
+  readonly workerId: WorkerId;
+  readonly traceparent: string | null;
+  readonly executionEndsAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** How an attempt ended; the output's text lies beside it. */
+export type EndingRow =
+  | { readonly kind: 'completed'; readonly output: OutputFacts | null }
+  | { readonly kind: 'failed'; readonly error: string; readonly output: OutputFacts | null }
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'lost'; readonly reason: string; readonly isCharged: boolean };
+
+export interface OutputFacts {
+  readonly sizeBytes: number;
+  /** Lower-case hex; null for an output small enough to travel inside the report. */
+  readonly sha256: string | null;
+}
+
+/** What the journal holds of one attempt. */
+export interface StoredAttempt {
+  readonly attempt: HeldAttempt;
+  readonly ending: EndingRow | null;
+  /** Indexes of the chunks whose text is still there, ascending. */
+  readonly chunkIndexes: readonly number[];
+}
+
+const ATTEMPT = 'attempt/';
+const ENDING = 'ending/';
+const CHUNK = 'chunk/';
+
+const chunkKey = (id: string, index: number): string => `${CHUNK}${id}/${index.toString().padStart(9, '0')}`;
+
+/** The attempts of this host on its disk. */
+export class AttemptRecords {
+  readonly #journal: JournalService;
+  readonly #clock: Clock;
+
+  constructor(journal: JournalService, clock: Clock) {
+    this.#journal = journal;
+    this.#clock = clock;
+  }
+
+  get hasRoom(): boolean {
+    return this.#journal.hasRoom;
+  }
+
+  /** Before the worker hears of the job. @throws JournalFullError */
+  async putAttempt(attempt: HeldAttempt): Promise<void> {
+    await this.#journal.put(this.#attemptEntries(attempt));
+    attempt.isRecorded = true;
+  }
+
+  /** Before the worker hears that its result is safe. @throws JournalFullError */
+  async putEnding(attempt: HeldAttempt, ending: Ending): Promise<EndingRow> {
+    const { row, body } = toEndingRow(ending);
+    const entry: JournalEntry = { key: ENDING + attempt.id, value: row, ...(body === null ? {} : { body }) };
+    await this.#journal.put([...this.#attemptEntries(attempt), entry]);
+    attempt.isRecorded = true;
+    return row;
+  }
+
+  /** @throws JournalFullError */
+  putChunks(attempt: HeldAttempt, bodies: readonly RawJson[]): Promise<void> {
+    const entries = bodies.map((body, order): JournalEntry => {
+      return { key: chunkKey(attempt.id, attempt.chunks + order), value: null, body };
+    });
+    return this.#journal.put([...this.#attemptEntries(attempt), ...entries]);
+  }
+
+  async readChunk(attempt: HeldAttempt, index: number): Promise<RawJson | null> {
+    const bytes = await this.#journal.readBody(chunkKey(attempt.id, index), 0, WHOLE_BODY_BYTES);
+    return bytes === null ? null : (bytes.toString('utf8') as RawJson);
+  }
+
+  readOutput(attempt: HeldAttempt, offset: number, length: number): Promise<Buffer | null> {
+    return this.#journal.readBody(ENDING + attempt.id, offset, length);
+  }
+
+  removeChunks(attempt: HeldAttempt, indexes: readonly number[]): Promise<void> {
+    return this.#journal.remove(indexes.map((index) => chunkKey(attempt.id, index)));
+  }
+
+  removeAttempt(attempt: HeldAttempt, chunkIndexes: readonly number[]): Promise<void> {
+    const chunks = chunkIndexes.map((index) => chunkKey(attempt.id, index));
+    return this.#journal.remove([ATTEMPT + attempt.id, ENDING + attempt.id, ...chunks]);
+  }
+
+  /** Everything that the journal holds. Nothing of it is trusted: how old the leases are is not known. */
+  load(): readonly StoredAttempt[] {
+    const endings = new Map(this.#journal.list(ENDING).map(({ key, value }) => [key, value as EndingRow]));
+    const chunkKeys = this.#journal.list(CHUNK).map(({ key }) => key);
+    return this.#journal.list(ATTEMPT).map(({ value }) => {
+      const attempt = this.#toAttempt(value as AttemptRow);
+      const chunkIndexes = indexesOf(chunkKeys, attempt.id);
+      attempt.chunks = (chunkIndexes.at(-1) ?? -1) + 1;
+      return { attempt, ending: endings.get(ENDING + attempt.id) ?? null, chunkIndexes };
+    });
+  }
+
+  #toAttempt(row: AttemptRow): HeldAttempt {
+    const attempt = new HeldAttempt({
+      ref: row.ref,
+      workerId: row.workerId,
+      traceparent: row.traceparent,
+      executionEndsAtMs: this.#toMonotonic(row.executionEndsAtMs),
+      expiresAtMs: this.#toMonotonic(row.expiresAtMs),
+      trustedUntilMs: 0,
+    });
+    attempt.isRecorded = true;
+    return attempt;
+  }
+
+  #attemptEntries(attempt: HeldAttempt): JournalEntry[] {
+    if (attempt.isRecorded) return [];
+    const row: AttemptRow = {
+      ref: attempt.ref,
+      workerId: attempt.workerId,
+      traceparent: attempt.traceparent,
+      executionEndsAtMs: this.#toUnix(attempt.executionEndsAtMs),
+      expiresAtMs: this.#toUnix(attempt.expiresAtMs),
+    };
+    return [{ key: ATTEMPT + attempt.id, value: row }];
+  }
+
+  #toUnix(monotonicMs: number): number {
+    return this.#clock.nowMs() + (monotonicMs - this.#clock.monotonicMs());
+  }
+
+  #toMonotonic(unixMs: number): number {
+    return this.#clock.monotonicMs() + (unixMs - this.#clock.nowMs());
+  }
+}
+
+/** Above any body that the bridge lets in. */
+const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
+
+function indexesOf(chunkKeys: readonly string[], id: string): readonly number[] {
+  const prefix = `${CHUNK}${id}/`;
+  return chunkKeys.filter((key) => key.startsWith(prefix)).map((key) => Number(key.slice(prefix.length)));
+}
+
+function toEndingRow(ending: Ending): { row: EndingRow; body: string | null } {
+  if (ending.kind === 'timed-out' || ending.kind === 'lost') return { row: ending, body: null };
+  const body = ending.output;
+  return { row: { ...ending, output: body === null ? null : factsOf(body) }, body };
+}
+
+function factsOf(output: string): OutputFacts {
+  const bytes = Buffer.from(output, 'utf8');
+  const isInline = bytes.byteLength <= INLINE_OUTPUT_MAX_BYTES;
+  return { sizeBytes: bytes.byteLength, sha256: isInline ? null : createHash('sha256').update(bytes).digest('hex') };
+}

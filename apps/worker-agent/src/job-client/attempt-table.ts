@@ -1,0 +1,153 @@
+import type { RawJson } from '@berth/domain';
+import type { Logger } from '@berth/telemetry';
+import type { Attempt, Ending, HeldAttempt, StopReason } from './attempt.js';
+import type { AttemptRecords, EndingRow, StoredAttempt } from './attempt-records.js';
+import type { JobClientMetrics } from './metrics.js';
+import { ReportLane, type LaneTools } from './report-lane.js';
+
+export interface AttemptTableTools {
+  readonly records: AttemptRecords;
+  readonly lanes: LaneTools;
+  readonly metrics: JobClientMetrics;
+  readonly log: Logger;
+  /** Told when a job must stop before its worker has finished it; once per attempt. */
+  readonly onStop: (attempt: Attempt, reason: StopReason) => void;
+}
+
+interface Held {
+  readonly attempt: HeldAttempt;
+  readonly lane: ReportLane;
+}
+
+export type Intake = 'accepted' | 'dropped';
+
+/**
+ * The attempts whose end no router has acknowledged. Each ends once: by its worker's word, by this host's, or by the
+ * router's, whichever is written first; what comes later is dropped.
+ */
+export class AttemptTable {
+  readonly #tools: AttemptTableTools;
+  readonly #held = new Map<string, Held>();
+
+  constructor(tools: AttemptTableTools) {
+    this.#tools = tools;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  values(): readonly HeldAttempt[] {
+    return [...this.#held.values()].map(({ attempt }) => attempt);
+  }
+
+  get(id: string): HeldAttempt | undefined {
+    return this.#held.get(id)?.attempt;
+  }
+
+  hold(attempt: HeldAttempt): void {
+    const lane = new ReportLane(this.#tools.lanes, attempt, (outcome) => {
+      this.#tools.metrics.reports.inc({ outcome });
+      if (attempt.state === 'open') this.end(attempt, 'superseded');
+      else this.#forget(attempt);
+    });
+    this.#held.set(attempt.id, { attempt, lane });
+  }
+
+  /** Takes up what the journal holds; true when the attempt is still its worker's. */
+  holdStored({ attempt, ending, chunkIndexes }: StoredAttempt): boolean {
+    this.hold(attempt);
+    const lane = this.#held.get(attempt.id)?.lane;
+    lane?.addChunks(chunkIndexes);
+    if (ending === null) return true;
+    attempt.state = 'settled';
+    lane?.addEnding(ending);
+    return false;
+  }
+
+  /** The worker's own word. @throws JournalFullError; the attempt then stays open */
+  settle(id: string, ending: Ending): Promise<Intake> {
+    return this.#whileOpen(id, async (held) => {
+      this.#settled(held, await this.#tools.records.putEnding(held.attempt, ending));
+    });
+  }
+
+  /** An end that this host decides: it holds even when the journal refuses, as it needs nothing but memory. */
+  settleByHost(id: string, row: EndingRow & { readonly kind: 'timed-out' | 'lost' }): Promise<Intake> {
+    return this.#whileOpen(id, async (held) => {
+      try {
+        await this.#tools.records.putEnding(held.attempt, row);
+      } catch (error) {
+        this.#tools.log.error('The end of an attempt is kept in memory only.', { ...held.attempt.ref, error });
+      }
+      this.#settled(held, row);
+    });
+  }
+
+  /** Stream chunks in the order of the calls. @throws JournalFullError */
+  addChunks(id: string, bodies: readonly RawJson[]): Promise<Intake> {
+    return this.#whileOpen(id, async ({ attempt, lane }) => {
+      await this.#tools.records.putChunks(attempt, bodies);
+      const indexes = bodies.map((_, order) => attempt.chunks + order);
+      attempt.chunks += bodies.length;
+      lane.addChunks(indexes);
+    });
+  }
+
+  addProgress(id: string, output: RawJson): void {
+    const held = this.#held.get(id);
+    if (held?.attempt.state === 'open') held.lane.addProgress(output);
+  }
+
+  /** The router has ended this attempt, so nothing is left to report; the worker must let go. */
+  end(attempt: HeldAttempt, reason: StopReason): void {
+    // A result that is on its way gets its own answer.
+    if (attempt.state !== 'open') return;
+    this.#forget(attempt);
+    this.tellStop(attempt, reason);
+  }
+
+  /** The job is gone at the router, and no worker has it. */
+  drop(attempt: HeldAttempt): void {
+    this.#forget(attempt);
+  }
+
+  tellStop(attempt: HeldAttempt, reason: StopReason): void {
+    if (attempt.stop !== null) return;
+    attempt.stop = reason;
+    this.#tools.metrics.stops.inc({ reason });
+    this.#tools.onStop(attempt, reason);
+  }
+
+  async #whileOpen(id: string, action: (held: Held) => Promise<void>): Promise<Intake> {
+    const held = this.#held.get(id);
+    if (held === undefined) return 'dropped';
+    return held.attempt.serially(async () => {
+      if (held.attempt.state !== 'open') return 'dropped';
+      await action(held);
+      return 'accepted';
+    });
+  }
+
+  #settled({ attempt, lane }: Held, row: EndingRow): void {
+    this.#tools.metrics.endings.inc({ kind: row.kind });
+    // The router has ended it while the result was being written; the removal stands in the queue already.
+    if (attempt.state === 'over') return;
+    attempt.state = 'settled';
+    lane.addEnding(row);
+  }
+
+  #forget(attempt: HeldAttempt): void {
+    const held = this.#held.get(attempt.id);
+    attempt.state = 'over';
+    if (held === undefined) return;
+    this.#held.delete(attempt.id);
+    const { records, log } = this.#tools;
+    attempt
+      .serially(() => records.removeAttempt(attempt, held.lane.chunkIndexes))
+      .catch((error: unknown) => {
+        // It is sent once more after a restart, which changes nothing.
+        log.warn('An attempt could not be removed from the journal.', { ...attempt.ref, error });
+      });
+  }
+}

@@ -1,0 +1,77 @@
+import type { AttemptRef } from '@berth/contracts';
+import type { RawJson, WorkerId } from '@berth/domain';
+
+/**
+ * `open`: the worker may still say how it ends. `settled`: its end is known here and the router is being told.
+ * `over`: the router has decided without us, or has been told; nothing more is sent.
+ */
+export type AttemptState = 'open' | 'settled' | 'over';
+
+/** Why a job must stop although its worker has not finished it. */
+export type StopReason =
+  | 'cancelled' // the router said so: cancelled, or ended by someone else
+  | 'timed-out' // its execution timeout is over
+  | 'expired' // its TTL is over
+  | 'superseded' // a renewal found the lease gone
+  | 'untrusted'; // not renewed in time: another host may get the job
+
+/** How an attempt ends, in the words of this host. */
+export type Ending =
+  | { readonly kind: 'completed'; readonly output: RawJson | null }
+  | { readonly kind: 'failed'; readonly error: string; readonly output: RawJson | null }
+  | { readonly kind: 'timed-out' }
+  | { readonly kind: 'lost'; readonly reason: string; readonly isCharged: boolean };
+
+/** One attempt that this host holds. All instants are of the monotonic clock, in ms. */
+export interface Attempt {
+  readonly id: string;
+  readonly ref: AttemptRef;
+  readonly workerId: WorkerId;
+  /** W3C trace context of the request that submitted the job, or null. */
+  readonly traceparent: string | null;
+  readonly executionEndsAtMs: number;
+  readonly expiresAtMs: number;
+  readonly state: AttemptState;
+  /** Set once the job must stop although its worker has not finished it. */
+  readonly stop: StopReason | null;
+}
+
+/** The attempt as its keeper sees it. */
+export class HeldAttempt implements Attempt {
+  readonly id: string;
+  readonly ref: AttemptRef;
+  readonly workerId: WorkerId;
+  readonly traceparent: string | null;
+  readonly executionEndsAtMs: number;
+  readonly expiresAtMs: number;
+  state: AttemptState = 'open';
+  trustedUntilMs: number;
+  /** Stream chunks accepted so far: the index of the next. */
+  chunks = 0;
+  stop: StopReason | null = null;
+  /** False until its row is in the journal. */
+  isRecorded = false;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(facts: Omit<Attempt, 'id' | 'state' | 'stop'> & { readonly trustedUntilMs: number }) {
+    this.id = attemptId(facts.ref);
+    this.ref = facts.ref;
+    this.workerId = facts.workerId;
+    this.traceparent = facts.traceparent;
+    this.executionEndsAtMs = facts.executionEndsAtMs;
+    this.expiresAtMs = facts.expiresAtMs;
+    this.trustedUntilMs = facts.trustedUntilMs;
+  }
+
+  /** Runs one change of this attempt at a time, in the order of the calls. */
+  serially<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(action);
+    this.#queue = result.then(ignore, ignore);
+    return result;
+  }
+}
+
+/** The rejection belongs to the caller of the step; the queue only waits for its end. */
+const ignore = (): void => undefined;
+
+export const attemptId = ({ endpointId, jobId, attempt }: AttemptRef): string => `${endpointId}/${jobId}/${attempt}`;

@@ -1,0 +1,266 @@
+import type { StopMessage, TakenJob } from '@berth/contracts';
+import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
+import { LEASE_TRUST_MS } from '@berth/jobs';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { JournalService } from '../journal/journal.service.js';
+import { Permits } from '../permits.js';
+import { attemptId, HeldAttempt, type Attempt, type Ending, type StopReason } from './attempt.js';
+import { AttemptRecords } from './attempt-records.js';
+import { AttemptTable, type Intake } from './attempt-table.js';
+import { EarlyStops } from './early-stops.js';
+import { downloadInput } from './input-download.js';
+import { jobText } from './job-text.js';
+import { LeaseRenewer } from './lease-renewer.js';
+import { heldAttemptsMetric, jobClientMetrics, type JobClientMetrics } from './metrics.js';
+import type { RouterLink } from './router-link.port.js';
+
+export { type Attempt, type Ending, type StopReason } from './attempt.js';
+export { TransportRouterLink } from './transport-router-link.js';
+
+export interface JobClientOptions {
+  readonly link: RouterLink;
+  readonly journal: JournalService;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: MetricRegistry;
+  readonly log: Logger;
+}
+
+export interface TakeAsk {
+  readonly endpointId: EndpointId;
+  readonly workerId: WorkerId;
+  /** Jobs that the worker can start now. */
+  readonly slots: number;
+  readonly waitMs: number;
+}
+
+/** A job that this host now holds; `prepare` makes it ready for the worker. */
+export interface TakenAttempt {
+  readonly attempt: Attempt;
+  readonly job: TakenJob;
+}
+
+export type TakeOutcome =
+  { readonly kind: 'jobs'; readonly jobs: readonly TakenAttempt[] } | { readonly kind: 'none' | 'not-placed' };
+
+export type StopListener = (attempt: Attempt, reason: StopReason) => void;
+
+const TICK_MS = 250;
+const TAKE_SLACK_MS = 4_000;
+const CALLS_AT_ONCE = 64;
+const RESTORE_RENEWALS_MAX = 3;
+/** A held take lasts 5 s at most; a job that it brings to nobody would be missing until its lease runs out. */
+const STOP_GRACE_MS = 6_000;
+const STOP_LOOK_MS = 50;
+
+/**
+ * The jobs of this host between the routers and the workers: takes them, keeps their leases, watches their time, and
+ * reports their ends until a router has acknowledged each.
+ */
+export class JobClientService {
+  readonly #options: JobClientOptions;
+  readonly #records: AttemptRecords;
+  readonly #metrics: JobClientMetrics;
+  readonly #table: AttemptTable;
+  readonly #renewer: LeaseRenewer;
+  readonly #earlyStops = new EarlyStops();
+  readonly #listeners = new Set<StopListener>();
+  readonly #stopping = new AbortController();
+  #subscriptions: (() => void)[] = [];
+  #takesInFlight = 0;
+  #isStopping = false;
+
+  constructor(options: JobClientOptions) {
+    const { link, journal, clock, random, log } = options;
+    this.#options = options;
+    this.#records = new AttemptRecords(journal, clock);
+    this.#metrics = jobClientMetrics(options.metrics);
+    const tools = { link, clock, random, log, metrics: this.#metrics, records: this.#records };
+    this.#table = new AttemptTable({
+      ...tools,
+      lanes: { ...tools, permits: new Permits(CALLS_AT_ONCE), signal: this.#stopping.signal },
+      onStop: (attempt, reason) => {
+        for (const listener of this.#listeners) listener(attempt, reason);
+      },
+    });
+    this.#renewer = new LeaseRenewer({
+      ...tools,
+      held: () => this.#table.values(),
+      onLost: (attempt) => {
+        this.#table.end(attempt, 'superseded');
+      },
+    });
+    heldAttemptsMetric(options.metrics, () => this.#table.size);
+  }
+
+  /** False while the journal is too full for new work, and once the agent stops. */
+  get canTake(): boolean {
+    return this.#records.hasRoom && !this.#isStopping;
+  }
+
+  /**
+   * Takes up what the journal holds: unsent reports are sent, attempts of living workers are renewed before they may
+   * go on, those of others are lost. Returns the attempts that living workers still hold.
+   */
+  async restore(isAlive: (workerId: WorkerId) => boolean): Promise<readonly Attempt[]> {
+    const stored = this.#records.load().filter((each) => this.#table.holdStored(each));
+    const open = stored.map(({ attempt }) => attempt);
+    const orphans = open.filter(({ workerId }) => !isAlive(workerId));
+    await Promise.all(orphans.map((attempt) => this.lose(attempt, 'its worker was gone after a restart', true)));
+    const alive = open.filter(({ workerId }) => isAlive(workerId));
+    for (let round = 0; round < RESTORE_RENEWALS_MAX; round += 1) {
+      const nowMs = this.#options.clock.monotonicMs();
+      const untrusted = alive.filter((attempt) => attempt.state === 'open' && attempt.trustedUntilMs <= nowMs);
+      if (untrusted.length === 0) break;
+      await this.#renewer.renew(untrusted);
+    }
+    return alive;
+  }
+
+  /** Begins to watch time and stop messages. */
+  start(): void {
+    const { clock, link } = this.#options;
+    const ticking = clock.every(TICK_MS, () => {
+      this.#tick();
+    });
+    this.#subscriptions = [ticking, link.onStop((message) => this.#onStop(message))];
+  }
+
+  /**
+   * Takes no more, and lets what is under way end: jobs that held takes still bring are dealt with, results that can be
+   * sent are sent. After `graceMs` nothing more is sent; what was not acknowledged stays in the journal.
+   */
+  async stop(graceMs: number = STOP_GRACE_MS): Promise<void> {
+    const { clock } = this.#options;
+    this.#isStopping = true;
+    const untilMs = clock.monotonicMs() + graceMs;
+    while (this.#isBusy() && clock.monotonicMs() < untilMs) await clock.sleep(STOP_LOOK_MS);
+    for (const end of this.#subscriptions.splice(0)) end();
+    this.#stopping.abort();
+  }
+
+  #isBusy(): boolean {
+    return this.#takesInFlight > 0 || this.#table.values().some(({ state }) => state === 'settled');
+  }
+
+  /** Told when a held job must stop before its worker has finished it; once per attempt. */
+  onStop(listener: StopListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Asks for jobs and holds what comes. @throws when no router answered */
+  async take(ask: TakeAsk): Promise<TakeOutcome> {
+    const { link, clock } = this.#options;
+    const sentAtMs = clock.monotonicMs();
+    this.#takesInFlight += 1;
+    const asking = link.ask('take', ask, { timeoutMs: ask.waitMs + TAKE_SLACK_MS }).finally(() => {
+      this.#takesInFlight -= 1;
+    });
+    const reply = await asking.catch((error: unknown) => {
+      this.#metrics.takeFailures.inc();
+      throw error;
+    });
+    if (reply.kind !== 'jobs') return reply;
+    this.#metrics.taken.inc(reply.jobs.length);
+    const jobs = reply.jobs.flatMap((job) => this.#adopt(job, ask.workerId, sentAtMs));
+    return jobs.length === 0 ? { kind: 'none' } : { kind: 'jobs', jobs };
+  }
+
+  /**
+   * Fetches the input and writes the delivery down. Null: the job can't be handed out, and that has been taken care of.
+   */
+  async prepare({ attempt: { id, ref }, job }: TakenAttempt): Promise<string | null> {
+    const attempt = this.#table.get(id);
+    if (attempt === undefined) return null;
+    try {
+      const download = await downloadInput(this.#options, job);
+      if (download.kind === 'gone') {
+        this.#table.drop(attempt);
+        return null;
+      }
+      await this.#records.putAttempt(attempt);
+      const { jobId, extras, delayTimeMs, retries } = job;
+      return attempt.state === 'open' ? jobText({ jobId, extras, delayTimeMs, retries, input: download.json }) : null;
+    } catch (error) {
+      this.#options.log.warn('A job could not be prepared for its worker.', { ...ref, error });
+      this.giveBack(attempt, 'it could not be prepared on its host');
+      return null;
+    }
+  }
+
+  /** Returns a job that its worker never started; nobody pays for it. */
+  giveBack(attempt: Attempt, reason: string): void {
+    this.#metrics.givenBack.inc();
+    void this.lose(attempt, reason, false);
+  }
+
+  /** The attempt ended without a result. Resolves once that is written down, or the journal has refused it. */
+  async lose({ id }: Attempt, reason: string, isCharged: boolean): Promise<void> {
+    await this.#table.settleByHost(id, { kind: 'lost', reason, isCharged });
+  }
+
+  /**
+   * The worker's own word. `dropped`: the attempt had ended before.
+   * @throws JournalFullError; the attempt then stays open
+   */
+  settle({ id }: Attempt, ending: Ending): Promise<Intake> {
+    return this.#table.settle(id, ending);
+  }
+
+  /** Stream chunks in the order of the calls, each at most `CHUNK_MAX_BYTES`. @throws JournalFullError */
+  addChunks({ id }: Attempt, bodies: readonly RawJson[]): Promise<Intake> {
+    return this.#table.addChunks(id, bodies);
+  }
+
+  /** Shows a running job's progress, if a router can be reached; a newer one replaces one that waits. */
+  showProgress({ id }: Attempt, output: RawJson): void {
+    this.#table.addProgress(id, output);
+  }
+
+  #adopt(job: TakenJob, workerId: WorkerId, sentAtMs: number): TakenAttempt[] {
+    const nowMs = this.#options.clock.monotonicMs();
+    const { endpointId, jobId, attempt: ordinal, token } = job;
+    const ref = { endpointId, jobId, attempt: ordinal, token };
+    if (this.#table.get(attemptId(ref)) !== undefined || this.#earlyStops.takeOut(ref, nowMs)) return [];
+    const attempt = new HeldAttempt({
+      ref,
+      workerId,
+      traceparent: job.traceparent,
+      executionEndsAtMs: nowMs + job.executionTimeoutMs,
+      expiresAtMs: nowMs + job.expiresInMs,
+      // The router wrote the lease after this was sent, so nobody else can have the job before then and 25 s.
+      trustedUntilMs: sentAtMs + LEASE_TRUST_MS,
+    });
+    this.#table.hold(attempt);
+    if (nowMs < attempt.trustedUntilMs) return [{ attempt, job }];
+    this.giveBack(attempt, 'it reached its host too late');
+    return [];
+  }
+
+  #tick(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const attempt of this.#table.values()) if (attempt.state === 'open') this.#watch(attempt, nowMs);
+    this.#renewer.tick();
+  }
+
+  #watch(attempt: HeldAttempt, nowMs: number): void {
+    if (nowMs >= attempt.expiresAtMs) {
+      this.#table.end(attempt, 'expired');
+    } else if (nowMs >= attempt.executionEndsAtMs) {
+      void this.#table.settleByHost(attempt.id, { kind: 'timed-out' });
+      this.#table.tellStop(attempt, 'timed-out');
+    } else if (nowMs >= attempt.trustedUntilMs) {
+      this.#table.tellStop(attempt, 'untrusted');
+    }
+  }
+
+  #onStop({ jobs }: StopMessage): void {
+    for (const stop of jobs) {
+      const attempt = this.#table.get(attemptId(stop));
+      if (attempt === undefined) this.#earlyStops.remember(stop, this.#options.clock.monotonicMs());
+      else if (attempt.ref.token === stop.token) this.#table.end(attempt, 'cancelled');
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { sliceMembers, type RawJson } from '@berth/domain';
+
+/** What the worker reads of a job. Times in ms. */
+export interface JobFacts {
+  readonly jobId: string;
+  readonly input: RawJson;
+  /** JSON object text of the request's other members. */
+  readonly extras: RawJson;
+  readonly delayTimeMs: number;
+  readonly retries: number;
+}
+
+/** Members that are ours to say, whatever the request held under these names. */
+const OURS = new Set(['id', 'input', 'delayTime', 'retries']);
+
+/**
+ * The job as the SDK takes it (wire contract 1.6): `input` is always there, and its text is the text that was sent.
+ */
+export function jobText({ jobId, input, extras, delayTimeMs, retries }: JobFacts): string {
+  const others = [...sliceMembers(extras)]
+    .filter(([name]) => !OURS.has(name))
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`);
+  const members = [
+    `"id":${JSON.stringify(jobId)}`,
+    `"input":${input}`,
+    ...others,
+    `"delayTime":${Math.round(delayTimeMs)}`,
+    `"retries":${retries}`,
+  ];
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,214 @@
+import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contracts';
+import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
+import { retry, type Clock, type Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { Permits } from '../permits.js';
+import type { HeldAttempt } from './attempt.js';
+import type { AttemptRecords, EndingRow, OutputFacts } from './attempt-records.js';
+import type { JobClientMetrics } from './metrics.js';
+import type { AskOptions, JobCalls, RouterLink } from './router-link.port.js';
+
+export interface LaneTools {
+  readonly link: RouterLink;
+  readonly records: AttemptRecords;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly permits: Permits;
+  readonly metrics: JobClientMetrics;
+  readonly log: Logger;
+  /** Ends all waiting when the agent stops. */
+  readonly signal: AbortSignal;
+}
+
+const REPORT_TIMEOUT_MS = 5_000;
+const BASE_DELAY_MS = 100;
+const MAX_DELAY_MS = 10_000;
+const CHUNKS_AT_ONCE = 8;
+const PARTS_AT_ONCE = 4;
+/** Past its TTL a job is gone at the router; after this much more, repeating is given up for good. */
+const GIVE_UP_AFTER_EXPIRY_MS = 10 * 60_000;
+
+type Outcome = ReportReply['outcome'];
+
+/**
+ * What one attempt tells the router, in order: chunks, then the result. Each is repeated until a router has answered,
+ * and only then leaves the journal. Progress is shown when nothing else waits, and is never repeated.
+ */
+export class ReportLane {
+  readonly #tools: LaneTools;
+  readonly #attempt: HeldAttempt;
+  readonly #finish: (outcome: Outcome) => void;
+  /** Indexes whose text is in the journal and not acknowledged, ascending. */
+  readonly #chunks: number[] = [];
+  /** The newest acknowledged chunk stays: after a restart it tells how many there were. */
+  #lastSent: number | null = null;
+  #ending: { readonly row: EndingRow; readonly sinceMs: number } | null = null;
+  #progress: RawJson | null = null;
+  #isRunning = false;
+
+  /** @param finish told once: the router has the result, or wants nothing more of this attempt */
+  constructor(tools: LaneTools, attempt: HeldAttempt, finish: (outcome: Outcome) => void) {
+    this.#tools = tools;
+    this.#attempt = attempt;
+    this.#finish = finish;
+  }
+
+  /** Chunks whose text may still lie in the journal. */
+  get chunkIndexes(): readonly number[] {
+    return this.#lastSent === null ? this.#chunks : [this.#lastSent, ...this.#chunks];
+  }
+
+  addChunks(indexes: readonly number[]): void {
+    this.#chunks.push(...indexes);
+    this.#run();
+  }
+
+  addProgress(output: RawJson): void {
+    this.#progress = output;
+    this.#run();
+  }
+
+  addEnding(row: EndingRow): void {
+    this.#ending = { row, sinceMs: this.#tools.clock.monotonicMs() };
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#isRunning || this.#attempt.state === 'over') return;
+    this.#isRunning = true;
+    void this.#drainOrWait().then((outcome) => {
+      this.#isRunning = false;
+      if (outcome !== null) this.#finish(outcome);
+      else if (this.#hasWork && !this.#tools.signal.aborted) this.#run();
+    });
+  }
+
+  get #hasWork(): boolean {
+    return this.#chunks.length > 0 || this.#ending !== null || this.#progress !== null;
+  }
+
+  /** Repeating ended without an answer (the agent stops, the job is long gone), or the journal could not be read. */
+  async #drainOrWait(): Promise<Outcome | null> {
+    const { clock, signal, log } = this.#tools;
+    try {
+      return await this.#drain();
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (this.#isLongGone()) return 'superseded';
+      log.error('A report could not be read from the journal.', { ...this.#attempt.ref, error });
+      await clock.sleep(MAX_DELAY_MS, signal);
+      return null;
+    }
+  }
+
+  /** Sends whatever waits; the outcome once there is nothing more to come, else null. */
+  async #drain(): Promise<Outcome | null> {
+    for (;;) {
+      if (this.#attempt.state === 'over') return null;
+      if (this.#chunks.length > 0) {
+        if ((await this.#sendChunks()) === 'superseded') return 'superseded';
+      } else if (this.#ending !== null) {
+        return this.#sendEnding(this.#ending);
+      } else if (this.#progress !== null) {
+        await this.#sendProgress();
+      } else {
+        return null;
+      }
+    }
+  }
+
+  async #sendChunks(): Promise<Outcome> {
+    const indexes = this.#chunks.slice(0, CHUNKS_AT_ONCE);
+    const outcomes = await Promise.all(indexes.map((index) => this.#sendChunk(index)));
+    if (outcomes.includes('superseded')) return 'superseded';
+    this.#chunks.splice(0, indexes.length);
+    const acknowledged = this.#lastSent === null ? indexes : [this.#lastSent, ...indexes];
+    this.#lastSent = acknowledged.at(-1) ?? null;
+    // A record that stays is sent once more after a restart, which changes nothing.
+    await Promise.allSettled([this.#tools.records.removeChunks(this.#attempt, acknowledged.slice(0, -1))]);
+    return 'recorded';
+  }
+
+  async #sendChunk(index: number): Promise<Outcome> {
+    const body = await this.#tools.records.readChunk(this.#attempt, index);
+    // Lost with a damaged disk: the gap is better than an attempt that never ends.
+    if (body === null) return 'recorded';
+    return (await this.#repeat('chunk', { ...this.#attempt.ref, index, body })).outcome;
+  }
+
+  async #sendProgress(): Promise<void> {
+    const output = this.#progress;
+    this.#progress = null;
+    if (output === null || Buffer.byteLength(output, 'utf8') > INLINE_OUTPUT_MAX_BYTES) return;
+    const request = { ...this.#attempt.ref, output: { kind: 'inline', json: output } as const };
+    await Promise.allSettled([this.#tools.link.ask('progress', request, this.#askOptions())]);
+  }
+
+  async #sendEnding({ row, sinceMs }: { readonly row: EndingRow; readonly sinceMs: number }): Promise<Outcome> {
+    const result = await this.#toResult(row);
+    const reply = await this.#repeat('done', { ...this.#attempt.ref, result, chunks: this.#attempt.chunks });
+    const { clock, metrics } = this.#tools;
+    metrics.reportSeconds.observe((clock.monotonicMs() - sinceMs) / 1_000);
+    return reply.outcome;
+  }
+
+  async #toResult(row: EndingRow): Promise<DoneResult> {
+    if (row.kind === 'timed-out' || row.kind === 'lost') return row;
+    const output = row.output === null ? null : await this.#toPayload(row.output);
+    if (output === 'missing') {
+      return { kind: 'failed', error: 'the output was lost on the disk of the host', output: null };
+    }
+    return { ...row, output };
+  }
+
+  async #toPayload(facts: OutputFacts): Promise<Payload | 'missing'> {
+    const { sizeBytes, sha256 } = facts;
+    if (sha256 === null) {
+      const bytes = await this.#tools.records.readOutput(this.#attempt, 0, sizeBytes);
+      return bytes === null ? 'missing' : { kind: 'inline', json: bytes.toString('utf8') as RawJson };
+    }
+    const parts = Math.ceil(sizeBytes / BLOB_PART_BYTES);
+    for (let first = 0; first < parts; first += PARTS_AT_ONCE) {
+      const indexes = Array.from({ length: Math.min(PARTS_AT_ONCE, parts - first) }, (_, order) => first + order);
+      const sent = await Promise.all(indexes.map((part) => this.#upload(part)));
+      if (sent.includes(false)) return 'missing';
+    }
+    const name = outputBlobName(this.#attempt.ref.attempt);
+    return { kind: 'blob', manifest: { name, parts, sizeBytes, sha256 } };
+  }
+
+  async #upload(part: number): Promise<boolean> {
+    const bytes = await this.#tools.records.readOutput(this.#attempt, part * BLOB_PART_BYTES, BLOB_PART_BYTES);
+    if (bytes === null) return false;
+    await this.#repeat('upload', { ...this.#attempt.ref, part, base64: bytes.toString('base64') });
+    return true;
+  }
+
+  #repeat<Verb extends 'chunk' | 'upload' | 'done'>(
+    verb: Verb,
+    request: JobCalls[Verb][0],
+  ): Promise<JobCalls[Verb][1]> {
+    const { link, clock, random, permits, metrics, signal } = this.#tools;
+    const isRetriable = (): boolean => {
+      metrics.reportFailures.inc();
+      return !this.#isLongGone();
+    };
+    return retry(() => permits.run(() => link.ask(verb, request, this.#askOptions())), {
+      clock,
+      random,
+      signal,
+      isRetriable,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      baseDelayMs: BASE_DELAY_MS,
+      maxDelayMs: MAX_DELAY_MS,
+    });
+  }
+
+  #askOptions(): AskOptions {
+    return { timeoutMs: REPORT_TIMEOUT_MS, traceparent: this.#attempt.traceparent };
+  }
+
+  #isLongGone(): boolean {
+    return this.#tools.clock.monotonicMs() >= this.#attempt.expiresAtMs + GIVE_UP_AFTER_EXPIRY_MS;
+  }
+}

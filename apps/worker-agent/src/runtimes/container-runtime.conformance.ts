@@ -1,0 +1,315 @@
+import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { eventually } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  RuntimeError,
+  type ContainerRuntime,
+  type ContainerStart,
+  type OwnedContainer,
+} from './container-runtime.port.js';
+
+/** One implementation under test, on a bench that its spec builds. */
+export interface RuntimeBench {
+  /** Image whose program is `PROBE_SCRIPT`. */
+  readonly probeImage: string;
+  readonly missingImage: string;
+  /** A new instance on the same containers, as an agent's successor has it. */
+  open(): Promise<ContainerRuntime>;
+  close(): Promise<void>;
+}
+
+/**
+ * The program of the probe image, for `/bin/sh`. Its first argument says how it behaves:
+ * `wait` until SIGTERM, then leave with 0 · `stubborn` against SIGTERM · `exit CODE TEXT` · `show NAME` of a variable ·
+ * `count N` lines · `words …` one a line.
+ */
+export const PROBE_SCRIPT = `
+mode=$1
+[ $# -gt 0 ] && shift
+case $mode in
+  wait) trap 'echo leaving; exit 0' TERM; echo ready; while :; do sleep 0.05; done ;;
+  stubborn) trap '' TERM; echo ready; while :; do sleep 0.05; done ;;
+  exit) echo "$2"; exit "$1" ;;
+  show) printenv "$1" ;;
+  count) i=1; while [ "$i" -le "$1" ]; do echo "line $i"; i=$((i + 1)); done ;;
+  words) for word in "$@"; do echo "<$word>"; done ;;
+esac
+`;
+
+const HOST = 'host1' as HostId;
+const DEADLINE = { deadlineMs: 20_000 };
+const TEST_TIMEOUT_MS = 60_000;
+
+/** What every runtime keeps to. `openBench` is called once. */
+export function containerRuntimeConformance(name: string, openBench: () => Promise<RuntimeBench>): void {
+  describe(`${name}: container runtime`, () => {
+    let bench: RuntimeBench;
+    let runtime: ContainerRuntime;
+    let workers = 0;
+
+    beforeAll(async () => {
+      bench = await openBench();
+      runtime = await bench.open();
+    }, TEST_TIMEOUT_MS);
+    afterEach(async () => {
+      for (const { labels } of await runtime.list()) await runtime.remove(labels.workerId);
+    }, TEST_TIMEOUT_MS);
+    afterAll(async () => {
+      await runtime.close();
+      await bench.close();
+    }, TEST_TIMEOUT_MS);
+
+    const startOf = (args: readonly string[], more: Partial<ContainerStart> = {}): ContainerStart => {
+      workers += 1;
+      const workerId = `w${String(workers)}${name.replace(/[^a-z]/g, '')}` as WorkerId;
+      const endpointId = 'endpoint1' as EndpointId;
+      const labels = { hostId: HOST, workerId, endpointId, release: 3, image: bench.probeImage, gpuIndexes: [] };
+      const limits = { vcpus: 1, memoryBytes: 128 * 1024 * 1024, diskBytes: null };
+      return { labels, args, env: {}, limits, areGpusReal: false, ...more };
+    };
+    const idOf = (start: ContainerStart): WorkerId => start.labels.workerId;
+    const started = async (...args: readonly string[]): Promise<WorkerId> => {
+      const start = startOf(args);
+      await runtime.start(start);
+      return idOf(start);
+    };
+    const logsHave = (id: WorkerId, line: string): Promise<void> =>
+      eventually(async () => expect(await runtime.logs(id, 100)).toContain(line), DEADLINE);
+    const ended = (id: WorkerId, from = runtime): Promise<OwnedContainer['state'] & { readonly kind: 'ended' }> =>
+      eventually(async () => {
+        const state = (await from.inspect(id))?.state;
+        if (state?.kind !== 'ended') throw new Error(`not ended but ${String(state?.kind)}`);
+        return state;
+      }, DEADLINE);
+    const reasonOf = (call: Promise<unknown>): Promise<string> =>
+      call.then(
+        () => 'nothing was wrong',
+        (error: unknown) => (error instanceof RuntimeError ? error.reason : String(error)),
+      );
+
+    describe('prepare', () => {
+      test(
+        'of a present image returns at once, however often',
+        async () => {
+          await runtime.prepare({ image: bench.probeImage, credentials: null });
+          await runtime.prepare({ image: bench.probeImage, credentials: null });
+          expect(await runtime.images()).toContain(bench.probeImage);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'of a missing image fails for good as image-missing',
+        async () => {
+          const prepared = runtime.prepare({ image: bench.missingImage, credentials: null });
+          await expect(prepared).rejects.toBeInstanceOf(RuntimeError);
+          await expect(prepared).rejects.toMatchObject({ reason: 'image-missing', isTemporary: false });
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test('of a cancelled call is refused as cancelled', async () => {
+        const signal = AbortSignal.abort();
+        expect(await reasonOf(runtime.prepare({ image: bench.probeImage, credentials: null }, { signal }))).toBe(
+          'cancelled',
+        );
+      });
+    });
+
+    describe('start', () => {
+      test(
+        'runs the program and tells who it is',
+        async () => {
+          const start = startOf(['wait']);
+          const container = await runtime.start(start);
+          expect(container).toMatchObject({ labels: start.labels, state: { kind: 'running' } });
+          expect(container.startedAtMs).not.toBeNull();
+          await logsHave(idOf(start), 'ready');
+          expect(await runtime.inspect(idOf(start))).toMatchObject({ ...container, startedAtMs: expect.any(Number) });
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'again while it runs changes nothing',
+        async () => {
+          const start = startOf(['wait']);
+          const first = await runtime.start(start);
+          const second = await runtime.start(start);
+          expect(second.containerId).toBe(first.containerId);
+          expect(await runtime.list()).toHaveLength(1);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'after it has ended begins a new life',
+        async () => {
+          const start = startOf(['exit', '0', 'done']);
+          const first = await runtime.start(start);
+          await ended(idOf(start));
+          const second = await runtime.start({ ...start, args: ['wait'] });
+          expect(second.containerId).not.toBe(first.containerId);
+          expect(await runtime.inspect(idOf(start))).toMatchObject({ state: { kind: 'running' } });
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'of a missing image fails at once as image-missing and leaves nothing',
+        async () => {
+          const start = startOf(['wait']);
+          const missing = { ...start, labels: { ...start.labels, image: bench.missingImage } };
+          expect(await reasonOf(runtime.start(missing))).toBe('image-missing');
+          expect(await runtime.inspect(idOf(start))).toBeNull();
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'of a cancelled call starts nothing',
+        async () => {
+          const start = startOf(['wait']);
+          expect(await reasonOf(runtime.start(start, { signal: AbortSignal.abort() }))).toBe('cancelled');
+          expect((await runtime.inspect(idOf(start)))?.state.kind).not.toBe('running');
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'passes arguments as they are, and the environment',
+        async () => {
+          const words = await started('words', 'two words', "it's", '$HOME', '');
+          await ended(words);
+          expect(await runtime.logs(words, 10)).toEqual(['<two words>', "<it's>", '<$HOME>', '<>']);
+          const start = startOf(['show', 'GREETING'], { env: { GREETING: 'good $morning' } });
+          await runtime.start(start);
+          await ended(idOf(start));
+          expect(await runtime.logs(idOf(start), 10)).toEqual(['good $morning']);
+        },
+        TEST_TIMEOUT_MS,
+      );
+    });
+
+    describe('end', () => {
+      test(
+        'is told with its exit code',
+        async () => {
+          const id = await started('exit', '3', 'boom');
+          expect(await ended(id)).toMatchObject({ exit: { code: 3, cause: 'exited' } });
+          expect(await runtime.logs(id, 10)).toEqual(['boom']);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'hurries those who watch',
+        async () => {
+          let hints = 0;
+          const unwatch = runtime.watch(() => (hints += 1));
+          await ended(await started('exit', '0', 'done'));
+          await eventually(() => expect(hints).toBeGreaterThan(0), DEADLINE);
+          unwatch();
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'by stop lets the program leave by itself',
+        async () => {
+          const id = await started('wait');
+          await logsHave(id, 'ready');
+          await runtime.stop(id, 10_000);
+          await runtime.stop(id, 10_000);
+          expect(await ended(id)).toMatchObject({ exit: { code: 0 } });
+          expect(await runtime.logs(id, 10)).toEqual(['ready', 'leaving']);
+          await runtime.stop(id, 10_000);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'by kill needs no consent',
+        async () => {
+          const id = await started('stubborn');
+          await logsHave(id, 'ready');
+          await runtime.stop(id, 10_000);
+          expect(await runtime.inspect(id)).toMatchObject({ state: { kind: 'running' } });
+          await runtime.kill(id);
+          expect(await ended(id)).toMatchObject({ exit: { code: 137, cause: 'killed' } });
+          await runtime.kill(id);
+        },
+        TEST_TIMEOUT_MS,
+      );
+    });
+
+    describe('remove', () => {
+      test(
+        'takes a running one away until nothing is left',
+        async () => {
+          const id = await started('stubborn');
+          await logsHave(id, 'ready');
+          await runtime.remove(id);
+          expect(await runtime.inspect(id)).toBeNull();
+          expect(await runtime.list()).toEqual([]);
+          expect(await runtime.logs(id, 10)).toEqual([]);
+          await runtime.remove(id);
+        },
+        TEST_TIMEOUT_MS,
+      );
+    });
+
+    test(
+      'verbs on a worker that was never there succeed',
+      async () => {
+        const id = 'nobody' as WorkerId;
+        await runtime.stop(id, 1_000);
+        await runtime.kill(id);
+        await runtime.remove(id);
+        expect(await runtime.inspect(id)).toBeNull();
+        expect(await runtime.logs(id, 10)).toEqual([]);
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    test(
+      'logs gives the last lines only',
+      async () => {
+        const id = await started('count', '200');
+        await ended(id);
+        expect(await runtime.logs(id, 3)).toEqual(['line 198', 'line 199', 'line 200']);
+        expect(await runtime.logs(id, 0)).toEqual([]);
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    test(
+      'a successor finds, hears and ends what its predecessor started',
+      async () => {
+        const predecessor = await bench.open();
+        const runs = startOf(['wait']);
+        const dies = startOf(['exit', '7', 'gone']);
+        const life = await predecessor.start(runs);
+        await predecessor.start(dies);
+        await predecessor.close();
+
+        const successor = await bench.open();
+        expect(await ended(idOf(dies), successor)).toMatchObject({ exit: { code: 7 } });
+        const found = await successor.list();
+        expect(found.map(({ labels }) => labels).sort(byWorker)).toEqual([runs.labels, dies.labels].sort(byWorker));
+        expect(await successor.inspect(idOf(runs))).toMatchObject({
+          containerId: life.containerId,
+          state: { kind: 'running' },
+        });
+        await eventually(async () => expect(await successor.logs(idOf(runs), 10)).toEqual(['ready']), DEADLINE);
+        await successor.stop(idOf(runs), 10_000);
+        expect(await ended(idOf(runs), successor)).toMatchObject({ exit: { code: 0 } });
+        await successor.close();
+      },
+      TEST_TIMEOUT_MS,
+    );
+  });
+}
+
+const byWorker = (a: { readonly workerId: string }, b: { readonly workerId: string }): number =>
+  a.workerId.localeCompare(b.workerId);

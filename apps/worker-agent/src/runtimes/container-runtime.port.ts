@@ -1,0 +1,175 @@
+import type { EndpointId, HostId, Inventory, WorkerId } from '@berth/domain';
+
+/** Everything about a container that must survive the agent: it is written on the container itself. */
+export interface ContainerLabels {
+  readonly hostId: HostId;
+  readonly workerId: WorkerId;
+  readonly endpointId: EndpointId;
+  readonly release: number;
+  readonly image: string;
+  /** Device indexes given to it; empty for a CPU worker and for simulated GPUs that no device stands behind. */
+  readonly gpuIndexes: readonly number[];
+}
+
+interface RegistryCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface ImageRequest {
+  readonly image: string;
+  /** For a private registry; null where none are needed. */
+  readonly credentials: RegistryCredentials | null;
+}
+
+/** What a container may use. */
+interface ContainerLimits {
+  readonly vcpus: number;
+  readonly memoryBytes: number;
+  /** Null: whatever the host has. */
+  readonly diskBytes: number | null;
+}
+
+export interface ContainerStart {
+  readonly labels: ContainerLabels;
+  /** Words after the image's own command. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: ContainerLimits;
+  /** Whether `labels.gpuIndexes` name real devices. */
+  readonly areGpusReal: boolean;
+}
+
+export interface ContainerExit {
+  /** Null where nobody could know it: the machine went down, or the container was killed from outside. */
+  readonly code: number | null;
+  readonly cause: 'exited' | 'killed' | 'out-of-memory' | 'unknown';
+  /** For people, one line. */
+  readonly detail: string;
+}
+
+/** `created`: prepared, but its program has not been started, because somebody was interrupted. */
+export type ContainerState =
+  | { readonly kind: 'created' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'ended'; readonly exit: ContainerExit };
+
+export interface OwnedContainer {
+  /** Names this one life of the worker: new with every start. */
+  readonly containerId: string;
+  readonly labels: ContainerLabels;
+  readonly state: ContainerState;
+  /** Unix ms at which its program was started; null while `created`. */
+  readonly startedAtMs: number | null;
+}
+
+export interface CallOptions {
+  /** Aborting rejects with reason `cancelled`; what was half done is undone or left for `remove`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface PrepareOptions extends CallOptions {
+  /** Told a line now and then while something long goes on. */
+  readonly onProgress?: (line: string) => void;
+}
+
+/**
+ * Containers on one host, one per worker, addressed by the worker's id.
+ *
+ * Every verb may be repeated: what is already so is success. Every rejection is a `RuntimeError`. Nothing here decides:
+ * when to start, stop or remove is the reconciler's business. All implementations pass `containerRuntimeConformance`.
+ */
+export interface ContainerRuntime {
+  readonly kind: Inventory['runtime'];
+
+  /**
+   * Makes the image startable: pulled, or its folder set up. Present already: returns at once.
+   * @throws RuntimeError `image-missing`, `setup-failed`, `disk-full`, `runtime-unavailable`, `cancelled`
+   */
+  prepare(request: ImageRequest, options?: PrepareOptions): Promise<void>;
+
+  /**
+   * Starts the worker's container and returns once its program has been started. One that runs is left as it is; one
+   * that has ended or never ran is replaced.
+   * @throws RuntimeError `image-missing`, `no-such-device`, `out-of-memory`, `disk-full`, `start-failed`,
+   *   `runtime-unavailable`, `cancelled`
+   */
+  start(start: ContainerStart, options?: CallOptions): Promise<OwnedContainer>;
+
+  /** Null when there is none. */
+  inspect(workerId: WorkerId, options?: CallOptions): Promise<OwnedContainer | null>;
+
+  /** Every container of this host, whatever its state, also those that an earlier agent started. */
+  list(options?: CallOptions): Promise<readonly OwnedContainer[]>;
+
+  /**
+   * Asks it to end (SIGTERM) and returns at once. The caller waits and calls `kill` when `graceMs` is over; a runtime
+   * whose engine counts the grace itself passes it on. Not running, or absent, is success.
+   */
+  stop(workerId: WorkerId, graceMs: number, options?: CallOptions): Promise<void>;
+
+  /** Ends it now (SIGKILL) with all that it started. Not running, or absent, is success. */
+  kill(workerId: WorkerId, options?: CallOptions): Promise<void>;
+
+  /** Kills it if need be, and resolves when nothing of it is left. Absent is success. */
+  remove(workerId: WorkerId, options?: CallOptions): Promise<void>;
+
+  /** The last `lines` lines that it printed, oldest first; empty when it is absent. At most `LOG_TAIL_LINES_MAX`. */
+  logs(workerId: WorkerId, lines: number, options?: CallOptions): Promise<readonly string[]>;
+
+  /** Images that could be started now, for the inventory. */
+  images(options?: CallOptions): Promise<readonly string[]>;
+
+  /** Calls `onChange` soon after a container changed state; a hint, no promise. Returns the function that ends it. */
+  watch(onChange: () => void): () => void;
+
+  /** Ends timers and connections. Containers go on. */
+  close(): Promise<void>;
+}
+
+export const LOG_TAIL_LINES_MAX = 5_000;
+
+/** Why a runtime could not do what was asked. The word stands in the worker's reason and in metrics. */
+export type RuntimeErrorReason =
+  | 'cancelled'
+  | 'disk-full'
+  | 'image-missing'
+  | 'image-unreachable'
+  | 'no-such-device'
+  | 'out-of-memory'
+  | 'runtime-unavailable'
+  | 'setup-failed'
+  | 'start-failed';
+
+/** Whether the very same call may succeed later, although nobody changed what is wanted. */
+const IS_TEMPORARY: Readonly<Record<RuntimeErrorReason, boolean>> = {
+  cancelled: true,
+  'disk-full': true,
+  'image-missing': false,
+  'image-unreachable': true,
+  'no-such-device': false,
+  'out-of-memory': true,
+  'runtime-unavailable': true,
+  'setup-failed': false,
+  'start-failed': false,
+};
+
+/** `message` is for people and may be shown to the endpoint's owner. */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError';
+  readonly reason: RuntimeErrorReason;
+
+  constructor(reason: RuntimeErrorReason, detail: string, options: { readonly cause?: unknown } = {}) {
+    super(detail, options);
+    this.reason = reason;
+  }
+
+  get isTemporary(): boolean {
+    return IS_TEMPORARY[this.reason];
+  }
+}
+
+/** Throws when the caller has given up. Called between the steps of a verb. */
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new RuntimeError('cancelled', 'The agent gave up on this step.');
+}

@@ -1,0 +1,37 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import type { ContainerExit, ContainerState, OwnedContainer } from '../container-runtime.port.js';
+import { fromEngineLabels } from './container-options.js';
+
+const SIGKILL_EXIT_CODE = 137;
+const SIGNAL_BASE = 128;
+const MIB = 1024 * 1024;
+
+/** What the engine's description of a container means; null when it is none of ours. */
+export function ownedOf(look: ContainerInspectInfo): OwnedContainer | null {
+  const labels = fromEngineLabels(look.Config.Labels);
+  if (labels === null) return null;
+  const state = stateOf(look);
+  const startedAtMs = state.kind === 'created' ? null : Date.parse(look.State.StartedAt);
+  return { containerId: look.Id, labels, state, startedAtMs };
+}
+
+function stateOf({ State: state, HostConfig: { Memory: memoryBytes = 0 } }: ContainerInspectInfo): ContainerState {
+  if (state.Status === 'created') return { kind: 'created' };
+  if (state.Running) return { kind: 'running' };
+  return { kind: 'ended', exit: exitOf(state, memoryBytes) };
+}
+
+function exitOf(
+  { OOMKilled, ExitCode: code, Error: error }: ContainerInspectInfo['State'],
+  memoryBytes: number,
+): ContainerExit {
+  if (OOMKilled) {
+    const detail = `ran out of memory: its limit is ${String(Math.round(memoryBytes / MIB))} MiB`;
+    return { code, cause: 'out-of-memory', detail };
+  }
+  const suffix = error === '' ? '' : `: ${error}`;
+  if (code === SIGKILL_EXIT_CODE) return { code, cause: 'killed', detail: `killed${suffix}` };
+  if (code > SIGNAL_BASE)
+    return { code, cause: 'killed', detail: `ended by signal ${String(code - SIGNAL_BASE)}${suffix}` };
+  return { code, cause: 'exited', detail: `exited with code ${String(code)}${suffix}` };
+}

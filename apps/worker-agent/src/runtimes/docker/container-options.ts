@@ -1,0 +1,88 @@
+import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import type { ContainerCreateOptions, HostConfig } from 'dockerode';
+import type { ContainerLabels, ContainerStart } from '../container-runtime.port.js';
+
+export interface ContainerSurroundings {
+  readonly network: string;
+  /** Name under which a container finds the agent's bridge. */
+  readonly bridgeHost: string;
+  /** Cores of the engine's machine: it refuses a container that may use more. */
+  readonly cores: number;
+  readonly canLimitDisk: boolean;
+}
+
+const PIDS_MAX = 4_096;
+const NANOS = 1e9;
+const LOG_DRIVER = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } };
+/** Shared memory as a share of memory, as a plain Linux has it: the engine's 64 MB is too little for data loaders. */
+const SHM_SHARE = 0.5;
+
+export const containerName = (workerId: WorkerId): string => `berth-${workerId}`;
+
+/**
+ * A container as the engine creates it. It runs unprivileged, with no capability and no way to get one, with an init as
+ * first process (a shell there would not pass SIGTERM on), and cannot reach other workers.
+ */
+export function containerOptions(start: ContainerStart, around: ContainerSurroundings): ContainerCreateOptions {
+  const { labels, args, env } = start;
+  return {
+    name: containerName(labels.workerId),
+    Image: labels.image,
+    // Without words of its own the endpoint leaves the image's command as it is.
+    ...(args.length > 0 ? { Cmd: [...args] } : {}),
+    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    Labels: toEngineLabels(labels),
+    HostConfig: hostConfig(start, around),
+  };
+}
+
+function hostConfig({ labels, limits, areGpusReal }: ContainerStart, around: ContainerSurroundings): HostConfig {
+  const gpus = areGpusReal ? labels.gpuIndexes.map(String) : [];
+  return {
+    NanoCpus: Math.round(Math.min(limits.vcpus, around.cores) * NANOS),
+    Memory: limits.memoryBytes,
+    // The same figure means no swap: a worker that swaps is slower than one that says it is out of memory.
+    MemorySwap: limits.memoryBytes,
+    ShmSize: Math.round(limits.memoryBytes * SHM_SHARE),
+    PidsLimit: PIDS_MAX,
+    Privileged: false,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
+    Init: true,
+    RestartPolicy: { Name: 'no' },
+    LogConfig: LOG_DRIVER,
+    NetworkMode: around.network,
+    ExtraHosts: [`${around.bridgeHost}:host-gateway`],
+    ...(gpus.length > 0
+      ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: gpus, Capabilities: [['gpu', 'utility', 'compute']] }] }
+      : {}),
+    ...(limits.diskBytes !== null && around.canLimitDisk ? { StorageOpt: { size: String(limits.diskBytes) } } : {}),
+  };
+}
+
+export const HOST_LABEL = 'berth.host';
+
+const toEngineLabels = (labels: ContainerLabels): Record<string, string> => ({
+  [HOST_LABEL]: labels.hostId,
+  'berth.worker': labels.workerId,
+  'berth.endpoint': labels.endpointId,
+  'berth.release': String(labels.release),
+  'berth.image': labels.image,
+  'berth.gpus': labels.gpuIndexes.join(','),
+});
+
+/** Null for a container that is none of ours: its labels were made by somebody else. */
+export function fromEngineLabels(labels: Readonly<Record<string, string | undefined>>): ContainerLabels | null {
+  const hostId = labels[HOST_LABEL];
+  const workerId = labels['berth.worker'];
+  const endpointId = labels['berth.endpoint'];
+  if (hostId === undefined || workerId === undefined || endpointId === undefined) return null;
+  return {
+    hostId: hostId as HostId,
+    workerId: workerId as WorkerId,
+    endpointId: endpointId as EndpointId,
+    release: Number(labels['berth.release']),
+    image: labels['berth.image'] ?? '',
+    gpuIndexes: (labels['berth.gpus'] ?? '').split(',').filter(Boolean).map(Number),
+  };
+}

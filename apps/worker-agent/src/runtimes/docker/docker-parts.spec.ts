@@ -1,0 +1,125 @@
+import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { describe, expect, test } from '@jest/globals';
+import type { ContainerStart } from '../container-runtime.port.js';
+import { containerOptions, fromEngineLabels } from './container-options.js';
+import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
+import { textOfFrames } from './log-frames.js';
+import { registryOf } from './pull-image.js';
+
+/** An error as the engine's client throws it. */
+const engineError = (message: string, statusCode?: number): Error =>
+  Object.assign(new Error(`(HTTP code ${String(statusCode)}) ${message}`), { statusCode, json: { message } });
+
+describe('errors of a pull', () => {
+  test.each([
+    ['manifest for python:9 not found: manifest unknown', 404, 'image-missing'],
+    ["pull access denied for x, repository does not exist or may require 'docker login'", 404, 'image-missing'],
+    ['no matching manifest for linux/arm64 in the manifest list entries', 404, 'image-missing'],
+    ['unauthorized: authentication required', 500, 'image-missing'],
+    ['invalid reference format', 400, 'image-missing'],
+    ['toomanyrequests: You have reached your pull rate limit', 429, 'image-unreachable'],
+    ['Get "https://registry/v2/": dial tcp: lookup registry: no such host', 500, 'image-unreachable'],
+    ['write /var/lib/docker/tmp: no space left on device', 500, 'disk-full'],
+  ])('%s', (message, status, reason) => {
+    expect(fromPullError(engineError(message, status), 'x')).toMatchObject({ reason });
+    // The same text may also come within the answer, where it has no status.
+    expect(fromPullError(new Error(message), 'x')).toMatchObject({ reason });
+  });
+});
+
+describe('errors of a start', () => {
+  test.each([
+    ['No such image: x', 404, 'image-missing'],
+    ['could not select device driver "nvidia" with capabilities: [[gpu]]', 500, 'no-such-device'],
+    ['nvidia-container-cli: device error: 7: unknown device', 500, 'no-such-device'],
+    ['Minimum memory limit allowed is 6MB.', 400, 'out-of-memory'],
+    ['mkdir /var/lib/docker/overlay2: no space left on device', 500, 'disk-full'],
+    ['The container name "/berth-w1" is already in use by container "abc"', 409, 'runtime-unavailable'],
+    ['OCI runtime create failed: something new', 400, 'start-failed'],
+  ])('%s', (message, status, reason) => {
+    expect(fromStartError(engineError(message, status), 'x')).toMatchObject({ reason });
+  });
+});
+
+test('an engine that is not there is temporary, a call that was given up is cancelled', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  expect(fromStartError(refused, 'x')).toMatchObject({ reason: 'runtime-unavailable', isTemporary: true });
+  expect(fromPullError(refused, 'x')).toMatchObject({ reason: 'runtime-unavailable' });
+  const aborted = Object.assign(new Error('aborted'), { code: 'ABORT_ERR' });
+  expect(fromEngineError(aborted, 'x')).toMatchObject({ reason: 'cancelled' });
+});
+
+test('a disk limit that the storage cannot keep is told from other errors', () => {
+  const refusal = "--storage-opt is supported only for overlay over xfs with 'pquota' mount option";
+  expect(isDiskLimitRefusal(engineError(refusal, 500))).toBe(true);
+  expect(isDiskLimitRefusal(engineError('no space left on device', 500))).toBe(false);
+});
+
+describe('container options', () => {
+  const start: ContainerStart = {
+    labels: {
+      hostId: 'h1' as HostId,
+      workerId: 'w1' as WorkerId,
+      endpointId: 'e1' as EndpointId,
+      release: 4,
+      image: 'x:1',
+      gpuIndexes: [1, 3],
+    },
+    args: [],
+    env: { A: 'b=c' },
+    limits: { vcpus: 1.5, memoryBytes: 1024, diskBytes: 4096 },
+    areGpusReal: true,
+  };
+  const around = { network: 'n', bridgeHost: 'berth-host', cores: 4, canLimitDisk: true };
+
+  test('name the worker, its devices, and what it may use', () => {
+    expect(containerOptions(start, around)).toMatchObject({
+      name: 'berth-w1',
+      Env: ['A=b=c'],
+      HostConfig: {
+        NanoCpus: 1.5e9,
+        Memory: 1024,
+        MemorySwap: 1024,
+        StorageOpt: { size: '4096' },
+        ExtraHosts: ['berth-host:host-gateway'],
+        DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: ['1', '3'] }],
+      },
+    });
+  });
+
+  test('leave the image its own command when the endpoint has no arguments', () => {
+    expect(containerOptions(start, around)).not.toHaveProperty('Cmd');
+    expect(containerOptions({ ...start, args: ['x'] }, around)).toHaveProperty('Cmd', ['x']);
+  });
+
+  test('ask for no device where GPUs are simulated, and for no disk limit where none can be kept', () => {
+    const { HostConfig } = containerOptions({ ...start, areGpusReal: false }, { ...around, canLimitDisk: false });
+    expect(HostConfig).not.toHaveProperty('DeviceRequests');
+    expect(HostConfig).not.toHaveProperty('StorageOpt');
+  });
+
+  test('carry labels that are read back as they were', () => {
+    expect(fromEngineLabels(containerOptions(start, around).Labels ?? {})).toEqual(start.labels);
+    expect(fromEngineLabels({ 'com.example': 'x' })).toBeNull();
+  });
+});
+
+test('log frames are joined, also where one ends in the middle of a character', () => {
+  const frame = (bytes: Buffer): Buffer => {
+    const header = Buffer.alloc(8);
+    header.writeUInt32BE(bytes.length, 4);
+    return Buffer.concat([header, bytes]);
+  };
+  const text = Buffer.from('one\ntwö\n');
+  expect(textOfFrames(Buffer.concat([frame(text.subarray(0, 7)), frame(text.subarray(7))]))).toBe('one\ntwö\n');
+});
+
+test.each([
+  ['python:3.12', 'https://index.docker.io/v1/'],
+  ['user/image', 'https://index.docker.io/v1/'],
+  ['ghcr.io/user/image:1', 'ghcr.io'],
+  ['localhost:5000/image', 'localhost:5000'],
+  ['localhost/image', 'localhost'],
+])('the registry of %s is %s', (image, registry) => {
+  expect(registryOf(image)).toBe(registry);
+});

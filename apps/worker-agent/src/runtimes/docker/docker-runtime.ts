@@ -1,0 +1,231 @@
+import type { HostId, WorkerId } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import Dockerode, { type Container } from 'dockerode';
+import {
+  LOG_TAIL_LINES_MAX,
+  RuntimeError,
+  throwIfCancelled,
+  type CallOptions,
+  type ContainerRuntime,
+  type ContainerStart,
+  type ImageRequest,
+  type OwnedContainer,
+  type PrepareOptions,
+} from '../container-runtime.port.js';
+import { ownedOf } from './container-look.js';
+import { HOST_LABEL, containerName, containerOptions, type ContainerSurroundings } from './container-options.js';
+import { fromEngineError, fromStartError, hasStatus, isDiskLimitRefusal } from './engine-errors.js';
+import { followEvents } from './engine-events.js';
+import { textOfFrames } from './log-frames.js';
+import { ensureImage } from './pull-image.js';
+
+export interface DockerRuntimeOptions {
+  readonly hostId: HostId;
+  readonly socketPath: string;
+  /** Name under which containers find the agent's bridge. */
+  readonly bridgeHost: string;
+  readonly clock: Clock;
+}
+
+/** One network for the workers of all hosts on an engine: its containers cannot talk to one another. */
+const NETWORK = 'berth-workers';
+/** An engine that is silent for so long is not there; what streams (pulls, events) may be silent for as long as it likes. */
+const CALL_TIMEOUT_MS = 60_000;
+const REMOVE_POLL_MS = 50;
+const REMOVE_MAX_MS = 60_000;
+
+/**
+ * Workers as containers of a Docker engine.
+ *
+ * A container's disk limit is kept only where the engine's storage can: elsewhere (overlay2 on ext4) it is not enforced.
+ */
+export class DockerRuntime implements ContainerRuntime {
+  readonly kind = 'docker';
+  readonly #options: DockerRuntimeOptions;
+  readonly #engine: Dockerode;
+  readonly #streams: Dockerode;
+  readonly #cores: number;
+  readonly #closing = new AbortController();
+  #canLimitDisk = true;
+  /** As the last list found them, by container id. */
+  #running: ReadonlyMap<string, OwnedContainer> = new Map();
+
+  private constructor(options: DockerRuntimeOptions, engine: Dockerode, cores: number) {
+    this.#options = options;
+    this.#engine = engine;
+    this.#streams = new Dockerode({ socketPath: options.socketPath });
+    this.#cores = cores;
+  }
+
+  /** @throws RuntimeError `runtime-unavailable` when no engine answers on the socket */
+  static async open(options: DockerRuntimeOptions): Promise<DockerRuntime> {
+    const engine = new Dockerode({ socketPath: options.socketPath, timeout: CALL_TIMEOUT_MS });
+    try {
+      const { NCPU } = (await engine.info()) as { readonly NCPU: number };
+      await ensureNetwork(engine);
+      return new DockerRuntime(options, engine, NCPU);
+    } catch (error) {
+      throw fromEngineError(error, `The container engine at ${options.socketPath} cannot be used`);
+    }
+  }
+
+  async prepare(request: ImageRequest, options: PrepareOptions = {}): Promise<void> {
+    await ensureImage(this.#streams, request, options);
+  }
+
+  async start(start: ContainerStart, options: CallOptions = {}): Promise<OwnedContainer> {
+    const { workerId } = start.labels;
+    const present = await this.inspect(workerId);
+    if (present?.state.kind === 'running') return present;
+    await this.remove(workerId, options);
+    throwIfCancelled(options.signal);
+    try {
+      const container = await this.#create(start);
+      await container.start();
+      const started = await this.inspect(workerId);
+      if (started === null) throw new RuntimeError('start-failed', `Worker ${workerId} vanished while it was started.`);
+      return started;
+    } catch (error) {
+      // Why it did not start is the news, not whether what was created could be removed: the next start replaces it.
+      await this.remove(workerId).catch(() => undefined);
+      throw fromStartError(error, `Worker ${workerId} could not be started`);
+    }
+  }
+
+  async inspect(workerId: WorkerId, _options: CallOptions = {}): Promise<OwnedContainer | null> {
+    return this.#look(this.#container(workerId));
+  }
+
+  async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
+    const filters = { label: [`${HOST_LABEL}=${this.#options.hostId}`] };
+    const listing = { all: true, filters: JSON.stringify(filters) };
+    const found = await ask('The containers cannot be listed', () => this.#engine.listContainers(listing));
+    // The list has neither exit codes nor start times; it is asked for every second, and what runs does not change.
+    const looks = await Promise.all(
+      found.map(async ({ Id, State }) => {
+        const known = State === 'running' ? this.#running.get(Id) : undefined;
+        return known ?? (await this.#look(this.#engine.getContainer(Id)));
+      }),
+    );
+    const containers = looks.filter((look) => look !== null);
+    const running = containers.filter(({ state }) => state.kind === 'running');
+    this.#running = new Map(running.map((container) => [container.containerId, container]));
+    return containers;
+  }
+
+  async stop(workerId: WorkerId, _graceMs: number, _options: CallOptions = {}): Promise<void> {
+    await this.#signal(workerId, 'SIGTERM');
+  }
+
+  async kill(workerId: WorkerId, _options: CallOptions = {}): Promise<void> {
+    await this.#signal(workerId, 'SIGKILL');
+  }
+
+  async remove(workerId: WorkerId, { signal }: CallOptions = {}): Promise<void> {
+    const container = this.#container(workerId);
+    const { clock } = this.#options;
+    const deadlineMs = clock.monotonicMs() + REMOVE_MAX_MS;
+    while ((await this.#look(container)) !== null) {
+      throwIfCancelled(signal);
+      const what = `Worker ${workerId} cannot be removed`;
+      if (clock.monotonicMs() > deadlineMs) throw new RuntimeError('runtime-unavailable', `${what}: it stays.`);
+      // 409: somebody removes it already.
+      await askUnless([404, 409], what, () => container.remove({ force: true, v: true }));
+      if ((await this.#look(container)) === null) return;
+      await clock.sleep(REMOVE_POLL_MS, signal);
+    }
+  }
+
+  async logs(workerId: WorkerId, lines: number, _options: CallOptions = {}): Promise<readonly string[]> {
+    const tail = Math.min(lines, LOG_TAIL_LINES_MAX);
+    const options = { stdout: true, stderr: true, tail, follow: false } as const;
+    const container = this.#container(workerId);
+    if (tail === 0 || (await this.#look(container)) === null) return [];
+    const what = `The log of worker ${workerId} cannot be read`;
+    const frames = await askUnless([404], what, () => container.logs(options));
+    const all = textOfFrames(frames ?? Buffer.alloc(0)).split('\n');
+    if (all.at(-1) === '') all.pop();
+    return all.slice(-tail);
+  }
+
+  async images(_options: CallOptions = {}): Promise<readonly string[]> {
+    const found = await ask('The images cannot be listed', () => this.#engine.listImages());
+    return found.flatMap(({ RepoTags }) => RepoTags ?? []).filter((tag) => tag !== '<none>:<none>');
+  }
+
+  watch(onChange: () => void): () => void {
+    const ended = new AbortController();
+    const signal = AbortSignal.any([ended.signal, this.#closing.signal]);
+    const { clock, hostId } = this.#options;
+    void followEvents(this.#streams, { hostId, onChange, clock, signal });
+    return () => {
+      ended.abort();
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+  }
+
+  #container(workerId: WorkerId): Container {
+    return this.#engine.getContainer(containerName(workerId));
+  }
+
+  async #create(start: ContainerStart): Promise<Container> {
+    try {
+      return await this.#engine.createContainer(containerOptions(start, this.#surroundings()));
+    } catch (error) {
+      if (!this.#canLimitDisk || !isDiskLimitRefusal(error)) throw error;
+      this.#canLimitDisk = false;
+      return this.#engine.createContainer(containerOptions(start, this.#surroundings()));
+    }
+  }
+
+  #surroundings(): ContainerSurroundings {
+    const { bridgeHost } = this.#options;
+    return { network: NETWORK, bridgeHost, cores: this.#cores, canLimitDisk: this.#canLimitDisk };
+  }
+
+  async #signal(workerId: WorkerId, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const container = this.#container(workerId);
+    if ((await this.#look(container))?.state.kind !== 'running') return;
+    // 409: it has ended meanwhile.
+    await askUnless([404, 409], `Worker ${workerId} cannot be ended`, () => container.kill({ signal }));
+  }
+
+  /** Null where there is none of this host's, even under a name that would be ours. */
+  async #look(container: Container): Promise<OwnedContainer | null> {
+    const look = await askUnless([404], 'A container cannot be inspected', () => container.inspect());
+    const owned = look === undefined ? null : ownedOf(look);
+    return owned?.labels.hostId === this.#options.hostId ? owned : null;
+  }
+}
+
+/** @throws RuntimeError in place of whatever the engine's client throws */
+async function ask<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw fromEngineError(error, what);
+  }
+}
+
+/** `undefined` when the engine answers with one of the statuses that are as good as success. */
+async function askUnless<T>(statuses: readonly number[], what: string, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (hasStatus(error, ...statuses)) return undefined;
+    throw fromEngineError(error, what);
+  }
+}
+
+async function ensureNetwork(engine: Dockerode): Promise<void> {
+  const options = { 'com.docker.network.bridge.enable_icc': 'false' };
+  try {
+    await engine.getNetwork(NETWORK).inspect();
+  } catch (error) {
+    if (!hasStatus(error, 404)) throw error;
+    await engine.createNetwork({ Name: NETWORK, Driver: 'bridge', CheckDuplicate: true, Options: options });
+  }
+}

@@ -1,0 +1,276 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorkerId } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import {
+  LOG_TAIL_LINES_MAX,
+  RuntimeError,
+  throwIfCancelled,
+  type CallOptions,
+  type ContainerRuntime,
+  type ContainerStart,
+  type ContainerState,
+  type ImageRequest,
+  type OwnedContainer,
+  type PrepareOptions,
+} from '../container-runtime.port.js';
+import { fromSystemError } from '../system-error.js';
+import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
+import { LAUNCH_SCRIPT } from './launch-script.js';
+import { findByEnvironment, killGroup, killProcess } from './process-group.js';
+import { isAlive } from './process-identity.js';
+import { runSetup } from './run-setup.js';
+import { WorkerFolder, createWorkerFolder, describeExit, listWorkerFolders, removeLeftovers } from './worker-folder.js';
+import { makeWorkingCopy } from './working-copy.js';
+
+export interface ProcessRuntimeOptions {
+  /** Where the folders of started workers lie; an agent has one of its own. */
+  readonly workersFolder: string;
+  /** Where the images lie. */
+  readonly imagesFolder: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** What every worker gets of the agent's environment, no more: PATH and LANG. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The setups' environment: the operator's own, with the settings of package managers. */
+  readonly setupEnvironment: Readonly<Record<string, string>>;
+  readonly setupTimeoutMs?: number;
+  readonly logMaxBytes?: number;
+}
+
+const SETUP_TIMEOUT_MS = 15 * 60_000;
+const LOG_MAX_BYTES = 10 * 1024 * 1024;
+const TICK_MS = 1_000;
+const POLL_MS = 5;
+const LAUNCH_MAX_MS = 10_000;
+const REMOVE_MAX_MS = 10_000;
+const ID_LENGTH = 20;
+/** Marks every process of a worker, also one that left its group. */
+const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
+
+/**
+ * Workers as plain child processes, for trying Berth on a machine without a container engine.
+ *
+ * NEVER FOR TENANTS: nothing keeps such a worker from the machine's files, network and other processes, and CPU, memory
+ * and disk limits are not enforced.
+ *
+ * Workers run in sessions of their own and outlive the agent; another instance on the same folder finds them again.
+ */
+export class ProcessRuntime implements ContainerRuntime {
+  readonly kind = 'process';
+  readonly #options: ProcessRuntimeOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #stopTicking: () => void;
+
+  private constructor(options: ProcessRuntimeOptions) {
+    this.#options = options;
+    this.#stopTicking = options.clock.every(TICK_MS, () => void this.#rotateLogs());
+  }
+
+  static async open(options: ProcessRuntimeOptions): Promise<ProcessRuntime> {
+    await mkdir(options.workersFolder, { recursive: true, mode: 0o700 });
+    await removeLeftovers(options.workersFolder);
+    return new ProcessRuntime(options);
+  }
+
+  async prepare({ image }: ImageRequest, options: PrepareOptions = {}): Promise<void> {
+    throwIfCancelled(options.signal);
+    const { clock, random, setupEnvironment, setupTimeoutMs } = this.#options;
+    const found = await findImageFolder(this.#options.imagesFolder, image);
+    try {
+      await runSetup(found, {
+        clock,
+        random,
+        environment: setupEnvironment,
+        timeoutMs: setupTimeoutMs ?? SETUP_TIMEOUT_MS,
+        signal: options.signal,
+        onProgress: options.onProgress ?? ((): void => undefined),
+      });
+    } catch (error) {
+      throw fromSystemError(error, 'setup-failed', `Image ${image} could not be set up`);
+    }
+  }
+
+  async start(start: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
+    const { workerId } = start.labels;
+    const present = await this.inspect(workerId);
+    if (present?.state.kind === 'running') return present;
+    await this.remove(workerId, signal === undefined ? {} : { signal });
+    const image = await findImageFolder(this.#options.imagesFolder, start.labels.image);
+    try {
+      const { clock, random, workersFolder } = this.#options;
+      const life = { containerId: random.id(ID_LENGTH), labels: start.labels, startedAtMs: clock.nowMs() };
+      const folder = await createWorkerFolder(workersFolder, life, (draft) =>
+        makeWorkingCopy(image.folder, draft.work, signal),
+      );
+      await this.#launch(folder, image, start);
+      return { ...life, state: { kind: 'running' } };
+    } catch (error) {
+      throw fromSystemError(error, 'start-failed', `Worker ${workerId} could not be started`);
+    }
+  }
+
+  async inspect(workerId: WorkerId, _options: CallOptions = {}): Promise<OwnedContainer | null> {
+    return attempt(`Worker ${workerId} cannot be seen`, () => describe(this.#folder(workerId)));
+  }
+
+  async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
+    return attempt('The workers cannot be listed', async () => {
+      const folders = await listWorkerFolders(this.#options.workersFolder);
+      const containers = await Promise.all(folders.map(describe));
+      return containers.filter((container) => container !== null);
+    });
+  }
+
+  async stop(workerId: WorkerId, _graceMs: number, _options: CallOptions = {}): Promise<void> {
+    await attempt(`Worker ${workerId} cannot be ended`, async () => {
+      const identity = await this.#folder(workerId).identity();
+      if (identity !== null && (await isAlive(identity))) killProcess(identity.pid, 'SIGTERM');
+    });
+  }
+
+  async kill(workerId: WorkerId, _options: CallOptions = {}): Promise<void> {
+    await attempt(`Worker ${workerId} cannot be ended`, () => this.#killGroup(this.#folder(workerId)));
+  }
+
+  async remove(workerId: WorkerId, { signal }: CallOptions = {}): Promise<void> {
+    await attempt(`Worker ${workerId} cannot be removed`, () => this.#remove(workerId, signal));
+  }
+
+  async logs(workerId: WorkerId, lines: number, _options: CallOptions = {}): Promise<readonly string[]> {
+    const tail = Math.min(lines, LOG_TAIL_LINES_MAX);
+    return attempt(`The log of worker ${workerId} cannot be read`, () => this.#folder(workerId).logTail(tail));
+  }
+
+  images(_options: CallOptions = {}): Promise<readonly string[]> {
+    return listImages(this.#options.imagesFolder);
+  }
+
+  watch(onChange: () => void): () => void {
+    this.#listeners.add(onChange);
+    return () => this.#listeners.delete(onChange);
+  }
+
+  async close(): Promise<void> {
+    this.#stopTicking();
+    this.#listeners.clear();
+  }
+
+  #folder(workerId: WorkerId): WorkerFolder {
+    return new WorkerFolder(join(this.#options.workersFolder, workerId));
+  }
+
+  async #launch(folder: WorkerFolder, image: ImageFolder, start: ContainerStart): Promise<void> {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', LAUNCH_SCRIPT, 'berth-worker', folder.path, ...image.command, ...start.args],
+      {
+        cwd: folder.work,
+        env: this.#environment(folder, start),
+        stdio: 'ignore',
+        detached: true,
+      },
+    );
+    child.unref();
+    const failure = failureOf(child);
+    child.on('exit', () => {
+      for (const listener of this.#listeners) listener();
+    });
+    const { clock } = this.#options;
+    const deadlineMs = clock.monotonicMs() + LAUNCH_MAX_MS;
+    while ((await folder.identity()) === null) {
+      const why = failure() ?? (clock.monotonicMs() > deadlineMs ? 'it did not come up' : null);
+      if (why !== null) throw new RuntimeError('start-failed', `Worker ${start.labels.workerId} not started: ${why}.`);
+      await clock.sleep(POLL_MS);
+    }
+  }
+
+  #environment(folder: WorkerFolder, { env, labels, areGpusReal }: ContainerStart): Record<string, string> {
+    return {
+      ...this.#options.environment,
+      // Not the operator's home: the SDK would take an API key that it finds there for its own (wire contract 1.2).
+      HOME: folder.work,
+      TMPDIR: folder.temporary,
+      ...(areGpusReal ? { CUDA_VISIBLE_DEVICES: labels.gpuIndexes.join(',') } : {}),
+      ...env,
+      [MARK_VARIABLE]: folder.path,
+    };
+  }
+
+  async #remove(workerId: WorkerId, signal: AbortSignal | undefined): Promise<void> {
+    const folder = this.#folder(workerId);
+    const { clock } = this.#options;
+    const deadlineMs = clock.monotonicMs() + REMOVE_MAX_MS;
+    while (await this.#killAll(folder)) {
+      throwIfCancelled(signal);
+      if (clock.monotonicMs() > deadlineMs) {
+        throw new RuntimeError('runtime-unavailable', `Processes of worker ${workerId} do not end.`);
+      }
+      await clock.sleep(POLL_MS, signal);
+    }
+    await folder.remove();
+  }
+
+  /** True when there was something to kill. */
+  async #killGroup(folder: WorkerFolder): Promise<boolean> {
+    const identity = await folder.identity();
+    if (identity === null || !(await isAlive(identity))) return false;
+    await folder.noteKill();
+    killGroup(identity.pid, 'SIGKILL');
+    return true;
+  }
+
+  /** The group, and what has left it. True when something was still there. */
+  async #killAll(folder: WorkerFolder): Promise<boolean> {
+    const isLeaderAlive = await this.#killGroup(folder);
+    const strays = await findByEnvironment(MARK_VARIABLE, folder.path);
+    for (const pid of strays) killProcess(pid, 'SIGKILL');
+    return isLeaderAlive || strays.length > 0;
+  }
+
+  async #rotateLogs(): Promise<void> {
+    for (const folder of await listWorkerFolders(this.#options.workersFolder)) {
+      // A worker may be removed meanwhile; a full disk shows where the log is needed, not here.
+      await folder.rotateLog(this.#options.logMaxBytes ?? LOG_MAX_BYTES).catch(() => undefined);
+    }
+  }
+}
+
+/** @throws RuntimeError in place of whatever the system throws */
+async function attempt<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw fromSystemError(error, 'runtime-unavailable', what);
+  }
+}
+
+async function describe(folder: WorkerFolder): Promise<OwnedContainer | null> {
+  const file = await folder.labels();
+  if (file === null) return null;
+  const state = await stateOf(folder);
+  return { ...file, state, startedAtMs: state.kind === 'created' ? null : file.startedAtMs };
+}
+
+async function stateOf(folder: WorkerFolder): Promise<ContainerState> {
+  const identity = await folder.identity();
+  if (identity === null) return { kind: 'created' };
+  const isRunning = (await folder.exitCode()) === null && (await isAlive(identity));
+  if (isRunning) return { kind: 'running' };
+  // Read again: it may have ended, and written its code, between the two looks.
+  return { kind: 'ended', exit: describeExit(await folder.exitCode(), await folder.wasKilled()) };
+}
+
+/** Why the child could not do its work, once that is known. */
+function failureOf(child: ChildProcess): () => string | null {
+  let failure: string | null = null;
+  child.on('error', (error) => {
+    failure = error.message;
+  });
+  child.on('exit', (code, signal) => {
+    // Ended before it said who it is; a program that ended at once has said so, and is nobody's failure to start.
+    failure ??= `its shell ended with ${signal ?? `code ${String(code)}`}`;
+  });
+  return () => failure;
+}

@@ -1,0 +1,172 @@
+import { mkdir, open, readFile, readdir, rename, rm, stat, truncate, copyFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { ContainerExit, ContainerLabels } from '../container-runtime.port.js';
+import { parseIdentity, type ProcessIdentity } from './process-identity.js';
+
+interface LabelsFile {
+  readonly containerId: string;
+  readonly labels: ContainerLabels;
+  readonly startedAtMs: number;
+}
+
+const REMOVING_PREFIX = '.removing-';
+const DRAFT_PREFIX = '.draft-';
+
+/**
+ * What is written down about one started worker, in a folder named after it:
+ * `labels.json`, `identity` (of the shell around the program), `exit` (its code), `killed` (we did it), `output.log`
+ * and `output.1.log`, `work/` (where it runs) and `tmp/`.
+ */
+export class WorkerFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  get work(): string {
+    return join(this.path, 'work');
+  }
+
+  get temporary(): string {
+    return join(this.path, 'tmp');
+  }
+
+  /** Null when there is no such worker. */
+  async labels(): Promise<LabelsFile | null> {
+    const text = await readIfThere(join(this.path, 'labels.json'));
+    return text === null ? null : (JSON.parse(text) as LabelsFile);
+  }
+
+  /** Null until the program's shell has said who it is. */
+  async identity(): Promise<ProcessIdentity | null> {
+    const text = await readIfThere(join(this.path, 'identity'));
+    return text === null ? null : parseIdentity(text);
+  }
+
+  /** Null while the program runs, and when nobody could write its code down. */
+  async exitCode(): Promise<number | null> {
+    const text = await readIfThere(join(this.path, 'exit'));
+    return text === null ? null : Number(text);
+  }
+
+  async wasKilled(): Promise<boolean> {
+    return (await readIfThere(join(this.path, 'killed'))) !== null;
+  }
+
+  /** Says before a SIGKILL that it is ours: it takes the shell along, which then cannot write the exit code. */
+  async noteKill(): Promise<void> {
+    await writeIfThere(join(this.path, 'killed'), '');
+  }
+
+  /** Keeps the log bounded: twice `maxBytes`, and what comes between two calls. */
+  async rotateLog(maxBytes: number): Promise<void> {
+    const log = join(this.path, 'output.log');
+    const size = await stat(log).then(
+      (found) => found.size,
+      () => 0,
+    );
+    if (size <= maxBytes) return;
+    // The program has the file open for appending, so it is emptied in place: what it writes next lands at the start.
+    await copyFile(log, join(this.path, 'output.1.log'));
+    await truncate(log);
+  }
+
+  async logTail(lines: number): Promise<readonly string[]> {
+    const latest = await readEnd(join(this.path, 'output.log'));
+    const before = countLines(latest) > lines ? '' : await readEnd(join(this.path, 'output.1.log'));
+    const all = (before + latest).split('\n');
+    if (all.at(-1) === '') all.pop();
+    return lines === 0 ? [] : all.slice(-lines);
+  }
+
+  /** Takes it out of the list at once; its files go after that. */
+  async remove(): Promise<void> {
+    const aside = join(this.path, '..', `${REMOVING_PREFIX}${basename(this.path)}`);
+    await rm(aside, { recursive: true, force: true });
+    await renameIfThere(this.path, aside);
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** A worker's folder appears under its name only when it is whole: `fill` works on a draft of it. */
+export async function createWorkerFolder(
+  parent: string,
+  file: LabelsFile,
+  fill: (draft: WorkerFolder) => Promise<void>,
+): Promise<WorkerFolder> {
+  const draft = new WorkerFolder(join(parent, `${DRAFT_PREFIX}${file.labels.workerId}`));
+  await rm(draft.path, { recursive: true, force: true });
+  await mkdir(draft.temporary, { recursive: true });
+  await fill(draft);
+  await writeFile(join(draft.path, 'labels.json'), JSON.stringify(file));
+  const folder = new WorkerFolder(join(parent, file.labels.workerId));
+  await rename(draft.path, folder.path);
+  return folder;
+}
+
+export async function listWorkerFolders(parent: string): Promise<readonly WorkerFolder[]> {
+  const names = await readdir(parent).catch(() => []);
+  return names.filter((name) => !name.startsWith('.')).map((name) => new WorkerFolder(join(parent, name)));
+}
+
+/** Removes what an interrupted start or removal left. Nothing of it runs. */
+export async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const isLeftover = name.startsWith(REMOVING_PREFIX) || name.startsWith(DRAFT_PREFIX);
+    if (isLeftover) await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+const SIGNAL_BASE = 128;
+const SIGKILL = 9;
+
+/** What a code written by a shell means; `killedByUs` is for the case that nobody could write one. */
+export function describeExit(code: number | null, killedByUs: boolean): ContainerExit {
+  if (code === null && killedByUs)
+    return { code: SIGNAL_BASE + SIGKILL, cause: 'killed', detail: 'killed by the agent' };
+  if (code === null) return { code, cause: 'unknown', detail: 'ended while nobody watched' };
+  if (code === SIGNAL_BASE + SIGKILL && killedByUs) return { code, cause: 'killed', detail: 'killed by the agent' };
+  if (code === SIGNAL_BASE + SIGKILL) {
+    return { code, cause: 'killed', detail: 'killed from outside, perhaps because the machine ran out of memory' };
+  }
+  if (code > SIGNAL_BASE) return { code, cause: 'killed', detail: `ended by signal ${String(code - SIGNAL_BASE)}` };
+  return { code, cause: 'exited', detail: `exited with code ${String(code)}` };
+}
+
+const TAIL_MAX_BYTES = 1024 * 1024;
+
+async function readEnd(path: string): Promise<string> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (file === null) return '';
+  try {
+    const { size } = await file.stat();
+    const length = Math.min(size, TAIL_MAX_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.subarray(0, bytesRead).toString();
+  } finally {
+    await file.close();
+  }
+}
+
+const countLines = (text: string): number => text.split('\n').length - 1;
+
+async function readIfThere(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch(nullIfMissing);
+}
+
+async function writeIfThere(path: string, text: string): Promise<void> {
+  await writeFile(path, text).catch(nullIfMissing);
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  await rename(from, to).catch(nullIfMissing);
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}

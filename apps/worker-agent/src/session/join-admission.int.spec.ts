@@ -1,0 +1,98 @@
+import { hostSubject, type JoinRequest } from '@berth/contracts';
+import type { HostId, Inventory } from '@berth/domain';
+import { systemClock, systemRandom, type Clock } from '@berth/lifecycle';
+import { admitAgent, connectNats, readAuthRequest, refuseAgent, type AuthRequest } from '@berth/messaging';
+import { StartupError, silentLogger } from '@berth/telemetry';
+import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { AgentLinkService } from './agent-link.service.js';
+import { IdentityStore, type HostIdentity } from './identity.store.js';
+import { hashSecret, joinHost, type ConnectAs } from './join-host.js';
+
+jest.setTimeout(60_000);
+
+const nats = useNatsServer({ access: 'roles' });
+const newFolder = useTempFolders();
+const HOST = 'h1' as HostId;
+const TOKEN = 'bjt_h1_abcdefghijklmnopqrstuvwxyz';
+const SPEED = 50;
+
+/** The limits of a join are tens of seconds, and nothing here takes long. */
+const fastClock: Clock = {
+  ...systemClock,
+  monotonicMs: () => systemClock.monotonicMs() * SPEED,
+  sleep: (ms, signal) => systemClock.sleep(ms / SPEED, signal),
+};
+
+/** What the control plane knows, as its admission and its join do it. */
+const known: { token: string | null; secretHash: string | null } = { token: null, secretHash: null };
+
+function hostOf({ user, password = '' }: AuthRequest): HostId | null {
+  if (user === 'join') return password === known.token ? HOST : null;
+  return user === HOST && hashSecret(password) === known.secretHash ? HOST : null;
+}
+
+beforeAll(async () => {
+  const options = { issuerSeed: nats.keys.issuer, account: 'APP' };
+  const callout = await nats.connectAs('callout');
+  callout.subscribe('$SYS.REQ.USER.AUTH', {
+    callback: (_, message) => {
+      const request = readAuthRequest(message.string());
+      const hostId = hostOf(request);
+      const answer =
+        hostId === null
+          ? refuseAgent(request, 'no', options)
+          : admitAgent(request, { hostId, nowMs: systemClock.nowMs() }, options);
+      void answer.then((text) => message.respond(text));
+    },
+  });
+  const management = await nats.connectAs('management');
+  management.subscribe(hostSubject('*', 'join'), {
+    callback: (_, message) => {
+      known.secretHash = message.json<{ body: JoinRequest }>().body.secretHash;
+      known.token = null;
+      message.respond(JSON.stringify({ v: 1, result: { hostId: HOST, dataCenterId: 'EU-1' } }));
+    },
+  });
+  await Promise.all([callout.flush(), management.flush()]);
+});
+
+const connect = (as: ConnectAs) =>
+  connectNats({ url: nats.server.url, name: 'test', clock: fastClock, random: systemRandom, ...as });
+const join = (home: string): Promise<HostIdentity> =>
+  joinHost({
+    store: new IdentityStore(home),
+    token: TOKEN,
+    inventory: async () => ({ vcpus: 2 }) as Inventory,
+    connect,
+    clock: fastClock,
+    random: systemRandom,
+    logger: silentLogger,
+  });
+
+describe('a host that joins through the broker’s admission', () => {
+  test('is let in with its token once, and with its own secret from then on', async () => {
+    known.token = TOKEN;
+    const identity = await join(await newFolder());
+    expect(identity).toMatchObject({ hostId: HOST, isJoined: true });
+    const link = new AgentLinkService({ ...identity, connect, clock: systemClock, logger: silentLogger });
+    link.start();
+    await eventually(() => link.check());
+    await link.close();
+  });
+
+  test('whose token is used up stops with a sentence that says what to do', async () => {
+    known.token = null;
+    const failure = await join(await newFolder()).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartupError);
+    expect(String(failure)).toContain('Ask for a new one');
+  });
+
+  test('that was killed before it heard the answer joins with the secret that it had written down', async () => {
+    const home = await newFolder();
+    await new IdentityStore(home).save({ hostId: HOST, secret: 'mine', isJoined: false, dataCenterId: '' });
+    known.token = null;
+    known.secretHash = hashSecret('mine');
+    expect(await join(home)).toEqual({ hostId: HOST, secret: 'mine', isJoined: true, dataCenterId: '' });
+  });
+});

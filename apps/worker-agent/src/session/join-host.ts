@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { hostSubject, inboxPrefix, type JoinReply, type JoinRequest } from '@berth/contracts';
+import { PlatformError, type HostId, type Inventory } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import { AgentTransport, isRetriable, type ConnectionEvent, type NatsCredentials } from '@berth/messaging';
+import { StartupError, type Logger } from '@berth/telemetry';
+import { AuthorizationError, type NatsConnection } from '@nats-io/transport-node';
+import type { HostIdentity, IdentityStore } from './identity.store.js';
+
+export interface ConnectAs {
+  readonly credentials: NatsCredentials;
+  readonly inboxPrefix: string;
+  readonly connectWithinMs: number;
+  readonly onStatus?: (event: ConnectionEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface JoinOptions {
+  readonly store: IdentityStore;
+  /** Null when the operator gave none. */
+  readonly token: string | null;
+  readonly inventory: () => Promise<Inventory>;
+  readonly connect: (as: ConnectAs) => Promise<NatsConnection>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+const TOKEN = /^bjt_([A-Za-z0-9-]+)_[A-Za-z0-9]+$/;
+const SECRET_LENGTH = 48;
+/** Name under which an agent connects that has only its token yet. */
+const JOINING_USER = 'join';
+const CONNECT_WITHIN_MS = 60_000;
+/** A broker whose admission is still starting refuses everybody for a while. */
+const REFUSED_WITHIN_MS = 10_000;
+const ASK_TIMEOUT_MS = 5_000;
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * The identity under which this agent works: the one on disk, or a new one that the control plane confirms for a
+ * one-time token. The secret is on disk before anybody hears of it, so a lost answer is mended by asking again.
+ *
+ * @throws StartupError saying what the operator has to do
+ */
+export async function joinHost(options: JoinOptions): Promise<HostIdentity> {
+  const named = options.token === null ? null : hostOf(options.token);
+  const known = await knownIdentity(options, named);
+  if (known?.isJoined === true) return known;
+  if (options.token === null || named === null) {
+    throw new StartupError(
+      'This agent has not joined yet: set BERTH_JOIN_TOKEN to a token of POST /v2/hosts/join-tokens.',
+    );
+  }
+  const identity = known ?? {
+    hostId: named,
+    secret: options.random.id(SECRET_LENGTH),
+    isJoined: false,
+    dataCenterId: '',
+  };
+  await options.store.save(identity);
+  const joined = await confirm(identity, options.token, options);
+  await options.store.save(joined);
+  options.logger.info('joined', { hostId: joined.hostId, dataCenterId: joined.dataCenterId });
+  return joined;
+}
+
+/** A token for another host replaces who this was: its control plane has been set up anew, or the operator wants it so. */
+async function knownIdentity({ store, logger }: JoinOptions, named: HostId | null): Promise<HostIdentity | null> {
+  const known = await store.load();
+  if (known === null || named === null || known.hostId === named) return known;
+  logger.warn('the join token is for another host; this agent becomes that one', { was: known.hostId, becomes: named });
+  return null;
+}
+
+function hostOf(token: string): HostId {
+  const hostId = TOKEN.exec(token)?.[1];
+  if (hostId === undefined) throw new StartupError('BERTH_JOIN_TOKEN is no join token: it looks like bjt_HOST_SECRET.');
+  return hostId as HostId;
+}
+
+export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+
+async function confirm(identity: HostIdentity, token: string, options: JoinOptions): Promise<HostIdentity> {
+  const { hostId, secret } = identity;
+  const refused = new StartupError(
+    'The join token was refused: it is used, out of date, or its host was removed. Ask for a new one.',
+  );
+  const connection = await connectToJoin(hostId, { user: JOINING_USER, pass: token }, options);
+  if (connection === 'refused') {
+    // An earlier life may have joined without hearing so: then the secret is good although the token is used up.
+    const own = await connectToJoin(hostId, { user: hostId, pass: secret }, options);
+    if (own === 'refused') throw refused;
+    await own.close();
+    return { ...identity, isJoined: true };
+  }
+  try {
+    const { dataCenterId } = await askToJoin(connection, hostId, {
+      options,
+      request: { token, secretHash: hashSecret(secret), inventory: await options.inventory() },
+    });
+    return { ...identity, isJoined: true, dataCenterId };
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new StartupError(`The control plane did not let this host join: ${error.message}`, { cause: error });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function connectToJoin(
+  hostId: HostId,
+  { user, pass }: { readonly user: string; readonly pass: string },
+  { connect, clock, logger }: JoinOptions,
+): Promise<NatsConnection | 'refused'> {
+  const patience = new AbortController();
+  let refusedSinceMs: number | null = null;
+  const onStatus = ({ kind, detail }: ConnectionEvent): void => {
+    if (kind !== 'connect-failed') return;
+    logger.warn('joining: no connection to the broker yet', { detail });
+    const isRefused = /authorization/i.test(detail);
+    refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.monotonicMs()) : null;
+    if (refusedSinceMs !== null && clock.monotonicMs() - refusedSinceMs >= REFUSED_WITHIN_MS) patience.abort();
+  };
+  try {
+    return await connect({
+      credentials: { kind: 'password', user, pass },
+      inboxPrefix: inboxPrefix(hostId),
+      connectWithinMs: CONNECT_WITHIN_MS,
+      onStatus,
+      signal: patience.signal,
+    });
+  } catch (error) {
+    if (error instanceof AuthorizationError) return 'refused';
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`No broker answered at BERTH_NATS_URL: ${why}`, { cause: error });
+  }
+}
+
+/** Repeats the question while nobody answers: the control plane may start after its hosts. */
+async function askToJoin(
+  connection: NatsConnection,
+  hostId: HostId,
+  { options, request }: { readonly options: JoinOptions; readonly request: JoinRequest },
+): Promise<JoinReply> {
+  const { clock, logger } = options;
+  const transport = new AgentTransport(connection);
+  const untilMs = clock.monotonicMs() + CONNECT_WITHIN_MS;
+  for (;;) {
+    try {
+      return await transport.request(hostSubject(hostId, 'join'), request, { timeoutMs: ASK_TIMEOUT_MS });
+    } catch (error) {
+      if (!isRetriable(error)) throw error;
+      if (clock.monotonicMs() >= untilMs) throw new StartupError('The control plane did not answer.', { cause: error });
+      logger.warn('joining: the control plane does not answer yet', { error });
+      await clock.sleep(ASK_AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { REPORT_INTERVAL_MS, type HostReply, type ReportRequest } from '@berth/contracts';
+import type { Inventory } from '@berth/domain';
+import { ControlLoop, type Clock } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { HostWorkers } from '../worker-reconciler/host-workers.port.js';
+
+export interface SessionOptions {
+  readonly secret: string;
+  /** New with every start of the agent. */
+  readonly instanceId: string;
+  readonly link: {
+    report(request: ReportRequest): Promise<HostReply>;
+    onWake(listener: () => void): () => void;
+  };
+  readonly inventory: () => Promise<Inventory>;
+  readonly workers: HostWorkers;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Changes that come together are told together. */
+const GATHER_MS = 50;
+
+/** Tells the control plane what is, and hears what shall be: every few seconds, and at once when something changed. */
+export class SessionService {
+  readonly #options: SessionOptions;
+  readonly #loop: ControlLoop;
+  #sequence = 0;
+  #isAnswered = true;
+  readonly #ends: (() => void)[] = [];
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#loop = new ControlLoop({
+      name: 'host.report',
+      intervalMs: REPORT_INTERVAL_MS,
+      clock: options.clock,
+      run: (signal) => this.#report(signal),
+      onError: (_, error) => this.#complain(error),
+    });
+  }
+
+  start(): void {
+    const hurry = (): void => {
+      this.#loop.hurry();
+    };
+    this.#ends.push(this.#options.link.onWake(hurry), this.#options.workers.subscribe(hurry));
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end();
+    await this.#loop.stop();
+  }
+
+  /** Says the last word of this agent: what has become of its workers. Failing is no harm, the control plane finds out. */
+  async reportOnce(): Promise<void> {
+    await this.#exchange().catch((error: unknown) => {
+      this.#complain(error);
+    });
+  }
+
+  async #report(signal: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(GATHER_MS, signal);
+    if (signal.aborted) return;
+    const { desired, dataCenterId } = await this.#exchange();
+    if (!this.#isAnswered) this.#options.logger.info('the control plane answers again');
+    this.#isAnswered = true;
+    this.#options.workers.setDesired(desired, dataCenterId);
+  }
+
+  async #exchange(): Promise<HostReply> {
+    const { secret, instanceId, link, workers } = this.#options;
+    const inventory = await this.#options.inventory();
+    this.#sequence += 1;
+    return link.report({ secret, instanceId, sequence: this.#sequence, inventory, workers: workers.observed() });
+  }
+
+  /** Once per interruption: the loop goes on every few seconds, and the log should stay readable. */
+  #complain(error: unknown): void {
+    const { logger } = this.#options;
+    if (this.#isAnswered) logger.warn('the control plane did not take the report; trying on', { error });
+    else logger.debug('still no answer from the control plane', { error });
+    this.#isAnswered = false;
+  }
+}

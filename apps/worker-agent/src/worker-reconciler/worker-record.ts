@@ -1,0 +1,39 @@
+import { newJournal, type WorkerIdentity, type WorkerJournal } from '@berth/domain';
+import type { WorkerRegistration } from '../bridge/bridge.port.js';
+
+/** One life of a worker: a container from its start until it is removed. */
+export interface WorkerLife {
+  /** Null from the moment before the start until the runtime has told it. */
+  readonly containerId: string | null;
+  /** As the bridge got it; a container that is found again still has this token in its environment. */
+  readonly registration: WorkerRegistration;
+  /** Unix ms of what has happened to it; kept because a successor must not give jobs to a worker that is leaving. */
+  readonly readyAtMs: number | null;
+  readonly releasedAtMs: number | null;
+  readonly stoppedAtMs: number | null;
+}
+
+/** What the agent keeps on disk about one worker. */
+export interface WorkerRecord {
+  readonly identity: WorkerIdentity;
+  readonly journal: WorkerJournal;
+  /** Null while it has no container. */
+  readonly life: WorkerLife | null;
+}
+
+export const newRecord = (identity: WorkerIdentity, generation: number): WorkerRecord => ({
+  identity,
+  journal: newJournal(generation),
+  life: null,
+});
+
+/** Null when it is none: written by another version, which this one must not guess about. */
+export function parseRecord(value: unknown): WorkerRecord | null {
+  const { identity, journal, life } = (value ?? {}) as Partial<WorkerRecord>;
+  if (typeof identity?.workerId !== 'string' || typeof identity.endpointId !== 'string') return null;
+  if (typeof journal?.generation !== 'number' || typeof journal.failedStarts !== 'number') return null;
+  return isLife(life) ? { identity, journal, life } : null;
+}
+
+const isLife = (life: WorkerLife | null | undefined): life is WorkerLife | null =>
+  life === null || typeof life?.registration.token === 'string';

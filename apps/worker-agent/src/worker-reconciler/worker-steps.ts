@@ -1,0 +1,197 @@
+import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
+import { splitArgs, withStartFailure, type ContainerState, type WorkerOperation } from '@berth/domain';
+import type { WorkerRegistration } from '../bridge/bridge.port.js';
+import { RuntimeError, type ContainerStart } from '../runtimes/container-runtime.port.js';
+import { factsOf } from './desired-worker.js';
+import { newSession, type LiveSession } from './live-session.js';
+import type { WorkerLife, WorkerRecord } from './worker-record.js';
+import type { HostFacts, WorkerTools } from './worker-tools.js';
+
+type Step = Exclude<WorkerOperation, { readonly kind: 'wait-until' | 'prepare' | 'forget' }>;
+
+const TOKEN_LENGTH = 40;
+const UNKNOWN_CONTAINER = 'the agent has lost its record of this container';
+
+/** Why the runtime could not start or prepare a worker, for people and for the crash-loop count. */
+export const failureReason = (error: unknown): string =>
+  error instanceof RuntimeError ? `${error.reason}: ${error.message}` : String(error);
+
+/**
+ * The effects of a worker's steps. Each may be repeated after a crash at any point: what must be known afterwards is on
+ * disk before the world is touched.
+ */
+export class WorkerSteps {
+  readonly #tools: WorkerTools;
+  #record: WorkerRecord;
+  #session: LiveSession | null = null;
+
+  constructor(tools: WorkerTools, record: WorkerRecord) {
+    this.#tools = tools;
+    this.#record = record;
+  }
+
+  get record(): WorkerRecord {
+    return this.#record;
+  }
+
+  get session(): LiveSession | null {
+    return this.#session;
+  }
+
+  async apply(step: Step, container: ContainerState, start: StartFacts | null): Promise<void> {
+    switch (step.kind) {
+      case 'start':
+        return start === null ? undefined : this.#start(start);
+      case 'adopt':
+        return this.#adopt(container);
+      case 'release-parked-polls':
+        return this.#release();
+      case 'stop':
+        return this.#stop(start);
+      case 'kill':
+        return this.#kill(step.reason);
+      case 'give-back-jobs':
+        return this.#tools.bridge.unregister(this.#id, { reason: step.reason, isFault: step.isCharged });
+      case 'remove':
+        return this.#remove();
+      case 'write-journal':
+        return this.#save({ journal: step.journal });
+      default:
+        step satisfies never;
+    }
+  }
+
+  /** Notes that a preparation or a start failed at once. */
+  async fail(reason: string): Promise<void> {
+    this.#tools.logger.warn('worker not started', { workerId: this.#id, reason });
+    await this.#save({ journal: withStartFailure(this.#record.journal, reason, this.#tools.clock.nowMs()) });
+  }
+
+  /** From now on the plan kills the container. */
+  demandKill(reason: string): void {
+    if (this.#session !== null) this.#session = { ...this.#session, killReason: this.#session.killReason ?? reason };
+  }
+
+  noteFinishedJob(): void {
+    if (this.#session !== null) this.#session = { ...this.#session, finishedJobs: this.#session.finishedJobs + 1 };
+  }
+
+  async noteReady(): Promise<void> {
+    if (this.#record.life?.readyAtMs === null) await this.#saveLife({ readyAtMs: this.#tools.clock.nowMs() });
+  }
+
+  /** True when the container in view is the one of the record. */
+  knows(containerId: string): boolean {
+    const { life } = this.#record;
+    return life !== null && (life.containerId === null || life.containerId === containerId);
+  }
+
+  get #id() {
+    return this.#record.identity.workerId;
+  }
+
+  async #start({ assigned, host }: StartFacts): Promise<void> {
+    const { bridge, random, runtime, metrics, gpus } = this.#tools;
+    const registration: WorkerRegistration = {
+      workerId: assigned.workerId,
+      endpointId: assigned.endpointId,
+      endpointType: assigned.endpointType,
+      token: random.id(TOKEN_LENGTH),
+      facts: factsOf(assigned, host.dataCenterId),
+    };
+    await this.#save({ life: newLife(registration) });
+    try {
+      const { containerId } = await runtime.start(this.#containerStart({ assigned, host }, registration));
+      await this.#saveLife({ containerId });
+      this.#session = newSession(containerId, this.#tools.clock.nowMs());
+      metrics.starts.inc({ outcome: 'started' });
+    } catch (error) {
+      metrics.starts.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
+      await bridge.unregister(this.#id, { reason: 'it could not be started', isFault: true });
+      gpus.release(this.#id);
+      await this.#save({ life: null });
+      await this.fail(failureReason(error));
+    }
+  }
+
+  /** @throws RuntimeError when the host lacks what the container needs */
+  #containerStart({ assigned, host }: StartFacts, registration: WorkerRegistration): ContainerStart {
+    const { workerId, endpointId, release, container, resources } = assigned;
+    const { hostId } = this.#tools;
+    const args = splitArgs(container.args);
+    if (args.kind === 'malformed')
+      throw new RuntimeError('start-failed', `The arguments cannot be read: ${args.detail}.`);
+    const devices = this.#tools.gpus.take(workerId, resources);
+    if (devices.kind === 'refused') throw new RuntimeError('no-such-device', devices.detail);
+    const { vcpus, memoryBytes, diskBytes } = resources;
+    return {
+      labels: { hostId, workerId, endpointId, release, image: container.image, gpuIndexes: devices.indexes },
+      args: args.words,
+      env: this.#tools.bridge.registerWorker(registration),
+      limits: { vcpus, memoryBytes, diskBytes: container.diskGb === null ? null : diskBytes },
+      areGpusReal: host.areGpusReal,
+    };
+  }
+
+  /** What was delivered to it, and its place at the bridge, were restored when the agent started. */
+  async #adopt(container: ContainerState): Promise<void> {
+    if (container.kind === 'absent') return;
+    const { containerId } = container;
+    const isKnown = this.knows(containerId);
+    if (isKnown) await this.#saveLife({ containerId });
+    this.#session = newSession(containerId, this.#tools.clock.nowMs(), isKnown ? null : UNKNOWN_CONTAINER);
+    this.#tools.logger.info('worker adopted', { workerId: this.#id, isKnown });
+  }
+
+  async #release(): Promise<void> {
+    await this.#saveLife({ releasedAtMs: this.#tools.clock.nowMs() });
+    await this.#tools.bridge.beginDrain(this.#id);
+  }
+
+  async #stop(start: StartFacts | null): Promise<void> {
+    await this.#saveLife({ stoppedAtMs: this.#tools.clock.nowMs() });
+    await this.#tools.runtime.stop(this.#id, start?.assigned.executionTimeoutMs ?? 0);
+  }
+
+  async #kill(reason: string): Promise<void> {
+    this.#tools.logger.warn('worker killed', { workerId: this.#id, reason });
+    if (this.#session !== null) this.#session = { ...this.#session, killedAtMs: this.#tools.clock.nowMs() };
+    await this.#tools.runtime.kill(this.#id);
+  }
+
+  async #remove(): Promise<void> {
+    const { bridge, gpus, metrics, runtime } = this.#tools;
+    const isExpected = this.#record.life?.stoppedAtMs != null || this.#session?.killReason != null;
+    await runtime.remove(this.#id);
+    await bridge.unregister(this.#id, { reason: 'it was removed', isFault: false });
+    gpus.release(this.#id);
+    metrics.ends.inc({ expected: String(isExpected) });
+    await this.#save({ life: null });
+    this.#session = null;
+  }
+
+  async #saveLife(change: Partial<WorkerLife>): Promise<void> {
+    const { life } = this.#record;
+    // A container that is not known has no life to note anything about; it is killed anyway.
+    if (life !== null) await this.#save({ life: { ...life, ...change } });
+  }
+
+  async #save(change: Partial<WorkerRecord>): Promise<void> {
+    this.#record = { ...this.#record, ...change };
+    await this.#tools.records.put(this.#id, this.#record);
+  }
+}
+
+/** What a start is made of. */
+export interface StartFacts {
+  readonly assigned: AssignedWorker;
+  readonly host: HostFacts;
+}
+
+const newLife = (registration: WorkerRegistration): WorkerLife => ({
+  containerId: null,
+  registration,
+  readyAtMs: null,
+  releasedAtMs: null,
+  stoppedAtMs: null,
+});

@@ -1,0 +1,216 @@
+import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
+import {
+  STOP_GRACE_DEFAULT_MS,
+  observeWorker,
+  planWorker,
+  type ContainerState,
+  type DesiredWorker,
+  type ObservedWorker,
+  type Preparation,
+  type WorkerView,
+} from '@berth/domain';
+import { ControlLoop } from '@berth/lifecycle';
+import type { BridgeEvent } from '../bridge/bridge.port.js';
+import { viewContainer } from './container-view.js';
+import { toDesired } from './desired-worker.js';
+import { viewSession } from './live-session.js';
+import { PrepareTask } from './prepare-task.js';
+import type { WorkerRecord } from './worker-record.js';
+import { WorkerSteps, type StartFacts } from './worker-steps.js';
+import type { HostFacts, WorkerTools } from './worker-tools.js';
+
+/** What is wanted of one worker, as last heard. */
+export interface Wish {
+  /** Null: the control plane does not list it. */
+  readonly assigned: AssignedWorker | null;
+  /** True once a complete list has come in this agent's life. */
+  readonly isSynced: boolean;
+  /** The agent itself goes and takes its workers along. */
+  readonly mustLeave: boolean;
+  readonly host: HostFacts;
+}
+
+export interface WorkerTaskOptions {
+  readonly tools: WorkerTools;
+  readonly record: WorkerRecord;
+  readonly wish: Wish;
+  readonly onObserved: () => void;
+  /** Nothing is left of it and nobody asks for it. */
+  readonly onForgotten: () => void;
+}
+
+/** Without any hint; whatever changes hurries the task. */
+const INTERVAL_MS = 10_000;
+/** After an error, and when so many steps were taken in one go that others should have a turn. */
+const RETRY_MS = 1_000;
+const STEPS_MAX = 20;
+
+/** One worker's serial task: observe, plan, apply one step, again, until the plan is to wait. */
+export class WorkerTask {
+  readonly #options: WorkerTaskOptions;
+  readonly #steps: WorkerSteps;
+  readonly #preparing: PrepareTask;
+  readonly #loop: ControlLoop;
+  #wish: Wish;
+  #container: ContainerState = { kind: 'absent' };
+  #observed: ObservedWorker | null = null;
+  #alarm = new AbortController();
+
+  constructor(options: WorkerTaskOptions) {
+    const { tools, record, wish } = options;
+    this.#options = options;
+    this.#wish = wish;
+    this.#steps = new WorkerSteps(tools, record);
+    this.#preparing = new PrepareTask(tools, () => {
+      this.hurry();
+    });
+    this.#loop = new ControlLoop({
+      name: 'worker.reconcile',
+      intervalMs: INTERVAL_MS,
+      clock: tools.clock,
+      run: (signal) => this.#run(signal),
+      onError: (_, error) => {
+        tools.logger.error('worker task failed', { workerId: record.identity.workerId, error });
+        this.#wakeIn(RETRY_MS);
+      },
+    });
+  }
+
+  /** Null until it has been looked at once. */
+  get observed(): ObservedWorker | null {
+    return this.#observed;
+  }
+
+  /** Changes when the container in view changes; lets the reconciler see that a task has missed something. */
+  get containerKey(): string {
+    return keyOf(this.#container);
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  hurry(): void {
+    this.#loop.hurry();
+  }
+
+  /** Stops looking after it; its container goes on. */
+  async stop(): Promise<void> {
+    this.#alarm.abort();
+    this.#preparing.cancel();
+    await this.#loop.stop();
+    this.#alarm.abort();
+  }
+
+  setWish(wish: Wish): void {
+    const isSame = JSON.stringify(wish) === JSON.stringify(this.#wish);
+    this.#wish = wish;
+    if (isSame) return;
+    if (wish.mustLeave || wish.assigned?.intent !== 'running') this.#preparing.cancel();
+    this.hurry();
+  }
+
+  async take(event: BridgeEvent): Promise<void> {
+    if (event.kind === 'first-poll') await this.#steps.noteReady();
+    if (event.kind === 'kill-needed') this.#steps.demandKill(event.reason);
+    if (event.kind === 'job-ended' && (event.outcome === 'completed' || event.outcome === 'failed')) {
+      this.#steps.noteFinishedJob();
+    }
+    this.hurry();
+  }
+
+  demandKill(reason: string): void {
+    this.#steps.demandKill(reason);
+    this.hurry();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    this.#alarm.abort();
+    for (let step = 0; step < STEPS_MAX; step += 1) {
+      if (signal.aborted || (await this.#step())) return;
+    }
+    this.#wakeIn(RETRY_MS);
+  }
+
+  /** True when there is nothing to do now. */
+  async #step(): Promise<boolean> {
+    const { clock, runtime, records } = this.#options.tools;
+    const { identity } = this.#steps.record;
+    await this.#fold();
+    this.#container = await viewContainer(runtime, await runtime.inspect(identity.workerId));
+    const view = this.#view();
+    const nowMs = clock.nowMs();
+    const { operation, condition } = planWorker(view, nowMs);
+    this.#publish(observeWorker(identity, { view, condition, previous: this.#observed }, nowMs));
+    if (operation.kind === 'wait-until') {
+      if (operation.untilMs !== null) this.#wakeIn(operation.untilMs - nowMs);
+      return true;
+    }
+    if (operation.kind === 'forget') {
+      await records.remove(identity.workerId);
+      this.#options.onForgotten();
+      return true;
+    }
+    if (operation.kind === 'prepare') this.#preparing.begin(this.#wish.assigned);
+    else await this.#steps.apply(operation, this.#container, this.#startFacts());
+    return false;
+  }
+
+  /** Takes in what happened beside the task: a preparation's end, and a first poll that was told before anybody listened. */
+  async #fold(): Promise<void> {
+    const failure = this.#preparing.takeFailure();
+    if (failure !== null) await this.#steps.fail(failure);
+    if (this.#options.tools.bridge.state(this.#steps.record.identity.workerId)?.hasPolled === true) {
+      await this.#steps.noteReady();
+    }
+  }
+
+  #view(): WorkerView {
+    const { record, session } = this.#steps;
+    const state = this.#options.tools.bridge.state(record.identity.workerId);
+    return {
+      desired: this.#desired(),
+      isSynced: this.#wish.isSynced,
+      container: this.#container,
+      preparation: this.#preparation(),
+      session: session === null ? null : viewSession(session, record.life, state),
+      journal: record.journal,
+    };
+  }
+
+  #desired(): DesiredWorker | null {
+    const { assigned, mustLeave } = this.#wish;
+    if (!mustLeave) return assigned === null ? null : toDesired(assigned);
+    const { generation } = this.#steps.record.journal;
+    const endpointType = assigned?.endpointType ?? 'QUEUE';
+    return { intent: 'drained', endpointType, generation, initTimeoutMs: 0, stopGraceMs: STOP_GRACE_DEFAULT_MS };
+  }
+
+  /** A container that is there was prepared, whoever did it. */
+  #preparation(): Preparation {
+    return this.#container.kind === 'absent' ? this.#preparing.state : 'done';
+  }
+
+  #startFacts(): StartFacts | null {
+    const { assigned, host } = this.#wish;
+    return assigned === null ? null : { assigned, host };
+  }
+
+  #publish(observed: ObservedWorker): void {
+    if (JSON.stringify(observed) === JSON.stringify(this.#observed)) return;
+    this.#observed = observed;
+    this.#options.onObserved();
+  }
+
+  #wakeIn(ms: number): void {
+    this.#alarm.abort();
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    void this.#options.tools.clock.sleep(Math.max(0, ms), alarm.signal).then(() => {
+      if (!alarm.signal.aborted) this.hurry();
+    });
+  }
+}
+
+export const keyOf = (container: ContainerState): string =>
+  container.kind === 'absent' ? 'absent' : `${container.kind} ${container.containerId}`;

@@ -1,0 +1,28 @@
+import type { HostId } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { Bridge } from '../bridge/bridge.port.js';
+import type { GpuLedgerService } from '../gpus/gpu-ledger.service.js';
+import type { WorkerRecords } from '../journal/worker-records.port.js';
+import type { ContainerRuntime } from '../runtimes/container-runtime.port.js';
+import type { WorkerMetrics } from './metrics.js';
+
+/** What every worker's task works with. */
+export interface WorkerTools {
+  readonly hostId: HostId;
+  readonly runtime: ContainerRuntime;
+  readonly bridge: Bridge;
+  readonly records: WorkerRecords;
+  readonly gpus: GpuLedgerService;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: WorkerMetrics;
+}
+
+/** What a start needs to know of the host. */
+export interface HostFacts {
+  readonly dataCenterId: string;
+  /** False where GPUs are simulated, and where there are none. */
+  readonly areGpusReal: boolean;
+}

@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import type { WorkerId } from '@berth/domain';
+import { systemClock, systemRandom } from '@berth/lifecycle';
+import { eventually } from '@berth/testing';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { ProcessRuntime } from '../src/runtimes/process/process-runtime.js';
+import { EXAMPLES, TEST_TIMEOUT_MS, exampleWorker, useAgents } from './agent-bench.js';
+import type { AgentProgram } from './agent-program.js';
+import { W1, W2 } from './worker-bench.js';
+
+const SLOW = { deadlineMs: 30_000 };
+const bench = useAgents();
+const { control, endOf, phase, submit } = bench;
+
+afterEach(async () => {
+  const runtime = await openRuntime();
+  for (const { labels } of await runtime.list()) await runtime.remove(labels.workerId);
+  await runtime.close();
+}, TEST_TIMEOUT_MS);
+
+/** The workers as the machine has them, whatever the agent thinks. */
+const openRuntime = (): Promise<ProcessRuntime> =>
+  ProcessRuntime.open({
+    workersFolder: join(bench.home, 'workers'),
+    imagesFolder: EXAMPLES,
+    clock: systemClock,
+    random: systemRandom,
+    environment: {},
+    setupEnvironment: {},
+  });
+
+async function containerOf(workerId: WorkerId): Promise<string | null> {
+  const runtime = await openRuntime();
+  const container = await runtime.inspect(workerId);
+  await runtime.close();
+  return container?.state.kind === 'running' ? container.containerId : null;
+}
+
+const startAgent = (more: Readonly<Record<string, string>> = {}): AgentProgram =>
+  bench.start({ BERTH_RUNTIME: 'process', BERTH_IMAGES: EXAMPLES, ...more });
+const nodeEcho = (workerId: WorkerId) => exampleWorker(workerId, 'local/node-echo');
+
+describe('the agent with processes', () => {
+  test(
+    'joins, starts a worker, runs its jobs, and takes it away when it goes itself',
+    async () => {
+      const agent = startAgent();
+      control.desired = [nodeEcho(W1)];
+      expect(await endOf(submit({ message: 'ahoy' }))).toMatchObject({ output: { echo: { message: 'ahoy' } } });
+      await phase(W1, 'idle');
+      expect(await agent.end('SIGTERM')).toBe(0);
+      expect(await containerOf(W1)).toBeNull();
+      expect(control.observed(W1)?.phase).toBe('removed');
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'starts a crashed worker anew, and says within a second why one cannot start',
+    async () => {
+      control.desired = [nodeEcho(W1), exampleWorker(W2, 'local/no-such-image')];
+      startAgent();
+      const failed = await eventually(() => {
+        const report = control.reports.find(({ workers }) =>
+          workers.some(({ reason }) => reason.includes('image-missing')),
+        );
+        if (report === undefined) throw new Error('no report tells that the image is missing');
+        return report;
+      }, SLOW);
+      expect(failed.receivedAtMs - Number(control.reports[0]?.receivedAtMs)).toBeLessThan(1_000);
+      await phase(W1, 'idle');
+      const first = await containerOf(W1);
+      const runtime = await openRuntime();
+      await runtime.kill(W1);
+      await runtime.close();
+      await eventually(async () => {
+        const second = await containerOf(W1);
+        expect(second).not.toBeNull();
+        expect(second).not.toBe(first);
+      }, SLOW);
+      await phase(W1, 'idle');
+      expect(await endOf(submit({ after: 'crash' }))).toMatchObject({ output: { echo: { after: 'crash' } } });
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'finds its worker again after it was killed in the middle of a job, and the job ends in its first attempt',
+    async () => {
+      const first = startAgent();
+      control.desired = [nodeEcho(W1)];
+      await phase(W1, 'idle');
+      const containerId = await containerOf(W1);
+      const jobId = submit({ sleep: 5, message: 'slow' });
+      await phase(W1, 'busy');
+      expect(await first.end('SIGKILL')).toBeNull();
+      expect(await containerOf(W1)).toBe(containerId);
+
+      startAgent();
+      expect(await endOf(jobId)).toMatchObject({ output: { echo: { message: 'slow' } } });
+      expect(control.router.losses).toEqual([]);
+      expect(await containerOf(W1)).toBe(containerId);
+      // Polls of the agent that was killed still wait at the router and swallow a job each.
+      const next = Array.from({ length: 8 }, () => submit({ next: true }));
+      await eventually(() => expect(next.some((id) => control.router.ended.has(id))).toBe(true), SLOW);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'leaves its workers running when it is told to keep them, and removes one that nobody wants any more',
+    async () => {
+      const first = startAgent({ BERTH_KEEP_WORKERS: 'true' });
+      control.desired = [nodeEcho(W1)];
+      await phase(W1, 'idle');
+      const containerId = await containerOf(W1);
+      expect(await first.end('SIGTERM')).toBe(0);
+      expect(await containerOf(W1)).toBe(containerId);
+
+      control.desired = [];
+      startAgent({ BERTH_KEEP_WORKERS: 'true' });
+      await eventually(async () => expect(await containerOf(W1)).toBeNull(), { deadlineMs: 90_000, intervalMs: 500 });
+      await eventually(() => expect(control.reports.at(-1)?.workers).toEqual([]), SLOW);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'shares its home with no other agent that is alive',
+    async () => {
+      startAgent();
+      await eventually(() => expect(control.reports.length).toBeGreaterThan(0), SLOW);
+      const second = startAgent();
+      await eventually(() => expect(second.isRunning).toBe(false), SLOW);
+      expect(await second.end('SIGTERM')).toBe(1);
+      expect(second.output).toContain('Another agent');
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test.each([
+    [{ BERTH_JOIN_TOKEN: '' }, 'set BERTH_JOIN_TOKEN'],
+    [{ BERTH_NATS_URL: 'http://x', BERTH_SIMULATED_GPUS: 'L4:1' }, 'BERTH_SIMULATED_GPUS cannot be used'],
+    [{ BERTH_RUNTIME: 'docker', BERTH_DOCKER_SOCKET: '/nowhere/docker.sock' }, '/nowhere/docker.sock cannot be used'],
+  ])(
+    'does not start with %j, and says why',
+    async (settings, why) => {
+      const agent = startAgent(settings);
+      await eventually(() => expect(agent.isRunning).toBe(false), SLOW);
+      expect(await agent.end('SIGTERM')).toBe(1);
+      expect(agent.output).toContain(why);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});

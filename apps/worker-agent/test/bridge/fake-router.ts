@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import type { AttemptRef, DoneRequest, StopMessage, TakeReply, TakeRequest, TakenJob } from '@berth/contracts';
+import {
+  BLOB_PART_BYTES,
+  INLINE_INPUT_MAX_BYTES,
+  encodeJson,
+  type EndpointId,
+  type JobId,
+  type Payload,
+  type RawJson,
+} from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import type { AskOptions, JobCalls, RouterLink } from '../../src/job-client/router-link.port.js';
+
+export interface NewJob {
+  readonly id?: string;
+  readonly input: RawJson;
+  readonly extras?: Record<string, unknown>;
+  readonly executionTimeoutMs?: number;
+  readonly expiresInMs?: number;
+  readonly traceparent?: string;
+  readonly endpointId?: string;
+}
+
+interface Entry {
+  readonly job: NewJob & { readonly id: string };
+  state: 'queued' | 'running' | 'ended' | 'cancelled';
+  attempt: number;
+}
+
+/** What the router knows of a job that has ended. */
+export interface Ended {
+  readonly result: DoneRequest['result'];
+  readonly output: unknown;
+  readonly outputText: string | null;
+  readonly chunks: number;
+}
+
+/** A router in memory: one queue, fencing by attempt, and a log of all that it was asked. */
+export class FakeRouter implements RouterLink {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+  readonly #listeners = new Set<(message: StopMessage) => void>();
+  readonly #parts = new Map<string, Buffer>();
+  #arrival = new AbortController();
+  #nextId = 1;
+  #isClosed = false;
+
+  readonly calls: {
+    readonly verb: keyof JobCalls;
+    readonly request: unknown;
+    readonly traceparent: string | null;
+    readonly atMs: number;
+  }[] = [];
+  readonly chunks = new Map<string, Map<number, RawJson>>();
+  readonly progress = new Map<string, unknown[]>();
+  readonly ended = new Map<string, Ended>();
+  readonly losses: {
+    readonly jobId: string;
+    readonly attempt: number;
+    readonly reason: string;
+    readonly isCharged: boolean;
+  }[] = [];
+  readonly superseded: string[] = [];
+  /** Verbs that fail before (`down`) or after (`lossy`) they took effect. */
+  down = new Set<keyof JobCalls>();
+  lossy = new Set<keyof JobCalls>();
+  /** What renewals answer, other than the truth. */
+  renewal: 'unknown' | null = null;
+  /** How a host that is not known to the router is answered. */
+  isPlaced = true;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  submit(job: NewJob): string {
+    const id = job.id ?? `job-${this.#nextId++}`;
+    this.#entries.set(id, { job: { ...job, id }, state: 'queued', attempt: 1 });
+    this.#wake();
+    return id;
+  }
+
+  /** As the job API's cancel does: the record first, then the message. */
+  cancel(jobId: string, { isSilent = false } = {}): void {
+    const entry = this.#entry(jobId);
+    const stop: StopMessage = { jobs: [{ ...this.#refOf(entry), reason: 'cancelled' }] };
+    entry.state = 'cancelled';
+    if (!isSilent) for (const listener of this.#listeners) listener(stop);
+  }
+
+  /** A stop message of the test's own making. */
+  sendStop(ref: {
+    readonly endpointId: string;
+    readonly jobId: string;
+    readonly attempt: number;
+    readonly token: string;
+  }): void {
+    for (const listener of this.#listeners) listener({ jobs: [{ ...(ref as AttemptRef), reason: 'cancelled' }] });
+  }
+
+  /** As if the lease had run out and another host had the job. */
+  takeAway(jobId: string): void {
+    const entry = this.#entry(jobId);
+    entry.attempt += 1;
+  }
+
+  /** Queued again, as the reaper does after taking it away. */
+  requeue(jobId: string): void {
+    this.#entry(jobId).state = 'queued';
+    this.#wake();
+  }
+
+  /** Answers every held take with none, now and from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  stateOf(jobId: string): Entry['state'] {
+    return this.#entry(jobId).state;
+  }
+
+  attemptOf(jobId: string): number {
+    return this.#entry(jobId).attempt;
+  }
+
+  chunkTexts(jobId: string): readonly string[] {
+    const found = this.chunks.get(jobId) ?? new Map<number, RawJson>();
+    return [...found].sort(([left], [right]) => left - right).map(([, body]) => body);
+  }
+
+  countOf(verb: keyof JobCalls): number {
+    return this.calls.filter((call) => call.verb === verb).length;
+  }
+
+  async ask<Verb extends keyof JobCalls>(
+    verb: Verb,
+    request: JobCalls[Verb][0],
+    { timeoutMs, traceparent = null }: AskOptions,
+  ): Promise<JobCalls[Verb][1]> {
+    this.calls.push({ verb, request, traceparent, atMs: this.#clock.monotonicMs() });
+    if (this.down.has(verb)) throw new Error(`no router answered ${verb} within ${timeoutMs} ms`);
+    // As on the wire: nothing is shared with the sender.
+    const body: unknown = JSON.parse(JSON.stringify(request));
+    const reply: unknown = await this.#answer(verb, body);
+    if (this.lossy.has(verb)) throw new Error(`the answer to ${verb} was lost`);
+    return JSON.parse(JSON.stringify(reply)) as JobCalls[Verb][1];
+  }
+
+  onStop(listener: (message: StopMessage) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #answer(verb: keyof JobCalls, body: unknown): unknown {
+    switch (verb) {
+      case 'take':
+        return this.#take(body as TakeRequest);
+      case 'renew':
+        return { outcomes: (body as JobCalls['renew'][0]).leases.map((ref) => this.#renew(ref)) };
+      case 'chunk':
+        return this.#report(body as JobCalls['chunk'][0], (entry, chunk) => {
+          const chunks = this.chunks.get(entry.job.id) ?? new Map<number, RawJson>();
+          this.chunks.set(entry.job.id, chunks.set(chunk.index, chunk.body));
+        });
+      case 'progress':
+        return this.#report(body as JobCalls['progress'][0], (entry, { output }) => {
+          const shown = this.progress.get(entry.job.id) ?? [];
+          this.progress.set(entry.job.id, [...shown, output.kind === 'inline' ? JSON.parse(output.json) : output]);
+        });
+      case 'download':
+        return { base64: this.#inputPart(body as JobCalls['download'][0]) };
+      case 'upload':
+        return this.#report(body as JobCalls['upload'][0], (entry, { part, base64 }) => {
+          this.#parts.set(`${entry.job.id}/out${entry.attempt}/${part}`, Buffer.from(base64, 'base64'));
+        });
+      case 'done':
+        return this.#done(body as DoneRequest);
+      default:
+        return verb satisfies never;
+    }
+  }
+
+  async #take({ endpointId, slots, waitMs }: TakeRequest): Promise<TakeReply> {
+    if (!this.isPlaced) return { kind: 'not-placed' };
+    const endsAtMs = this.#clock.monotonicMs() + waitMs;
+    for (;;) {
+      const queued = [...this.#entries.values()].filter(
+        ({ state, job }) => state === 'queued' && (job.endpointId ?? endpointId) === endpointId,
+      );
+      if (queued.length > 0)
+        return { kind: 'jobs', jobs: queued.slice(0, slots).map((entry) => this.#give(entry, endpointId)) };
+      const leftMs = endsAtMs - this.#clock.monotonicMs();
+      if (leftMs <= 0 || this.#isClosed) return { kind: 'none' };
+      await this.#clock.sleep(leftMs, this.#arrival.signal);
+    }
+  }
+
+  #give(entry: Entry, endpointId: EndpointId): TakenJob {
+    const { job } = entry;
+    entry.state = 'running';
+    return {
+      ...this.#refOf(entry),
+      endpointId,
+      input: inputPayload(job.input),
+      extras: encodeJson(job.extras ?? {}),
+      executionTimeoutMs: job.executionTimeoutMs ?? 600_000,
+      expiresInMs: job.expiresInMs ?? 86_400_000,
+      delayTimeMs: 12,
+      retries: entry.attempt - 1,
+      traceparent: job.traceparent ?? null,
+    };
+  }
+
+  #renew(ref: AttemptRef): 'renewed' | 'lost' | 'unknown' {
+    if (this.renewal !== null) return this.renewal;
+    return this.#isCurrent(ref) ? 'renewed' : 'lost';
+  }
+
+  #report<Request extends AttemptRef>(request: Request, record: (entry: Entry, request: Request) => void) {
+    if (!this.#isCurrent(request)) return { outcome: 'superseded' };
+    record(this.#entry(request.jobId), request);
+    return { outcome: 'recorded' };
+  }
+
+  #done(request: DoneRequest) {
+    const { jobId, result, chunks } = request;
+    // A repeat of the answer that was lost is recorded again, as by the real one.
+    const isRepeat = this.ended.has(jobId) && this.#entry(jobId).attempt === request.attempt;
+    if (isRepeat) return { outcome: 'recorded' };
+    const reply = this.#report(request, (entry) => {
+      if (result.kind === 'lost') {
+        this.losses.push({ jobId, attempt: request.attempt, reason: result.reason, isCharged: result.isCharged });
+        entry.attempt += 1;
+        entry.state = 'queued';
+        this.chunks.delete(jobId);
+        this.#wake();
+      } else {
+        const payload = result.kind === 'timed-out' ? null : result.output;
+        const outputText = payload === null ? null : this.#textOf(entry, payload);
+        const output: unknown = outputText === null ? undefined : JSON.parse(outputText);
+        this.ended.set(jobId, { result, output, outputText, chunks });
+        entry.state = 'ended';
+      }
+    });
+    if (reply.outcome === 'superseded') this.superseded.push(jobId);
+    return reply;
+  }
+
+  #textOf(entry: Entry, payload: Payload): string {
+    if (payload.kind === 'inline') return payload.json;
+    const { name, parts, sha256, sizeBytes } = payload.manifest;
+    const found = Array.from({ length: parts }, (_, part) => this.#parts.get(`${entry.job.id}/${name}/${part}`));
+    const bytes = Buffer.concat(found.map((part) => part ?? Buffer.from('missing part')));
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    if (hash !== sha256 || bytes.byteLength !== sizeBytes) throw new Error(`output of ${entry.job.id} is not whole`);
+    return bytes.toString('utf8');
+  }
+
+  #inputPart({ jobId, part }: JobCalls['download'][0]): string | null {
+    const bytes = Buffer.from(this.#entry(jobId).job.input, 'utf8');
+    const found = bytes.subarray(part * BLOB_PART_BYTES, (part + 1) * BLOB_PART_BYTES);
+    return found.byteLength === 0 ? null : found.toString('base64');
+  }
+
+  #isCurrent(ref: AttemptRef): boolean {
+    const entry = this.#entries.get(ref.jobId);
+    return entry?.state === 'running' && this.#refOf(entry).token === ref.token && entry.attempt === ref.attempt;
+  }
+
+  #refOf({ job, attempt }: Entry): AttemptRef {
+    const endpointId = (job.endpointId ?? 'ep1') as EndpointId;
+    return { endpointId, jobId: job.id as JobId, attempt, token: `token-${job.id}-${attempt}` };
+  }
+
+  #entry(jobId: string): Entry {
+    const entry = this.#entries.get(jobId);
+    if (entry === undefined) throw new Error(`no job ${jobId}`);
+    return entry;
+  }
+
+  #wake(): void {
+    const before = this.#arrival;
+    this.#arrival = new AbortController();
+    before.abort();
+  }
+}
+
+function inputPayload(json: RawJson): Payload {
+  const bytes = Buffer.from(json, 'utf8');
+  if (bytes.byteLength <= INLINE_INPUT_MAX_BYTES) return { kind: 'inline', json };
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const parts = Math.ceil(bytes.byteLength / BLOB_PART_BYTES);
+  return { kind: 'blob', manifest: { name: 'in', parts, sizeBytes: bytes.byteLength, sha256 } };
+}

@@ -1,0 +1,121 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EndpointId, WorkerId } from '@berth/domain';
+import { systemRandom, type Clock } from '@berth/lifecycle';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import type { BridgeEvent, WorkerRegistration } from '../../src/bridge/bridge.port.js';
+import { BridgeService } from '../../src/bridge/bridge.service.js';
+import { JobClientService } from '../../src/job-client/job-client.service.js';
+import { JournalService, type JournalOptions } from '../../src/journal/journal.service.js';
+import { ManualClock } from '@berth/testing';
+import { FakeRouter } from './fake-router.js';
+
+const STEP_MS = 250;
+
+/** The parts of an agent that stand between routers and workers, on a folder that outlives a crash. */
+export class TestAgent {
+  readonly clock: Clock;
+  readonly router: FakeRouter;
+  readonly events: BridgeEvent[] = [];
+  journal!: JournalService;
+  client!: JobClientService;
+  bridge!: BridgeService;
+  metrics!: MetricRegistry;
+  folder = '';
+  journalOptions: Partial<JournalOptions> = {};
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.router = new FakeRouter(clock);
+  }
+
+  static async start(clock: Clock): Promise<TestAgent> {
+    const agent = new TestAgent(clock);
+    agent.folder = await mkdtemp(join(tmpdir(), 'berth-agent-'));
+    await agent.open(0);
+    await agent.bridge.restore([]);
+    return agent;
+  }
+
+  /**
+   * Lets `ms` pass on the manual clock in small steps, and all that is due be written: commits are acknowledged in
+   * their order, so one more tells that those before it are done.
+   */
+  async pass(ms: number): Promise<void> {
+    if (!(this.clock instanceof ManualClock)) throw new Error('only a manual clock can be moved');
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      await this.clock.advance(Math.min(left, STEP_MS));
+      await this.settle();
+    }
+  }
+
+  async settle(): Promise<void> {
+    for (let round = 0; round < 3; round += 1) await this.journal.put([{ key: 'settled', value: round }]);
+  }
+
+  /** A new process on the same folder; calls wait until `bridge.restore`. */
+  async open(port: number): Promise<void> {
+    const { clock, router } = this;
+    this.metrics = new MetricRegistry();
+    const shared = { clock, random: systemRandom, metrics: this.metrics, log: silentLogger };
+    this.journal = await JournalService.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
+    this.client = new JobClientService({ ...shared, link: router, journal: this.journal });
+    const address = { listenHost: '127.0.0.1', listenPort: port, advertisedHost: '127.0.0.1' };
+    this.bridge = await BridgeService.open({ ...shared, ...address, client: this.client });
+    this.bridge.subscribe((event) => this.events.push(event));
+  }
+
+  /** Ends the process as a kill would: what comes next sees the disk as it is at this instant. */
+  async crash(): Promise<number> {
+    const left = await mkdtemp(join(tmpdir(), 'berth-agent-'));
+    await cp(this.folder, left, { recursive: true });
+    const port = await this.#end();
+    await rm(this.folder, { recursive: true, force: true });
+    this.folder = left;
+    return port;
+  }
+
+  async #end(): Promise<number> {
+    const { port } = this.bridge;
+    await this.client.stop(0);
+    await this.bridge.close();
+    await this.journal.close();
+    return port;
+  }
+
+  async close(): Promise<void> {
+    await this.#end();
+    this.router.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  eventsOf<Kind extends BridgeEvent['kind']>(kind: Kind): readonly (BridgeEvent & { readonly kind: Kind })[] {
+    return this.events.filter((event): event is BridgeEvent & { readonly kind: Kind } => event.kind === kind);
+  }
+
+  async metric(line: string): Promise<number> {
+    const found = (await this.metrics.text()).split('\n').find((each) => each.startsWith(`${line} `));
+    return found === undefined ? 0 : Number(found.slice(line.length + 1));
+  }
+}
+
+export function registration(id: string, more: Partial<WorkerRegistration> = {}): WorkerRegistration {
+  return {
+    workerId: id as WorkerId,
+    endpointId: 'ep1' as EndpointId,
+    endpointType: 'QUEUE',
+    token: `token-of-${id}-0123456789abcdef`,
+    facts: {
+      gpuTypeId: null,
+      gpuCount: 0,
+      gpuPool: null,
+      vcpus: 4,
+      memoryBytes: 16 * 2 ** 30,
+      dataCenterId: 'dc1',
+      volumeId: null,
+      env: {},
+    },
+    ...more,
+  };
+}

@@ -1,0 +1,65 @@
+import {
+  JOB_VERBS,
+  hostSubject,
+  jobSubject,
+  type DesiredWorker,
+  type ReportRequest,
+  type WireRequest,
+} from '@berth/contracts';
+import type { HostId, ObservedWorker, WorkerId } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { JobCalls } from '../src/job-client/router-link.port.js';
+import { FakeRouter } from './bridge/fake-router.js';
+
+/** What an agent finds on the other side of the broker: a control plane that wants what the test says, and a router. */
+export class TestControlPlane {
+  router = new FakeRouter(systemClock);
+  readonly reports: (ReportRequest & { readonly receivedAtMs: number })[] = [];
+  desired: readonly DesiredWorker[] = [];
+
+  /** Nothing is wanted, nothing queued, and what an agent that died still waits for is forgotten. */
+  reset(): void {
+    this.router.close();
+    this.router = new FakeRouter(systemClock);
+    this.reports.length = 0;
+    this.desired = [];
+  }
+
+  /** Answers on the connection until that is closed. */
+  serve(connection: NatsConnection): void {
+    connection.subscribe(hostSubject('*', 'join'), {
+      callback: (_, message) => {
+        const hostId = message.subject.split('.')[1] as HostId;
+        message.respond(reply({ hostId, dataCenterId: 'LOCAL-1' }));
+      },
+    });
+    connection.subscribe(hostSubject('*', 'report'), {
+      callback: (_, message) => {
+        const { body } = message.json<WireRequest<ReportRequest>>();
+        this.reports.push({ ...body, receivedAtMs: systemClock.monotonicMs() });
+        message.respond(reply({ desired: this.desired, dataCenterId: 'LOCAL-1' }));
+      },
+    });
+    for (const verb of JOB_VERBS) {
+      connection.subscribe(jobSubject('*', verb), {
+        callback: (_, message) => {
+          const { body } = message.json<WireRequest<JobCalls[typeof verb][0]>>();
+          this.router.ask(verb, body, { timeoutMs: ANSWER_WITHIN_MS }).then(
+            (result) => message.respond(reply(result)),
+            () => undefined,
+          );
+        },
+      });
+    }
+  }
+
+  /** As the agent that is alive reported it last. */
+  observed(workerId: WorkerId): ObservedWorker | null {
+    return this.reports.at(-1)?.workers.find((each) => each.workerId === workerId) ?? null;
+  }
+}
+
+const ANSWER_WITHIN_MS = 30_000;
+
+const reply = (result: unknown): string => JSON.stringify({ v: 1, result });

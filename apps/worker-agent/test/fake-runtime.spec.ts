@@ -1,0 +1,13 @@
+import { systemClock } from '@berth/lifecycle';
+import { containerRuntimeConformance } from '../src/runtimes/container-runtime.conformance.js';
+import { FakeMachine, FakeRuntime } from './fake-runtime.js';
+
+containerRuntimeConformance('fake', async () => {
+  const machine = new FakeMachine(['local/probe']);
+  return {
+    probeImage: 'local/probe',
+    missingImage: 'local/nothing',
+    open: async () => new FakeRuntime(machine, systemClock),
+    close: async () => undefined,
+  };
+});

@@ -1,0 +1,162 @@
+import type { WorkerId } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import {
+  RuntimeError,
+  throwIfCancelled,
+  type CallOptions,
+  type ContainerExit,
+  type ContainerRuntime,
+  type ContainerStart,
+  type ImageRequest,
+  type OwnedContainer,
+} from '../src/runtimes/container-runtime.port.js';
+
+interface FakeContainer {
+  readonly containerId: string;
+  readonly start: ContainerStart;
+  readonly startedAtMs: number;
+  readonly lines: string[];
+  exit: ContainerExit | null;
+}
+
+const SIGKILL_EXIT: ContainerExit = { code: 137, cause: 'killed', detail: 'killed' };
+
+/** The containers of one pretended machine; several runtimes may look at it. */
+export class FakeMachine {
+  readonly containers = new Map<WorkerId, FakeContainer>();
+  readonly images: Set<string>;
+  /** What was asked of it, in order: `start w1`. */
+  readonly calls: string[] = [];
+  readonly listeners = new Set<() => void>();
+  #starts = 0;
+
+  constructor(images: readonly string[]) {
+    this.images = new Set(images);
+  }
+
+  nextId(): string {
+    this.#starts += 1;
+    return `c${String(this.#starts)}`;
+  }
+
+  /** The container's program ends by itself, or by somebody else's hand. */
+  end(workerId: WorkerId, exit: Partial<ContainerExit> = {}, lines: readonly string[] = []): void {
+    const container = this.containers.get(workerId);
+    if (container === undefined || container.exit !== null) return;
+    container.lines.push(...lines);
+    container.exit = { code: 0, cause: 'exited', detail: '', ...exit };
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** A runtime without processes. Programs are those of the conformance suite's probe. */
+export class FakeRuntime implements ContainerRuntime {
+  readonly kind = 'process';
+  readonly #machine: FakeMachine;
+  readonly #clock: Clock;
+  readonly #failures = new Map<'prepare' | 'start', RuntimeError>();
+
+  constructor(machine: FakeMachine, clock: Clock) {
+    this.#machine = machine;
+    this.#clock = clock;
+  }
+
+  /** The next call of the verb, and every one after it until `null`, fails so. */
+  failing(verb: 'prepare' | 'start', error: RuntimeError | null): void {
+    if (error === null) this.#failures.delete(verb);
+    else this.#failures.set(verb, error);
+  }
+
+  async prepare({ image }: ImageRequest, { signal }: CallOptions = {}): Promise<void> {
+    throwIfCancelled(signal);
+    this.#machine.calls.push(`prepare ${image}`);
+    this.#failAsTold('prepare');
+    this.#need(image);
+  }
+
+  async start(start: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
+    throwIfCancelled(signal);
+    const { workerId, image } = start.labels;
+    this.#machine.calls.push(`start ${workerId}`);
+    this.#failAsTold('start');
+    const present = this.#machine.containers.get(workerId);
+    if (present?.exit === null) return describe(present);
+    this.#need(image);
+    const startedAtMs = this.#clock.nowMs();
+    const container: FakeContainer = { containerId: this.#machine.nextId(), start, startedAtMs, lines: [], exit: null };
+    this.#machine.containers.set(workerId, container);
+    const started = describe(container);
+    this.#play(container);
+    return started;
+  }
+
+  async inspect(workerId: WorkerId): Promise<OwnedContainer | null> {
+    const container = this.#machine.containers.get(workerId);
+    return container === undefined ? null : describe(container);
+  }
+
+  async list(): Promise<readonly OwnedContainer[]> {
+    return [...this.#machine.containers.values()].map(describe);
+  }
+
+  async stop(workerId: WorkerId): Promise<void> {
+    this.#machine.calls.push(`stop ${workerId}`);
+    const container = this.#machine.containers.get(workerId);
+    if (container?.start.args[0] === 'wait') this.#machine.end(workerId, {}, ['leaving']);
+  }
+
+  async kill(workerId: WorkerId): Promise<void> {
+    this.#machine.calls.push(`kill ${workerId}`);
+    this.#machine.end(workerId, SIGKILL_EXIT);
+  }
+
+  async remove(workerId: WorkerId): Promise<void> {
+    this.#machine.calls.push(`remove ${workerId}`);
+    this.#machine.containers.delete(workerId);
+  }
+
+  async logs(workerId: WorkerId, lines: number): Promise<readonly string[]> {
+    return lines === 0 ? [] : (this.#machine.containers.get(workerId)?.lines.slice(-lines) ?? []);
+  }
+
+  async images(): Promise<readonly string[]> {
+    return [...this.#machine.images];
+  }
+
+  watch(onChange: () => void): () => void {
+    this.#machine.listeners.add(onChange);
+    return () => this.#machine.listeners.delete(onChange);
+  }
+
+  async close(): Promise<void> {
+    this.#failures.clear();
+  }
+
+  #need(image: string): void {
+    if (!this.#machine.images.has(image)) throw new RuntimeError('image-missing', `There is no image ${image}.`);
+  }
+
+  #failAsTold(verb: 'prepare' | 'start'): void {
+    const failure = this.#failures.get(verb);
+    if (failure !== undefined) throw failure;
+  }
+
+  #play({ start, lines }: FakeContainer): void {
+    const [mode, first = '', ...rest] = start.args;
+    const end = (printed: readonly string[], code = 0): void => {
+      this.#machine.end(start.labels.workerId, { code }, printed);
+    };
+    if (mode === 'wait' || mode === 'stubborn') lines.push('ready');
+    if (mode === 'exit') end(rest, Number(first));
+    if (mode === 'show') end([start.env[first] ?? '']);
+    if (mode === 'count') end(Array.from({ length: Number(first) }, (_, index) => `line ${String(index + 1)}`));
+    if (mode === 'words') end([first, ...rest].map((word) => `<${word}>`));
+  }
+}
+
+const describe = ({ containerId, start, startedAtMs, exit }: FakeContainer): OwnedContainer => ({
+  containerId,
+  labels: start.labels,
+  state: exit === null ? { kind: 'running' } : { kind: 'ended', exit },
+  startedAtMs,
+});

@@ -1,0 +1,107 @@
+import type { DesiredWorker } from '@berth/contracts';
+import type { EndpointId, HostGpu, HostId, ObservedWorker, WorkerId } from '@berth/domain';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { ManualClock, SeededRandom } from '@berth/testing';
+import { GpuLedgerService } from '../src/gpus/gpu-ledger.service.js';
+import type { WorkerRecords } from '../src/journal/worker-records.port.js';
+import { workerMetrics } from '../src/worker-reconciler/metrics.js';
+import { WorkerReconcilerService } from '../src/worker-reconciler/worker-reconciler.service.js';
+import { FakeBridge } from './fake-bridge.js';
+import { FakeMachine, FakeRuntime } from './fake-runtime.js';
+
+/** Records that survive the agent, as the journal's do: what is put is what JSON makes of it. */
+class MemoryRecords implements WorkerRecords {
+  readonly #texts = new Map<string, string>();
+
+  async put(key: string, value: unknown): Promise<void> {
+    this.#texts.set(key, JSON.stringify(value));
+  }
+
+  async remove(key: string): Promise<void> {
+    this.#texts.delete(key);
+  }
+
+  list(): ReadonlyMap<string, unknown> {
+    return new Map([...this.#texts].map(([key, text]) => [key, JSON.parse(text) as unknown]));
+  }
+}
+
+/** One host with pretended containers; `newAgent` is the agent's first life, or its next. */
+export class WorkerBench {
+  readonly clock = new ManualClock();
+  readonly random = new SeededRandom(7);
+  readonly machine = new FakeMachine(['local/echo']);
+  readonly records = new MemoryRecords();
+  readonly gpus: readonly HostGpu[];
+
+  constructor(gpus: readonly HostGpu[] = []) {
+    this.gpus = gpus;
+  }
+
+  async newAgent(): Promise<BenchAgent> {
+    const agent = new BenchAgent(this);
+    await agent.reconciler.start();
+    await this.clock.advance(0);
+    return agent;
+  }
+}
+
+export class BenchAgent {
+  readonly bench: WorkerBench;
+  readonly bridge = new FakeBridge();
+  readonly runtime: FakeRuntime;
+  readonly reconciler: WorkerReconcilerService;
+
+  constructor(bench: WorkerBench) {
+    const { clock, machine, random, records } = bench;
+    this.bench = bench;
+    this.runtime = new FakeRuntime(machine, clock);
+    const gpus = new GpuLedgerService();
+    gpus.setGpus(bench.gpus);
+    const metrics = workerMetrics(new MetricRegistry());
+    const { bridge, runtime } = this;
+    const hostId = 'host1' as HostId;
+    const tools = { hostId, runtime, bridge, records, gpus, clock, random, logger: silentLogger, metrics };
+    this.reconciler = new WorkerReconcilerService(tools, { dataCenterId: 'LOCAL-1', areGpusReal: false });
+  }
+
+  /** The control plane wants exactly these. */
+  async want(...desired: readonly DesiredWorker[]): Promise<void> {
+    this.reconciler.setDesired(desired, 'LOCAL-1');
+    await this.bench.clock.advance(0);
+  }
+
+  observed(workerId: WorkerId): ObservedWorker | null {
+    return this.reconciler.observed().find((each) => each.workerId === workerId) ?? null;
+  }
+
+  /** As a SIGKILL of the agent leaves it: nobody looks after the containers any more. */
+  async vanish(): Promise<void> {
+    await this.reconciler.stop();
+  }
+}
+
+export const W1 = 'w1' as WorkerId;
+export const W2 = 'w2' as WorkerId;
+
+export function assigned(workerId: WorkerId, more: Partial<DesiredWorker> = {}): DesiredWorker {
+  return {
+    workerId,
+    endpointId: 'endpoint1' as EndpointId,
+    release: 1,
+    intent: 'running',
+    container: {
+      image: 'local/echo',
+      args: 'stubborn',
+      diskGb: null,
+      env: { GREETING: 'hello' },
+      ports: [],
+      registryId: null,
+    },
+    resources: { vcpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, gpuTypeId: null, gpuCount: 0 },
+    endpointType: 'QUEUE',
+    executionTimeoutMs: 300_000,
+    restarts: 0,
+    ...more,
+  };
+}

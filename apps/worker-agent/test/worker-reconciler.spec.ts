@@ -1,0 +1,307 @@
+import { STRAY_GRACE_MS, type JobId } from '@berth/domain';
+import { describe, expect, test } from '@jest/globals';
+import { RuntimeError } from '../src/runtimes/container-runtime.port.js';
+import { W1, W2, WorkerBench, assigned, type BenchAgent } from './worker-bench.js';
+
+const JOB = { jobId: 'job1' as JobId, attempt: 1 };
+
+async function withRunning(bench: WorkerBench): Promise<BenchAgent> {
+  const agent = await bench.newAgent();
+  await agent.want(assigned(W1));
+  agent.bridge.poll(W1);
+  await bench.clock.advance(0);
+  expect(agent.observed(W1)?.phase).toBe('idle');
+  return agent;
+}
+
+describe('start', () => {
+  test('an assigned worker is prepared, registered, started, and ready once it asks for a job', async () => {
+    const bench = new WorkerBench();
+    const agent = await bench.newAgent();
+    await agent.want(assigned(W1));
+    expect(bench.machine.calls).toEqual(['prepare local/echo', 'start w1']);
+    expect(agent.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0, startedAtMs: bench.clock.nowMs() });
+    const env = bench.machine.containers.get(W1)?.start.env;
+    expect(env).toEqual({ GREETING: 'hello', RUNPOD_AI_API_KEY: agent.bridge.registrations.get(W1)?.token });
+    agent.bridge.poll(W1);
+    await bench.clock.advance(0);
+    expect(agent.observed(W1)?.phase).toBe('idle');
+    agent.bridge.set(W1, { runningJobs: 1 });
+    agent.bridge.tell({ kind: 'job-started', workerId: W1, ...JOB });
+    await bench.clock.advance(0);
+    expect(agent.observed(W1)).toMatchObject({ phase: 'busy', runningJobs: 1 });
+  });
+
+  test('a missing image is reported at once, with its reason, and tried again at the pace of a crash loop', async () => {
+    const bench = new WorkerBench();
+    bench.machine.images.clear();
+    const agent = await bench.newAgent();
+    await agent.want(assigned(W1));
+    expect(agent.observed(W1)).toMatchObject({ phase: 'waiting', failedStarts: 1 });
+    expect(agent.observed(W1)?.reason).toContain('image-missing: There is no image local/echo.');
+    const tries = [];
+    for (let second = 1; second <= 16; second += 1) {
+      await bench.clock.advance(1_000);
+      tries.push(agent.observed(W1)?.failedStarts);
+    }
+    expect(tries).toEqual([2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5]);
+    expect(agent.observed(W1)?.phase).toBe('unhealthy');
+    bench.machine.images.add('local/echo');
+    await bench.clock.advance(16_000);
+    expect(bench.machine.containers.get(W1)?.exit).toBeNull();
+  });
+
+  test('a start that fails leaves no registration and no device behind', async () => {
+    const bench = new WorkerBench([{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 0 }]);
+    const agent = await bench.newAgent();
+    agent.runtime.failing('start', new RuntimeError('disk-full', 'No room.'));
+    const resources = { ...assigned(W1).resources, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+    await agent.want(assigned(W1, { resources }));
+    expect(agent.observed(W1)?.reason).toContain('disk-full: No room.');
+    expect(agent.bridge.registrations.size).toBe(0);
+    agent.runtime.failing('start', null);
+    await agent.want(assigned(W2, { resources }));
+    expect(bench.machine.containers.get(W2)?.start.labels.gpuIndexes).toEqual([0]);
+  });
+
+  test('arguments that no shell could split are a failed start', async () => {
+    const bench = new WorkerBench();
+    const agent = await bench.newAgent();
+    const { container } = assigned(W1);
+    await agent.want(assigned(W1, { container: { ...container, args: 'say "hello' } }));
+    expect(agent.observed(W1)?.reason).toContain('The arguments cannot be read');
+  });
+
+  test('no device is given twice: the second worker waits until the first is gone', async () => {
+    const bench = new WorkerBench([{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 0 }]);
+    const resources = { ...assigned(W1).resources, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+    const first = assigned(W1, { resources, container: { ...assigned(W1).container, args: 'wait' } });
+    const agent = await bench.newAgent();
+    await agent.want(first, assigned(W2, { resources }));
+    expect(agent.observed(W2)?.reason).toContain(
+      "no-such-device: needs 1 × NVIDIA L4, but 0 of this host's 1 are free",
+    );
+    await agent.want({ ...first, intent: 'drained' }, assigned(W2, { resources }));
+    await bench.clock.advance(1_000);
+    expect(bench.machine.containers.get(W2)?.start.labels.gpuIndexes).toEqual([0]);
+  });
+
+  test('a worker that stops being wanted while its image is prepared is not started', async () => {
+    const bench = new WorkerBench();
+    const agent = await bench.newAgent();
+    agent.reconciler.setDesired([assigned(W1)], 'LOCAL-1');
+    agent.reconciler.setDesired([], 'LOCAL-1');
+    await bench.clock.advance(60_000);
+    expect(bench.machine.containers.size).toBe(0);
+    expect(agent.reconciler.observed()).toEqual([]);
+    expect(bench.records.list().size).toBe(0);
+  });
+});
+
+describe('crash', () => {
+  test('is reported with exit code and last output, its jobs are given back at a charge, and it starts anew', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    const token = agent.bridge.registrations.get(W1)?.token;
+    agent.bridge.set(W1, { runningJobs: 1 });
+    bench.machine.end(W1, { code: 137, cause: 'out-of-memory', detail: 'ran out of memory' }, ['loading', 'half way']);
+    await bench.clock.advance(0);
+    expect(agent.bridge.departures).toMatchObject([{ workerId: W1, runningJobs: 1, isFault: true }]);
+    const reason = 'the container exited with code 137: ran out of memory; last output: ready | loading | half way';
+    expect(agent.bridge.departures[0]?.reason).toBe(reason);
+    expect(agent.observed(W1)).toMatchObject({
+      phase: 'waiting',
+      failedStarts: 1,
+      reason: `1 failed start: ${reason}`,
+    });
+    await bench.clock.advance(1_000);
+    expect(agent.observed(W1)?.phase).toBe('starting');
+    expect(agent.bridge.registrations.get(W1)?.token).not.toBe(token);
+  });
+
+  test('of a container that vanished is seen within a second', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    bench.machine.containers.delete(W1);
+    await bench.clock.advance(1_000);
+    expect(agent.observed(W1)?.reason).toContain('the container vanished');
+    await bench.clock.advance(1_000);
+    expect(bench.machine.containers.has(W1)).toBe(true);
+  });
+});
+
+describe('drain', () => {
+  test('parked polls are answered before SIGTERM, a running job is waited for, then nothing is left', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    agent.bridge.set(W1, { runningJobs: 1, latestDeadlineAtMs: bench.clock.nowMs() + 200_000 });
+    bench.machine.calls.length = 0;
+    await agent.want(assigned(W1, { intent: 'drained' }));
+    expect(agent.bridge.drained).toEqual([W1]);
+    expect(bench.machine.calls).toEqual(['stop w1']);
+    expect(agent.observed(W1)?.phase).toBe('draining');
+    await bench.clock.advance(150_000);
+    expect(bench.machine.calls).toEqual(['stop w1']);
+    agent.bridge.set(W1, { runningJobs: 0, latestDeadlineAtMs: null });
+    bench.machine.end(W1);
+    await bench.clock.advance(0);
+    expect(bench.machine.calls).toEqual(['stop w1', 'remove w1']);
+    expect(agent.observed(W1)?.phase).toBe('removed');
+    expect(agent.bridge.departures).toMatchObject([{ runningJobs: 0, isFault: false }]);
+    await agent.want();
+    expect(agent.reconciler.observed()).toEqual([]);
+    expect(bench.records.list().size).toBe(0);
+  });
+
+  test('a worker that does not leave is killed after its job could have ended, and the job given back', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    agent.bridge.set(W1, { runningJobs: 1, latestDeadlineAtMs: bench.clock.nowMs() + 60_000 });
+    await agent.want(assigned(W1, { intent: 'drained' }));
+    await bench.clock.advance(69_000);
+    expect(bench.machine.calls).not.toContain('kill w1');
+    await bench.clock.advance(2_000);
+    expect(bench.machine.calls).toContain('kill w1');
+    expect(agent.bridge.departures).toMatchObject([{ runningJobs: 1, isFault: false }]);
+    expect(agent.observed(W1)?.phase).toBe('removed');
+  });
+
+  test('a worker that asks to be replaced is drained and started anew, and that is no failure', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    agent.bridge.set(W1, { wantsRecycle: 'stopPod' });
+    agent.bridge.tell({ kind: 'recycle-wanted', workerId: W1, reason: 'stopPod' });
+    await bench.clock.advance(0);
+    expect(agent.bridge.drained).toEqual([W1]);
+    bench.machine.end(W1);
+    await bench.clock.advance(0);
+    expect(agent.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+    expect(bench.machine.calls.filter((call) => call === 'start w1')).toHaveLength(2);
+  });
+
+  test('a restart that was asked for replaces the container and forgets earlier failures', async () => {
+    const bench = new WorkerBench();
+    bench.machine.images.clear();
+    const agent = await bench.newAgent();
+    await agent.want(assigned(W1));
+    await bench.clock.advance(20_000);
+    expect(agent.observed(W1)?.phase).toBe('unhealthy');
+    bench.machine.images.add('local/echo');
+    await agent.want(assigned(W1, { restarts: 1 }));
+    expect(agent.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+  });
+});
+
+test('a job that does not let go costs its container, but no attempt of its siblings', async () => {
+  const bench = new WorkerBench();
+  const agent = await withRunning(bench);
+  agent.bridge.set(W1, { runningJobs: 2 });
+  agent.bridge.tell({ kind: 'kill-needed', workerId: W1, reason: 'a cancelled job did not stop' });
+  await bench.clock.advance(0);
+  expect(bench.machine.calls).toContain('kill w1');
+  expect(agent.bridge.departures).toMatchObject([
+    { runningJobs: 2, isFault: false, reason: 'a cancelled job did not stop' },
+  ]);
+  expect(agent.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+});
+
+describe('a new life of the agent', () => {
+  test('takes its workers up again: same token, nothing started or stopped, still ready', async () => {
+    const bench = new WorkerBench();
+    const before = await withRunning(bench);
+    const registration = before.bridge.registrations.get(W1);
+    await before.vanish();
+    bench.machine.calls.length = 0;
+
+    const after = await bench.newAgent();
+    expect(after.bridge.restored).toEqual([registration]);
+    await after.want(assigned(W1));
+    await bench.clock.advance(600_000);
+    expect(bench.machine.calls).toEqual([]);
+    expect(after.observed(W1)).toMatchObject({ phase: 'idle', failedStarts: 0 });
+  });
+
+  test('keeps a worker that was leaving from getting jobs', async () => {
+    const bench = new WorkerBench();
+    const before = await withRunning(bench);
+    before.bridge.set(W1, { runningJobs: 1, latestDeadlineAtMs: bench.clock.nowMs() + 600_000 });
+    await before.want(assigned(W1, { intent: 'drained' }));
+    await before.vanish();
+    const after = await bench.newAgent();
+    expect(after.bridge.drained).toEqual([W1]);
+  });
+
+  test('counts the end of a worker that died meanwhile, and starts it anew', async () => {
+    const bench = new WorkerBench();
+    const before = await withRunning(bench);
+    await before.vanish();
+    bench.machine.end(W1, { code: 1 }, ['Traceback']);
+    const after = await bench.newAgent();
+    expect(after.bridge.restored).toEqual([]);
+    await after.want(assigned(W1));
+    expect(after.observed(W1)?.reason).toContain('exited with code 1: last output: ready | Traceback');
+    await bench.clock.advance(1_000);
+    expect(after.observed(W1)?.phase).toBe('starting');
+  });
+
+  test('touches nothing before it has heard what is wanted', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    bench.machine.calls.length = 0;
+    const after = await bench.newAgent();
+    await bench.clock.advance(10 * STRAY_GRACE_MS);
+    expect(bench.machine.calls).toEqual([]);
+    expect(after.observed(W1)?.phase).toBe('idle');
+  });
+
+  test('removes a stray when its grace is over, and not sooner', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    const after = await bench.newAgent();
+    await after.want();
+    await bench.clock.advance(STRAY_GRACE_MS - 1_000);
+    expect(bench.machine.containers.has(W1)).toBe(true);
+    await bench.clock.advance(60_000);
+    expect(bench.machine.containers.has(W1)).toBe(false);
+    expect(after.reconciler.observed()).toEqual([]);
+    expect(bench.records.list().size).toBe(0);
+  });
+
+  test('replaces a container that it has no record of: nobody could prove its calls', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    await bench.records.remove(W1);
+    bench.machine.calls.length = 0;
+    const after = await bench.newAgent();
+    await after.want(assigned(W1));
+    expect(bench.machine.calls).toEqual(['kill w1', 'remove w1', 'prepare local/echo', 'start w1']);
+  });
+
+  test('gives no device away that a worker still holds', async () => {
+    const bench = new WorkerBench([{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 0 }]);
+    const resources = { ...assigned(W1).resources, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+    const before = await bench.newAgent();
+    await before.want(assigned(W1, { resources }));
+    await before.vanish();
+    const after = await bench.newAgent();
+    await after.want(assigned(W1, { resources }), assigned(W2, { resources }));
+    expect(after.observed(W2)?.reason).toContain('no-such-device');
+  });
+});
+
+describe('drainAll', () => {
+  test('lets workers leave within the limit, and kills what stays', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    await agent.want(assigned(W1), assigned(W2, { container: { ...assigned(W2).container, args: 'wait' } }));
+    agent.bridge.set(W1, { runningJobs: 1, latestDeadlineAtMs: bench.clock.nowMs() + 300_000 });
+    const drained = agent.reconciler.drainAll(10_000);
+    await bench.clock.advance(9_000);
+    expect([...bench.machine.containers.keys()]).toEqual([W1]);
+    await bench.clock.advance(2_000);
+    await drained;
+    expect(bench.machine.containers.size).toBe(0);
+    const given = agent.bridge.departures.filter(({ workerId }) => workerId === W1);
+    expect(given).toMatchObject([{ runningJobs: 1, isFault: false }]);
+  });
+});
