@@ -1,0 +1,84 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { StackConfig } from './config.js';
+import type { StackPorts } from './stack-ports.js';
+import type { StackSecrets } from './stack-secrets.js';
+
+export type AppName = 'management-api' | 'controllers' | 'job-router' | 'worker-agent';
+
+/** All that the environments of the apps are made from. */
+export interface StackFacts {
+  readonly config: StackConfig;
+  readonly ports: StackPorts;
+  readonly secrets: StackSecrets;
+  readonly natsUrl: string;
+  readonly databaseUrl: string;
+  readonly runtime: 'docker' | 'process';
+  /** What the broker's streams may reserve on this disk. */
+  readonly storage: { readonly jobsBytes: number; readonly snapshotsBytes: number };
+}
+
+export type AppEnvironment = Readonly<Record<string, string>>;
+
+export const baseUrl = (ports: StackPorts): string => `http://127.0.0.1:${ports.managementApi}`;
+export const runUrl = (ports: StackPorts): string => `http://127.0.0.1:${ports.jobRouter}`;
+export const loadBalancerDomain = (ports: StackPorts): string => `localhost:${ports.jobRouter}`;
+
+/** The environment of one app: its own settings and nothing of the others' secrets. */
+export function appEnvironment(app: AppName, facts: StackFacts, inherited: AppEnvironment): AppEnvironment {
+  const shared = {
+    ...inherited,
+    BERTH_NATS_URL: facts.natsUrl,
+    BERTH_LOG_LEVEL: facts.config.logLevel,
+    BERTH_LOG_FORMAT: 'json',
+    BERTH_OPERATIONS_PORT: String(facts.ports.operations[app]),
+  };
+  return { ...shared, ...OWN_SETTINGS[app](facts) };
+}
+
+const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironment>> = {
+  'management-api': (facts) => ({
+    ...natsSeed(facts, 'management'),
+    ...(facts.config.natsUrl === null && {
+      BERTH_AUTH_SEED: facts.secrets.nats.roles.callout,
+      BERTH_AUTH_ISSUER_SEED: facts.secrets.nats.issuer,
+    }),
+    BERTH_DATABASE_URL: facts.databaseUrl,
+    BERTH_SECRET_KEY: facts.secrets.secretKey,
+    BERTH_HTTP_PORT: String(facts.ports.managementApi),
+    BERTH_BASE_URL: baseUrl(facts.ports),
+    BERTH_RUN_URL: runUrl(facts.ports),
+    BERTH_LB_DOMAIN: loadBalancerDomain(facts.ports),
+    BERTH_NATS_STORAGE_BYTES: String(facts.storage.snapshotsBytes),
+    BERTH_SEED_API_KEY: facts.secrets.apiKey,
+  }),
+  controllers: (facts) => ({
+    ...natsSeed(facts, 'controllers'),
+    BERTH_DATABASE_URL: facts.databaseUrl,
+  }),
+  'job-router': (facts) => ({
+    ...natsSeed(facts, 'router'),
+    BERTH_NATS_STORAGE_BYTES: String(facts.storage.jobsBytes),
+    BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
+    BERTH_HTTP_PORT: String(facts.ports.jobRouter),
+  }),
+  'worker-agent': (facts) => ({
+    BERTH_HOME: join(facts.config.home, 'agent'),
+    BERTH_RUNTIME: facts.runtime,
+    BERTH_IMAGES: facts.config.images,
+    BERTH_DOCKER_SOCKET: facts.config.dockerSocket,
+    BERTH_BRIDGE_PORT: String(facts.ports.bridge),
+    BERTH_VCPUS: String(facts.config.vcpus ?? defaultVcpus()),
+    ...(facts.config.simulatedGpus !== null && { BERTH_SIMULATED_GPUS: facts.config.simulatedGpus }),
+  }),
+};
+
+/** An outside broker's address carries its own credentials. */
+const natsSeed = (facts: StackFacts, role: 'management' | 'controllers' | 'router'): AppEnvironment =>
+  facts.config.natsUrl === null ? { BERTH_NATS_SEED: facts.secrets.nats.roles[role] } : {};
+
+const VCPUS_PER_CORE = 8;
+const VCPUS_LEAST = 64;
+
+/** A laptop must be able to try several endpoints (the launcher's contract, `BERTH_VCPUS`). */
+const defaultVcpus = (): number => Math.max(VCPUS_LEAST, VCPUS_PER_CORE * availableParallelism());

@@ -1,0 +1,100 @@
+import { resolve } from 'node:path';
+import { ConfigError, parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
+
+/** What `npm start` was asked for. */
+export interface StackConfig {
+  /** Absolute; database, broker, logs, journal and `dev.json` live here. */
+  readonly home: string;
+  /** First port of a block of ten, or `auto`. */
+  readonly ports: number | 'auto';
+  readonly runtime: 'auto' | 'docker' | 'process';
+  /** Absolute; folder of the `process` runtime's images. */
+  readonly images: string;
+  /** Null: the launcher runs its own. */
+  readonly natsUrl: string | null;
+  readonly databaseUrl: string | null;
+  readonly simulatedGpus: string | null;
+  readonly vcpus: number | null;
+  readonly hasDemo: boolean;
+  readonly dockerSocket: string;
+  readonly logLevel: string;
+}
+
+const FLAGS: Readonly<Record<string, string>> = {
+  '--home': 'BERTH_HOME',
+  '--ports': 'BERTH_PORTS',
+  '--runtime': 'BERTH_RUNTIME',
+  '--images': 'BERTH_IMAGES',
+  '--nats-url': 'BERTH_NATS_URL',
+  '--database-url': 'BERTH_DATABASE_URL',
+  '--simulated-gpus': 'BERTH_SIMULATED_GPUS',
+  '--vcpus': 'BERTH_VCPUS',
+  '--demo': 'BERTH_DEMO',
+  '--docker-socket': 'BERTH_DOCKER_SOCKET',
+  '--log-level': 'BERTH_LOG_LEVEL',
+};
+
+const PORT_MIN = 1_024;
+const PORT_MAX = 65_526;
+const VCPUS_MAX = 4_096;
+
+/**
+ * Settings from the environment, over which the flags win. Relative paths are the caller's.
+ *
+ * @throws ConfigError naming every setting that cannot be used
+ */
+export function readStackConfig(
+  args: readonly string[],
+  options: { readonly folder: string; readonly repository: string; readonly environment?: Environment },
+): StackConfig {
+  const environment = { ...(options.environment ?? process.env), ...readFlags(args) };
+  return parseConfig(environment, (read) => ({
+    home: resolve(options.folder, read.string('BERTH_HOME', resolve(options.repository, '.berth'))),
+    ports: readPorts(read),
+    runtime: read.oneOf('BERTH_RUNTIME', ['auto', 'docker', 'process'], 'auto'),
+    images: resolve(options.folder, read.string('BERTH_IMAGES', resolve(options.repository, 'examples/workers'))),
+    natsUrl: readUrl(read, 'BERTH_NATS_URL', ['nats:', 'tls:']),
+    databaseUrl: readUrl(read, 'BERTH_DATABASE_URL', ['postgres:', 'postgresql:']),
+    simulatedGpus: read.optional('BERTH_SIMULATED_GPUS'),
+    vcpus:
+      read.optional('BERTH_VCPUS') === null
+        ? null
+        : read.integer('BERTH_VCPUS', { min: 1, max: VCPUS_MAX, fallback: 1 }),
+    hasDemo: read.oneOf('BERTH_DEMO', ['on', 'off'], 'on') === 'on',
+    dockerSocket: read.string('BERTH_DOCKER_SOCKET', '/var/run/docker.sock'),
+    logLevel: read.oneOf('BERTH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error'], 'info'),
+  }));
+}
+
+/** Not ours to interpret, and not secret: what a child needs to find programs, caches and certificates. */
+export function inheritedEnvironment(environment: Environment = process.env): Record<string, string> {
+  const isKept = (name: string): boolean => !name.startsWith('BERTH_') && !name.startsWith('npm_');
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && isKept(entry[0]),
+    ),
+  );
+}
+
+function readFlags(args: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  const queue = [...args];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    const [flag = '', inline] = word.split(/=(.*)/s, 2);
+    const variable = FLAGS[flag];
+    if (variable === undefined)
+      throw new ConfigError([`${word} is not a flag; there are ${Object.keys(FLAGS).join(' ')}`]);
+    const value = inline ?? queue.shift();
+    if (value === undefined) throw new ConfigError([`${flag} needs a value`]);
+    found[variable] = value;
+  }
+  return found;
+}
+
+function readPorts(read: ConfigReader): number | 'auto' {
+  if (read.optional('BERTH_PORTS') === 'auto') return 'auto';
+  return read.integer('BERTH_PORTS', { min: PORT_MIN, max: PORT_MAX, fallback: 8_000 });
+}
+
+const readUrl = (read: ConfigReader, name: string, protocols: readonly string[]): string | null =>
+  read.optional(name) === null ? null : read.url(name, protocols);

@@ -1,0 +1,35 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Name of a process of the stack, as `dev.json` lists it. */
+export type ProcessName =
+  'launcher' | 'management-api' | 'controllers' | 'job-router' | 'worker-agent' | 'nats-server' | 'postgres';
+
+/** `dev.json`: what a script may rely on while the stack is ready. */
+export interface DevFile {
+  readonly baseUrl: string;
+  readonly runUrl: string;
+  readonly loadBalancerDomain: string;
+  readonly apiKey: string;
+  readonly runtime: 'docker' | 'process';
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  /** ISO 8601, UTC. */
+  readonly readyAt: string;
+  readonly processes: Readonly<Partial<Record<ProcessName, number>>>;
+  /** Base addresses of `/healthz`, `/readyz` and `/metrics`. */
+  readonly operations: Readonly<Record<string, string>>;
+}
+
+const OWNER_ONLY = 0o600;
+
+const devFilePath = (home: string): string => join(home, 'dev.json');
+
+/** Replaces the file in one go, so that a reader never sees half of it. It holds a key, so it is the owner's alone. */
+export async function writeDevFile(home: string, content: DevFile): Promise<void> {
+  const draft = `${devFilePath(home)}.new`;
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: OWNER_ONLY });
+  await rename(draft, devFilePath(home));
+}
+
+export const removeDevFile = (home: string): Promise<void> => rm(devFilePath(home), { force: true });

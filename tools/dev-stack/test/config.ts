@@ -1,0 +1,22 @@
+import { parseConfig, systemRandom, type Environment } from '@berth/lifecycle';
+
+export interface CrashConfig {
+  readonly seed: number;
+  /** How often each process is killed. */
+  readonly rounds: number;
+}
+
+const SEED_MAX = 999_999;
+
+export const readCrashConfig = (environment: Environment = process.env): CrashConfig =>
+  parseConfig(environment, (read) => ({
+    seed: read.integer('BERTH_CRASH_SEED', {
+      min: 0,
+      max: SEED_MAX,
+      fallback: Math.floor(systemRandom.fraction() * SEED_MAX),
+    }),
+    rounds: read.integer('BERTH_CRASH_ROUNDS', { min: 1, max: 100, fallback: 1 }),
+  }));
+
+/** The test's own environment with some variables set, for a child process. */
+export const environmentWith = (more: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...more });
