@@ -70,6 +70,7 @@ async function demonstrate(
   const endpointId = await progress.step('sample endpoint python-echo', () =>
     ensureSampleEndpoint(stack.client, baseUrl(ports)),
   );
+  progress.line('… first job: a worker starts; its very first start installs its packages, about half a minute');
   const job = await progress.step('first job, cold start included', () =>
     runFirstJob(stack.client, runUrl(ports), endpointId),
   );
