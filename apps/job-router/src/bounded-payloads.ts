@@ -1,5 +1,5 @@
+import { Permits } from '@berth/lifecycle';
 import type { Blobs, Chunks } from '@berth/jobs';
-import { Permits } from './permits.js';
 
 /**
  * What may be on its way from the broker at one time stays below the 64 MB that a server buffers for one connection

@@ -1,8 +1,7 @@
 import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
-import type { Clock, Random } from '@berth/lifecycle';
+import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { Attempt, Ending, JobClientService, StopReason } from '../job-client/job-client.service.js';
-import { Permits } from '../permits.js';
 import type { BridgeEvent, BridgeWorkerState, WorkerDeparture } from './bridge.port.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
 import type { BridgeMetrics } from './metrics.js';

@@ -1,10 +1,9 @@
 import type { StopMessage, TakenJob } from '@berth/contracts';
 import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
 import { LEASE_TRUST_MS } from '@berth/jobs';
-import type { Clock, Random } from '@berth/lifecycle';
+import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { JournalService } from '../journal/journal.service.js';
-import { Permits } from '../permits.js';
 import { attemptId, HeldAttempt, type Attempt, type Ending, type StopReason } from './attempt.js';
 import { AttemptRecords } from './attempt-records.js';
 import { AttemptTable, type Intake } from './attempt-table.js';

@@ -1,8 +1,7 @@
 import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contracts';
 import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
-import { retry, type Clock, type Random } from '@berth/lifecycle';
+import { type Permits, retry, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { Permits } from '../permits.js';
 import type { HeldAttempt } from './attempt.js';
 import type { AttemptRecords, EndingRow, OutputFacts } from './attempt-records.js';
 import type { JobClientMetrics } from './metrics.js';
