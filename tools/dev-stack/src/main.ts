@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const { runtime, why } = await chooseRuntime(config);
   progress.line(`runtime: ${runtime} (${why})`);
   await claimHome(config.home);
-  const ports = await choosePorts(config.ports);
+  const ports = await choosePorts(config.ports, config.home);
   const secrets = await loadOrCreateSecrets(config.home);
   const storage = await chooseStorage(config.home);
   const stack = new Stack({

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { allocatePorts, reservePortBlock, type PortReservation } from '@berth/servers';
 import { ConfigError } from '@berth/lifecycle';
 
@@ -20,14 +22,40 @@ export interface StackPorts {
 const BLOCK = 10;
 
 /**
- * Finds the ports of this stack and frees them for their listeners.
+ * Finds the ports of this stack and frees them for their listeners. `auto` keeps the ports of the last start where they
+ * are still free: workers that outlived a crash know their host by its old address only.
  *
  * @throws ConfigError when the block that was asked for is in use
  */
-export async function choosePorts(wanted: number | 'auto'): Promise<StackPorts> {
-  const reservation = wanted === 'auto' ? await allocatePorts(BLOCK) : await holdBlock(wanted);
+export async function choosePorts(wanted: number | 'auto', home: string): Promise<StackPorts> {
+  const reservation = wanted === 'auto' ? await holdAny(home) : await holdBlock(wanted);
   await reservation.release();
+  await writeFile(join(home, PORTS_FILE), JSON.stringify(reservation.ports));
   return namePorts(reservation.ports);
+}
+
+const PORTS_FILE = 'ports.json';
+
+async function holdAny(home: string): Promise<PortReservation> {
+  const last = await readLastPorts(join(home, PORTS_FILE));
+  const held = await Promise.all(last.map((port) => reservePortBlock(port, 1)));
+  const release = async (): Promise<void> => {
+    await Promise.all(held.map(async (reservation) => reservation?.release()));
+  };
+  if (last.length === BLOCK && !held.includes(undefined)) return { ports: last, release };
+  await release();
+  return allocatePorts(BLOCK);
+}
+
+/** Empty at the first start, and where the file is not what this program writes. */
+async function readLastPorts(path: string): Promise<readonly number[]> {
+  try {
+    const ports: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return Array.isArray(ports) && ports.every((port) => Number.isInteger(port)) ? (ports as number[]) : [];
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 async function holdBlock(first: number): Promise<PortReservation> {

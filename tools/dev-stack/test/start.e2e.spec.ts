@@ -149,6 +149,37 @@ describe('npm start', () => {
     },
     STACK_MS,
   );
+
+  test(
+    'ends every accepted job after all processes were killed at once',
+    async () => {
+      const { body } = await client.manage<{ endpoints: { id: string }[] }>('GET', '/v2/serverless');
+      const path = `/${body.endpoints[0]?.id ?? ''}`;
+      const submit = (): Promise<{ body: { id: string } }> =>
+        client.job('POST', `${path}/run`, { input: { sleep: 1 } });
+      const jobs = await Promise.all(Array.from({ length: 6 }, submit));
+      await pollUntil(
+        async () => {
+          const { body: health } = await client.job<{ jobs: { inProgress: number } }>('GET', `${path}/health`);
+          return health.jobs.inProgress > 0 ? true : undefined;
+        },
+        { what: 'a running job', deadlineMs: 30_000 },
+      );
+      for (const pid of Object.values(stack.dev.processes)) process.kill(pid, 'SIGKILL');
+      stack = await StartedStack.start(['--runtime', 'process', '--demo', 'off'], stack.folder);
+      for (const job of jobs) {
+        const status = await pollUntil(
+          async () => {
+            const { body: read } = await client.job<{ status: string }>('GET', `${path}/status/${job.body.id}`);
+            return read.status === 'IN_QUEUE' || read.status === 'IN_PROGRESS' ? undefined : read.status;
+          },
+          { what: `the end of job ${job.body.id}`, deadlineMs: 120_000, intervalMs: 250 },
+        );
+        expect(status).toBe('COMPLETED');
+      }
+    },
+    STACK_MS,
+  );
 });
 
 describe('npm start refuses what it cannot do', () => {
