@@ -1,10 +1,10 @@
 import { BUCKETS, type AssignmentSnapshot } from '@berth/contracts';
-import { retry, systemClock, systemRandom } from '@berth/lifecycle';
+import { systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, SnapshotDirectory, SnapshotWriter, connectNats, drainConnection, plainCodec } from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, createLogger, type Logger, type Main } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { DataSource } from 'typeorm';
-import { createDataSource } from './persistence/data-source.js';
+import { openDataSource } from './persistence/open-data-source.js';
 import { LeaderLease, type LeaderTerm } from './persistence/stores/leader-lease.store.js';
 import { FleetStore } from './persistence/stores/fleet.store.js';
 import type { ControllersConfig } from './reconcilers/config.js';
@@ -17,9 +17,6 @@ import { controllersMetrics } from './reconcilers/metrics.js';
 import { WorkerPlacement } from './reconcilers/worker-placement.reconciler.js';
 
 const CONNECT_WITHIN_MS = 30_000;
-const DATABASE_TRIES = 10;
-const DATABASE_RETRY_MS = 200;
-const DATABASE_RETRY_MAX_MS = 3_000;
 const POOL_MAX = 5;
 const LEASE_MS = 5_000;
 const INBOX_PREFIX = '_INBOX_controllers';
@@ -42,7 +39,10 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   await operations.start();
   main.onStop('operations server', () => operations.stop());
 
-  const source = await openDatabase(config, logger);
+  const source = await openDataSource(
+    { url: config.databaseUrl, applicationName: 'berth-controllers', poolMax: POOL_MAX },
+    { clock: CLOCK, random: RANDOM, logger },
+  );
   main.onStop('database', () => source.destroy());
   const connection = await connectNats({
     url: config.natsUrl,
@@ -64,21 +64,6 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   loops.start();
   main.onStop('control loops', () => loops.stop());
   readiness.start();
-}
-
-async function openDatabase({ databaseUrl: url }: ControllersConfig, logger: Logger): Promise<DataSource> {
-  const source = createDataSource({ url, applicationName: 'berth-controllers', poolMax: POOL_MAX });
-  return retry(() => source.initialize(), {
-    clock: CLOCK,
-    random: RANDOM,
-    attemptsMax: DATABASE_TRIES,
-    baseDelayMs: DATABASE_RETRY_MS,
-    maxDelayMs: DATABASE_RETRY_MAX_MS,
-    isRetriable: (error) => {
-      logger.warn('the database cannot be reached yet', { error });
-      return true;
-    },
-  });
 }
 
 function watchDependencies(readiness: Readiness, source: DataSource, connection: NatsConnection): void {

@@ -1,4 +1,4 @@
-import { systemClock, systemRandom, retry } from '@berth/lifecycle';
+import { systemClock, systemRandom } from '@berth/lifecycle';
 import { createHttpApp, managementRendering, type HttpApp } from '@berth/http';
 import { Broker, connectAgentGateway, connectNats, drainConnection, ensureTopology } from '@berth/messaging';
 import {
@@ -18,7 +18,7 @@ import { composeServices } from './compose-services.js';
 import type { ManagementConfig } from './config.js';
 import { AgentAdmission } from './host-sessions/agent-admission.js';
 import { serveOpenApi } from './openapi/openapi-document.js';
-import { createDataSource } from './persistence/data-source.js';
+import { openDataSource } from './persistence/open-data-source.js';
 import { Database } from './persistence/database.js';
 import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
 import { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
@@ -26,9 +26,6 @@ import { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
 const CLOCK = systemClock;
 const RANDOM = systemRandom;
 const CONNECT_WITHIN_MS = 30_000;
-const DATABASE_TRIES = 10;
-const DATABASE_RETRY_MS = 200;
-const DATABASE_RETRY_MAX_MS = 3_000;
 const POOL_MAX = 20;
 const BODY_MAX_BYTES = 1_024 * 1_024;
 const DRAIN_MS = 10_000;
@@ -79,22 +76,10 @@ async function startOperations({ config, main, metrics, readiness }: Process): P
 
 /** @throws StartupError when the schema is older than this program */
 async function openDatabase({ config, logger, main, readiness }: Process): Promise<DataSource> {
-  const source = createDataSource({
-    url: config.databaseUrl,
-    applicationName: 'berth-management-api',
-    poolMax: POOL_MAX,
-  });
-  await retry(() => source.initialize(), {
-    clock: CLOCK,
-    random: RANDOM,
-    attemptsMax: DATABASE_TRIES,
-    baseDelayMs: DATABASE_RETRY_MS,
-    maxDelayMs: DATABASE_RETRY_MAX_MS,
-    isRetriable: (error) => {
-      logger.warn('the database cannot be reached yet', { error });
-      return true;
-    },
-  });
+  const source = await openDataSource(
+    { url: config.databaseUrl, applicationName: 'berth-management-api', poolMax: POOL_MAX },
+    { clock: CLOCK, random: RANDOM, logger },
+  );
   main.onStop('database', () => source.destroy());
   const database = new Database(source);
   if (await database.isBehind()) {
