@@ -19,6 +19,22 @@ describe('a worker that asks for jobs', () => {
     expect(systemClock.monotonicMs() - sentAtMs).toBeLessThan(1_000);
   });
 
+  test('and goes gets no job any more, whichever router holds its takes, and others get theirs', async () => {
+    const second = await bench.startRouter();
+    const { client, agent } = await bench.scene();
+    const replies: TakeReply[] = [];
+    const takes = Array.from({ length: 8 }, async () => replies.push(await agent.take({ waitMs: 20_000 })));
+    await agent.take({ waitMs: 0 });
+    // A router that still looks for its endpoint when it hears of the withdrawal does not hold the take yet.
+    await eventually(() => {
+      agent.withdraw();
+      expect(replies).toEqual(takes.map(() => ({ kind: 'none' })));
+    });
+    const id = await client.run({});
+    expect(await agent.takeOne()).toMatchObject({ jobId: id, attempt: 1 });
+    await second.stop();
+  });
+
   test('that is not assigned to its host is told so', async () => {
     const { client, agent, hostId, endpointId } = await bench.scene();
     await client.run({});

@@ -1,6 +1,6 @@
 import { HEARING_MS } from '../src/job-maintenance/reaper.js';
 import { TICKETLESS_GRACE_MS } from '../src/job-maintenance/find-ticketless.js';
-import type { EndpointId, JobId } from '@berth/domain';
+import { INLINE_OUTPUT_MAX_BYTES, encodeJson, type EndpointId, type JobId } from '@berth/domain';
 import { Broker, JetStreamTickets } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
@@ -78,8 +78,14 @@ describe('maintenance', () => {
   test('cancels the jobs of a deleted endpoint, tells their hosts, and leaves nothing of it', async () => {
     const { client, agent, endpointId, tenant } = await bench.scene();
     await client.run({ big: 'x'.repeat(100_000) });
+    const ended = await agent.takeOne();
+    await agent.completeWith(ended, encodeJson('y'.repeat(INLINE_OUTPUT_MAX_BYTES)));
+    await client.run({ big: 'x'.repeat(100_000) });
     const job = await agent.takeOne();
+    await agent.chunk(job, 0, encodeJson({ output: 'a' }));
     await client.run({});
+    await client.run({}, { policy: { lowPriority: true } });
+    expect(await leftOf(endpointId)).toEqual(['BLOB', 'JOBS', 'LEASE', 'OUT', 'QUEUE']);
     await bench.controlPlane.endpoint(tenant.accountId, { id: endpointId, isDeleted: true });
     await eventually(
       async () => {
@@ -88,17 +94,23 @@ describe('maintenance', () => {
       },
       { deadlineMs: 15_000, intervalMs: 200 },
     );
+    // What a host that has not heard of it yet still says leaves no trace either.
+    expect(await agent.chunk(job, 1, encodeJson({ output: 'b' }))).toEqual({ outcome: 'superseded' });
+    expect(await agent.complete(job, 'late')).toEqual({ outcome: 'superseded' });
+    expect(await agent.renew(job)).toEqual(['lost']);
+    expect(await leftOf(endpointId)).toEqual([]);
   }, 30_000);
 });
 
-/** Streams that still hold anything of the endpoint. */
+/** Kinds of streams that still hold anything of the endpoint. */
 async function leftOf(endpointId: EndpointId): Promise<readonly string[]> {
   const broker = await Broker.over({ connection: await bench.nats.connect() });
-  const left: string[] = [];
+  const left = new Set<string>();
   for await (const { config } of broker.manager.streams.list()) {
-    if (!/^(JOBS|QUEUE|LEASE|OUT|BLOB)_/.test(config.name)) continue;
+    const [kind = ''] = config.name.split('_');
+    if (!['JOBS', 'QUEUE', 'LEASE', 'OUT', 'BLOB'].includes(kind)) continue;
     const { state } = await broker.manager.streams.info(config.name, { subjects_filter: `*.*.${endpointId}.>` });
-    if (Object.keys(state.subjects ?? {}).length > 0) left.push(config.name);
+    if (Object.keys(state.subjects ?? {}).length > 0) left.add(kind);
   }
-  return left;
+  return [...left].sort();
 }

@@ -56,7 +56,8 @@ export async function startAgent(config: AgentConfig, main: Main): Promise<void>
   const frame: Frame = { config, main, logger, metrics: new MetricRegistry(), readiness: new Readiness(CLOCK) };
   await startOperations(frame);
   await mkdir(config.home, { recursive: true, mode: 0o700 });
-  await claimHome(config.home);
+  const claim = await claimHome(config.home, RANDOM);
+  main.onStop('home', () => claim.release());
   let images: () => Promise<readonly string[]> = async () => [];
   const inventory = newInventory(frame, () => images());
   const identity = await joinHost({
@@ -192,7 +193,9 @@ async function openBridge(
 ): Promise<BridgeService> {
   const client = new JobClientService({ link, journal, clock: CLOCK, random: RANDOM, metrics, log: logger });
   const { listenHost, advertisedHost } = config.bridge;
-  const listenPort = config.bridge.port === 0 ? await lastBridgePort(config.home) : config.bridge.port;
+  const { port } = config.bridge;
+  // Workers that still run know the last port only; where another process has it now, they are replaced.
+  const listenPorts = port === 0 ? [await lastBridgePort(config.home), 0] : [port];
   const bridge = await BridgeService.open({
     client,
     clock: CLOCK,
@@ -200,10 +203,10 @@ async function openBridge(
     metrics,
     log: logger,
     listenHost,
-    listenPort,
+    listenPorts,
     advertisedHost,
   }).catch((error: unknown) => {
-    throw listenError(error, { host: listenHost, port: listenPort, variable: 'BERTH_BRIDGE_PORT' });
+    throw listenError(error, { host: listenHost, port, variable: 'BERTH_BRIDGE_PORT' });
   });
   main.onStop('bridge', () => bridge.close());
   main.onStop('job client', () => client.stop());

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
@@ -103,6 +106,31 @@ describe('the agent with processes', () => {
       // Polls of the agent that was killed still wait at the router and swallow a job each.
       const next = Array.from({ length: 8 }, () => submit({ next: true }));
       await eventually(() => expect(next.some((id) => control.router.ended.has(id))).toBe(true), SLOW);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'replaces a worker that cannot find it again, because another process has the port of its bridge by now',
+    async () => {
+      const first = startAgent();
+      control.desired = [nodeEcho(W1)];
+      await phase(W1, 'idle');
+      const containerId = await containerOf(W1);
+      await first.end('SIGKILL');
+      const intruder = createServer((socket) => socket.destroy());
+      const port = Number(await readFile(join(bench.home, 'bridge-port'), 'utf8'));
+      await once(intruder.listen(port, '127.0.0.1'), 'listening');
+
+      startAgent();
+      await eventually(async () => {
+        const next = await containerOf(W1);
+        expect(next).not.toBeNull();
+        expect(next).not.toBe(containerId);
+      }, SLOW);
+      // It is ready when it has asked the bridge for a job.
+      await phase(W1, 'idle');
+      intruder.close();
     },
     TEST_TIMEOUT_MS,
   );

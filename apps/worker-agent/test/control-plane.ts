@@ -2,9 +2,11 @@ import {
   JOB_VERBS,
   hostSubject,
   jobSubject,
+  withdrawSubject,
   type DesiredWorker,
   type ReportRequest,
   type WireRequest,
+  type WithdrawMessage,
 } from '@berth/contracts';
 import type { HostId, ObservedWorker, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
@@ -40,6 +42,9 @@ export class TestControlPlane {
         this.reports.push({ ...body, receivedAtMs: systemClock.monotonicMs() });
         message.respond(reply({ desired: this.desired, dataCenterId: 'LOCAL-1' }));
       },
+    });
+    connection.subscribe(withdrawSubject('*'), {
+      callback: (_, message) => this.router.withdraw(message.json<WireRequest<WithdrawMessage>>().body),
     });
     for (const verb of JOB_VERBS) {
       connection.subscribe(jobSubject('*', verb), {

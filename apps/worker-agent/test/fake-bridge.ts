@@ -12,6 +12,7 @@ const QUIET: BridgeWorkerState = {
   runningJobs: 0,
   latestDeadlineAtMs: null,
   hasPolled: false,
+  hasCalled: false,
   sdkVersion: null,
   lastPingAtMs: null,
   wantsRecycle: null,
@@ -20,12 +21,17 @@ const QUIET: BridgeWorkerState = {
 /** A bridge that nobody calls: the test says what its workers do. */
 export class FakeBridge implements Bridge {
   readonly port = 9_999;
+  readonly address: string;
   readonly registrations = new Map<WorkerId, WorkerRegistration>();
   readonly departures: (WorkerDeparture & { readonly workerId: WorkerId; readonly runningJobs: number })[] = [];
   readonly drained: WorkerId[] = [];
   restored: readonly WorkerRegistration[] | null = null;
   readonly #states = new Map<WorkerId, BridgeWorkerState>();
   readonly #listeners = new Set<(event: BridgeEvent) => void>();
+
+  constructor(address = '127.0.0.1:9999') {
+    this.address = address;
+  }
 
   async restore(workers: readonly WorkerRegistration[]): Promise<void> {
     this.restored = workers;
@@ -73,7 +79,7 @@ export class FakeBridge implements Bridge {
 
   /** The worker asks for its first job. */
   poll(workerId: WorkerId): void {
-    this.set(workerId, { phase: 'idle', hasPolled: true });
+    this.set(workerId, { phase: 'idle', hasPolled: true, hasCalled: true });
     this.tell({ kind: 'first-poll', workerId });
   }
 

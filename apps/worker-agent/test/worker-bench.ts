@@ -38,8 +38,8 @@ export class WorkerBench {
     this.gpus = gpus;
   }
 
-  async newAgent(): Promise<BenchAgent> {
-    const agent = new BenchAgent(this);
+  async newAgent(bridge = new FakeBridge()): Promise<BenchAgent> {
+    const agent = new BenchAgent(this, bridge);
     await agent.reconciler.start();
     await this.clock.advance(0);
     return agent;
@@ -48,18 +48,19 @@ export class WorkerBench {
 
 export class BenchAgent {
   readonly bench: WorkerBench;
-  readonly bridge = new FakeBridge();
+  readonly bridge: FakeBridge;
   readonly runtime: FakeRuntime;
   readonly reconciler: WorkerReconcilerService;
 
-  constructor(bench: WorkerBench) {
+  constructor(bench: WorkerBench, bridge: FakeBridge) {
     const { clock, machine, random, records } = bench;
     this.bench = bench;
+    this.bridge = bridge;
     this.runtime = new FakeRuntime(machine, clock);
     const gpus = new GpuLedgerService();
     gpus.setGpus(bench.gpus);
     const metrics = workerMetrics(new MetricRegistry());
-    const { bridge, runtime } = this;
+    const { runtime } = this;
     const hostId = 'host1' as HostId;
     const tools = { hostId, runtime, bridge, records, gpus, clock, random, logger: silentLogger, metrics };
     this.reconciler = new WorkerReconcilerService(tools, { dataCenterId: 'LOCAL-1', areGpusReal: false });

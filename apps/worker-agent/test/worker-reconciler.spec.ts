@@ -1,6 +1,7 @@
 import { STRAY_GRACE_MS, type JobId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import { RuntimeError } from '../src/runtimes/container-runtime.port.js';
+import { FakeBridge } from './fake-bridge.js';
 import { W1, W2, WorkerBench, assigned, type BenchAgent } from './worker-bench.js';
 
 const JOB = { jobId: 'job1' as JobId, attempt: 1 };
@@ -71,6 +72,24 @@ describe('start', () => {
     await agent.want(assigned(W1, { container: { ...container, args: 'say "hello' } }));
     expect(agent.observed(W1)?.reason).toContain('The arguments cannot be read');
   });
+
+  test.each([
+    [{ env: { KEY: 'hid\0den' } }, 'The variable "KEY" cannot be set'],
+    [{ env: { '': 'hidden' } }, 'The variable "" cannot be set'],
+    [{ env: { 'A=B': 'hidden' } }, 'The variable "A=B" cannot be set'],
+    [{ args: 'hid\0den' }, 'The arguments cannot be read'],
+  ])(
+    'what no process could be given (%j) is a failed start, and its reason quotes nothing of it',
+    async (more, why) => {
+      const bench = new WorkerBench();
+      const agent = await bench.newAgent();
+      await agent.want(assigned(W1, { container: { ...assigned(W1).container, ...more } }));
+      expect(agent.observed(W1)).toMatchObject({ phase: 'waiting', failedStarts: 1 });
+      expect(agent.observed(W1)?.reason).toContain(why);
+      expect(agent.observed(W1)?.reason).not.toContain('den');
+      expect(bench.machine.calls).toEqual(['prepare local/echo']);
+    },
+  );
 
   test('no device is given twice: the second worker waits until the first is gone', async () => {
     const bench = new WorkerBench([{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 0 }]);
@@ -216,9 +235,49 @@ describe('a new life of the agent', () => {
     const after = await bench.newAgent();
     expect(after.bridge.restored).toEqual([registration]);
     await after.want(assigned(W1));
+    after.bridge.poll(W1);
     await bench.clock.advance(600_000);
     expect(bench.machine.calls).toEqual([]);
     expect(after.observed(W1)).toMatchObject({ phase: 'idle', failedStarts: 0 });
+  });
+
+  test('replaces a worker that knows another address of the bridge, and that is no failure', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    const after = await bench.newAgent(new FakeBridge('127.0.0.1:9998'));
+    await after.want(assigned(W1));
+    expect(after.observed(W1)).toMatchObject({
+      phase: 'draining',
+      reason: 'the address of the bridge has changed since the worker was started',
+    });
+    expect(bench.machine.calls).toContain('stop w1');
+    bench.machine.end(W1);
+    await bench.clock.advance(0);
+    expect(after.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+    after.bridge.poll(W1);
+    await after.vanish();
+
+    const next = await bench.newAgent(new FakeBridge('127.0.0.1:9998'));
+    await next.want(assigned(W1));
+    expect(next.observed(W1)?.phase).toBe('idle');
+  });
+
+  test('replaces a worker that calls nobody for a minute, but not one in the middle of a job', async () => {
+    const bench = new WorkerBench();
+    const before = await withRunning(bench);
+    await before.want(assigned(W1), assigned(W2));
+    before.bridge.poll(W2);
+    await bench.clock.advance(0);
+    await before.vanish();
+    bench.machine.calls.length = 0;
+    const after = await bench.newAgent();
+    await after.want(assigned(W1), assigned(W2));
+    after.bridge.set(W2, { runningJobs: 1 });
+    await bench.clock.advance(59_000);
+    expect(bench.machine.calls).toEqual([]);
+    await bench.clock.advance(40_000);
+    expect(bench.machine.calls).toEqual(['stop w1', 'kill w1', 'remove w1', 'prepare local/echo', 'start w1']);
+    expect(after.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
   });
 
   test('keeps a worker that was leaving from getting jobs', async () => {
@@ -301,6 +360,7 @@ describe('drainAll', () => {
     await bench.clock.advance(2_000);
     await drained;
     expect(bench.machine.containers.size).toBe(0);
+    expect(agent.reconciler.observed().map(({ phase }) => phase)).toEqual(['removed', 'removed']);
     const given = agent.bridge.departures.filter(({ workerId }) => workerId === W1);
     expect(given).toMatchObject([{ runningJobs: 1, isFault: false }]);
   });

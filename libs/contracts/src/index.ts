@@ -13,6 +13,7 @@ export {
   outputBlobName,
   stopSubject,
   wakeSubject,
+  withdrawSubject,
   type AttemptRef,
   type ChunkRequest,
   type DesiredWorker,
@@ -26,6 +27,7 @@ export {
   type JoinReply,
   type JoinRequest,
   type ProgressRequest,
+  type RegistryCredentials,
   type RenewReply,
   type RenewRequest,
   type ReportReply,
@@ -35,6 +37,7 @@ export {
   type TakeRequest,
   type TakenJob,
   type UploadRequest,
+  type WithdrawMessage,
 } from './agent/index.js';
 export {
   BUCKETS,

@@ -130,7 +130,8 @@ describe('access to the broker', () => {
   });
 
   test('each role hears what is meant for it', async () => {
-    expect(await subscribeRefused('router', ['agents.*.up.job.take', 'jobn.>', 'qn.>', '_INBOX_router.>'])).toEqual([]);
+    const fromAgents = ['agents.*.up.job.take', 'agents.*.up.job.withdraw'];
+    expect(await subscribeRefused('router', [...fromAgents, 'jobn.>', 'qn.>', '_INBOX_router.>'])).toEqual([]);
     expect(await subscribeRefused('management', ['agents.*.up.host.join', 'agents.*.up.host.report'])).toEqual([]);
     expect(await subscribeRefused('controllers', ['demand.*', 'control.changed'])).toEqual([]);
     expect(await publishRefused('router', ['demand.r1', 'agents.h1.down.stop'])).toEqual([]);

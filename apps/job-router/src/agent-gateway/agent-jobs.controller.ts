@@ -1,5 +1,12 @@
-import { MessagePattern, Payload } from '@nestjs/microservices';
-import { jobSubject, type DownloadReply, type RenewReply, type ReportReply, type TakeReply } from '@berth/contracts';
+import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
+import {
+  jobSubject,
+  withdrawSubject,
+  type DownloadReply,
+  type RenewReply,
+  type ReportReply,
+  type TakeReply,
+} from '@berth/contracts';
 import { PlatformError, type HostId } from '@berth/domain';
 import { AgentGateway, ConfirmedReply, CurrentHost } from '@berth/messaging';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
@@ -11,6 +18,7 @@ import {
   parseRenew,
   parseTake,
   parseUpload,
+  parseWithdraw,
 } from './parse-request.js';
 import { Reporting } from './reporting.service.js';
 import { Taking } from './taking.service.js';
@@ -29,6 +37,12 @@ export class AgentJobsController {
     await this.admit(hostId);
     const { reply, jobs } = await this.taking.take(hostId, parseTake(body));
     return jobs.length === 0 ? reply : new ConfirmedReply(reply, () => this.taking.giveBack(jobs));
+  }
+
+  /** Even a host that is not known any more may give up what it asked for. */
+  @EventPattern<string>(withdrawSubject('*'))
+  withdraw(@CurrentHost() hostId: HostId, @Payload() body: unknown): void {
+    this.taking.withdraw(hostId, parseWithdraw(body));
   }
 
   @MessagePattern(jobSubject('*', 'renew'))

@@ -8,6 +8,7 @@ import {
   parseRenew,
   parseTake,
   parseUpload,
+  parseWithdraw,
 } from './parse-request.js';
 
 const REF = { endpointId: 'ep', jobId: 'job', attempt: 1, token: 't' };
@@ -22,6 +23,7 @@ describe('what an agent sends', () => {
       slots: 2,
       waitMs: 9,
     });
+    expect(parseWithdraw({ endpointId: 'ep', workerId: 'w', extra: 1 })).toEqual({ endpointId: 'ep', workerId: 'w' });
     expect(parseRenew({ leases: [{ ...REF, extra: 1 }] })).toEqual({ leases: [REF] });
   });
 

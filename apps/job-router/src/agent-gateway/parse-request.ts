@@ -11,6 +11,7 @@ import {
   type RenewRequest,
   type TakeRequest,
   type UploadRequest,
+  type WithdrawMessage,
 } from '@berth/contracts';
 import {
   BLOB_PART_BYTES,
@@ -44,6 +45,11 @@ export function parseTake(body: unknown): TakeRequest {
     slots: message.integer('slots', 1, TAKE_JOBS_MAX),
     waitMs: message.integer('waitMs', 0, TAKE_WAIT_MAX_MS),
   };
+}
+
+export function parseWithdraw(body: unknown): WithdrawMessage {
+  const message = new MessageReader(body);
+  return { endpointId: message.id('endpointId'), workerId: message.id('workerId') };
 }
 
 export function parseRenew(body: unknown): RenewRequest {

@@ -30,8 +30,8 @@ import {
   type JobStore,
   type RenewOutcome,
 } from '@berth/jobs';
+import { inParallel } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { inParallel } from '../in-parallel.js';
 import type { JobNotices } from '../jobs/job-notices.port.js';
 import { readHeldJob, readOwnJob } from './held-job.js';
 import type { GatewayMetrics } from './metrics.js';

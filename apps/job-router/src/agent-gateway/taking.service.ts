@@ -1,4 +1,4 @@
-import type { TakeReply, TakeRequest, TakenJob } from '@berth/contracts';
+import type { TakeReply, TakeRequest, TakenJob, WithdrawMessage } from '@berth/contracts';
 import { jobTimes, retriesOf, type HostId, type Job } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
@@ -38,6 +38,11 @@ export class Taking {
     if (jobs.length === 0) return { reply: { kind: 'none' }, jobs };
     const nowMs = this.#clock.nowMs();
     return { reply: { kind: 'jobs', jobs: jobs.flatMap((job) => takenJob(job, nowMs)) }, jobs };
+  }
+
+  /** Ends what this router holds for a worker that takes no more. */
+  withdraw(hostId: HostId, { endpointId, workerId }: WithdrawMessage): void {
+    this.#dispatchers.withdraw(endpointId, { hostId, workerId });
   }
 
   /** Puts jobs back into the queue whose answer reached nobody. */

@@ -3,6 +3,7 @@ import {
   jobSubject,
   outputBlobName,
   stopSubject,
+  withdrawSubject,
   type AttemptRef,
   type DoneResult,
   type DownloadReply,
@@ -75,6 +76,12 @@ export class ScriptedAgent {
       if (job !== undefined) return job;
     }
     throw new Error(`no job within ${withinMs} ms`);
+  }
+
+  /** The worker goes: what it has asked for is not wanted any more. */
+  withdraw(): void {
+    const { hostId, endpointId, workerId } = this.place;
+    this.#transport.tell(withdrawSubject(hostId), { endpointId, workerId });
   }
 
   done(job: TakenJob, result: DoneResult, chunks = 0): Promise<ReportReply> {

@@ -52,6 +52,8 @@ export interface BridgeWorkerState {
   /** Latest instant at which one of the running jobs must have ended; null without any. A drain waits for it. */
   readonly latestDeadlineAtMs: number | null;
   readonly hasPolled: boolean;
+  /** True once any call of it has come since it was registered or restored: it can reach the bridge. */
+  readonly hasCalled: boolean;
   /** From its pings; null until one told it. */
   readonly sdkVersion: string | null;
   readonly lastPingAtMs: number | null;
@@ -85,6 +87,8 @@ export type BridgeEvent =
 export interface Bridge {
   /** Port that workers reach; known once the listener is open. */
   readonly port: number;
+  /** Host and port that a worker which is started now is told. One that was told another may not get through. */
+  readonly address: string;
 
   /**
    * Ends the silence after a start: registers the workers that still run, with the tokens they have, takes their

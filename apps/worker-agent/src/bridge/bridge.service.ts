@@ -21,9 +21,9 @@ export interface BridgeOptions {
   readonly random: Random;
   readonly metrics: MetricRegistry;
   readonly log: Logger;
-  /** Address to listen on; port 0 picks a free one. A re-adopted worker knows only the port that it was started with. */
   readonly listenHost: string;
-  readonly listenPort: number;
+  /** The first that is free is taken; 0 is any. A re-adopted worker knows only the one that it was started with. */
+  readonly listenPorts: readonly number[];
   /** Name under which workers reach this host. */
   readonly advertisedHost: string;
 }
@@ -63,12 +63,16 @@ export class BridgeService implements Bridge {
   /** Opens the listener; calls wait until `restore`. @throws when the address cannot be had */
   static async open(options: BridgeOptions): Promise<BridgeService> {
     const bridge = new BridgeService(options);
-    bridge.#port = await bridge.#listener.listen(options.listenHost, options.listenPort);
+    bridge.#port = await bridge.#listener.listen(options.listenHost, options.listenPorts);
     return bridge;
   }
 
   get port(): number {
     return this.#port;
+  }
+
+  get address(): string {
+    return `${this.#options.advertisedHost}:${this.#port}`;
   }
 
   async restore(workers: readonly WorkerRegistration[]): Promise<void> {

@@ -36,8 +36,21 @@ export class HttpListener {
     this.#server.requestTimeout = REQUEST_MAX_MS;
   }
 
-  /** @param port 0 picks a free one. Returns the port. */
-  listen(host: string, port: number): Promise<number> {
+  /**
+   * Listens on the first of these ports that nobody else has, and returns it.
+   *
+   * @param ports at least one; 0 picks a free one
+   */
+  async listen(host: string, [port = 0, ...others]: readonly number[]): Promise<number> {
+    try {
+      return await this.#listenOn(host, port);
+    } catch (error) {
+      if (others.length === 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      return this.listen(host, others);
+    }
+  }
+
+  #listenOn(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, host, () => {

@@ -53,6 +53,7 @@ export class TakePolls {
   readonly #open = new Set<Poll>();
   readonly #answering = new Set<Promise<unknown>>();
   #isClosed = false;
+  #takes = 0;
   #failures = 0;
 
   constructor(options: TakePollsOptions) {
@@ -78,10 +79,15 @@ export class TakePolls {
     await this.#feed(poll);
   }
 
-  /** No more jobs: answers every parked poll with 204. Resolves when all answers are out. */
+  /**
+   * No more jobs: answers every parked poll with 204, and withdraws the takes behind them, which would bring jobs only
+   * to have them given back. Resolves when all answers are out.
+   */
   async release(): Promise<void> {
+    const { client, endpointId, workerId } = this.#options;
     this.#isClosed = true;
     this.refresh();
+    if (this.#takes > 0) client.withdraw({ endpointId, workerId });
     await Promise.all(this.#answering);
   }
 
@@ -120,6 +126,7 @@ export class TakePolls {
   async #take({ slots }: Poll, waitMs: number): Promise<TakeOutcome | null> {
     const { client, endpointId, workerId } = this.#options;
     if (!client.canTake) return null;
+    this.#takes += 1;
     try {
       const outcome = await client.take({ endpointId, workerId, slots, waitMs: Math.floor(waitMs) });
       this.#failures = 0;
@@ -128,6 +135,8 @@ export class TakePolls {
       // The client has counted it; the worker's poll is held on.
       this.#failures += 1;
       return null;
+    } finally {
+      this.#takes -= 1;
     }
   }
 

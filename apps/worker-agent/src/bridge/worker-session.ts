@@ -37,6 +37,7 @@ export class WorkerSession {
   readonly #takes: TakePolls;
   readonly #stops: StopPolls;
   #hasPolled = false;
+  #hasCalled = false;
   #hasStopChannel = false;
   #isDraining = false;
   #wantsRecycle: string | null = null;
@@ -67,6 +68,7 @@ export class WorkerSession {
       runningJobs: this.#jobs.size,
       latestDeadlineAtMs: this.#latestDeadlineAtMs(),
       hasPolled: this.#hasPolled,
+      hasCalled: this.#hasCalled,
       sdkVersion: this.#sdkVersion,
       lastPingAtMs: this.#ping?.atUnixMs ?? null,
       wantsRecycle: this.#wantsRecycle,
@@ -87,6 +89,7 @@ export class WorkerSession {
 
   /** Anything that the worker says shows that it lives. */
   noteCall(): void {
+    this.#hasCalled = true;
     this.#seenAtMs = this.#tools.clock.monotonicMs();
   }
 

@@ -1,4 +1,4 @@
-import type { StopMessage, TakenJob } from '@berth/contracts';
+import type { StopMessage, TakenJob, WithdrawMessage } from '@berth/contracts';
 import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
 import { LEASE_TRUST_MS } from '@berth/jobs';
 import { Permits, type Clock, type Random } from '@berth/lifecycle';
@@ -165,6 +165,15 @@ export class JobClientService {
     this.#metrics.taken.inc(reply.jobs.length);
     const jobs = reply.jobs.flatMap((job) => this.#adopt(job, ask.workerId, sentAtMs));
     return jobs.length === 0 ? { kind: 'none' } : { kind: 'jobs', jobs };
+  }
+
+  /** A worker takes no more: ends what routers hold for it. A job that crosses with this comes all the same. */
+  withdraw(worker: WithdrawMessage): void {
+    try {
+      this.#options.link.withdraw(worker);
+    } catch (error) {
+      this.#options.log.debug('Takes could not be withdrawn; they end by themselves.', { ...worker, error });
+    }
   }
 
   /**

@@ -11,6 +11,7 @@ import type {
   TakeReply,
   TakeRequest,
   UploadRequest,
+  WithdrawMessage,
 } from '@berth/contracts';
 
 /** Every question that an agent asks a router, and its answer. */
@@ -41,6 +42,8 @@ export interface RouterLink {
     request: JobCalls[Verb][0],
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]>;
+  /** Tells every router, once; nobody answers. @throws when the connection is closed */
+  withdraw(message: WithdrawMessage): void;
   /** Calls `listener` for every stop message of this host. Returns the function that ends it. */
   onStop(listener: (message: StopMessage) => void): () => void;
 }

@@ -1,4 +1,4 @@
-import { jobSubject, stopSubject, type StopMessage } from '@berth/contracts';
+import { jobSubject, stopSubject, withdrawSubject, type StopMessage, type WithdrawMessage } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { AgentTransport } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
@@ -22,6 +22,10 @@ export class TransportRouterLink implements RouterLink {
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]> {
     return this.#transport.request(jobSubject(this.#hostId, verb), request, options);
+  }
+
+  withdraw(message: WithdrawMessage): void {
+    this.#transport.tell(withdrawSubject(this.#hostId), message);
   }
 
   onStop(listener: (message: StopMessage) => void): () => void {

@@ -1,3 +1,4 @@
+import type { RegistryCredentials } from '@berth/contracts';
 import type { EndpointId, HostId, Inventory, WorkerId } from '@berth/domain';
 
 /** Everything about a container that must survive the agent: it is written on the container itself. */
@@ -9,11 +10,6 @@ export interface ContainerLabels {
   readonly image: string;
   /** Device indexes given to it; empty for a CPU worker and for simulated GPUs that no device stands behind. */
   readonly gpuIndexes: readonly number[];
-}
-
-interface RegistryCredentials {
-  readonly username: string;
-  readonly password: string;
 }
 
 export interface ImageRequest {

@@ -5,6 +5,7 @@ import {
   type HostReply,
   type ReportRequest,
   type StopMessage,
+  type WithdrawMessage,
 } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
@@ -75,6 +76,10 @@ export class AgentLinkService implements RouterLink {
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]> {
     return this.#present().routers.ask(verb, request, options);
+  }
+
+  withdraw(message: WithdrawMessage): void {
+    this.#present().routers.withdraw(message);
   }
 
   async report(request: ReportRequest): Promise<HostReply> {

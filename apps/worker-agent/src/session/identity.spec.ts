@@ -1,5 +1,6 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import type { HostId } from '@berth/domain';
 import { useTempFolders } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
@@ -32,5 +33,13 @@ describe('IdentityStore', () => {
     const home = await newFolder();
     await writeFile(join(home, 'identity.json'), text);
     await expect(new IdentityStore(home).load()).rejects.toThrow('identity.json');
+  });
+
+  test('does not show its secret when it cannot be read', async () => {
+    const home = await newFolder();
+    await writeFile(join(home, 'identity.json'), '{"secret":hidden}');
+    const error: unknown = await new IdentityStore(home).load().catch((thrown: unknown) => thrown);
+    expect(inspect(error)).toContain('is not JSON');
+    expect(inspect(error)).not.toContain('hidden');
   });
 });

@@ -51,8 +51,9 @@ function parse(text: string, path: string): HostIdentity {
   let value: Partial<HostIdentity> | null;
   try {
     value = JSON.parse(text) as Partial<HostIdentity> | null;
-  } catch (cause) {
-    throw new Error(`${path} is not JSON`, { cause });
+  } catch {
+    // Without its cause, which quotes the text, and so perhaps the secret.
+    throw new Error(`${path} is not JSON`);
   }
   const { hostId, secret, isJoined, dataCenterId } = value ?? {};
   const isWhole =

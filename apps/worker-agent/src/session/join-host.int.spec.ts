@@ -1,14 +1,15 @@
+import { Writable } from 'node:stream';
 import { hostSubject, inboxPrefix, stopSubject, wakeSubject, type JoinRequest } from '@berth/contracts';
 import { PlatformError, type HostId, type Inventory } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { connectNats } from '@berth/messaging';
-import { StartupError, silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
+import { StartupError, createLogger, silentLogger } from '@berth/telemetry';
+import { ManualClock, eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AgentLinkService } from './agent-link.service.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
-import { hashSecret, joinHost, type ConnectAs } from './join-host.js';
+import { hashSecret, joinHost, type ConnectAs, type JoinOptions } from './join-host.js';
 
 const nats = useNatsServer();
 const newFolder = useTempFolders();
@@ -43,7 +44,7 @@ const connect = (as: ConnectAs): Promise<NatsConnection> => {
   logins.push(as);
   return connectNats({ url: nats.server.url, name: 'test', clock: systemClock, random: systemRandom, ...as });
 };
-const join = (home: string, token: string | null = TOKEN): Promise<unknown> =>
+const join = (home: string, token: string | null = TOKEN, more: Partial<JoinOptions> = {}): Promise<unknown> =>
   joinHost({
     store: new IdentityStore(home),
     token,
@@ -52,6 +53,7 @@ const join = (home: string, token: string | null = TOKEN): Promise<unknown> =>
     clock: systemClock,
     random: systemRandom,
     logger: silentLogger,
+    ...more,
   });
 const error = (code: string, isRetriable: boolean): object => ({
   error: { code, detail: `about ${code}`, isRetriable },
@@ -85,6 +87,29 @@ describe('joinHost', () => {
     answer = () => ({ result: { hostId: HOST, dataCenterId: 'EU-1' } });
     await joined;
     expect(new Set(joins.map(({ secretHash }) => secretHash)).size).toBe(1);
+  });
+
+  test('says once that it waits, then every 30 s how long and why, and that it has joined', async () => {
+    const lines: string[] = [];
+    const output = new Writable({ write: (chunk: Buffer, _, done) => (lines.push(chunk.toString()), done()) });
+    const logger = createLogger({ name: 'worker-agent', level: 'info', format: 'line', output });
+    const clock = new ManualClock();
+    answer = () => error('service-unavailable', true);
+    const joined = join(await newFolder(), TOKEN, { clock, logger });
+    for (let second = 1; second <= 45; second += 1) {
+      await eventually(() => expect([joins.length, clock.waiting]).toEqual([second, 1]), { intervalMs: 2 });
+      await clock.advance(1_000);
+    }
+    answer = () => ({ result: { hostId: HOST, dataCenterId: 'EU-1' } });
+    await eventually(() => expect(clock.waiting).toBe(1));
+    await clock.advance(1_000);
+    await joined;
+    const why = 'the control plane does not answer: about service-unavailable';
+    expect(lines.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      `WARN  worker-agent  waiting to join  why=${why}\n`,
+      `WARN  worker-agent  still waiting to join  waitedSeconds=30 why=${why}\n`,
+      `INFO  worker-agent  joined  hostId=h1 dataCenterId=EU-1\n`,
+    ]);
   });
 
   test.each([

@@ -6,6 +6,7 @@ import { AgentTransport, isRetriable, type ConnectionEvent, type NatsCredentials
 import { StartupError, type Logger } from '@berth/telemetry';
 import { AuthorizationError, type NatsConnection } from '@nats-io/transport-node';
 import type { HostIdentity, IdentityStore } from './identity.store.js';
+import { JoinWait } from './join-wait.js';
 
 export interface ConnectAs {
   readonly credentials: NatsCredentials;
@@ -80,24 +81,29 @@ function hostOf(token: string): HostId {
 
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
+interface Joining {
+  readonly options: JoinOptions;
+  readonly hostId: HostId;
+  readonly wait: JoinWait;
+}
+
 async function confirm(identity: HostIdentity, token: string, options: JoinOptions): Promise<HostIdentity> {
   const { hostId, secret } = identity;
+  const joining: Joining = { options, hostId, wait: new JoinWait(options.clock, options.logger) };
   const refused = new StartupError(
     'The join token was refused: it is used, out of date, or its host was removed. Ask for a new one.',
   );
-  const connection = await connectToJoin(hostId, { user: JOINING_USER, pass: token }, options);
+  const connection = await connectToJoin(joining, { user: JOINING_USER, pass: token });
   if (connection === 'refused') {
     // An earlier life may have joined without hearing so: then the secret is good although the token is used up.
-    const own = await connectToJoin(hostId, { user: hostId, pass: secret }, options);
+    const own = await connectToJoin(joining, { user: hostId, pass: secret });
     if (own === 'refused') throw refused;
     await own.close();
     return { ...identity, isJoined: true };
   }
   try {
-    const { dataCenterId } = await askToJoin(connection, hostId, {
-      options,
-      request: { token, secretHash: hashSecret(secret), inventory: await options.inventory() },
-    });
+    const request = { token, secretHash: hashSecret(secret), inventory: await options.inventory() };
+    const { dataCenterId } = await askToJoin(joining, connection, request);
     return { ...identity, isJoined: true, dataCenterId };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
@@ -108,15 +114,14 @@ async function confirm(identity: HostIdentity, token: string, options: JoinOptio
 }
 
 async function connectToJoin(
-  hostId: HostId,
+  { options: { connect, clock }, hostId, wait }: Joining,
   { user, pass }: { readonly user: string; readonly pass: string },
-  { connect, clock, logger }: JoinOptions,
 ): Promise<NatsConnection | 'refused'> {
   const patience = new AbortController();
   let refusedSinceMs: number | null = null;
   const onStatus = ({ kind, detail }: ConnectionEvent): void => {
     if (kind !== 'connect-failed') return;
-    logger.warn('joining: no connection to the broker yet', { detail });
+    wait.note(`no connection to the broker: ${detail}`);
     const isRefused = /authorization/i.test(detail);
     refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.monotonicMs()) : null;
     if (refusedSinceMs !== null && clock.monotonicMs() - refusedSinceMs >= REFUSED_WITHIN_MS) patience.abort();
@@ -131,18 +136,16 @@ async function connectToJoin(
     });
   } catch (error) {
     if (error instanceof AuthorizationError) return 'refused';
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`No broker answered at BERTH_NATS_URL: ${why}`, { cause: error });
+    throw new StartupError(`No broker answered at BERTH_NATS_URL: ${messageOf(error)}`, { cause: error });
   }
 }
 
 /** Repeats the question while nobody answers: the control plane may start after its hosts. */
 async function askToJoin(
+  { options: { clock }, hostId, wait }: Joining,
   connection: NatsConnection,
-  hostId: HostId,
-  { options, request }: { readonly options: JoinOptions; readonly request: JoinRequest },
+  request: JoinRequest,
 ): Promise<JoinReply> {
-  const { clock, logger } = options;
   const transport = new AgentTransport(connection);
   const untilMs = clock.monotonicMs() + CONNECT_WITHIN_MS;
   for (;;) {
@@ -151,8 +154,10 @@ async function askToJoin(
     } catch (error) {
       if (!isRetriable(error)) throw error;
       if (clock.monotonicMs() >= untilMs) throw new StartupError('The control plane did not answer.', { cause: error });
-      logger.warn('joining: the control plane does not answer yet', { error });
+      wait.note(`the control plane does not answer: ${messageOf(error)}`);
       await clock.sleep(ASK_AGAIN_MS);
     }
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,11 +1,13 @@
 import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
-import { STOP_GRACE_DEFAULT_MS, gpuTypeById, type DesiredWorker, type WorkerIdentity } from '@berth/domain';
+import { STOP_GRACE_DEFAULT_MS, gpuTypeById, splitArgs, type DesiredWorker, type WorkerIdentity } from '@berth/domain';
 import type { WorkerFacts } from '../bridge/bridge.port.js';
+import { RuntimeError } from '../runtimes/container-runtime.port.js';
 
 /** Cold start of the hosted original; workers raise it by `RUNPOD_INIT_TIMEOUT` (wire contract 1.16), in seconds. */
 const INIT_TIMEOUT_DEFAULT_MS = 420_000;
 const INIT_TIMEOUT_VARIABLE = 'RUNPOD_INIT_TIMEOUT';
 const MS_PER_SECOND = 1_000;
+const NULL_BYTE = '\0';
 
 /** What the plan needs to know of what the control plane wants. */
 export const toDesired = (assigned: AssignedWorker): DesiredWorker => ({
@@ -29,6 +31,31 @@ export const identityOf = ({ workerId, endpointId, release, resources }: Assigne
   release,
   gpuTypeId: resources.gpuTypeId,
 });
+
+/** @throws RuntimeError when they are no words that a process could be given */
+export function readArgs(text: string): readonly string[] {
+  const args = splitArgs(text);
+  const why = args.kind === 'malformed' ? args.detail : 'they hold a null byte';
+  if (args.kind === 'malformed' || text.includes(NULL_BYTE)) {
+    throw new RuntimeError('start-failed', `The arguments cannot be read: ${why}.`);
+  }
+  return args.words;
+}
+
+/**
+ * Runtimes quote what they cannot set, and a variable's value must stand in no log and in no reason.
+ *
+ * @throws RuntimeError when a process cannot have such a variable, naming it
+ */
+export function checkVariables(env: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (/^[^=\0]+$/.test(name) && !value.includes(NULL_BYTE)) continue;
+    throw new RuntimeError(
+      'start-failed',
+      `The variable ${JSON.stringify(name)} cannot be set: no name may be empty or hold "=", and nothing a null byte.`,
+    );
+  }
+}
 
 export function factsOf({ resources, container }: AssignedWorker, dataCenterId: string): WorkerFacts {
   const { gpuTypeId, gpuCount, vcpus, memoryBytes } = resources;

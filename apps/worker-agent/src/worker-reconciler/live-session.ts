@@ -6,16 +6,18 @@ import type { WorkerLife } from './worker-record.js';
 export interface LiveSession {
   readonly containerId: string;
   readonly openedAtMs: number;
+  readonly isAdopted: boolean;
   readonly finishedJobs: number;
   readonly killReason: string | null;
   readonly killedAtMs: number | null;
 }
 
-export const newSession = (containerId: string, nowMs: number, killReason: string | null = null): LiveSession => ({
+export const newSession = (containerId: string, nowMs: number): LiveSession => ({
   containerId,
   openedAtMs: nowMs,
+  isAdopted: false,
   finishedJobs: 0,
-  killReason,
+  killReason: null,
   killedAtMs: null,
 });
 
@@ -25,20 +27,31 @@ const NO_LIFE: Pick<WorkerSession, 'readyAtMs' | 'releasedAtMs' | 'stoppedAtMs'>
   stoppedAtMs: null,
 };
 
+const NO_CALLS: Pick<BridgeWorkerState, 'hasCalled' | 'runningJobs' | 'latestDeadlineAtMs' | 'wantsRecycle'> = {
+  hasCalled: false,
+  runningJobs: 0,
+  latestDeadlineAtMs: null,
+  wantsRecycle: null,
+};
+
 /** The session as the plan sees it: what was seen, what is on disk, and what the bridge knows now. */
 export function viewSession(
   session: LiveSession,
   life: WorkerLife | null,
-  bridge: BridgeWorkerState | null,
+  bridge: { readonly address: string; readonly state: BridgeWorkerState | null },
 ): WorkerSession {
   const { readyAtMs, releasedAtMs, stoppedAtMs } = life ?? NO_LIFE;
+  const { hasCalled, runningJobs, latestDeadlineAtMs, wantsRecycle } = bridge.state ?? NO_CALLS;
   return {
     ...session,
+    // One without a record is killed anyway.
+    knowsBridge: life === null || life.bridgeAddress === bridge.address,
+    hasCalled,
     readyAtMs,
     releasedAtMs,
     stoppedAtMs,
-    runningJobs: bridge?.runningJobs ?? 0,
-    latestDeadlineAtMs: bridge?.latestDeadlineAtMs ?? null,
-    recycleReason: bridge?.wantsRecycle ?? null,
+    runningJobs,
+    latestDeadlineAtMs,
+    recycleReason: wantsRecycle,
   };
 }

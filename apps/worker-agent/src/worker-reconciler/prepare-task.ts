@@ -41,13 +41,14 @@ export class PrepareTask {
     this.#state = 'none';
   }
 
-  async #prepare({ workerId, container }: AssignedWorker, signal: AbortSignal): Promise<void> {
+  async #prepare({ workerId, container, registryCredentials }: AssignedWorker, signal: AbortSignal): Promise<void> {
     const { logger, metrics, runtime } = this.#tools;
     const onProgress = (line: string): void => {
       logger.info(`preparing: ${line}`, { workerId });
     };
     try {
-      await runtime.prepare({ image: container.image, credentials: null }, { signal, onProgress });
+      const request = { image: container.image, credentials: registryCredentials ?? null };
+      await runtime.prepare(request, { signal, onProgress });
       metrics.preparations.inc({ outcome: 'done' });
       if (!signal.aborted) this.#state = 'done';
     } catch (error) {

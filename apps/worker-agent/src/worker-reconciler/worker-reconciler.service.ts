@@ -109,13 +109,19 @@ export class WorkerReconcilerService implements HostWorkers {
   }
 
   async #areGone(withinMs: number): Promise<boolean> {
-    const { clock, runtime } = this.#tools;
+    const { clock } = this.#tools;
     const untilMs = clock.monotonicMs() + withinMs;
-    while ((await runtime.list()).length > 0) {
+    while (!(await this.#isEmpty())) {
       if (clock.monotonicMs() >= untilMs) return false;
       await clock.sleep(DRAIN_POLL_MS);
     }
     return true;
+  }
+
+  /** Nothing runs, and every task has seen it: what is reported last must be true. */
+  async #isEmpty(): Promise<boolean> {
+    const containers = await this.#tools.runtime.list();
+    return containers.length === 0 && this.observed().every(({ phase }) => phase === 'removed');
   }
 
   #knownRunning(containers: readonly OwnedContainer[]): readonly NonNullable<WorkerRecord['life']>[] {

@@ -7,6 +7,8 @@ export interface WorkerLife {
   readonly containerId: string | null;
   /** As the bridge got it; a container that is found again still has this token in its environment. */
   readonly registration: WorkerRegistration;
+  /** Where the bridge was when it was started: all that it knows of it. */
+  readonly bridgeAddress: string;
   /** Unix ms of what has happened to it; kept because a successor must not give jobs to a worker that is leaving. */
   readonly readyAtMs: number | null;
   readonly releasedAtMs: number | null;

@@ -1,8 +1,8 @@
 import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
-import { splitArgs, withStartFailure, type ContainerState, type WorkerOperation } from '@berth/domain';
+import { withStartFailure, type ContainerState, type WorkerOperation } from '@berth/domain';
 import type { WorkerRegistration } from '../bridge/bridge.port.js';
 import { RuntimeError, type ContainerStart } from '../runtimes/container-runtime.port.js';
-import { factsOf } from './desired-worker.js';
+import { checkVariables, factsOf, readArgs } from './desired-worker.js';
 import { newSession, type LiveSession } from './live-session.js';
 import type { WorkerLife, WorkerRecord } from './worker-record.js';
 import type { HostFacts, WorkerTools } from './worker-tools.js';
@@ -99,7 +99,7 @@ export class WorkerSteps {
       token: random.id(TOKEN_LENGTH),
       facts: factsOf(assigned, host.dataCenterId),
     };
-    await this.#save({ life: newLife(registration) });
+    await this.#save({ life: newLife(registration, bridge.address) });
     try {
       const { containerId } = await runtime.start(this.#containerStart({ assigned, host }, registration));
       await this.#saveLife({ containerId });
@@ -118,15 +118,14 @@ export class WorkerSteps {
   #containerStart({ assigned, host }: StartFacts, registration: WorkerRegistration): ContainerStart {
     const { workerId, endpointId, release, container, resources } = assigned;
     const { hostId } = this.#tools;
-    const args = splitArgs(container.args);
-    if (args.kind === 'malformed')
-      throw new RuntimeError('start-failed', `The arguments cannot be read: ${args.detail}.`);
+    const args = readArgs(container.args);
+    checkVariables(container.env);
     const devices = this.#tools.gpus.take(workerId, resources);
     if (devices.kind === 'refused') throw new RuntimeError('no-such-device', devices.detail);
     const { vcpus, memoryBytes, diskBytes } = resources;
     return {
       labels: { hostId, workerId, endpointId, release, image: container.image, gpuIndexes: devices.indexes },
-      args: args.words,
+      args,
       env: this.#tools.bridge.registerWorker(registration),
       limits: { vcpus, memoryBytes, diskBytes: container.diskGb === null ? null : diskBytes },
       areGpusReal: host.areGpusReal,
@@ -139,7 +138,8 @@ export class WorkerSteps {
     const { containerId } = container;
     const isKnown = this.knows(containerId);
     if (isKnown) await this.#saveLife({ containerId });
-    this.#session = newSession(containerId, this.#tools.clock.nowMs(), isKnown ? null : UNKNOWN_CONTAINER);
+    const fresh = newSession(containerId, this.#tools.clock.nowMs());
+    this.#session = { ...fresh, isAdopted: true, killReason: isKnown ? null : UNKNOWN_CONTAINER };
     this.#tools.logger.info('worker adopted', { workerId: this.#id, isKnown });
   }
 
@@ -188,9 +188,10 @@ export interface StartFacts {
   readonly host: HostFacts;
 }
 
-const newLife = (registration: WorkerRegistration): WorkerLife => ({
+const newLife = (registration: WorkerRegistration, bridgeAddress: string): WorkerLife => ({
   containerId: null,
   registration,
+  bridgeAddress,
   readyAtMs: null,
   releasedAtMs: null,
   stoppedAtMs: null,

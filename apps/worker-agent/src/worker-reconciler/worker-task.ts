@@ -167,13 +167,14 @@ export class WorkerTask {
 
   #view(): WorkerView {
     const { record, session } = this.#steps;
-    const state = this.#options.tools.bridge.state(record.identity.workerId);
+    const { bridge } = this.#options.tools;
+    const seen = { address: bridge.address, state: bridge.state(record.identity.workerId) };
     return {
       desired: this.#desired(),
       isSynced: this.#wish.isSynced,
       container: this.#container,
       preparation: this.#preparation(),
-      session: session === null ? null : viewSession(session, record.life, state),
+      session: session === null ? null : viewSession(session, record.life, seen),
       journal: record.journal,
     };
   }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { encodeJson } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
@@ -460,9 +462,8 @@ describe('a drain', () => {
     const late = worker.take();
     await agent.pass(2_250);
     expect(await late).toMatchObject({ status: 204 });
-    await eventually(() => {
-      expect(agent.router.losses).toMatchObject([{ jobId, isCharged: false }]);
-    });
+    expect(agent.router.stateOf(jobId)).toBe('queued');
+    expect(agent.router.losses).toEqual([]);
   });
 
   test('lets a running job end, and still stops one that is cancelled', async () => {
@@ -480,6 +481,43 @@ describe('a drain', () => {
   test('of an unknown worker is done already', async () => {
     await agent.bridge.beginDrain(registration('nobody').workerId);
     await agent.bridge.unregister(registration('nobody').workerId, { reason: 'x', isFault: true });
+  });
+});
+
+describe('a worker that goes', () => {
+  const WORKER = { endpointId: 'ep1', workerId: 'w1' };
+
+  test('leaves no take behind at a router: the next job waits for a worker that is there', async () => {
+    const polls = [worker.take(), worker.take()];
+    await parked(2);
+    await agent.bridge.unregister(registration('w1').workerId, { reason: 'it was removed', isFault: false });
+    await Promise.all(polls);
+    expect(agent.router.withdrawals).toEqual([WORKER]);
+    const jobId = submit();
+    await agent.pass(6_000);
+    expect(agent.router.stateOf(jobId)).toBe('queued');
+    expect(agent.router.attemptOf(jobId)).toBe(1);
+    const next = WorkerClient.register(agent, 'w2');
+    expect(idOf(await next.take())).toBe(jobId);
+  });
+
+  test('gives back what crossed with the withdrawal, uncharged', async () => {
+    agent.router.hearsWithdrawals = false;
+    const polling = worker.take();
+    await parked(1);
+    await agent.bridge.unregister(registration('w1').workerId, { reason: 'killed', isFault: false });
+    expect(await polling).toMatchObject({ status: 204 });
+    const jobId = submit();
+    await eventually(() => {
+      expect(agent.router.losses).toMatchObject([
+        { jobId, reason: 'its worker no longer waited for it', isCharged: false },
+      ]);
+    });
+  });
+
+  test('withdraws nothing where it has asked for nothing', async () => {
+    await agent.bridge.unregister(registration('w1').workerId, { reason: 'killed', isFault: false });
+    expect(agent.router.withdrawals).toEqual([]);
   });
 });
 
@@ -521,6 +559,18 @@ describe('a restart of the agent', () => {
     expect(idOf(await unknown)).toBe(next);
   });
 
+  test('whose port another process has taken meanwhile listens on another one, and says where', async () => {
+    const port = await agent.crash();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    await expect(agent.open(port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await agent.open(port, 0);
+    expect(agent.bridge.port).not.toBe(port);
+    expect(agent.bridge.address).toBe(`127.0.0.1:${agent.bridge.port}`);
+    await agent.bridge.restore([]);
+    other.close();
+  });
+
   test('stops what was cancelled while it was away', async () => {
     const jobId = await runOne();
     const port = await agent.crash();
@@ -551,10 +601,16 @@ test('a failed check of its own has the worker replaced, with the reason', async
 });
 
 test('the state tells what the calls have shown', async () => {
-  expect(state()).toMatchObject({ phase: 'starting', hasPolled: false, sdkVersion: null, lastPingAtMs: null });
+  expect(state()).toMatchObject({
+    phase: 'starting',
+    hasPolled: false,
+    hasCalled: false,
+    sdkVersion: null,
+    lastPingAtMs: null,
+  });
   const polling = worker.take();
   await parked(1);
-  expect(state()).toMatchObject({ phase: 'idle', hasPolled: true });
+  expect(state()).toMatchObject({ phase: 'idle', hasPolled: true, hasCalled: true });
   expect(agent.eventsOf('first-poll')).toEqual([{ kind: 'first-poll', workerId: 'w1' }]);
   await worker.ping([], '1.7.6');
   expect(state()).toMatchObject({ sdkVersion: '1.7.6', lastPingAtMs: clock.nowMs(), latestDeadlineAtMs: null });

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { AttemptRef, DoneRequest, StopMessage, TakeReply, TakeRequest, TakenJob } from '@berth/contracts';
+import type {
+  AttemptRef,
+  DoneRequest,
+  StopMessage,
+  TakeReply,
+  TakeRequest,
+  TakenJob,
+  WithdrawMessage,
+} from '@berth/contracts';
 import {
   BLOB_PART_BYTES,
   INLINE_INPUT_MAX_BYTES,
@@ -45,6 +53,7 @@ export class FakeRouter implements RouterLink {
   #arrival = new AbortController();
   #nextId = 1;
   #isClosed = false;
+  #withdrawn = 0;
 
   readonly calls: {
     readonly verb: keyof JobCalls;
@@ -69,6 +78,9 @@ export class FakeRouter implements RouterLink {
   renewal: 'unknown' | null = null;
   /** How a host that is not known to the router is answered. */
   isPlaced = true;
+  /** False as for a withdrawal that is lost, or that comes while a job is being taken. */
+  hearsWithdrawals = true;
+  readonly withdrawals: WithdrawMessage[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -148,6 +160,13 @@ export class FakeRouter implements RouterLink {
     return JSON.parse(JSON.stringify(reply)) as JobCalls[Verb][1];
   }
 
+  withdraw(message: WithdrawMessage): void {
+    this.withdrawals.push(message);
+    if (!this.hearsWithdrawals) return;
+    this.#withdrawn = this.withdrawals.length;
+    this.#wake();
+  }
+
   onStop(listener: (message: StopMessage) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -182,10 +201,13 @@ export class FakeRouter implements RouterLink {
     }
   }
 
-  async #take({ endpointId, slots, waitMs }: TakeRequest): Promise<TakeReply> {
+  async #take({ endpointId, workerId, slots, waitMs }: TakeRequest): Promise<TakeReply> {
     if (!this.isPlaced) return { kind: 'not-placed' };
+    const heardBefore = this.#withdrawn;
     const endsAtMs = this.#clock.monotonicMs() + waitMs;
     for (;;) {
+      const heard = this.withdrawals.slice(heardBefore, this.#withdrawn);
+      if (heard.some((each) => each.workerId === workerId && each.endpointId === endpointId)) return { kind: 'none' };
       const queued = [...this.#entries.values()].filter(
         ({ state, job }) => state === 'queued' && (job.endpointId ?? endpointId) === endpointId,
       );

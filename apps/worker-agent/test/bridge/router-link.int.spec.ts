@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { jobSubject, stopSubject, WIRE_VERSION, type StopMessage } from '@berth/contracts';
+import { jobSubject, stopSubject, withdrawSubject, WIRE_VERSION, type StopMessage } from '@berth/contracts';
 import type { EndpointId, HostId, JobId, WorkerId } from '@berth/domain';
 import { AgentTransport } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
@@ -64,6 +64,23 @@ test("the trace of the submitting request travels in the message's header", asyn
 
 test('a question that nobody answers is rejected', async () => {
   await expect(link.ask('renew', { leases: [] }, { timeoutMs: 500 })).rejects.toThrow();
+});
+
+test('a withdrawal reaches every router that listens', async () => {
+  const other = await nats.connect();
+  const heard: unknown[] = [];
+  for (const each of [router, other]) {
+    each.subscribe(withdrawSubject('*'), {
+      callback: (_, message) => void heard.push(message.subject, message.json()),
+    });
+    await each.flush();
+  }
+  const body = { endpointId: REF.endpointId, workerId: 'w1' as WorkerId };
+  link.withdraw(body);
+  const one = [withdrawSubject(HOST), { v: WIRE_VERSION, body }];
+  await eventually(() => {
+    expect(heard).toEqual([...one, ...one]);
+  });
 });
 
 test('stop messages of this host are heard, one that cannot be read harms nobody', async () => {

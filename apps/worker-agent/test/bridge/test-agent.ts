@@ -55,13 +55,13 @@ export class TestAgent {
   }
 
   /** A new process on the same folder; calls wait until `bridge.restore`. */
-  async open(port: number): Promise<void> {
+  async open(...ports: readonly number[]): Promise<void> {
     const { clock, router } = this;
     this.metrics = new MetricRegistry();
     const shared = { clock, random: systemRandom, metrics: this.metrics, log: silentLogger };
     this.journal = await JournalService.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
     this.client = new JobClientService({ ...shared, link: router, journal: this.journal });
-    const address = { listenHost: '127.0.0.1', listenPort: port, advertisedHost: '127.0.0.1' };
+    const address = { listenHost: '127.0.0.1', listenPorts: ports, advertisedHost: '127.0.0.1' };
     this.bridge = await BridgeService.open({ ...shared, ...address, client: this.client });
     this.bridge.subscribe((event) => this.events.push(event));
   }

@@ -42,6 +42,12 @@ export const REPORT_INTERVAL_MS = 5_000;
 /** A host that has not reported for this long is lost; its workers are placed again. */
 export const HOST_LOST_MS = 30_000;
 
+/** With which a host pulls a private image. Never logged, never written to a disk. */
+export interface RegistryCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
 /** What the control plane wants of one worker on this host. */
 export interface DesiredWorker {
   readonly workerId: WorkerId;
@@ -49,6 +55,8 @@ export interface DesiredWorker {
   readonly release: number;
   readonly intent: WorkerIntent;
   readonly container: ContainerSpec;
+  /** Absent where the image is public, and once the worker shall go. */
+  readonly registryCredentials?: RegistryCredentials;
   readonly resources: WorkerResources;
   readonly endpointType: 'QUEUE' | 'LOAD_BALANCER';
   /** Longest execution a running job may still need when the worker drains, in ms. */

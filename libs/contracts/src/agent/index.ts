@@ -5,6 +5,7 @@ export {
   type HostReply,
   type JoinReply,
   type JoinRequest,
+  type RegistryCredentials,
   type ReportRequest,
 } from './host-messages.js';
 export {
@@ -27,6 +28,7 @@ export {
   type TakeRequest,
   type TakenJob,
   type UploadRequest,
+  type WithdrawMessage,
 } from './job-messages.js';
 export {
   HOST_VERBS,
@@ -37,6 +39,7 @@ export {
   jobSubject,
   stopSubject,
   wakeSubject,
+  withdrawSubject,
   type HostVerb,
   type JobVerb,
 } from './subjects.js';

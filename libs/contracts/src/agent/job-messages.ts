@@ -42,6 +42,15 @@ export type TakeReply =
   | { readonly kind: 'none' }
   | { readonly kind: 'not-placed' };
 
+/**
+ * Ends the takes that are held for one worker, so that they bring no job that would only be given back. A hint: a take
+ * that it misses ends by itself, and a job that crosses with it is given back by the agent.
+ */
+export interface WithdrawMessage {
+  readonly endpointId: EndpointId;
+  readonly workerId: WorkerId;
+}
+
 /** All leases of a host in one message. */
 export interface RenewRequest {
   readonly leases: readonly AttemptRef[];

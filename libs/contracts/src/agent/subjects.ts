@@ -12,6 +12,12 @@ export type HostVerb = (typeof HOST_VERBS)[number];
 export const jobSubject = (hostId: HostId | '*', verb: JobVerb): string => `agents.${hostId}.up.job.${verb}`;
 export const hostSubject = (hostId: HostId | '*', verb: HostVerb): string => `agents.${hostId}.up.host.${verb}`;
 
+/**
+ * Agent → every router: a worker takes no more jobs. Heard by all, since each may hold takes of it; nobody answers.
+ * `*` stands for any host.
+ */
+export const withdrawSubject = (hostId: HostId | '*'): string => `agents.${hostId}.up.job.withdraw`;
+
 /** Router → agent: stop these jobs. */
 export const stopSubject = (hostId: HostId): string => `agents.${hostId}.down.stop`;
 /** Control plane → agent: your desired workers changed, report now and hear. */

@@ -10,6 +10,10 @@ export const HOST_LOST_MS = 30_000;
 export const isHostLive = (host: Pick<Host, 'lastSeenAtMs'>, nowMs: number): boolean =>
   host.lastSeenAtMs !== null && nowMs - host.lastSeenAtMs < HOST_PLACEABLE_MS;
 
+/** True while new workers may come to the host. */
+export const isHostPlaceable = (host: Pick<Host, 'intent' | 'lastSeenAtMs'>, nowMs: number): boolean =>
+  host.intent === 'ready' && isHostLive(host, nowMs);
+
 /**
  * True when the host has been silent for the whole window *while somebody listened*. A loop that was away has heard
  * nobody, so its own silence must not cost every host its workers.

@@ -1,2 +1,3 @@
-export { HOST_LOST_MS, HOST_PLACEABLE_MS, isHostLive, isHostLost } from './host-liveness.js';
+export { CLOUDS, type Cloud } from './cloud.js';
+export { HOST_LOST_MS, HOST_PLACEABLE_MS, isHostLive, isHostLost, isHostPlaceable } from './host-liveness.js';
 export type { Host, HostGpu, HostIntent, Inventory } from './host.js';

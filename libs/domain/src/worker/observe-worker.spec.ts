@@ -15,6 +15,9 @@ const viewWith = (runningJobs: number): WorkerView => ({
   session: {
     containerId: 'c',
     openedAtMs: 7,
+    isAdopted: false,
+    knowsBridge: true,
+    hasCalled: true,
     readyAtMs: 8,
     runningJobs,
     finishedJobs: 0,

@@ -1,3 +1,4 @@
+import { canReport } from './find-cut-off.js';
 import { killStep, waitUntil, type WorkerOperation } from './worker-operation.js';
 import type { DesiredWorker, WorkerSession } from './worker-view.js';
 
@@ -26,5 +27,8 @@ export function planDrain(desired: DesiredWorker | null, session: WorkerSession,
   return nowMs < killAtMs ? waitUntil(killAtMs) : killStep(session, 'the worker did not leave after SIGTERM', nowMs);
 }
 
-const killsAtMs = ({ latestDeadlineAtMs }: WorkerSession, stoppedAtMs: number, graceMs: number): number =>
-  Math.max(stoppedAtMs + graceMs, latestDeadlineAtMs === null ? 0 : latestDeadlineAtMs + DEADLINE_MARGIN_MS);
+function killsAtMs(session: WorkerSession, stoppedAtMs: number, graceMs: number): number {
+  const { latestDeadlineAtMs } = session;
+  const isWaitedFor = latestDeadlineAtMs !== null && canReport(session);
+  return Math.max(stoppedAtMs + graceMs, isWaitedFor ? latestDeadlineAtMs + DEADLINE_MARGIN_MS : 0);
+}

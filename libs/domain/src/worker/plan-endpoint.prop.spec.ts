@@ -52,7 +52,6 @@ const hosted: fc.Arbitrary<HostedWorker> = fc
 const view: fc.Arbitrary<EndpointView> = fc.record({
   isDeleted: fc.boolean(),
   release: fc.integer({ min: 1, max: 3 }),
-  isReleasePulled: fc.boolean(),
   desiredWorkers: fc.nat(8),
   workersMax: fc.nat(8),
   workers: fc.uniqueArray(hosted, { selector: ({ worker }) => worker.id, maxLength: 10 }),

@@ -49,7 +49,6 @@ const worker = (id: string, given: Given = {}): HostedWorker => {
 const view = (fields: Partial<EndpointView> = {}): EndpointView => ({
   isDeleted: false,
   release: 1,
-  isReleasePulled: true,
   desiredWorkers: 0,
   workersMax: 3,
   workers: [],
@@ -185,11 +184,6 @@ describe('a new release', () => {
         workers: [worker('a'), worker('b', { phase: 'busy' })],
       },
       ['drain a stale-release', 'drain b stale-release', 'create 2'],
-    ],
-    [
-      'waits for its image',
-      { release: 2, isReleasePulled: false, desiredWorkers: 2, workers: [worker('a'), worker('b')] },
-      [],
     ],
     [
       'creates new workers as the old ones go',

@@ -18,11 +18,6 @@ export interface EndpointView {
   readonly isDeleted: boolean;
   /** Ordinal of the latest release. */
   readonly release: number;
-  /**
-   * False while the latest release's image is still being pulled: until then no old worker leaves because it is old.
-   * True where nothing pulls ahead.
-   */
-  readonly isReleasePulled: boolean;
   /** The scaling decision. */
   readonly desiredWorkers: number;
   readonly workersMax: number;
@@ -61,7 +56,7 @@ export function planEndpoint(view: EndpointView, nowMs: number): readonly Endpoi
 function mustLeaveBecause({ worker, host }: HostedWorker, view: EndpointView): DrainReason | null {
   if (view.isDeleted) return 'endpoint-deleted';
   if (host?.intent === 'draining') return 'host-draining';
-  return view.isReleasePulled && isStale(worker, view.release) ? 'stale-release' : null;
+  return isStale(worker, view.release) ? 'stale-release' : null;
 }
 
 const drainIf = (worker: Worker, reason: DrainReason | null): readonly EndpointOperation[] =>

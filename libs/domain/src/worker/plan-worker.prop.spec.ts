@@ -11,7 +11,7 @@ import type { WorkerPhase } from './worker.js';
 type Happening =
   | { readonly kind: 'time'; readonly ms: number }
   | { readonly kind: 'drain' | 'restart' | 'unlist' | 'prepare-fails' | 'start-fails' | 'poll' | 'take' | 'finish' }
-  | { readonly kind: 'recycle' | 'hang' | 'vanish' | 'agent-restarts' | 'sync' }
+  | { readonly kind: 'recycle' | 'hang' | 'vanish' | 'agent-restarts' | 'agent-returns-elsewhere' | 'sync' }
   | { readonly kind: 'exit'; readonly exitCode: number };
 
 const DESIRED: DesiredWorker = {
@@ -26,6 +26,9 @@ const DESIRED: DesiredWorker = {
 class SimulatedWorker {
   nowMs = 1_000_000;
   lives = 0;
+  bridgePort = 1;
+  workersPort = 1;
+  readyAtMs: number | null = null;
   failNext: 'prepare' | 'start' | null = null;
   readonly applied: WorkerOperation[] = [];
   readonly phases: WorkerPhase[] = [];
@@ -58,9 +61,7 @@ class SimulatedWorker {
       case 'start':
         return this.failNext === 'start' ? this.fail() : this.start();
       case 'adopt':
-        return this.become({
-          session: view.container.kind === 'absent' ? null : this.open(view.container.containerId),
-        });
+        return this.become({ session: this.adopted(view.container) });
       case 'release-parked-polls':
         return this.inSession({ releasedAtMs: nowMs });
       case 'stop':
@@ -106,11 +107,11 @@ class SimulatedWorker {
         break;
       case 'poll':
         return isRunning && view.session !== null
-          ? this.inSession({ readyAtMs: view.session.readyAtMs ?? nowMs })
+          ? this.inSession({ readyAtMs: view.session.readyAtMs ?? nowMs, hasCalled: true })
           : undefined;
       case 'take':
         return isRunning && view.session?.releasedAtMs === null
-          ? this.inSession({ readyAtMs: nowMs, runningJobs: 1, latestDeadlineAtMs: nowMs + 300_000 })
+          ? this.inSession({ readyAtMs: nowMs, hasCalled: true, runningJobs: 1, latestDeadlineAtMs: nowMs + 300_000 })
           : undefined;
       case 'finish':
         return view.session?.runningJobs === 1
@@ -125,8 +126,10 @@ class SimulatedWorker {
       case 'exit':
         return this.exit(happening.exitCode);
       case 'agent-restarts':
-        this.phases.length = 0;
-        return this.become({ session: null, preparation: 'none', isSynced: false });
+        return this.restartAgent();
+      case 'agent-returns-elsewhere':
+        this.bridgePort += 1;
+        return this.restartAgent();
     }
   }
 
@@ -138,6 +141,12 @@ class SimulatedWorker {
     if (this.view.session !== null) this.become({ session: { ...this.view.session, ...fields } });
   }
 
+  restartAgent(): void {
+    this.phases.length = 0;
+    this.readyAtMs = this.view.session?.readyAtMs ?? null;
+    this.become({ session: null, preparation: 'none', isSynced: false });
+  }
+
   fail(): void {
     this.failNext = null;
     this.become({ preparation: 'none', journal: withStartFailure(this.view.journal, 'no such image', this.nowMs) });
@@ -145,6 +154,7 @@ class SimulatedWorker {
 
   start(): void {
     this.lives += 1;
+    this.workersPort = this.bridgePort;
     const containerId = `c${this.lives}`;
     this.become({
       container: { kind: 'running', containerId, startedAtMs: this.nowMs },
@@ -156,6 +166,9 @@ class SimulatedWorker {
     return {
       containerId,
       openedAtMs: this.nowMs,
+      isAdopted: false,
+      knowsBridge: true,
+      hasCalled: false,
       readyAtMs: null,
       runningJobs: 0,
       finishedJobs: 0,
@@ -166,6 +179,13 @@ class SimulatedWorker {
       stoppedAtMs: null,
       killedAtMs: null,
     };
+  }
+
+  /** Its readiness is on disk; what it holds is not remembered here. */
+  adopted(container: WorkerView['container']): WorkerSession | null {
+    if (container.kind === 'absent') return null;
+    const knowsBridge = this.workersPort === this.bridgePort;
+    return { ...this.open(container.containerId), isAdopted: true, knowsBridge, readyAtMs: this.readyAtMs };
   }
 
   exit(exitCode: number): void {
@@ -186,7 +206,9 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('agent-restarts', 'sync', 'unlist', 'drain').map((kind) => ({ kind })),
+    arbitrary: fc
+      .constantFrom('agent-restarts', 'agent-returns-elsewhere', 'sync', 'unlist', 'drain')
+      .map((kind) => ({ kind })),
   },
 );
 
@@ -272,6 +294,24 @@ test('a wanted worker runs again, however it got lost, once its delay is over', 
       worker.settle();
       expect(worker.view.container.kind).toBe('running');
       expect(['idle', 'busy']).toContain(worker.phases.at(-1));
+    }),
+  );
+});
+
+test('a wanted worker that was ready, has no job and calls nobody is gone within two minutes', () => {
+  fc.assert(
+    fc.property(stories, (story) => {
+      const worker = live(story);
+      worker.failNext = null;
+      worker.become({ desired: { ...DESIRED, generation: worker.view.journal.generation }, isSynced: true });
+      worker.settle();
+      const { session } = worker.view;
+      for (let rounds = 0; rounds < 4; rounds += 1) {
+        worker.happen({ kind: 'time', ms: 30_000 });
+        worker.settle();
+      }
+      const isIdle = session !== null && session.readyAtMs !== null && session.runningJobs === 0;
+      if (isIdle && !session.hasCalled) expect(worker.view.session?.containerId).not.toBe(session.containerId);
     }),
   );
 });

@@ -18,6 +18,9 @@ const desiredOf = (fields: Partial<DesiredWorker> = {}): DesiredWorker => ({
 const sessionOf = (fields: Partial<WorkerSession> = {}): WorkerSession => ({
   containerId: 'c1',
   openedAtMs: NOW - 100_000,
+  isAdopted: false,
+  knowsBridge: true,
+  hasCalled: true,
   readyAtMs: NOW - 90_000,
   runningJobs: 0,
   finishedJobs: 0,
@@ -285,6 +288,65 @@ describe('a container that has to be replaced', () => {
       kind: 'kill',
       reason: 'a cancelled job did not let go',
     });
+  });
+});
+
+describe('a worker whose calls do not reach the bridge', () => {
+  const MOVED = 'the address of the bridge has changed since the worker was started';
+  const SILENT = 'the worker has not called the bridge since its agent was restarted';
+  const adopted = (fields: Partial<WorkerSession> = {}): WorkerSession =>
+    sessionOf({ isAdopted: true, hasCalled: false, openedAtMs: NOW, ...fields });
+  const LATER = NOW + 60_000;
+
+  test('because the bridge has moved is replaced at once', () => {
+    expect(planWorker(viewOf({ session: adopted({ knowsBridge: false }) }), NOW)).toEqual({
+      operation: { kind: 'release-parked-polls' },
+      condition: { phase: 'draining', reason: MOVED },
+    });
+  });
+
+  test('for whatever cause is replaced a minute after its adoption', () => {
+    const view = viewOf({ session: adopted() });
+    expect(planWorker(view, NOW)).toMatchObject({
+      operation: { kind: 'wait-until', untilMs: LATER },
+      condition: { phase: 'idle' },
+    });
+    expect(planWorker(view, LATER)).toEqual({
+      operation: { kind: 'release-parked-polls' },
+      condition: { phase: 'draining', reason: SILENT },
+    });
+  });
+
+  test.each<[string, Partial<WorkerView>]>([
+    ['one that has called', { session: adopted({ hasCalled: true }) }],
+    ['one with a job in hand: not every SDK calls meanwhile', { session: adopted({ runningJobs: 1 }) }],
+    ['one that was started by this agent', { session: adopted({ isAdopted: false }) }],
+    ['a load-balanced one, which never calls', { desired: desiredOf({ endpointType: 'LOAD_BALANCER' }) }],
+  ])('is not taken for %s', (_, fields) => {
+    const view = viewOf({ session: adopted(), ...fields });
+    expect(planWorker(view, LATER).operation).toEqual({ kind: 'wait-until', untilMs: null });
+  });
+
+  test('is judged by its initialization time as long as it has never been ready', () => {
+    const view = viewOf({ session: adopted({ readyAtMs: null }) });
+    expect(planWorker(view, LATER).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 420_000 });
+  });
+
+  test('keeps no job: what it finishes nobody would hear of, so the drain waits for its grace only', () => {
+    const session = { releasedAtMs: NOW, stoppedAtMs: NOW, runningJobs: 1, latestDeadlineAtMs: NOW + 300_000 };
+    const view = viewOf({ session: adopted({ knowsBridge: false, ...session }) });
+    expect(planWorker(view, NOW).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 30_000 });
+  });
+
+  test('finishes its job where it has called all the same', () => {
+    const session = { releasedAtMs: NOW, stoppedAtMs: NOW, runningJobs: 1, latestDeadlineAtMs: NOW + 300_000 };
+    const view = viewOf({ session: adopted({ knowsBridge: false, hasCalled: true, ...session }) });
+    expect(planWorker(view, NOW).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 310_000 });
+  });
+
+  test('is left alone until it is known whether it is wanted', () => {
+    const view = viewOf({ desired: null, isSynced: false, session: adopted({ knowsBridge: false }) });
+    expect(planWorker(view, LATER).operation).toEqual({ kind: 'wait-until', untilMs: null });
   });
 });
 

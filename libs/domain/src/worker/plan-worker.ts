@@ -1,3 +1,4 @@
+import { findCutOff } from './find-cut-off.js';
 import { INIT_TIMEOUT_REASON, planContainerEnd } from './plan-container-end.js';
 import { planDrain } from './plan-drain.js';
 import { STABLE_AFTER_MS } from './start-backoff.js';
@@ -35,7 +36,15 @@ function nextOperation(view: WorkerView, purpose: WorkerPurpose, nowMs: number):
   // A job that does not let go must not run on because nobody has said yet what becomes of its worker.
   if (session.killReason !== null) return killStep(session, session.killReason, nowMs);
   if (purpose === 'hold') return waitUntil(strayUntilMs(view));
-  return purpose === 'keep' ? planRunning(view, session, nowMs) : planDrain(view.desired, session, nowMs);
+  return purpose === 'keep' ? planKept(view, session, nowMs) : planDrain(view.desired, session, nowMs);
+}
+
+/** Does not wait beyond the instant from which the worker would count as cut off. */
+function planKept(view: WorkerView, session: WorkerSession, nowMs: number): WorkerOperation {
+  const operation = planRunning(view, session, nowMs);
+  const cutOff = findCutOff(view);
+  if (operation.kind !== 'wait-until' || cutOff === null) return operation;
+  return waitUntil(Math.min(operation.untilMs ?? cutOff.fromMs, cutOff.fromMs));
 }
 
 /** The journal with since when the worker is unwanted; the same object when it says so already. */

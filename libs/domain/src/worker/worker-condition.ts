@@ -1,6 +1,6 @@
 import { UNHEALTHY_AFTER_FAILURES } from './start-backoff.js';
 import { nextStartAtMs, type WorkerJournal } from './worker-journal.js';
-import type { WorkerPurpose } from './worker-purpose.js';
+import { replaceReason, type WorkerPurpose } from './worker-purpose.js';
 import type { WorkerSession, WorkerView } from './worker-view.js';
 import type { WorkerPhase } from './worker.js';
 
@@ -19,7 +19,9 @@ export function conditionOf(view: WorkerView, purpose: WorkerPurpose, nowMs: num
   const { container, session } = view;
   if (container.kind === 'absent' && session === null) return absentCondition(view, purpose, nowMs);
   if (purpose === 'leave') return { phase: 'draining', reason: 'told to leave' };
-  if (purpose === 'replace') return { phase: 'draining', reason: session?.recycleReason ?? 'restarted on request' };
+  if (purpose === 'replace') {
+    return { phase: 'draining', reason: replaceReason(view, nowMs) ?? 'restarted on request' };
+  }
   return container.kind === 'running' ? runningCondition(view) : startCondition(view, nowMs);
 }
 

@@ -1,3 +1,4 @@
+import { findCutOff } from './find-cut-off.js';
 import type { WorkerSession, WorkerView } from './worker-view.js';
 
 /** A container that a complete list of desired workers does not name is left alone for this long, then drained. */
@@ -13,8 +14,14 @@ export function purposeOf(view: WorkerView, nowMs: number): WorkerPurpose {
   const { desired, session, journal } = view;
   if (desired === null) return isReleased(session) || isStray(view, nowMs) ? 'leave' : 'hold';
   if (desired.intent === 'drained') return 'leave';
-  const isRecycled = session !== null && session.recycleReason !== null;
-  return isReleased(session) || isRecycled || journal.generation !== desired.generation ? 'replace' : 'keep';
+  const isOutdated = journal.generation !== desired.generation;
+  return isOutdated || isReleased(session) || replaceReason(view, nowMs) !== null ? 'replace' : 'keep';
+}
+
+/** What the container's own life gives as a reason to replace it; null while there is none. */
+export function replaceReason(view: WorkerView, nowMs: number): string | null {
+  const cutOff = findCutOff(view);
+  return view.session?.recycleReason ?? (cutOff !== null && nowMs >= cutOff.fromMs ? cutOff.reason : null);
 }
 
 /** A worker whose polls were released never gets a job again: whatever is wanted by now, its container has to go. */

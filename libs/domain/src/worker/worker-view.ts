@@ -34,6 +34,12 @@ export interface WorkerSession {
   readonly containerId: string;
   /** Start of the container, or its adoption by a restarted agent. */
   readonly openedAtMs: number;
+  /** True when an earlier life of the agent started it. */
+  readonly isAdopted: boolean;
+  /** False when it was started with another address of the bridge than the present one. */
+  readonly knowsBridge: boolean;
+  /** True once it has called the bridge in this session, whatever the call was. */
+  readonly hasCalled: boolean;
   /** First sign of the SDK (or of a good health check) in this session; null until then. */
   readonly readyAtMs: number | null;
   /** Delivered and not finished. */

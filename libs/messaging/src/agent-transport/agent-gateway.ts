@@ -18,7 +18,10 @@ class PassOnFilter implements RpcExceptionFilter {
   }
 }
 
-/** A controller whose `@MessagePattern` handlers answer agents; what they throw reaches the agent by its code. */
+/**
+ * A controller whose `@MessagePattern` handlers answer agents; what they throw reaches the agent by its code. What its
+ * `@EventPattern` handlers hear, every other process of the service hears too, and nobody is answered.
+ */
 export const AgentGateway = (): ClassDecorator => applyDecorators(Controller(), UseFilters(PassOnFilter));
 
 /**

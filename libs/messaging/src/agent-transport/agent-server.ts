@@ -10,7 +10,7 @@ import { decodeRequest, encodeError, encodeResult, toWireError } from './wire-co
 export interface AgentServerOptions {
   /** Stays the caller's: it is not closed here. */
   readonly connection: NatsConnection;
-  /** Each request is answered by one member of the queue group. */
+  /** Each request is answered by one member of the queue group; events are heard by all. */
   readonly queue: string;
   /** How long requests in flight may take once the process stops. */
   readonly drainMs: number;
@@ -25,6 +25,8 @@ export interface AgentServerOptions {
  */
 export class AgentServer extends Server implements CustomTransportStrategy {
   override readonly transportId = Transport.NATS;
+  /** A failure of an event's handler is logged here. */
+  override readonly propagatesEventHandlerErrors = true;
   readonly #options: AgentServerOptions;
   readonly #subscriptions: Subscription[] = [];
   readonly #inFlight = new Set<Promise<void>>();
@@ -36,12 +38,13 @@ export class AgentServer extends Server implements CustomTransportStrategy {
 
   listen(started: (error?: unknown) => void): void {
     const { connection, queue } = this.#options;
-    for (const pattern of this.messageHandlers.keys()) {
+    for (const [pattern, { isEventHandler = false }] of this.messageHandlers) {
+      const answer = isEventHandler ? this.#hear : this.#answer;
       const callback = (error: Error | null, message: Msg): void => {
-        if (error === null) this.#accept(pattern, message);
+        if (error === null) this.#accept(message, () => answer.call(this, pattern, message));
         else this.#options.logger.error(`subscription ${pattern} failed`, { error });
       };
-      this.#subscriptions.push(connection.subscribe(pattern, { queue, callback }));
+      this.#subscriptions.push(connection.subscribe(pattern, isEventHandler ? { callback } : { queue, callback }));
     }
     // Once the broker has answered, it knows the subscriptions: who is told "started" is heard from then on.
     connection.flush().then(() => {
@@ -65,10 +68,18 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     return this.#options.connection as T;
   }
 
-  #accept(pattern: string, message: Msg): void {
-    const answered = runWithLogContext(contextOf(message), () => this.#answer(pattern, message));
-    this.#inFlight.add(answered);
-    void answered.finally(() => this.#inFlight.delete(answered));
+  #accept(message: Msg, handle: () => Promise<void>): void {
+    const handled = runWithLogContext(contextOf(message), handle);
+    this.#inFlight.add(handled);
+    void handled.finally(() => this.#inFlight.delete(handled));
+  }
+
+  async #hear(pattern: string, message: Msg): Promise<void> {
+    try {
+      await this.#handle(pattern, message);
+    } catch (error) {
+      this.#options.logger.warn(`event on ${message.subject} failed`, { error });
+    }
   }
 
   async #answer(pattern: string, message: Msg): Promise<void> {

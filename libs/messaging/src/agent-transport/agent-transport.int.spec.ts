@@ -1,5 +1,6 @@
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { jobSubject, stopSubject, type TakeReply } from '@berth/contracts';
+import { jobSubject, stopSubject, withdrawSubject, type TakeReply } from '@berth/contracts';
 import { PlatformError, type HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { currentLogContext, silentLogger } from '@berth/telemetry';
@@ -7,7 +8,7 @@ import { ManualClock, eventually, useNatsServer } from '@berth/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { MessagePattern, Payload } from '@nestjs/microservices';
+import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { CurrentHost, CurrentTraceparent } from './agent-decorators.js';
 import { AgentTransport, publishOneWay } from './agent-transport.js';
@@ -19,6 +20,7 @@ const HOST = 'host-a' as HostId;
 const OTHER = 'host-b' as HostId;
 const nats = useNatsServer();
 const held: (() => void)[] = [];
+const told: { readonly host: HostId; readonly body: unknown }[] = [];
 
 @AgentGateway()
 class GatewayController {
@@ -26,6 +28,12 @@ class GatewayController {
   async take(@CurrentHost() host: HostId, @Payload() body: { waitMs: number }): Promise<TakeReply> {
     if (body.waitMs > 0) await new Promise<void>((resolve) => held.push(resolve));
     return host === HOST ? { kind: 'none' } : { kind: 'not-placed' };
+  }
+
+  @EventPattern<string>(withdrawSubject('*'))
+  withdraw(@CurrentHost() host: HostId, @Payload() body: { isDefect?: boolean }): void {
+    told.push({ host, body });
+    if (body.isDefect === true) throw new TypeError('internal text');
   }
 
   @MessagePattern(jobSubject('*', 'renew'))
@@ -165,6 +173,16 @@ describe('a request that gets no answer', () => {
   });
 });
 
+test('a reply that cannot be read is not quoted: it may hold what no log may show', async () => {
+  const reply = '{"v":1,"result":{"env":{"KEY":hidden}}}';
+  client.subscribe('agents.host-a.up.torn', { callback: (_, message) => void message.respond(reply) });
+  const error: unknown = await transport
+    .request('agents.host-a.up.torn', {}, { timeoutMs: 5_000 })
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ failure: 'wire-version', message: 'The message is not JSON.' });
+  expect(inspect(error, { depth: null })).not.toContain('hidden');
+});
+
 test('one-way messages reach who listens, and what cannot be read is told', async () => {
   const heard: unknown[] = [];
   const unreadable: unknown[] = [];
@@ -181,6 +199,23 @@ test('one-way messages reach who listens, and what cannot be read is told', asyn
     expect(unreadable).toHaveLength(1);
   });
   end();
+});
+
+test('what an agent only tells is heard by every server, and a handler that fails over it harms nobody', async () => {
+  const own = await NestFactory.create(GatewayModule, new FastifyAdapter(), { logger: false });
+  const connection = await nats.connect();
+  const options = { queue: 'job-router', drainMs: 1_000, clock: systemClock, logger: silentLogger };
+  connectAgentGateway(own, { ...options, connection });
+  await own.startAllMicroservices();
+  transport.tell(withdrawSubject(HOST), { isDefect: true });
+  client.publish(withdrawSubject(HOST), 'no json');
+  transport.tell(withdrawSubject(HOST), { workerId: 'w1' });
+  await eventually(() => {
+    const expected = [{ isDefect: true }, { workerId: 'w1' }].map((body) => ({ host: HOST, body }));
+    expect(told).toEqual(expect.arrayContaining(expected));
+    expect(told).toHaveLength(4);
+  });
+  await own.close();
 });
 
 test('stopping lets requests in flight be answered, and takes no new one', async () => {

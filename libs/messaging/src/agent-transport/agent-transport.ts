@@ -46,6 +46,11 @@ export class AgentTransport {
     return decodeReply<Result>(reply.string());
   }
 
+  /** Sends a one-way message to whoever listens now. @throws when the connection is closed */
+  tell(subject: string, body: unknown): void {
+    publishOneWay(this.#connection, subject, body);
+  }
+
   /** Hears one-way messages until the returned function is called; one that cannot be read goes to `onUnreadable`. */
   listen<Body>(subject: string, onMessage: (body: Body) => void, onUnreadable: (error: unknown) => void): () => void {
     const subscription: Subscription = this.#connection.subscribe(subject, {

@@ -59,8 +59,9 @@ function parse(text: string): Record<string, unknown> {
   try {
     const message: unknown = JSON.parse(text);
     if (typeof message === 'object' && message !== null) return message as Record<string, unknown>;
-  } catch (error) {
-    throw new TransportError('wire-version', 'The message is not JSON.', { isRetriable: false, cause: error });
+  } catch {
+    // Without its cause, which quotes the text: a worker's variables may stand there.
+    throw new TransportError('wire-version', 'The message is not JSON.', { isRetriable: false });
   }
   throw new TransportError('wire-version', 'The message is not an object.', { isRetriable: false });
 }

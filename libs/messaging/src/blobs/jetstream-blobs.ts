@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { BLOB_PART_BYTES, PlatformError, type BlobManifest, type JobKey } from '@berth/domain';
 import type { Blobs } from '@berth/jobs';
+import { inParallel } from '@berth/lifecycle';
 import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
-import { inParallel } from '../broker/in-parallel.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { readDirect, readLatest } from '../broker/read-message.js';
 import { purgeSubject } from '../broker/remove-messages.js';
@@ -22,7 +22,7 @@ export class JetStreamBlobs implements Blobs {
 
   async write(...[key, { name, bytes }, ttlMs]: Parameters<Blobs['write']>): Promise<BlobManifest> {
     const parts = Math.max(1, Math.ceil(bytes.byteLength / BLOB_PART_BYTES));
-    await inParallel(parts, IN_FLIGHT_MAX, async (index) => {
+    await inParallel(indexes(parts), IN_FLIGHT_MAX, async (index) => {
       const from = index * BLOB_PART_BYTES;
       const part = bytes.subarray(from, from + BLOB_PART_BYTES);
       await this.writePart(key, { name, index, bytes: part }, ttlMs);
@@ -53,10 +53,9 @@ export class JetStreamBlobs implements Blobs {
   }
 
   async read(key: JobKey, manifest: BlobManifest): Promise<Uint8Array | null> {
-    const parts: (Uint8Array | null)[] = [];
-    await inParallel(manifest.parts, IN_FLIGHT_MAX, async (index) => {
-      parts[index] = await this.readPart(key, manifest.name, index);
-    });
+    const parts = await inParallel(indexes(manifest.parts), IN_FLIGHT_MAX, (index) =>
+      this.readPart(key, manifest.name, index),
+    );
     const present = parts.filter((part) => part !== null);
     if (present.length < manifest.parts) return null;
     const bytes = Buffer.concat(present);
@@ -70,5 +69,7 @@ export class JetStreamBlobs implements Blobs {
     await purgeSubject(this.#broker, STREAMS.blobs(key.jobId), blobFilter(key));
   }
 }
+
+const indexes = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

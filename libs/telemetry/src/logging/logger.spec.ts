@@ -72,6 +72,7 @@ describe('secrets', () => {
     { body: { s3Config: { accessSecret: 'hidden-1' } } },
     { workers: [{ container: { env: { TOKEN: 'hidden-1' } } }] },
     { api_key: 'hidden-1' },
+    { desired: [{ registryCredentials: { username: 'hidden-1', password: 'hidden-1' } }] },
     { password: 'hidden-1', token: 'hidden-1', apiKey: 'hidden-1' },
     { url: 'postgres://berth:hidden-1@127.0.0.1/berth' },
     { error: new Error('no connection to nats://user:hidden-1@host') },

@@ -6,6 +6,7 @@ import {
   hostSubject,
   JOB_VERBS,
   jobSubject,
+  withdrawSubject,
 } from '@berth/contracts';
 import type { NatsRole } from './nats-keys.js';
 
@@ -88,7 +89,13 @@ const router = (shards: ShardCounts): RolePermissions => {
       DEMAND_SUBJECTS,
       'agents.*.down.stop',
     ],
-    subscribe: ['_INBOX_router.>', 'jobn.>', 'qn.>', ...JOB_VERBS.map((verb) => jobSubject('*', verb))],
+    subscribe: [
+      '_INBOX_router.>',
+      'jobn.>',
+      'qn.>',
+      ...JOB_VERBS.map((verb) => jobSubject('*', verb)),
+      withdrawSubject('*'),
+    ],
     answersWithin: ANSWERS_WITHIN,
   };
 };

@@ -2,7 +2,7 @@ import type { EndpointId, Job } from '@berth/domain';
 import { giveUpAttempt, type JobStore } from '@berth/jobs';
 import type { Doorbell } from './doorbell.port.js';
 import { EndpointDispatcher, type DispatchObserver } from './endpoint-dispatcher.js';
-import type { TakeWish } from './waiting-takers.js';
+import type { TakeWish, TakingWorker } from './waiting-takers.js';
 
 /** A dispatcher that nobody has asked for this long goes; the next question makes another. */
 const IDLE_MAX_MS = 60_000;
@@ -35,6 +35,11 @@ export class Dispatchers {
   /** Jobs of the endpoint taken for this worker; none when none came in time, or when this router is stopping. */
   take(endpointId: EndpointId, wish: TakeWish): Promise<readonly Job[]> {
     return this.#isClosed ? Promise.resolve([]) : this.#dispatcherOf(endpointId).take(wish);
+  }
+
+  /** The worker waits no more. One that this router does not hold costs nothing. */
+  withdraw(endpointId: EndpointId, worker: TakingWorker): void {
+    this.#dispatchers.get(endpointId)?.withdraw(worker);
   }
 
   /** Queues jobs again that were taken for an answer that reached nobody. What fails here, the reaper mends. */

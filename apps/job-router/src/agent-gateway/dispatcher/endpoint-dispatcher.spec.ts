@@ -140,6 +140,41 @@ describe('one endpoint dispatcher', () => {
     expect(dispatcher.waiting).toBe(0);
   });
 
+  test('a withdrawn wish is answered at once, and its job goes to the next who waits', async () => {
+    const dispatcher = dispatcherOf();
+    const withdrawn = [dispatcher.take(WISH), dispatcher.take({ ...WISH, slots: 4 })];
+    const other = dispatcher.take({ ...WISH, workerId: 'other' as WorkerId });
+    const elsewhere = dispatcher.take({ ...WISH, hostId: 'other' as HostId });
+    await letRun();
+    dispatcher.withdraw(WISH);
+    expect(await Promise.all(withdrawn)).toEqual([[], []]);
+    expect(dispatcher.waiting).toBe(2);
+    await submit('a');
+    await submit('b');
+    await ring();
+
+    expect((await Promise.all([other, elsewhere])).flatMap(idsOf)).toEqual(['a', 'b']);
+  });
+
+  test('a job that is being taken for a wish when it is withdrawn is answered all the same: its host knows best', async () => {
+    const { promise: writing, resolve: answerWrite } = Promise.withResolvers<void>();
+    const records = {
+      ...store.records,
+      read: async (key: Parameters<JobStore['records']['read']>[0]) => {
+        await writing;
+        return store.records.read(key);
+      },
+    };
+    await submit('a');
+    const dispatcher = dispatcherOf({ ...store, records });
+    const answer = dispatcher.take(WISH);
+    await letRun();
+    dispatcher.withdraw(WISH);
+    answerWrite();
+
+    expect(idsOf(await answer)).toEqual(['a']);
+  });
+
   test('jobs start in the order of their acceptance, for workers in the order of their asking', async () => {
     const names = Array.from({ length: 198 }, (_, n) => `j${n}`);
     for (const name of names) await submit(name);

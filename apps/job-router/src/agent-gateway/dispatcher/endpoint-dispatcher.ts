@@ -4,7 +4,7 @@ import type { Clock } from '@berth/lifecycle';
 import type { Doorbell } from './doorbell.port.js';
 import { TicketLane } from './ticket-lane.js';
 import { TicketRemovals } from './ticket-removals.js';
-import { WaitingTakers, type TakeWish, type Taker } from './waiting-takers.js';
+import { WaitingTakers, type TakeWish, type Taker, type TakingWorker } from './waiting-takers.js';
 
 /** How often the queue is read from its start while someone waits: what a lost doorbell costs at most. */
 export const POLL_MS = 2_000;
@@ -94,6 +94,11 @@ export class EndpointDispatcher {
     });
     this.#look();
     return taker.answered;
+  }
+
+  /** Answers what this worker waits for; what is being taken for it at this moment it gets all the same. */
+  withdraw(worker: TakingWorker): void {
+    this.#takers.giveUpOf(worker);
   }
 
   /** How long nobody has asked and nobody waits, in ms; 0 while someone waits. */

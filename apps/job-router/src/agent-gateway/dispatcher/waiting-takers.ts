@@ -9,6 +9,9 @@ export interface TakeWish {
   readonly waitMs: number;
 }
 
+/** A worker as the routers know it: its id counts on its own host only. */
+export type TakingWorker = Pick<TakeWish, 'hostId' | 'workerId'>;
+
 /** A wish that waits, until it is answered exactly once. */
 export class Taker {
   readonly wish: TakeWish;
@@ -90,6 +93,12 @@ export class WaitingTakers {
       if (seats.length === limit) break;
     }
     return seats;
+  }
+
+  giveUpOf({ hostId, workerId }: TakingWorker): void {
+    for (const taker of this.#takers) {
+      if (taker.wish.hostId === hostId && taker.wish.workerId === workerId) taker.giveUp();
+    }
   }
 
   giveUpAll(): void {

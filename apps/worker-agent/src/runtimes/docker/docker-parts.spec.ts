@@ -1,10 +1,11 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
+import type Dockerode from 'dockerode';
 import type { ContainerStart } from '../container-runtime.port.js';
 import { containerOptions, fromEngineLabels } from './container-options.js';
 import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { textOfFrames } from './log-frames.js';
-import { registryOf } from './pull-image.js';
+import { ensureImage, registryOf } from './pull-image.js';
 
 /** An error as the engine's client throws it. */
 const engineError = (message: string, statusCode?: number): Error =>
@@ -122,4 +123,38 @@ test.each([
   ['localhost/image', 'localhost'],
 ])('the registry of %s is %s', (image, registry) => {
   expect(registryOf(image)).toBe(registry);
+});
+
+describe('a pull', () => {
+  /** An engine that has no image and pulls every one, and remembers with what. */
+  const engineThatPulls = (pulls: unknown[]): Dockerode =>
+    ({
+      getImage: () => ({ inspect: () => Promise.reject(engineError('no such image', 404)) }),
+      pull: (image: string, { authconfig }: { readonly authconfig?: unknown }) => {
+        pulls.push({ image, authconfig });
+        return Promise.resolve(undefined);
+      },
+      modem: {
+        followProgress: (_: unknown, onEnd: (error: null) => void) => {
+          onEnd(null);
+        },
+      },
+    }) as unknown as Dockerode;
+
+  test('logs in at the registry of its image with the credentials, and nowhere without any', async () => {
+    const pulls: unknown[] = [];
+    const engine = engineThatPulls(pulls);
+    const credentials = { username: 'ci-puller', password: 'correct horse' };
+    await ensureImage(engine, { image: 'registry.example.com/team/worker', credentials }, {});
+    await ensureImage(engine, { image: 'user/worker:1', credentials }, {});
+    await ensureImage(engine, { image: 'registry.example.com/team/worker', credentials: null }, {});
+    expect(pulls).toEqual([
+      {
+        image: 'registry.example.com/team/worker:latest',
+        authconfig: { ...credentials, serveraddress: 'registry.example.com' },
+      },
+      { image: 'user/worker:1', authconfig: { ...credentials, serveraddress: 'https://index.docker.io/v1/' } },
+      { image: 'registry.example.com/team/worker:latest', authconfig: undefined },
+    ]);
+  });
 });
