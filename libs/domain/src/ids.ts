@@ -4,9 +4,11 @@ declare const brand: unique symbol;
 export type Id<Kind extends string> = string & { readonly [brand]: Kind };
 
 export type AccountId = Id<'account'>;
+export type ClusterId = Id<'cluster'>;
 export type EndpointId = Id<'endpoint'>;
 export type HostId = Id<'host'>;
 export type JobId = Id<'job'>;
+export type PodId = Id<'pod'>;
 export type WorkerId = Id<'worker'>;
 
 /** A job's full address: job ids are looked up within their endpoint, so a foreign id is simply not found. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AccountId, EndpointId } from '../ids.js';
-import { can, grantRefusal, type KeyGrant } from './can.js';
+import { can, grantRefusal, reachesAllOf, type KeyGrant } from './can.js';
 import { SCOPES } from './scopes.js';
 
 const account = fc.constantFrom('a', 'b').map((id) => id as AccountId);
@@ -10,7 +10,7 @@ const grant: fc.Arbitrary<KeyGrant> = fc.record({
   accountId: account,
   scopes: fc.subarray([...SCOPES]),
   endpointIds: fc.option(fc.uniqueArray(endpointId)),
-  expiresAtMs: fc.constant(null),
+  expiresAtMs: fc.option(fc.integer({ min: 1, max: 4 })),
 });
 const need = fc.record({
   scope: fc.constantFrom(...SCOPES),
@@ -28,12 +28,20 @@ test('a foreign endpoint is never reached, and never told from an unknown one', 
   );
 });
 
-test('a key can do nothing that its maker could not', () => {
+test('a key can never do what its maker could not', () => {
   fc.assert(
-    fc.property(grant, grant, need, (maker, child, wanted) => {
+    fc.property(grant, grant, need, fc.integer({ min: 0, max: 5 }), (...[maker, child, wanted, nowMs]) => {
       const issued = { ...child, accountId: maker.accountId };
       if (grantRefusal(maker, issued) !== null) return;
-      if (can(issued, wanted, 0).kind === 'allowed') expect(can(maker, wanted, 0).kind).toBe('allowed');
+      if (can(issued, wanted, nowMs).kind === 'allowed') expect(can(maker, wanted, nowMs).kind).toBe('allowed');
+    }),
+  );
+});
+
+test('who may issue a key may also revoke it', () => {
+  fc.assert(
+    fc.property(grant, grant, (maker, child) => {
+      if (grantRefusal(maker, child) === null) expect(reachesAllOf(maker, child)).toBe(true);
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AccountId, EndpointId } from '../ids.js';
-import { can, canSee, grantRefusal, type AccessNeed, type KeyGrant } from './can.js';
+import { can, canSee, grantRefusal, reachesAllOf, type AccessNeed, type KeyGrant } from './can.js';
 import { SCOPES, SCOPE_PRESETS, expandScopes, isScope, isScopePreset } from './scopes.js';
 
 const OWN = 'account-a' as AccountId;
@@ -57,16 +57,33 @@ describe('can', () => {
 });
 
 describe('grantRefusal', () => {
-  test.each<[string, Partial<KeyGrant>, Pick<KeyGrant, 'scopes' | 'endpointIds'>, RegExp | null]>([
+  test.each<[string, Partial<KeyGrant>, Partial<KeyGrant>, RegExp | null]>([
     ['less than the maker has', {}, { scopes: ['jobs:read'], endpointIds: [EP1] }, null],
-    ['a scope the maker lacks', {}, { scopes: ['jobs:read', 'admin'], endpointIds: null }, /admin/],
-    ['all endpoints by a limited maker', { endpointIds: [EP1] }, { scopes: [], endpointIds: null }, /limited/],
-    ['another endpoint by a limited maker', { endpointIds: [EP1] }, { scopes: [], endpointIds: [EP1, EP2] }, /ep2/],
-    ['the same endpoint by a limited maker', { endpointIds: [EP1] }, { scopes: [], endpointIds: [EP1] }, null],
+    ['a scope the maker lacks', {}, { scopes: ['jobs:read', 'admin'] }, /admin/],
+    ['all endpoints by a limited maker', { endpointIds: [EP1] }, {}, /limited/],
+    ['another endpoint by a limited maker', { endpointIds: [EP1] }, { endpointIds: [EP1, EP2] }, /ep2/],
+    ['the same endpoint by a limited maker', { endpointIds: [EP1] }, { endpointIds: [EP1] }, null],
+    ['an end by a maker without one', {}, { expiresAtMs: 1 }, null],
+    ['no end by a maker that ends', { expiresAtMs: 9 }, { expiresAtMs: null }, /time/],
+    ['a later end', { expiresAtMs: 9 }, { expiresAtMs: 10 }, /time/],
+    ['the same end', { expiresAtMs: 9 }, { expiresAtMs: 9 }, null],
   ])('%s', (...[, maker, wanted, expected]) => {
-    const refusal = grantRefusal(grant(maker), wanted);
+    const refusal = grantRefusal(grant(maker), grant({ scopes: [], ...wanted }));
     if (expected === null) expect(refusal).toBeNull();
     else expect(refusal).toMatch(expected);
+  });
+});
+
+describe('reachesAllOf', () => {
+  test.each<[KeyGrant['endpointIds'], KeyGrant['endpointIds'], boolean]>([
+    [null, null, true],
+    [null, [EP1], true],
+    [[EP1], null, false],
+    [[EP1], [EP1], true],
+    [[EP1], [EP1, EP2], false],
+    [[EP1, EP2], [EP2], true],
+  ])('a key for %j and one for %j: %s', (endpointIds, others, expected) => {
+    expect(reachesAllOf(grant({ endpointIds }), { endpointIds: others })).toBe(expected);
   });
 });
 

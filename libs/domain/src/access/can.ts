@@ -49,17 +49,31 @@ export const canSee = (key: KeyGrant, endpointId: EndpointId): boolean =>
   key.endpointIds === null || key.endpointIds.includes(endpointId);
 
 /**
- * Why `maker` may not issue a key that grants `wanted`, or null when it may: nobody grants what they lack
- * (running contract, "Operator's API").
+ * Why `maker` may not issue a key that grants `wanted`, or null when it may: nobody grants what they lack, be it a scope,
+ * an endpoint or time (running contract, "Operator's API").
  */
-export function grantRefusal(maker: KeyGrant, wanted: Pick<KeyGrant, 'scopes' | 'endpointIds'>): string | null {
+export function grantRefusal(
+  maker: KeyGrant,
+  wanted: Pick<KeyGrant, 'scopes' | 'endpointIds' | 'expiresAtMs'>,
+): string | null {
   const missing = wanted.scopes.filter((scope) => !maker.scopes.includes(scope));
   if (missing.length > 0) return `The API key cannot grant what it lacks: ${missing.join(', ')}.`;
-  if (maker.endpointIds === null) return null;
+  if (outlives(wanted, maker)) return 'The API key cannot grant more time than it has itself.';
+  if (reachesAllOf(maker, wanted)) return null;
   if (wanted.endpointIds === null) return 'The API key is limited to some endpoints and cannot grant all of them.';
-  const foreign = wanted.endpointIds.filter((id) => !canSee(maker, id));
-  return foreign.length === 0 ? null : `The API key does not reach the endpoints ${foreign.join(', ')}.`;
+  const beyond = wanted.endpointIds.filter((id) => !canSee(maker, id));
+  return `The API key does not reach the endpoints ${beyond.join(', ')}.`;
 }
+
+/**
+ * Whether the key reaches every endpoint that the other key of its account reaches. Where it does not, it neither sees
+ * nor revokes that key: revoking it would end work on endpoints that are none of its business.
+ */
+export const reachesAllOf = (key: KeyGrant, other: Pick<KeyGrant, 'endpointIds'>): boolean =>
+  key.endpointIds === null || (other.endpointIds?.every((id) => canSee(key, id)) ?? false);
+
+const outlives = (one: Pick<KeyGrant, 'expiresAtMs'>, other: Pick<KeyGrant, 'expiresAtMs'>): boolean =>
+  other.expiresAtMs !== null && (one.expiresAtMs === null || one.expiresAtMs > other.expiresAtMs);
 
 const isExpired = (key: KeyGrant, nowMs: number): boolean => key.expiresAtMs !== null && nowMs >= key.expiresAtMs;
 

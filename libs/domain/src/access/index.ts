@@ -1,4 +1,4 @@
-export { can, canSee, grantRefusal, type AccessNeed, type AccessVerdict, type KeyGrant } from './can.js';
+export { can, canSee, grantRefusal, reachesAllOf, type AccessNeed, type AccessVerdict, type KeyGrant } from './can.js';
 export {
   SCOPES,
   SCOPE_PRESETS,

@@ -15,7 +15,7 @@ export interface WorkerRange {
   readonly idleTimeoutSeconds: number | null;
 }
 
-/** What a worker's container is made of. A change of it is a new release. */
+/** What a worker's container is made of. */
 export interface ContainerSpec {
   readonly image: string;
   /** One string, split into words like a POSIX shell does when the container starts. */
@@ -49,7 +49,9 @@ export interface Endpoint {
   readonly id: EndpointId;
   readonly accountId: AccountId;
   readonly spec: EndpointSpec;
-  /** Ordinal of the container's latest release, from 1. */
+  /** Ordinal of the latest release, from 1: of what its workers are made of. */
   readonly release: number;
+  /** Counts its changes of every kind, from 1. */
+  readonly version: number;
   readonly createdAtMs: number;
 }

@@ -1,4 +1,7 @@
+export { checkCatalogs, unknownGpuType } from './check-catalogs.js';
+export { checkVolumePlaces, type VolumePlace } from './check-volume-places.js';
 export { ENDPOINT_DEFAULTS, hasIdleTimeout, resolveWorkerRange } from './defaults.js';
+export { endpointFields } from './endpoint-fields.js';
 export type {
   ContainerSpec,
   Endpoint,
@@ -8,6 +11,8 @@ export type {
   Scaling,
   WorkerRange,
 } from './endpoint.js';
+export { describeFailures, type FieldFailure } from './field-failure.js';
+export { patchEndpoint, type EndpointPatch, type PatchedEndpoint } from './patch-endpoint.js';
 export {
   healthCheckPath,
   requestUrls,
@@ -16,10 +21,4 @@ export {
   type QueueUrls,
 } from './request-urls.js';
 export { splitArgs, type SplitArgs } from './split-args.js';
-export {
-  checkEndpointReferences,
-  checkEndpointRules,
-  describeFailures,
-  type EndpointDraft,
-  type FieldFailure,
-} from './validate-endpoint.js';
+export { checkEndpointRules, type EndpointDraft } from './validate-endpoint.js';

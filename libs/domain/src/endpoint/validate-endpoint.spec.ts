@@ -1,12 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CpuRequest, GpuRequest } from '../gpu/index.js';
 import { resolveWorkerRange } from './defaults.js';
-import {
-  checkEndpointReferences,
-  checkEndpointRules,
-  describeFailures,
-  type EndpointDraft,
-} from './validate-endpoint.js';
+import { describeFailures } from './field-failure.js';
+import { checkEndpointRules, type EndpointDraft } from './validate-endpoint.js';
 
 const gpu = (fields: Partial<GpuRequest> = {}): GpuRequest => ({
   pools: ['ADA_24'],
@@ -76,45 +72,6 @@ describe('the rules between fields', () => {
       draft({ cpu: CPU, type: 'LOAD_BALANCER', workers: { min: 2, max: 1, idleTimeoutSeconds: 10 } }),
     );
     expect(failures.map(({ path }) => path)).toEqual(['$', '$.scaling.type', '$.workers.min']);
-  });
-});
-
-describe('what the catalogs do not have', () => {
-  test('nothing to say of what exists', () => {
-    expect(checkEndpointReferences({ gpu: gpu(), cpu: null })).toEqual([]);
-    expect(checkEndpointReferences({ gpu: null, cpu: CPU })).toEqual([]);
-  });
-
-  test('an unknown pool, with those that exist', () => {
-    const [failure] = checkEndpointReferences({ gpu: gpu({ pools: ['ADA_24', 'ADA_25'] }), cpu: null });
-    expect(failure?.path).toBe('$.gpu.pools[1]');
-    expect(failure?.reason).toMatch(/^unknown GPU pool 'ADA_25'; known are AMPERE_16, /);
-  });
-
-  test.each(['NVIDIA A40', 'NVIDIA A30', 'no such card'])('an exclusion outside the pools: %s', (typeId) => {
-    const excludedTypes = ['NVIDIA GeForce RTX 4090', typeId];
-    const request = gpu({ pools: ['ADA_24', 'AMPERE_24'], excludedTypes });
-    expect(describeFailures(checkEndpointReferences({ gpu: request, cpu: null }))).toEqual([
-      `$.gpu.excludedTypes[1]: '${typeId}' is no GPU type of the chosen pools (ADA_24, AMPERE_24)`,
-    ]);
-  });
-
-  test('a selection that leaves nothing', () => {
-    const request = gpu({ excludedTypes: ['NVIDIA GeForce RTX 4090'] });
-    expect(describeFailures(checkEndpointReferences({ gpu: request, cpu: null }))).toEqual([
-      '$.gpu.excludedTypes: excludes every GPU type of the chosen pools; keep at least one',
-    ]);
-  });
-
-  test('an unknown flavor, and a vCPU count outside a flavor', () => {
-    const cpu = [
-      { flavorId: 'cpu3c', vcpuCount: 64 },
-      { flavorId: 'cpu9z', vcpuCount: 2 },
-    ];
-    expect(describeFailures(checkEndpointReferences({ gpu: null, cpu }))).toEqual([
-      "$.cpu[0].vcpuCount: 'cpu3c' has 2 to 32 vCPU, not 64",
-      "$.cpu[1].id: unknown CPU flavor 'cpu9z'; known are cpu3c, cpu3g, cpu3m, cpu5c, cpu5g, cpu5m",
-    ]);
   });
 });
 

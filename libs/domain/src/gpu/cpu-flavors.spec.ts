@@ -14,6 +14,22 @@ describe('the CPU flavors', () => {
     expect(flavor === undefined ? null : cpuMemoryGb(flavor, vcpuCount)).toBe(memoryGb);
   });
 
+  test('have the prices that are published, and none where none is', () => {
+    const prices = CPU_FLAVORS.map(({ id, podUsdPerHour, serverlessUsdPerHour }) => [
+      id,
+      podUsdPerHour,
+      serverlessUsdPerHour,
+    ]);
+    expect(prices).toEqual([
+      ['cpu3c', 0.03, 0.036],
+      ['cpu3g', 0.04, 0.05],
+      ['cpu3m', null, null],
+      ['cpu5c', 0.035, 0.042],
+      ['cpu5g', null, null],
+      ['cpu5m', 0.065, null],
+    ]);
+  });
+
   test('memory is whole GB and at least one', () => {
     expect(cpuMemoryGb({ ramGbPerVcpu: 2.25 }, 2)).toBe(4);
     expect(cpuMemoryGb({ ramGbPerVcpu: 0.1 }, 2)).toBe(1);

@@ -7,34 +7,52 @@ export interface CpuFlavor {
   readonly ramGbPerVcpu: number;
   readonly vcpuMin: number;
   readonly vcpuMax: number;
+  /** Published prices of one vCPU; null where none is published. */
+  readonly podUsdPerHour: number | null;
+  readonly serverlessUsdPerHour: number | null;
 }
 
-type Row = readonly [id: string, name: string, group: string, ramGbPerVcpu: number];
+type Row = readonly [
+  id: string,
+  name: string,
+  group: string,
+  ramGbPerVcpu: number,
+  podUsdPerHour: number | null,
+  serverlessUsdPerHour: number | null,
+];
 
 const VCPU_MIN = 2;
 const VCPU_MAX = 32;
 
 /** The published flavors (wire contract 6.6); what is not published there of `cpu5g` is taken from its siblings. */
 const ROWS: readonly Row[] = [
-  ['cpu3c', 'Compute-Optimized', 'Gen 3', 2],
-  ['cpu3g', 'General purpose', 'Gen 3', 4],
-  ['cpu3m', 'Memory-Optimized', 'Gen 3', 8],
-  ['cpu5c', 'Compute-Optimized', 'Gen 5', 2],
-  ['cpu5g', 'General purpose', 'Gen 5', 4],
-  ['cpu5m', 'Memory-Optimized', 'Gen 5', 8],
+  ['cpu3c', 'Compute-Optimized', 'Gen 3', 2, 0.03, 0.036],
+  ['cpu3g', 'General purpose', 'Gen 3', 4, 0.04, 0.05],
+  ['cpu3m', 'Memory-Optimized', 'Gen 3', 8, null, null],
+  ['cpu5c', 'Compute-Optimized', 'Gen 5', 2, 0.035, 0.042],
+  ['cpu5g', 'General purpose', 'Gen 5', 4, null, null],
+  ['cpu5m', 'Memory-Optimized', 'Gen 5', 8, 0.065, null],
 ];
 
-export const CPU_FLAVORS: readonly CpuFlavor[] = ROWS.map(([id, name, group, ramGbPerVcpu]) => ({
-  id,
-  name,
-  group,
-  ramGbPerVcpu,
-  vcpuMin: VCPU_MIN,
-  vcpuMax: VCPU_MAX,
-}));
+export const CPU_FLAVORS: readonly CpuFlavor[] = ROWS.map(
+  ([id, name, group, ramGbPerVcpu, podUsdPerHour, serverlessUsdPerHour]) => ({
+    id,
+    name,
+    group,
+    ramGbPerVcpu,
+    vcpuMin: VCPU_MIN,
+    vcpuMax: VCPU_MAX,
+    podUsdPerHour,
+    serverlessUsdPerHour,
+  }),
+);
 
 export const cpuFlavorById = (flavorId: string): CpuFlavor | undefined =>
   CPU_FLAVORS.find((flavor) => flavor.id === flavorId);
+
+/** The size that the flavor does have and that comes nearest to the wanted one: sizes are powers of two. */
+export const nearestVcpuCount = ({ vcpuMax, vcpuMin }: CpuFlavor, wanted: number): number =>
+  Math.min(Math.max(2 ** Math.round(Math.log2(wanted)), vcpuMin), vcpuMax);
 
 /** Memory of a worker of this flavor: whole GB, at least 1 (specification, "CPU config"). */
 export const cpuMemoryGb = (flavor: Pick<CpuFlavor, 'ramGbPerVcpu'>, vcpuCount: number): number =>

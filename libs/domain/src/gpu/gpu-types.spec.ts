@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { GPU_POOLS, GPU_TYPES, gpuTypeById, gpuTypesOfPool } from './gpu-types.js';
+import { GPU_POOLS, GPU_TYPES, gpuTypeById, gpuTypesOfPool, manufacturerOf } from './gpu-types.js';
 
 describe('the GPU catalog', () => {
   test('names every type once', () => {
@@ -9,14 +9,26 @@ describe('the GPU catalog', () => {
   });
 
   test.each([
-    ['NVIDIA GeForce RTX 4090', 'RTX 4090', 24, 'ADA_24', 'NVIDIA'],
-    ['NVIDIA H100 80GB HBM3', 'H100 SXM', 80, 'ADA_80_PRO', 'NVIDIA'],
-    ['NVIDIA B200', 'B200', 180, 'BLACKWELL_180', 'NVIDIA'],
-    ['AMD Instinct MI300X OAM', 'MI300X', 192, null, 'AMD'],
-    ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null, 'NVIDIA'],
-    ['NVIDIA GeForce RTX 4080 SUPER', 'RTX 4080 SUPER', 16, null, 'NVIDIA'],
-  ])('knows %s', (...[id, name, memoryGb, pool, manufacturer]) => {
-    expect(gpuTypeById(id)).toEqual({ id, name, memoryGb, pool, manufacturer });
+    ['NVIDIA GeForce RTX 4090', 'RTX 4090', 24, 'ADA_24', 'NVIDIA', 0.00031],
+    ['NVIDIA GeForce RTX 5090', 'RTX 5090', 32, 'ADA_32_PRO', 'NVIDIA', null],
+    ['NVIDIA H100 80GB HBM3', 'H100 SXM', 80, 'ADA_80_PRO', 'NVIDIA', 0.00116],
+    ['NVIDIA B200', 'B200', 180, 'BLACKWELL_180', 'NVIDIA', 0.0024],
+    ['AMD Instinct MI300X OAM', 'MI300X', 192, null, 'AMD', null],
+    ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null, 'NVIDIA', null],
+    ['NVIDIA GeForce RTX 4080 SUPER', 'RTX 4080 SUPER', 16, null, 'NVIDIA', null],
+  ])('knows %s', (...[id, name, memoryGb, pool, manufacturer, serverlessUsdPerSecond]) => {
+    expect(gpuTypeById(id)).toEqual({ id, name, memoryGb, pool, manufacturer, serverlessUsdPerSecond });
+  });
+
+  test.each([
+    ['NVIDIA RTX 9999', 'NVIDIA'],
+    ['Tesla T4', 'NVIDIA'],
+    ['AMD Instinct MI400', 'AMD'],
+    ['Radeon PRO W7900', 'AMD'],
+    ['Gaudi 3', 'UNKNOWN'],
+    ['AMDAHL 1', 'UNKNOWN'],
+  ])('takes the maker of %s from its name', (typeId, manufacturer) => {
+    expect(manufacturerOf(typeId)).toBe(manufacturer);
   });
 
   test('has the eleven serverless pools, and every type in at most one', () => {

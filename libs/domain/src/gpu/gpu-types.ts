@@ -1,4 +1,4 @@
-export type GpuManufacturer = 'NVIDIA' | 'AMD';
+export type GpuManufacturer = 'NVIDIA' | 'AMD' | 'UNKNOWN';
 
 /** A GPU type of the catalog. */
 export interface GpuType {
@@ -9,6 +9,8 @@ export interface GpuType {
   /** Null: the type is in no serverless pool. */
   readonly pool: string | null;
   readonly manufacturer: GpuManufacturer;
+  /** Published price of one GPU of a worker; null where none is published. */
+  readonly serverlessUsdPerSecond: number | null;
 }
 
 type Row = readonly [id: string, name: string, memoryGb: number, pool: string | null];
@@ -62,12 +64,33 @@ const ROWS: readonly Row[] = [
   ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null],
 ];
 
+/** The published flex rates (wire contract 6.5). `ADA_32_PRO` has none. */
+const USD_PER_SECOND_OF_POOL: Readonly<Record<string, number>> = {
+  AMPERE_16: 0.00016,
+  AMPERE_24: 0.00019,
+  ADA_24: 0.00031,
+  AMPERE_48: 0.00034,
+  ADA_48_PRO: 0.00053,
+  AMPERE_80: 0.00076,
+  ADA_80_PRO: 0.00116,
+  BLACKWELL_96: 0.00111,
+  HOPPER_141: 0.00155,
+  BLACKWELL_180: 0.0024,
+};
+
+/** Who makes the card, as far as the name that its driver reports tells. */
+export function manufacturerOf(typeId: string): GpuManufacturer {
+  if (/^(NVIDIA|Tesla|Quadro|GeForce)\b/i.test(typeId)) return 'NVIDIA';
+  return /^(AMD|Radeon)\b/i.test(typeId) ? 'AMD' : 'UNKNOWN';
+}
+
 export const GPU_TYPES: readonly GpuType[] = ROWS.map(([id, name, memoryGb, pool]) => ({
   id,
   name,
   memoryGb,
   pool,
-  manufacturer: id.startsWith('AMD ') ? 'AMD' : 'NVIDIA',
+  manufacturer: manufacturerOf(id),
+  serverlessUsdPerSecond: pool === null ? null : (USD_PER_SECOND_OF_POOL[pool] ?? null),
 }));
 
 const BY_ID: ReadonlyMap<string, GpuType> = new Map(GPU_TYPES.map((type) => [type.id, type]));

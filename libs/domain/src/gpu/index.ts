@@ -1,5 +1,14 @@
 export type { CpuRequest, GpuRequest } from './compute-request.js';
-export { CPU_FLAVORS, cpuFlavorById, cpuMemoryGb, type CpuFlavor } from './cpu-flavors.js';
+export { CPU_FLAVORS, cpuFlavorById, cpuMemoryGb, nearestVcpuCount, type CpuFlavor } from './cpu-flavors.js';
 export { acceptsCudaVersion, compareCudaVersions, parseCudaVersion, type CudaVersion } from './cuda-version.js';
-export { GPU_POOLS, GPU_TYPES, gpuTypeById, gpuTypesOfPool, type GpuManufacturer, type GpuType } from './gpu-types.js';
+export {
+  GPU_POOLS,
+  GPU_TYPES,
+  gpuTypeById,
+  gpuTypesOfPool,
+  manufacturerOf,
+  type GpuManufacturer,
+  type GpuType,
+} from './gpu-types.js';
+export { requestTypes, type RequestedTypes } from './request-types.js';
 export { selectGpu, type GpuCandidate, type GpuSelection } from './select-gpu.js';

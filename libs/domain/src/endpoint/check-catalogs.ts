@@ -1,0 +1,79 @@
+import {
+  CPU_FLAVORS,
+  cpuFlavorById,
+  GPU_POOLS,
+  GPU_TYPES,
+  gpuTypeById,
+  nearestVcpuCount,
+  selectGpu,
+  type CpuRequest,
+  type GpuRequest,
+} from '../gpu/index.js';
+import { closestWord } from '../words/index.js';
+import { failure, type FieldFailure } from './field-failure.js';
+
+/** What a request names in the catalogs (decisions, "Order of checks", 4). Empty when everything exists and fits. */
+export const checkCatalogs = ({
+  cpu,
+  gpu,
+}: {
+  readonly gpu: GpuRequest | null;
+  readonly cpu: readonly CpuRequest[] | null;
+}): readonly FieldFailure[] => [
+  ...(gpu === null ? [] : checkGpuSelection(gpu)),
+  ...(cpu ?? []).flatMap((config, index) => checkFlavor(config, index)),
+];
+
+function checkGpuSelection(gpu: GpuRequest): readonly FieldFailure[] {
+  const { candidates, strayExclusions, unknownPools } = selectGpu(gpu);
+  const failures = [
+    ...unknownPools.map((pool) =>
+      failure(itemPath('$.gpu.pools', gpu.pools, pool), unknownOf('GPU pool', pool, GPU_POOLS)),
+    ),
+    ...strayExclusions.map((typeId) =>
+      failure(itemPath('$.gpu.excludedTypes', gpu.excludedTypes, typeId), whyStray(typeId, gpu.pools)),
+    ),
+  ];
+  if (failures.length > 0 || candidates.length > 0) return failures;
+  const types = selectGpu({ ...gpu, excludedTypes: [] }).candidates.map(({ typeId }) => `'${typeId}'`);
+  const reason = `excludes every GPU type of the chosen pools; keep at least one of ${types.join(', ')}`;
+  return [failure('$.gpu.excludedTypes', reason)];
+}
+
+function whyStray(typeId: string, pools: readonly string[]): string {
+  const type = gpuTypeById(typeId);
+  if (type === undefined) return unknownGpuType(typeId);
+  if (type.pool === null) return `'${typeId}' is in no serverless pool, so there is nothing to exclude; leave it out`;
+  return `'${typeId}' is in pool '${type.pool}', which is not among the chosen pools (${pools.join(', ')})`;
+}
+
+function checkFlavor({ flavorId, vcpuCount }: CpuRequest, index: number): readonly FieldFailure[] {
+  const flavor = cpuFlavorById(flavorId);
+  if (flavor === undefined) {
+    const known = CPU_FLAVORS.map(({ id }) => id);
+    return [failure(`$.cpu[${index}].id`, unknownOf('CPU flavor', flavorId, known))];
+  }
+  const nearest = nearestVcpuCount(flavor, vcpuCount);
+  if (vcpuCount === nearest) return [];
+  const range = `${flavor.vcpuMin} to ${flavor.vcpuMax}`;
+  const reason = `'${flavorId}' has ${range} vCPU, not ${vcpuCount}; nearest is ${nearest}`;
+  return [failure(`$.cpu[${index}].vcpuCount`, reason)];
+}
+
+const unknown = (kind: string, word: string, known: readonly string[]): string => {
+  const closest = closestWord(word, known);
+  return `unknown ${kind} '${word}'${closest === null ? '' : ` (did you mean '${closest}'?)`}`;
+};
+
+/** For short lists only: a catalog shows a long one better. */
+const unknownOf = (kind: string, word: string, known: readonly string[]): string =>
+  `${unknown(kind, word, known)}; known are ${known.join(', ')}`;
+
+export const unknownGpuType = (typeId: string): string =>
+  `${unknown(
+    'GPU type',
+    typeId,
+    GPU_TYPES.map(({ id }) => id),
+  )}; the GPU catalog lists the known ones`;
+
+const itemPath = (list: string, items: readonly string[], item: string): string => `${list}[${items.indexOf(item)}]`;

@@ -1,0 +1,70 @@
+import { cpuFlavorById, cpuMemoryGb, type CpuRequest, type GpuRequest } from '../gpu/index.js';
+import type { EndpointSpec, Scaling, WorkerRange } from './endpoint.js';
+
+/** What of an endpoint can be set, in the words of the interface: as it is shown, and as its changes are told. */
+export const endpointFields = (spec: EndpointSpec) => ({
+  name: spec.name,
+  type: spec.type,
+  ...containerFields(spec),
+  gpu: spec.gpu === null ? null : gpuFields(spec.gpu),
+  ...(spec.cpu === null ? {} : { cpu: spec.cpu.map(cpuFields) }),
+  workers: workersFields(spec.workers),
+  scaling: scalingFields(spec.scaling),
+  dataCenterIds: spec.dataCenterIds,
+  networkVolumes: spec.networkVolumeIds,
+  timeout: spec.executionTimeoutMs,
+  flashboot: spec.flashboot,
+});
+
+/** Fields whose change makes a release: a worker is made of them (decisions, "PATCH"). All others apply at once. */
+const RELEASE_FIELDS: ReadonlySet<string | undefined> = new Set([
+  'image',
+  'args',
+  'disk',
+  'ports',
+  'env',
+  'registry',
+  'gpu',
+  'cpu',
+  'dataCenterIds',
+  'networkVolumes',
+  'flashboot',
+] satisfies (keyof ReturnType<typeof endpointFields>)[]);
+
+/** @param path dotted, as `gpu.count` */
+export const makesRelease = (path: string): boolean => RELEASE_FIELDS.has(path.split('.')[0]);
+
+const containerFields = ({ container }: EndpointSpec) => ({
+  image: container.image,
+  args: container.args,
+  ...(container.diskGb === null ? {} : { disk: container.diskGb }),
+  ports: container.ports,
+  env: container.env,
+  registry: container.registryId,
+});
+
+/** Without the order of types that the older create form may have left: no field of the interface says it. */
+const gpuFields = ({ allowedCudaVersions, count, excludedTypes, minCudaVersion, pools }: GpuRequest) => ({
+  pools,
+  excludedTypes,
+  count,
+  allowedCudaVersions,
+  minCudaVersion,
+});
+
+function cpuFields({ flavorId, vcpuCount }: CpuRequest) {
+  const flavor = cpuFlavorById(flavorId);
+  if (flavor === undefined) throw new Error(`endpoint with the unknown CPU flavor ${flavorId}`);
+  return { id: flavorId, vcpuCount, memory: cpuMemoryGb(flavor, vcpuCount) };
+}
+
+const workersFields = ({ idleTimeoutSeconds, max, min }: WorkerRange) => ({
+  min,
+  max,
+  ...(idleTimeoutSeconds === null ? {} : { idleTimeout: idleTimeoutSeconds }),
+});
+
+const scalingFields = (scaling: Scaling) =>
+  scaling.type === 'QUEUE_DELAY'
+    ? { type: scaling.type, queueDelay: scaling.queueDelaySeconds }
+    : { type: scaling.type, requestCount: scaling.requestCount };

@@ -1,0 +1,1 @@
+export { closestWord } from './closest-word.js';
