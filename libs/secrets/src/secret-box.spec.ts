@@ -1,0 +1,75 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { SecretBox } from './secret-box.js';
+import { SecretError, type SecretErrorReason } from './secret-error.js';
+import { parseSecretKeys, type SecretKey } from './secret-key.js';
+
+const keyOf = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
+const boxOf = (...fills: number[]): SecretBox =>
+  new SecretBox(parseSecretKeys(fills.map(keyOf).join(',')) as [SecretKey]);
+
+const CONTEXT = 'registry:a1:r1';
+
+const refusal = (open: () => string): SecretErrorReason | 'opened' => {
+  try {
+    open();
+    return 'opened';
+  } catch (error) {
+    if (error instanceof SecretError) return error.reason;
+    throw error;
+  }
+};
+
+describe('a sealed secret', () => {
+  test('names its version and key, and never looks the same twice', () => {
+    const [one, other] = [boxOf(1).seal('hunter2', CONTEXT), boxOf(1).seal('hunter2', CONTEXT)];
+    expect(one).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]+$/);
+    expect(one).not.toBe(other);
+    expect(one).not.toContain('hunter2');
+  });
+
+  test('opens after the key was rotated, as long as the old one is still there', () => {
+    const sealed = boxOf(1).seal('hunter2', CONTEXT);
+    expect(boxOf(2, 1).open(sealed, CONTEXT)).toBe('hunter2');
+    expect(refusal(() => boxOf(2).open(sealed, CONTEXT))).toBe('unknown-key');
+  });
+
+  test('is sealed with the first key', () => {
+    expect(boxOf(2).open(boxOf(2, 1).seal('hunter2', CONTEXT), CONTEXT)).toBe('hunter2');
+  });
+
+  test.each(['', 'v1', 'v1.00000000.', 'v2.00000000.AAAA', 'v1.00000000.AAAA', 'hunter2'])(
+    'is something else than %j',
+    (text) => {
+      expect(refusal(() => boxOf(1).open(text, CONTEXT))).toBe('unreadable');
+    },
+  );
+
+  test('that cannot be opened is not told in the error', () => {
+    const sealed = boxOf(1).seal('hunter2', CONTEXT);
+    expect(() => boxOf(1).open(sealed, 'registry:a2:r1')).toThrow(/^This secret was changed/);
+  });
+});
+
+test('a box shows its keys to nobody', () => {
+  const box = boxOf(1);
+  expect(inspect(box, { depth: null, showHidden: true })).not.toContain('01 01');
+  expect(JSON.stringify(box)).toBe('{}');
+});
+
+describe('keys', () => {
+  test('may have white space around them', () => {
+    expect(parseSecretKeys(` ${keyOf(1)} ,\n${keyOf(2)}\n`)).toHaveLength(2);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['too short', Buffer.alloc(31, 1).toString('base64')],
+    ['too long', Buffer.alloc(33, 1).toString('base64')],
+    ['no base64', `${keyOf(1).slice(0, -2)}!=`],
+    ['an empty one beside a good one', `${keyOf(1)},`],
+    ['one key twice', `${keyOf(1)},${keyOf(1)}`],
+  ])('are refused: %s', (_, text) => {
+    expect(parseSecretKeys(text)).toBeNull();
+  });
+});
