@@ -1,6 +1,8 @@
 import { PlatformError } from '@berth/domain';
 import type { FastifyInstance } from 'fastify';
 
+const MEDIA_TYPE = 'Send the body as application/json.';
+const CODING = 'Send the body as it is, without a content coding.';
 const JSON_TYPE = /^application\/([\w.+-]+\+)?json(;|$)/i;
 
 /**
@@ -10,8 +12,9 @@ const JSON_TYPE = /^application\/([\w.+-]+\+)?json(;|$)/i;
  */
 export function registerBodyParsers(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (_request, body, done) => {
+  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, body, done) => {
     try {
+      requirePlain(request.headers['content-encoding']);
       done(null, decode(body as Buffer));
     } catch (error) {
       done(error as Error);
@@ -19,8 +22,13 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
   });
   fastify.addContentTypeParser('*', (request, _payload, done) => {
     if (request.headers['content-length'] === '0') done(null, '');
-    else done(new PlatformError('unsupported-media-type', 'Send the body as application/json.'));
+    else done(new PlatformError('unsupported-media-type', MEDIA_TYPE));
   });
+}
+
+/** Unpacking would let a small body be a huge one. */
+function requirePlain(coding = 'identity'): void {
+  if (coding !== 'identity') throw new PlatformError('unsupported-media-type', CODING);
 }
 
 /** A byte sequence that is no text would be changed silently by a forgiving decoder. */

@@ -324,3 +324,21 @@ test('draining lets a request in flight end', async () => {
   expect(await answer).toMatchObject({ status: 200, body: { done: true } });
   await drained;
 });
+
+test('a hook that refuses an answer that is ready answers its problem instead', async () => {
+  const { app, url } = await start({
+    configure: (fastify) => {
+      fastify.addHook('onSend', async (request, reply, payload) => {
+        if (reply.statusCode === 200 && request.url.startsWith('/boxes?')) {
+          throw new PlatformError('service-unavailable', 'No room.', { retryAfterSeconds: 1 });
+        }
+        return payload;
+      });
+    },
+  });
+  const response = await fetch(`${url}/boxes?limit=1`, { headers: { authorization: `Bearer ${keys.reader.key}` } });
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(await response.json()).toMatchObject({ title: 'Service unavailable', detail: 'No room.' });
+  await app.drain(0);
+});

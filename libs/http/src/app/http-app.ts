@@ -7,17 +7,24 @@ import { NestLogger, listenError, type Logger, type MetricRegistry } from '@bert
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { API_KEY_DIRECTORY, type ApiKeyDirectory } from '../auth/api-key-directory.port.js';
-import { AuthGuard } from '../auth/auth.guard.js';
+import { AuthenticationGuard } from '../auth/authentication.guard.js';
 import { Authenticator, type CredentialForm } from '../auth/authenticator.js';
 import { assertAccessDeclared } from '../auth/declared-access.js';
+import { ScopeGuard } from '../auth/scope.guard.js';
+import { VersionedInterceptor } from '../conditional/versioned.interceptor.js';
+import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
+import type { IdempotencyLedger } from '../idempotency/idempotency-ledger.port.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
 import { toProblem } from '../problems/problem.js';
 import type { ProblemRendering } from '../problems/renderings.js';
+import { RateLimitGuard } from '../rate-limit/rate-limit.guard.js';
+import type { RateLimiter } from '../rate-limit/rate-limiter.port.js';
 import { ValidationPipe } from '../validation/validation.pipe.js';
 import { registerBodyParsers } from './body-parsers.js';
 import { makeRequestId, registerRequestContext } from './request-context.js';
 import { registerRequestMetrics } from './request-metrics.js';
 import { RouteTable } from './route-table.js';
+import { answerUnreadable, ignoreExpectations, requireHost } from './unreadable-requests.js';
 
 export interface HttpAppOptions {
   readonly logger: Logger;
@@ -27,9 +34,13 @@ export interface HttpAppOptions {
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
   readonly credentialForm: CredentialForm;
-  readonly renderingOf: (request: FastifyRequest) => ProblemRendering;
+  readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
   /** @param route its path as declared: `/v2/:endpointId/run` */
   readonly bodyMaxBytes: (route: string) => number;
+  /** Absent: callers may ask as often as they like. */
+  readonly rateLimiter?: RateLimiter;
+  /** Absent: `Idempotency-Key` has no effect. */
+  readonly idempotency?: IdempotencyLedger;
   /** Routes and hooks outside the controllers, before the application's own are registered. */
   readonly configure?: (fastify: FastifyInstance, app: NestFastifyApplication) => void | Promise<void>;
 }
@@ -73,11 +84,12 @@ export class HttpApp {
 /** Longer than the idle time of the load balancers in front, so that they never send on a connection that we close. */
 const KEEP_ALIVE_MS = 75_000;
 const REQUEST_ARRIVES_WITHIN_MS = 300_000;
-const PARAMETER_MAX_CHARACTERS = 500;
+/** Longest part of a path that a parameter takes; longer ones name nothing. */
+export const PARAMETER_MAX_CHARACTERS = 500;
 
 /** @throws Error when a handler does not declare who may call it */
 export async function createHttpApp(module: Type | DynamicModule, options: HttpAppOptions): Promise<HttpApp> {
-  const { logger, clock } = options;
+  const { logger, clock, idempotency, rateLimiter } = options;
   const routes = new RouteTable();
   const filter = new ProblemFilter({ ...options, allowedMethods: (url) => routes.methodsOf(url) });
   const adapter = makeAdapter(options, filter);
@@ -90,17 +102,25 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   await options.configure?.(adapter.getInstance(), app);
   const directory = app.get<ApiKeyDirectory>(API_KEY_DIRECTORY, { strict: false });
   const authenticator = new Authenticator({ directory, clock, form: options.credentialForm });
-  app.useGlobalGuards(new AuthGuard(authenticator, clock));
+  app.useGlobalGuards(
+    new AuthenticationGuard(authenticator),
+    ...(rateLimiter === undefined ? [] : [new RateLimitGuard(rateLimiter)]),
+    new ScopeGuard(clock),
+  );
   app.useGlobalPipes(new ValidationPipe());
+  app.useGlobalInterceptors(
+    ...(idempotency === undefined ? [] : [new IdempotencyInterceptor(idempotency)]),
+    new VersionedInterceptor(),
+  );
   app.useGlobalFilters(filter);
   assertAccessDeclared(app);
   await app.init();
   return new HttpApp(app, clock);
 }
 
-const makeAdapter = ({ random }: HttpAppOptions, filter: ProblemFilter): FastifyAdapter =>
+const makeAdapter = (options: HttpAppOptions, filter: ProblemFilter): FastifyAdapter =>
   new FastifyAdapter({
-    genReqId: () => makeRequestId(random),
+    genReqId: () => makeRequestId(options.random),
     requestIdHeader: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_ARRIVES_WITHIN_MS,
@@ -108,8 +128,13 @@ const makeAdapter = ({ random }: HttpAppOptions, filter: ProblemFilter): Fastify
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: PARAMETER_MAX_CHARACTERS },
-    // An address that the router cannot even read names nothing that exists.
+    // Node would answer without a body.
+    http: { requireHostHeader: false },
+    clientErrorHandler: answerUnreadable(options),
+    // An address that the router cannot even read names nothing that exists. No hook is called for it.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+      options.logger.debug(`${request.method} an unreadable address`, { requestId: request.id });
+      void reply.header('x-request-id', request.id);
       filter.answer(toProblem(new NotFoundException()), request, reply);
     },
   });
@@ -120,7 +145,9 @@ function configureFastify(fastify: FastifyInstance, options: HttpAppOptions, rou
     route.bodyLimit = bodyMaxBytes(route.url);
     routes.add(route.url, [route.method].flat());
   });
+  ignoreExpectations(fastify.server);
   registerBodyParsers(fastify);
   registerRequestContext(fastify, random);
+  requireHost(fastify);
   registerRequestMetrics(fastify, options);
 }

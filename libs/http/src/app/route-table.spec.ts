@@ -13,5 +13,6 @@ test('a path is known by its pattern, with the methods of all its routes', () =>
   expect(routes.methodsOf('/v2/serverless/abc/workers')).toEqual([]);
   expect(routes.methodsOf('/v2/ep/openai/v1/models')).toEqual(['GET', 'POST']);
   expect(routes.methodsOf('/v2/hosts/join.tokens')).toEqual([]);
+  expect(routes.methodsOf('/v2/serverless/')).toEqual([]);
   expect(routes.methodsOf('/nothing')).toEqual([]);
 });

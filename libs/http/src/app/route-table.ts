@@ -8,7 +8,7 @@ export class RouteTable {
       .split('/')
       .map((segment) => (segment.startsWith(':') ? '[^/]+' : escape(segment).replace('\\*', '.*')))
       .join('/');
-    this.#routes.push({ pattern: new RegExp(`^${source}/?$`), methods });
+    this.#routes.push({ pattern: new RegExp(`^${source}$`), methods });
   }
 
   /** The methods that the path of `url` answers, in alphabetical order; empty where there is no such path. */

@@ -1,5 +1,6 @@
 import { SetMetadata, createParamDecorator, type CustomDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Scope } from '@berth/domain';
+import { Reflector } from '@nestjs/core';
+import { PlatformError, type Scope } from '@berth/domain';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './authenticator.js';
 
@@ -15,15 +16,33 @@ export const RequireScope = (scope: Scope): CustomDecorator =>
 /** The handler is open to everybody. */
 export const Public = (): CustomDecorator => SetMetadata(ACCESS_METADATA, { kind: 'public' } satisfies DeclaredAccess);
 
+const reflector = new Reflector();
+
+/**
+ * What the handler of a request declares, or its controller.
+ *
+ * @throws PlatformError `scope-missing` where there is no declaration. Start-up refuses that; should one slip through, it
+ * is closed
+ */
+export function accessOf(context: ExecutionContext): DeclaredAccess {
+  const places = [context.getHandler(), context.getClass()];
+  const declared = reflector.getAllAndOverride<DeclaredAccess | undefined>(ACCESS_METADATA, places);
+  if (declared === undefined) throw new PlatformError('scope-missing', 'access denied');
+  return declared;
+}
+
 const callers = new WeakMap<FastifyRequest, Caller>();
 
 export const setCaller = (request: FastifyRequest, caller: Caller): void => {
   callers.set(request, caller);
 };
 
+/** The caller; undefined on a public path, which has none. */
+export const findCaller = (request: FastifyRequest): Caller | undefined => callers.get(request);
+
 /** The caller that the guard let in. @throws Error on a public path, which has none. */
 export function callerOf(request: FastifyRequest): Caller {
-  const caller = callers.get(request);
+  const caller = findCaller(request);
   if (caller === undefined) throw new Error(`no caller on ${request.method} ${request.url}`);
   return caller;
 }

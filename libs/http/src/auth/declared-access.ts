@@ -1,13 +1,17 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
-import { ACCESS_METADATA } from './access.decorators.js';
+import { ACCESS_METADATA, type DeclaredAccess } from './access.decorators.js';
 
 type Handler = (...input: never[]) => unknown;
 
+/** Who may call each handler, under `<Controller>.<method>`; undefined where nothing is declared. */
+export const declaredAccess = (app: INestApplicationContext): ReadonlyMap<string, DeclaredAccess | undefined> =>
+  new Map(controllersOf(app).flatMap(accessOfHandlers));
+
 /** @throws Error naming every handler that does not say who may call it. Run at start-up: forgetting is not an option. */
 export function assertAccessDeclared(app: INestApplicationContext): void {
-  const undeclared = controllersOf(app).flatMap(undeclaredHandlers);
+  const undeclared = [...declaredAccess(app)].filter(([, access]) => access === undefined).map(([name]) => name);
   if (undeclared.length > 0) {
     throw new Error(`Handlers without @RequireScope or @Public: ${undeclared.join(', ')}`);
   }
@@ -19,15 +23,13 @@ const controllersOf = (app: INestApplicationContext): readonly Handler[] =>
     .map(({ metatype }) => metatype)
     .filter((metatype): metatype is Handler & typeof metatype => typeof metatype === 'function');
 
-function undeclaredHandlers(controller: Handler): readonly string[] {
+function accessOfHandlers(controller: Handler): readonly (readonly [string, DeclaredAccess | undefined])[] {
   const reflector = new Reflector();
   const prototype = controller.prototype as Record<string, Handler>;
-  return new MetadataScanner()
-    .getAllMethodNames(prototype)
-    .filter((name) => {
-      const handler = prototype[name];
-      if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) return false;
-      return reflector.getAllAndOverride<unknown>(ACCESS_METADATA, [handler, controller]) === undefined;
-    })
-    .map((name) => `${controller.name}.${name}`);
+  return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
+    const handler = prototype[name];
+    if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
+    const access = reflector.getAllAndOverride<DeclaredAccess | undefined>(ACCESS_METADATA, [handler, controller]);
+    return [[`${controller.name}.${name}`, access] as const];
+  });
 }

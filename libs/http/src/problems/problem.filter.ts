@@ -1,4 +1,5 @@
 import { Catch, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { PlatformError } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toProblem, type Problem } from './problem.js';
@@ -8,7 +9,7 @@ export interface ProblemFilterOptions {
   readonly logger: Logger;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
-  readonly renderingOf: (request: FastifyRequest) => ProblemRendering;
+  readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
   /** Methods that the path of an unanswered request does answer. */
   readonly allowedMethods: (url: string) => readonly string[];
 }
@@ -25,10 +26,17 @@ export class ProblemFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const problem = toProblem(thrown, thrown instanceof NotFoundException ? this.#otherMethods(request) : []);
+    const problem = this.#problemOf(thrown, request);
     if (problem.status >= 500) this.#log(problem, thrown, request);
     if (reply.sent || reply.raw.headersSent) reply.raw.destroy();
     else this.answer(problem, request, reply);
+  }
+
+  #problemOf(thrown: unknown, request: FastifyRequest): Problem {
+    if (hasBrokenOff(request) && !(thrown instanceof PlatformError)) {
+      return toProblem(new PlatformError('malformed-request', 'The request broke off.', { cause: thrown }));
+    }
+    return toProblem(thrown, thrown instanceof NotFoundException ? this.#otherMethods(request) : []);
   }
 
   /** Also for who fails a request without throwing: hooks and proxies. */
@@ -37,6 +45,9 @@ export class ProblemFilter implements ExceptionFilter {
     const { contentType, body } = this.#options.renderingOf(request)(problem, page, request.id);
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
     if (problem.allow.length > 0) void reply.header('allow', problem.allow.join(', '));
+    // A handler may have been done when the transaction around it failed: what it showed is not there.
+    if (problem.tag === undefined) void reply.removeHeader('etag');
+    else void reply.header('etag', problem.tag);
     if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
     void reply.status(problem.status).header('content-type', contentType).send(JSON.stringify(body));
   }
@@ -53,3 +64,6 @@ export class ProblemFilter implements ExceptionFilter {
     else this.#options.logger.error('a request failed on our side', fields);
   }
 }
+
+/** The caller went away before all of the request had arrived. Nothing of ours has failed, and nobody hears the answer. */
+const hasBrokenOff = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.complete;

@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { PlatformError, type ErrorCode } from '@berth/domain';
+import { PreconditionFailed } from '../conditional/version-tag.js';
 import { PROBLEMS } from './problem-types.js';
 
 /** One failed request, before it is rendered for its kind of client. */
@@ -12,6 +13,8 @@ export interface Problem {
   readonly retryAfterSeconds: number | undefined;
   /** Methods that the path does answer; empty but for `method-not-allowed`. */
   readonly allow: readonly string[];
+  /** Present entity tag of a resource that has changed. */
+  readonly tag: string | undefined;
 }
 
 /** What a busy caller should wait when nobody knows better. */
@@ -19,11 +22,16 @@ const RETRY_AFTER_DEFAULT_SECONDS = 2;
 
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'body-not-json',
+  // What served files say of paths that lead out of their folder. Our own refusals are platform errors.
+  403: 'route-not-found',
   404: 'route-not-found',
+  // Served files alone, too.
+  412: 'precondition-failed',
   413: 'body-too-large',
   414: 'route-not-found',
   415: 'unsupported-media-type',
-  431: 'body-too-large',
+  416: 'invalid-header',
+  431: 'headers-too-large',
 };
 
 const DETAIL_OF_CODE: Partial<Record<ErrorCode, string>> = {
@@ -36,7 +44,7 @@ const DETAIL_OF_CODE: Partial<Record<ErrorCode, string>> = {
 /** Anything that was thrown, as a problem. What nobody meant to show becomes `internal-error` without its text. */
 export function toProblem(thrown: unknown, allow: readonly string[] = []): Problem {
   if (thrown instanceof PlatformError) return fromPlatformError(thrown);
-  const code = thrown instanceof HttpException ? CODE_OF_STATUS[thrown.getStatus()] : undefined;
+  const code = thrown instanceof HttpException ? codeOf(thrown.getStatus()) : undefined;
   if (code === undefined)
     return make('internal-error', 'Something failed on our side. The request id names it in the log.');
   if (code === 'route-not-found' && allow.length > 0) {
@@ -45,11 +53,16 @@ export function toProblem(thrown: unknown, allow: readonly string[] = []): Probl
   return make(code, DETAIL_OF_CODE[code] ?? PROBLEMS[code].title);
 }
 
+/** Whatever the framework finds wrong with a request is the request's fault, also where we have no word of our own for it. */
+const codeOf = (status: number): ErrorCode | undefined =>
+  CODE_OF_STATUS[status] ?? (status < 500 ? 'malformed-request' : undefined);
+
 function fromPlatformError(error: PlatformError): Problem {
   const problem = make(error.code, error.message);
   const retryAfterSeconds =
     error.retryAfterSeconds ?? (problem.status === 503 ? RETRY_AFTER_DEFAULT_SECONDS : undefined);
-  return { ...problem, errors: error.errors, retryAfterSeconds };
+  const tag = error instanceof PreconditionFailed ? error.tag : undefined;
+  return { ...problem, errors: error.errors, retryAfterSeconds, tag };
 }
 
 const make = (code: ErrorCode, detail: string): Problem => ({
@@ -59,4 +72,5 @@ const make = (code: ErrorCode, detail: string): Problem => ({
   errors: undefined,
   retryAfterSeconds: undefined,
   allow: [],
+  tag: undefined,
 });

@@ -16,6 +16,12 @@ export const managementRendering: ProblemRendering = ({ title, status, detail, e
   body: { type: page, title, status, detail, ...(errors === undefined ? {} : { errors }), instance: requestId },
 });
 
+/** For the older form of the interface, whose errors were a `message` (wire contract 5.6). */
+export const v1Rendering: ProblemRendering = (problem, page, requestId) => {
+  const { body, contentType } = managementRendering(problem, page, requestId);
+  return { contentType, body: { ...body, message: problem.detail } };
+};
+
 /**
  * For job paths. There is no `status` member: an official client reads `status` of any body as a job's status, finds
  * that a number is not a final one, and polls for ever (wire contract 2.4).

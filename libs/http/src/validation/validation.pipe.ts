@@ -3,6 +3,8 @@ import { PlatformError } from '@berth/domain';
 import { validateSync, type ValidatorOptions } from 'class-validator';
 import { describeFailures } from './describe-failures.js';
 import { instantiate, isPlainObject } from './fields/dto-shape.js';
+import { readJson } from './read-json.js';
+import { textFailures } from './text-failures.js';
 
 const OPTIONS: ValidatorOptions = {
   forbidUnknownValues: true,
@@ -39,26 +41,29 @@ const isDtoClass = (metatype: Type): boolean => !PLAIN.has(metatype);
 export function parseObject(text: unknown): Readonly<Record<string, unknown>> {
   if (typeof text !== 'string' || text === '')
     throw new PlatformError('body-not-json', 'A JSON object is expected as body, and there is none.');
-  const value = parse(text);
+  const value = readJson(text);
   if (!isPlainObject(value)) throw new PlatformError('body-not-json', 'The body is JSON, but not an object.');
   return value;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new PlatformError('body-not-json', 'The body is not valid JSON.', { cause: error });
-  }
 }
 
 function validate(metatype: Type, value: unknown, code: 'invalid-fields' | 'invalid-query'): object {
   const unknown: string[] = [];
   const dto = instantiate({ dto: metatype }, isPlainObject(value) ? value : {}, { path: '$', unknown });
-  const errors = [...unknown, ...describeFailures(validateSync(dto, OPTIONS))];
+  const failures = [...textFailures(dto), ...describeFailures(validateSync(dto, OPTIONS))];
+  const errors = [...unknown, ...firstPerField(failures)];
   if (errors.length === 0) return dto;
   const count = errors.length === 1 ? 'One field' : `${errors.length} fields`;
   throw new PlatformError(code, `${count} failed validation: ${errors[0] ?? ''}${errors.length > 1 ? ' …' : ''}`, {
     errors,
   });
+}
+
+/** Text that cannot be kept stands first: it is reason enough, whatever else its field wants. */
+function firstPerField(failures: readonly string[]): readonly string[] {
+  const firsts = new Map<string | undefined, string>();
+  for (const failure of failures) {
+    const [path] = failure.split(': ', 1);
+    if (!firsts.has(path)) firsts.set(path, failure);
+  }
+  return [...firsts.values()];
 }

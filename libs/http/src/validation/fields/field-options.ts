@@ -10,6 +10,12 @@ export interface FieldOptions {
   readonly isOptional?: boolean;
   /** Another field of the same object in whose presence this one may be left out. */
   readonly requiredUnless?: string;
+  /** Another field, exactly one of which and this one is there. Documentation only, like the two below. */
+  readonly eitherOr?: string;
+  /** Another field that is not there together with this one. */
+  readonly excludes?: string;
+  /** Another field that has to be there together with this one. */
+  readonly requires?: string;
   /** Null is a value of its own. An optional field that is not nullable refuses null. */
   readonly isNullable?: boolean;
   /** What an omitted field means; documentation only. */
@@ -37,6 +43,10 @@ const documentationOf = (options: FieldOptions): object => ({
   description: options.description,
   required: options.isOptional !== true && options.requiredUnless === undefined,
   ...(options.isNullable === true ? { nullable: true } : {}),
+  ...(options.requiredUnless === undefined ? {} : { 'x-required-unless': options.requiredUnless }),
+  ...(options.eitherOr === undefined ? {} : { 'x-either-or': options.eitherOr }),
+  ...(options.excludes === undefined ? {} : { 'x-excludes': options.excludes }),
+  ...(options.requires === undefined ? {} : { 'x-requires': options.requires }),
   ...('default' in options ? { default: options.default } : {}),
   ...('example' in options ? { example: options.example } : {}),
 });

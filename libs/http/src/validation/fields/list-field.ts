@@ -1,7 +1,6 @@
 import { IsArray } from 'class-validator';
 import { field, type FieldOptions } from './field-options.js';
 import { SatisfiesRule } from './satisfies-rule.js';
-import { textProblem } from './text-field.js';
 
 export interface TextListFieldOptions extends FieldOptions {
   readonly minItems?: number;
@@ -23,7 +22,12 @@ export const TextListField = (options: TextListFieldOptions): PropertyDecorator 
   const { minItems = 0, maxItems, isUnique = false, isTrimmed = false, pattern } = options;
   const schema = {
     type: 'array' as const,
-    items: { type: 'string', minLength: 1, ...(pattern === undefined ? {} : { pattern: pattern.source }) },
+    items: {
+      type: 'string',
+      minLength: 1,
+      maxLength: ITEM_MAX,
+      ...(pattern === undefined ? {} : { pattern: pattern.source }),
+    },
     ...(minItems > 0 ? { minItems } : {}),
     maxItems,
     ...(isUnique ? { uniqueItems: true } : {}),
@@ -66,5 +70,5 @@ function itemProblem(item: unknown, options: TextListFieldOptions): string | nul
   if (item === '') return 'must not be empty';
   if (item.length > ITEM_MAX) return `must not be longer than ${ITEM_MAX} characters`;
   if (pattern !== undefined && !pattern.test(item)) return patternReason;
-  return textProblem(item) ?? rule?.(item) ?? null;
+  return rule?.(item) ?? null;
 }

@@ -1,6 +1,5 @@
 import { field, type FieldOptions } from './field-options.js';
 import { SatisfiesRule } from './satisfies-rule.js';
-import { textProblem } from './text-field.js';
 
 export interface TextMapFieldOptions extends FieldOptions {
   readonly keyPattern: RegExp;
@@ -10,12 +9,15 @@ export interface TextMapFieldOptions extends FieldOptions {
 }
 
 /** An object whose values are texts. */
-export const TextMapField = (options: TextMapFieldOptions): PropertyDecorator =>
-  field(
+export const TextMapField = (options: TextMapFieldOptions): PropertyDecorator => {
+  // A word of JSON Schema that the type of properties does not know.
+  const names = { propertyNames: { pattern: options.keyPattern.source } };
+  return field(
     options,
-    { type: 'object', additionalProperties: { type: 'string' }, maxProperties: options.keysMax },
+    { type: 'object', ...names, additionalProperties: { type: 'string' }, maxProperties: options.keysMax },
     SatisfiesRule('isTextMap', (value) => mapProblem(value, options)),
   );
+};
 
 function mapProblem(value: unknown, { keyPattern, keysMax, bytesMax }: TextMapFieldOptions): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
@@ -24,8 +26,6 @@ function mapProblem(value: unknown, { keyPattern, keysMax, bytesMax }: TextMapFi
   for (const [key, text] of entries) {
     if (!keyPattern.test(key)) return `has the key ${JSON.stringify(key)}, which does not match ${keyPattern.source}`;
     if (typeof text !== 'string') return `must have a string under ${key}`;
-    const problem = textProblem(text);
-    if (problem !== null) return `has a value under ${key} that ${problem}`;
   }
   const bytes = entries.reduce((sum, [key, text]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(text)), 0);
   return bytes > bytesMax ? `must not be larger than ${bytesMax} bytes in all` : null;

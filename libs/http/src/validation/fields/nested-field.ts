@@ -69,4 +69,6 @@ function listProblem(
   return isUnique && new Set(value.map(canonical)).size < value.length ? 'must not repeat an item' : null;
 }
 
-const canonical = (item: object): string => JSON.stringify(Object.entries(item).sort());
+/** Sorted by name alone: the values are not checked yet, and not every one can be made a text to compare. */
+const canonical = (item: object): string =>
+  JSON.stringify(Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1)));

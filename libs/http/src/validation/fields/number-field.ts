@@ -1,11 +1,12 @@
 import { IsInt, IsNumber, Max, Min } from 'class-validator';
+import type { FieldShape } from './dto-shape.js';
 import { field, type FieldOptions } from './field-options.js';
 import { SatisfiesRule } from './satisfies-rule.js';
 
 /** The largest whole number where no other bound is given (decisions, "Bounds not given"). */
 export const INTEGER_MAX = 2_147_483_647;
 
-export interface NumberFieldOptions extends FieldOptions {
+export interface NumberFieldOptions extends FieldOptions, Pick<FieldShape, 'read'> {
   readonly minimum: number;
   readonly maximum?: number;
   readonly rule?: (value: number) => string | null;

@@ -14,13 +14,6 @@ export interface TextFieldOptions extends FieldOptions {
   readonly rule?: (text: string) => string | null;
 }
 
-/** Text that can be kept: PostgreSQL stores neither NUL nor half of a surrogate pair. */
-export const textProblem = (value: unknown): string | null => {
-  if (typeof value !== 'string') return null;
-  if (value.includes('\0')) return 'must not contain a NUL character';
-  return value.isWellFormed() ? null : 'must be well-formed Unicode';
-};
-
 export const TextField = (options: TextFieldOptions): PropertyDecorator => {
   const { minLength = 0, maxLength, pattern, patternReason = 'has the wrong form', format, rule } = options;
   const schema = {
@@ -36,7 +29,6 @@ export const TextField = (options: TextFieldOptions): PropertyDecorator => {
     IsString({ message: 'must be a string' }),
     MinLength(minLength),
     MaxLength(maxLength),
-    SatisfiesRule('isText', textProblem),
     ...(pattern === undefined ? [] : [Matches(pattern, { message: patternReason })]),
     ...(rule === undefined ? [] : [SatisfiesRule('rule', (value) => rule(value as string))]),
   );

@@ -1,0 +1,79 @@
+import { PlatformError, type ErrorCode } from '@berth/domain';
+import type { Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { FastifyInstance } from 'fastify';
+import { STATUS_CODES, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { toProblem } from '../problems/problem.js';
+import type { ProblemRendering } from '../problems/renderings.js';
+import { makeRequestId } from './request-context.js';
+
+export interface UnreadableRequestsOptions {
+  readonly logger: Logger;
+  readonly random: Random;
+  /** Problem pages are at `{docsUrl}/problems/<code>`. */
+  readonly docsUrl: string;
+  /** There is no path to tell the kind of client by. */
+  readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
+}
+
+type Unreadable = Extract<ErrorCode, 'malformed-request' | 'headers-too-large' | 'request-timeout'>;
+
+const CODES: Readonly<Record<string, Unreadable>> = {
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
+};
+
+const DETAILS: Readonly<Record<Unreadable, string>> = {
+  'malformed-request': 'What arrived is no HTTP/1.1 request.',
+  'headers-too-large': 'The headers are larger than the server accepts.',
+  'request-timeout': 'The request did not arrive in time.',
+};
+
+/**
+ * Answers bytes that never became a request: no handler, hook or filter is called for those. The connection ends, since
+ * nobody can tell where the next request begins.
+ */
+export function answerUnreadable(options: UnreadableRequestsOptions) {
+  return (error: Error & { readonly code?: string }, socket: Socket): void => {
+    if (socket.writable && error.code !== 'ECONNRESET') socket.write(answerTo(error.code ?? '', options));
+    socket.destroy(error);
+  };
+}
+
+function answerTo(cause: string, { docsUrl, logger, random, renderingOf }: UnreadableRequestsOptions): string {
+  const code = CODES[cause] ?? 'malformed-request';
+  const problem = toProblem(new PlatformError(code, DETAILS[code]));
+  const requestId = makeRequestId(random);
+  logger.debug(`an unreadable request ${String(problem.status)}`, { requestId, cause });
+  const { body, contentType } = renderingOf({ url: '/' })(problem, `${docsUrl}/problems/${code}`, requestId);
+  const text = JSON.stringify(body);
+  return [
+    `HTTP/1.1 ${String(problem.status)} ${STATUS_CODES[problem.status] ?? ''}`,
+    `content-type: ${contentType}`,
+    `content-length: ${String(Buffer.byteLength(text))}`,
+    `x-request-id: ${requestId}`,
+    'connection: close',
+    '',
+    text,
+  ].join('\r\n');
+}
+
+/** HTTP/1.1 requires it, and which server was meant should not be guessed. */
+export function requireHost(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.headers.host !== undefined || request.raw.httpVersion === '1.0') {
+      done();
+    } else {
+      void reply.header('connection', 'close');
+      done(new PlatformError('malformed-request', 'There is no Host header.'));
+    }
+  });
+}
+
+/** An `Expect` that we do not know is left aside, as HTTP allows, rather than answered without a body. */
+export function ignoreExpectations(server: Server): void {
+  server.on('checkExpectation', (request, response) => {
+    server.emit('request', request, response);
+  });
+}
