@@ -2,35 +2,52 @@ import { fileURLToPath } from 'node:url';
 import type { Provider } from '@nestjs/common';
 import { API_KEY_DIRECTORY } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { DataSource } from 'typeorm';
+import type { Logger } from '@berth/telemetry';
 import { AccountsService } from './accounts/accounts.service.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
+import { AUDIT_RECORDS } from './audit/audit-records.port.js';
+import { CatalogService } from './catalog/catalog.service.js';
 import { CLOCK } from './clock.port.js';
+import { ClustersService } from './clusters/clusters.service.js';
+import { composeResources } from './compose-resources.js';
 import type { ManagementConfig } from './config.js';
+import { EndpointReferences } from './endpoints/endpoint-references.js';
 import { EndpointsService } from './endpoints/endpoints.service.js';
 import { PUBLIC_ADDRESSES } from './endpoints/public-addresses.port.js';
 import { HostSessionsService } from './host-sessions/host-sessions.service.js';
 import { newJoinToken } from './host-sessions/join-token.js';
 import { hashSecret } from './host-sessions/secret-hash.js';
 import { HostsService } from './hosts/hosts.service.js';
+import { NetworkVolumesService } from './network-volumes/network-volumes.service.js';
 import { AccountsStore } from './persistence/stores/accounts.store.js';
 import { ApiKeysStore } from './persistence/stores/api-keys.store.js';
+import { AuditStore } from './persistence/stores/audit.store.js';
+import { ClustersStore } from './persistence/stores/clusters.store.js';
 import { EndpointsStore } from './persistence/stores/endpoints.store.js';
+import { ReferencesStore } from './persistence/stores/references.store.js';
+import { HostLoadsStore } from './persistence/stores/host-loads.store.js';
 import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
 import { HostsStore } from './persistence/stores/hosts.store.js';
+import { PodsStore } from './persistence/stores/pods.store.js';
+import { ReleasesStore } from './persistence/stores/releases.store.js';
 import { WorkersStore } from './persistence/stores/workers.store.js';
 import type { Database } from './persistence/database.js';
+import { PodsService } from './pods/pods.service.js';
 import { ProblemPagesService } from './problems/problem-pages.service.js';
+import { RegistriesService } from './registries/registries.service.js';
 import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
+import { TemplatesService } from './templates/templates.service.js';
+import { ReleasesService } from './releases/releases.service.js';
+import { V1EndpointsService } from './v1-endpoints/v1-endpoints.service.js';
 import { WorkersService } from './workers/workers.service.js';
 
 export interface ServiceParts {
   readonly config: ManagementConfig;
-  readonly source: DataSource;
   readonly database: Database;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;
+  readonly logger: Logger;
 }
 
 /** Beside the programs, in the sources as in the build. */
@@ -38,24 +55,42 @@ const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.me
 
 /** The services with their adapters: the only place that joins the two. */
 export function composeServices(parts: ServiceParts): Provider[] {
-  const { clock, config, database, random, snapshots, source } = parts;
-  const shared = { clock, random, snapshots };
+  const { clock, config, database, logger, random, snapshots } = parts;
+  const audit = new AuditStore(database, clock);
+  const shared = { clock, random, snapshots, audit, transactions: database };
+  const resources = composeResources({ database, logger, secrets: config.secrets, shared });
   const apiKeys = new ApiKeysStore(database);
-  const endpoints = new EndpointsService({ ...shared, records: new EndpointsStore(database) });
+  const references = new EndpointReferences({
+    templates: resources.templates,
+    records: new ReferencesStore(database),
+  });
+  const workers = new WorkersStore(database);
+  const endpoints = new EndpointsService({ ...shared, references, records: new EndpointsStore(database) });
+  const clusters = new ClustersService(new ClustersStore(database));
   return [
     { provide: API_KEY_DIRECTORY, useValue: apiKeys },
+    { provide: AUDIT_RECORDS, useValue: audit },
     { provide: CLOCK, useValue: clock },
     { provide: PUBLIC_ADDRESSES, useValue: config.addresses },
     provided(AccountsService, new AccountsService({ ...shared, records: new AccountsStore(database) })),
     provided(ApiKeysService, new ApiKeysService({ ...shared, records: apiKeys })),
     provided(EndpointsService, endpoints),
-    provided(WorkersService, new WorkersService({ clock, endpoints, records: new WorkersStore(database) })),
+    provided(WorkersService, new WorkersService({ clock, endpoints, records: workers })),
+    provided(V1EndpointsService, new V1EndpointsService(endpoints)),
+    provided(ReleasesService, new ReleasesService({ endpoints, workers, records: new ReleasesStore(database) })),
     provided(HostsService, new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken })),
+    provided(NetworkVolumesService, resources.networkVolumes),
+    provided(RegistriesService, resources.registries),
+    provided(TemplatesService, resources.templates),
+    provided(CatalogService, new CatalogService({ clock, loads: new HostLoadsStore(database) })),
+    provided(ClustersService, clusters),
+    provided(PodsService, new PodsService({ clusters, records: new PodsStore(database) })),
     provided(ProblemPagesService, new ProblemPagesService(PROBLEM_PAGES)),
     provided(
       HostSessionsService,
       new HostSessionsService({
-        store: new HostSessionsStore(source),
+        store: new HostSessionsStore(database),
+        credentials: resources.credentials,
         clock,
         onChange: () => {
           snapshots.announce('all');

@@ -1,10 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadConfig, loadMigrateConfig } from './config.js';
 
-const NEEDED = { BERTH_NATS_URL: 'nats://127.0.0.1:4222', BERTH_DATABASE_URL: 'postgres://127.0.0.1/berth' };
+const NEEDED = {
+  BERTH_NATS_URL: 'nats://127.0.0.1:4222',
+  BERTH_DATABASE_URL: 'postgres://127.0.0.1/berth',
+  BERTH_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+};
 
 describe('the settings of the management API', () => {
-  test('have defaults for everything but the two servers', () => {
+  test('have defaults for everything but the two servers and the key', () => {
     expect(loadConfig(NEEDED)).toMatchObject({
       httpHost: '127.0.0.1',
       httpPort: 8_000,
@@ -14,6 +18,7 @@ describe('the settings of the management API', () => {
       natsSeed: null,
       admission: null,
       topology: { replicas: 1 },
+      rateQuotas: { minute: 60, hour: 3_000, day: 50_000 },
     });
   });
 
@@ -23,19 +28,29 @@ describe('the settings of the management API', () => {
     expect(config.docsUrl).toBe('https://api.example.com/docs');
   });
 
+  test('turn limits off one by one', () => {
+    const config = loadConfig({ ...NEEDED, BERTH_RATE_LIMIT_MINUTE: '5', BERTH_RATE_LIMIT_HOUR: 'off' });
+    expect(config.rateQuotas).toEqual({ minute: 5, hour: null, day: 50_000 });
+  });
+
   test('name every variable that is missing or wrong, all at once', () => {
     const load = (): unknown =>
       loadConfig({
         BERTH_NATS_URL: 'http://x',
         BERTH_HTTP_PORT: '70000',
         BERTH_LOG_LEVEL: 'loud',
+        BERTH_RATE_LIMIT_MINUTE: '0',
+        BERTH_RATE_LIMIT_DAY: 'none',
         BERTH_AUTH_SEED: 'S',
       });
     for (const name of [
       'BERTH_NATS_URL',
       'BERTH_DATABASE_URL',
+      'BERTH_SECRET_KEY is missing: make one with `openssl rand -base64 32`',
       'BERTH_HTTP_PORT',
       'BERTH_LOG_LEVEL',
+      'BERTH_RATE_LIMIT_MINUTE',
+      'BERTH_RATE_LIMIT_DAY',
       'BERTH_AUTH_ISSUER_SEED',
     ]) {
       expect(load).toThrow(name);

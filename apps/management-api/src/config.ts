@@ -1,7 +1,9 @@
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
+import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
 import type { PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
+import type { RateQuotas } from './rate-limits/rate-windows.port.js';
 
 /** How agents are let in by the broker's auth callout. */
 interface AdmissionConfig {
@@ -22,6 +24,10 @@ export interface ManagementConfig {
   readonly admission: AdmissionConfig | null;
   readonly topology: TopologySize;
   readonly databaseUrl: string;
+  /** Seals what tenants entrust to us before it goes into the database. */
+  readonly secrets: SecretBox;
+  /** Requests of each account. */
+  readonly rateQuotas: RateQuotas;
   readonly httpHost: string;
   readonly httpPort: number;
   readonly operationsPort: number;
@@ -45,6 +51,10 @@ export interface MigrateConfig {
 const PORT_MAX = 65_535;
 const HTTP_PORT_DEFAULT = 8_000;
 const OPERATIONS_PORT_DEFAULT = 9_100;
+const REQUESTS_PER_MINUTE = 60;
+const REQUESTS_PER_HOUR = 3_000;
+const REQUESTS_PER_DAY = 50_000;
+const REQUESTS_MAX = 1_000_000_000;
 const GIB = 1_024 ** 3;
 const MIB = 1_024 ** 2;
 const STORAGE_DEFAULT_BYTES = 4 * GIB;
@@ -63,6 +73,12 @@ export const loadConfig = (environment: Environment = process.env): ManagementCo
       admission: readAdmission(read),
       topology: readTopology(read),
       databaseUrl: read.url('BERTH_DATABASE_URL', POSTGRES),
+      secrets: readSecretBox(read),
+      rateQuotas: {
+        minute: quota(read, 'BERTH_RATE_LIMIT_MINUTE', REQUESTS_PER_MINUTE),
+        hour: quota(read, 'BERTH_RATE_LIMIT_HOUR', REQUESTS_PER_HOUR),
+        day: quota(read, 'BERTH_RATE_LIMIT_DAY', REQUESTS_PER_DAY),
+      },
       httpHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
       httpPort,
       operationsPort: port(read, 'BERTH_OPERATIONS_PORT', OPERATIONS_PORT_DEFAULT),
@@ -86,6 +102,10 @@ export const loadMigrateConfig = (environment: Environment = process.env): Migra
 
 const port = (read: ConfigReader, name: string, fallback: number): number =>
   read.integer(name, { min: 0, max: PORT_MAX, fallback });
+
+/** `off`: as many as come. */
+const quota = (read: ConfigReader, name: string, fallback: number): number | null =>
+  read.optional(name) === 'off' ? null : read.integer(name, { min: 1, max: REQUESTS_MAX, fallback });
 
 const readTopology = (read: ConfigReader): TopologySize => ({
   replicas: read.oneOf('BERTH_NATS_REPLICAS', ['1', '3'], '1') === '3' ? 3 : 1,

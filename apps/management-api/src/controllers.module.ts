@@ -4,6 +4,7 @@ import { Broker, SnapshotDirectory, SnapshotWriter, connectNats, drainConnection
 import { MetricRegistry, OperationsServer, Readiness, createLogger, type Logger, type Main } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { DataSource } from 'typeorm';
+import { Database } from './persistence/database.js';
 import { openDataSource } from './persistence/open-data-source.js';
 import { LeaderLease, type LeaderTerm } from './persistence/stores/leader-lease.store.js';
 import { FleetStore } from './persistence/stores/fleet.store.js';
@@ -55,8 +56,10 @@ export async function startControllers(config: ControllersConfig, main: Main): P
     onStatus: ({ detail, kind }) => logger.info(`nats: ${kind}`, { detail }),
   });
   main.onStop('nats', () => drainConnection(connection, CLOCK));
-  watchDependencies(readiness, source, connection);
-  const parts = { source, connection, logger, metrics };
+  const database = new Database(source);
+  readiness.add('postgresql', () => database.ping());
+  readiness.add('nats', () => connection.flush());
+  const parts = { source, database, connection, logger, metrics };
   const outlet = await composeOutlet(parts);
   main.onStop('assignments', () => outlet.stop());
   await outlet.start();
@@ -66,17 +69,9 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   readiness.start();
 }
 
-function watchDependencies(readiness: Readiness, source: DataSource, connection: NatsConnection): void {
-  readiness.add('postgresql', async () => {
-    await source.query('SELECT 1');
-  });
-  readiness.add('nats', async () => {
-    await connection.flush();
-  });
-}
-
 interface Parts {
   readonly source: DataSource;
+  readonly database: Database;
   readonly connection: NatsConnection;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
@@ -95,14 +90,15 @@ async function composeOutlet({ connection, logger }: Parts): Promise<NatsFleetOu
   });
 }
 
-function composeLoops({ connection, logger, metrics: registry, source }: Parts, outlet: NatsFleetOutlet): ControlLoops {
+function composeLoops(parts: Parts, outlet: NatsFleetOutlet): ControlLoops {
+  const { connection, database, logger, metrics: registry, source } = parts;
   const lease = new LeaderLease(source, {
     name: 'controllers',
     holder: RANDOM.uuid(),
     leaseMs: LEASE_MS,
     clock: CLOCK,
   });
-  const store = new FleetStore(source);
+  const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
   const placement = new WorkerPlacement({ store, random: RANDOM, logger, metrics });

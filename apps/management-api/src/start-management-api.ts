@@ -1,5 +1,6 @@
+import type { Writable } from 'node:stream';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { createHttpApp, managementRendering, type HttpApp } from '@berth/http';
+import { createHttpApp, managementRendering, v1Rendering, type HttpApp } from '@berth/http';
 import { Broker, connectAgentGateway, connectNats, drainConnection, ensureTopology } from '@berth/messaging';
 import {
   MetricRegistry,
@@ -11,8 +12,8 @@ import {
   type Main,
 } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
+import { composeEdge } from './compose-edge.js';
 import { composeResync } from './compose-resync.js';
 import { composeServices } from './compose-services.js';
 import type { ManagementConfig } from './config.js';
@@ -46,18 +47,27 @@ export interface ListeningPorts {
   readonly operationsPort: number;
 }
 
-/** Starts the management API; what has been started is stopped in the opposite order. */
-export async function startManagementApi(config: ManagementConfig, main: Main): Promise<ListeningPorts> {
-  const logger = createLogger({ name: 'management-api', level: config.logLevel, format: config.logFormat });
+/**
+ * Starts the management API; what has been started is stopped in the opposite order.
+ *
+ * @param log where lines go; standard output when it is not given
+ */
+export async function startManagementApi(
+  config: ManagementConfig,
+  main: Main,
+  log?: Writable,
+): Promise<ListeningPorts> {
+  const output = log === undefined ? {} : { output: log };
+  const logger = createLogger({ name: 'management-api', level: config.logLevel, format: config.logFormat, ...output });
   main.logTo(logger);
   const metrics = new MetricRegistry();
   metrics.collectProcess();
   const readiness = new Readiness(CLOCK);
   const self: Process = { config, main, logger, metrics, readiness };
   const operationsPort = await startOperations(self);
-  const source = await openDatabase(self);
+  const database = await openDatabase(self);
   const connection = await openNats(self);
-  const httpPort = await startServing(self, source, connection);
+  const httpPort = await startServing(self, database, connection);
   readiness.start();
   main.onStop('readiness', () => {
     readiness.stop();
@@ -75,7 +85,7 @@ async function startOperations({ config, main, metrics, readiness }: Process): P
 }
 
 /** @throws StartupError when the schema is older than this program */
-async function openDatabase({ config, logger, main, readiness }: Process): Promise<DataSource> {
+async function openDatabase({ config, logger, main, readiness }: Process): Promise<Database> {
   const source = await openDataSource(
     { url: config.databaseUrl, applicationName: 'berth-management-api', poolMax: POOL_MAX },
     { clock: CLOCK, random: RANDOM, logger },
@@ -86,7 +96,7 @@ async function openDatabase({ config, logger, main, readiness }: Process): Promi
     throw new StartupError('The database schema is older than this program. Run `npm run db:migrate` first.');
   }
   readiness.add('postgresql', () => database.ping());
-  return source;
+  return database;
 }
 
 async function openNats(self: Process): Promise<NatsConnection> {
@@ -97,16 +107,17 @@ async function openNats(self: Process): Promise<NatsConnection> {
   return connection;
 }
 
-async function startServing(self: Process, source: DataSource, connection: NatsConnection): Promise<number> {
+async function startServing(self: Process, database: Database, connection: NatsConnection): Promise<number> {
   const { config, logger, main, metrics, readiness } = self;
-  const database = new Database(source);
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX });
   await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock: CLOCK, random: RANDOM });
-  const snapshots = new KvControlSnapshots(broker, CLOCK);
+  const snapshots = new KvControlSnapshots(broker, CLOCK, database);
   const resync = await composeResync({ broker, database, snapshots, clock: CLOCK, logger, metrics });
   main.onStop('snapshot resync', () => resync.stop());
   readiness.add('snapshots', () => resync.check());
-  const providers = composeServices({ config, source, database, snapshots, clock: CLOCK, random: RANDOM });
+  const providers = composeServices({ config, database, snapshots, clock: CLOCK, random: RANDOM, logger });
+  const edge = composeEdge({ config, database, clock: CLOCK, logger, metrics });
+  main.onStop('request ledgers', () => edge.stop());
   const app = await createHttpApp(AppModule.of(providers), {
     logger,
     clock: CLOCK,
@@ -114,13 +125,15 @@ async function startServing(self: Process, source: DataSource, connection: NatsC
     metrics,
     docsUrl: config.docsUrl,
     credentialForm: 'bearer',
-    renderingOf: () => managementRendering,
+    renderingOf: ({ url }) => (url.startsWith('/v1/') ? v1Rendering : managementRendering),
     bodyMaxBytes: () => BODY_MAX_BYTES,
+    rateLimiter: edge.rateLimiter,
+    idempotency: edge.idempotency,
     configure: (_fastify, nest) => {
       serveOpenApi(nest);
     },
   });
-  await serveAgents(self, { app, connection, store: new HostSessionsStore(source) });
+  await serveAgents(self, { app, connection, store: new HostSessionsStore(database) });
   main.onStop('http', () => app.drain(DRAIN_MS));
   return app.listen(config.httpHost, config.httpPort);
 }

@@ -38,6 +38,35 @@ describe('POST /v2/api-keys', () => {
     expect(body).toMatchObject({ expiresAt, endpointIds, scopes: SCOPES.filter((scope) => scope !== 'admin') });
   });
 
+  test.each([
+    [['serverless:*'], ['serverless:read', 'serverless:write']],
+    [
+      ['keys:*', 'keys:read'],
+      ['keys:read', 'keys:write'],
+    ],
+    [['catalog:*'], ['catalog:read']],
+    [
+      ['clusters:write', 'volumes:*', 'clusters:write'],
+      ['volumes:read', 'volumes:write', 'clusters:write'],
+    ],
+    [['admin'], ['admin']],
+  ])('201: the scopes %j are %j', async (scopes, granted) => {
+    expect(await create({ name: 'x', scopes })).toMatchObject({ status: 201, body: { scopes: granted } });
+  });
+
+  test('201: a preset is what it was when the key was made, and never the operator’s part', async () => {
+    const { body } = await create({ name: 'x', preset: 'read-only' });
+    expect(body.scopes).toEqual(SCOPES.filter((scope) => scope.endsWith(':read')));
+  });
+
+  test('201: names may repeat', async () => {
+    const [one, other] = await Promise.all([
+      create({ name: 'x', preset: 'all' }),
+      create({ name: 'x', preset: 'all' }),
+    ]);
+    expect(one.body.id).not.toBe(other.body.id);
+  });
+
   test('a key is refused from its end on', async () => {
     const { body } = await create({
       name: 'short',
@@ -76,6 +105,29 @@ describe('POST /v2/api-keys', () => {
     });
   });
 
+  test('403 for more time than the maker has', async () => {
+    const ends = systemClock.nowMs() + 3_600_000;
+    const at = (ms: number): string => new Date(ms).toISOString();
+    const { body: maker } = await create({ name: 'x', preset: 'all', expiresAt: at(ends) });
+    for (const more of [{}, { expiresAt: null }, { expiresAt: at(ends + 1) }]) {
+      expect(await create({ name: 'y', scopes: ['jobs:read'], ...more }, maker.key)).toMatchObject({ status: 403 });
+    }
+    expect(await create({ name: 'y', scopes: ['jobs:read'], expiresAt: at(ends) }, maker.key)).toMatchObject({
+      status: 201,
+    });
+  });
+
+  test('409 for a key with an end that asks again for one without', async () => {
+    const maker = await bench.newAccount();
+    const { body: brief } = await create({ name: 'x', preset: 'all', expiresAt: '2999-01-01T00:00:00Z' }, maker);
+    const ask = (key: string): Promise<Answer> => {
+      const body = { name: 'eternal', scopes: ['keys:read'] };
+      return bench.call('POST /v2/api-keys', { key, body, headers: { 'idempotency-key': 'the-same' } });
+    };
+    expect((await ask(maker)).status).toBe(201);
+    expect(await ask(brief.key as string)).toMatchObject({ status: 409 });
+  });
+
   test('403 without the scope keys:write', async () => {
     const key = await bench.newKey(['keys:read']);
     expect(await create({ name: 'x', scopes: ['keys:read'] }, key)).toMatchObject({ status: 403 });
@@ -91,10 +143,19 @@ describe('POST /v2/api-keys', () => {
   test.each<[object, string]>([
     [{ scopes: [] }, '$.scopes'],
     [{ scopes: ['jobs'] }, '$.scopes'],
+    [{ scopes: ['*'] }, '$.scopes'],
+    [{ scopes: ['admin:*'] }, '$.scopes'],
+    [{ scopes: ['jobs:delete'] }, '$.scopes'],
+    [{ scopes: ['jobs:read '] }, '$.scopes'],
+    [{ scopes: 'jobs:read' }, '$.scopes'],
+    [{ scopes: null }, '$.scopes'],
     [{ preset: 'everything' }, '$.preset'],
     [{ preset: 'all', endpointIds: [] }, '$.endpointIds'],
     [{ preset: 'all', expiresAt: '2020-01-01T00:00:00Z' }, '$.expiresAt'],
     [{ preset: 'all', expiresAt: 'tomorrow' }, '$.expiresAt'],
+    [{ preset: 'all', expiresAt: 1_900_000_000_000 }, '$.expiresAt'],
+    [{ preset: 'all', expiresAt: '2030-01-01' }, '$.expiresAt'],
+    [{ preset: 'all', expiresAt: '2030-01-01T00:00:00' }, '$.expiresAt'],
     [{ preset: 'all', expiresAt: '2030-13-01T00:00:00Z' }, '$.expiresAt'],
     [{ preset: 'all', name: '' }, '$.name'],
     [{ preset: 'all', bogus: 1 }, '$'],
@@ -130,6 +191,23 @@ describe('DELETE /v2/api-keys/{id}', () => {
       body: { detail: 'invalid bearer token' },
     });
     expect(await bench.apiKeySnapshot(body.prefix)).toBeUndefined();
+  });
+
+  test('204: a key may revoke itself, and is refused from the next request on', async () => {
+    const { body } = await create({ name: 'x', preset: 'all' });
+    expect(await bench.call(`DELETE /v2/api-keys/${body.id}`, { key: body.key })).toMatchObject({ status: 204 });
+    expect(await bench.call(`DELETE /v2/api-keys/${body.id}`, { key: body.key })).toMatchObject({ status: 401 });
+    expect(await bench.call(`DELETE /v2/api-keys/${body.id}`)).toMatchObject({ status: 404 });
+  });
+
+  test('204: what a key has made outlives it', async () => {
+    const { body } = await create({ name: 'x', preset: 'all' });
+    const endpoint = await bench.call('POST /v2/serverless', { key: body.key, body: QUEUE_ENDPOINT });
+    const child = await create({ name: 'child', preset: 'read-only' }, body.key);
+    await bench.call(`DELETE /v2/api-keys/${body.id}`);
+    expect(await bench.call(`GET /v2/serverless/${endpoint.body.id}`, { key: child.body.key })).toMatchObject({
+      status: 200,
+    });
   });
 
   test('404 for an unknown key and for one of another account, which goes on working', async () => {

@@ -34,6 +34,7 @@ import { HostSessionsController } from '../src/host-sessions/host-sessions.contr
 import { HostSessionsService } from '../src/host-sessions/host-sessions.service.js';
 import { newJoinToken } from '../src/host-sessions/join-token.js';
 import { hashSecret } from '../src/host-sessions/secret-hash.js';
+import { Database } from '../src/persistence/database.js';
 import { FleetStore } from '../src/persistence/stores/fleet.store.js';
 import { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
 import { LeaderLease } from '../src/persistence/stores/leader-lease.store.js';
@@ -44,7 +45,9 @@ import { NatsFleetOutlet } from '../src/reconcilers/fleet-outlet.js';
 import { FleetReconciler } from '../src/reconcilers/fleet.reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { WorkerPlacement } from '../src/reconcilers/worker-placement.reconciler.js';
+import { RegistryCredentialsService } from '../src/registries/registry-credentials.service.js';
 import { demandMessage, INVENTORY, observed, useFleetBench, type FleetBench } from './fleet-bench.js';
+import { secretBox } from './secret-box.js';
 
 const SIZE = { replicas: 1, storageBytes: 2 ** 30, memoryBytes: 2 ** 20 } as const;
 const ACCOUNT = 'APP';
@@ -136,7 +139,7 @@ export class ControlPlaneBench {
     const metrics = controllersMetrics(registry);
     const lease = new LeaderLease(source, { name: 'controllers', holder, leaseMs, clock });
     const demand = new DemandBoard();
-    const store = new FleetStore(source);
+    const store = new FleetStore(new Database(source));
     const logger = silentLogger;
     const placement = new WorkerPlacement({ store, random: systemRandom, logger, metrics });
     const shared = { store, demand, placement, outlet, clock, logger, metrics };
@@ -207,7 +210,8 @@ export class ControlPlaneBench {
     const onChange = (): void => {
       connection.publish('control.changed', '{}');
     };
-    const service = new HostSessionsService({ store: this.sessions, clock, onChange });
+    const credentials = new RegistryCredentialsService(secretBox(), silentLogger);
+    const service = new HostSessionsService({ store: this.sessions, credentials, clock, onChange });
     const app = await NestFactory.create(SessionsModule.of(service), new FastifyAdapter(), { logger: false });
     const gateway = { connection, queue: 'management-api', drainMs: 1_000, clock: systemClock, logger: silentLogger };
     connectAgentGateway(app, gateway);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { CREATE_ENDPOINT_BODIES } from './fixtures/create-endpoint-bodies.js';
 import { QUEUE_ENDPOINT, failedPaths, useManagementApi, type Answer } from './management-bench.js';
 
 const bench = useManagementApi();
@@ -8,6 +9,23 @@ const GPU_ENDPOINT = {
   cpu: undefined,
   gpu: { pools: ['ADA_24', 'AMPERE_24'] },
 };
+
+const PROBLEM = 'https://api.example.com/docs/problems/';
+const REGISTRY = { name: 'r', username: 'u', password: 'p' };
+const TEMPLATE = {
+  name: 't',
+  image: 'local/t',
+  args: '--t',
+  disk: 7,
+  env: { A: 't', B: 't' },
+  ports: ['80/http'],
+  allowedCudaVersions: ['12.4'],
+  serverless: true,
+  public: true,
+};
+
+const newVolume = async (dataCenter: string, key = bench.operatorKey): Promise<string> =>
+  (await bench.call('POST /v2/network-volumes', { key, body: { name: 'v', size: 10, dataCenter } })).body.id as string;
 
 const create = (changes: object, base: object = QUEUE_ENDPOINT): Promise<Answer> =>
   bench.call('POST /v2/serverless', { body: { ...base, ...changes } });
@@ -83,24 +101,14 @@ describe('201', () => {
     });
   });
 
-  test('of a GPU endpoint merges repeated pools and trims excluded types', async () => {
-    const gpu = { pools: ['ADA_24', 'AMPERE_24', 'ADA_24'], excludedTypes: ['  NVIDIA L4 '], minCudaVersion: '12.4' };
-    const { body } = await create({ gpu }, GPU_ENDPOINT);
-    expect(body).toMatchObject({
-      gpu: {
-        pools: ['ADA_24', 'AMPERE_24'],
-        excludedTypes: ['NVIDIA L4'],
-        count: 1,
-        allowedCudaVersions: [],
-        minCudaVersion: '12.4',
-      },
-    });
-    expect(body).not.toHaveProperty('cpu');
-  });
-
-  test('takes an empty list of CUDA versions beside a floor', async () => {
-    const gpu = { pools: ['ADA_24'], allowedCudaVersions: [], minCudaVersion: '12.4' };
-    expect(await create({ gpu }, GPU_ENDPOINT)).toMatchObject({ status: 201 });
+  test('keeps registry and volumes of its account', async () => {
+    const registry = (await bench.call('POST /v2/registries', { body: REGISTRY })).body.id as string;
+    const [one, two] = [await newVolume('EU-RO-1'), await newVolume('EU-RO-1')];
+    const given = { registry, dataCenterIds: ['US-TX-1', 'EU-RO-1'] };
+    const { body } = await create({ ...given, networkVolumes: [two, one, two] });
+    expect(body).toMatchObject({ ...given, networkVolumes: [two, one] });
+    expect(await bench.call(`DELETE /v2/registries/${registry}`)).toMatchObject({ status: 400 });
+    expect(await bench.call(`DELETE /v2/network-volumes/${one}`)).toMatchObject({ status: 400 });
   });
 
   test('of a load-balanced endpoint has its own host and health path', async () => {
@@ -115,9 +123,68 @@ describe('201', () => {
     });
   });
 
-  test('of a queue that scales on its request count has no idle timeout', async () => {
-    const { body } = await create({ scaling: { type: 'REQUEST_COUNT', requestCount: 2 } });
-    expect(body.workers).toEqual({ min: 0, max: 3 });
+  test('made once for one Idempotency-Key', async () => {
+    const call = (): Promise<Answer> =>
+      bench.call('POST /v2/serverless', { body: QUEUE_ENDPOINT, headers: { 'idempotency-key': 'once' } });
+    const [first, second] = [await call(), await call()];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body).toEqual(first.body);
+    expect(await bench.call(`GET /v2/audit?resourceId=${first.body.id}`)).toMatchObject({
+      body: { entries: [{ action: 'endpoint.created' }] },
+    });
+  });
+});
+
+describe('a template', () => {
+  const made = async (changes: object = {}): Promise<string> =>
+    (await bench.call('POST /v2/templates', { body: { ...TEMPLATE, ...changes } })).body.id as string;
+
+  test('gives what the body leaves out; env is merged by key, the body wins', async () => {
+    const templateId = await made();
+    const { body } = await create({ templateId, image: undefined, env: { B: 'b' }, disk: 3 });
+    expect(body).toMatchObject({
+      image: 'local/t',
+      args: '--t',
+      disk: 3,
+      ports: ['80/http'],
+      env: { A: 't', B: 'b' },
+      gpu: null,
+    });
+    const all = await create({ templateId, args: '', ports: [], registry: null });
+    expect(all.body).toMatchObject({ image: 'local/echo', args: '', ports: [] });
+  });
+
+  test('gives its CUDA versions to a GPU endpoint that says none, and to none other', async () => {
+    const templateId = await made();
+    const cuda = async (gpu: object) =>
+      (await create({ templateId, gpu: { pools: ['ADA_24'], ...gpu } }, GPU_ENDPOINT)).body.gpu
+        .allowedCudaVersions as string[];
+    expect(await cuda({})).toEqual(['12.4']);
+    expect(await cuda({ allowedCudaVersions: [] })).toEqual([]);
+    expect(await cuda({ allowedCudaVersions: ['13.0'] })).toEqual(['13.0']);
+    expect(await cuda({ minCudaVersion: '12.1' })).toEqual([]);
+  });
+
+  test('is copied: its later edits and its end change nothing', async () => {
+    const templateId = await made();
+    const { body } = await create({ templateId, image: undefined });
+    await bench.call(`PATCH /v2/templates/${templateId}`, { body: { image: 'local/later' } });
+    expect(await bench.call(`DELETE /v2/templates/${templateId}`)).toMatchObject({ status: 204 });
+    expect((await bench.call(`GET /v2/serverless/${body.id}`)).body).toEqual(body);
+  });
+
+  test('of another account may be used when it is public, without its registry', async () => {
+    const key = await bench.newAccount();
+    const registry = (await bench.call('POST /v2/registries', { key, body: REGISTRY })).body.id as string;
+    const template = await bench.call('POST /v2/templates', { key, body: { ...TEMPLATE, registry } });
+    const { body } = await create({ templateId: template.body.id, image: undefined });
+    expect(body).toMatchObject({ image: 'local/t', registry: null });
+  });
+
+  test('gives its registry', async () => {
+    const registry = (await bench.call('POST /v2/registries', { body: REGISTRY })).body.id as string;
+    const templateId = await made({ registry });
+    expect((await create({ templateId })).body.registry).toBe(registry);
   });
 });
 
@@ -126,46 +193,21 @@ describe('400', () => {
     ['malformed JSON', '{'],
     ['an empty body', ''],
     ['an array', '[]'],
+    ['null', 'null'],
   ])('for %s', async (_, text) => {
     expect(await bench.call('POST /v2/serverless', { text })).toMatchObject({
       status: 400,
-      body: { type: 'https://api.example.com/docs/problems/body-not-json', status: 400 },
+      body: { type: `${PROBLEM}body-not-json`, status: 400 },
     });
   });
 
-  const gpu = (changes: object): object => ({ gpu: { ...GPU_ENDPOINT.gpu, ...changes } });
-
-  test.each<[string, object, string]>([
-    ['neither gpu nor cpu', { cpu: undefined }, '$'],
-    ['both gpu and cpu', { gpu: { pools: ['ADA_24'] } }, '$'],
-    ['max below min', { workers: { min: 4 } }, '$.workers.min'],
-    ['load balancing on the queue delay', { type: 'LOAD_BALANCER' }, '$.scaling.type'],
-    [
-      'an idle timeout that does not apply',
-      { scaling: { type: 'REQUEST_COUNT', requestCount: 1 }, workers: { idleTimeout: 5 } },
-      '$.workers.idleTimeout',
-    ],
-    ['an unknown flavor', { cpu: [{ id: 'cpu9x', vcpuCount: 2 }] }, '$.cpu[0].id'],
-    ['vCPU outside the flavor', { cpu: [{ id: 'cpu3c', vcpuCount: 64 }] }, '$.cpu[0].vcpuCount'],
-    [
-      'CUDA versions and a floor',
-      { cpu: undefined, ...gpu({ allowedCudaVersions: ['12.4'], minCudaVersion: '12.1' }) },
-      '$.gpu',
-    ],
-    ['an unknown pool', { cpu: undefined, ...gpu({ pools: ['NOPE'] }) }, '$.gpu.pools[0]'],
-    ['a stray exclusion', { cpu: undefined, ...gpu({ excludedTypes: ['NVIDIA H200'] }) }, '$.gpu.excludedTypes[0]'],
-    [
-      'no GPU type left',
-      { cpu: undefined, gpu: { pools: ['ADA_24'], excludedTypes: ['NVIDIA GeForce RTX 4090'] } },
-      '$.gpu.excludedTypes',
-    ],
-  ])('for %s', async (_, changes, path) => {
-    const answer = await create(changes);
-    expect({ status: answer.status, type: answer.body.type }).toEqual({
-      status: 400,
-      type: 'https://api.example.com/docs/problems/rule-conflict',
-    });
-    expect(failedPaths(answer)).toEqual([path]);
+  test('for volumes where no worker can be', async () => {
+    const networkVolumes = [await newVolume('EU-RO-1'), await newVolume('US-TX-1')];
+    const answer = await create({ networkVolumes });
+    expect(answer).toMatchObject({ status: 400, body: { type: `${PROBLEM}rule-conflict` } });
+    expect(failedPaths(answer)).toEqual(['$.networkVolumes[1]']);
+    const elsewhere = await create({ networkVolumes: networkVolumes.slice(0, 1), dataCenterIds: ['US-TX-1'] });
+    expect(failedPaths(elsewhere)).toEqual(['$.dataCenterIds']);
   });
 });
 
@@ -195,7 +237,16 @@ describe('404', () => {
     [{ networkVolumes: ['nope'] }, 'network-volume-not-found'],
   ])('for %j', async (changes, code) => {
     const { body, status } = await create(changes);
-    expect({ status, type: body.type }).toEqual({ status: 404, type: `https://api.example.com/docs/problems/${code}` });
+    expect({ status, type: body.type }).toEqual({ status: 404, type: `${PROBLEM}${code}` });
+  });
+
+  test('for what is another account’s', async () => {
+    const key = await bench.newAccount();
+    const registry = await bench.call('POST /v2/registries', { key, body: REGISTRY });
+    const template = await bench.call('POST /v2/templates', { key, body: { ...TEMPLATE, public: false } });
+    expect(await create({ registry: registry.body.id })).toMatchObject({ status: 404 });
+    expect(await create({ templateId: template.body.id })).toMatchObject({ status: 404 });
+    expect(await create({ networkVolumes: [await newVolume('EU-RO-1', key)] })).toMatchObject({ status: 404 });
   });
 });
 
@@ -209,90 +260,31 @@ describe('413 and 415', () => {
 });
 
 describe('422', () => {
-  test('names every field that is wrong in one answer', async () => {
-    const { body, status } = await bench.call('POST /v2/serverless', {
-      body: {
-        name: ' ',
-        type: 'OTHER',
-        scaling: { type: 'QUEUE_DELAY', queueDelay: 0.4, bogus: 1 },
-        bogus: true,
-        workers: { min: -1, max: '3' },
-      },
+  test('for a template that is for pods', async () => {
+    const template = await bench.call('POST /v2/templates', { body: { ...TEMPLATE, serverless: false } });
+    expect(await create({ templateId: template.body.id })).toMatchObject({
+      status: 422,
+      body: { type: `${PROBLEM}template-not-serverless` },
     });
-    expect(status).toBe(422);
-    expect(body.errors).toEqual([
-      "$.scaling: additional properties 'bogus' not allowed",
-      "$: additional properties 'bogus' not allowed",
-      '$.name: must not be blank',
-      '$.type: must be one of QUEUE, LOAD_BALANCER',
-      '$.scaling.queueDelay: must not be less than 0.5',
-      '$.image: is required',
-      '$.workers.min: must not be less than 0',
-      '$.workers.max: must be an integer',
-    ]);
+  });
+});
+
+describe('the table of bodies', () => {
+  test('is long enough', () => {
+    expect(CREATE_ENDPOINT_BODIES.length).toBeGreaterThanOrEqual(150);
   });
 
-  test.each<[object, string]>([
-    [{ name: 'x'.repeat(256) }, '$.name'],
-    [{ name: 'a\u0007' }, '$.name'],
-    [{ name: null }, '$.name'],
-    [{ image: undefined }, '$.image'],
-    [{ image: 'a b' }, '$.image'],
-    [{ image: 'a\0b' }, '$.image'],
-    [{ args: "it's" }, '$.args'],
-    [{ disk: 0 }, '$.disk'],
-    [{ disk: 65_537 }, '$.disk'],
-    [{ disk: 1.5 }, '$.disk'],
-    [{ env: { '1A': 'x' } }, '$.env'],
-    [{ env: { A: 1 } }, '$.env'],
-    [{ env: { A: 'a\0' } }, '$.env'],
-    [{ env: { A: '\ud800' } }, '$.env'],
-    [{ env: { A: 'x'.repeat(65_536) } }, '$.env'],
-    [{ env: [] }, '$.env'],
-    [{ ports: ['0/http'] }, '$.ports'],
-    [{ ports: ['80/sctp'] }, '$.ports'],
-    [{ ports: ['80/http', '80/http'] }, '$.ports'],
-    [{ registry: '' }, '$.registry'],
-    [{ templateId: '' }, '$.templateId'],
-    [{ dataCenterIds: [''] }, '$.dataCenterIds'],
-    [{ flashboot: 'ON' }, '$.flashboot'],
-    [{ timeout: 999 }, '$.timeout'],
-    [{ timeout: 604_800_001 }, '$.timeout'],
-    [{ workers: { max: 1_001 } }, '$.workers.max'],
-    [{ workers: { idleTimeout: 0 } }, '$.workers.idleTimeout'],
-    [{ workers: { other: 1 } }, '$.workers'],
-    [{ workers: [] }, '$.workers'],
-    [{ workers: null }, '$.workers'],
-    [{ scaling: null }, '$.scaling'],
-    [{ scaling: undefined }, '$.scaling'],
-    [{ scaling: { queueDelay: 1 } }, '$.scaling.type'],
-    [{ scaling: { type: 'REQUEST_COUNT', requestCount: 0 } }, '$.scaling.requestCount'],
-    [{ scaling: { type: 'REQUEST_COUNT' } }, '$.scaling.requestCount'],
-    [{ cpu: [] }, '$.cpu'],
-    [
-      {
-        cpu: [
-          { id: 'cpu3c', vcpuCount: 2 },
-          { vcpuCount: 2, id: 'cpu3c' },
-        ],
-      },
-      '$.cpu',
-    ],
-    [{ cpu: [{ id: 'cpu3c', vcpuCount: 1 }] }, '$.cpu[0].vcpuCount'],
-    [{ cpu: [{ id: 'cpu3c', vcpuCount: 6 }] }, '$.cpu[0].vcpuCount'],
-    [{ cpu: ['cpu3c'] }, '$.cpu'],
-    [{ allowedCudaVersions: ['12.4'] }, '$'],
-    [{ gpu: null, cpu: undefined }, '$.gpu'],
-    [{ gpu: { pools: [] }, cpu: undefined }, '$.gpu.pools'],
-    [{ gpu: {}, cpu: undefined }, '$.gpu.pools'],
-    [{ gpu: { pools: ['ADA_24'], excludedTypes: ['a', ' a '] }, cpu: undefined }, '$.gpu.excludedTypes'],
-    [{ gpu: { pools: ['ADA_24'], excludedTypes: ['-a'] }, cpu: undefined }, '$.gpu.excludedTypes'],
-    [{ gpu: { pools: ['ADA_24'], count: 0 }, cpu: undefined }, '$.gpu.count'],
-    [{ gpu: { pools: ['ADA_24'], minCudaVersion: '12' }, cpu: undefined }, '$.gpu.minCudaVersion'],
-    [{ gpu: { pools: ['ADA_24'], allowedCudaVersions: ['12.4.1'] }, cpu: undefined }, '$.gpu.allowedCudaVersions'],
-  ])('for %j', async (changes, path) => {
-    const answer = await create(changes);
-    expect(answer.status).toBe(422);
-    expect(failedPaths(answer)).toContain(path);
+  test.each(CREATE_ENDPOINT_BODIES)('$status: $what', async ({ body, errors = [], reads, status }) => {
+    const answer = await bench.call('POST /v2/serverless', { body });
+    expect(answer).toMatchObject({ status });
+    if (status === 201) {
+      expect(answer.body).toMatchObject({ ...body, ...reads });
+      const read = await bench.call(`GET /v2/serverless/${answer.body.id}`);
+      expect(read.body).toEqual(answer.body);
+    } else {
+      const given = answer.body.errors as string[];
+      const lines = given.map((line, index) => (errors[index]?.includes(': ') ? line : line.split(': ')[0]));
+      expect(lines).toEqual(errors);
+    }
   });
 });

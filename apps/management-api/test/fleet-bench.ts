@@ -13,8 +13,9 @@ import type {
 import { systemClock } from '@berth/lifecycle';
 import { ManualClock, usePostgres, type PostgresFixture } from '@berth/testing';
 import { afterEach, beforeAll, beforeEach } from '@jest/globals';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../src/persistence/data-source.js';
+import { Database } from '../src/persistence/database.js';
 import {
   AccountEntity,
   EndpointEntity,
@@ -121,11 +122,11 @@ export class FleetBench {
   }
 
   get store(): FleetStore {
-    return new FleetStore(this.source);
+    return new FleetStore(new Database(this.source));
   }
 
   get sessions(): HostSessionsStore {
-    return new HostSessionsStore(this.source);
+    return new HostSessionsStore(new Database(this.source));
   }
 
   async openTemplate(): Promise<void> {
@@ -162,7 +163,10 @@ export class FleetBench {
 
   async addEndpoint(id: string, spec: Partial<EndpointSpec> = {}, row: Partial<EndpointEntity> = {}): Promise<void> {
     const whole = { id, accountId: ACCOUNT, spec: { ...SPEC, ...spec }, release: 1, deletedAt: null, ...row };
-    await this.source.getRepository(EndpointEntity).insert({ createdAt: this.#now(), ...whole });
+    await this.source.transaction(async (manager) => {
+      await manager.insert(EndpointEntity, { createdAt: this.#now(), ...whole });
+      await addReleases(manager, id);
+    });
   }
 
   /** A host that has joined and was heard just now. */
@@ -216,12 +220,24 @@ export class FleetBench {
     id: string,
     change: Partial<Row>,
   ): Promise<void> {
-    await this.source.getRepository<EndpointEntity | HostEntity>(entity).update({ id }, change);
+    await this.source.transaction(async (manager) => {
+      await manager.getRepository<EndpointEntity | HostEntity>(entity).update({ id }, change);
+      await addReleases(manager, id);
+    });
   }
 
   #now(): Date {
     return new Date(this.clock.nowMs());
   }
+}
+
+/** Those that the endpoint should have by its row. */
+async function addReleases(manager: EntityManager, endpointId: string): Promise<void> {
+  await manager.query(
+    `INSERT INTO releases (endpoint_id, release, container)
+     SELECT id, generate_series(1, release), spec->'container' FROM endpoints WHERE id = $1 ON CONFLICT DO NOTHING`,
+    [endpointId],
+  );
 }
 
 /** Call once at the top of a spec. */

@@ -197,7 +197,8 @@ describe('demand', () => {
   });
 
   test('is looked at again just when a job will have waited too long', async () => {
-    await bench.addEndpoint('e1', { scaling: { type: 'QUEUE_DELAY', queueDelaySeconds: 4 } });
+    const scaling = { type: 'QUEUE_DELAY', queueDelaySeconds: 4 } as const;
+    await bench.addEndpoint('e1', { scaling, workers: { ...SPEC.workers, idleTimeoutSeconds: 10 } });
     await bench.addHost('h1');
     const sinceMs = bench.clock.nowMs();
     await pass({ e1: queued(3, sinceMs) });
@@ -246,6 +247,55 @@ describe('an endpoint', () => {
     ]);
   });
 
+  test('with a new release gets workers as it wants them: idle ones at once, busy ones after their job', async () => {
+    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, min: 2, max: 2 } });
+    await bench.addHost('h1');
+    await pass();
+    const [idle, busy] = await bench.workers();
+    await bench.report('h1', [observed(idle?.id ?? '', 'idle'), observed(busy?.id ?? '', 'busy')]);
+    const spec = { ...SPEC, workers: { ...SPEC.workers, min: 2, max: 2 }, cpu: [{ flavorId: 'cpu5m', vcpuCount: 4 }] };
+    await bench.change(EndpointEntity, 'e1', { spec, release: 2 });
+    await pass();
+    await bench.report('h1', [observed(idle?.id ?? '', 'removed'), observed(busy?.id ?? '', 'busy')]);
+    await pass();
+    const between = (await bench.workers()).toSorted((a, b) => a.release - b.release);
+    expect(between).toMatchObject([
+      { id: busy?.id, release: 1, intent: 'drained', resources: { vcpus: 2 } },
+      { release: 2, intent: 'running', resources: { vcpus: 4 } },
+    ]);
+    const replaced = between[1]?.id ?? '';
+    await bench.report('h1', [observed(busy?.id ?? '', 'removed'), observed(replaced, 'idle', { release: 2 })]);
+    await pass();
+    expect((await bench.workers()).map(({ intent, release }) => `${release} ${intent}`)).toEqual([
+      '2 running',
+      '2 running',
+    ]);
+  });
+
+  test('with network volumes has workers only where they lie', async () => {
+    await bench.addEndpoint('e1', { networkVolumeIds: ['v1'] });
+    await bench.source.query(
+      `INSERT INTO network_volumes (id, account_id, name, size_gb, data_center_id, type)
+       SELECT 'v1', account_id, 'v', 10, 'EU-1', 'STANDARD' FROM endpoints`,
+    );
+    await bench.source.query(
+      `INSERT INTO endpoint_volumes (account_id, endpoint_id, volume_id) SELECT account_id, id, 'v1' FROM endpoints`,
+    );
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    expect(await bench.decision('e1')).toMatchObject({
+      waiting: [
+        {
+          reason: 'network-volume',
+          hosts: [{ id: 'h1', reason: 'the host is in local, network volumes lie in EU-1' }],
+        },
+      ],
+    });
+    await bench.addHost('h2', { dataCenterId: 'EU-1' });
+    await pass({ e1: queued(1) });
+    expect(hostsOf(await bench.workers())).toEqual(['h2']);
+  });
+
   test("that is deleted lets its workers finish, goes out of the routers' sight, and is forgotten in time", async () => {
     await bench.addEndpoint('e1');
     await bench.addHost('h1');
@@ -271,6 +321,9 @@ describe('an endpoint', () => {
     await bench.addEndpoint('bad');
     await bench.addHost('h1');
     await pass({ bad: queued(1) });
+    await bench.source.query(
+      `ALTER TABLE endpoints DROP CONSTRAINT endpoints_scaling, DROP CONSTRAINT endpoints_idle_timeout`,
+    );
     await bench.source.query(`UPDATE endpoints SET spec = spec || '{"scaling": null}' WHERE id = 'bad'`);
     await expect(pass({ bad: queued(1), good: queued(1) })).rejects.toThrow('endpoints that failed: bad');
     expect(await bench.workers('good')).toHaveLength(1);

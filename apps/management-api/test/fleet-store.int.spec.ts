@@ -90,7 +90,8 @@ describe('what a pass loads', () => {
         await letRun();
         await manager.query(
           `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources)
-           VALUES ('w2', 'e1', 'h2', 1, 'running', '{}')`,
+           VALUES ('w2', 'e1', 'h2', 1, 'running', $1)`,
+          [RESOURCES],
         );
       }),
       bench.store.createWorker(newWorker(), term),

@@ -42,6 +42,8 @@ const report = (
     ...more,
   });
 
+const RESOURCES = { vcpus: 2, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
+
 async function addWorker(
   id: string,
   hostId = 'h1',
@@ -50,8 +52,8 @@ async function addWorker(
   const { release = 1, restarts = 0 } = row;
   await bench.source.query(
     `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, restarts, created_at)
-     VALUES ($1, 'e1', $2, $3, 'running', '{"vcpus":2}', $4, $5)`,
-    [id, hostId, release, restarts, new Date(bench.clock.nowMs())],
+     VALUES ($1, 'e1', $2, $3, 'running', $4, $5, $6)`,
+    [id, hostId, release, RESOURCES, restarts, new Date(bench.clock.nowMs())],
   );
 }
 
@@ -194,7 +196,7 @@ describe('the desired workers of a host', () => {
       release: 1,
       intent: 'running',
       container: SPEC.container,
-      resources: { vcpus: 2 },
+      resources: RESOURCES,
       endpointType: 'QUEUE',
       executionTimeoutMs: SPEC.executionTimeoutMs,
       restarts: 2,
@@ -206,8 +208,7 @@ describe('the desired workers of a host', () => {
     await bench.addHost('h1');
     await addWorker('w1');
     const container = { ...SPEC.container, image: 'local/old' };
-    const createdAt = new Date(bench.clock.nowMs());
-    await bench.source.getRepository(ReleaseEntity).insert({ endpointId: 'e1', release: 1, container, createdAt });
+    await bench.source.getRepository(ReleaseEntity).update({ endpointId: 'e1' }, { container });
     await bench.change(EndpointEntity, 'e1', { release: 2 });
     expect(await bench.sessions.desired(H1)).toMatchObject([{ release: 1, container }]);
   });

@@ -1,18 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import { BUCKETS, type ApiKeySnapshot, type EndpointSnapshot, type HostSnapshot } from '@berth/contracts';
 import { SCOPES } from '@berth/domain';
 import { makeApiKey } from '@berth/http';
-import { systemClock, systemRandom } from '@berth/lifecycle';
+import { systemClock, systemRandom, type Environment } from '@berth/lifecycle';
 import { Broker, SnapshotWriter, plainCodec } from '@berth/messaging';
 import type { Main } from '@berth/telemetry';
 import { useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { loadConfig } from '../src/config.js';
+import type { ApiDocument } from '../src/openapi/api-document.js';
 import { createDataSource } from '../src/persistence/data-source.js';
 import { Database } from '../src/persistence/database.js';
 import { migrate } from '../src/persistence/migrate.js';
 import { seedAccount } from '../src/persistence/seed-account.js';
 import { startManagementApi } from '../src/start-management-api.js';
+import { ContractChecker } from './contract-checker.js';
 
 export interface Answer {
   readonly status: number;
@@ -29,8 +33,25 @@ export interface CallOptions {
   /** Instead of `body`: sent as it is. */
   readonly text?: string;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Which of the processes is asked; the first unless said. */
+  readonly url?: string;
+  /** A call that the document knows nothing of, on purpose. Every other answer is compared with it. */
+  readonly isOffContract?: boolean;
 }
 
+export interface ManagementBenchOptions {
+  /** The broker lets in roles and agents only, as in production. */
+  readonly hasRoles?: boolean;
+  /** Settings of every process, over those of the bench. */
+  readonly environment?: Environment;
+  /** Where every process logs; standard output when it is not given. */
+  readonly log?: Writable;
+}
+
+type Stop = () => Promise<void> | void;
+
+const SECRET_KEY_BYTES = 32;
 const START_TIMEOUT_MS = 60_000;
 const TEST_TIMEOUT_MS = 30_000;
 
@@ -39,17 +60,23 @@ export class ManagementBench {
   readonly nats: NatsFixture;
   readonly postgres: PostgresFixture;
   readonly operatorKey = makeApiKey(systemRandom).key;
-  readonly #stops: (() => Promise<void> | void)[] = [];
+  readonly #secretKey = randomBytes(SECRET_KEY_BYTES).toString('base64');
+  readonly #stops: Stop[] = [];
+  #databaseUrl = '';
   #url = '';
   #operationsUrl = '';
   #source: DataSource | undefined;
   #broker: Broker | undefined;
+  #contract: ContractChecker | undefined;
 
   readonly #hasRoles: boolean;
+  readonly #environment: Environment;
+  readonly #log: Writable | undefined;
 
-  /** @param hasRoles the broker lets in roles and agents only, as in production */
-  constructor(hasRoles: boolean) {
+  constructor({ environment = {}, hasRoles = false, log }: ManagementBenchOptions) {
     this.#hasRoles = hasRoles;
+    this.#environment = environment;
+    this.#log = log;
     this.nats = useNatsServer({ access: hasRoles ? 'roles' : 'open' });
     this.postgres = usePostgres();
   }
@@ -75,20 +102,12 @@ export class ManagementBench {
     await migrate(this.#source);
     await seedAccount(new Database(this.#source), this.operatorKey, systemClock);
     this.#broker = await this.#connectBroker();
-    const config = loadConfig({
-      BERTH_NATS_URL: this.nats.server.url,
-      ...this.#seeds(),
-      BERTH_DATABASE_URL: databaseUrl,
-      BERTH_HTTP_PORT: '0',
-      BERTH_OPERATIONS_PORT: '0',
-      BERTH_BASE_URL: 'https://api.example.com',
-      BERTH_RUN_URL: 'https://jobs.example.com',
-      BERTH_LB_DOMAIN: 'lb.example.com',
-      BERTH_LOG_LEVEL: 'error',
-    });
-    const { httpPort, operationsPort } = await startManagementApi(config, this.#main());
-    this.#url = `http://127.0.0.1:${httpPort}`;
-    this.#operationsUrl = `http://127.0.0.1:${operationsPort}`;
+    this.#databaseUrl = databaseUrl;
+    const { operationsUrl, url } = await this.startProcess();
+    this.#url = url;
+    this.#operationsUrl = operationsUrl;
+    const document = await fetch(`${this.#url}/openapi.json`);
+    this.#contract = new ContractChecker((await document.json()) as ApiDocument);
   }
 
   async close(): Promise<void> {
@@ -96,21 +115,52 @@ export class ManagementBench {
     await this.#source?.destroy();
   }
 
+  /** One more process on the same servers; it ends with the bench, or before. */
+  async startProcess(): Promise<{ url: string; operationsUrl: string; stop: () => Promise<void> }> {
+    const stops: Stop[] = [];
+    const stop = async (): Promise<void> => {
+      for (const each of stops.splice(0).reverse()) await each();
+    };
+    this.#stops.push(stop);
+    const config = loadConfig({
+      BERTH_NATS_URL: this.nats.server.url,
+      ...this.#seeds(),
+      BERTH_DATABASE_URL: this.#databaseUrl,
+      BERTH_SECRET_KEY: this.#secretKey,
+      BERTH_HTTP_PORT: '0',
+      BERTH_OPERATIONS_PORT: '0',
+      BERTH_BASE_URL: 'https://api.example.com',
+      BERTH_RUN_URL: 'https://jobs.example.com',
+      BERTH_LB_DOMAIN: 'lb.example.com',
+      BERTH_LOG_LEVEL: 'error',
+      // A spec asks more in a minute than people do.
+      BERTH_RATE_LIMIT_MINUTE: 'off',
+      ...this.#environment,
+    });
+    const { httpPort, operationsPort } = await startManagementApi(config, mainOf(stops), this.#log);
+    return { url: `http://127.0.0.1:${httpPort}`, operationsUrl: `http://127.0.0.1:${operationsPort}`, stop };
+  }
+
   /** @param request method and path: `POST /v2/serverless` */
   async call(request: string, options: CallOptions = {}): Promise<Answer> {
     const [method = 'GET', path = '/'] = request.split(' ');
-    const { body, contentType = 'application/json', key = this.operatorKey } = options;
+    const { body, contentType = 'application/json', headers: more, key = this.operatorKey, url = this.#url } = options;
     const text = options.text ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(`${this.#url}${path}`, {
+    const response = await fetch(`${url}${path}`, {
       method,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         ...(text === undefined ? {} : { 'content-type': contentType }),
+        ...more,
       },
       ...(text === undefined ? {} : { body: text }),
     });
     const answer = await response.text();
-    return { status: response.status, headers: response.headers, body: answer === '' ? null : parsed(answer) };
+    const { headers, status } = response;
+    if (options.isOffContract !== true) {
+      this.#contract?.check({ method, path, sent: text, status, headers, received: answer });
+    }
+    return { status, headers, body: answer === '' ? null : parsed(answer) };
   }
 
   /** A key of a new account, or of the account of `maker`. */
@@ -175,17 +225,15 @@ export class ManagementBench {
       BERTH_AUTH_ISSUER_SEED: issuer,
     };
   }
-
-  #main(): Main {
-    return {
-      onStop: (_name, stop) => this.#stops.push(stop),
-      logTo: () => undefined,
-      fail: (error) => {
-        throw error;
-      },
-    };
-  }
 }
+
+const mainOf = (stops: Stop[]): Main => ({
+  onStop: (_name, stop) => stops.push(stop),
+  logTo: () => undefined,
+  fail: (error) => {
+    throw error;
+  },
+});
 
 const parsed = (text: string): unknown => {
   try {
@@ -197,10 +245,10 @@ const parsed = (text: string): unknown => {
 };
 
 /** Call once at the top of a spec. */
-export function useManagementApi({ hasRoles = false } = {}): ManagementBench {
+export function useManagementApi(options: ManagementBenchOptions = {}): ManagementBench {
   // Servers that start and stop beside others on a busy machine are slow now and then; a passing test never waits so long.
   jest.setTimeout(TEST_TIMEOUT_MS);
-  const bench = new ManagementBench(hasRoles);
+  const bench = new ManagementBench(options);
   beforeAll(() => bench.open(), START_TIMEOUT_MS);
   afterAll(() => bench.close(), START_TIMEOUT_MS);
   return bench;

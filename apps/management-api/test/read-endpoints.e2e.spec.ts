@@ -55,7 +55,7 @@ describe('GET /v2/serverless/{id}', () => {
 
   test('405 with the methods that there are', async () => {
     const { headers, status } = await bench.call(`PUT /v2/serverless/${mine}`, { body: {} });
-    expect([status, headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD']);
+    expect([status, headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, PATCH']);
   });
 });
 

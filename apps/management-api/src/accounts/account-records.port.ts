@@ -13,16 +13,11 @@ export interface AccountRemains {
   readonly keyPrefixes: readonly string[];
 }
 
-/** A `publish` runs inside the write's transaction: when it throws, nothing has happened. */
 export interface AccountRecords {
   /** Stores the account with its first key. */
-  insert(
-    account: Account,
-    firstKey: { readonly name: string; readonly snapshot: ApiKeySnapshot },
-    publish: () => Promise<void>,
-  ): Promise<void>;
+  insert(account: Account, firstKey: { readonly name: string; readonly snapshot: ApiKeySnapshot }): Promise<void>;
   list(): Promise<readonly Account[]>;
   find(id: AccountId): Promise<Account | null>;
-  /** Deletes the account, its endpoints and its keys. Returns whether it was there. */
-  delete(id: AccountId, nowMs: number, publish: (remains: AccountRemains) => Promise<void>): Promise<boolean>;
+  /** Deletes the account, its endpoints and its keys. Returns these, or null when it was not there. */
+  delete(id: AccountId, nowMs: number): Promise<AccountRemains | null>;
 }

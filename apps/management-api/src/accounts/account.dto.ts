@@ -3,7 +3,7 @@ import { SCOPES } from '@berth/domain';
 import { NameField } from '@berth/http';
 
 export class CreateAccountDto {
-  @NameField({ description: 'For people; need not be unique.' })
+  @NameField({ description: 'For people; need not be unique.', example: 'research' })
   readonly name!: string;
 }
 
@@ -25,10 +25,13 @@ export class FirstApiKeyBody {
   @ApiProperty()
   readonly name!: string;
 
-  @ApiProperty({ description: 'The key itself. It is shown this once.' })
+  @ApiProperty({
+    description: 'The key itself. It is shown this once.',
+    example: 'bk_k3v9x0q2m7a1_q8w2e5r1t6y9ui3o4p7a0s1dq8w2e5r1t6y9ui3o',
+  })
   readonly key!: string;
 
-  @ApiProperty({ enum: SCOPES, isArray: true })
+  @ApiProperty({ enum: SCOPES, isArray: true, description: 'What the key may do.' })
   readonly scopes!: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { AccountId } from '@berth/domain';
-import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { AccountBody, AccountListBody, CreateAccountDto, NewAccountBody } from './account.dto.js';
 import type { Account } from './account-records.port.js';
 import { AccountsService } from './accounts.service.js';
@@ -19,18 +19,17 @@ export class AccountsController {
   }
 
   @Post()
+  @Idempotent({ showsSecret: true })
   @ApiOperation({ summary: 'Create an account', description: 'With a first key, which is shown this once.' })
   @ApiCreatedResponse({ type: NewAccountBody })
-  @ApiProblems(400, 401, 403, 415, 422, 503)
-  async create(@Body() { name }: CreateAccountDto): Promise<NewAccountBody> {
-    const { account, firstKey } = await this.#accounts.create(name);
+  async create(@CurrentCaller() caller: Caller, @Body() { name }: CreateAccountDto): Promise<NewAccountBody> {
+    const { account, firstKey } = await this.#accounts.create(caller, name);
     return { ...toAccountBody(account), apiKey: firstKey };
   }
 
   @Get()
   @ApiOperation({ summary: 'List all accounts' })
   @ApiOkResponse({ type: AccountListBody })
-  @ApiProblems(401, 403, 503)
   async list(): Promise<AccountListBody> {
     return { accounts: (await this.#accounts.list()).map(toAccountBody) };
   }
@@ -38,7 +37,7 @@ export class AccountsController {
   @Get(':id')
   @ApiOperation({ summary: 'Read an account' })
   @ApiOkResponse({ type: AccountBody })
-  @ApiProblems(401, 403, 404, 503)
+  @ApiProblems('account-not-found')
   async get(@Param('id') id: AccountId): Promise<AccountBody> {
     return toAccountBody(await this.#accounts.get(id));
   }
@@ -47,10 +46,11 @@ export class AccountsController {
   @HttpCode(NO_CONTENT)
   @ApiOperation({
     summary: 'Delete an account',
-    description: 'With its endpoints and keys. The account of the key itself cannot be deleted: 400.',
+    description:
+      'With all that it has; its keys are refused by every process within 2 s. The account of the key itself cannot be deleted: 400.',
   })
   @ApiNoContentResponse()
-  @ApiProblems(400, 401, 403, 404, 503)
+  @ApiProblems('rule-conflict', 'account-not-found')
   async delete(@CurrentCaller() caller: Caller, @Param('id') id: AccountId): Promise<void> {
     await this.#accounts.delete(caller, id);
   }

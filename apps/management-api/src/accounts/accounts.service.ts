@@ -1,12 +1,16 @@
 import type { ApiKeySnapshot } from '@berth/contracts';
-import { PlatformError, SCOPE_PRESETS, type AccountId } from '@berth/domain';
+import { PlatformError, SCOPE_PRESETS, fieldChanges, type AccountId } from '@berth/domain';
 import { makeApiKey, type Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
+import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { Transactions } from '../transactions.port.js';
 import type { Account, AccountRecords, AccountRemains } from './account-records.port.js';
 
 export interface AccountsServiceOptions {
   readonly records: AccountRecords;
+  readonly transactions: Transactions;
+  readonly audit: AuditTrail;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,8 +38,8 @@ export class AccountsService {
   }
 
   /** With a key for everything but the operator's part. The key is in the answer this once. */
-  async create(name: string): Promise<NewAccount> {
-    const { clock, random, records, snapshots } = this.#options;
+  async create(caller: Caller, name: string): Promise<NewAccount> {
+    const { audit, clock, random, records, snapshots, transactions } = this.#options;
     const account: Account = { id: random.id(ID_LENGTH) as AccountId, name, createdAtMs: clock.nowMs() };
     const { hash, key, prefix } = makeApiKey(random);
     const snapshot: ApiKeySnapshot = {
@@ -47,7 +51,16 @@ export class AccountsService {
       endpointIds: null,
       expiresAtMs: null,
     };
-    await records.insert(account, { name: FIRST_KEY_NAME, snapshot }, () => snapshots.putApiKey(snapshot));
+    await transactions.run(async () => {
+      await records.insert(account, { name: FIRST_KEY_NAME, snapshot });
+      await audit.append({
+        caller,
+        action: 'account.created',
+        resourceId: account.id,
+        diff: fieldChanges({}, { name }),
+      });
+      await snapshots.putApiKey(snapshot);
+    });
     return { account, firstKey: { id: snapshot.id, name: FIRST_KEY_NAME, key, scopes: snapshot.scopes } };
   }
 
@@ -68,11 +81,15 @@ export class AccountsService {
    * @throws PlatformError `account-not-found`, `rule-conflict` for the caller's own: nobody could undo that
    */
   async delete(caller: Caller, id: AccountId): Promise<void> {
-    const { clock, records, snapshots } = this.#options;
+    const { audit, clock, records, snapshots, transactions } = this.#options;
     if (id === caller.accountId) throw new PlatformError('rule-conflict', 'An account cannot delete itself.');
     const nowMs = clock.nowMs();
-    const wasThere = await records.delete(id, nowMs, (remains) => this.#withdraw(remains, nowMs));
-    if (!wasThere) throw new PlatformError('account-not-found', 'No such account.');
+    await transactions.run(async () => {
+      const remains = await records.delete(id, nowMs);
+      if (remains === null) throw new PlatformError('account-not-found', 'No such account.');
+      await audit.append({ caller, action: 'account.deleted', resourceId: id, diff: [] });
+      await this.#withdraw(remains, nowMs);
+    });
     snapshots.announce('all');
   }
 

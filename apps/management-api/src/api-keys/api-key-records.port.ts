@@ -7,12 +7,12 @@ export interface ApiKeyRecord extends ApiKeySnapshot {
   readonly createdAtMs: number;
 }
 
-/** Every method is about one account. A `publish` runs inside the transaction: when it throws, nothing has happened. */
+/** Every method is about one account. */
 export interface ApiKeyRecords {
-  insert(key: ApiKeyRecord, publish: () => Promise<void>): Promise<void>;
+  insert(key: ApiKeyRecord): Promise<void>;
   list(accountId: AccountId): Promise<readonly ApiKeyRecord[]>;
-  /** Returns whether it was there. */
-  delete(accountId: AccountId, id: string, publish: (prefix: string) => Promise<void>): Promise<boolean>;
+  /** Returns what it was, or null when it was not there. */
+  delete(accountId: AccountId, id: string): Promise<ApiKeyRecord | null>;
   /** Those of the ids that are endpoints of the account. */
   knownEndpoints(accountId: AccountId, ids: readonly EndpointId[]): Promise<ReadonlySet<EndpointId>>;
 }

@@ -10,11 +10,12 @@ const scopeProblem = (word: string): string | null =>
   expandScopes([word]).unknown.length === 0 ? null : `is no scope: '${word}'; there are ${SCOPES.join(', ')} and X:*`;
 
 export class CreateApiKeyDto {
-  @NameField({ description: 'For people; need not be unique.' })
+  @NameField({ description: 'For people; need not be unique.', example: 'ci' })
   readonly name!: string;
 
   @TextListField({
     isOptional: true,
+    eitherOr: 'preset',
     minItems: 1,
     maxItems: SCOPES.length * 2,
     rule: scopeProblem,
@@ -37,6 +38,7 @@ export class CreateApiKeyDto {
     minItems: 1,
     maxItems: ENDPOINTS_MAX,
     description: 'The only endpoints that the key reaches; null or omitted: all of the account. Unknown: 404.',
+    example: ['k3v9x0q2m7a1zd'],
   })
   readonly endpointIds?: string[] | null;
 
@@ -49,6 +51,7 @@ export class CreateApiKeyDto {
     format: 'date-time',
     rule: (text) => (Number.isNaN(Date.parse(text)) ? 'must be a date and time that exists' : null),
     description: 'End of its life; null or omitted: never. In the past: 422.',
+    example: '2099-01-01T12:00:00Z',
   })
   readonly expiresAt?: string | null;
 }
@@ -60,16 +63,21 @@ export class ApiKeyBody {
   @ApiProperty()
   readonly name!: string;
 
-  @ApiProperty({ description: 'The public part of the key.' })
+  @ApiProperty({ description: 'The public part of the key.', example: 'k3v9x0q2m7a1' })
   readonly prefix!: string;
 
-  @ApiProperty({ enum: SCOPES, isArray: true })
+  @ApiProperty({ enum: SCOPES, isArray: true, description: 'What the key may do.' })
   readonly scopes!: readonly string[];
 
-  @ApiProperty({ type: [String], nullable: true, description: 'Null: every endpoint of the account.' })
+  @ApiProperty({
+    type: [String],
+    nullable: true,
+    description: 'The only endpoints that the key reaches; null: every endpoint of the account.',
+    example: ['k3v9x0q2m7a1zd'],
+  })
   readonly endpointIds!: readonly string[] | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'End of its life; null: never.' })
   readonly expiresAt!: string | null;
 
   @ApiProperty({ format: 'date-time' })
@@ -77,7 +85,10 @@ export class ApiKeyBody {
 }
 
 export class NewApiKeyBody extends ApiKeyBody {
-  @ApiProperty({ description: 'The key itself. It is shown this once.' })
+  @ApiProperty({
+    description: 'The key itself. It is shown this once.',
+    example: 'bk_k3v9x0q2m7a1_q8w2e5r1t6y9ui3o4p7a0s1dq8w2e5r1t6y9ui3o',
+  })
   readonly key!: string;
 }
 

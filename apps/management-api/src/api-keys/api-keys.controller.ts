@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { ApiKeyListBody, CreateApiKeyDto, NewApiKeyBody, type ApiKeyBody } from './api-key.dto.js';
 import type { ApiKeyRecord } from './api-key-records.port.js';
 import { ApiKeysService } from './api-keys.service.js';
@@ -18,12 +18,14 @@ export class ApiKeysController {
 
   @Post()
   @RequireScope('keys:write')
+  @Idempotent({ showsSecret: true })
   @ApiOperation({
     summary: 'Create an API key',
-    description: 'A key cannot grant what its maker lacks: 403. The key itself is shown this once.',
+    description:
+      'A key cannot grant what its maker lacks, be it a scope, an endpoint or time: 403. The key itself is shown this once.',
   })
   @ApiCreatedResponse({ type: NewApiKeyBody })
-  @ApiProblems(400, 401, 403, 404, 415, 422, 503)
+  @ApiProblems('rule-conflict', 'endpoint-not-found')
   async create(@CurrentCaller() caller: Caller, @Body() dto: CreateApiKeyDto): Promise<NewApiKeyBody> {
     const { key, record } = await this.#keys.create(caller, dto);
     return { ...toApiKeyBody(record), key };
@@ -31,9 +33,11 @@ export class ApiKeysController {
 
   @Get()
   @RequireScope('keys:read')
-  @ApiOperation({ summary: 'List the API keys of the account, without the keys themselves' })
+  @ApiOperation({
+    summary: 'List the API keys of the account, without the keys themselves',
+    description: 'A key limited to some endpoints sees those alone that reach no others.',
+  })
   @ApiOkResponse({ type: ApiKeyListBody })
-  @ApiProblems(401, 403, 503)
   async list(@CurrentCaller() caller: Caller): Promise<ApiKeyListBody> {
     return { apiKeys: (await this.#keys.list(caller)).map(toApiKeyBody) };
   }
@@ -41,9 +45,13 @@ export class ApiKeysController {
   @Delete(':id')
   @HttpCode(NO_CONTENT)
   @RequireScope('keys:write')
-  @ApiOperation({ summary: 'Revoke an API key', description: 'Every process refuses it within 2 s.' })
+  @ApiOperation({
+    summary: 'Revoke an API key',
+    description:
+      'Every process refuses it within 2 s; a key may revoke itself. A key limited to some endpoints revokes those alone that reach no others: 403.',
+  })
   @ApiNoContentResponse()
-  @ApiProblems(401, 403, 404, 503)
+  @ApiProblems('api-key-not-found')
   async delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<void> {
     await this.#keys.delete(caller, id);
   }

@@ -1,12 +1,25 @@
-import { PlatformError, SCOPE_PRESETS, expandScopes, grantRefusal, type EndpointId, type Scope } from '@berth/domain';
+import {
+  PlatformError,
+  SCOPE_PRESETS,
+  expandScopes,
+  fieldChanges,
+  grantRefusal,
+  reachesAllOf,
+  type EndpointId,
+  type Scope,
+} from '@berth/domain';
 import { makeApiKey, type Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
+import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { Transactions } from '../transactions.port.js';
 import type { CreateApiKeyDto } from './api-key.dto.js';
 import type { ApiKeyRecord, ApiKeyRecords } from './api-key-records.port.js';
 
 export interface ApiKeysServiceOptions {
   readonly records: ApiKeyRecords;
+  readonly transactions: Transactions;
+  readonly audit: AuditTrail;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;
@@ -28,31 +41,52 @@ export class ApiKeysService {
    * @throws PlatformError `rule-conflict`, `invalid-fields`, `scope-missing`, `endpoint-not-found`
    */
   async create(caller: Caller, dto: CreateApiKeyDto): Promise<{ readonly record: ApiKeyRecord; readonly key: string }> {
-    const { clock, random, records, snapshots } = this.#options;
+    const { audit, clock, random, records, snapshots, transactions } = this.#options;
     const nowMs = clock.nowMs();
     const expiresAtMs = expiryOf(dto, nowMs);
     const scopes = scopesOf(dto);
     const endpointIds = (dto.endpointIds ?? null) as readonly EndpointId[] | null;
-    const refusal = grantRefusal(caller, { scopes, endpointIds });
+    const refusal = grantRefusal(caller, { scopes, endpointIds, expiresAtMs });
     if (refusal !== null) throw new PlatformError('scope-missing', `access denied: ${refusal}`);
     if (endpointIds !== null) await this.#requireEndpoints(caller, endpointIds);
     const { hash, key, prefix } = makeApiKey(random);
     const { accountId } = caller;
     const identity = { id: random.id(ID_LENGTH), accountId, name: dto.name, prefix, hash };
     const record: ApiKeyRecord = { ...identity, scopes, endpointIds, expiresAtMs, createdAtMs: nowMs };
-    await records.insert(record, () => snapshots.putApiKey(snapshotOf(record)));
+    await transactions.run(async () => {
+      await records.insert(record);
+      const diff = fieldChanges(
+        {},
+        { name: record.name, prefix, scopes, endpointIds, expiresAt: dto.expiresAt ?? null },
+      );
+      await audit.append({ caller, action: 'api-key.created', resourceId: record.id, diff });
+      await snapshots.putApiKey(snapshotOf(record));
+    });
     return { record, key };
   }
 
-  list(caller: Caller): Promise<readonly ApiKeyRecord[]> {
-    return this.#options.records.list(caller.accountId);
+  /** Those that reach nothing beyond what the caller's key reaches. */
+  async list(caller: Caller): Promise<readonly ApiKeyRecord[]> {
+    const records = await this.#options.records.list(caller.accountId);
+    return records.filter((record) => reachesAllOf(caller, record));
   }
 
-  /** Refused by every process within 2 s. @throws PlatformError `api-key-not-found` */
+  /**
+   * Refused by every process within 2 s.
+   *
+   * @throws PlatformError `api-key-not-found`, `scope-missing` for a key that reaches more than the caller's
+   */
   async delete(caller: Caller, id: string): Promise<void> {
-    const { records, snapshots } = this.#options;
-    const wasThere = await records.delete(caller.accountId, id, (prefix) => snapshots.removeApiKey(prefix));
-    if (!wasThere) throw new PlatformError('api-key-not-found', 'No such API key.');
+    const { audit, records, snapshots, transactions } = this.#options;
+    await transactions.run(async () => {
+      const record = await records.delete(caller.accountId, id);
+      if (record === null) throw new PlatformError('api-key-not-found', 'No such API key.');
+      if (!reachesAllOf(caller, record)) {
+        throw new PlatformError('scope-missing', `access denied: the key does not reach all that ${id} reaches`);
+      }
+      await audit.append({ caller, action: 'api-key.deleted', resourceId: id, diff: [] });
+      await snapshots.removeApiKey(record.prefix);
+    });
   }
 
   async #requireEndpoints(caller: Caller, ids: readonly EndpointId[]): Promise<void> {

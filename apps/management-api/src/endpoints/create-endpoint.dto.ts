@@ -1,177 +1,102 @@
 import { ApiExtraModels } from '@nestjs/swagger';
-import { ENDPOINT_DEFAULTS, splitArgs, type EndpointType, type Flashboot } from '@berth/domain';
+import type { EndpointType, Flashboot } from '@berth/domain';
+import { ChoiceField, NameField, NestedField } from '@berth/http';
+import { ArgsField, DiskField, EnvField, ImageField, PortsField, RegistryField } from '../container-fields.js';
+import { CpuField, CpuRequestDto, GpuRequestDto } from './compute.dto.js';
 import {
-  ChoiceField,
-  IntegerField,
-  NameField,
-  NestedField,
-  NestedListField,
-  TextField,
-  TextListField,
-  TextMapField,
-} from '@berth/http';
-import { CpuRequestDto, GpuRequestDto } from './compute.dto.js';
+  DEFAULT_OF,
+  DataCenterIdsField,
+  FlashbootField,
+  IdleTimeoutField,
+  NAME,
+  NetworkVolumesField,
+  TemplateIdField,
+  TimeoutField,
+  WorkersMaxField,
+  WorkersMinField,
+} from '../endpoint-fields.js';
 import { QueueDelayScalingDto, RequestCountScalingDto, ScalingField, type ScalingDto } from './scaling.dto.js';
 
-const TEXT_MAX = 255;
-const IMAGE_MAX = 1_024;
-const ARGS_MAX = 64 * 1_024;
-const DISK_MAX_GB = 65_536;
-const LIST_MAX = 256;
-const ENV_KEYS_MAX = 200;
-const ENV_BYTES_MAX = 64 * 1_024;
-const WORKERS_MAX = 1_000;
-const IDLE_TIMEOUT_MAX_SECONDS = 3_600;
-const TIMEOUT_MIN_MS = 1_000;
-const TIMEOUT_MAX_MS = 604_800_000;
-const PORT_MAX = 65_535;
-
-const portProblem = (text: string): string | null => {
-  const [, port = '0'] = /^(\d{1,5})\/(http|tcp|udp)$/.exec(text) ?? [];
-  const isGood = Number(port) >= 1 && Number(port) <= PORT_MAX;
-  return isGood ? null : 'must be port/protocol, such as 8080/http, with http, tcp or udp';
-};
-
-const argsProblem = (text: string): string | null => {
-  const split = splitArgs(text);
-  return split.kind === 'words' ? null : `cannot be split into words: ${split.detail}`;
-};
+const WORKERS = { min: 0, max: 3, idleTimeout: 10 };
 
 export class WorkersDto {
-  @IntegerField({
-    isOptional: true,
-    minimum: 0,
-    maximum: WORKERS_MAX,
-    default: ENDPOINT_DEFAULTS.workersMin,
-    description: 'Workers kept without any demand. Above max: 400.',
-  })
+  @WorkersMinField(DEFAULT_OF.workersMin)
   readonly min?: number;
 
-  @IntegerField({
-    isOptional: true,
-    minimum: 0,
-    maximum: WORKERS_MAX,
-    default: ENDPOINT_DEFAULTS.workersMax,
-    description: 'Never exceeded, in a rollout neither.',
-  })
+  @WorkersMaxField(DEFAULT_OF.workersMax)
   readonly max?: number;
 
-  @IntegerField({
-    isOptional: true,
-    minimum: 1,
-    maximum: IDLE_TIMEOUT_MAX_SECONDS,
-    default: ENDPOINT_DEFAULTS.idleTimeoutSeconds,
-    description: 'Seconds before idle workers go. QUEUE with REQUEST_COUNT has none: 400.',
-  })
+  @IdleTimeoutField(DEFAULT_OF.idleTimeout)
   readonly idleTimeout?: number;
 }
 
+/** Exactly one of `gpu` and `cpu`; what is left out has the default, or comes from the template. */
 @ApiExtraModels(QueueDelayScalingDto, RequestCountScalingDto)
 export class CreateEndpointDto {
-  @NameField({ description: 'For people; need not be unique.' })
+  @NameField(NAME)
   readonly name!: string;
 
-  @ChoiceField(['QUEUE', 'LOAD_BALANCER'], { description: 'Routing: through a queue, or straight to the workers.' })
+  @ChoiceField(['QUEUE', 'LOAD_BALANCER'], {
+    description: 'Routing: through a queue, or straight to the workers. Stays for ever.',
+    example: 'QUEUE',
+  })
   readonly type!: EndpointType;
 
   @ScalingField()
   readonly scaling!: ScalingDto;
 
-  @NestedField(GpuRequestDto, { isOptional: true, description: 'Exactly one of gpu and cpu, otherwise 400.' })
+  @NestedField(GpuRequestDto, {
+    isOptional: true,
+    eitherOr: 'cpu',
+    description: 'Which GPUs a worker may have. Exactly one of gpu and cpu, otherwise 400.',
+    example: { pools: ['ADA_24', 'AMPERE_24'], count: 1 },
+  })
   readonly gpu?: GpuRequestDto;
 
-  @NestedListField(CpuRequestDto, {
-    isOptional: true,
-    minItems: 1,
-    maxItems: LIST_MAX,
-    isUnique: true,
-    description: 'Acceptable CPU sizes, in order of preference. Exactly one of gpu and cpu, otherwise 400.',
-  })
+  @CpuField()
   readonly cpu?: CpuRequestDto[];
 
-  @TextField({
-    requiredUnless: 'templateId',
-    minLength: 1,
-    maxLength: IMAGE_MAX,
-    pattern: /^\S+$/,
-    patternReason: 'must not contain white space',
-    description: 'Container image. Required unless templateId is set.',
-  })
+  @ImageField({ requiredUnless: 'templateId' })
   readonly image?: string;
 
-  @TextField({
-    isOptional: true,
-    maxLength: ARGS_MAX,
-    rule: argsProblem,
-    description: 'Arguments of the entrypoint, split into words like a POSIX shell does, nothing expanded.',
-  })
+  @ArgsField()
   readonly args?: string;
 
-  @IntegerField({ isOptional: true, minimum: 1, maximum: DISK_MAX_GB, description: 'Container disk in GB.' })
+  @DiskField()
   readonly disk?: number;
 
-  @TextMapField({
-    isOptional: true,
-    keyPattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
-    keysMax: ENV_KEYS_MAX,
-    bytesMax: ENV_BYTES_MAX,
-    description: 'Environment variables: at most 200, 64 KiB in all.',
-  })
+  @EnvField()
   readonly env?: Record<string, string>;
 
-  @TextListField({
-    isOptional: true,
-    isUnique: true,
-    maxItems: LIST_MAX,
-    rule: portProblem,
-    description: 'Each port/protocol, with http, tcp or udp, at most once.',
-    example: ['8080/http'],
-  })
+  @PortsField()
   readonly ports?: string[];
 
-  @TextField({
-    isOptional: true,
-    isNullable: true,
-    minLength: 1,
-    maxLength: TEXT_MAX,
-    description: 'Credentials for a private image. Unknown: 404.',
-  })
+  @RegistryField()
   readonly registry?: string | null;
 
-  @TextField({
-    isOptional: true,
-    minLength: 1,
-    maxLength: TEXT_MAX,
-    description: 'Template that gives what the body leaves out. Unknown: 404.',
-  })
+  @TemplateIdField(
+    { isOptional: true },
+    'Own or public template that gives what the body leaves out of image, args, disk, ports, env (merged by key) and registry, once: later edits of it change nothing here. Unknown: 404. No serverless template: 422.',
+  )
   readonly templateId?: string;
 
-  @TextListField({
-    isOptional: true,
-    maxItems: LIST_MAX,
-    description: 'Workers are placed here only, in this order of preference; empty: anywhere.',
-  })
+  @DataCenterIdsField({ default: [] })
   readonly dataCenterIds?: string[];
 
-  @TextListField({ isOptional: true, maxItems: LIST_MAX, description: 'Network volumes. Unknown: 404.' })
+  @NetworkVolumesField({ default: [] })
   readonly networkVolumes?: string[];
 
-  @ChoiceField(['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'], {
-    isOptional: true,
-    default: ENDPOINT_DEFAULTS.flashboot,
-    description: 'Whether idle workers are kept paused for a faster start.',
-  })
+  @FlashbootField(DEFAULT_OF.flashboot)
   readonly flashboot?: Flashboot;
 
-  @IntegerField({
-    isOptional: true,
-    minimum: TIMEOUT_MIN_MS,
-    maximum: TIMEOUT_MAX_MS,
-    default: ENDPOINT_DEFAULTS.executionTimeoutMs,
-    description: 'Time limit in ms for the execution of a job that has no policy of its own.',
-  })
+  @TimeoutField(DEFAULT_OF.timeout)
   readonly timeout?: number;
 
-  @NestedField(WorkersDto, { isOptional: true, description: 'Range of the number of workers.' })
+  @NestedField(WorkersDto, {
+    isOptional: true,
+    default: WORKERS,
+    description: 'Range of the number of workers.',
+    example: WORKERS,
+  })
   readonly workers?: WorkersDto;
 }

@@ -3,7 +3,7 @@ import { PlatformError } from '@berth/domain';
 import { PROBLEMS, ValidationPipe } from '@berth/http';
 import fc from 'fast-check';
 import { CreateEndpointDto } from './create-endpoint.dto.js';
-import { toDraft, toEndpointSpec } from './endpoint.mapper.js';
+import { toEndpointRequest } from './endpoint.mapper.js';
 
 const GOOD = {
   name: 'echo',
@@ -46,7 +46,7 @@ const body = fc
     return `{${texts.join(',')}}`;
   });
 
-test('any body is either refused as the caller’s fault or becomes a spec that can be stored', () => {
+test('any body is either refused as the caller’s fault or becomes a request that can be stored', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -57,7 +57,7 @@ test('any body is either refused as the caller’s fault or becomes a spec that 
       (text) => {
         try {
           const dto = read(text);
-          const stored = JSON.stringify(toEndpointSpec(dto, toDraft(dto)));
+          const stored = JSON.stringify(toEndpointRequest(dto));
           expect(stored).not.toContain('\\u0000');
           expect(stored.isWellFormed()).toBe(true);
         } catch (error) {

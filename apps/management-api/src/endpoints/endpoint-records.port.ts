@@ -1,19 +1,34 @@
-import type { AccountId, Endpoint, EndpointId } from '@berth/domain';
+import type { AccountId, Endpoint, EndpointId, FieldChange } from '@berth/domain';
 
-/**
- * Every method is about one account; deleted endpoints are not there. A `publish` runs inside the write's transaction:
- * when it throws, nothing has happened.
- */
+/** Who made a release, when, and what it changed. */
+export interface NewRelease {
+  readonly diff: readonly FieldChange[];
+  /** The API key that made it. */
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+}
+
+/** Every method is about one account; deleted endpoints are not there. */
 export interface EndpointRecords {
-  /** Stores the endpoint and its first release. @throws PlatformError `invalid-api-key` when the account is gone */
-  insert(endpoint: Endpoint, publish: () => Promise<void>): Promise<void>;
+  /**
+   * Stores the endpoint and its first release.
+   *
+   * @throws PlatformError `invalid-api-key` when the account is gone; `registry-not-found`, `network-volume-not-found`
+   *   when one of them was deleted meanwhile
+   */
+  insert(endpoint: Endpoint, firstRelease: NewRelease): Promise<void>;
   find(accountId: AccountId, id: EndpointId): Promise<Endpoint | null>;
+  /** Nobody else changes or deletes it until the transaction is over. */
+  lock(accountId: AccountId, id: EndpointId): Promise<Endpoint | null>;
   /** Oldest first. */
   list(accountId: AccountId): Promise<readonly Endpoint[]>;
-  /** Marks it deleted; its workers go before its row does. Returns whether it was there. */
-  delete(
-    key: { readonly accountId: AccountId; readonly id: EndpointId },
-    nowMs: number,
-    publish: (endpoint: Endpoint) => Promise<void>,
-  ): Promise<boolean>;
+  /**
+   * Replaces a locked endpoint.
+   *
+   * @param release where the endpoint has a new one; of many the oldest go
+   * @throws PlatformError `registry-not-found`, `network-volume-not-found` when one of them was deleted meanwhile
+   */
+  update(endpoint: Endpoint, release: NewRelease | null): Promise<void>;
+  /** Marks a locked endpoint deleted, and lets go of what it refers to; its workers go before its row does. */
+  delete(accountId: AccountId, id: EndpointId, nowMs: number): Promise<void>;
 }

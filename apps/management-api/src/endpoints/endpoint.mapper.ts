@@ -1,25 +1,51 @@
 import {
   ENDPOINT_DEFAULTS,
-  cpuFlavorById,
-  cpuMemoryGb,
+  endpointFields,
   requestUrls,
-  resolveWorkerRange,
-  type ContainerSpec,
   type CpuRequest,
   type Endpoint,
   type EndpointDraft,
-  type EndpointSpec,
+  type EndpointPatch,
   type GpuRequest,
   type PublicAddresses,
   type Scaling,
+  type TemplateOverrides,
 } from '@berth/domain';
-import type { CpuRequestDto, GpuRequestDto } from './compute.dto.js';
+import type { CpuRequestDto, GpuRequestDto, UpdateGpuRequestDto } from './compute.dto.js';
 import type { CreateEndpointDto } from './create-endpoint.dto.js';
-import type { CpuConfigBody, EndpointBody, GpuBody } from './endpoint.body.js';
+import type { EndpointBody } from './endpoint.body.js';
+import type { EndpointChange, EndpointRequest } from './endpoint-request.port.js';
 import type { ScalingDto } from './scaling.dto.js';
+import type { UpdateEndpointDto } from './update-endpoint.dto.js';
 
-/** What the rules between fields look at. */
-export const toDraft = (dto: CreateEndpointDto): EndpointDraft => ({
+export const toEndpointRequest = (dto: CreateEndpointDto): EndpointRequest => ({
+  name: dto.name,
+  draft: toDraft(dto),
+  templateId: dto.templateId,
+  overrides: { ...toOverrides(dto), gpu: dto.gpu },
+  dataCenterIds: unique(dto.dataCenterIds ?? []),
+  networkVolumeIds: unique(dto.networkVolumes ?? []),
+  flashboot: dto.flashboot ?? ENDPOINT_DEFAULTS.flashboot,
+  executionTimeoutMs: dto.timeout ?? ENDPOINT_DEFAULTS.executionTimeoutMs,
+});
+
+export const toEndpointChange = (dto: UpdateEndpointDto): EndpointChange => ({
+  patch: {
+    name: dto.name,
+    gpu: dto.gpu === undefined ? undefined : toGpuPatch(dto.gpu),
+    cpu: dto.cpu?.map(toCpuRequest),
+    scaling: dto.scaling === undefined ? undefined : toScaling(dto.scaling),
+    workers: { min: dto.workers?.min, max: dto.workers?.max, idleTimeoutSeconds: dto.workers?.idleTimeout },
+    dataCenterIds: dto.dataCenterIds === undefined ? undefined : unique(dto.dataCenterIds),
+    networkVolumeIds: dto.networkVolumes === undefined ? undefined : unique(dto.networkVolumes),
+    flashboot: dto.flashboot,
+    executionTimeoutMs: dto.timeout,
+  },
+  templateId: dto.templateId,
+  overrides: toOverrides(dto),
+});
+
+const toDraft = (dto: CreateEndpointDto): EndpointDraft => ({
   type: dto.type,
   gpu: dto.gpu === undefined ? null : toGpuRequest(dto.gpu),
   cpu: dto.cpu?.map(toCpuRequest) ?? null,
@@ -31,32 +57,13 @@ export const toDraft = (dto: CreateEndpointDto): EndpointDraft => ({
   },
 });
 
-/** @param draft of the same body, checked */
-export const toEndpointSpec = (dto: CreateEndpointDto, draft: EndpointDraft): EndpointSpec => ({
-  name: dto.name,
-  type: dto.type,
-  container: toContainer(dto),
-  scaling: draft.scaling,
-  workers: resolveWorkerRange(draft, {
-    min: draft.workers.min,
-    max: draft.workers.max,
-    idleTimeoutSeconds: draft.workers.idleTimeoutSeconds,
-  }),
-  gpu: draft.gpu,
-  cpu: draft.cpu,
-  dataCenterIds: [...new Set(dto.dataCenterIds)],
-  networkVolumeIds: dto.networkVolumes ?? [],
-  flashboot: dto.flashboot ?? ENDPOINT_DEFAULTS.flashboot,
-  executionTimeoutMs: dto.timeout ?? ENDPOINT_DEFAULTS.executionTimeoutMs,
-});
-
-const toContainer = (dto: CreateEndpointDto): ContainerSpec => ({
-  image: dto.image ?? '',
-  args: dto.args ?? '',
-  diskGb: dto.disk ?? null,
-  env: dto.env ?? {},
-  ports: dto.ports ?? [],
-  registryId: dto.registry ?? null,
+const toOverrides = (dto: CreateEndpointDto | UpdateEndpointDto): TemplateOverrides => ({
+  image: dto.image,
+  args: dto.args,
+  diskGb: dto.disk,
+  env: dto.env,
+  ports: dto.ports,
+  registryId: dto.registry,
 });
 
 const toScaling = (dto: ScalingDto): Scaling =>
@@ -65,61 +72,35 @@ const toScaling = (dto: ScalingDto): Scaling =>
     : { type: dto.type, requestCount: dto.requestCount };
 
 const toGpuRequest = (dto: GpuRequestDto): GpuRequest => ({
-  pools: [...new Set(dto.pools)],
+  pools: unique(dto.pools),
   excludedTypes: dto.excludedTypes ?? [],
   count: dto.count ?? ENDPOINT_DEFAULTS.gpuCount,
-  allowedCudaVersions: [...new Set(dto.allowedCudaVersions)],
+  allowedCudaVersions: unique(dto.allowedCudaVersions ?? []),
   minCudaVersion: dto.minCudaVersion ?? null,
+});
+
+/** Empty text is how a request says that there is to be no floor. */
+const toGpuPatch = (dto: UpdateGpuRequestDto): NonNullable<EndpointPatch['gpu']> => ({
+  pools: dto.pools === undefined ? undefined : unique(dto.pools),
+  excludedTypes: dto.excludedTypes,
+  count: dto.count,
+  allowedCudaVersions: dto.allowedCudaVersions === undefined ? undefined : unique(dto.allowedCudaVersions),
+  minCudaVersion: dto.minCudaVersion === '' ? null : dto.minCudaVersion,
 });
 
 const toCpuRequest = (dto: CpuRequestDto): CpuRequest => ({ flavorId: dto.id, vcpuCount: dto.vcpuCount });
 
+const unique = (items: readonly string[]): readonly string[] => [...new Set(items)];
+
 /** The `Endpoint` of the specification. */
-export function toEndpointBody(endpoint: Endpoint, addresses: PublicAddresses): EndpointBody {
-  const { id, spec } = endpoint;
-  const { container, cpu, gpu, workers } = spec;
+export function toEndpointBody({ createdAtMs, id, spec }: Endpoint, addresses: PublicAddresses): EndpointBody {
+  const { name, type, ...fields } = endpointFields(spec);
   return {
     id,
-    name: spec.name,
-    type: spec.type,
-    requestUrls: requestUrls({ id, type: spec.type, env: container.env }, addresses),
-    image: container.image,
-    args: container.args,
-    ...(container.diskGb === null ? {} : { disk: container.diskGb }),
-    ports: container.ports,
-    env: container.env,
-    registry: container.registryId,
-    gpu: gpu === null ? null : toGpuBody(gpu),
-    ...(cpu === null ? {} : { cpu: cpu.map(toCpuBody) }),
-    workers: {
-      min: workers.min,
-      max: workers.max,
-      ...(workers.idleTimeoutSeconds === null ? {} : { idleTimeout: workers.idleTimeoutSeconds }),
-    },
-    scaling: toScalingBody(spec.scaling),
-    dataCenterIds: spec.dataCenterIds,
-    networkVolumes: spec.networkVolumeIds,
-    timeout: spec.executionTimeoutMs,
-    flashboot: spec.flashboot,
-    createdAt: new Date(endpoint.createdAtMs).toISOString(),
+    name,
+    type,
+    requestUrls: requestUrls({ id, type, env: spec.container.env }, addresses),
+    ...fields,
+    createdAt: new Date(createdAtMs).toISOString(),
   };
 }
-
-const toGpuBody = ({ allowedCudaVersions, count, excludedTypes, minCudaVersion, pools }: GpuRequest): GpuBody => ({
-  pools,
-  excludedTypes,
-  count,
-  allowedCudaVersions,
-  minCudaVersion,
-});
-
-function toCpuBody({ flavorId, vcpuCount }: CpuRequest): CpuConfigBody {
-  const flavor = cpuFlavorById(flavorId);
-  if (flavor === undefined) throw new Error(`endpoint with the unknown CPU flavor ${flavorId}`);
-  return { id: flavorId, vcpuCount, memory: cpuMemoryGb(flavor, vcpuCount) };
-}
-
-const toScalingBody = (scaling: Scaling): ScalingDto =>
-  scaling.type === 'QUEUE_DELAY'
-    ? { type: scaling.type, queueDelay: scaling.queueDelaySeconds }
-    : { type: scaling.type, requestCount: scaling.requestCount };

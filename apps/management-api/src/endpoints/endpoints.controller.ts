@@ -1,19 +1,53 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { EndpointId, PublicAddresses } from '@berth/domain';
-import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import type { Endpoint, EndpointId, PublicAddresses } from '@berth/domain';
+import {
+  ApiProblems,
+  CurrentCaller,
+  Idempotent,
+  IfMatch,
+  RequireScope,
+  Versioned,
+  type Caller,
+  type VersionMatch,
+} from '@berth/http';
 import { CreateEndpointDto } from './create-endpoint.dto.js';
 import { EndpointBody, EndpointListBody } from './endpoint.body.js';
-import { toEndpointBody } from './endpoint.mapper.js';
+import { toEndpointBody, toEndpointChange, toEndpointRequest } from './endpoint.mapper.js';
 import { EndpointsService } from './endpoints.service.js';
 import { PUBLIC_ADDRESSES } from './public-addresses.port.js';
+import { UpdateEndpointDto } from './update-endpoint.dto.js';
 
 const NO_CONTENT = 204;
+/** Of every request that names templates, registries and volumes. */
+const REFERENCE_PROBLEMS = [
+  'rule-conflict',
+  'template-not-found',
+  'template-not-serverless',
+  'registry-not-found',
+  'network-volume-not-found',
+] as const;
 const CREATE_DESCRIPTION = [
   'The endpoint takes jobs at once; workers come on demand, unless `workers.min` asks for some before.',
   '',
-  'Checks, the first group that fails answers: malformed JSON or no object 400; the schema, every failure in one answer,',
-  '422; rules between fields 400; pools and flavors of the catalog 400; templates, registries and volumes 404.',
+  'Checks, the first group that fails answers with everything that fails in it: malformed JSON or no object 400; the',
+  'schema 422; rules between fields 400; pools, types and flavors of the catalog 400; template, registry and volumes 404;',
+  'places of the volumes 400.',
+].join('\n');
+const UPDATE_DESCRIPTION = [
+  'What is absent stays. `name`, `workers`, `scaling` and `timeout` apply at once. A change of `image`, `args`, `disk`, `env`,',
+  '`ports`, `registry` (also by `templateId`), `gpu`, `cpu`, `dataCenterIds`, `networkVolumes` or `flashboot` makes one release:',
+  'idle workers of the old one are replaced at once, busy ones after their job, never more than `workers.max` together. A',
+  'request that changes nothing, `{}` too, is 200 and makes neither a release nor a new version.',
+  '',
+  '- `env` replaces the whole map; with `templateId` it is laid over the template’s by key first. `{}` empties it.',
+  '- `registry: null` removes it. No other field takes null.',
+  '- `templateId` applies once: image, args, disk, ports, env and registry become the template’s, under the body’s own.',
+  '- `gpu`: every member is optional. `pools` alone clears `excludedTypes`, which never come without `pools` (422).',
+  '  `allowedCudaVersions: []` and `minCudaVersion: ""` clear; setting one while the other is stored is 400.',
+  '- `cpu`, `dataCenterIds`, `networkVolumes`, `ports` replace the whole list; `workers` each member.',
+  '- `type` and the kind of compute stay: `gpu` on a CPU endpoint, `cpu` on a GPU endpoint 400.',
+  '- Another `scaling` takes the idle timeout away or brings it back (as said, else its default).',
 ].join('\n');
 
 @ApiTags('Endpoints')
@@ -28,19 +62,19 @@ export class EndpointsController {
   }
 
   @Post()
+  @Idempotent()
   @RequireScope('serverless:write')
   @ApiOperation({ summary: 'Create an endpoint', description: CREATE_DESCRIPTION })
   @ApiCreatedResponse({ type: EndpointBody })
-  @ApiProblems(400, 401, 403, 404, 413, 415, 422, 503)
-  async create(@CurrentCaller() caller: Caller, @Body() dto: CreateEndpointDto): Promise<EndpointBody> {
-    return toEndpointBody(await this.#endpoints.create(caller, dto), this.#addresses);
+  @ApiProblems(...REFERENCE_PROBLEMS)
+  async create(@CurrentCaller() caller: Caller, @Body() dto: CreateEndpointDto): Promise<Versioned<EndpointBody>> {
+    return this.#answer(await this.#endpoints.create(caller, toEndpointRequest(dto)));
   }
 
   @Get()
   @RequireScope('serverless:read')
-  @ApiOperation({ summary: 'List the endpoints of the account' })
+  @ApiOperation({ summary: 'List the endpoints of the account', description: 'Those alone that the key reaches.' })
   @ApiOkResponse({ type: EndpointListBody })
-  @ApiProblems(401, 403, 503)
   async list(@CurrentCaller() caller: Caller): Promise<EndpointListBody> {
     const endpoints = await this.#endpoints.list(caller);
     return { endpoints: endpoints.map((endpoint) => toEndpointBody(endpoint, this.#addresses)) };
@@ -48,11 +82,26 @@ export class EndpointsController {
 
   @Get(':id')
   @RequireScope('serverless:read')
-  @ApiOperation({ summary: 'Read an endpoint' })
+  @ApiOperation({ summary: 'Read an endpoint', description: '304 where `If-None-Match` names the present version.' })
   @ApiOkResponse({ type: EndpointBody })
-  @ApiProblems(401, 403, 404, 503)
-  async get(@CurrentCaller() caller: Caller, @Param('id') id: EndpointId): Promise<EndpointBody> {
-    return toEndpointBody(await this.#endpoints.get(caller, id), this.#addresses);
+  @ApiProblems('endpoint-not-found')
+  async get(@CurrentCaller() caller: Caller, @Param('id') id: EndpointId): Promise<Versioned<EndpointBody>> {
+    return this.#answer(await this.#endpoints.get(caller, id));
+  }
+
+  @Patch(':id')
+  @RequireScope('serverless:write')
+  @ApiOperation({ summary: 'Change an endpoint', description: UPDATE_DESCRIPTION })
+  @ApiOkResponse({ type: EndpointBody })
+  @ApiProblems('endpoint-not-found', ...REFERENCE_PROBLEMS)
+  // eslint-disable-next-line no-restricted-syntax -- decorators name what each parameter is, and Nest fills it by them
+  async update(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: EndpointId,
+    @IfMatch() expected: VersionMatch | null,
+    @Body() dto: UpdateEndpointDto,
+  ): Promise<Versioned<EndpointBody>> {
+    return this.#answer(await this.#endpoints.update(caller, id, { change: toEndpointChange(dto), expected }));
   }
 
   @Delete(':id')
@@ -60,11 +109,20 @@ export class EndpointsController {
   @RequireScope('serverless:write')
   @ApiOperation({
     summary: 'Delete an endpoint',
-    description: 'Its workers are ended, its queued and running jobs cancelled. Every process honours it within 2 s.',
+    description:
+      'Its workers are ended, its queued and running jobs cancelled, its registry and volumes set free; the template that it was made from stays. Every process honours it within 2 s.',
   })
   @ApiNoContentResponse()
-  @ApiProblems(401, 403, 404, 503)
-  async delete(@CurrentCaller() caller: Caller, @Param('id') id: EndpointId): Promise<void> {
-    await this.#endpoints.delete(caller, id);
+  @ApiProblems('endpoint-not-found')
+  async delete(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: EndpointId,
+    @IfMatch() expected: VersionMatch | null,
+  ): Promise<void> {
+    await this.#endpoints.delete(caller, id, expected);
+  }
+
+  #answer(endpoint: Endpoint): Versioned<EndpointBody> {
+    return new Versioned(toEndpointBody(endpoint, this.#addresses), endpoint.version);
   }
 }

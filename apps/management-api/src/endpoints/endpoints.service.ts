@@ -1,23 +1,33 @@
 import {
   PlatformError,
   canSee,
-  checkEndpointReferences,
+  checkCatalogs,
   checkEndpointRules,
-  describeFailures,
+  endpointFields,
+  fieldChanges,
+  patchEndpoint,
+  resolveWorkerRange,
   type Endpoint,
   type EndpointId,
+  type EndpointPatch,
   type EndpointSpec,
-  type FieldFailure,
+  type PatchedEndpoint,
 } from '@berth/domain';
-import type { Caller } from '@berth/http';
+import { requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
+import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
-import type { CreateEndpointDto } from './create-endpoint.dto.js';
-import { toDraft, toEndpointSpec } from './endpoint.mapper.js';
-import type { EndpointRecords } from './endpoint-records.port.js';
+import type { Transactions } from '../transactions.port.js';
+import type { EndpointRecords, NewRelease } from './endpoint-records.port.js';
+import type { EndpointReferences } from './endpoint-references.js';
+import type { EndpointChange, EndpointRequest } from './endpoint-request.port.js';
+import { refuse } from '../refuse.js';
 
 export interface EndpointsServiceOptions {
   readonly records: EndpointRecords;
+  readonly references: EndpointReferences;
+  readonly transactions: Transactions;
+  readonly audit: AuditTrail;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;
@@ -33,20 +43,33 @@ export class EndpointsService {
     this.#options = options;
   }
 
-  /** @throws PlatformError `rule-conflict`, `template-not-found`, `registry-not-found`, `network-volume-not-found` */
-  async create(caller: Caller, dto: CreateEndpointDto): Promise<Endpoint> {
-    const { clock, random, records, snapshots } = this.#options;
+  /**
+   * Rules between fields, then catalogs, then what the request refers to: the first group that fails answers.
+   *
+   * @throws PlatformError `scope-missing`, `rule-conflict`, and as `EndpointReferences.resolve`
+   */
+  async create(caller: Caller, request: EndpointRequest): Promise<Endpoint> {
+    const { audit, clock, random, records, snapshots, transactions } = this.#options;
     if (caller.endpointIds !== null) {
       throw new PlatformError('scope-missing', 'access denied: a key limited to some endpoints cannot create others');
     }
-    const endpoint: Endpoint = {
-      id: random.id(ID_LENGTH) as EndpointId,
-      accountId: caller.accountId,
-      spec: checkedSpec(dto),
-      release: 1,
-      createdAtMs: clock.nowMs(),
-    };
-    await records.insert(endpoint, () => snapshots.putEndpoint(endpoint));
+    refuse(checkEndpointRules(request.draft));
+    refuse(checkCatalogs(request.draft));
+    const endpoint = await transactions.run(async () => {
+      const made: Endpoint = {
+        id: random.id(ID_LENGTH) as EndpointId,
+        accountId: caller.accountId,
+        spec: await this.#newSpec(caller, request),
+        release: 1,
+        version: 1,
+        createdAtMs: clock.nowMs(),
+      };
+      await records.insert(made, this.#newRelease(caller, []));
+      const diff = fieldChanges({}, endpointFields(made.spec));
+      await audit.append({ caller, action: 'endpoint.created', resourceId: made.id, diff });
+      await snapshots.putEndpoint(made);
+      return made;
+    });
     snapshots.announce(endpoint.id);
     return endpoint;
   }
@@ -58,47 +81,101 @@ export class EndpointsService {
 
   /** @throws PlatformError `endpoint-not-found`, `scope-missing` when the key does not reach it */
   async get(caller: Caller, id: EndpointId): Promise<Endpoint> {
-    const endpoint = await this.#options.records.find(caller.accountId, id);
-    if (endpoint === null) throw new PlatformError('endpoint-not-found', 'No such endpoint.');
-    if (!canSee(caller, id)) throw new PlatformError('scope-missing', `access denied: the key does not reach ${id}`);
+    return reached(caller, await this.#options.records.find(caller.accountId, id));
+  }
+
+  /**
+   * Changes what the request names; what does not really change leaves no trace. One release where workers are made of
+   * what has changed.
+   *
+   * @param expected null: whatever version it is in
+   * @throws PlatformError as `get` and `create`; `precondition-failed` when it is in another version
+   */
+  async update(
+    caller: Caller,
+    id: EndpointId,
+    { change, expected }: { readonly change: EndpointChange; readonly expected: VersionMatch | null },
+  ): Promise<Endpoint> {
+    const { audit, records, snapshots, transactions } = this.#options;
+    const { hasChanged, endpoint } = await transactions.run(async () => {
+      const before = await this.#lock(caller, id, expected);
+      const { diff, releaseDiff, spec } = await this.#patched(caller, before, change);
+      if (diff.length === 0) return { hasChanged: false, endpoint: before };
+      const isRelease = releaseDiff.length > 0;
+      const after = { ...before, spec, version: before.version + 1, release: before.release + (isRelease ? 1 : 0) };
+      await records.update(after, isRelease ? this.#newRelease(caller, releaseDiff) : null);
+      await audit.append({ caller, action: 'endpoint.updated', resourceId: id, diff });
+      await snapshots.putEndpoint(after);
+      return { hasChanged: true, endpoint: after };
+    });
+    if (hasChanged) snapshots.announce(id);
     return endpoint;
   }
 
-  /** From then on the endpoint is not found anywhere. @throws as `get` */
-  async delete(caller: Caller, id: EndpointId): Promise<void> {
-    const { clock, records, snapshots } = this.#options;
-    await this.get(caller, id);
-    const nowMs = clock.nowMs();
-    const wasThere = await records.delete({ accountId: caller.accountId, id }, nowMs, (endpoint) =>
-      snapshots.putDeletedEndpoint(endpoint, nowMs),
-    );
-    if (!wasThere) throw new PlatformError('endpoint-not-found', 'No such endpoint.');
+  /** From then on the endpoint is not found anywhere. @throws as `get`; `precondition-failed` */
+  async delete(caller: Caller, id: EndpointId, expected: VersionMatch | null): Promise<void> {
+    const { audit, clock, records, snapshots, transactions } = this.#options;
+    await transactions.run(async () => {
+      const endpoint = await this.#lock(caller, id, expected);
+      const nowMs = clock.nowMs();
+      await records.delete(caller.accountId, id, nowMs);
+      await audit.append({ caller, action: 'endpoint.deleted', resourceId: id, diff: [] });
+      await snapshots.putDeletedEndpoint(endpoint, nowMs);
+    });
     snapshots.announce(id);
   }
-}
 
-/** Rules between fields, then catalogs, then what the body refers to: the first group that fails answers. */
-function checkedSpec(dto: CreateEndpointDto): EndpointSpec {
-  const draft = toDraft(dto);
-  refuse(checkEndpointRules(draft));
-  refuse(checkEndpointReferences(draft));
-  refuseUnknownReferences(dto);
-  return toEndpointSpec(dto, draft);
-}
-
-function refuse(failures: readonly FieldFailure[]): void {
-  const errors = describeFailures(failures);
-  const [first] = errors;
-  if (first !== undefined)
-    throw new PlatformError('rule-conflict', `The fields contradict each other: ${first}.`, { errors });
-}
-
-/** None of the three can be created yet, so every id is unknown. */
-function refuseUnknownReferences({ networkVolumes = [], registry, templateId }: CreateEndpointDto): void {
-  if (templateId !== undefined) throw new PlatformError('template-not-found', `No template ${templateId}.`);
-  if (registry !== undefined && registry !== null) {
-    throw new PlatformError('registry-not-found', `No container registry ${registry}.`);
+  async #lock(caller: Caller, id: EndpointId, expected: VersionMatch | null): Promise<Endpoint> {
+    const endpoint = reached(caller, await this.#options.records.lock(caller.accountId, id));
+    requireVersion(expected, endpoint.version);
+    return endpoint;
   }
-  const [volume] = networkVolumes;
-  if (volume !== undefined) throw new PlatformError('network-volume-not-found', `No network volume ${volume}.`);
+
+  async #newSpec(caller: Caller, request: EndpointRequest): Promise<EndpointSpec> {
+    const { dataCenterIds, draft, executionTimeoutMs, flashboot, name, networkVolumeIds } = request;
+    const applied = await this.#options.references.resolve(caller, request, request);
+    const allowedCudaVersions = [...new Set(applied.allowedCudaVersions)];
+    return {
+      name,
+      type: draft.type,
+      container: applied.container,
+      scaling: draft.scaling,
+      workers: resolveWorkerRange(draft, draft.workers),
+      gpu: draft.gpu === null ? null : { ...draft.gpu, allowedCudaVersions },
+      cpu: draft.cpu,
+      dataCenterIds,
+      networkVolumeIds,
+      flashboot,
+      executionTimeoutMs,
+    };
+  }
+
+  /** The rules look at what the request says itself: a template decides nothing but the container. */
+  async #patched(caller: Caller, { spec }: Endpoint, change: EndpointChange): Promise<Patched> {
+    const { overrides, patch, templateId } = change;
+    const { dataCenterIds, networkVolumeIds } = requirePatched(spec, { ...patch, container: overrides }).spec;
+    const arePlacesSaid = patch.dataCenterIds !== undefined || patch.networkVolumeIds !== undefined;
+    const places = arePlacesSaid ? { dataCenterIds, networkVolumeIds } : null;
+    const applied = await this.#options.references.resolve(caller, change, places);
+    return requirePatched(spec, { ...patch, container: templateId === undefined ? overrides : applied.container });
+  }
+
+  #newRelease(caller: Caller, diff: NewRelease['diff']): NewRelease {
+    return { diff, createdBy: caller.keyId, createdAtMs: this.#options.clock.nowMs() };
+  }
+}
+
+type Patched = Extract<PatchedEndpoint, { kind: 'patched' }>;
+
+function requirePatched(spec: EndpointSpec, patch: EndpointPatch): Patched {
+  const patched = patchEndpoint(spec, patch);
+  if (patched.kind === 'patched') return patched;
+  refuse(patched.failures);
+  throw new Error('a patch was refused without a reason');
+}
+
+function reached(caller: Caller, endpoint: Endpoint | null): Endpoint {
+  if (endpoint === null) throw new PlatformError('endpoint-not-found', 'No such endpoint.');
+  if (canSee(caller, endpoint.id)) return endpoint;
+  throw new PlatformError('scope-missing', `access denied: the key does not reach ${endpoint.id}`);
 }

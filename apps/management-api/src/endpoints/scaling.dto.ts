@@ -5,27 +5,34 @@ import { ChoiceField, IntegerField, NumberField, VariantField } from '@berth/htt
 const QUEUE_DELAY_MIN_SECONDS = 0.5;
 
 export class QueueDelayScalingDto {
-  @ChoiceField(['QUEUE_DELAY'], { description: 'Scales on the time that jobs wait. Queue-based endpoints only.' })
+  @ChoiceField(['QUEUE_DELAY'], {
+    description: 'Scales on the time that jobs wait. Queue-based endpoints only.',
+    example: 'QUEUE_DELAY',
+  })
   readonly type!: 'QUEUE_DELAY';
 
   @NumberField({
     minimum: QUEUE_DELAY_MIN_SECONDS,
     description: 'Seconds that the oldest job may wait before a worker is added.',
+    example: 4,
   })
   readonly queueDelay!: number;
 }
 
 export class RequestCountScalingDto {
-  @ChoiceField(['REQUEST_COUNT'], { description: 'Scales on requests in flight. The only one for load balancing.' })
+  @ChoiceField(['REQUEST_COUNT'], {
+    description: 'Scales on requests in flight. The only one for load balancing.',
+    example: 'REQUEST_COUNT',
+  })
   readonly type!: 'REQUEST_COUNT';
 
-  @IntegerField({ minimum: 1, description: 'Requests in flight for which one worker is wanted.' })
+  @IntegerField({ minimum: 1, description: 'Requests in flight for which one worker is wanted.', example: 4 })
   readonly requestCount!: number;
 }
 
 /** Stands in where `type` is missing or unknown: only that is said, not that the other fields are unknown too. */
 class UnknownScalingDto {
-  @ChoiceField(['QUEUE_DELAY', 'REQUEST_COUNT'], { description: 'The scaler.' })
+  @ChoiceField(['QUEUE_DELAY', 'REQUEST_COUNT'], { description: 'The scaler.', example: 'QUEUE_DELAY' })
   readonly type!: string;
 
   @Allow()
@@ -48,7 +55,7 @@ export const SCALING_SCHEMA: ApiPropertyOptions = {
   },
 };
 
-export const ScalingField = (): PropertyDecorator =>
+export const ScalingField = (presence: { readonly isOptional?: boolean } = {}): PropertyDecorator =>
   VariantField(
     {
       variants: [
@@ -58,5 +65,9 @@ export const ScalingField = (): PropertyDecorator =>
       fallback: UnknownScalingDto,
     },
     SCALING_SCHEMA,
-    { description: 'How many workers are wanted. A load-balanced endpoint takes REQUEST_COUNT, otherwise 400.' },
+    {
+      ...presence,
+      description: 'How many workers are wanted. A load-balanced endpoint takes REQUEST_COUNT, otherwise 400.',
+      example: { type: 'QUEUE_DELAY', queueDelay: 4 },
+    },
   );

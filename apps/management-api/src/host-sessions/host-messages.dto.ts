@@ -10,6 +10,7 @@ import {
   IsOptional,
   IsString,
   Matches,
+  Max,
   MaxLength,
   Min,
   ValidateNested,
@@ -25,6 +26,7 @@ import {
   type WorkerPhase,
 } from '@berth/domain';
 import type { JoinRequest, ReportRequest } from '@berth/contracts';
+import { INTEGER_MAX } from '@berth/http';
 
 const WORKERS_MAX = 4_096;
 const GPUS_MAX = 256;
@@ -146,6 +148,7 @@ export class ReportRequestDto implements ReportRequest {
 
   @IsInt()
   @Min(0)
+  @Max(INTEGER_MAX)
   sequence!: number;
 
   @IsObject()

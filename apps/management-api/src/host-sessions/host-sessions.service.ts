@@ -1,11 +1,13 @@
 import { PlatformError, type HostId } from '@berth/domain';
-import type { HostReply, JoinReply, JoinRequest, ReportRequest } from '@berth/contracts';
+import type { DesiredWorker, HostReply, JoinReply, JoinRequest, ReportRequest } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
-import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
+import type { AssignedWorker, HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
+import type { RegistryCredentialsService } from '../registries/registry-credentials.service.js';
 import { hashSecret, isSameHash } from './secret-hash.js';
 
 export interface HostSessionsOptions {
   readonly store: HostSessionsStore;
+  readonly credentials: Pick<RegistryCredentialsService, 'open'>;
   readonly clock: Clock;
   /** Told when something that the control loops decide on has changed. */
   readonly onChange: () => void;
@@ -56,7 +58,14 @@ export class HostSessionsService {
       receivedAtMs: clock.nowMs(),
     });
     if (outcome === 'changed') onChange();
-    return { desired: await store.desired(hostId), dataCenterId: host.dataCenterId };
+    const desired = await store.desired(hostId);
+    return { desired: desired.map((worker) => this.#opened(worker)), dataCenterId: host.dataCenterId };
+  }
+
+  /** Only here, on the way to the host that pulls the image, are the credentials readable. */
+  #opened({ sealedRegistry, ...worker }: AssignedWorker): DesiredWorker {
+    const registryCredentials = sealedRegistry === undefined ? null : this.#options.credentials.open(sealedRegistry);
+    return registryCredentials === null ? worker : { ...worker, registryCredentials };
   }
 
   async #find(hostId: HostId): Promise<{ readonly secretHash: string | null; readonly dataCenterId: string }> {

@@ -5,50 +5,53 @@ export class JoinTokenBody {
   @ApiProperty()
   readonly hostId!: string;
 
-  @ApiProperty({ description: 'For one use. It is shown this once.' })
+  @ApiProperty({
+    description: 'For one use. It is shown this once.',
+    example: 'bjt_k3v9x0q2m7a1zd_q8w2e5r1t6y9ui3o4p7a0s1dq8w2e5r1t6y9ui3o',
+  })
   readonly token!: string;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ format: 'date-time', description: 'End of its life.' })
   readonly expiresAt!: string;
 }
 
 export class HostGpuBody {
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Place among the GPUs of the host.', example: 0 })
   readonly index!: number;
 
-  @ApiProperty()
+  @ApiProperty({ description: 'GPU type of the catalog.', example: 'NVIDIA GeForce RTX 4090' })
   readonly typeId!: string;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Memory of the GPU.', example: 25_769_803_776 })
   readonly memoryBytes!: number;
 }
 
 export class InventoryBody {
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ type: 'number', minimum: 0, description: 'vCPU for workers.', example: 64 })
   readonly vcpus!: number;
 
-  @ApiProperty({ description: 'More vCPU are reported than the machine has.' })
+  @ApiProperty({ description: 'More vCPU are reported than the machine has.', example: false })
   readonly isOvercommitted!: boolean;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ type: 'number', minimum: 0, description: 'Memory for workers.', example: 274_877_906_944 })
   readonly memoryBytes!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ type: 'number', minimum: 0, description: 'Disk for workers.', example: 1_099_511_627_776 })
   readonly diskBytes!: number;
 
-  @ApiProperty({ type: () => [HostGpuBody] })
+  @ApiProperty({ type: () => [HostGpuBody], description: 'Empty: a host for CPU endpoints.' })
   readonly gpus!: readonly HostGpuBody[];
 
-  @ApiProperty({ description: 'The GPUs are pretended, for trying Berth without one.' })
+  @ApiProperty({ description: 'The GPUs are pretended, for trying Berth without one.', example: false })
   readonly areGpusSimulated!: boolean;
 
-  @ApiProperty({ type: String, nullable: true, description: "The driver's highest version." })
+  @ApiProperty({ type: String, nullable: true, description: "The driver's highest version.", example: '12.4' })
   readonly cudaVersion!: string | null;
 
-  @ApiProperty({ enum: ['docker', 'process', 'kubernetes'] })
+  @ApiProperty({ enum: ['docker', 'process', 'kubernetes'], description: 'How it runs workers.' })
   readonly runtime!: Inventory['runtime'];
 
-  @ApiProperty({ type: [String], description: 'Images that are present.' })
+  @ApiProperty({ type: [String], description: 'Images that are present.', example: ['local/echo'] })
   readonly images!: readonly string[];
 }
 
@@ -62,10 +65,18 @@ export class HostBody {
   @ApiProperty()
   readonly dataCenterId!: string;
 
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: "The operator's own words about the host.",
+    example: { rack: '7' },
+  })
   readonly labels!: Readonly<Record<string, string>>;
 
-  @ApiProperty({ enum: ['ready', 'cordoned', 'draining'] })
+  @ApiProperty({
+    enum: ['ready', 'cordoned', 'draining'],
+    description: '`cordoned`: it gets no new workers. `draining`: its workers leave as well.',
+  })
   readonly state!: HostIntent;
 
   @ApiProperty({ description: 'It reports, and new workers may be placed on it unless its state forbids it.' })
@@ -74,7 +85,12 @@ export class HostBody {
   @ApiProperty({ type: () => InventoryBody, nullable: true, description: 'Null until the host has joined.' })
   readonly inventory!: InventoryBody | null;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Its last report; null before the first.',
+  })
   readonly lastSeenAt!: string | null;
 
   @ApiProperty({ format: 'date-time' })
@@ -88,10 +104,16 @@ export class HostWorkerBody {
   @ApiProperty()
   readonly endpointId!: string;
 
-  @ApiProperty({ enum: ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'] })
+  @ApiProperty({
+    enum: ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'],
+    description: 'As the host reports it.',
+  })
   readonly status!: WorkerStatus;
 
-  @ApiProperty()
+  @ApiProperty({
+    description: 'Why it is in this state; empty when there is nothing to say.',
+    example: 'pulling the image',
+  })
   readonly reason!: string;
 }
 

@@ -29,7 +29,8 @@ export class CreateJoinTokenDto {
     keyPattern: /^[A-Za-z0-9][A-Za-z0-9._/-]*$/,
     keysMax: LABELS_MAX,
     bytesMax: LABELS_BYTES_MAX,
-    description: "The operator's own words about the host.",
+    description: "The operator's own words about the host: at most 64, 16 KiB in all.",
+    example: { rack: '7' },
   })
   readonly labels?: Record<string, string>;
 

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { HostId } from '@berth/domain';
-import { ApiProblems, RequireScope } from '@berth/http';
+import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import { CLOCK } from '../clock.port.js';
 import { HostBody, HostDetailBody, HostListBody, JoinTokenBody } from './host.body.js';
@@ -25,18 +25,17 @@ export class HostsController {
   }
 
   @Post('join-tokens')
+  @Idempotent({ showsSecret: true })
   @ApiOperation({ summary: 'Invite a host', description: 'The token joins one host, once.' })
   @ApiCreatedResponse({ type: JoinTokenBody })
-  @ApiProblems(400, 401, 403, 415, 422, 503)
-  async invite(@Body() dto: CreateJoinTokenDto): Promise<JoinTokenBody> {
-    const { expiresAtMs, hostId, token } = await this.#hosts.invite(dto);
+  async invite(@CurrentCaller() caller: Caller, @Body() dto: CreateJoinTokenDto): Promise<JoinTokenBody> {
+    const { expiresAtMs, hostId, token } = await this.#hosts.invite(caller, dto);
     return { hostId, token, expiresAt: new Date(expiresAtMs).toISOString() };
   }
 
   @Get()
   @ApiOperation({ summary: 'List all hosts' })
   @ApiOkResponse({ type: HostListBody })
-  @ApiProblems(401, 403, 503)
   async list(): Promise<HostListBody> {
     const hosts = await this.#hosts.list();
     return { hosts: hosts.map((host) => toHostBody(host, this.#clock.nowMs())) };
@@ -45,7 +44,7 @@ export class HostsController {
   @Get(':id')
   @ApiOperation({ summary: 'Read a host with its inventory and workers' })
   @ApiOkResponse({ type: HostDetailBody })
-  @ApiProblems(401, 403, 404, 503)
+  @ApiProblems('host-not-found')
   async get(@Param('id') id: HostId): Promise<HostDetailBody> {
     const { host, workers } = await this.#hosts.get(id);
     return { ...toHostBody(host, this.#clock.nowMs()), workers: workers.map(toHostWorkerBody) };
@@ -55,9 +54,13 @@ export class HostsController {
   @HttpCode(OK)
   @ApiOperation({ summary: 'Cordon, uncordon or drain a host' })
   @ApiOkResponse({ type: HostBody })
-  @ApiProblems(400, 401, 403, 404, 415, 422, 503)
-  async act(@Param('id') id: HostId, @Body() { action }: HostActionDto): Promise<HostBody> {
-    return toHostBody(await this.#hosts.act(id, action), this.#clock.nowMs());
+  @ApiProblems('host-not-found')
+  async act(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: HostId,
+    @Body() { action }: HostActionDto,
+  ): Promise<HostBody> {
+    return toHostBody(await this.#hosts.act(caller, id, action), this.#clock.nowMs());
   }
 
   @Delete(':id')
@@ -67,8 +70,8 @@ export class HostsController {
     description: 'It may do nothing from then on; its workers are placed elsewhere.',
   })
   @ApiNoContentResponse()
-  @ApiProblems(401, 403, 404, 503)
-  async delete(@Param('id') id: HostId): Promise<void> {
-    await this.#hosts.delete(id);
+  @ApiProblems('host-not-found')
+  async delete(@CurrentCaller() caller: Caller, @Param('id') id: HostId): Promise<void> {
+    await this.#hosts.delete(caller, id);
   }
 }

@@ -1,6 +1,9 @@
-import { PlatformError, type HostId, type HostIntent, type Worker } from '@berth/domain';
+import { PlatformError, fieldChanges, type HostId, type HostIntent, type Worker } from '@berth/domain';
+import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
+import type { AuditAction, AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { Transactions } from '../transactions.port.js';
 import {
   DATA_CENTER_DEFAULT,
   TOKEN_LIFE_DEFAULT_SECONDS,
@@ -14,6 +17,8 @@ type MakeJoinToken = (hostId: HostId) => { readonly token: string; readonly hash
 
 export interface HostsServiceOptions {
   readonly records: HostRecords;
+  readonly transactions: Transactions;
+  readonly audit: AuditTrail;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;
@@ -28,6 +33,12 @@ const INTENT_OF_ACTION: Readonly<Record<HostAction, HostIntent>> = {
   drain: 'draining',
 };
 
+const AUDIT_OF_ACTION = {
+  cordon: 'host.cordoned',
+  uncordon: 'host.uncordoned',
+  drain: 'host.draining',
+} as const satisfies Record<HostAction, AuditAction>;
+
 /** Machines of the installation; for operators. */
 export class HostsService {
   readonly #options: HostsServiceOptions;
@@ -38,9 +49,10 @@ export class HostsService {
 
   /** A host that may join once with the token, which is in the answer this once. */
   async invite(
+    caller: Caller,
     dto: CreateJoinTokenDto,
   ): Promise<{ readonly hostId: HostId; readonly token: string; readonly expiresAtMs: number }> {
-    const { clock, makeJoinToken, random, records, snapshots } = this.#options;
+    const { audit, clock, makeJoinToken, random, records, snapshots, transactions } = this.#options;
     const nowMs = clock.nowMs();
     const host: HostRecord = {
       id: random.id(ID_LENGTH) as HostId,
@@ -54,7 +66,13 @@ export class HostsService {
     };
     const { hash, token } = makeJoinToken(host.id);
     const expiresAtMs = nowMs + (dto.expiresInSeconds ?? TOKEN_LIFE_DEFAULT_SECONDS) * 1000;
-    await records.insert({ host, tokenHash: hash, tokenExpiresAtMs: expiresAtMs }, () => snapshots.putHost(host));
+    await transactions.run(async () => {
+      await records.insert({ host, tokenHash: hash, tokenExpiresAtMs: expiresAtMs });
+      const { dataCenterId, labels, name } = host;
+      const diff = fieldChanges({}, { name, dataCenterId, labels });
+      await audit.append({ caller, action: 'host.invited', resourceId: host.id, diff });
+      await snapshots.putHost(host);
+    });
     return { hostId: host.id, token, expiresAtMs };
   }
 
@@ -70,18 +88,27 @@ export class HostsService {
   }
 
   /** @throws PlatformError `host-not-found` */
-  async act(id: HostId, action: HostAction): Promise<HostRecord> {
-    const { records, snapshots } = this.#options;
+  async act(caller: Caller, id: HostId, action: HostAction): Promise<HostRecord> {
+    const { audit, records, snapshots, transactions } = this.#options;
     const intent = INTENT_OF_ACTION[action];
-    const host = found(await records.setIntent(id, intent, () => snapshots.putHost({ id, intent })));
+    const host = await transactions.run(async () => {
+      const changed = found(await records.setIntent(id, intent));
+      await audit.append({ caller, action: AUDIT_OF_ACTION[action], resourceId: id, diff: [] });
+      await snapshots.putHost({ id, intent });
+      return changed;
+    });
     snapshots.announce('all');
     return host;
   }
 
   /** From then on the host may do nothing; its workers are placed elsewhere. @throws PlatformError `host-not-found` */
-  async delete(id: HostId): Promise<void> {
-    const { records, snapshots } = this.#options;
-    if (!(await records.delete(id, () => snapshots.removeHost(id)))) found(null);
+  async delete(caller: Caller, id: HostId): Promise<void> {
+    const { audit, records, snapshots, transactions } = this.#options;
+    await transactions.run(async () => {
+      if (!(await records.delete(id))) found(null);
+      await audit.append({ caller, action: 'host.deleted', resourceId: id, diff: [] });
+      await snapshots.removeHost(id);
+    });
     snapshots.announce('all');
   }
 }

@@ -1,31 +1,52 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { ProblemBody, declaredAccess } from '@berth/http';
+import { mapOperations, type ApiDocument } from './api-document.js';
+import { describeEdge } from './describe-edge.js';
+import { describeMembers } from './describe-members.js';
+import { describeRequests } from './describe-requests.js';
+import { DESCRIPTION, describeTags } from './document-text.js';
+import { toOpenApi31 } from './to-openapi-31.js';
 
-const DESCRIPTION = [
-  'Endpoints, their workers, API keys, accounts and hosts.',
-  '',
-  'Every request carries `Authorization: Bearer <API_KEY>`. Errors are `application/problem+json`; their `type` is a page',
-  'that says what happened and how to mend it, their `instance` the id under which the log knows the request.',
-  'Unknown ids and ids of other accounts get the same 404.',
-].join('\n');
+const VERSION = '2.0.0';
 
-/** The interface as the code has it: every operation with its bodies and problems. */
-export const openApiDocument = (app: INestApplication): OpenAPIObject =>
+/** The interface as the code has it: every operation with its bodies, headers and problems. */
+export function openApiDocument(app: INestApplication): ApiDocument {
+  const access = declaredAccess(app);
+  const declared = describeMembers(toOpenApi31(fromDecorators(app)));
+  const described = describeRequests(describeEdge(declared, (operationId) => access.get(handlerOf(operationId))));
+  return describeTags(mapOperations(described, (each) => ({ ...each, operationId: idOf(each.operationId) })));
+}
+
+/** A handler under several paths has an operation for each, numbered from 0: `DataCentersController.list[1]`. */
+const NUMBER = /\[(\d+)\]$/;
+
+const handlerOf = (operationId: string): string => operationId.replace(NUMBER, '');
+
+/** What generators make a function's name of: `DataCenters.list2`. */
+const idOf = (operationId: string): string =>
+  operationId
+    .replace('Controller.', '.')
+    .replace(NUMBER, (_, number) => (number === '0' ? '' : String(Number(number) + 1)));
+
+/** What the decorators of controllers and bodies say. */
+const fromDecorators = (app: INestApplication): ApiDocument =>
   SwaggerModule.createDocument(
     app,
     new DocumentBuilder()
+      // Says that null is a type of its own.
+      .setOpenAPIVersion('3.1.0')
       .setTitle('Berth management API')
-      .setVersion('2.0.0')
+      .setVersion(VERSION)
       .setDescription(DESCRIPTION)
-      .addBearerAuth({ type: 'http', scheme: 'bearer' }, 'apiKey')
-      .addSecurityRequirements('apiKey')
+      .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `Bearer bk_…`.' }, 'apiKey')
       .build(),
-    { operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '')}.${method}` },
-  );
+    { operationIdFactory: (controller, method) => `${controller}.${method}`, extraModels: [ProblemBody] },
+  ) as unknown as ApiDocument;
 
 /** `/openapi.json`, and `/docs` with a page whose files all come from this process. */
 export function serveOpenApi(app: INestApplication): void {
-  SwaggerModule.setup('docs', app, () => openApiDocument(app), {
+  SwaggerModule.setup('docs', app, () => openApiDocument(app) as unknown as OpenAPIObject, {
     jsonDocumentUrl: 'openapi.json',
     customSiteTitle: 'Berth management API',
   });

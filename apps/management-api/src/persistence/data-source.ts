@@ -1,46 +1,79 @@
+import type { Socket } from 'node:net';
 import { DataSource } from 'typeorm';
 import {
   AccountEntity,
   ApiKeyEntity,
+  AuditEntryEntity,
+  ClusterEntity,
   EndpointEntity,
   EndpointScalingEntity,
   HostEntity,
   JoinTokenEntity,
+  NetworkVolumeEntity,
+  PodEntity,
+  PodVolumeEntity,
+  RegistryEntity,
   ReleaseEntity,
+  TemplateEntity,
   WorkerEntity,
 } from './entities/index.js';
 import { FirstTables1763700000000 } from './migrations/1763700000000-first-tables.js';
+import { EndpointReleases1763800000000 } from './migrations/1763800000000-endpoint-releases.js';
+import { RequestLedgers1763800000001 } from './migrations/1763800000001-request-ledgers.js';
+import { TemplatesRegistriesVolumes1763800000002 } from './migrations/1763800000002-templates-registries-volumes.js';
+import { ClustersPods1763800000003 } from './migrations/1763800000003-clusters-pods.js';
+import { AuditTrail1763800000004 } from './migrations/1763800000004-audit-trail.js';
+import { EndpointReferences1763800000005 } from './migrations/1763800000005-endpoint-references.js';
+import { StricterFirstTables1763800000007 } from './migrations/1763800000007-stricter-first-tables.js';
 
 export interface DataSourceOptions {
   readonly url: string;
   /** Shown by PostgreSQL beside each connection. */
   readonly applicationName: string;
   readonly poolMax: number;
-  /** Longest time of one statement; 10 s unless given. */
+  /** Longest time of one statement; 10 s unless given. Half of it may be spent waiting for rows that others hold. */
   readonly statementTimeoutMs?: number;
 }
 
+/** For a connection of the pool as for a new one. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_DEFAULT_MS = 10_000;
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
 /** The one database of the control plane. Not connected yet: `initialize()` does that. */
-export const createDataSource = (options: DataSourceOptions): DataSource =>
-  new DataSource({
+export function createDataSource(options: DataSourceOptions): DataSource {
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_DEFAULT_MS;
+  return new DataSource({
     type: 'postgres',
     url: options.url,
     applicationName: options.applicationName,
     entities: [
       AccountEntity,
       ApiKeyEntity,
+      AuditEntryEntity,
+      ClusterEntity,
       EndpointEntity,
       EndpointScalingEntity,
       HostEntity,
       JoinTokenEntity,
+      NetworkVolumeEntity,
+      PodEntity,
+      PodVolumeEntity,
+      RegistryEntity,
       ReleaseEntity,
+      TemplateEntity,
       WorkerEntity,
     ],
-    migrations: [FirstTables1763700000000],
+    migrations: [
+      FirstTables1763700000000,
+      EndpointReleases1763800000000,
+      RequestLedgers1763800000001,
+      TemplatesRegistriesVolumes1763800000002,
+      ClustersPods1763800000003,
+      AuditTrail1763800000004,
+      EndpointReferences1763800000005,
+      StricterFirstTables1763800000007,
+    ],
     migrationsTableName: 'schema_migrations',
     // The library's own console lines are no log lines of ours; what goes wrong is thrown.
     logger: 'debug',
@@ -48,8 +81,28 @@ export const createDataSource = (options: DataSourceOptions): DataSource =>
     poolSize: options.poolMax,
     extra: {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_DEFAULT_MS,
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: statementTimeoutMs / 2,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       keepAlive: true,
+      onConnect: endWhenSilent(2 * statementTimeoutMs),
     },
   });
+}
+
+/** What we use of a client of the driver. */
+interface DriverClient {
+  readonly connection: { readonly stream: Socket };
+}
+
+/**
+ * A server that is frozen or cut off keeps none of the limits above. The whole connection is given up: the driver's own
+ * time limit would hand it back to the pool with its transaction still open, to be committed by the next user.
+ */
+const endWhenSilent =
+  (silenceMs: number) =>
+  ({ connection: { stream } }: DriverClient): void => {
+    stream.setTimeout(silenceMs, () => {
+      stream.destroy(new Error(`Connection terminated after ${silenceMs} ms of silence`));
+    });
+  };

@@ -1,5 +1,13 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { PlatformError } from '@berth/domain';
-import { QueryFailedError, type DataSource, type EntityManager } from 'typeorm';
+import {
+  QueryFailedError,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+  type DataSource,
+  type EntityManager,
+} from 'typeorm';
+import type { Transactions } from '../transactions.port.js';
 
 /** SQLSTATE classes and codes that mean "not now": connection, resources, operator intervention, lost races. */
 const TEMPORARY = /^(08|53|57|58)|^(40001|40P01|55P03|25P03)$/;
@@ -13,12 +21,25 @@ const CONNECTION_CODES: ReadonlySet<unknown> = new Set([
 /** Texts of the driver for errors that it gives no code. */
 const CONNECTION_TEXT =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
+/** What a connection answers that ended while nobody was waiting for it: between two statements of a transaction. */
+const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError];
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** The database as the stores use it: an outage is a `service-unavailable` that passes, never a defect of ours. */
-export class Database {
+interface Ambient {
+  readonly manager: EntityManager;
+  readonly afterCommit: (() => void)[];
+}
+
+/**
+ * The database as the stores use it: an outage is a `service-unavailable` that passes, never a defect of ours. Inside a
+ * transaction everything takes part in it, on its one connection: a request that needed a second one while it holds the
+ * first could wait for itself.
+ */
+export class Database implements Transactions {
   readonly #source: DataSource;
+  /** The transaction that the running code is in. */
+  readonly #ambient = new AsyncLocalStorage<Ambient>();
 
   constructor(source: DataSource) {
     this.#source = source;
@@ -26,17 +47,28 @@ export class Database {
 
   /** @throws PlatformError `service-unavailable` */
   read<T>(action: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return translated(() => action(this.#source.manager));
+    return translated(() => action(this.#ambient.getStore()?.manager ?? this.#source.manager));
   }
 
-  /** Reads that belong together, as of one instant. @throws PlatformError `service-unavailable` */
+  /** Reads that belong together, as of one instant; on a connection of their own. @throws PlatformError `service-unavailable` */
   snapshot<T>(action: (manager: EntityManager) => Promise<T>): Promise<T> {
     return translated(() => this.#source.transaction('REPEATABLE READ', action));
   }
 
-  /** All or nothing. @throws PlatformError `service-unavailable` */
+  /** All or nothing; inside another transaction a part of that one. @throws PlatformError `service-unavailable` */
   transaction<T>(action: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return translated(() => this.#source.transaction(action));
+    const outer = this.#ambient.getStore();
+    return outer === undefined ? this.#begin(action) : action(outer.manager);
+  }
+
+  run<T>(action: () => Promise<T>): Promise<T> {
+    return this.transaction(action);
+  }
+
+  afterCommit(action: () => void): void {
+    const ambient = this.#ambient.getStore();
+    if (ambient === undefined) action();
+    else ambient.afterCommit.push(action);
   }
 
   /** @throws PlatformError when it does not answer */
@@ -47,6 +79,15 @@ export class Database {
   /** True while there is a migration that has not been run. */
   async isBehind(): Promise<boolean> {
     return translated(() => this.#source.showMigrations());
+  }
+
+  async #begin<T>(action: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const afterCommit: (() => void)[] = [];
+    const result = await translated(() =>
+      this.#source.transaction((manager) => this.#ambient.run({ manager, afterCommit }, () => action(manager))),
+    );
+    for (const each of afterCommit) each();
+    return result;
   }
 }
 
@@ -66,6 +107,7 @@ const unavailable = (cause: unknown): PlatformError =>
 
 function isTemporary(error: unknown): boolean {
   if (error instanceof PlatformError) return false;
+  if (RELEASED.some((released) => error instanceof released)) return true;
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
   if (typeof cause !== 'object' || cause === null) return false;
   const code = 'code' in cause ? cause.code : undefined;

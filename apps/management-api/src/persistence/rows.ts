@@ -9,6 +9,7 @@ export const toEndpoint = (row: EndpointEntity): Endpoint => ({
   accountId: row.accountId as AccountId,
   spec: row.spec,
   release: row.release,
+  version: row.version,
   createdAtMs: row.createdAt.getTime(),
 });
 

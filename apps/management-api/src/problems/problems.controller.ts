@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, Public } from '@berth/http';
+import { Public } from '@berth/http';
 import { ProblemPagesService } from './problem-pages.service.js';
 
 @ApiTags('Problems')
@@ -18,7 +18,6 @@ export class ProblemsController {
   @Header('content-type', 'text/plain; charset=utf-8')
   @ApiOperation({ summary: 'What a kind of problem means and how to mend it' })
   @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
-  @ApiProblems(404)
   page(@Param('code') code: string): Promise<string> {
     return this.#pages.page(code);
   }

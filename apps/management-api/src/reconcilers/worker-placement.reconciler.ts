@@ -129,7 +129,8 @@ export class WorkerPlacement {
 
   async #create(endpoint: FleetEndpoint, release: number, pass: PlacementPass): Promise<Worker | Unplaced> {
     const loads: HostLoad[] = [...pass.hosts.values()].map((host) => ({ host, taken: pass.taken.get(host.id) ?? [] }));
-    const placed = placeWorker(placementRequestOf(endpoint.spec), loads, pass.nowMs);
+    const request = placementRequestOf(endpoint.spec, endpoint.volumeDataCenterIds);
+    const placed = placeWorker(request, loads, pass.nowMs);
     if (placed.kind === 'unplaced') return placed;
     const worker: Worker = {
       id: this.#options.random.id(WORKER_ID_LENGTH) as WorkerId,
@@ -162,7 +163,6 @@ const plan = (endpoint: FleetEndpoint, { desired, workers }: PlacementWish, pass
     {
       isDeleted: endpoint.deletedAtMs !== null,
       release: endpoint.release,
-      isReleasePulled: true,
       desiredWorkers: desired,
       workersMax: endpoint.spec.workers.max,
       workers,

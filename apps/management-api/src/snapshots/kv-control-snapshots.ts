@@ -8,6 +8,7 @@ import {
 import type { Endpoint, EndpointId, HostId, HostIntent } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { SnapshotWriter, plainCodec, publishOneWay, type Broker } from '@berth/messaging';
+import type { Transactions } from '../transactions.port.js';
 import { endpointSnapshot, hostSnapshot, type ControlSnapshots } from './control-snapshots.port.js';
 
 /** Snapshots in the broker's buckets. */
@@ -16,9 +17,11 @@ export class KvControlSnapshots implements ControlSnapshots {
   readonly apiKeys: SnapshotWriter<ApiKeySnapshot>;
   readonly hosts: SnapshotWriter<HostSnapshot>;
   readonly #broker: Broker;
+  readonly #transactions: Pick<Transactions, 'afterCommit'>;
 
-  constructor(broker: Broker, clock: Clock) {
+  constructor(broker: Broker, clock: Clock, transactions: Pick<Transactions, 'afterCommit'>) {
     this.#broker = broker;
+    this.#transactions = transactions;
     this.endpoints = new SnapshotWriter({ broker, clock, bucket: BUCKETS.endpoints, codec: plainCodec() });
     this.apiKeys = new SnapshotWriter({ broker, clock, bucket: BUCKETS.apiKeys, codec: plainCodec() });
     this.hosts = new SnapshotWriter({ broker, clock, bucket: BUCKETS.hosts, codec: plainCodec() });
@@ -49,6 +52,9 @@ export class KvControlSnapshots implements ControlSnapshots {
   }
 
   announce(endpointId: EndpointId | 'all'): void {
-    publishOneWay(this.#broker.connection, CONTROL_HINT_SUBJECT, { endpointId });
+    // A hint that comes before the commit would hurry a loop to rows that it cannot see yet.
+    this.#transactions.afterCommit(() => {
+      publishOneWay(this.#broker.connection, CONTROL_HINT_SUBJECT, { endpointId });
+    });
   }
 }

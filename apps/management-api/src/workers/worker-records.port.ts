@@ -1,4 +1,4 @@
-import type { EndpointId, Worker } from '@berth/domain';
+import type { AccountId, EndpointId, Worker } from '@berth/domain';
 
 /** A worker with what is shown beside it. */
 export interface PlacedWorker extends Worker {
@@ -25,9 +25,10 @@ export interface ScalingDecision {
   readonly waiting: readonly WaitingWorker[];
 }
 
+/** Every method is about an endpoint of one account. */
 export interface WorkerRecords {
-  /** Oldest first. */
-  ofEndpoint(endpointId: EndpointId): Promise<readonly PlacedWorker[]>;
+  /** Oldest first. What its host has removed is only waiting to be forgotten, and is not there. */
+  ofEndpoint(accountId: AccountId, endpointId: EndpointId): Promise<readonly PlacedWorker[]>;
   /** Null before the loop has looked at the endpoint. */
-  scalingOf(endpointId: EndpointId): Promise<ScalingDecision | null>;
+  scalingOf(accountId: AccountId, endpointId: EndpointId): Promise<ScalingDecision | null>;
 }

@@ -4,96 +4,109 @@ import type { WorkerStatus } from '@berth/domain';
 const STATUSES = ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'];
 
 export class WorkerBody {
-  @ApiProperty()
+  @ApiProperty({ example: 'w4k9x0q2m7a1zd' })
   readonly id!: string;
 
-  @ApiProperty({ enum: STATUSES })
+  @ApiProperty({
+    description:
+      '`RUNNING`: has work. `IDLE`: waits for some. `INITIALIZING`: not there yet. `UNHEALTHY`: its starts fail.',
+    enum: STATUSES,
+    example: 'RUNNING',
+  })
   readonly status!: WorkerStatus;
 
-  @ApiProperty({ description: 'Why it is in this state; empty when there is nothing to say.' })
+  @ApiProperty({ description: 'Why it is in this state; empty when there is nothing to say.', example: '' })
   readonly reason!: string;
 
-  @ApiProperty({ description: "It runs an older release than the endpoint's latest." })
+  @ApiProperty({ description: "It runs an older release than the endpoint's latest.", example: false })
   readonly isStale!: boolean;
 
-  @ApiProperty({ type: 'integer', description: 'Its release.' })
+  @ApiProperty({ type: 'integer', description: 'Its release.', example: 3 })
   readonly version!: number;
 
-  @ApiProperty({ required: false })
+  @ApiProperty({ required: false, example: 'registry.example.com/team/worker:1.4' })
   readonly image?: string;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ type: 'integer', example: 1 })
   readonly gpuCount!: number;
 
-  @ApiProperty({ required: false })
+  @ApiProperty({ required: false, example: 'NVIDIA GeForce RTX 4090' })
   readonly gpuTypeId?: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'h7b2c5d8e1f4g9' })
   readonly hostId!: string;
 
-  @ApiProperty()
+  @ApiProperty({ example: 'EU-RO-1' })
   readonly dataCenterId!: string;
 
-  @ApiProperty({ required: false, format: 'date-time' })
+  @ApiProperty({
+    description: 'Absent before its container has started.',
+    required: false,
+    format: 'date-time',
+    example: '2026-01-01T12:00:00.000Z',
+  })
   readonly startedAt?: string;
 
-  @ApiProperty({ required: false, type: 'integer', description: 'Seconds since startedAt.' })
+  @ApiProperty({ required: false, type: 'integer', description: 'Seconds since startedAt.', example: 3600 })
   readonly uptimeSeconds?: number;
 }
 
 export class WorkerSummaryBody {
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ description: 'How many are RUNNING.', type: 'integer', example: 1 })
   readonly running!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ description: 'How many are IDLE.', type: 'integer', example: 0 })
   readonly idle!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ description: 'How many are INITIALIZING.', type: 'integer', example: 1 })
   readonly initializing!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ description: 'How many are THROTTLED.', type: 'integer', example: 0 })
   readonly throttled!: number;
 
-  @ApiProperty({ type: 'integer' })
+  @ApiProperty({ description: 'How many are UNHEALTHY.', type: 'integer', example: 0 })
   readonly unhealthy!: number;
 
-  @ApiProperty({ type: 'integer', description: 'The sum of the others.' })
+  @ApiProperty({ type: 'integer', description: 'The sum of the others.', example: 2 })
   readonly total!: number;
 }
 
 export class RejectedHostBody {
-  @ApiProperty()
+  @ApiProperty({ example: 'h7b2c5d8e1f4g9' })
   readonly id!: string;
 
-  @ApiProperty({ description: 'What speaks against this host.' })
+  @ApiProperty({ description: 'What speaks against this host.', example: 'the worker needs 4 vCPU, 2 are free' })
   readonly reason!: string;
 }
 
 export class WaitingWorkerBody {
-  @ApiProperty()
+  @ApiProperty({ description: 'Why it could not be placed, as a word to branch on.', example: 'vcpu' })
   readonly reason!: string;
 
-  @ApiProperty()
+  @ApiProperty({
+    description: 'The same for people.',
+    example: 'one host was looked at; h7b2c5d8e1f4g9 came nearest: the worker needs 4 vCPU, 2 are free',
+  })
   readonly detail!: string;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ description: 'Since when.', format: 'date-time', example: '2026-01-01T12:00:00.000Z' })
   readonly since!: string;
 
-  @ApiProperty({ type: () => [RejectedHostBody] })
+  @ApiProperty({ description: 'What each host lacks.', type: () => [RejectedHostBody] })
   readonly hosts!: readonly RejectedHostBody[];
 }
 
 export class ScalingDecisionBody {
-  @ApiProperty({ type: 'integer', description: 'Workers that are wanted.' })
+  @ApiProperty({ type: 'integer', description: 'Workers that are wanted.', example: 2 })
   readonly desired!: number;
 
-  @ApiProperty()
+  @ApiProperty({ description: 'Why so many, as a word to branch on.', example: 'demand' })
   readonly reason!: string;
 
-  @ApiProperty({ description: 'The reason with the numbers that it rests on.' })
+  @ApiProperty({ description: 'The reason with the numbers that it rests on.', example: '2 jobs wait' })
   readonly detail!: string;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ description: 'When that was decided.', format: 'date-time', example: '2026-01-01T12:00:00.000Z' })
   readonly decidedAt!: string;
 }
 
@@ -101,10 +114,10 @@ export class WorkerListBody {
   @ApiProperty({ type: () => [WorkerBody], description: 'Oldest first.' })
   readonly workers!: readonly WorkerBody[];
 
-  @ApiProperty()
+  @ApiProperty({ description: 'The workers counted by their state.' })
   readonly summary!: WorkerSummaryBody;
 
-  @ApiProperty({ type: 'integer', description: "The endpoint's latest release." })
+  @ApiProperty({ type: 'integer', description: "The endpoint's latest release.", example: 3 })
   readonly endpointVersion!: number;
 
   @ApiProperty({ type: () => [WaitingWorkerBody], description: 'Workers that are wanted and could not be placed.' })

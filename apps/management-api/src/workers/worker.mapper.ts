@@ -10,9 +10,7 @@ export function toWorkerList(
   { scaling, workers }: { readonly workers: readonly PlacedWorker[]; readonly scaling: ScalingDecision | null },
   nowMs: number,
 ): WorkerListBody {
-  // What its host has removed is only waiting to be forgotten.
-  const shown = workers.filter(({ observed }) => observed?.phase !== 'removed');
-  const bodies = shown.map((worker) => toWorkerBody(worker, endpoint.release, nowMs));
+  const bodies = workers.map((worker) => toWorkerBody(worker, endpoint.release, nowMs));
   return {
     workers: bodies,
     summary: summaryOf(bodies),

@@ -21,7 +21,7 @@ export class WorkersController {
     description: 'With the reason of each state, and in `waiting` why a wanted worker could not be placed.',
   })
   @ApiOkResponse({ type: WorkerListBody })
-  @ApiProblems(401, 403, 404, 503)
+  @ApiProblems('endpoint-not-found')
   list(@CurrentCaller() caller: Caller, @Param('id') id: EndpointId): Promise<WorkerListBody> {
     return this.#workers.list(caller, id);
   }

@@ -24,7 +24,8 @@ export class WorkersService {
   async list(caller: Caller, id: EndpointId): Promise<WorkerListBody> {
     const { clock, endpoints, records } = this.#options;
     const endpoint = await endpoints.get(caller, id);
-    const [workers, scaling] = await Promise.all([records.ofEndpoint(id), records.scalingOf(id)]);
+    const { accountId } = caller;
+    const [workers, scaling] = await Promise.all([records.ofEndpoint(accountId, id), records.scalingOf(accountId, id)]);
     return toWorkerList(endpoint, { workers, scaling }, clock.nowMs());
   }
 }

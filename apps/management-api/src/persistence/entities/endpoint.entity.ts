@@ -16,6 +16,10 @@ export class EndpointEntity {
   @Column({ type: 'integer' })
   release!: number;
 
+  /** Counts changes of every kind, from 1. */
+  @Column({ type: 'integer', default: 1 })
+  version!: number;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 

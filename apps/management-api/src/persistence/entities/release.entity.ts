@@ -13,6 +13,14 @@ export class ReleaseEntity {
   @Column({ type: 'jsonb' })
   container!: ContainerSpec;
 
+  /** `FieldChange` each: what the release changed. Empty for the first. */
+  @Column({ type: 'jsonb', default: [] })
+  diff!: object[];
+
+  /** The API key that made it; null where that was not kept yet. */
+  @Column({ name: 'created_by', type: 'text', nullable: true })
+  createdBy!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 }

@@ -1,16 +1,9 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { ForwardMigration } from '../forward-migration.js';
 
-/** Forward only: a schema that is out in the world is changed by the next migration, never taken back. */
-export class FirstTables1763700000000 implements MigrationInterface {
+/** Accounts with their keys and endpoints, hosts with their workers, and who leads the control loops. */
+export class FirstTables1763700000000 extends ForwardMigration {
   readonly name = 'FirstTables1763700000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    for (const statement of STATEMENTS) await runner.query(statement);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations only go forward.'));
-  }
+  protected readonly statements = STATEMENTS;
 }
 
 const STATEMENTS: readonly string[] = [

@@ -13,16 +13,11 @@ export class AccountsStore implements AccountRecords {
     this.#database = database;
   }
 
-  insert(
-    account: Account,
-    firstKey: { readonly name: string; readonly snapshot: ApiKeySnapshot },
-    publish: () => Promise<void>,
-  ): Promise<void> {
+  insert(account: Account, firstKey: { readonly name: string; readonly snapshot: ApiKeySnapshot }): Promise<void> {
     const { createdAtMs, id, name } = account;
     return this.#database.transaction(async (manager) => {
       await manager.insert(AccountEntity, { id, name, createdAt: new Date(createdAtMs), deletedAt: null });
       await manager.insert(ApiKeyEntity, apiKeyRow({ ...firstKey.snapshot, name: firstKey.name, createdAtMs }));
-      await publish();
     });
   }
 
@@ -38,21 +33,21 @@ export class AccountsStore implements AccountRecords {
     return row === null ? null : toAccount(row);
   }
 
-  delete(id: AccountId, nowMs: number, publish: (remains: AccountRemains) => Promise<void>): Promise<boolean> {
+  delete(id: AccountId, nowMs: number): Promise<AccountRemains | null> {
     return this.#database.transaction(async (manager) => {
       const account = await manager.findOne(AccountEntity, {
         where: { id, deletedAt: IsNull() },
         lock: { mode: 'pessimistic_write' },
       });
-      if (account === null) return false;
+      if (account === null) return null;
       const endpoints = await manager.findBy(EndpointEntity, { accountId: id, deletedAt: IsNull() });
       const keys = await manager.findBy(ApiKeyEntity, { accountId: id });
       const deletedAt = new Date(nowMs);
       await manager.update(AccountEntity, { id }, { deletedAt });
       await manager.update(EndpointEntity, { accountId: id, deletedAt: IsNull() }, { deletedAt });
+      await manager.query(`DELETE FROM endpoint_volumes WHERE account_id = $1`, [id]);
       await manager.delete(ApiKeyEntity, { accountId: id });
-      await publish({ endpoints: endpoints.map(toEndpoint), keyPrefixes: keys.map(({ prefix }) => prefix) });
-      return true;
+      return { endpoints: endpoints.map(toEndpoint), keyPrefixes: keys.map(({ prefix }) => prefix) };
     });
   }
 

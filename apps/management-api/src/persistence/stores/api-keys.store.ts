@@ -8,6 +8,10 @@ import { ApiKeyEntity, EndpointEntity } from '../entities/index.js';
 import { apiKeyRow, toApiKeyRecord, toApiKeySnapshot } from '../rows.js';
 import { requireAccount } from './endpoints.store.js';
 
+const BY_PREFIX = `
+  SELECT id, account_id AS "accountId", prefix, hash, scopes, endpoint_ids AS "endpointIds", expires_at AS "expiresAt"
+    FROM api_keys WHERE prefix = $1`;
+
 /** Also the directory by which this process's own requests are let in: a revoked key is refused at once. */
 export class ApiKeysStore implements ApiKeyRecords, ApiKeyDirectory {
   readonly #database: Database;
@@ -16,11 +20,10 @@ export class ApiKeysStore implements ApiKeyRecords, ApiKeyDirectory {
     this.#database = database;
   }
 
-  insert(key: ApiKeyRecord, publish: () => Promise<void>): Promise<void> {
+  insert(key: ApiKeyRecord): Promise<void> {
     return this.#database.transaction(async (manager) => {
       await requireAccount(manager, key.accountId);
       await manager.insert(ApiKeyEntity, apiKeyRow(key));
-      await publish();
     });
   }
 
@@ -31,16 +34,15 @@ export class ApiKeysStore implements ApiKeyRecords, ApiKeyDirectory {
     return rows.map(toApiKeyRecord);
   }
 
-  delete(accountId: AccountId, id: string, publish: (prefix: string) => Promise<void>): Promise<boolean> {
+  delete(accountId: AccountId, id: string): Promise<ApiKeyRecord | null> {
     return this.#database.transaction(async (manager) => {
       const row = await manager.findOne(ApiKeyEntity, {
         where: { id, accountId },
         lock: { mode: 'pessimistic_write' },
       });
-      if (row === null) return false;
-      await manager.delete(ApiKeyEntity, { id });
-      await publish(row.prefix);
-      return true;
+      if (row === null) return null;
+      await manager.delete(ApiKeyEntity, { id, accountId });
+      return toApiKeyRecord(row);
     });
   }
 
@@ -55,7 +57,7 @@ export class ApiKeysStore implements ApiKeyRecords, ApiKeyDirectory {
   }
 
   async find(prefix: string): Promise<ApiKeySnapshot | null> {
-    const row = await this.#database.read((manager) => manager.findOneBy(ApiKeyEntity, { prefix }));
-    return row === null ? null : toApiKeySnapshot(row);
+    const [row] = await this.#database.read((manager) => manager.query<ApiKeyEntity[]>(BY_PREFIX, [prefix]));
+    return row === undefined ? null : toApiKeySnapshot(row);
   }
 }

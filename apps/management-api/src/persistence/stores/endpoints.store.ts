@@ -1,9 +1,13 @@
 import { IsNull, type EntityManager } from 'typeorm';
 import { PlatformError, type AccountId, type Endpoint, type EndpointId } from '@berth/domain';
-import type { EndpointRecords } from '../../endpoints/endpoint-records.port.js';
+import type { EndpointRecords, NewRelease } from '../../endpoints/endpoint-records.port.js';
 import type { Database } from '../database.js';
-import { AccountEntity, EndpointEntity, ReleaseEntity } from '../entities/index.js';
+import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
+import { violatesForeignKey } from '../foreign-key-violation.js';
 import { toEndpoint } from '../rows.js';
+
+/** Releases kept of one endpoint. An older one stays for as long as a worker of it does: its host still asks for it. */
+export const RELEASES_MAX = 1_000;
 
 export class EndpointsStore implements EndpointRecords {
   readonly #database: Database;
@@ -12,20 +16,32 @@ export class EndpointsStore implements EndpointRecords {
     this.#database = database;
   }
 
-  insert(endpoint: Endpoint, publish: () => Promise<void>): Promise<void> {
-    const { accountId, createdAtMs, id, release, spec } = endpoint;
-    const createdAt = new Date(createdAtMs);
+  insert(endpoint: Endpoint, firstRelease: NewRelease): Promise<void> {
+    const { accountId, createdAtMs, ...columns } = endpoint;
+    const row = { ...columns, accountId, createdAt: new Date(createdAtMs), deletedAt: null };
     return this.#database.transaction(async (manager) => {
       await requireAccount(manager, accountId);
-      await manager.insert(EndpointEntity, { id, accountId, spec, release, createdAt, deletedAt: null });
-      await manager.insert(ReleaseEntity, { endpointId: id, release, container: spec.container, createdAt });
-      await publish();
+      await withKnownReferences(async () => {
+        await manager.insert(EndpointEntity, row);
+        await addVolumes(manager, endpoint);
+      });
+      await manager.insert(ReleaseEntity, releaseRow(endpoint, firstRelease));
     });
   }
 
   async find(accountId: AccountId, id: EndpointId): Promise<Endpoint | null> {
     const row = await this.#database.read((manager) =>
       manager.findOneBy(EndpointEntity, { id, accountId, deletedAt: IsNull() }),
+    );
+    return row === null ? null : toEndpoint(row);
+  }
+
+  async lock(accountId: AccountId, id: EndpointId): Promise<Endpoint | null> {
+    const row = await this.#database.transaction((manager) =>
+      manager.findOne(EndpointEntity, {
+        where: { id, accountId, deletedAt: IsNull() },
+        lock: { mode: 'pessimistic_write' },
+      }),
     );
     return row === null ? null : toEndpoint(row);
   }
@@ -40,29 +56,79 @@ export class EndpointsStore implements EndpointRecords {
     return rows.map(toEndpoint);
   }
 
-  delete(
-    { accountId, id }: { readonly accountId: AccountId; readonly id: EndpointId },
-    nowMs: number,
-    publish: (endpoint: Endpoint) => Promise<void>,
-  ): Promise<boolean> {
+  update(endpoint: Endpoint, made: NewRelease | null): Promise<void> {
+    const { accountId, id, release, spec, version } = endpoint;
     return this.#database.transaction(async (manager) => {
-      const row = await manager.findOne(EndpointEntity, {
-        where: { id, accountId, deletedAt: IsNull() },
-        lock: { mode: 'pessimistic_write' },
+      await withKnownReferences(async () => {
+        await manager.update(EndpointEntity, { id, accountId }, { spec, release, version });
+        if (made?.diff.some(({ field }) => field === 'networkVolumes')) await replaceVolumes(manager, endpoint);
       });
-      if (row === null) return false;
-      await manager.update(EndpointEntity, { id }, { deletedAt: new Date(nowMs) });
-      await publish(toEndpoint(row));
-      return true;
+      if (made === null) return;
+      await manager.insert(ReleaseEntity, releaseRow(endpoint, made));
+      await pruneReleases(manager, endpoint);
+    });
+  }
+
+  delete(accountId: AccountId, id: EndpointId, nowMs: number): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await manager.update(EndpointEntity, { id, accountId }, { deletedAt: new Date(nowMs) });
+      await manager.query(`DELETE FROM endpoint_volumes WHERE account_id = $1 AND endpoint_id = $2`, [accountId, id]);
     });
   }
 }
 
 /** Holds the account while something is added to it, so that its deletion sees all of it. */
 export async function requireAccount(manager: EntityManager, accountId: AccountId): Promise<void> {
-  const account = await manager.findOne(AccountEntity, {
-    where: { id: accountId, deletedAt: IsNull() },
-    lock: { mode: 'pessimistic_read' },
-  });
-  if (account === null) throw new PlatformError('invalid-api-key', 'The account of this key is gone.');
+  const found = await manager.query<unknown[]>(
+    `SELECT 1 FROM accounts WHERE id = $1 AND deleted_at IS NULL FOR SHARE`,
+    [accountId],
+  );
+  if (found.length === 0) throw new PlatformError('invalid-api-key', 'The account of this key is gone.');
+}
+
+const releaseRow = (
+  { id: endpointId, release, spec: { container } }: Endpoint,
+  { createdAtMs, createdBy, diff }: NewRelease,
+): ReleaseEntity => ({ endpointId, release, container, diff: [...diff], createdBy, createdAt: new Date(createdAtMs) });
+
+async function addVolumes(manager: EntityManager, { accountId, id, spec }: Endpoint): Promise<void> {
+  if (spec.networkVolumeIds.length === 0) return;
+  await manager.query(
+    `INSERT INTO endpoint_volumes (account_id, endpoint_id, volume_id) SELECT $1, $2, unnest($3::text[])
+     ON CONFLICT DO NOTHING`,
+    [accountId, id, spec.networkVolumeIds],
+  );
+}
+
+async function replaceVolumes(manager: EntityManager, endpoint: Endpoint): Promise<void> {
+  const { accountId, id, spec } = endpoint;
+  await manager.query(
+    `DELETE FROM endpoint_volumes WHERE account_id = $1 AND endpoint_id = $2 AND volume_id <> ALL ($3::text[])`,
+    [accountId, id, spec.networkVolumeIds],
+  );
+  await addVolumes(manager, endpoint);
+}
+
+async function pruneReleases(manager: EntityManager, { id, release }: Endpoint): Promise<void> {
+  if (release <= RELEASES_MAX) return;
+  await manager.query(
+    `DELETE FROM releases r WHERE r.endpoint_id = $1 AND r.release <= $2
+        AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.endpoint_id = r.endpoint_id AND w.release = r.release)`,
+    [id, release - RELEASES_MAX],
+  );
+}
+
+/** The keys that refuse the rows are also what keeps a registry or a volume from being deleted meanwhile. */
+async function withKnownReferences(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (violatesForeignKey(error, 'endpoints_registry')) {
+      throw new PlatformError('registry-not-found', 'The container registry was deleted meanwhile.', { cause: error });
+    }
+    if (violatesForeignKey(error, 'endpoint_volumes_volume')) {
+      throw new PlatformError('network-volume-not-found', 'A network volume was deleted meanwhile.', { cause: error });
+    }
+    throw error;
+  }
 }

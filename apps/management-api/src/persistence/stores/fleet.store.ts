@@ -1,6 +1,6 @@
-import { In, type DataSource, type EntityManager } from 'typeorm';
+import { In, type EntityManager } from 'typeorm';
 import type { Endpoint, EndpointId, GoneReason, Host, HostId, Worker, WorkerId, WorkerResources } from '@berth/domain';
-import { Database } from '../database.js';
+import type { Database } from '../database.js';
 import {
   EndpointEntity,
   EndpointScalingEntity,
@@ -19,6 +19,8 @@ export interface FleetEndpoint extends Endpoint {
   readonly deletedAtMs: number | null;
   /** As last written; null before the first. */
   readonly lastDecision: ScalingRecord | null;
+  /** Where its network volumes lie, without repeats. */
+  readonly volumeDataCenterIds: readonly string[];
 }
 
 /** All that the control loops decide on, as it was at one instant. */
@@ -57,21 +59,22 @@ export interface GoneWorker {
 
 /**
  * Endpoints that need a look: those named, those with workers, those that keep or wait for some, those being deleted.
- * Each arm has an index of its own, so a pass costs what is active and not what exists.
+ * Each arm has an index of its own, so a pass costs what is active and not what exists. They are gathered first: joined
+ * to them the planner takes the arms for far longer than they are, and reads all endpoints.
  */
-const LOOKED_AT = `e.id IN (
+const LOOKED_AT = `e.id = ANY (ARRAY(
   SELECT unnest(CAST(:named AS text[]))
   UNION SELECT endpoint_id FROM workers
   UNION SELECT endpoint_id FROM endpoint_scaling WHERE desired > 0
   UNION SELECT id FROM endpoints WHERE deleted_at IS NOT NULL
-  UNION SELECT id FROM endpoints WHERE (spec->'workers'->>'min')::integer > 0)`;
+  UNION SELECT id FROM endpoints WHERE (spec->'workers'->>'min')::integer > 0))`;
 
 /** Rows behind the control loops. Endpoints of all accounts: the loops belong to the operator, not to a tenant. */
 export class FleetStore {
   readonly #database: Database;
 
-  constructor(source: DataSource) {
-    this.#database = new Database(source);
+  constructor(database: Database) {
+    this.#database = database;
   }
 
   /** @param withDemand endpoints to look at whatever their rows say */
@@ -83,10 +86,9 @@ export class FleetStore {
         .orderBy('e.createdAt')
         .addOrderBy('e.id')
         .getMany();
-      const decisions = await lastDecisions(
-        manager,
-        endpoints.map(({ id }) => id),
-      );
+      const ids = endpoints.map(({ id }) => id);
+      const decisions = await lastDecisions(manager, ids);
+      const volumePlaces = await placesOfVolumes(manager, ids);
       const hosts = await manager.find(HostEntity);
       const workers = await manager.find(WorkerEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
       return {
@@ -94,6 +96,7 @@ export class FleetStore {
           ...toEndpoint(row),
           deletedAtMs: row.deletedAt?.getTime() ?? null,
           lastDecision: decisions.get(row.id) ?? null,
+          volumeDataCenterIds: volumePlaces.get(row.id) ?? [],
         })),
         hosts: new Map(hosts.map(toHostRecord).map((host) => [host.id, host])),
         workers: workers.map(toWorker),
@@ -180,4 +183,17 @@ async function lastDecisions(
       { ...rest, endpointId: endpointId as EndpointId, decidedAtMs: decidedAt.getTime() },
     ]),
   );
+}
+
+async function placesOfVolumes(
+  manager: EntityManager,
+  endpointIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await manager.query<{ endpoint_id: string; data_center_ids: string[] }[]>(
+    `SELECT e.endpoint_id, array_agg(DISTINCT v.data_center_id ORDER BY v.data_center_id) AS data_center_ids
+       FROM endpoint_volumes e JOIN network_volumes v ON v.account_id = e.account_id AND v.id = e.volume_id
+      WHERE e.endpoint_id = ANY ($1) GROUP BY e.endpoint_id`,
+    [endpointIds],
+  );
+  return new Map(rows.map(({ data_center_ids, endpoint_id }) => [endpoint_id, data_center_ids]));
 }

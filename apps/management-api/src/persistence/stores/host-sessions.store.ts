@@ -1,7 +1,8 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { DesiredWorker } from '@berth/contracts';
 import {
   HOST_PLACEABLE_MS,
+  type AccountId,
   type ContainerSpec,
   type EndpointId,
   type EndpointType,
@@ -10,7 +11,8 @@ import {
   type ObservedWorker,
   type WorkerId,
 } from '@berth/domain';
-import { Database } from '../database.js';
+import type { SealedRegistry } from '../../registries/registry-credentials.service.js';
+import type { Database } from '../database.js';
 import { HostEntity, type WorkerEntity } from '../entities/index.js';
 
 export interface HostReport {
@@ -34,11 +36,19 @@ export interface HostRow {
   readonly dataCenterId: string;
 }
 
+/** A worker that a host shall have, with the credentials of its image still sealed. */
+export interface AssignedWorker extends DesiredWorker {
+  readonly sealedRegistry?: SealedRegistry;
+}
+
 interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'resources' | 'restarts'> {
   readonly endpoint_id: string;
   readonly container: ContainerSpec;
   readonly type: EndpointType;
   readonly execution_timeout_ms: number;
+  readonly account_id: string;
+  readonly registry_id: string | null;
+  readonly sealed_credentials: string | null;
 }
 
 /** A host that was silent for longer gets no new workers, so its first word after that is news. */
@@ -48,8 +58,8 @@ const SILENCE_SECONDS = HOST_PLACEABLE_MS / 1000;
 export class HostSessionsStore {
   readonly #database: Database;
 
-  constructor(source: DataSource) {
-    this.#database = new Database(source);
+  constructor(database: Database) {
+    this.#database = database;
   }
 
   async find(hostId: HostId): Promise<HostRow | null> {
@@ -109,15 +119,18 @@ export class HostSessionsStore {
   }
 
   /** Every worker that the host shall have. */
-  async desired(hostId: HostId): Promise<readonly DesiredWorker[]> {
+  async desired(hostId: HostId): Promise<readonly AssignedWorker[]> {
     const rows = await this.#database.read((manager) =>
       manager.query<DesiredRow[]>(
         `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts,
                 COALESCE(r.container, e.spec->'container') AS container,
-                e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms
+                e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms,
+                e.account_id, g.id AS registry_id, g.sealed_credentials
            FROM workers w
            JOIN endpoints e ON e.id = w.endpoint_id
            LEFT JOIN releases r ON r.endpoint_id = w.endpoint_id AND r.release = w.release
+           LEFT JOIN registries g ON g.account_id = e.account_id AND w.intent = 'running'
+                 AND g.id = COALESCE(r.container, e.spec->'container')->>'registryId'
           WHERE w.host_id = $1 ORDER BY w.created_at, w.id`,
         [hostId],
       ),
@@ -132,9 +145,19 @@ export class HostSessionsStore {
       endpointType: row.type,
       executionTimeoutMs: row.execution_timeout_ms,
       restarts: row.restarts,
+      ...sealedRegistryOf(row),
     }));
   }
 }
+
+const sealedRegistryOf = ({
+  account_id: accountId,
+  registry_id: id,
+  sealed_credentials: sealedCredentials,
+}: DesiredRow): Pick<AssignedWorker, 'sealedRegistry'> =>
+  id === null || sealedCredentials === null
+    ? {}
+    : { sealedRegistry: { accountId: accountId as AccountId, id, sealedCredentials } };
 
 /** Null for an outdated report; else whether inventory or presence is news. An inventory that is the same is not written. */
 async function takeReport(manager: EntityManager, report: HostReport): Promise<boolean | null> {

@@ -11,7 +11,7 @@ export class HostsStore implements HostRecords {
     this.#database = database;
   }
 
-  insert({ host, tokenExpiresAtMs, tokenHash }: NewHost, publish: () => Promise<void>): Promise<void> {
+  insert({ host, tokenExpiresAtMs, tokenHash }: NewHost): Promise<void> {
     return this.#database.transaction(async (manager) => {
       await manager.insert(HostEntity, {
         id: host.id,
@@ -28,7 +28,6 @@ export class HostsStore implements HostRecords {
       });
       const expiresAt = new Date(tokenExpiresAtMs);
       await manager.insert(JoinTokenEntity, { hostId: host.id, hash: tokenHash, expiresAt, usedAt: null });
-      await publish();
     });
   }
 
@@ -51,23 +50,17 @@ export class HostsStore implements HostRecords {
     return rows.map(toWorker);
   }
 
-  setIntent(id: HostId, intent: HostIntent, publish: () => Promise<void>): Promise<HostRecord | null> {
+  setIntent(id: HostId, intent: HostIntent): Promise<HostRecord | null> {
     return this.#database.transaction(async (manager) => {
       const row = await manager.findOne(HostEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
       if (row === null) return null;
       await manager.update(HostEntity, { id }, { intent });
-      await publish();
       return toHostRecord({ ...row, intent });
     });
   }
 
-  delete(id: HostId, publish: () => Promise<void>): Promise<boolean> {
-    return this.#database.transaction(async (manager) => {
-      const row = await manager.findOne(HostEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
-      if (row === null) return false;
-      await manager.delete(HostEntity, { id });
-      await publish();
-      return true;
-    });
+  async delete(id: HostId): Promise<boolean> {
+    const { affected } = await this.#database.read((manager) => manager.delete(HostEntity, { id }));
+    return (affected ?? 0) > 0;
   }
 }

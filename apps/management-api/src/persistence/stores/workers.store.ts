@@ -1,8 +1,11 @@
-import type { EndpointId } from '@berth/domain';
+import type { EntityManager } from 'typeorm';
+import type { AccountId, EndpointId } from '@berth/domain';
 import type { PlacedWorker, ScalingDecision, WorkerRecords } from '../../workers/worker-records.port.js';
 import type { Database } from '../database.js';
-import { EndpointScalingEntity, HostEntity, ReleaseEntity, WorkerEntity } from '../entities/index.js';
+import { EndpointEntity, EndpointScalingEntity, HostEntity, WorkerEntity } from '../entities/index.js';
 import { toWorker } from '../rows.js';
+
+const OF_ACCOUNT = 'e.id = :endpointId AND e.accountId = :accountId';
 
 /** Reads only: workers are written by the control loops and by the reports of their hosts. */
 export class WorkersStore implements WorkerRecords {
@@ -12,16 +15,19 @@ export class WorkersStore implements WorkerRecords {
     this.#database = database;
   }
 
-  ofEndpoint(endpointId: EndpointId): Promise<readonly PlacedWorker[]> {
+  ofEndpoint(accountId: AccountId, endpointId: EndpointId): Promise<readonly PlacedWorker[]> {
     return this.#database.read(async (manager) => {
-      const rows = await manager.find(WorkerEntity, { where: { endpointId }, order: { createdAt: 'ASC', id: 'ASC' } });
+      const rows = await manager
+        .createQueryBuilder(WorkerEntity, 'w')
+        .innerJoin(EndpointEntity, 'e', `e.id = w.endpointId AND ${OF_ACCOUNT}`, { endpointId, accountId })
+        .where(`w.observed->>'phase' IS DISTINCT FROM 'removed'`)
+        .orderBy('w.createdAt')
+        .addOrderBy('w.id')
+        .getMany();
       if (rows.length === 0) return [];
-      const [hosts, releases] = await Promise.all([
-        manager.find(HostEntity, { select: { id: true, dataCenterId: true } }),
-        manager.findBy(ReleaseEntity, { endpointId }),
-      ]);
+      const hosts = await manager.find(HostEntity, { select: { id: true, dataCenterId: true } });
       const dataCenters = new Map(hosts.map(({ dataCenterId, id }) => [id, dataCenterId]));
-      const images = new Map(releases.map(({ container, release }) => [release, container.image]));
+      const images = await imagesOf(manager, rows);
       return rows.map((row) => ({
         ...toWorker(row),
         dataCenterId: dataCenters.get(row.hostId) ?? '',
@@ -30,10 +36,25 @@ export class WorkersStore implements WorkerRecords {
     });
   }
 
-  async scalingOf(endpointId: EndpointId): Promise<ScalingDecision | null> {
-    const row = await this.#database.read((manager) => manager.findOneBy(EndpointScalingEntity, { endpointId }));
+  async scalingOf(accountId: AccountId, endpointId: EndpointId): Promise<ScalingDecision | null> {
+    const row = await this.#database.read((manager) =>
+      manager
+        .createQueryBuilder(EndpointScalingEntity, 's')
+        .innerJoin(EndpointEntity, 'e', `e.id = s.endpointId AND ${OF_ACCOUNT}`, { endpointId, accountId })
+        .getOne(),
+    );
     if (row === null) return null;
     const { decidedAt, desired, detail, reason, waiting } = row;
     return { desired, reason, detail, waiting, decidedAtMs: decidedAt.getTime() };
   }
+}
+
+/** Of the workers' own releases: an endpoint may have had very many. */
+async function imagesOf(manager: EntityManager, rows: readonly WorkerEntity[]): Promise<ReadonlyMap<number, string>> {
+  const releases = [...new Set(rows.map(({ release }) => release))];
+  const images = await manager.query<{ release: number; image: string }[]>(
+    `SELECT release, container->>'image' AS image FROM releases WHERE endpoint_id = $1 AND release = ANY ($2)`,
+    [rows[0]?.endpointId, releases],
+  );
+  return new Map(images.map(({ image, release }) => [release, image]));
 }

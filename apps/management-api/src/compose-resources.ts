@@ -1,0 +1,43 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import type { SecretBox } from '@berth/secrets';
+import type { Logger } from '@berth/telemetry';
+import type { AuditTrail } from './audit/audit-trail.port.js';
+import { NetworkVolumesService } from './network-volumes/network-volumes.service.js';
+import type { Database } from './persistence/database.js';
+import { NetworkVolumesStore } from './persistence/stores/network-volumes.store.js';
+import { RegistriesStore } from './persistence/stores/registries.store.js';
+import { TemplatesStore } from './persistence/stores/templates.store.js';
+import { RegistriesService } from './registries/registries.service.js';
+import { RegistryCredentialsService } from './registries/registry-credentials.service.js';
+import { TemplatesService } from './templates/templates.service.js';
+import type { Transactions } from './transactions.port.js';
+
+interface ResourceParts {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly logger: Logger;
+  readonly shared: {
+    readonly audit: AuditTrail;
+    readonly transactions: Transactions;
+    readonly clock: Clock;
+    readonly random: Random;
+  };
+}
+
+/** What endpoints and pods are made with. */
+export interface Resources {
+  readonly credentials: RegistryCredentialsService;
+  readonly networkVolumes: NetworkVolumesService;
+  readonly registries: RegistriesService;
+  readonly templates: TemplatesService;
+}
+
+export function composeResources({ database, logger, secrets, shared }: ResourceParts): Resources {
+  const credentials = new RegistryCredentialsService(secrets, logger);
+  return {
+    credentials,
+    networkVolumes: new NetworkVolumesService({ ...shared, records: new NetworkVolumesStore(database) }),
+    registries: new RegistriesService({ ...shared, records: new RegistriesStore(database), credentials }),
+    templates: new TemplatesService({ ...shared, records: new TemplatesStore(database) }),
+  };
+}

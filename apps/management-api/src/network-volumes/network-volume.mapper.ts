@@ -1,0 +1,21 @@
+import type { NetworkVolumeBody } from './network-volume.dto.js';
+import type { NetworkVolume } from './network-volume-records.port.js';
+
+export const toNetworkVolumeBody = (volume: NetworkVolume): NetworkVolumeBody => ({
+  id: volume.id,
+  ...toNetworkVolumeFields(volume),
+  createdAt: new Date(volume.createdAtMs).toISOString(),
+});
+
+/** What a tenant said of it, in the words of the interface. */
+export const toNetworkVolumeFields = ({
+  dataCenterId,
+  name,
+  sizeGb,
+  type,
+}: NetworkVolume): Omit<NetworkVolumeBody, 'id' | 'createdAt'> => ({
+  name,
+  size: sizeGb,
+  dataCenter: dataCenterId,
+  type,
+});

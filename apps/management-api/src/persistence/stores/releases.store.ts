@@ -1,0 +1,33 @@
+import type { AccountId, EndpointId, FieldChange } from '@berth/domain';
+import type { ReleaseRecord, ReleaseRecords } from '../../releases/release-records.port.js';
+import type { Database } from '../database.js';
+import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
+import { RELEASES_MAX } from './endpoints.store.js';
+
+/** Reads only: releases are written with the endpoint that they are of. */
+export class ReleasesStore implements ReleaseRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async ofEndpoint(accountId: AccountId, endpointId: EndpointId): Promise<readonly ReleaseRecord[]> {
+    const rows = await this.#database.read((manager) =>
+      manager
+        .createQueryBuilder(ReleaseEntity, 'r')
+        .select(['r.endpointId', 'r.release', 'r.diff', 'r.createdBy', 'r.createdAt'])
+        .innerJoin(EndpointEntity, 'e', 'e.id = r.endpointId AND e.accountId = :accountId', { accountId })
+        .where('r.endpointId = :endpointId', { endpointId })
+        .orderBy('r.release', 'DESC')
+        .limit(RELEASES_MAX)
+        .getMany(),
+    );
+    return rows.map(({ createdAt, createdBy, diff, release }) => ({
+      release,
+      diff: diff as FieldChange[],
+      createdBy,
+      createdAtMs: createdAt.getTime(),
+    }));
+  }
+}

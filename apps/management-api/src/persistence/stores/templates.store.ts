@@ -1,0 +1,135 @@
+import { PlatformError, type AccountId, type Template, type TemplateSpec } from '@berth/domain';
+import type { PublicTemplatesQuery, TemplateRecords } from '../../templates/template-records.port.js';
+import type { Database } from '../database.js';
+import { AccountEntity, TemplateEntity } from '../entities/index.js';
+import { violatesForeignKey } from '../foreign-key-violation.js';
+import { requireAccount } from './endpoints.store.js';
+
+const OLDEST_FIRST = { createdAt: 'ASC', id: 'ASC' } as const;
+const OF_REGISTRY = 'templates_registry';
+
+export class TemplatesStore implements TemplateRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  insert({ accountId, createdAtMs, id, spec }: Template): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await requireAccount(manager, accountId);
+      const row = { id, accountId, createdAt: new Date(createdAtMs), ...columnsOf(spec) };
+      await withKnownRegistry(() => manager.insert(TemplateEntity, row));
+    });
+  }
+
+  async findVisible(accountId: AccountId, id: string): Promise<Template | null> {
+    const row = await this.#database.read((manager) =>
+      manager
+        .createQueryBuilder(TemplateEntity, 't')
+        .innerJoin(AccountEntity, 'a', 'a.id = t.accountId AND a.deletedAt IS NULL')
+        .where('t.id = :id AND (t.accountId = :accountId OR t.isPublic)', { id, accountId })
+        .getOne(),
+    );
+    return row === null ? null : toTemplate(row);
+  }
+
+  async lockOwn(accountId: AccountId, id: string): Promise<Template | null> {
+    const row = await this.#database.transaction((manager) =>
+      manager.findOne(TemplateEntity, { where: { id, accountId }, lock: { mode: 'pessimistic_write' } }),
+    );
+    return row === null ? null : toTemplate(row);
+  }
+
+  async list(accountId: AccountId): Promise<readonly Template[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.find(TemplateEntity, { where: { accountId }, order: OLDEST_FIRST }),
+    );
+    return rows.map(toTemplate);
+  }
+
+  async listPublic({ limit, source }: PublicTemplatesQuery): Promise<readonly Template[]> {
+    const rows = await this.#database.read((manager) => {
+      const query = manager
+        .createQueryBuilder(TemplateEntity, 't')
+        .innerJoin(AccountEntity, 'a', 'a.id = t.accountId AND a.deletedAt IS NULL')
+        .where('t.isPublic')
+        .orderBy('t.createdAt')
+        .addOrderBy('t.id')
+        .limit(limit);
+      if (source !== null) query.andWhere('t.source = :source', { source });
+      return query.getMany();
+    });
+    return rows.map(toTemplate);
+  }
+
+  update({ accountId, id, spec }: Omit<Template, 'createdAtMs'>): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await withKnownRegistry(() => manager.update(TemplateEntity, { id, accountId }, columnsOf(spec)));
+    });
+  }
+
+  async delete(accountId: AccountId, id: string): Promise<boolean> {
+    const { affected } = await this.#database.read((manager) => manager.delete(TemplateEntity, { id, accountId }));
+    return affected === 1;
+  }
+}
+
+/** The key that refuses the row is also what keeps a registry from being deleted meanwhile. */
+async function withKnownRegistry(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!violatesForeignKey(error, OF_REGISTRY)) throw error;
+    throw new PlatformError('registry-not-found', 'No such container registry.', { cause: error });
+  }
+}
+
+const columnsOf = ({
+  container,
+  persistentMount,
+  ...spec
+}: TemplateSpec): Omit<TemplateEntity, 'id' | 'accountId' | 'createdAt'> => ({
+  name: spec.name,
+  image: container.image,
+  args: container.args,
+  diskGb: container.diskGb,
+  env: container.env,
+  ports: [...container.ports],
+  registryId: container.registryId,
+  mountGb: persistentMount?.sizeGb ?? null,
+  mountPath: persistentMount?.path ?? null,
+  isServerless: spec.isServerless,
+  isPublic: spec.isPublic,
+  source: spec.source,
+  category: spec.category,
+  startsSsh: spec.startsSsh,
+  startsJupyter: spec.startsJupyter,
+  allowedCudaVersions: [...spec.allowedCudaVersions],
+});
+
+const toTemplate = (row: TemplateEntity): Template => ({
+  id: row.id,
+  accountId: row.accountId as AccountId,
+  spec: {
+    name: row.name,
+    container: {
+      image: row.image,
+      args: row.args,
+      diskGb: row.diskGb,
+      env: row.env,
+      ports: row.ports,
+      registryId: row.registryId,
+    },
+    persistentMount:
+      row.mountGb === null || row.mountPath === null ? null : { sizeGb: row.mountGb, path: row.mountPath },
+    isServerless: row.isServerless,
+    isPublic: row.isPublic,
+    source: row.source,
+    category: row.category,
+    startsSsh: row.startsSsh,
+    startsJupyter: row.startsJupyter,
+    allowedCudaVersions: row.allowedCudaVersions,
+  },
+  createdAtMs: row.createdAt.getTime(),
+});

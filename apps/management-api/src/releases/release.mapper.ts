@@ -1,0 +1,30 @@
+import { rolloutOf, type Endpoint, type Worker } from '@berth/domain';
+import type { ReleaseBody, ReleaseListBody } from './release.body.js';
+import type { ReleaseRecord } from './release-records.port.js';
+
+/** @param releases newest first: the latest of them tells the endpoint's, which may have changed since it was read */
+export function toReleaseList(
+  { id, release }: Endpoint,
+  { releases, workers }: { readonly releases: readonly ReleaseRecord[]; readonly workers: readonly Worker[] },
+): ReleaseListBody {
+  const latest = releases[0]?.release ?? release;
+  return {
+    endpointVersion: latest,
+    rollout: rolloutOf(workers, latest),
+    releases: releases.map((record) => toReleaseBody(id, record, workers)),
+  };
+}
+
+const toReleaseBody = (
+  endpointId: string,
+  { createdAtMs, createdBy, diff, release }: ReleaseRecord,
+  workers: readonly Worker[],
+): ReleaseBody => ({
+  id: `${endpointId}.${release}`,
+  version: release,
+  source: 'MANUAL',
+  ...(createdBy === null ? {} : { createdByUserId: createdBy }),
+  workerCount: workers.filter((worker) => worker.release === release).length,
+  createdAt: new Date(createdAtMs).toISOString(),
+  diff,
+});

@@ -1,0 +1,33 @@
+import type { EndpointId } from '@berth/domain';
+import type { Caller } from '@berth/http';
+import type { EndpointsService } from '../endpoints/endpoints.service.js';
+import type { WorkerRecords } from '../workers/worker-records.port.js';
+import type { ReleaseListBody } from './release.body.js';
+import { toReleaseList } from './release.mapper.js';
+import type { ReleaseRecords } from './release-records.port.js';
+
+export interface ReleasesServiceOptions {
+  readonly endpoints: EndpointsService;
+  readonly records: ReleaseRecords;
+  readonly workers: Pick<WorkerRecords, 'ofEndpoint'>;
+}
+
+/** Releases of the caller's endpoints, and how far the latest has come. Read only: an update makes them. */
+export class ReleasesService {
+  readonly #options: ReleasesServiceOptions;
+
+  constructor(options: ReleasesServiceOptions) {
+    this.#options = options;
+  }
+
+  /** @throws PlatformError `endpoint-not-found`, `scope-missing` */
+  async list(caller: Caller, id: EndpointId): Promise<ReleaseListBody> {
+    const { endpoints, records, workers } = this.#options;
+    const endpoint = await endpoints.get(caller, id);
+    const [releases, placed] = await Promise.all([
+      records.ofEndpoint(caller.accountId, id),
+      workers.ofEndpoint(caller.accountId, id),
+    ]);
+    return toReleaseList(endpoint, { releases, workers: placed });
+  }
+}

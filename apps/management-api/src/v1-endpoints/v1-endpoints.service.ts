@@ -1,0 +1,40 @@
+import { PlatformError, type Endpoint } from '@berth/domain';
+import type { Caller } from '@berth/http';
+import type { EndpointsService } from '../endpoints/endpoints.service.js';
+import { refuse } from '../refuse.js';
+import type { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
+import { inV1Words } from './in-v1-words.js';
+import { isCpu, toCompute } from './v1-compute.js';
+import { toEndpointRequest } from './v1-endpoint.mapper.js';
+
+/** The older create form, as one more way to make the same endpoints. */
+export class V1EndpointsService {
+  readonly #endpoints: EndpointsService;
+
+  constructor(endpoints: EndpointsService) {
+    this.#endpoints = endpoints;
+  }
+
+  /** @throws PlatformError as `EndpointsService.create`, in the words of this form; `invalid-fields` */
+  async create(caller: Caller, dto: CreateV1EndpointDto): Promise<Endpoint> {
+    refuseCudaOnCpu(dto);
+    const compute = toCompute(dto);
+    refuse(compute.failures);
+    try {
+      return await this.#endpoints.create(caller, toEndpointRequest(dto, compute));
+    } catch (error) {
+      throw error instanceof PlatformError ? inV1Words(error, dto) : error;
+    }
+  }
+}
+
+/** CUDA constraints exist for GPUs only (specification, "GPU request", rule 5). */
+function refuseCudaOnCpu(dto: CreateV1EndpointDto): void {
+  if (!isCpu(dto)) return;
+  const { allowedCudaVersions, minCudaVersion } = dto;
+  const errors = Object.entries({ allowedCudaVersions, minCudaVersion })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => `$.${name}: does not go with computeType 'CPU'`);
+  if (errors.length > 0)
+    throw new PlatformError('invalid-fields', `Fields failed validation: ${errors[0]}`, { errors });
+}

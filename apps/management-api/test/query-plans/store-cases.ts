@@ -1,0 +1,402 @@
+import { systemClock } from '@berth/lifecycle';
+import type { Caller } from '@berth/http';
+import type { AccountId, ClusterId, Endpoint, EndpointId, HostId, PodId, WorkerId } from '@berth/domain';
+import type { DataSource } from 'typeorm';
+import type { Database } from '../../src/persistence/database.js';
+import { AccountsStore } from '../../src/persistence/stores/accounts.store.js';
+import { ApiKeysStore } from '../../src/persistence/stores/api-keys.store.js';
+import { AuditStore } from '../../src/persistence/stores/audit.store.js';
+import { ClustersStore } from '../../src/persistence/stores/clusters.store.js';
+import { EndpointsStore } from '../../src/persistence/stores/endpoints.store.js';
+import { FleetStore } from '../../src/persistence/stores/fleet.store.js';
+import { HostLoadsStore } from '../../src/persistence/stores/host-loads.store.js';
+import { HostSessionsStore } from '../../src/persistence/stores/host-sessions.store.js';
+import { HostsStore } from '../../src/persistence/stores/hosts.store.js';
+import { IdempotencyKeysStore } from '../../src/persistence/stores/idempotency-keys.store.js';
+import { LeaderLease } from '../../src/persistence/stores/leader-lease.store.js';
+import { NetworkVolumesStore } from '../../src/persistence/stores/network-volumes.store.js';
+import { PodsStore } from '../../src/persistence/stores/pods.store.js';
+import { RateWindowsStore } from '../../src/persistence/stores/rate-windows.store.js';
+import { ReferencesStore } from '../../src/persistence/stores/references.store.js';
+import { RegistriesStore } from '../../src/persistence/stores/registries.store.js';
+import { ReleasesStore } from '../../src/persistence/stores/releases.store.js';
+import { apiKeyTruth, endpointTruth, hostTruth } from '../../src/persistence/stores/snapshot-truths.js';
+import { TemplatesStore } from '../../src/persistence/stores/templates.store.js';
+import { WorkersStore } from '../../src/persistence/stores/workers.store.js';
+import { INVENTORY, SPEC, observed } from '../fleet-bench.js';
+import { GREAT_ACCOUNT, GREAT_ENDPOINT, HOST, SMALL_ACCOUNT, SMALL_ENDPOINT } from './big-database.js';
+
+/** Big tables that a call may read whole, each with the reason why that is right. */
+type Reads = Readonly<Record<string, string>>;
+
+type Case<Store> = ((store: Store) => Promise<unknown>) & { readonly reads?: Reads };
+
+/** Every method of a store that sends statements: one that is missing here does not compile. */
+type CasesOf<Store> = {
+  readonly [
+    Method in keyof Store as Store[Method] extends (...input: never[]) => Promise<unknown> ? Method : never
+  ]: readonly Case<Store>[];
+};
+
+/** One call of one method. */
+export interface StoreCase {
+  readonly name: string;
+  readonly call: () => Promise<unknown>;
+  readonly reads: Reads;
+}
+
+const reading = <Store>(reads: Reads, call: (store: Store) => Promise<unknown>): Case<Store> =>
+  Object.assign(call, { reads });
+
+const casesOf = <Store>(name: string, store: Store, cases: CasesOf<Store>): readonly StoreCase[] =>
+  Object.entries<readonly Case<Store>[]>(cases).flatMap(([method, calls]) =>
+    calls.map((call, index) => ({
+      name: `${name}.${method} ${String(index + 1)}`,
+      call: () => call(store),
+      reads: call.reads ?? {},
+    })),
+  );
+
+const NOW_MS = systemClock.nowMs();
+const HASH = 'a'.repeat(64);
+const LIMIT = 100;
+const ITS_OWN = 'half of the rows are its own, and are the answer';
+
+const CALLER: Caller = { keyId: 'k1', accountId: SMALL_ACCOUNT, scopes: [], endpointIds: null, expiresAtMs: null };
+const ENDPOINT: Endpoint = {
+  id: 'new' as EndpointId,
+  accountId: SMALL_ACCOUNT,
+  spec: { ...SPEC, networkVolumeIds: ['v1'] },
+  release: 1,
+  version: 1,
+  createdAtMs: NOW_MS,
+};
+const KEY = {
+  id: 'new',
+  accountId: SMALL_ACCOUNT,
+  prefix: 'newprefix',
+  hash: HASH,
+  scopes: ['serverless:read'],
+  endpointIds: null,
+  expiresAtMs: null,
+} as const;
+const RELEASE = { diff: [], createdBy: 'k1', createdAtMs: NOW_MS };
+const RESOURCES = { vcpus: 2, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
+
+/** What a request does. */
+const requestCases = (database: Database): readonly StoreCase[] => [
+  ...casesOf('AccountsStore', new AccountsStore(database), {
+    insert: [
+      (accounts) =>
+        accounts.insert(
+          { id: 'new' as AccountId, name: 'new', createdAtMs: NOW_MS },
+          { name: 'first', snapshot: { ...KEY, accountId: 'new' as AccountId } },
+        ),
+    ],
+    list: [(accounts) => accounts.list()],
+    find: [(accounts) => accounts.find(SMALL_ACCOUNT)],
+    delete: [
+      (accounts) => accounts.delete(SMALL_ACCOUNT, NOW_MS),
+      reading({ endpoints: ITS_OWN, endpoint_volumes: ITS_OWN, api_keys: ITS_OWN }, (accounts) =>
+        accounts.delete(GREAT_ACCOUNT, NOW_MS),
+      ),
+    ],
+    forgetDeleted: [(accounts) => accounts.forgetDeleted()],
+  }),
+  ...casesOf('ApiKeysStore', new ApiKeysStore(database), {
+    insert: [(keys) => keys.insert({ ...KEY, name: 'new', createdAtMs: NOW_MS })],
+    list: [(keys) => keys.list(SMALL_ACCOUNT)],
+    delete: [(keys) => keys.delete(SMALL_ACCOUNT, 'k1')],
+    knownEndpoints: [(keys) => keys.knownEndpoints(SMALL_ACCOUNT, [SMALL_ENDPOINT, GREAT_ENDPOINT])],
+    find: [(keys) => keys.find('prefix01')],
+  }),
+  ...casesOf('AuditStore', new AuditStore(database, systemClock), {
+    append: [(audit) => audit.append({ caller: CALLER, action: 'endpoint.created', resourceId: 'new', diff: [] })],
+    list: [
+      (audit) => audit.list({ limit: LIMIT }),
+      (audit) => audit.list({ limit: LIMIT, beforeId: '500000' }),
+      (audit) => audit.list({ limit: LIMIT, accountId: SMALL_ACCOUNT }),
+      (audit) => audit.list({ limit: LIMIT, accountId: SMALL_ACCOUNT, beforeId: '500000' }),
+      (audit) => audit.list({ limit: LIMIT, resourceId: GREAT_ENDPOINT }),
+      (audit) => audit.list({ limit: LIMIT, resourceId: GREAT_ENDPOINT, accountId: GREAT_ACCOUNT }),
+      reading({ audit_entries: 'who has every second entry has some among the latest' }, (audit) =>
+        audit.list({ limit: LIMIT, accountId: GREAT_ACCOUNT }),
+      ),
+    ],
+  }),
+  ...casesOf('EndpointsStore', new EndpointsStore(database), {
+    insert: [(endpoints) => endpoints.insert(ENDPOINT, RELEASE)],
+    find: [(endpoints) => endpoints.find(SMALL_ACCOUNT, SMALL_ENDPOINT)],
+    lock: [(endpoints) => endpoints.lock(SMALL_ACCOUNT, SMALL_ENDPOINT)],
+    list: [
+      (endpoints) => endpoints.list(SMALL_ACCOUNT),
+      reading({ endpoints: ITS_OWN }, (endpoints) => endpoints.list(GREAT_ACCOUNT)),
+    ],
+    update: [
+      (endpoints) => {
+        const diff = [{ field: 'networkVolumes', old: [], new: ['v1'] }];
+        return endpoints.update({ ...ENDPOINT, id: SMALL_ENDPOINT, release: 2_000 }, { ...RELEASE, diff });
+      },
+    ],
+    delete: [(endpoints) => endpoints.delete(SMALL_ACCOUNT, SMALL_ENDPOINT, NOW_MS)],
+  }),
+  ...casesOf('ReleasesStore', new ReleasesStore(database), {
+    ofEndpoint: [(releases) => releases.ofEndpoint(SMALL_ACCOUNT, SMALL_ENDPOINT)],
+  }),
+  ...casesOf('ReferencesStore', new ReferencesStore(database), {
+    hasRegistry: [(references) => references.hasRegistry(SMALL_ACCOUNT, 'r1')],
+    placesOf: [(references) => references.placesOf(SMALL_ACCOUNT, ['v1', 'v2'])],
+  }),
+  ...casesOf('WorkersStore', new WorkersStore(database), {
+    ofEndpoint: [(workers) => workers.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT)],
+    scalingOf: [(workers) => workers.scalingOf(GREAT_ACCOUNT, GREAT_ENDPOINT)],
+  }),
+  ...casesOf('IdempotencyKeysStore', new IdempotencyKeysStore(database), {
+    take: [(keys) => keys.take({ ...USED_KEY, key: 'key-3' }, { waitMs: 1_000, keptMs: 1_000 })],
+    complete: [(keys) => keys.complete(USED_KEY, { status: 201, sealed: 'v1.00000000.sealed', tag: null })],
+    prune: [(keys) => keys.prune(LIMIT)],
+  }),
+  ...casesOf('RateWindowsStore', new RateWindowsStore(database), {
+    count: [(windows) => windows.count(SMALL_ACCOUNT, { minute: 1, hour: 1, day: 1 })],
+  }),
+];
+
+const USED_KEY = { accountId: SMALL_ACCOUNT, route: 'POST /v2/serverless', key: 'key-1', hash: HASH };
+
+/** What a request for resources does. */
+const resourceCases = (database: Database): readonly StoreCase[] => [
+  ...casesOf('RegistriesStore', new RegistriesStore(database), {
+    insert: [
+      (registries) => {
+        const registry = { id: 'new', accountId: SMALL_ACCOUNT, name: 'new', createdAtMs: NOW_MS };
+        return registries.insert(registry, 'v1.00000000.sealed');
+      },
+    ],
+    find: [(registries) => registries.find(SMALL_ACCOUNT, 'r1')],
+    list: [(registries) => registries.list(SMALL_ACCOUNT)],
+    lock: [(registries) => registries.lock(SMALL_ACCOUNT, 'r1')],
+    usersOf: [
+      (registries) => registries.usersOf(SMALL_ACCOUNT, 'r1', LIMIT),
+      (registries) => registries.usersOf(GREAT_ACCOUNT, 'r2', LIMIT),
+    ],
+    delete: [(registries) => registries.delete(SMALL_ACCOUNT, 'r5')],
+  }),
+  ...casesOf('NetworkVolumesStore', new NetworkVolumesStore(database), {
+    insert: [
+      (volumes) =>
+        volumes.insert({
+          id: 'new',
+          accountId: SMALL_ACCOUNT,
+          name: 'new',
+          sizeGb: 10,
+          dataCenterId: 'dc1',
+          type: 'STANDARD',
+          createdAtMs: NOW_MS,
+        }),
+    ],
+    find: [(volumes) => volumes.find(SMALL_ACCOUNT, 'v1')],
+    list: [(volumes) => volumes.list(SMALL_ACCOUNT)],
+    lock: [(volumes) => volumes.lock(SMALL_ACCOUNT, 'v1')],
+    usersOf: [
+      (volumes) => volumes.usersOf(SMALL_ACCOUNT, 'v1', LIMIT),
+      (volumes) => volumes.usersOf(GREAT_ACCOUNT, 'v2', LIMIT),
+    ],
+    update: [(volumes) => volumes.update({ id: 'v1', accountId: SMALL_ACCOUNT, name: 'other', sizeGb: 20 })],
+    delete: [(volumes) => volumes.delete(SMALL_ACCOUNT, 'v5')],
+  }),
+  ...casesOf('TemplatesStore', new TemplatesStore(database), {
+    insert: [(templates) => templates.insert({ id: 'new', ...TEMPLATE, createdAtMs: NOW_MS })],
+    findVisible: [(templates) => templates.findVisible(SMALL_ACCOUNT, 't1')],
+    lockOwn: [(templates) => templates.lockOwn(SMALL_ACCOUNT, 't1')],
+    list: [(templates) => templates.list(SMALL_ACCOUNT)],
+    listPublic: [
+      (templates) => templates.listPublic({ limit: LIMIT, source: null }),
+      (templates) => templates.listPublic({ limit: LIMIT, source: 'official' }),
+    ],
+    update: [(templates) => templates.update({ id: 't1', ...TEMPLATE })],
+    delete: [(templates) => templates.delete(SMALL_ACCOUNT, 't1')],
+  }),
+  ...casesOf('ClustersStore', new ClustersStore(database), {
+    insert: [(clusters) => clusters.insert(CLUSTER)],
+    find: [(clusters) => clusters.find(SMALL_ACCOUNT, 'c1' as ClusterId)],
+    list: [(clusters) => clusters.list(SMALL_ACCOUNT)],
+    members: [
+      (clusters) => clusters.members(SMALL_ACCOUNT, 'c1' as ClusterId),
+      (clusters) => clusters.members(SMALL_ACCOUNT, 'all'),
+    ],
+  }),
+  ...casesOf('PodsStore', new PodsStore(database), {
+    insert: [(pods) => pods.insert(POD)],
+    find: [(pods) => pods.find(SMALL_ACCOUNT, 'p1' as PodId)],
+    list: [
+      (pods) => pods.list(SMALL_ACCOUNT, { includesClusterPods: true }),
+      (pods) => pods.list(SMALL_ACCOUNT, { includesClusterPods: false }),
+    ],
+    ofCluster: [(pods) => pods.ofCluster(SMALL_ACCOUNT, 'c1' as ClusterId)],
+  }),
+  ...casesOf('HostLoadsStore', new HostLoadsStore(database), {
+    all: [reading({ workers: 'what is free is what all of them leave' }, (loads) => loads.all())],
+  }),
+];
+
+const TEMPLATE = {
+  accountId: SMALL_ACCOUNT,
+  spec: {
+    name: 'new',
+    container: { ...SPEC.container, registryId: 'r1' },
+    persistentMount: null,
+    isServerless: true,
+    isPublic: false,
+    source: 'community',
+    category: 'CPU',
+    startsSsh: false,
+    startsJupyter: false,
+    allowedCudaVersions: [],
+  },
+} as const;
+
+const CLUSTER = {
+  id: 'new' as ClusterId,
+  accountId: SMALL_ACCOUNT,
+  name: 'new',
+  type: 'TRAINING',
+  compute: { gpuTypeId: 'gpu', gpuCountPerPod: 1, podCount: 2 },
+  templateId: null,
+  network: null,
+  createdAtMs: NOW_MS,
+} as const;
+
+const POD = {
+  id: 'new' as PodId,
+  accountId: SMALL_ACCOUNT,
+  name: 'new',
+  container: { ...SPEC.container, diskGb: 10 },
+  compute: { kind: 'cpu', flavorId: 'cpu3c', vcpuCount: 2, memoryGb: 4 },
+  persistentMount: null,
+  networkMounts: [{ volumeId: 'v1', path: '/data' }],
+  cloud: 'SECURE',
+  dataCenterId: null,
+  cudaVersion: null,
+  status: 'PROVISIONING',
+  reason: '',
+  sshProxy: null,
+  sshDirect: null,
+  templateId: null,
+  costUsdPerHour: 0,
+  isLocked: false,
+  globalNetwork: null,
+  runtime: null,
+  createdAtMs: NOW_MS,
+  startedAtMs: null,
+  membership: null,
+} as const;
+
+const EACH = 'every row is compared with its snapshot';
+const NOBODY = (): Promise<void> => Promise.resolve();
+
+/** What hosts, the control loops and the resync do. */
+const loopCases = (database: Database, source: DataSource): readonly StoreCase[] => [
+  ...casesOf('HostsStore', new HostsStore(database), {
+    insert: [(hosts) => hosts.insert({ host: NEW_HOST, tokenHash: HASH, tokenExpiresAtMs: NOW_MS + 1_000 })],
+    list: [(hosts) => hosts.list()],
+    find: [(hosts) => hosts.find(HOST)],
+    workersOf: [(hosts) => hosts.workersOf(HOST)],
+    setIntent: [(hosts) => hosts.setIntent(HOST, 'cordoned')],
+    delete: [(hosts) => hosts.delete(HOST)],
+  }),
+  ...casesOf('HostSessionsStore', new HostSessionsStore(database), {
+    find: [(sessions) => sessions.find(HOST)],
+    isTokenGood: [(sessions) => sessions.isTokenGood(HOST, HASH, NOW_MS)],
+    join: [(sessions) => sessions.join(HOST, FIRST_HASH, { secretHash: HASH, inventory: INVENTORY, nowMs: NOW_MS })],
+    record: [
+      (sessions) =>
+        sessions.record({
+          hostId: HOST,
+          instanceId: 'instance',
+          sequence: 1,
+          inventory: INVENTORY,
+          workers: [observed('w500', 'idle'), observed('w1000', 'idle')],
+          receivedAtMs: NOW_MS,
+        }),
+    ],
+    desired: [(sessions) => sessions.desired(HOST)],
+  }),
+  ...casesOf('FleetStore', new FleetStore(database), {
+    load: [
+      reading(
+        { workers: 'each pass looks at all of them', network_volumes: 'it has one page for ten endpoints' },
+        (fleet) => fleet.load([SMALL_ENDPOINT]),
+      ),
+    ],
+    saveScaling: [
+      (fleet) =>
+        fleet.saveScaling({
+          endpointId: SMALL_ENDPOINT,
+          desired: 1,
+          reason: 'demand',
+          detail: '',
+          waiting: [],
+          decidedAtMs: NOW_MS,
+        }),
+    ],
+    createWorker: [
+      (fleet) =>
+        fleet.createWorker(
+          {
+            id: 'new' as WorkerId,
+            endpointId: SMALL_ENDPOINT,
+            hostId: HOST,
+            release: 1,
+            resources: RESOURCES,
+            createdAtMs: NOW_MS,
+          },
+          { name: 'controllers', number: 1, isOver: () => false },
+        ),
+    ],
+    drainWorker: [(fleet) => fleet.drainWorker('w1' as WorkerId)],
+    forgetWorker: [
+      (fleet) => fleet.forgetWorker({ id: 'w1' as WorkerId, reason: 'removed', hostLastSeenAtMs: null }),
+      (fleet) => fleet.forgetWorker({ id: 'w1' as WorkerId, reason: 'host-lost', hostLastSeenAtMs: NOW_MS }),
+    ],
+    forgetEndpoint: [(fleet) => fleet.forgetEndpoint(SMALL_ENDPOINT)],
+  }),
+  ...casesOf('LeaderLease', leaderLease(source), {
+    acquire: [(lease) => lease.acquire()],
+    release: [(lease) => lease.release()],
+  }),
+  ...casesOf('endpointTruth', endpointTruth(database), {
+    all: [reading({ endpoints: EACH }, (truth) => truth.all())],
+    holding: [(truth) => truth.holding(SMALL_ENDPOINT, NOBODY)],
+  }),
+  ...casesOf('apiKeyTruth', apiKeyTruth(database), {
+    all: [reading({ api_keys: EACH }, (truth) => truth.all())],
+    holding: [(truth) => truth.holding('prefix01', NOBODY)],
+  }),
+  ...casesOf('hostTruth', hostTruth(database), {
+    all: [(truth) => truth.all()],
+    holding: [(truth) => truth.holding(HOST, NOBODY)],
+  }),
+];
+
+const leaderLease = (source: DataSource): LeaderLease =>
+  new LeaderLease(source, { name: 'controllers', holder: 'test', leaseMs: 1_000, clock: systemClock });
+
+/** Of the first host, as `big-database.ts` makes it. */
+const FIRST_HASH = '6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b';
+
+const NEW_HOST = {
+  id: 'new' as HostId,
+  name: 'new',
+  dataCenterId: 'dc1',
+  labels: {},
+  intent: 'ready',
+  inventory: null,
+  lastSeenAtMs: null,
+  createdAtMs: NOW_MS,
+} as const;
+
+export const storeCases = (database: Database, source: DataSource): readonly StoreCase[] => [
+  ...requestCases(database),
+  ...resourceCases(database),
+  ...loopCases(database, source),
+];
