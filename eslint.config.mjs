@@ -206,5 +206,7 @@ export default defineConfig(
       'max-depth': 'off',
     },
   },
+  // Off: a door lists one name per line, and how many there are says nothing about it.
+  { files: ['**/src/**/index.ts'], rules: { 'max-lines': 'off' } },
   prettier,
 );

@@ -83,6 +83,39 @@ describe('npm start', () => {
     expect(report.health.jobs).toMatchObject({ inQueue: 0, failed: 0 });
   }, 180_000);
 
+  test('refuses a key everywhere within two seconds of its revocation, and of the end of its account', async () => {
+    const as = (apiKey: string): TenantClient => new TenantClient(() => ({ ...stack.dev, apiKey }));
+    const expectRefused = async (tenant: TenantClient, path: string): Promise<void> => {
+      expect((await tenant.manage('GET', '/v2/serverless')).status).toBe(401);
+      await pollUntil(async () => ((await tenant.job('GET', path)).status === 401 ? true : undefined), {
+        what: 'the refusal by the router',
+        deadlineMs: 2_000,
+      });
+    };
+    const { body: account } = await client.manage<{ id: string; apiKey: { key: string } }>('POST', '/v2/accounts', {
+      name: 'short',
+    });
+    const owner = as(account.apiKey.key);
+    const { body: endpoint } = await owner.manage<{ id: string }>('POST', '/v2/serverless', {
+      name: 'short',
+      type: 'QUEUE',
+      image: 'local/echo',
+      cpu: [{ id: 'cpu3c', vcpuCount: 2 }],
+      scaling: { type: 'QUEUE_DELAY', queueDelay: 1 },
+    });
+    const path = `/${endpoint.id}/health`;
+    const { body: made } = await owner.manage<{ id: string; key: string }>('POST', '/v2/api-keys', {
+      name: 'short',
+      preset: 'all',
+    });
+    expect((await as(made.key).job('GET', path)).status).toBe(200);
+    expect((await owner.manage('DELETE', `/v2/api-keys/${made.id}`)).status).toBe(204);
+    await expectRefused(as(made.key), path);
+    expect((await owner.job('GET', path)).status).toBe(200);
+    expect((await client.manage('DELETE', `/v2/accounts/${account.id}`)).status).toBe(204);
+    await expectRefused(owner, path);
+  }, 30_000);
+
   test('starts a killed process again and tells its new pid', async () => {
     const before = stack.pidOf('controllers');
     process.kill(before, 'SIGKILL');
