@@ -2,7 +2,10 @@ import { ConfigError } from '@berth/lifecycle';
 import { describe, expect, test } from '@jest/globals';
 import { loadConfig } from './config.js';
 
-const MINIMAL = { BERTH_NATS_URL: 'nats://127.0.0.1:4222' };
+const MINIMAL = {
+  BERTH_NATS_URL: 'nats://127.0.0.1:4222',
+  BERTH_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+};
 
 describe('the settings of the router', () => {
   test('defaults', () => {
@@ -41,7 +44,15 @@ describe('the settings of the router', () => {
       });
 
     expect(load).toThrow(ConfigError);
-    for (const name of ['NATS_URL', 'HTTP_PORT', 'NATS_REPLICAS', 'NATS_STORAGE_BYTES', 'STREAM_FORMAT', 'ROUTER_ID']) {
+    for (const name of [
+      'NATS_URL',
+      'HTTP_PORT',
+      'NATS_REPLICAS',
+      'NATS_STORAGE_BYTES',
+      'STREAM_FORMAT',
+      'ROUTER_ID',
+      'SECRET_KEY',
+    ]) {
       expect(load).toThrow(new RegExp(`BERTH_${name}`));
     }
   });

@@ -1,5 +1,6 @@
 import { parseConfig, systemRandom, type Environment } from '@berth/lifecycle';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
+import { readSecretBox } from '@berth/secrets';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
 import type { RouterSettings } from './platform.port.js';
 
@@ -54,6 +55,7 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
         fallback: OPERATIONS_PORT_DEFAULT,
       }),
       docsUrl: read.string('BERTH_DOCS_URL', '/docs'),
+      secrets: readSecretBox(read),
       streamFormat: read.oneOf('BERTH_STREAM_FORMAT', ['array', 'object'], 'array'),
       logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
       logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),

@@ -1,5 +1,6 @@
 import type { JobStore } from '@berth/jobs';
 import type { Clock } from '@berth/lifecycle';
+import type { SecretBox } from '@berth/secrets';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 
 /** What rooms need of the configuration. */
@@ -8,6 +9,8 @@ export interface RouterSettings {
   readonly routerId: string;
   /** Rendering of `/stream` for callers that nothing tells apart. */
   readonly streamFormat: 'array' | 'object';
+  /** Seals what callers give in confidence; the same key as the control plane's. */
+  readonly secrets: SecretBox;
 }
 
 /** Settings and what the broker has told when the connection stood. */

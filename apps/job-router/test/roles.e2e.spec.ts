@@ -32,6 +32,7 @@ beforeAll(async () => {
   controlPlane = await ControlPlane.open(await nats.connectAs('management'));
   const config = loadConfig({
     BERTH_NATS_URL: nats.server.url,
+    BERTH_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
     BERTH_NATS_SEED: nats.keys.roles.router,
     BERTH_HTTP_PORT: '0',
     BERTH_OPERATIONS_PORT: '0',

@@ -22,6 +22,8 @@ export interface Submission {
   readonly input: RawJson;
   /** JSON object text of the other members that go to the worker. */
   readonly extras: RawJson;
+  /** See `Job.sealedExtras`. */
+  readonly sealedExtras: string | null;
   readonly webhook: string | null;
   readonly executionTimeoutMs: number;
   readonly ttlMs: number;
@@ -70,6 +72,7 @@ function newJob(store: JobStore, id: JobId, submission: Submission): Job {
     lowPriority: submission.isLowPriority,
     input: { kind: 'inline', json: submission.input },
     extras: submission.extras,
+    sealedExtras: submission.sealedExtras,
     webhook: submission.webhook,
     output: null,
     error: null,

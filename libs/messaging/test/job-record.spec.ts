@@ -18,6 +18,15 @@ describe('the stored form of a record', () => {
     expect(encodeJobRecord(job)).toBe(text);
   });
 
+  test('what version 1 wrote before it had all of its members is read too', async () => {
+    const { sealedExtras, history, ...rest } = JSON.parse(await golden()) as Job;
+    const older = history.map(({ stoppedAtMs, logTail, ...attempt }) => attempt);
+    expect([sealedExtras, older]).not.toContain(undefined);
+    const job = decodeJobRecord(JSON.stringify({ ...rest, history: older }));
+    expect(job.sealedExtras).toBeNull();
+    expect(job.history).toEqual(older.map((attempt) => ({ ...attempt, stoppedAtMs: null, logTail: [] })));
+  });
+
   test('a record of another version is refused by name', async () => {
     const newer = (await golden()).replace('"v":1', '"v":2');
     expect(() => decodeJobRecord(newer)).toThrow('version 2');
@@ -42,6 +51,7 @@ describe('the headers of a record', () => {
       'Berth-State': 'IN_QUEUE',
       'Berth-Attempt': '1',
       'Berth-Priority': 'l',
+      'Berth-Created-At': '1750000000000',
       'Berth-Queued-At': '1750000000000',
       'Berth-Not-Before': '1750000000000',
       'Berth-Expires-At': '1750003600000',
@@ -55,6 +65,7 @@ describe('the headers of a record', () => {
       'Berth-State': 'FAILED',
       'Berth-Attempt': '3',
       'Berth-Priority': 'n',
+      'Berth-Created-At': '1750000000000',
       'Berth-Queued-At': '1750000000000',
       'Berth-Not-Before': '1750000000000',
       'Berth-Expires-At': '1750003600000',

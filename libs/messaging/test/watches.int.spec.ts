@@ -196,6 +196,8 @@ describe('the job view feed', () => {
       attempt: 1,
       charged: 0,
       isLowPriority: false,
+      hasWebhook: false,
+      createdAtMs: 1_750_000_000_000,
       queuedAtMs: 1_750_000_000_000,
       notBeforeMs: 1_750_000_000_000,
       expiresAtMs: 1_750_003_600_000,

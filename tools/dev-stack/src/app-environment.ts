@@ -58,6 +58,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
   }),
   'job-router': (facts) => ({
     ...natsSeed(facts, 'router'),
+    BERTH_SECRET_KEY: facts.secrets.secretKey,
     BERTH_NATS_STORAGE_BYTES: String(facts.storage.jobsBytes),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
     BERTH_HTTP_PORT: String(facts.ports.jobRouter),

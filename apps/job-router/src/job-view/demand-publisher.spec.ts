@@ -37,6 +37,8 @@ const queue = (endpoint: string, job: string): void => {
     attempt: 1,
     charged: 0,
     isLowPriority: false,
+    hasWebhook: false,
+    createdAtMs: clock.nowMs(),
     queuedAtMs: clock.nowMs(),
     notBeforeMs: clock.nowMs(),
     expiresAtMs: clock.nowMs() + 3_600_000,

@@ -18,6 +18,8 @@ const sighting = (name: string, state: JobState, more: Partial<JobSighting> = {}
     charged: 0,
     notBeforeMs: T,
     isLowPriority: false,
+    hasWebhook: false,
+    createdAtMs: T,
     queuedAtMs: T,
     startedAtMs: state === 'IN_QUEUE' ? null : T + 100,
     deadlineAtMs: state === 'IN_QUEUE' ? null : T + 60_000,

@@ -32,6 +32,7 @@ const job = (more: Partial<Job> = {}): Job => ({
   lowPriority: false,
   input: { kind: 'inline', json: encodeJson({}) },
   extras: encodeJson({}),
+  sealedExtras: null,
   webhook: null,
   output: null,
   error: null,

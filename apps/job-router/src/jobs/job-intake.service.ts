@@ -85,6 +85,7 @@ export class JobIntake {
       origin,
       input: request.input,
       extras: request.extras,
+      sealedExtras: null,
       webhook: request.webhook,
       executionTimeoutMs: request.executionTimeoutMs ?? endpointTimeoutMs(endpoint),
       ttlMs: request.ttlMs,

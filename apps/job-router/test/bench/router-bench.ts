@@ -12,6 +12,8 @@ import { ScriptedAgent } from './scripted-agent.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 const START_TIMEOUT_MS = 60_000;
+/** The operator's key of every router of one spec file. */
+const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 export interface TestRouter extends RunningRouter {
   readonly url: string;
@@ -68,6 +70,7 @@ export class RouterBench {
     const config = loadConfig({
       BERTH_NATS_URL: proxy.url,
       BERTH_HTTP_PORT: '0',
+      BERTH_SECRET_KEY: SECRET_KEY,
       BERTH_OPERATIONS_PORT: '0',
       BERTH_NATS_STORAGE_BYTES: String(TOPOLOGY.storageBytes),
       BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),

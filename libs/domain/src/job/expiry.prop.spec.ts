@@ -5,7 +5,7 @@ import { JOB_STATES, isEnded } from './job-state.js';
 import type { Job } from './job.js';
 import { retentionMs } from './policy.js';
 
-type Lifetime = Pick<Job, 'state' | 'endedAtMs' | 'expiresAtMs' | 'retentionMs'>;
+type Lifetime = Pick<Job, 'createdAtMs' | 'state' | 'endedAtMs' | 'expiresAtMs' | 'retentionMs'>;
 
 const T0 = 1_000_000;
 
@@ -18,6 +18,7 @@ const lifetime: fc.Arbitrary<Lifetime> = fc
   })
   .map(({ state, endedAfterMs, expiresAfterMs, retentionMs: kept }) => ({
     state,
+    createdAtMs: T0,
     endedAtMs: isEnded(state) ? T0 + endedAfterMs : null,
     expiresAtMs: T0 + expiresAfterMs,
     retentionMs: kept,

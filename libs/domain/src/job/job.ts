@@ -13,6 +13,10 @@ export interface AttemptRecord {
   /** How it ended: a final state, or `lost` when it was queued again. */
   readonly outcome: JobState | 'lost';
   readonly reason: string;
+  /** When the worker of an attempt that was cancelled or timed out really let go; null until its host has said so. */
+  readonly stoppedAtMs: number | null;
+  /** The last lines that its worker wrote, oldest first; empty where nobody is left to tell. */
+  readonly logTail: readonly string[];
 }
 
 /** The attempt that owns the job now. The token is the fence: only its holder's result counts. */
@@ -56,6 +60,8 @@ export interface Job {
   readonly input: Payload;
   /** The members of the request that are passed to the worker besides `input`, as the JSON text of an object. */
   readonly extras: RawJson;
+  /** Members of the request that must rest encrypted (`s3Config`), as the sealed JSON text of an object; null: none. */
+  readonly sealedExtras: string | null;
   readonly webhook: string | null;
   /** The result, or the last progress while `IN_PROGRESS`. */
   readonly output: Payload | null;

@@ -30,6 +30,7 @@ const queued: Job = {
   lowPriority: false,
   input: { kind: 'inline', json: encodeJson({}) },
   extras: encodeJson({}),
+  sealedExtras: null,
   webhook: null,
   output: null,
   error: null,

@@ -57,6 +57,7 @@ function jobIn(state: JobState, fields: Partial<Job> = {}): Job {
     lowPriority: false,
     input: inline({}),
     extras: encodeJson({}),
+    sealedExtras: null,
     webhook: null,
     output: state === 'COMPLETED' ? inline('done') : null,
     error: state === 'FAILED' ? 'boom' : null,
@@ -174,6 +175,8 @@ describe('an end', () => {
         endedAtMs: NOW,
         outcome: job.state,
         reason: expected.error ?? job.state,
+        stoppedAtMs: null,
+        logTail: [],
       },
     ]);
   });

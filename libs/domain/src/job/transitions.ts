@@ -174,6 +174,8 @@ function withAttempt(
     endedAtMs: nowMs,
     outcome,
     reason,
+    stoppedAtMs: null,
+    logTail: [],
   };
   return [...job.history, over].slice(-HISTORY_MAX);
 }

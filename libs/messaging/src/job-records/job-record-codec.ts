@@ -1,4 +1,4 @@
-import type { Job } from '@berth/domain';
+import type { AttemptRecord, Job } from '@berth/domain';
 
 const VERSION = 1;
 
@@ -7,6 +7,10 @@ const VERSION = 1;
  * JSON string, so that it comes back byte for byte. Members are only added; a reader sets what an older record lacks.
  */
 type JobRecordV1 = Job & { readonly v: typeof VERSION };
+
+/** What records of this version lacked at first. */
+const ADDED = { sealedExtras: null } as const satisfies Partial<Job>;
+const ADDED_TO_ATTEMPT = { stoppedAtMs: null, logTail: [] } as const satisfies Partial<AttemptRecord>;
 
 /** Named one by one: a member that a later domain adds cannot slip into the stored form unseen. */
 export function encodeJobRecord(job: Job): string {
@@ -30,6 +34,7 @@ export function encodeJobRecord(job: Job): string {
     lowPriority: job.lowPriority,
     input: job.input,
     extras: job.extras,
+    sealedExtras: job.sealedExtras,
     webhook: job.webhook,
     output: job.output,
     error: job.error,
@@ -46,5 +51,5 @@ export function decodeJobRecord(text: string): Job {
   const { v, ...job } = JSON.parse(text) as JobRecordV1;
   // The literal type says what we write, not what a newer process may have written.
   if ((v as number) !== VERSION) throw new Error(`job record of version ${String(v)}: this process reads ${VERSION}`);
-  return job;
+  return { ...ADDED, ...job, history: job.history.map((attempt) => ({ ...ADDED_TO_ATTEMPT, ...attempt })) };
 }

@@ -5,6 +5,7 @@ export const RECORD_HEADERS = {
   state: 'Berth-State',
   attempt: 'Berth-Attempt',
   priority: 'Berth-Priority',
+  createdAt: 'Berth-Created-At',
   queuedAt: 'Berth-Queued-At',
   notBefore: 'Berth-Not-Before',
   expiresAt: 'Berth-Expires-At',
@@ -14,6 +15,7 @@ export const RECORD_HEADERS = {
   host: 'Berth-Host',
   token: 'Berth-Token',
   charged: 'Berth-Charged',
+  webhook: 'Berth-Webhook',
 } as const;
 
 export function recordHeaders(job: Job): Record<string, string> {
@@ -21,11 +23,13 @@ export function recordHeaders(job: Job): Record<string, string> {
     [RECORD_HEADERS.state]: job.state,
     [RECORD_HEADERS.attempt]: `${job.attempt}`,
     [RECORD_HEADERS.priority]: job.lowPriority ? 'l' : 'n',
+    [RECORD_HEADERS.createdAt]: `${job.createdAtMs}`,
     [RECORD_HEADERS.queuedAt]: `${job.queuedAtMs}`,
     [RECORD_HEADERS.notBefore]: `${job.notBeforeMs}`,
     [RECORD_HEADERS.expiresAt]: `${job.expiresAtMs}`,
     [RECORD_HEADERS.charged]: `${job.charged}`,
   };
+  if (job.webhook !== null) values[RECORD_HEADERS.webhook] = '1';
   if (job.endedAtMs !== null) values[RECORD_HEADERS.endedAt] = `${job.endedAtMs}`;
   if (job.current !== null) {
     values[RECORD_HEADERS.startedAt] = `${job.current.startedAtMs}`;

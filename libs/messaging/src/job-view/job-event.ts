@@ -20,6 +20,9 @@ export interface JobChanged extends JobEventBase {
   readonly attempt: number;
   readonly charged: number;
   readonly isLowPriority: boolean;
+  /** Somebody shall be told how it ends. */
+  readonly hasWebhook: boolean;
+  readonly createdAtMs: number;
   readonly queuedAtMs: number;
   readonly notBeforeMs: number;
   readonly expiresAtMs: number;
@@ -63,6 +66,8 @@ function describe(values: ReadonlyMap<string, string | undefined>): Omit<JobChan
     attempt: Number(text(RECORD_HEADERS.attempt)),
     charged: Number(text(RECORD_HEADERS.charged)),
     isLowPriority: text(RECORD_HEADERS.priority) === 'l',
+    hasWebhook: values.has(RECORD_HEADERS.webhook),
+    createdAtMs: instant(RECORD_HEADERS.createdAt) ?? Number(text(RECORD_HEADERS.queuedAt)),
     queuedAtMs: Number(text(RECORD_HEADERS.queuedAt)),
     notBeforeMs: Number(text(RECORD_HEADERS.notBefore)),
     expiresAtMs: Number(text(RECORD_HEADERS.expiresAt)),

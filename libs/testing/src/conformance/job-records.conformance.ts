@@ -41,6 +41,8 @@ export function jobRecordsConformance(name: string, open: Open<JobRecords>): voi
             startedAtMs: 1,
             endedAtMs: 2,
             outcome: 'lost',
+            stoppedAtMs: null,
+            logTail: ['Traceback', 'MemoryError'],
             reason: 'worker lost',
           },
         ],

@@ -29,6 +29,7 @@ export const sampleJob = (key: JobKey, changes: Partial<Job> = {}): Job => ({
   lowPriority: false,
   input: { kind: 'inline', json: '{"prompt":"hello"}' as RawJson },
   extras: '{}' as RawJson,
+  sealedExtras: null,
   webhook: null,
   output: null,
   error: null,

@@ -173,6 +173,7 @@ class Simulation {
       origin: 'run',
       input: encodeJson({}),
       extras: encodeJson({}),
+      sealedExtras: null,
       webhook: null,
       executionTimeoutMs: EXECUTION_TIMEOUT_MS,
       ttlMs,

@@ -60,6 +60,7 @@ const submit = async (name: string, more: Partial<Submission> = {}): Promise<Job
     origin: 'run',
     input: encodeJson({}),
     extras: encodeJson({}),
+    sealedExtras: null,
     webhook: null,
     executionTimeoutMs: 60_000,
     ttlMs: 3_600_000,
