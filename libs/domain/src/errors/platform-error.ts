@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'invalid-join-token'
   | 'invalid-query'
   | 'job-not-found'
+  | 'job-not-retriable'
   | 'malformed-request'
   | 'method-not-allowed'
   | 'missing-api-key'

@@ -13,8 +13,20 @@ export const disappearsAtMs = (job: Job): number =>
 
 export const isGone = (job: Job, nowMs: number): boolean => nowMs >= disappearsAtMs(job);
 
-/** What is left of the record's life, as the broker's TTL in ms. */
-export const recordTtlMs = (job: Job, nowMs: number): number => wholeSeconds(disappearsAtMs(job) - nowMs);
+/** The end of life that a purge writes: past for every clock, however wrong, so the job is gone everywhere at once. */
+export const PURGED_EXPIRY_MS = 0;
+
+/**
+ * How long the broker keeps what a purge leaves: longer than a writer who got no answer takes to read back whose write
+ * it was, since the number of purged jobs is promised to be exact.
+ */
+export const PURGED_RECORD_MS = 60_000;
+
+export const isPurged = ({ expiresAtMs }: Pick<Job, 'expiresAtMs'>): boolean => expiresAtMs === PURGED_EXPIRY_MS;
+
+/** How long the broker shall keep the record, in ms: what is left of the job's life. */
+export const recordTtlMs = (job: Job, nowMs: number): number =>
+  isPurged(job) ? PURGED_RECORD_MS : wholeSeconds(disappearsAtMs(job) - nowMs);
 
 /** Tickets, blobs and chunks outlive every record that may still name them, by the slack given here. */
 export const ATTACHMENT_SLACK_MS = 10 * 60_000;

@@ -1,7 +1,17 @@
-export { ATTACHMENT_SLACK_MS, attachmentTtlMs, disappearsAtMs, isGone, recordTtlMs } from './expiry.js';
+export { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX } from './attempt-history.js';
+export {
+  ATTACHMENT_SLACK_MS,
+  PURGED_EXPIRY_MS,
+  PURGED_RECORD_MS,
+  attachmentTtlMs,
+  disappearsAtMs,
+  isGone,
+  isPurged,
+  recordTtlMs,
+} from './expiry.js';
 export { JOB_STATES, JOB_TRANSITIONS, canMove, isEnded, type JobState } from './job-state.js';
 export { jobTimes, type JobTimes } from './job-times.js';
-export { jobKeyOf, type AttemptRecord, type CurrentAttempt, type Job } from './job.js';
+export { jobKeyOf, type AttemptRecord, type CurrentAttempt, type Job, type JobReservation } from './job.js';
 export {
   BLOB_PART_BYTES,
   CHUNK_MAX_BYTES,
@@ -14,6 +24,7 @@ export {
   EXECUTION_TIMEOUT_DEFAULT_MS,
   EXECUTION_TIMEOUT_MAX_MS,
   EXECUTION_TIMEOUT_MIN_MS,
+  LIFE_MIN_MS,
   TTL_DEFAULT_MS,
   TTL_MAX_MS,
   TTL_MIN_MS,
@@ -22,7 +33,11 @@ export {
   WAIT_MIN_MS,
   retentionMs,
 } from './policy.js';
+export { purgeJob } from './purge-job.js';
+export { replaceLife } from './replace-life.js';
+export { STOP_SETTLES_MS, retryJob } from './retry-job.js';
 export { ATTEMPTS_MAX, retriesOf, retryDelayMs } from './retry-schedule.js';
+export { settleStop, type Stop } from './settle-stop.js';
 export { stateDiagram } from './state-diagram.js';
 export {
   EXECUTION_TIMEOUT_ERROR,
@@ -34,9 +49,8 @@ export {
   timeOutJob,
   type Loss,
   type Progress,
-  type Refusal,
   type Report,
   type Result,
   type Taker,
-  type Verdict,
 } from './transitions.js';
+export { type Refusal, type Verdict } from './verdict.js';

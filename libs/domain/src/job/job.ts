@@ -29,6 +29,14 @@ export interface CurrentAttempt {
   readonly deadlineAtMs: number;
 }
 
+/** The place of a job in a request that came with an idempotency key. */
+export interface JobReservation {
+  /** Names the reservation at the job's endpoint. */
+  readonly name: string;
+  /** 0-based; 0 where the request is one job. */
+  readonly item: number;
+}
+
 /**
  * The record of a job: the only truth about it, cumulative, rewritten whole by every transition.
  * All instants are Unix milliseconds on the routers' clock.
@@ -70,6 +78,8 @@ export interface Job {
   readonly chunks: number;
   /** Attempts that are over, oldest first. */
   readonly history: readonly AttemptRecord[];
+  /** Null: it came without an idempotency key. */
+  readonly reservation: JobReservation | null;
   /** W3C trace context of the submitting request, or null. */
   readonly traceparent: string | null;
   /** Names the write that made this version, so that a writer whose answer was lost can recognise its own work. */

@@ -2,12 +2,17 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AccountId, EndpointId, HostId, JobId, WorkerId } from '../ids.js';
 import { encodeJson } from '../json/index.js';
-import { isGone } from './expiry.js';
+import { isGone, isPurged } from './expiry.js';
 import { canMove, isEnded } from './job-state.js';
 import type { Job } from './job.js';
 import type { Payload } from './payload.js';
+import { purgeJob } from './purge-job.js';
+import { replaceLife } from './replace-life.js';
+import { retryJob } from './retry-job.js';
 import { ATTEMPTS_MAX } from './retry-schedule.js';
-import { cancelJob, finishJob, loseAttempt, reportProgress, takeJob, timeOutJob, type Verdict } from './transitions.js';
+import { settleStop } from './settle-stop.js';
+import { cancelJob, finishJob, loseAttempt, reportProgress, takeJob, timeOutJob } from './transitions.js';
+import type { Verdict } from './verdict.js';
 
 const T0 = 1_000_000;
 
@@ -31,6 +36,7 @@ const queued: Job = {
   input: { kind: 'inline', json: encodeJson({}) },
   extras: encodeJson({}),
   sealedExtras: null,
+  reservation: null,
   webhook: null,
   output: null,
   error: null,
@@ -62,6 +68,11 @@ const step: fc.Arbitrary<Step> = fc
       'expire',
       'lose',
       'lose',
+      'retry',
+      'retry',
+      'purge',
+      'replace-life',
+      'settle-stop',
     ),
     token: fc.constantFrom('t1', 't2', 't3'),
     attempt: fc.integer({ min: 1, max: 5 }),
@@ -92,6 +103,14 @@ const step: fc.Arbitrary<Step> = fc
           return timeOutJob(job, 1_000, nowMs);
         case 'lose':
           return loseAttempt(job, loss, nowMs);
+        case 'retry':
+          return retryJob(job, nowMs);
+        case 'purge':
+          return purgeJob(job, attempt, nowMs);
+        case 'replace-life':
+          return replaceLife(job, 1_000 + 20 * delayMs, nowMs);
+        case 'settle-stop':
+          return settleStop(job, { attempt, token, stoppedAtMs: nowMs - delayMs }, nowMs);
       }
     },
   }));
@@ -113,11 +132,11 @@ function follow(
   }
 }
 
-test('a job moves only along the table, and nothing of these leaves an ended state', () => {
+test('a job moves only along the table, and only a retry leaves an ended state', () => {
   fc.assert(
     fc.property(stories, (story) => {
-      follow(story, ({ before, verdict }) => {
-        if (isEnded(before.state)) expect(verdict.kind).not.toBe('changed');
+      follow(story, ({ before, verdict, step: { name } }) => {
+        if (isEnded(before.state) && name !== 'retry') expect(verdict.job.state).toBe(before.state);
         if (verdict.kind === 'changed' && verdict.job.state !== before.state) {
           expect(canMove(before.state, verdict.job.state)).toBe(true);
         }
@@ -141,12 +160,14 @@ test('only the holder of the current token shows a result, or ends the job by on
   );
 });
 
-test('an attempt number never repeats, and a fault costs a bounded number of them', () => {
+test('an attempt number never repeats, and a fault costs a bounded number of them until a caller asks anew', () => {
   fc.assert(
     fc.property(stories, (story) => {
       const taken = new Map<number, string>();
-      follow(story, ({ before, verdict: { kind, job } }) => {
-        expect(job.attempt).toBe(before.attempt + (kind === 'changed' && job.state === 'IN_QUEUE' ? 1 : 0));
+      follow(story, ({ before, verdict: { job }, step: { name } }) => {
+        const isRequeued = before.state !== 'IN_QUEUE' && job.state === 'IN_QUEUE';
+        expect(job.attempt).toBe(before.attempt + (isRequeued ? 1 : 0));
+        if (name !== 'retry') expect(job.charged).toBeGreaterThanOrEqual(before.charged);
         expect(job.charged).toBeLessThanOrEqual(ATTEMPTS_MAX);
         if (job.charged === ATTEMPTS_MAX) expect(job.state).toBe('FAILED');
         if (job.state !== 'IN_PROGRESS' || job.current === null) return;
@@ -160,17 +181,17 @@ test('an attempt number never repeats, and a fault costs a bounded number of the
 test('the record is always whole', () => {
   fc.assert(
     fc.property(stories, (story) => {
-      follow(story, ({ before, verdict: { job } }) => {
+      follow(story, ({ before, verdict: { job }, step: { name } }) => {
         if (job.state === 'IN_QUEUE') expect(job.current).toBeNull();
         if (job.state === 'IN_PROGRESS') expect(job.current).not.toBeNull();
         expect(job.endedAtMs !== null).toBe(isEnded(job.state));
         expect(job.error !== null).toBe(job.state === 'FAILED' || job.state === 'TIMED_OUT');
-        expect(job.history.length).toBeGreaterThanOrEqual(before.history.length);
+        if (!isPurged(job)) expect(job.history.length).toBeGreaterThanOrEqual(before.history.length);
         const attempts = job.history.map(({ attempt }) => attempt);
         expect(attempts).toEqual([...new Set(attempts)].toSorted((a, b) => a - b));
         expect({ ...job, input: 0, expiresAtMs: 0 }).toMatchObject({ id: queued.id, createdAtMs: T0 });
-        expect(job.input).toBe(queued.input);
-        expect(job.expiresAtMs).toBe(queued.expiresAtMs);
+        if (!isPurged(job)) expect(job.input).toBe(queued.input);
+        if (name !== 'replace-life' && name !== 'purge') expect(job.expiresAtMs).toBe(before.expiresAtMs);
       });
     }),
   );
@@ -198,6 +219,46 @@ test('the same step again changes nothing more, as a repeated message must not',
       fc.pre(again.name !== 'progress');
       const once = again.run(job, atMs + afterMs).job;
       expect(again.run(once, atMs + afterMs).kind).not.toBe('changed');
+    }),
+  );
+});
+
+test('a retry shows nothing of what the attempts before it gave, and begins without a charge', () => {
+  fc.assert(
+    fc.property(stories, (story) => {
+      follow(story, ({ verdict: { kind, job }, step: { name } }) => {
+        if (name !== 'retry' || kind !== 'changed') return;
+        expect(job).toMatchObject({ output: null, error: null, chunks: 0, charged: 0, endedAtMs: null });
+      });
+    }),
+  );
+});
+
+test('only a job that waits is purged, and a purged job is gone by every clock', () => {
+  fc.assert(
+    fc.property(stories, fc.nat(), (story, nowMs) => {
+      follow(story, ({ before, verdict: { job } }) => {
+        if (isPurged(before) || !isPurged(job)) return;
+        expect(before.state).toBe('IN_QUEUE');
+        expect(isGone(job, nowMs)).toBe(true);
+      });
+    }),
+  );
+});
+
+test('how long a worker took to let go is told once, and of ended attempts only', () => {
+  fc.assert(
+    fc.property(stories, (story) => {
+      const told = new Map<number, number>();
+      follow(story, ({ verdict: { job } }) => {
+        for (const { attempt, outcome, stoppedAtMs, startedAtMs } of job.history) {
+          if (stoppedAtMs === null) continue;
+          expect(['CANCELLED', 'TIMED_OUT']).toContain(outcome);
+          expect(stoppedAtMs).toBeGreaterThanOrEqual(startedAtMs);
+          expect(stoppedAtMs).toBe(told.get(attempt) ?? stoppedAtMs);
+          told.set(attempt, stoppedAtMs);
+        }
+      });
     }),
   );
 });

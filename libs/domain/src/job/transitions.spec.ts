@@ -1,10 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AccountId, EndpointId, HostId, JobId, WorkerId } from '../ids.js';
 import { encodeJson } from '../json/index.js';
+import { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX } from './attempt-history.js';
+import { PURGED_RECORD_MS, disappearsAtMs, isGone, isPurged, recordTtlMs } from './expiry.js';
 import { JOB_STATES, JOB_TRANSITIONS, canMove, isEnded, type JobState } from './job-state.js';
 import { jobTimes } from './job-times.js';
-import type { Job } from './job.js';
+import type { AttemptRecord, Job } from './job.js';
 import type { Payload } from './payload.js';
+import { TTL_MAX_MS } from './policy.js';
+import { purgeJob } from './purge-job.js';
+import { replaceLife } from './replace-life.js';
+import { STOP_SETTLES_MS, retryJob } from './retry-job.js';
+import { settleStop, type Stop } from './settle-stop.js';
 import { stateDiagram } from './state-diagram.js';
 import {
   cancelJob,
@@ -15,8 +22,8 @@ import {
   timeOutJob,
   type Loss,
   type Taker,
-  type Verdict,
 } from './transitions.js';
+import type { Verdict } from './verdict.js';
 
 const T0 = 1_000_000;
 const NOW = T0 + 5_000;
@@ -28,6 +35,8 @@ const TAKER: Taker = { attempt: 2, token: TOKEN, hostId: 'h1' as HostId, workerI
 
 const LOSS: Loss = { attempt: 2, token: TOKEN, reason: 'the host is gone', isCharged: true, delayMs: 2_000 };
 
+const STOP: Stop = { attempt: 2, token: TOKEN, stoppedAtMs: T0 + 3_000 };
+
 const CURRENT = {
   token: TOKEN,
   hostId: TAKER.hostId,
@@ -35,6 +44,20 @@ const CURRENT = {
   startedAtMs: T0 + 1_000,
   deadlineAtMs: T0 + 4_000,
 };
+
+/** How the history tells the second attempt. */
+const attemptIn = (outcome: AttemptRecord['outcome'], fields: Partial<AttemptRecord> = {}): AttemptRecord => ({
+  attempt: 2,
+  hostId: TAKER.hostId,
+  workerId: TAKER.workerId,
+  startedAtMs: T0 + 1_000,
+  endedAtMs: T0 + 2_000,
+  outcome,
+  reason: outcome,
+  stoppedAtMs: null,
+  logTail: [],
+  ...fields,
+});
 
 /** A job in its second attempt that runs, or ran, under `TOKEN`. */
 function jobIn(state: JobState, fields: Partial<Job> = {}): Job {
@@ -58,11 +81,12 @@ function jobIn(state: JobState, fields: Partial<Job> = {}): Job {
     input: inline({}),
     extras: encodeJson({}),
     sealedExtras: null,
+    reservation: null,
     webhook: null,
     output: state === 'COMPLETED' ? inline('done') : null,
     error: state === 'FAILED' ? 'boom' : null,
     chunks: 0,
-    history: [],
+    history: isEnded(state) ? [attemptIn(state)] : [],
     traceparent: null,
     mutation: 'm0',
     ...fields,
@@ -93,6 +117,13 @@ const OPERATIONS: Readonly<Record<string, (job: Job) => Verdict>> = {
   'lose without token': (job) => loseAttempt(job, { attempt: 2, reason: 'gone', isCharged: false, delayMs: 0 }, NOW),
   'lose by another': (job) => loseAttempt(job, { ...LOSS, token: 'other' }, NOW),
   'lose another attempt': (job) => loseAttempt(job, { ...LOSS, attempt: 1 }, NOW),
+  retry: (job) => retryJob(job, NOW),
+  purge: (job) => purgeJob(job, 2, NOW),
+  'purge of another attempt': (job) => purgeJob(job, 1, NOW),
+  'replace its life': (job) => replaceLife(job, 60_000, NOW),
+  'settle its stop': (job) => settleStop(job, STOP, NOW),
+  'settle the stop of another': (job) => settleStop(job, { ...STOP, token: 'other' }, NOW),
+  'settle the stop of another attempt': (job) => settleStop(job, { ...STOP, attempt: 1 }, NOW),
 };
 
 /** Columns in the order of `JOB_STATES`: IN_QUEUE, IN_PROGRESS, COMPLETED, FAILED, CANCELLED, TIMED_OUT. */
@@ -113,6 +144,13 @@ const VERDICTS: Readonly<Record<keyof typeof OPERATIONS, readonly string[]>> = {
   'lose without token': ['ended', 'IN_QUEUE', 'ended', 'ended', 'ended', 'ended'],
   'lose by another': ['ended', 'superseded', 'ended', 'ended', 'ended', 'ended'],
   'lose another attempt': Array.from(JOB_STATES, () => 'other-attempt'),
+  retry: ['not-retriable', 'not-retriable', 'not-retriable', 'IN_QUEUE', 'not-retriable', 'IN_QUEUE'],
+  purge: ['IN_QUEUE', 'not-queued', 'not-queued', 'not-queued', 'not-queued', 'not-queued'],
+  'purge of another attempt': Array.from(JOB_STATES, () => 'other-attempt'),
+  'replace its life': JOB_STATES,
+  'settle its stop': ['superseded', 'not-stopping', 'not-stopping', 'not-stopping', 'CANCELLED', 'TIMED_OUT'],
+  'settle the stop of another': Array.from(JOB_STATES, () => 'superseded'),
+  'settle the stop of another attempt': Array.from(JOB_STATES, () => 'other-attempt'),
 };
 
 describe('every operation in every state', () => {
@@ -215,6 +253,132 @@ describe('a lost attempt', () => {
       error: 'the host is gone (attempt 3 of 3)',
       endedAtMs: NOW,
     });
+  });
+});
+
+describe('a retry', () => {
+  const ended = jobIn('FAILED', { charged: 3, output: inline('half'), chunks: 4, expiresAtMs: NOW + 60_000 });
+
+  test('is a new attempt with the same input and end, and shows nothing of the one before', () => {
+    const { job } = retryJob(ended, NOW);
+    expect(job).toMatchObject({
+      id: ended.id,
+      state: 'IN_QUEUE',
+      attempt: 3,
+      charged: 0,
+      current: null,
+      queuedAtMs: NOW,
+      notBeforeMs: NOW,
+      endedAtMs: null,
+      expiresAtMs: NOW + 60_000,
+      output: null,
+      error: null,
+      chunks: 0,
+      history: ended.history,
+    });
+    expect(job.input).toBe(ended.input);
+  });
+
+  test('that is repeated while the job waits for it changes nothing; of a job that waits for another reason it is none', () => {
+    const waiting = retryJob(ended, NOW).job;
+    expect(wordOf(retryJob(waiting, NOW + 1))).toBe('=');
+    const requeued = jobIn('IN_QUEUE', { history: [attemptIn('lost', { attempt: 1 })] });
+    expect(wordOf(retryJob(requeued, NOW))).toBe('not-retriable');
+  });
+
+  test('of a job that ran out of time waits until its worker has surely let go', () => {
+    const overdue = jobIn('TIMED_OUT');
+    expect(retryJob(overdue, NOW).job.notBeforeMs).toBe(T0 + 2_000 + STOP_SETTLES_MS);
+    expect(retryJob(overdue, T0 + 60_000).job.notBeforeMs).toBe(T0 + 60_000);
+    const stopped = settleStop(overdue, STOP, NOW).job;
+    expect(retryJob(stopped, NOW).job.notBeforeMs).toBe(NOW);
+  });
+});
+
+describe('a purge', () => {
+  test.each([['waits'], ['waits for its delay']])('of a job that %s leaves nothing of what it carried', (what) => {
+    const notBeforeMs = what === 'waits' ? T0 : NOW + 60_000;
+    const secrets = { extras: encodeJson({ s: 1 }), sealedExtras: 'sealed', webhook: 'https://u:p@h' };
+    const { job } = purgeJob(jobIn('IN_QUEUE', { ...secrets, notBeforeMs, input: inline({ big: 1 }) }), 2, NOW);
+    expect(job).toMatchObject({ input: inline({}), extras: '{}', sealedExtras: null, webhook: null });
+  });
+
+  test('makes a job that is gone by every clock, and that nothing changes any more', () => {
+    const { job } = purgeJob(jobIn('IN_QUEUE'), 2, NOW);
+    expect(isPurged(job)).toBe(true);
+    for (const nowMs of [0, 1, NOW]) expect(isGone(job, nowMs)).toBe(true);
+    for (const operation of Object.values(OPERATIONS)) expect(wordOf(operation(job))).toBe('gone');
+    expect(recordTtlMs(job, NOW)).toBe(PURGED_RECORD_MS);
+  });
+});
+
+describe('a replaced life', () => {
+  test.each<[string, number, number]>([
+    ['shorter', 1_000, NOW + 1_000],
+    ['longer', 7_200_000, NOW + 7_200_000],
+    ['cut to the longest from submission', TTL_MAX_MS, T0 - 10_000 + TTL_MAX_MS],
+  ])('%s', (_, leftMs, expected) => {
+    expect(replaceLife(jobIn('IN_QUEUE'), leftMs, NOW).job.expiresAtMs).toBe(expected);
+  });
+
+  test.each([[1_000], [7_200_000]])('of an ended job replaces its retention too: %d ms', (leftMs) => {
+    const { job } = replaceLife(jobIn('COMPLETED'), leftMs, NOW);
+    expect(disappearsAtMs(job)).toBe(NOW + leftMs);
+  });
+
+  test('by what it is changes nothing', () => {
+    expect(wordOf(replaceLife(jobIn('IN_PROGRESS'), T0 + 3_600_000 - NOW, NOW))).toBe('=');
+  });
+
+  test('of a job that has not ended leaves the retention of its result', () => {
+    expect(replaceLife(jobIn('IN_PROGRESS'), 7_200_000, NOW).job.retentionMs).toBe(1_800_000);
+  });
+});
+
+describe('a settled stop', () => {
+  const cancelled = jobIn('CANCELLED', { history: [attemptIn('lost', { attempt: 1 }), attemptIn('CANCELLED')] });
+
+  test('is noted on the last attempt, once', () => {
+    const { job } = settleStop(cancelled, STOP, NOW);
+    expect(job.history.map(({ stoppedAtMs }) => stoppedAtMs)).toEqual([null, T0 + 3_000]);
+    expect({ ...job, history: [] }).toEqual({ ...cancelled, history: [] });
+    expect(wordOf(settleStop(job, { ...STOP, stoppedAtMs: T0 + 4_000 }, NOW))).toBe('=');
+  });
+
+  test.each([
+    [0, T0 + 1_000],
+    [NOW + 99_000, NOW],
+  ])('at %d lies within the attempt', (stoppedAtMs, expected) => {
+    expect(settleStop(cancelled, { ...STOP, stoppedAtMs }, NOW).job.history.at(-1)?.stoppedAtMs).toBe(expected);
+  });
+
+  test('of a job that was cancelled before it ran says nothing', () => {
+    const never = cancelJob(jobIn('IN_QUEUE'), NOW).job;
+    expect(wordOf(settleStop(never, STOP, NOW))).toBe('superseded');
+  });
+});
+
+describe('the last lines of a worker', () => {
+  const lines = (name: string, count = 1): string[] => Array.from({ length: count }, (_, n) => `${name}${n}`);
+
+  test('are cut to what a small record can hold', () => {
+    const { job } = loseAttempt(jobIn('IN_PROGRESS'), { ...LOSS, logTail: [...lines('a', 30), 'x'.repeat(900)] }, NOW);
+    const tail = job.history.at(-1)?.logTail ?? [];
+    expect(tail).toHaveLength(LOG_TAIL_LINES_MAX);
+    expect(tail.at(-1)).toBe('x'.repeat(LOG_TAIL_CHARACTERS_MAX));
+    expect(tail[0]).toBe('a11');
+  });
+
+  test('stay with the newest three attempts', () => {
+    const history = ['a', 'b', 'c'].map((name, n) => attemptIn('lost', { attempt: n - 5, logTail: lines(name) }));
+    const { job } = loseAttempt(jobIn('IN_PROGRESS', { history }), { ...LOSS, logTail: lines('d') }, NOW);
+    expect(job.history.map(({ logTail }) => logTail[0])).toEqual([undefined, 'b0', 'c0', 'd0']);
+  });
+
+  test.each(['failed', 'timed-out'] as const)('stay with an attempt that %s', (kind) => {
+    const result = { kind, error: 'e', output: null, chunks: 0, logTail: lines('z') };
+    const { job } = finishJob(jobIn('IN_PROGRESS'), { token: TOKEN, result }, NOW);
+    expect(job.history.at(-1)?.logTail).toEqual(['z0']);
   });
 });
 

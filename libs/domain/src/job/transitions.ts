@@ -1,24 +1,11 @@
 import type { HostId, WorkerId } from '../ids.js';
+import { withAttempt } from './attempt-history.js';
 import { isGone } from './expiry.js';
-import type { AttemptRecord, CurrentAttempt, Job } from './job.js';
-import { canMove, isEnded, type JobState } from './job-state.js';
+import type { CurrentAttempt, Job } from './job.js';
+import { isEnded, type JobState } from './job-state.js';
 import type { Payload } from './payload.js';
 import { ATTEMPTS_MAX } from './retry-schedule.js';
-
-/** Why a transition does not apply. Each is an ordinary outcome of a race, never an error. */
-export type Refusal =
-  | 'gone' // past its TTL or retention
-  | 'not-queued' // someone else has it, or it has ended
-  | 'other-attempt' // the ticket or lease speaks of an attempt that is over
-  | 'not-yet' // the delay between attempts still runs
-  | 'superseded' // the token is not the current attempt's
-  | 'ended'; // it has a final state already
-
-/** `unchanged`: what was asked for is already so, by the same hand. */
-export type Verdict =
-  | { readonly kind: 'changed'; readonly job: Job }
-  | { readonly kind: 'unchanged'; readonly job: Job }
-  | { readonly kind: 'refused'; readonly reason: Refusal; readonly job: Job };
+import { changed, move, refused, unchanged, type Refusal, type Verdict } from './verdict.js';
 
 export interface Taker {
   readonly attempt: number;
@@ -30,8 +17,19 @@ export interface Taker {
 /** What a worker, or the agent in its place, says of an attempt. */
 export type Result =
   | { readonly kind: 'completed'; readonly output: Payload | null; readonly chunks: number }
-  | { readonly kind: 'failed'; readonly error: string; readonly output: Payload | null; readonly chunks: number }
-  | { readonly kind: 'timed-out'; readonly error: string; readonly chunks: number };
+  | {
+      readonly kind: 'failed';
+      readonly error: string;
+      readonly output: Payload | null;
+      readonly chunks: number;
+      readonly logTail?: readonly string[] | undefined;
+    }
+  | {
+      readonly kind: 'timed-out';
+      readonly error: string;
+      readonly chunks: number;
+      readonly logTail?: readonly string[] | undefined;
+    };
 
 /** Progress in the name of the attempt that the token names. */
 export interface Progress {
@@ -54,11 +52,9 @@ export interface Loss {
   readonly isCharged: boolean;
   /** Delay before the next attempt, in ms. */
   readonly delayMs: number;
+  /** See `AttemptRecord.logTail`; what is more than fits is cut. */
+  readonly logTail?: readonly string[] | undefined;
 }
-
-const changed = (job: Job): Verdict => ({ kind: 'changed', job });
-const unchanged = (job: Job): Verdict => ({ kind: 'unchanged', job });
-const refused = (job: Job, reason: Refusal): Verdict => ({ kind: 'refused', reason, job });
 
 /** `IN_QUEUE → IN_PROGRESS`. A repeat by the same token is `unchanged`. */
 export function takeJob(job: Job, taker: Taker, nowMs: number): Verdict {
@@ -93,7 +89,8 @@ export function finishJob(job: Job, { token, result }: Report, nowMs: number): V
   const state = STATE_OF_RESULT[result.kind];
   const error = result.kind === 'completed' ? null : result.error;
   const output = result.kind === 'timed-out' ? null : result.output;
-  return changed(end(job, state, { error, output, chunks: result.chunks, nowMs }));
+  const logTail = result.kind === 'completed' ? undefined : result.logTail;
+  return changed(end(job, state, { error, output, chunks: result.chunks, logTail, nowMs }));
 }
 
 /** `IN_QUEUE | IN_PROGRESS → CANCELLED`. An ended job keeps the state it has. */
@@ -120,7 +117,10 @@ export function loseAttempt(job: Job, loss: Loss, nowMs: number): Verdict {
   const charged = job.charged + (loss.isCharged ? 1 : 0);
   if (charged >= ATTEMPTS_MAX) {
     const error = `${loss.reason} (attempt ${charged} of ${ATTEMPTS_MAX})`;
-    return changed({ ...end(job, 'FAILED', { error, output: null, chunks: 0, nowMs }), charged });
+    return changed({
+      ...end(job, 'FAILED', { error, output: null, chunks: 0, logTail: loss.logTail, nowMs }),
+      charged,
+    });
   }
   return changed(
     move(job, 'IN_QUEUE', {
@@ -132,7 +132,7 @@ export function loseAttempt(job: Job, loss: Loss, nowMs: number): Verdict {
       output: null,
       error: null,
       chunks: 0,
-      history: withAttempt(job, { outcome: 'lost', reason: loss.reason, nowMs }),
+      history: withAttempt(job, { outcome: 'lost', reason: loss.reason, logTail: loss.logTail, nowMs }),
     }),
   );
 }
@@ -152,38 +152,11 @@ interface Ending {
   readonly error: string | null;
   readonly output: Payload | null;
   readonly chunks: number;
+  readonly logTail?: readonly string[] | undefined;
   readonly nowMs: number;
 }
 
-function end(job: Job, state: JobState, { error, output, chunks, nowMs }: Ending): Job {
-  const history = withAttempt(job, { outcome: state, reason: error ?? state, nowMs });
+function end(job: Job, state: JobState, { error, output, chunks, logTail, nowMs }: Ending): Job {
+  const history = withAttempt(job, { outcome: state, reason: error ?? state, logTail, nowMs });
   return move(job, state, { error, output, chunks, endedAtMs: nowMs, history });
-}
-
-function withAttempt(
-  job: Job,
-  { outcome, reason, nowMs }: { outcome: AttemptRecord['outcome']; reason: string; nowMs: number },
-): readonly AttemptRecord[] {
-  if (job.current === null) return job.history;
-  const { hostId, workerId, startedAtMs } = job.current;
-  const over: AttemptRecord = {
-    attempt: job.attempt,
-    hostId,
-    workerId,
-    startedAtMs,
-    endedAtMs: nowMs,
-    outcome,
-    reason,
-    stoppedAtMs: null,
-    logTail: [],
-  };
-  return [...job.history, over].slice(-HISTORY_MAX);
-}
-
-/** Uncharged attempts are not bounded by number, so the history is: the newest are kept. */
-const HISTORY_MAX = 32;
-
-function move(job: Job, state: JobState, fields: Partial<Job>): Job {
-  if (!canMove(job.state, state)) throw new Error(`job ${job.id}: no transition from ${job.state} to ${state}`);
-  return { ...job, ...fields, state };
 }

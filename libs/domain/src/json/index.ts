@@ -1,2 +1,2 @@
 export { encodeJson, toRawJson, type RawJson } from './raw-json.js';
-export { sliceMembers } from './slice-members.js';
+export { sliceItems, sliceMembers } from './slice-members.js';

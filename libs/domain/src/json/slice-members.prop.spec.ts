@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sliceMembers } from './slice-members.js';
+import { sliceItems, sliceMembers } from './slice-members.js';
 
 /** JSON text as people and machines write it: any space, any escape, any number, members that repeat. */
 const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
@@ -27,7 +27,7 @@ const joined = (open: string, items: fc.Arbitrary<string>, close: string): fc.Ar
       ([parts, inner]) => open + (parts.length === 0 ? inner : parts.map((part) => part.join('')).join(',')) + close,
     );
 
-const { value, object } = fc.letrec<{ value: string; object: string; array: string; member: string }>((tie) => ({
+const { value, object, array } = fc.letrec<{ value: string; object: string; array: string; member: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
     number,
@@ -55,12 +55,22 @@ test('agrees with JSON.parse on every object, member by member', () => {
   );
 });
 
+test('agrees with JSON.parse on every array, item by item', () => {
+  fc.assert(
+    fc.property(space, array, space, (before, text, after) => {
+      const whole = before + text + after;
+      expect(sliceItems(whole).map((item) => JSON.parse(item) as unknown)).toEqual(JSON.parse(whole));
+    }),
+  );
+});
+
 test('a value keeps its text, whatever stands around it', () => {
   fc.assert(
     fc.property(string, value, space, (name, text, gap) => {
       const whole = `{${gap}"before"${gap}:[{}]${gap},${name}:${gap}${text}${gap},"after":"}"}`;
       fc.pre(!['before', 'after'].includes(JSON.parse(name) as string));
       expect(sliceMembers(whole).get(JSON.parse(name) as string)).toBe(text);
+      expect(sliceItems(`[0,${gap}${text}${gap}]`)).toEqual(['0', text]);
     }),
   );
 });

@@ -26,6 +26,23 @@ export function sliceMembers(text: string): ReadonlyMap<string, RawJson> {
   return members;
 }
 
+/**
+ * The items of the array in `text`, each as its own untouched JSON text.
+ *
+ * @param text JSON text that `JSON.parse` has accepted and that holds an array; other text gives a meaningless result.
+ */
+export function sliceItems(text: string): readonly RawJson[] {
+  const items: RawJson[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (at < text.length && text[at] !== ']') {
+    const end = endOfValue(text, at);
+    items.push(text.slice(at, end) as RawJson);
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return items;
+}
+
 function skipSpace(text: string, at: number): number {
   SPACE.lastIndex = at;
   SPACE.test(text);

@@ -12,10 +12,17 @@ export {
   type ContainerEnd,
 } from './start-backoff.js';
 export type { WorkerCondition } from './worker-condition.js';
-export { newJournal, nextStartAtMs, withContainerEnd, withStartFailure, type WorkerJournal } from './worker-journal.js';
+export {
+  newJournal,
+  nextStartAtMs,
+  withContainerEnd,
+  withStartFailure,
+  type LastFailure,
+  type WorkerJournal,
+} from './worker-journal.js';
 export type { WorkerOperation } from './worker-operation.js';
 export { WORKER_PHASES, WORKER_PHASE_TRANSITIONS } from './worker-phase.js';
 export { STRAY_GRACE_MS } from './worker-purpose.js';
 export { isReady, workerStatus, type WorkerStatus } from './worker-status.js';
 export type { ContainerState, DesiredWorker, Preparation, WorkerSession, WorkerView } from './worker-view.js';
-export type { ObservedWorker, Worker, WorkerIntent, WorkerPhase, WorkerResources } from './worker.js';
+export type { ObservedWorker, StartFailure, Worker, WorkerIntent, WorkerPhase, WorkerResources } from './worker.js';

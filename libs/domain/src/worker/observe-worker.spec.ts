@@ -2,10 +2,12 @@ import { expect, test } from '@jest/globals';
 import type { EndpointId, WorkerId } from '../ids.js';
 import { observeWorker } from './observe-worker.js';
 import { planWorker } from './plan-worker.js';
-import { newJournal } from './worker-journal.js';
+import { newJournal, withStartFailure } from './worker-journal.js';
 import type { WorkerView } from './worker-view.js';
 
 const identity = { workerId: 'w' as WorkerId, endpointId: 'e' as EndpointId, release: 2, gpuTypeId: null };
+
+const ABSENT = { kind: 'absent' } as const;
 
 const viewWith = (runningJobs: number): WorkerView => ({
   desired: { intent: 'running', endpointType: 'QUEUE', generation: 0, initTimeoutMs: 1, stopGraceMs: 1 },
@@ -50,4 +52,26 @@ test('an observation tells the phase, and since when', () => {
   expect(later.phaseSinceMs).toBe(100);
   const busy = at(2, later, 300);
   expect(busy).toMatchObject({ phase: 'busy', runningJobs: 2, phaseSinceMs: 300 });
+});
+
+test('an observation tells how much of the image is here, what failed last, and when the next start is', () => {
+  const observe = (more: Partial<WorkerView>, nowMs: number) => {
+    const view: WorkerView = { ...viewWith(0), journal: newJournal(0), session: null, container: ABSENT, ...more };
+    return observeWorker(identity, { view, condition: planWorker(view, nowMs).condition, previous: null }, nowMs);
+  };
+  expect(observe({ preparation: 'running', imagePercent: 43 }, 0)).toMatchObject({
+    phase: 'preparing',
+    reason: 'the image is being pulled, 43 %',
+    imagePercent: 43,
+  });
+  const journal = withStartFailure(newJournal(0), { reason: 'no such image', kind: 'image' }, 5_000);
+  expect(observe({ preparation: 'none', journal }, 5_999)).toMatchObject({
+    phase: 'waiting',
+    failure: 'image',
+    nextStartAtMs: 6_000,
+  });
+  const due = observe({ preparation: 'none', journal }, 6_000);
+  expect(due).toMatchObject({ phase: 'preparing', failure: 'image' });
+  expect(due).not.toHaveProperty('nextStartAtMs');
+  expect(due).not.toHaveProperty('imagePercent');
 });

@@ -1,5 +1,6 @@
 import type { WorkerCondition } from './worker-condition.js';
 import type { WorkerView } from './worker-view.js';
+import { nextStartAtMs } from './worker-journal.js';
 import type { ObservedWorker } from './worker.js';
 
 /** The part of an observation that never changes. */
@@ -24,7 +25,19 @@ export function observeWorker(
     failedStarts: journal.failedStarts,
     phaseSinceMs: isSamePhase ? previous.phaseSinceMs : nowMs,
     startedAtMs: container.kind === 'running' ? container.startedAtMs : null,
+    ...(condition.phase === 'preparing' && view.imagePercent !== undefined ? { imagePercent: view.imagePercent } : {}),
+    ...lastFailureOf(view, nowMs),
   };
+}
+
+function lastFailureOf(
+  { container, journal }: WorkerView,
+  nowMs: number,
+): Pick<ObservedWorker, 'failure' | 'nextStartAtMs'> {
+  if (journal.lastFailure === null) return {};
+  const delayedUntilMs = nextStartAtMs(journal);
+  const isDelayed = container.kind !== 'running' && nowMs < delayedUntilMs;
+  return { failure: journal.lastFailure.kind, ...(isDelayed ? { nextStartAtMs: delayedUntilMs } : {}) };
 }
 
 export interface ObservationParts {

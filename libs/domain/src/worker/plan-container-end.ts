@@ -17,13 +17,20 @@ export function planContainerEnd(view: WorkerView, session: WorkerSession, nowMs
   if (view.journal.countedContainerId === containerId) return { kind: 'remove', containerId };
   const readyForMs = session.readyAtMs === null ? null : nowMs - session.readyAtMs;
   const { finishedJobs } = session;
-  const end = { containerId, exitCode: exited?.exitCode ?? null, readyForMs, finishedJobs, isExpected, reason };
+  const end = { containerId, readyForMs, finishedJobs, isExpected, ...told(exited, reason) };
   return { kind: 'write-journal', journal: withContainerEnd(view.journal, end, nowMs) };
 }
 
 interface Exit {
   readonly exitCode: number | null;
   readonly reason: string;
+  readonly lastOutput?: string;
+}
+
+/** A failed start is shown with what was written last; the history of a job has that beside its reason. */
+function told(exit: Exit | null, reason: string): Pick<Exit, 'exitCode' | 'reason'> {
+  const output = exit?.lastOutput ?? '';
+  return { exitCode: exit?.exitCode ?? null, reason: output === '' ? reason : `${reason}; last output: ${output}` };
 }
 
 /** Null when the container is not there to be asked. */
@@ -37,5 +44,5 @@ function endReason(exit: Exit | null, session: WorkerSession): string {
   }
   if (exit === null) return 'the container vanished';
   const code = exit.exitCode === null ? 'an unknown code' : `code ${exit.exitCode}`;
-  return `the container exited with ${code}${exit.reason === '' ? '' : `: ${exit.reason}`}`;
+  return `worker exited with ${code}${exit.reason === '' ? '' : `: ${exit.reason}`}`;
 }

@@ -149,7 +149,10 @@ class SimulatedWorker {
 
   fail(): void {
     this.failNext = null;
-    this.become({ preparation: 'none', journal: withStartFailure(this.view.journal, 'no such image', this.nowMs) });
+    this.become({
+      preparation: 'none',
+      journal: withStartFailure(this.view.journal, { reason: 'no such image', kind: 'image' }, this.nowMs),
+    });
   }
 
   start(): void {

@@ -52,7 +52,7 @@ const absent = (fields: Partial<WorkerView> = {}): WorkerView =>
 
 const failed = (times: number): WorkerView['journal'] =>
   Array.from({ length: times }).reduce<WorkerView['journal']>(
-    (journal) => withStartFailure(journal, 'no such image', NOW),
+    (journal) => withStartFailure(journal, { reason: 'no such image', kind: 'image' }, NOW),
     newJournal(0),
   );
 
@@ -156,14 +156,14 @@ describe('starts that fail', () => {
 describe('a container that ended', () => {
   test('has its jobs given back, its end counted, and is removed, one after the other', () => {
     const jobs = viewOf({ container: { ...EXITED, reason: 'out of memory' }, session: sessionOf({ runningJobs: 2 }) });
-    const reason = 'the container exited with code 1: out of memory';
+    const reason = 'worker exited with code 1: out of memory';
     expect(planWorker(jobs, NOW).operation).toEqual({ kind: 'give-back-jobs', isCharged: true, reason });
 
     const settled = { ...jobs, session: sessionOf({ readyAtMs: NOW - 5_000 }) };
     const journal = {
       ...newJournal(0),
       failedStarts: 1,
-      lastFailure: { atMs: NOW, reason },
+      lastFailure: { atMs: NOW, reason, kind: 'container' as const },
       countedContainerId: 'c1',
     };
     expect(planWorker(settled, NOW).operation).toEqual({ kind: 'write-journal', journal });
@@ -246,7 +246,7 @@ describe('the drain', () => {
     [
       'gives back what was delivered and not finished',
       drained({ releasedAtMs: NOW, stoppedAtMs: NOW, runningJobs: 1 }, { container: EXITED }),
-      { kind: 'give-back-jobs', isCharged: false, reason: 'the container exited with code 1' },
+      { kind: 'give-back-jobs', isCharged: false, reason: 'worker exited with code 1' },
     ],
     ['has nothing to do without a container', absent({ desired: DRAINED }), { kind: 'wait-until', untilMs: null }],
   ])('%s', (...[, view, operation]) => {

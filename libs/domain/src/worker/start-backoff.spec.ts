@@ -26,16 +26,18 @@ describe('failures in a row after a container ended', () => {
   });
 });
 
+const FAILURE = { reason: 'image missing', kind: 'image' } as const;
+
 describe('the journal', () => {
   test('delays the next start from the last failure', () => {
-    const once = withStartFailure(newJournal(0), 'image missing', 1_000);
-    const twice = withStartFailure(once, 'image missing', 5_000);
+    const once = withStartFailure(newJournal(0), FAILURE, 1_000);
+    const twice = withStartFailure(once, FAILURE, 5_000);
     expect([newJournal(0), once, twice].map(nextStartAtMs)).toEqual([0, 2_000, 7_000]);
-    expect(twice).toMatchObject({ failedStarts: 2, lastFailure: { atMs: 5_000, reason: 'image missing' } });
+    expect(twice).toMatchObject({ failedStarts: 2, lastFailure: { ...FAILURE, atMs: 5_000 } });
   });
 
   test('forgets the failures of a worker that has started well', () => {
-    const failed = withStartFailure(newJournal(0), 'image missing', 1_000);
+    const failed = withStartFailure(newJournal(0), FAILURE, 1_000);
     const end = { containerId: 'c', exitCode: 0, readyForMs: 1, finishedJobs: 1, isExpected: false, reason: 'left' };
     expect(withContainerEnd(failed, end, 9_000)).toEqual({ ...newJournal(0), countedContainerId: 'c' });
   });

@@ -39,12 +39,15 @@ function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number
   return startCondition(view, nowMs);
 }
 
-function startCondition({ journal, preparation }: WorkerView, nowMs: number): WorkerCondition {
+function startCondition({ imagePercent, journal, preparation }: WorkerView, nowMs: number): WorkerCondition {
   if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
   if (nowMs < nextStartAtMs(journal)) return failingCondition('waiting', journal);
-  return preparation === 'done'
-    ? { phase: 'starting', reason: 'the container is being started' }
-    : { phase: 'preparing', reason: 'the image is being prepared' };
+  if (preparation === 'done') return { phase: 'starting', reason: 'the container is being started' };
+  const isPulling = imagePercent !== undefined;
+  return {
+    phase: 'preparing',
+    reason: isPulling ? `the image is being pulled, ${imagePercent} %` : 'the image is being prepared',
+  };
 }
 
 const isUnhealthy = (journal: WorkerJournal): boolean => journal.failedStarts >= UNHEALTHY_AFTER_FAILURES;

@@ -1,4 +1,11 @@
+import type { StartFailure } from './worker.js';
 import { failuresAfterEnd, startDelayMs, type ContainerEnd } from './start-backoff.js';
+
+export interface LastFailure {
+  readonly atMs: number;
+  readonly reason: string;
+  readonly kind: StartFailure;
+}
 
 /** What an agent keeps on disk about one worker, so that a restart of the agent forgets no failure. */
 export interface WorkerJournal {
@@ -6,7 +13,7 @@ export interface WorkerJournal {
   readonly generation: number;
   /** Failed starts in a row. */
   readonly failedStarts: number;
-  readonly lastFailure: { readonly atMs: number; readonly reason: string } | null;
+  readonly lastFailure: LastFailure | null;
   /** The container whose end is in the counts already: an end is counted once, however often it is seen. */
   readonly countedContainerId: string | null;
   /** Since when a complete list of desired workers lacks this one; null while it is wanted. */
@@ -22,10 +29,14 @@ export const newJournal = (generation: number): WorkerJournal => ({
 });
 
 /** After a preparation or a start that failed at once, so that the same step can report why. */
-export const withStartFailure = (journal: WorkerJournal, reason: string, nowMs: number): WorkerJournal => ({
+export const withStartFailure = (
+  journal: WorkerJournal,
+  failure: Omit<LastFailure, 'atMs'>,
+  nowMs: number,
+): WorkerJournal => ({
   ...journal,
   failedStarts: journal.failedStarts + 1,
-  lastFailure: { atMs: nowMs, reason },
+  lastFailure: { ...failure, atMs: nowMs },
 });
 
 /** After a container ended; `reason` says how, for people. */
@@ -35,7 +46,9 @@ export function withContainerEnd(
   nowMs: number,
 ): WorkerJournal {
   const failedStarts = failuresAfterEnd(journal.failedStarts, end);
-  const lastFailure = end.isExpected ? journal.lastFailure : { atMs: nowMs, reason: end.reason };
+  const lastFailure: LastFailure | null = end.isExpected
+    ? journal.lastFailure
+    : { atMs: nowMs, reason: end.reason, kind: 'container' };
   return {
     ...journal,
     failedStarts,

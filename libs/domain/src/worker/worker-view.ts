@@ -24,6 +24,8 @@ export type ContainerState =
       readonly exitCode: number | null;
       /** Such as `out of memory`; empty when the runtime knows no more than the code. */
       readonly reason: string;
+      /** The end of what it wrote, on one line; empty or absent where that is not known. */
+      readonly lastOutput?: string;
     };
 
 /** Image and folder. A preparation that failed is `none` again, its failure in the journal. */
@@ -65,6 +67,8 @@ export interface WorkerView {
   readonly isSynced: boolean;
   readonly container: ContainerState;
   readonly preparation: Preparation;
+  /** How much of the image has been pulled, 0 to 100; absent while nothing is pulled, or that is not known. */
+  readonly imagePercent?: number;
   /** Null until the container is started or adopted by this agent. */
   readonly session: WorkerSession | null;
   readonly journal: WorkerJournal;

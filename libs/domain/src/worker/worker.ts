@@ -17,6 +17,9 @@ export type WorkerPhase =
 /** What the control plane wants of a worker. `drained`: no new job, then gone. */
 export type WorkerIntent = 'running' | 'drained';
 
+/** What failed last: having the image (or folder), or the container that was made of it. */
+export type StartFailure = 'image' | 'container';
+
 export interface ObservedWorker {
   readonly workerId: WorkerId;
   readonly endpointId: EndpointId;
@@ -32,6 +35,12 @@ export interface ObservedWorker {
   readonly startedAtMs: number | null;
   /** Catalog id of the GPUs given to it, or null. */
   readonly gpuTypeId: string | null;
+  /** How much of the image has been pulled, 0 to 100; absent while that is not known. */
+  readonly imagePercent?: number;
+  /** Of the last start that failed; absent when none has. */
+  readonly failure?: StartFailure;
+  /** The instant before which it is not started again; absent while nothing delays it. */
+  readonly nextStartAtMs?: number;
 }
 
 /** A worker as the control plane knows it: its own intent beside the agent's observation. */

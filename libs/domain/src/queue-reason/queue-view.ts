@@ -1,0 +1,53 @@
+import type { Job } from '../job/index.js';
+import type { WorkerPhase } from '../worker/index.js';
+import type { EndpointOutlook } from './endpoint-outlook.js';
+
+/** Workers of an endpoint, by what they can do for a job that waits. */
+export interface WorkerTally {
+  readonly idle: number;
+  readonly busy: number;
+  /** Not ready yet. */
+  readonly coming: number;
+  /** Told to leave. */
+  readonly leaving: number;
+}
+
+/** All that a waiting job's reason is derived from, as one router sees it. */
+export interface QueueView {
+  readonly job: Pick<Job, 'attempt' | 'lowPriority' | 'notBeforeMs' | 'queuedAtMs'>;
+  /** Place in start order, from 1; null while the router may not know every job. */
+  readonly position: number | null;
+  readonly workersMax: number;
+  readonly workers: WorkerTally;
+  /** Null where the control plane has said nothing: there is no worker and none is wanted. */
+  readonly outlook: EndpointOutlook | null;
+  /** Jobs of the endpoint in progress, and the pace of the last minute. */
+  readonly running: number;
+  readonly endedLastMinute: number;
+  readonly executionMsLastMinute: number;
+  /** The control plane's last sign of life. */
+  readonly controlHeardAtMs: number;
+}
+
+const KIND_OF_PHASE: Readonly<Record<WorkerPhase, keyof WorkerTally | null>> = {
+  idle: 'idle',
+  busy: 'busy',
+  preparing: 'coming',
+  starting: 'coming',
+  waiting: 'coming',
+  unhealthy: 'coming',
+  // A worker that is to stay and drains is being replaced.
+  draining: 'coming',
+  removed: null,
+};
+
+export function tallyWorkers(
+  workers: readonly { readonly phase: WorkerPhase; readonly isDraining: boolean }[],
+): WorkerTally {
+  const tally = { idle: 0, busy: 0, coming: 0, leaving: 0 };
+  for (const { isDraining, phase } of workers) {
+    const kind = KIND_OF_PHASE[phase];
+    if (kind !== null) tally[isDraining ? 'leaving' : kind] += 1;
+  }
+  return tally;
+}
