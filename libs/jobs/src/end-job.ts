@@ -1,7 +1,7 @@
 import { cancelJob, timeOutJob, type Job, type JobKey } from '@berth/domain';
 import { changeJob, type ChangeOutcome } from './change-job.js';
 import type { JobStore } from './job-store.js';
-import { dropLease, dropTicket } from './hints.js';
+import { dropLease, dropTicket, putDelivery } from './hints.js';
 
 /** Cancels a job at once; an ended job keeps its state. Returns null when there is no such job. */
 export async function cancel(store: JobStore, key: JobKey): Promise<Job | null> {
@@ -28,7 +28,8 @@ async function stopAfter(store: JobStore, outcome: ChangeOutcome, reason: string
     const { hostId, token } = before.current;
     store.stopSignals.send(hostId, { endpointId: job.endpointId, jobId: job.id, attempt: job.attempt, token, reason });
     await dropLease(store, job);
-    return;
+  } else {
+    await dropTicket(store, job);
   }
-  await dropTicket(store, job);
+  await putDelivery(store, job);
 }

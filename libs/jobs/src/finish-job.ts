@@ -1,7 +1,7 @@
 import { finishJob, reportProgress, type JobKey, type Payload, type Result } from '@berth/domain';
 import { changeJob } from './change-job.js';
 import type { JobStore } from './job-store.js';
-import { dropLease } from './hints.js';
+import { dropLease, putDelivery } from './hints.js';
 
 export interface AttemptReport extends JobKey {
   readonly token: string;
@@ -15,14 +15,17 @@ export type ReportOutcome = 'recorded' | 'superseded';
  * The agent repeats a result until it hears an answer; a repeat is `recorded` again.
  */
 export async function finishAttempt(
-  store: Pick<JobStore, 'records' | 'leases' | 'clock' | 'random'>,
+  store: Pick<JobStore, 'records' | 'leases' | 'deliveries' | 'clock' | 'random'>,
   report: AttemptReport,
   result: Result,
 ): Promise<ReportOutcome> {
   const outcome = await changeJob(store, report, (job, nowMs) =>
     finishJob(job, { token: report.token, result }, nowMs),
   );
-  if (outcome.kind === 'changed') await dropLease(store, outcome.job);
+  if (outcome.kind === 'changed') {
+    await dropLease(store, outcome.job);
+    await putDelivery(store, outcome.job);
+  }
   return outcome.kind === 'changed' || outcome.kind === 'unchanged' ? 'recorded' : 'superseded';
 }
 

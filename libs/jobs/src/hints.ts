@@ -1,4 +1,4 @@
-import { PlatformError, attachmentTtlMs, type Job } from '@berth/domain';
+import { PlatformError, attachmentTtlMs, deliveryTtlMs, jobKeyOf, newDelivery, type Job } from '@berth/domain';
 import type { JobStore } from './job-store.js';
 import type { Ticket } from './ports/tickets.port.js';
 
@@ -16,11 +16,46 @@ export const putTicket = (store: Pick<JobStore, 'tickets' | 'clock'>, job: Job):
 
 /** Removes the hint of an attempt that nobody shall take. False: the next taker finds it stale. */
 export const dropTicket = (store: Pick<JobStore, 'tickets'>, job: Job): Promise<boolean> =>
-  hint(() => store.tickets.removeFor({ endpointId: job.endpointId, jobId: job.id }, job.attempt, job.lowPriority));
+  dropTicketOf(store, ticketOf(job));
+
+export const dropTicketOf = (
+  store: Pick<JobStore, 'tickets'>,
+  { endpointId, jobId, attempt, isLowPriority }: Omit<Ticket, 'notBeforeMs'>,
+): Promise<boolean> => hint(() => store.tickets.removeFor({ endpointId, jobId }, attempt, isLowPriority));
+
+/** Removes what the job's last attempt streamed and gave. False: what is left goes with the job. */
+export const dropOutput = (store: Pick<JobStore, 'blobs' | 'chunks' | 'deliveries'>, job: Job): Promise<boolean> =>
+  hint(async () => {
+    const key = jobKeyOf(job);
+    await store.chunks.removeAttempt(key, job.attempt);
+    if (job.output?.kind !== 'blob' || (await isUntold(store, job))) return;
+    await store.blobs.remove(key, job.output.manifest.name);
+  });
+
+/** Whoever is still to be told of this end of the job is sent its output too. */
+async function isUntold({ deliveries }: Pick<JobStore, 'deliveries'>, job: Job): Promise<boolean> {
+  if (job.webhook === null) return false;
+  const stored = await deliveries.read({ ...jobKeyOf(job), attempt: job.attempt });
+  return stored?.delivery.outcome === null;
+}
+
+/** Removes the parts of a removed job's input. False: the pruner finds them without their job. */
+export const dropInput = (store: Pick<JobStore, 'blobs'>, job: Job): Promise<boolean> =>
+  hint(async () => {
+    if (job.input.kind === 'blob') await store.blobs.removeAll(jobKeyOf(job));
+  });
 
 /** Removes the lease of the job's attempt. False: it runs out by itself. */
 export const dropLease = (store: Pick<JobStore, 'leases'>, job: Job): Promise<boolean> =>
   hint(() => store.leases.remove({ endpointId: job.endpointId, jobId: job.id, attempt: job.attempt }));
+
+/** Hints that somebody is to be told of the job's end. False: maintenance will have to make the delivery later. */
+export const putDelivery = (store: Pick<JobStore, 'deliveries' | 'clock'>, job: Job): Promise<boolean> =>
+  hint(async () => {
+    const delivery = newDelivery(job, store.clock.nowMs());
+    const { deliveries } = store;
+    if (delivery !== null) await deliveries.create(delivery, deliveryTtlMs(delivery, deliveries.fill));
+  });
 
 /** The record is written already, so a store that will not take a hint changes nothing of what was promised. */
 async function hint(write: () => Promise<void>): Promise<boolean> {

@@ -1,7 +1,9 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Blobs, Chunks } from './ports/attachments.port.js';
+import type { Deliveries } from './ports/deliveries.port.js';
 import type { JobRecords } from './ports/job-records.port.js';
 import type { Leases } from './ports/leases.port.js';
+import type { Reservations } from './ports/reservations.port.js';
 import type { StopSignals } from './ports/stop-signals.port.js';
 import type { Tickets } from './ports/tickets.port.js';
 
@@ -12,6 +14,8 @@ export interface JobStore {
   readonly leases: Leases;
   readonly blobs: Blobs;
   readonly chunks: Chunks;
+  readonly deliveries: Deliveries;
+  readonly reservations: Reservations;
   readonly stopSignals: StopSignals;
   readonly clock: Clock;
   readonly random: Random;

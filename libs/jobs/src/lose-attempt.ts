@@ -1,7 +1,7 @@
 import { loseAttempt, retryDelayMs, type HostId, type Job, type JobKey } from '@berth/domain';
 import { changeJob, type ChangeOutcome } from './change-job.js';
 import type { JobStore } from './job-store.js';
-import { dropLease, putTicket } from './hints.js';
+import { dropLease, putDelivery, putTicket } from './hints.js';
 
 export interface LostAttempt extends JobKey {
   readonly attempt: number;
@@ -9,6 +9,8 @@ export interface LostAttempt extends JobKey {
   readonly token?: string;
   readonly reason: string;
   readonly isCharged: boolean;
+  /** The last lines that its worker wrote, oldest first; what is more than fits is cut. */
+  readonly logTail?: readonly string[] | undefined;
 }
 
 /**
@@ -51,4 +53,5 @@ const delayMs = (job: Job, isCharged: boolean, fraction: number): number =>
 async function settle(store: JobStore, before: Job, job: Job): Promise<void> {
   if (job.state === 'IN_QUEUE') await putTicket(store, job);
   await dropLease(store, before);
+  await putDelivery(store, job);
 }

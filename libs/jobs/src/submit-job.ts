@@ -8,6 +8,7 @@ import {
   type EndpointId,
   type Job,
   type JobId,
+  type JobReservation,
   type RawJson,
 } from '@berth/domain';
 import type { JobStore } from './job-store.js';
@@ -29,6 +30,8 @@ export interface Submission {
   readonly ttlMs: number;
   readonly retentionMs: number;
   readonly isLowPriority: boolean;
+  /** See `Job.reservation`. */
+  readonly reservation: JobReservation | null;
   readonly traceparent: string | null;
 }
 
@@ -45,9 +48,15 @@ export const newJobId = (store: Pick<JobStore, 'random'>, origin: Submission['or
  * @throws PlatformError `service-unavailable` when the record could not be written or its fate not be learnt
  */
 export async function submitJob(store: JobStore, id: JobId, submission: Submission): Promise<Job> {
+  const job = await storeJob(store, id, submission);
+  await putTicket(store, job);
+  return job;
+}
+
+/** Blobs, then the record, without a ticket: nobody takes the job before one is put. @throws as `submitJob` */
+export async function storeJob(store: JobStore, id: JobId, submission: Submission): Promise<Job> {
   const job = await withStoredInput(store, newJob(store, id, submission), submission.input);
   await createRecord(store, job);
-  await putTicket(store, job);
   return job;
 }
 
@@ -78,6 +87,7 @@ function newJob(store: JobStore, id: JobId, submission: Submission): Job {
     error: null,
     chunks: 0,
     history: [],
+    reservation: submission.reservation,
     traceparent: submission.traceparent,
     mutation: store.random.uuid(),
   };
@@ -94,7 +104,10 @@ async function withStoredInput(store: JobStore, job: Job, input: RawJson): Promi
   return { ...job, input: stored };
 }
 
-/** The id is new, so whatever stands under it is this very write: reading back settles every doubt. */
+/**
+ * The id is new, or that of the same request sent twice at once, so whatever stands under it is this very job: reading
+ * back settles every doubt.
+ */
 async function createRecord(store: JobStore, job: Job): Promise<void> {
   for (let round = 0; round < CREATE_ROUNDS_MAX; round += 1) {
     const outcome = await store.records.create(job, recordTtlMs(job, store.clock.nowMs()));

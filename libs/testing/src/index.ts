@@ -5,9 +5,12 @@ export {
   SHORT_LIFE_MS,
   blobsConformance,
   chunksConformance,
+  deliveriesConformance,
   freshKey,
   jobRecordsConformance,
   leasesConformance,
+  readerCursorsConformance,
+  reservationsConformance,
   runningJob,
   sampleJob,
   ticketsConformance,
@@ -16,9 +19,24 @@ export {
 } from './conformance/index.js';
 export { BrokerModel, type RecordVersion } from './simulator/broker-model.js';
 export { checkSimulation, type Violation } from './simulator/check-simulation.js';
-export { modelStore, openGate, type Gate } from './simulator/model-store.js';
+export { modelReaderCursors, modelStore, openGate, type Gate } from './simulator/model-store.js';
 export { REAL_OPERATIONS, type Operations } from './simulator/operations.js';
 export { simulate, type SimulationLog, type SimulationOptions } from './simulator/simulate.js';
+export {
+  checkCancel,
+  checkKey,
+  checkLife,
+  checkPurges,
+  checkStream,
+  checkTold,
+  type BrokenOperation,
+  type CancelledJob,
+  type KeyedRequest,
+  type PurgedQueue,
+  type ShortLivedJob,
+  type StreamReading,
+  type ToldJob,
+} from './checker/check-operations.js';
 export {
   checkHistory,
   type BrokenPromise,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { finishJob, loseAttempt, takeJob, type Job, type Verdict } from '@berth/domain';
-import { changeJob } from '@berth/jobs';
+import { finishJob, loseAttempt, purgeJob, retryJob, settleStop, takeJob, type Job, type Verdict } from '@berth/domain';
+import { changeJob, putTicket, type JobStore } from '@berth/jobs';
 import { REAL_OPERATIONS, type Operations } from '../src/simulator/operations.js';
 import { checkSimulation, type Violation } from '../src/simulator/check-simulation.js';
 import { simulate } from '../src/simulator/simulate.js';
@@ -91,5 +91,106 @@ describe('doctored bugs are found', () => {
       },
     });
     expect(['I2', 'I4', 'I7']).toContain(found?.invariant);
+  }, 120_000);
+
+  test('a job is purged without comparing what was read', async () => {
+    const purgeSeen = async (store: JobStore, ticket: Parameters<Operations['takeTicket']>[1]): Promise<number> => {
+      const stored = await store.records.read(ticket);
+      if (stored === null) return 0;
+      const verdict = purgeJob(stored.job, ticket.attempt, store.clock.nowMs());
+      if (verdict.kind !== 'changed') return 0;
+      const latest = await store.records.read(ticket);
+      const outcome = await store.records.replace(verdict.job, latest?.sequence ?? 0, 60_000);
+      return outcome.kind === 'written' ? 1 : 0;
+    };
+    const found = await firstViolation({
+      ...REAL_OPERATIONS,
+      purgeQueue: async (store, endpointId) => {
+        let removed = 0;
+        const query = { endpointId, isLowPriority: false, afterSequence: 0, limit: 100 };
+        for (const { ticket } of await store.tickets.list(query)) removed += await purgeSeen(store, ticket);
+        return removed;
+      },
+    });
+    expect(found?.invariant).toBe('I7');
+  }, 120_000);
+
+  test('a purge counts the jobs that it finds instead of those that it removes', async () => {
+    const found = await firstViolation({
+      ...REAL_OPERATIONS,
+      purgeQueue: async (store, endpointId) => {
+        const query = { endpointId, isLowPriority: false, afterSequence: 0, limit: 100 };
+        const { length } = await store.tickets.list(query);
+        await REAL_OPERATIONS.purgeQueue(store, endpointId);
+        return length;
+      },
+    });
+    expect(found?.invariant).toBe('I7');
+  }, 120_000);
+
+  test.each<[string, (before: Job, retried: Job) => Job, string]>([
+    ['as the same attempt', ({ attempt }, retried) => ({ ...retried, attempt }), 'I5'],
+    ['under the token of the attempt before', ({ current }, retried) => ({ ...retried, current }), 'I3'],
+    ['with what the attempt before it gave', ({ output }, retried) => ({ ...retried, output }), 'I3'],
+  ])(
+    'a job is retried %s',
+    async (_, doctor, invariant) => {
+      const found = await firstViolation({
+        ...REAL_OPERATIONS,
+        retry: async (store, key) => {
+          const outcome = await changeJob(store, key, (job, nowMs) => {
+            const verdict = retryJob(job, nowMs);
+            return verdict.kind === 'changed' ? { ...verdict, job: doctor(job, verdict.job) } : verdict;
+          });
+          if (outcome.kind === 'changed') await putTicket(store, outcome.job);
+          return outcome;
+        },
+      });
+      expect(found?.invariant).toBe(invariant);
+    },
+    120_000,
+  );
+
+  test('a job that ran out of time is retried while its worker still holds it', async () => {
+    const found = await firstViolation({
+      ...REAL_OPERATIONS,
+      retry: async (store, key) => {
+        const outcome = await changeJob(store, key, (job, nowMs) => {
+          const verdict = retryJob(job, nowMs);
+          return verdict.kind === 'changed' ? { ...verdict, job: { ...verdict.job, notBeforeMs: nowMs } } : verdict;
+        });
+        if (outcome.kind === 'changed') await putTicket(store, outcome.job);
+        return outcome;
+      },
+    });
+    expect(found?.invariant).toBe('I4');
+  }, 120_000);
+
+  test('a worker that lets go of a cancelled job completes it', async () => {
+    const found = await firstViolation({
+      ...REAL_OPERATIONS,
+      settleStopped: async (store, report, stoppedAtMs) => {
+        const outcome = await changeJob(store, report, (job, nowMs) => {
+          const verdict = settleStop(job, { ...report, stoppedAtMs }, nowMs);
+          return verdict.kind === 'changed' && job.state === 'CANCELLED'
+            ? { ...verdict, job: { ...verdict.job, state: 'COMPLETED' } }
+            : verdict;
+        });
+        return outcome.kind === 'changed' ? 'recorded' : 'superseded';
+      },
+    });
+    expect(['I2', 'I6']).toContain(found?.invariant);
+  }, 120_000);
+
+  test('a replaced life is written without what the broker keeps it by', async () => {
+    const found = await firstViolation({
+      ...REAL_OPERATIONS,
+      replaceJobLife: async (store, key, leftMs) => {
+        const replace = (job: Job, expected: number): ReturnType<JobStore['records']['replace']> =>
+          store.records.replace(job, expected, 1_000);
+        return REAL_OPERATIONS.replaceJobLife({ ...store, records: { ...store.records, replace } }, key, leftMs);
+      },
+    });
+    expect(found?.invariant).toBe('I8');
   }, 120_000);
 });

@@ -17,6 +17,8 @@ export interface Blobs {
    * @throws PlatformError `internal-error` when the hash differs
    */
   read(key: JobKey, manifest: BlobManifest): Promise<Uint8Array | null>;
+  /** Removes the parts of one blob; absent is success. */
+  remove(key: JobKey, name: string): Promise<void>;
   removeAll(key: JobKey): Promise<void>;
 }
 

@@ -26,6 +26,8 @@ export interface Tickets {
     readonly afterSequence: number;
     readonly limit: number;
   }): Promise<readonly QueuedTicket[]>;
+  /** No ticket of the endpoint that was put before this was asked has a larger sequence; 0 where none was ever put. */
+  lastSequence(endpointId: EndpointId): Promise<number>;
   /** Removes one ticket that was listed; gone already is success. */
   remove(queued: QueuedTicket): Promise<void>;
   /** Removes the ticket of one attempt, wherever it stands; absent is success. */

@@ -89,6 +89,21 @@ export function blobsConformance(name: string, open: Open<Blobs>): void {
       expect(await port.read({ ...other, endpointId: key.endpointId }, kept)).not.toBeNull();
     });
 
+    test('one blob of a job is removed without the others, and absent is success', async () => {
+      const { port } = await open();
+      const key = freshKey();
+      const [input, first, tenth] = await Promise.all([
+        port.write(key, { name: 'in', bytes: randomBytes(10) }, LONG_LIFE_MS),
+        port.write(key, { name: 'out1', bytes: randomBytes(BLOB_PART_BYTES + 1) }, LONG_LIFE_MS),
+        port.write(key, { name: 'out10', bytes: randomBytes(10) }, LONG_LIFE_MS),
+      ]);
+      await port.remove(key, 'out1');
+      await port.remove(key, 'out1');
+      expect(await port.read(key, first)).toBeNull();
+      expect(await port.read(key, input)).not.toBeNull();
+      expect(await port.read(key, tenth)).not.toBeNull();
+    });
+
     test('a blob expires by itself', async () => {
       const { port, elapse } = await open();
       const key = freshKey();

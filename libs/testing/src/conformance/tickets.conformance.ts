@@ -50,6 +50,21 @@ export function ticketsConformance(name: string, open: Open<Tickets>): void {
       expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
     });
 
+    test('every ticket that was put has its place up to the last sequence, and later ones behind it', async () => {
+      const { port } = await open();
+      const [first, second] = [freshKey(), freshKey()];
+      await port.put(ticketFor(first), LONG_LIFE_MS);
+      await port.put(ticketFor(first, { attempt: 2, isLowPriority: true }), LONG_LIFE_MS);
+      const last = await port.lastSequence(first.endpointId);
+      await port.put(ticketFor({ ...second, endpointId: first.endpointId }), LONG_LIFE_MS);
+      const [normal, low] = await Promise.all([
+        listAll(port, first.endpointId),
+        listAll(port, first.endpointId, { isLowPriority: true }),
+      ]);
+      expect(normal.map(({ sequence }) => sequence <= last)).toEqual([true, false]);
+      expect(low.map(({ sequence }) => sequence <= last)).toEqual([true]);
+    });
+
     test('a ticket that is there already stays where it is', async () => {
       const { port } = await open();
       const [first, second] = [freshKey(), freshKey()];

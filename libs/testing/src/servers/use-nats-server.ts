@@ -12,10 +12,9 @@ import {
 import { afterAll, beforeAll } from '@jest/globals';
 import { connect, nkeyAuthenticator, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 
-export interface UseNatsServerOptions extends Pick<
-  StartNatsServerOptions,
-  'fileStoreMaxBytes' | 'memoryStoreMaxBytes'
-> {
+type NatsLimits = Pick<StartNatsServerOptions, 'fileStoreMaxBytes' | 'memoryStoreMaxBytes'>;
+
+export interface UseNatsServerOptions extends NatsLimits {
   /** `open` (default): everybody may do everything. `roles`: as in production, with a callout that nobody answers yet. */
   readonly access?: 'open' | 'roles';
 }
@@ -30,8 +29,8 @@ export interface NatsFixture {
   connect(options?: NodeConnectionOptions): Promise<NatsConnection>;
   /** A client with the role's key and inbox prefix; only with `access: 'roles'`. */
   connectAs(role: NatsRole, options?: NodeConnectionOptions): Promise<NatsConnection>;
-  /** Ends the server (`kill`: by SIGKILL) and starts it again on the same ports and store. */
-  restart(how?: 'stop' | 'kill'): Promise<void>;
+  /** Ends the server (`kill`: by SIGKILL) and starts it again on the same ports and store, with other limits if given. */
+  restart(how?: 'stop' | 'kill', limits?: NatsLimits): Promise<void>;
 }
 
 const START_TIMEOUT_MS = 60_000;
@@ -87,14 +86,14 @@ class NatsBench implements NatsFixture {
     return this.connect({ authenticator: nkeyAuthenticator(seed), inboxPrefix: `_INBOX_${role}`, ...options });
   }
 
-  async restart(how: 'stop' | 'kill' = 'stop'): Promise<void> {
+  async restart(how: 'stop' | 'kill' = 'stop', limits: NatsLimits = {}): Promise<void> {
     const { port, httpPort } = this.server;
     await this.server[how]();
-    this.#server = await this.#start(port, httpPort);
+    this.#server = await this.#start(port, httpPort, limits);
   }
 
-  #start(port: number | 'auto', httpPort: number | 'auto'): Promise<NatsServer> {
-    const { access: _, ...limits } = this.#options;
+  #start(port: number | 'auto', httpPort: number | 'auto', changed: NatsLimits = {}): Promise<NatsServer> {
+    const { access: _, ...limits } = { ...this.#options, ...changed };
     const storeDir = present(this.#folder, 'The folder is made in beforeAll.').path;
     const auth = this.#keys === undefined ? undefined : ({ kind: 'roles', keys: publicNatsKeys(this.#keys) } as const);
     return startNatsServer({ ...limits, storeDir, port, httpPort, ...(auth && { auth }) });

@@ -1,4 +1,13 @@
-import { encodeJson, type EndpointId, type HostId, type Job, type JobId, type WorkerId } from '@berth/domain';
+import {
+  EXECUTION_TIMEOUT_ERROR,
+  encodeJson,
+  type EndpointId,
+  type HostId,
+  type Job,
+  type JobId,
+  type Result,
+  type WorkerId,
+} from '@berth/domain';
 import { LEASE_TRUST_MS, RENEW_INTERVAL_MS, type ReportOutcome, type StopSignal } from '@berth/jobs';
 import type { Observation } from './history.js';
 import type { Operations } from './operations.js';
@@ -22,17 +31,24 @@ interface Held {
   readonly token: string;
   trustedUntilMs: number;
   isStopped: boolean;
-  /** The journal: a result that the worker was told is safe. */
-  hasResult: boolean;
+  /** The journal: a result that the worker was told is safe, or that its time is over. */
+  result: Result | null;
 }
 
 const POLL_PAUSE_MS = 1_000;
 const RESEND_PAUSE_MS = 2_000;
+/** A worker that was told to stop is killed after this. */
+const LET_GO_MAX_MS = 10_000;
+const FAILURES = 0.25;
+/** Nobody waits for the word that a worker has let go, so it is not repeated for ever. */
+const STOP_REPORTS_MAX = 5;
 
 /** A host: takes jobs, runs them, renews their leases, and repeats results until a router acknowledges them. */
 export class AgentProcess {
   readonly #options: AgentOptions;
   readonly #held = new Map<JobId, Held>();
+  /** Attempts that are over for the routers, and whose workers have not let go yet. */
+  readonly #lettingGo = new Set<Held>();
   #owner: Owner;
 
   constructor(options: AgentOptions) {
@@ -42,13 +58,16 @@ export class AgentProcess {
 
   stop(signal: StopSignal): void {
     const held = this.#held.get(signal.jobId);
-    if (held?.token === signal.token) this.#drop(held);
+    if (held?.token !== signal.token || held.result !== null) return;
+    this.#drop(held);
+    void this.#reportStop(this.#owner, held);
   }
 
   /** The process dies with its workers; what its journal holds is sent after the restart. */
   crash(): void {
     this.#owner.isAlive = false;
-    for (const held of [...this.#held.values()]) if (!held.hasResult) this.#drop(held);
+    for (const held of this.#lettingGo) this.#letGo(held);
+    for (const held of [...this.#held.values()]) if (held.result === null) this.#drop(held);
     this.#owner = this.#boot();
   }
 
@@ -56,7 +75,7 @@ export class AgentProcess {
   freeze(ms: number): void {
     const atMs = this.#options.world.nowMs;
     this.#owner.frozenUntilMs = atMs + ms;
-    for (const { job } of this.#held.values()) {
+    for (const { job } of [...this.#held.values(), ...this.#lettingGo]) {
       this.#options.observe({ kind: 'frozen', jobId: job.id, attempt: job.attempt, atMs });
     }
   }
@@ -89,23 +108,52 @@ export class AgentProcess {
     const { world, observe, executionMaxMs } = this.#options;
     const token = job.current?.token;
     if (token === undefined) throw new Error(`job ${job.id} was given without a token`);
-    const held: Held = { job, token, trustedUntilMs: sentAtMs + LEASE_TRUST_MS, isStopped: false, hasResult: false };
+    const held: Held = { job, token, trustedUntilMs: sentAtMs + LEASE_TRUST_MS, isStopped: false, result: null };
     this.#held.set(job.id, held);
     observe({ kind: 'started', jobId: job.id, attempt: job.attempt, atMs: world.nowMs });
-    await world.sleep(owner, world.random.integer(100, executionMaxMs));
+    const executionMs = world.random.integer(100, executionMaxMs);
+    await world.sleep(owner, Math.min(executionMs, job.executionTimeoutMs));
     if (held.isStopped) return;
-    held.hasResult = true;
-    observe({ kind: 'stopped', jobId: job.id, attempt: job.attempt, atMs: world.nowMs });
+    if (executionMs > job.executionTimeoutMs) {
+      held.result = { kind: 'timed-out', error: EXECUTION_TIMEOUT_ERROR, chunks: 0 };
+      void this.#endLate(owner, held);
+    } else {
+      held.result = resultOf(job, world.random.chance(FAILURES));
+      this.#observeStop(held);
+    }
     await this.#deliver(owner, held);
+  }
+
+  /** Its time is over, but its worker takes a while to let go. */
+  async #endLate(owner: Owner, held: Held): Promise<void> {
+    const { world } = this.#options;
+    this.#lettingGo.add(held);
+    await world.sleep(owner, world.random.integer(0, LET_GO_MAX_MS));
+    this.#letGo(held);
+    await this.#reportStop(owner, held);
+  }
+
+  #letGo(held: Held): void {
+    if (this.#lettingGo.delete(held)) this.#observeStop(held);
+  }
+
+  async #reportStop(owner: Owner, { job, token }: Held): Promise<void> {
+    const { world, operations, router } = this.#options;
+    const report = { endpointId: job.endpointId, jobId: job.id, attempt: job.attempt, token };
+    const stoppedAtMs = world.nowMs;
+    for (let tries = 0; tries < STOP_REPORTS_MAX && owner.isAlive; tries += 1) {
+      const call = router().call((store) => operations.settleStopped(store, report, stoppedAtMs));
+      if ((await this.#ask(owner, call)) !== null) return;
+      await world.sleep(owner, RESEND_PAUSE_MS);
+    }
   }
 
   async #deliver(owner: Owner, held: Held): Promise<void> {
     const { world, operations } = this.#options;
     const { job, token } = held;
     const report = { endpointId: job.endpointId, jobId: job.id, token };
-    const output = { kind: 'inline', json: encodeJson({ attempt: job.attempt }) } as const;
-    while (owner.isAlive && this.#held.get(job.id) === held) {
-      const result = { kind: 'completed', output, chunks: 0 } as const;
+    const { result } = held;
+    while (result !== null && owner.isAlive && this.#held.get(job.id) === held) {
       const router = this.#options.router();
       const call = router.call((store) => operations.finishAttempt(store, report, result));
       const outcome: ReportOutcome | null = await this.#ask(owner, call);
@@ -140,7 +188,7 @@ export class AgentProcess {
       router.call((store) => operations.renewLease(store, renewal, hostId)),
     );
     if (outcome === 'renewed') held.trustedUntilMs = sentAtMs + LEASE_TRUST_MS;
-    if (outcome === 'lost' && !held.hasResult) this.#drop(held);
+    if (outcome === 'lost' && held.result === null) this.#drop(held);
   }
 
   /** The answer, once this process comes to read it; null when the router died or refused. */
@@ -151,11 +199,21 @@ export class AgentProcess {
   }
 
   #drop(held: Held): void {
-    if (!held.isStopped && !held.hasResult) {
-      const { jobId, attempt } = { jobId: held.job.id, attempt: held.job.attempt };
-      this.#options.observe({ kind: 'stopped', jobId, attempt, atMs: this.#options.world.nowMs });
-    }
+    if (!held.isStopped && held.result === null) this.#observeStop(held);
     held.isStopped = true;
     if (this.#held.get(held.job.id) === held) this.#held.delete(held.job.id);
   }
+
+  #observeStop({ job }: Held): void {
+    const { observe, world } = this.#options;
+    observe({ kind: 'stopped', jobId: job.id, attempt: job.attempt, atMs: world.nowMs });
+  }
+}
+
+/** Says which attempt made it, so that the checks can see whose result is visible. */
+function resultOf({ attempt }: Job, isFailure: boolean): Result {
+  const output = { kind: 'inline', json: encodeJson({ attempt }) } as const;
+  return isFailure
+    ? { kind: 'failed', error: 'simulated', output, chunks: 1 }
+    : { kind: 'completed', output, chunks: 1 };
 }

@@ -2,15 +2,23 @@ import { createHash } from 'node:crypto';
 import type { BlobManifest, EndpointId, Job, JobKey } from '@berth/domain';
 import {
   LEASE_MS,
+  READER_CURSOR_MS,
   type Chunk,
+  type KeptCursor,
   type Lease,
   type LeaseKey,
   type LeaseState,
   type QueuedTicket,
+  type Reservation,
+  type ReservationKey,
+  type ReaderKey,
   type StoredJob,
+  type StoredReservation,
+  type StreamCursor,
   type Ticket,
   type WriteOutcome,
 } from '@berth/jobs';
+import { DeliveryModel } from './delivery-model.js';
 
 /** One write of a record, as the store saw it: the material of the record checks. */
 export interface RecordVersion {
@@ -39,16 +47,20 @@ const ticketName = (ticket: Pick<Ticket, 'endpointId' | 'jobId' | 'attempt'>): s
  */
 export class BrokerModel {
   readonly versions: RecordVersion[] = [];
+  readonly deliveries: DeliveryModel;
   readonly #records = new Map<string, Expiring<Job>>();
   readonly #tickets = new Map<string, Expiring<Ticket>>();
   readonly #leases = new Map<string, Expiring<Lease>>();
+  readonly #reservations = new Map<string, Expiring<Reservation>>();
   readonly #blobs = new Map<string, Expiring<Uint8Array>>();
   readonly #chunks = new Map<string, Expiring<Chunk>>();
+  readonly #readerCursors = new Map<string, Expiring<StreamCursor>>();
   readonly #now: () => number;
   #sequence = 0;
 
   constructor(now: () => number) {
     this.#now = now;
+    this.deliveries = new DeliveryModel(now);
   }
 
   readRecord(key: JobKey): StoredJob | null {
@@ -97,6 +109,10 @@ export class BrokerModel {
       .map(({ value, sequence }) => ({ ticket: value, sequence }));
   }
 
+  get lastSequence(): number {
+    return this.#sequence;
+  }
+
   hasTicket(key: LeaseKey): boolean {
     return this.#tickets.has(leaseName(key));
   }
@@ -126,10 +142,39 @@ export class BrokerModel {
     this.#leases.delete(leaseName(key));
   }
 
-  /** A restart: leases lie in memory and are gone without a marker; the tail of the tickets may be lost too. */
+  readReaderCursor(reader: ReaderKey): KeptCursor | null {
+    const kept = this.#readerCursors.get(readerName(reader));
+    return kept === undefined || this.#now() >= kept.expiresAtMs
+      ? null
+      : { cursor: kept.value, sequence: kept.sequence };
+  }
+
+  writeReaderCursor(reader: ReaderKey, cursor: StreamCursor, expectedSequence: number): number | null {
+    if ((this.readReaderCursor(reader)?.sequence ?? 0) !== expectedSequence) return null;
+    const written = this.#expiring(cursor, READER_CURSOR_MS);
+    this.#readerCursors.set(readerName(reader), written);
+    return written.sequence;
+  }
+
+  /** A restart: leases and cursors lie in memory and are gone without a marker; the tail of the tickets may be lost too. */
   restart(lostTickets: (tickets: readonly Ticket[]) => readonly Ticket[]): void {
     this.#leases.clear();
+    this.#readerCursors.clear();
     for (const ticket of lostTickets([...this.#tickets.values()].map(({ value }) => value))) this.removeTicket(ticket);
+  }
+
+  readReservation(key: ReservationKey): StoredReservation | null {
+    const there = this.#reservations.get(reservationName(key));
+    if (there === undefined || this.#now() >= there.expiresAtMs) return null;
+    return { reservation: there.value, sequence: there.sequence };
+  }
+
+  /** No marker stays behind, so a key whose time is over is free at once. */
+  writeReservation(key: ReservationKey, { reservation, sequence }: StoredReservation, ttlMs: number): WriteOutcome {
+    if ((this.readReservation(key)?.sequence ?? 0) !== sequence) return { kind: 'conflict' };
+    const written = this.#expiring(reservation, ttlMs);
+    this.#reservations.set(reservationName(key), written);
+    return { kind: 'written', sequence: written.sequence };
   }
 
   writePart(name: string, bytes: Uint8Array, ttlMs: number): void {
@@ -169,6 +214,10 @@ export class BrokerModel {
     return { value, sequence: this.#sequence, expiresAtMs: this.#now() + ttlMs };
   }
 }
+
+const readerName = (reader: ReaderKey): string => `${recordName(reader)}/${reader.keyId}`;
+
+const reservationName = ({ endpointId, name }: ReservationKey): string => `${endpointId}/${name}`;
 
 const nameOf = (job: Job): string => recordName({ endpointId: job.endpointId, jobId: job.id });
 

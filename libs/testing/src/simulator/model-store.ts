@@ -1,5 +1,17 @@
 import { BLOB_PART_BYTES, PlatformError, type JobKey } from '@berth/domain';
-import type { Blobs, Chunk, Chunks, JobStore, Leases, JobRecords, Tickets, WriteOutcome } from '@berth/jobs';
+import type {
+  Blobs,
+  Chunk,
+  Chunks,
+  Deliveries,
+  JobStore,
+  Leases,
+  JobRecords,
+  ReaderCursors,
+  Reservations,
+  Tickets,
+  WriteOutcome,
+} from '@berth/jobs';
 import { leaseName, manifestOf, recordName, type BrokerModel } from './broker-model.js';
 
 /** Lets one atomic effect on the model happen: at once, or when a scheduler says so, or not at all. */
@@ -21,15 +33,27 @@ export const openGate: Gate = {
 export function modelStore(
   broker: BrokerModel,
   gate: Gate,
-): Pick<JobStore, 'records' | 'tickets' | 'leases' | 'blobs' | 'chunks'> {
+): Pick<JobStore, 'records' | 'tickets' | 'leases' | 'blobs' | 'chunks' | 'deliveries' | 'reservations'> {
   return {
     records: modelRecords(broker, gate),
     tickets: modelTickets(broker, gate),
     leases: modelLeases(broker, gate),
     blobs: modelBlobs(broker, gate),
     chunks: modelChunks(broker, gate),
+    deliveries: modelDeliveries(broker, gate),
+    reservations: modelReservations(broker, gate),
   };
 }
+
+const modelDeliveries = ({ deliveries }: BrokerModel, gate: Gate): Deliveries => ({
+  create: async (delivery, ttlMs) => {
+    await gate.writeRecord(() => deliveries.write(delivery, 0, ttlMs));
+  },
+  read: (key) => gate.read(() => deliveries.read(key)),
+  replace: (delivery, expected, ttlMs) => gate.writeRecord(() => deliveries.write(delivery, expected, ttlMs)),
+  list: (key) => gate.read(() => deliveries.list(key)),
+  fill: 0,
+});
 
 const modelRecords = (broker: BrokerModel, gate: Gate): JobRecords => ({
   read: (key) => gate.read(() => broker.readRecord(key)),
@@ -40,6 +64,7 @@ const modelRecords = (broker: BrokerModel, gate: Gate): JobRecords => ({
 const modelTickets = (broker: BrokerModel, gate: Gate): Tickets => ({
   put: (ticket, ttlMs) => gate.write(() => broker.putTicket(ticket, ttlMs)),
   list: (query) => gate.read(() => broker.listTickets(query)),
+  lastSequence: () => gate.read(() => broker.lastSequence),
   remove: ({ ticket, sequence }) => gate.write(() => broker.removeTicket(ticket, sequence)),
   removeFor: (key, attempt) => gate.write(() => broker.removeTicket({ ...key, attempt })),
 });
@@ -48,6 +73,13 @@ const modelLeases = (broker: BrokerModel, gate: Gate): Leases => ({
   read: (key) => gate.read(() => broker.readLease(key)),
   write: (key, lease, expected) => gate.write(() => broker.writeLease(key, lease, expected)),
   remove: (key) => gate.write(() => broker.removeLease(key)),
+});
+
+const modelReservations = (broker: BrokerModel, gate: Gate): Reservations => ({
+  read: (key) => gate.read(() => broker.readReservation(key)),
+  create: (key, reservation, ttlMs) =>
+    gate.writeRecord(() => broker.writeReservation(key, { reservation, sequence: 0 }, ttlMs)),
+  replace: (key, stored, ttlMs) => gate.writeRecord(() => broker.writeReservation(key, stored, ttlMs)),
 });
 
 const partName = (key: JobKey, name: string, part: number): string => `${recordName(key)}/${name}/${part}`;
@@ -76,6 +108,7 @@ const modelBlobs = (broker: BrokerModel, gate: Gate): Blobs => ({
       if (!isWhole) throw new PlatformError('internal-error', `The parts of ${manifest.name} do not match their hash.`);
       return bytes;
     }),
+  remove: (key, name) => gate.write(() => broker.removeAttachments(`${recordName(key)}/${name}`)),
   removeAll: (key) => gate.write(() => broker.removeAttachments(recordName(key))),
 });
 
@@ -93,4 +126,9 @@ const modelChunks = (broker: BrokerModel, gate: Gate): Chunks => ({
     }),
   removeAttempt: (key, attempt) => gate.write(() => broker.removeAttachments(leaseName({ ...key, attempt }))),
   removeAll: (key) => gate.write(() => broker.removeAttachments(recordName(key))),
+});
+
+export const modelReaderCursors = (broker: BrokerModel, gate: Gate): ReaderCursors => ({
+  read: (reader) => gate.read(() => broker.readReaderCursor(reader)),
+  write: (reader, cursor, expected) => gate.write(() => broker.writeReaderCursor(reader, cursor, expected)),
 });

@@ -2,8 +2,13 @@ import {
   cancel,
   finishAttempt,
   giveUpAttempt,
+  mendTicket,
+  purgeQueue,
   reapAttempt,
   renewLease,
+  replaceJobLife,
+  retry,
+  settleStopped,
   submitJob,
   takeTicket,
   timeOut,
@@ -18,7 +23,12 @@ export interface Operations {
   readonly giveUpAttempt: typeof giveUpAttempt;
   readonly reapAttempt: typeof reapAttempt;
   readonly cancel: typeof cancel;
+  readonly mendTicket: typeof mendTicket;
   readonly timeOut: typeof timeOut;
+  readonly retry: typeof retry;
+  readonly purgeQueue: typeof purgeQueue;
+  readonly replaceJobLife: typeof replaceJobLife;
+  readonly settleStopped: typeof settleStopped;
 }
 
 export const REAL_OPERATIONS: Operations = {
@@ -29,5 +39,10 @@ export const REAL_OPERATIONS: Operations = {
   giveUpAttempt,
   reapAttempt,
   cancel,
+  mendTicket,
   timeOut,
+  retry,
+  purgeQueue,
+  replaceJobLife,
+  settleStopped,
 };

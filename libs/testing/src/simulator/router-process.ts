@@ -1,5 +1,5 @@
-import { isEnded, type EndpointId, type HostId, type Job, type JobKey, type WorkerId } from '@berth/domain';
-import { putTicket, TIMEOUT_GRACE_MS, type JobStore, type StopSignal } from '@berth/jobs';
+import { isEnded, isGone, type EndpointId, type HostId, type Job, type JobKey, type WorkerId } from '@berth/domain';
+import { TIMEOUT_GRACE_MS, type JobStore, type StopSignal } from '@berth/jobs';
 import type { BrokerModel } from './broker-model.js';
 import { faultyGate, type Faults } from './faulty-gate.js';
 import { modelStore } from './model-store.js';
@@ -81,10 +81,12 @@ export class RouterProcess {
   async #mend(store: JobStore, job: Job): Promise<void> {
     const nowMs = this.#options.world.nowMs;
     const key: JobKey = { endpointId: job.endpointId, jobId: job.id };
-    if (isEnded(job.state)) return;
+    if (isEnded(job.state) || isGone(job, nowMs)) return;
     if (job.state === 'IN_QUEUE') {
       const isTicketless = !this.#options.broker.hasTicket({ ...key, attempt: job.attempt });
-      if (isTicketless && nowMs - job.queuedAtMs > TICKETLESS_GRACE_MS) await putTicket(store, job);
+      if (isTicketless && nowMs - job.queuedAtMs > TICKETLESS_GRACE_MS) {
+        await this.#options.operations.mendTicket(store, job);
+      }
       return;
     }
     if (job.current !== null && nowMs >= job.current.deadlineAtMs + TIMEOUT_GRACE_MS) {

@@ -1,0 +1,28 @@
+import { settleStop, type JobKey } from '@berth/domain';
+import { changeJob } from './change-job.js';
+import type { ReportOutcome } from './finish-job.js';
+import type { JobStore } from './job-store.js';
+
+/** Names an attempt that was cancelled or timed out, and proves that the sender held it. */
+export interface StoppedAttempt extends JobKey {
+  readonly attempt: number;
+  readonly token: string;
+}
+
+/**
+ * Notes on the ended record when the worker of a cancelled or timed-out attempt really let go. Only the first word
+ * counts, its repeat is `recorded` again, and the record lives no longer for it.
+ *
+ * @param stoppedAtMs Unix ms on the routers' clock
+ */
+export async function settleStopped(
+  store: Pick<JobStore, 'records' | 'clock' | 'random'>,
+  report: StoppedAttempt,
+  stoppedAtMs: number,
+): Promise<ReportOutcome> {
+  const { attempt, token } = report;
+  const outcome = await changeJob(store, report, (job, nowMs) =>
+    settleStop(job, { attempt, token, stoppedAtMs }, nowMs),
+  );
+  return outcome.kind === 'changed' || outcome.kind === 'unchanged' ? 'recorded' : 'superseded';
+}
