@@ -40,8 +40,21 @@ export {
   type WithdrawMessage,
 } from './agent/index.js';
 export {
+  HISTORY_PAGE_MAX,
+  HISTORY_VERBS,
+  historySubject,
+  type HistoryGetReply,
+  type HistoryGetRequest,
+  type HistoryListReply,
+  type HistoryListRequest,
+  type HistoryVerb,
+} from './job-history/index.js';
+export { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from './rates/index.js';
+export {
   BUCKETS,
+  webhookSecretContext,
   CONTROL_HINT_SUBJECT,
+  CONTROL_PULSE_SUBJECT,
   DEMAND_STALE_MS,
   DEMAND_SUBJECTS,
   demandSubject,
@@ -50,5 +63,6 @@ export {
   type DemandMessage,
   type EndpointSnapshot,
   type HostSnapshot,
+  type WebhookSecretsSnapshot,
 } from './snapshots/index.js';
 export { TRACEPARENT_HEADER, WIRE_VERSION, type WireError, type WireReply, type WireRequest } from './wire/envelope.js';

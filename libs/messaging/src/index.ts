@@ -34,15 +34,34 @@ export {
   type ConnectionEvent,
   type NatsCredentials,
 } from './connection.js';
-export { JetStreamJobRecords, type Admission } from './job-records/jetstream-job-records.js';
+export { type PendingDelivery } from './deliveries/delivery-headers.js';
+export { DeliveryWatch, type DeliveryWatchOptions } from './deliveries/delivery-watch.js';
+export { JetStreamDeliveries } from './deliveries/jetstream-deliveries.js';
+export {
+  JobEventSource,
+  type EventBatch,
+  type EventPosition,
+  type JobEventSourceOptions,
+  type SourcedEvent,
+  type UnreadableEvent,
+} from './job-history/job-event-source.js';
+export { surveyRecords, type RecordSurveyOptions } from './job-history/record-survey.js';
+export { JetStreamReservations } from './idempotency/jetstream-reservations.js';
+export { JetStreamJobRecords } from './job-records/jetstream-job-records.js';
 export { RECORD_HEADERS } from './job-records/record-headers.js';
-export { ADMISSION_FILL_MAX, StorageAdmission, type StorageAdmissionOptions } from './job-records/storage-admission.js';
+export {
+  ADMISSION_FILL_MAX,
+  StorageAdmission,
+  type Admission,
+  type StorageAdmissionOptions,
+} from './job-records/storage-admission.js';
 export { type JobChanged, type JobEvent, type JobRemoved } from './job-view/job-event.js';
 export { JobViewFeed, type JobViewFeedOptions } from './job-view/job-view-feed.js';
 export { JetStreamLeases } from './leases/jetstream-leases.js';
 export { LeaseWatch, type LeaseWatchOptions, type WatchedLease } from './leases/lease-watch.js';
 export { StoreSurvey, type JobAttachment } from './maintenance/store-survey.js';
 export { JobNotifications, type JobWatch } from './notifications/job-notifications.js';
+export { JetStreamReaderCursors } from './reader-cursors/jetstream-reader-cursors.js';
 export { plainCodec, type SnapshotCodec } from './snapshots/snapshot-codec.js';
 export {
   SnapshotDirectory,
@@ -64,6 +83,6 @@ export {
   type TopologySize,
 } from './topology/streams.js';
 export { isSubjectToken } from './topology/subject-token.js';
-export { STREAMS, webhookSubject } from './topology/subjects.js';
+export { STREAMS } from './topology/subjects.js';
 export { TopologyKeeper, type TopologyKeeperOptions } from './topology/topology-keeper.js';
 export { TopologyDriftError } from './topology/topology-drift.js';

@@ -19,11 +19,11 @@ describe('the stored form of a record', () => {
   });
 
   test('what version 1 wrote before it had all of its members is read too', async () => {
-    const { sealedExtras, history, ...rest } = JSON.parse(await golden()) as Job;
+    const { sealedExtras, reservation, history, ...rest } = JSON.parse(await golden()) as Job;
     const older = history.map(({ stoppedAtMs, logTail, ...attempt }) => attempt);
-    expect([sealedExtras, older]).not.toContain(undefined);
+    expect([sealedExtras, reservation, older]).not.toContain(undefined);
     const job = decodeJobRecord(JSON.stringify({ ...rest, history: older }));
-    expect(job.sealedExtras).toBeNull();
+    expect([job.sealedExtras, job.reservation]).toEqual([null, null]);
     expect(job.history).toEqual(older.map((attempt) => ({ ...attempt, stoppedAtMs: null, logTail: [] })));
   });
 

@@ -1,8 +1,11 @@
 import {
   blobsConformance,
   chunksConformance,
+  deliveriesConformance,
   jobRecordsConformance,
   leasesConformance,
+  readerCursorsConformance,
+  reservationsConformance,
   ticketsConformance,
   useNatsServer,
   type Conforming,
@@ -11,8 +14,11 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';
 import type { Broker } from '../src/broker/broker.js';
 import { JetStreamChunks } from '../src/chunk-log/jetstream-chunks.js';
+import { JetStreamDeliveries } from '../src/deliveries/jetstream-deliveries.js';
+import { JetStreamReservations } from '../src/idempotency/jetstream-reservations.js';
 import { JetStreamJobRecords } from '../src/job-records/jetstream-job-records.js';
 import { JetStreamLeases } from '../src/leases/jetstream-leases.js';
+import { JetStreamReaderCursors } from '../src/reader-cursors/jetstream-reader-cursors.js';
 import { JetStreamTickets } from '../src/tickets/jetstream-tickets.js';
 import { ensure, openBroker } from './open-broker.js';
 
@@ -45,6 +51,15 @@ leasesConformance(
   opened(() => new JetStreamLeases(broker, LEASE_MS)),
   LEASE_MS,
 );
+readerCursorsConformance(
+  'JetStream',
+  opened(() => new JetStreamReaderCursors(broker, LEASE_MS)),
+  LEASE_MS,
+);
+reservationsConformance(
+  'JetStream',
+  opened(() => new JetStreamReservations(broker)),
+);
 blobsConformance(
   'JetStream',
   opened(() => new JetStreamBlobs(broker)),
@@ -52,4 +67,8 @@ blobsConformance(
 chunksConformance(
   'JetStream',
   opened(() => new JetStreamChunks(broker)),
+);
+deliveriesConformance(
+  'JetStream',
+  opened(() => new JetStreamDeliveries(broker)),
 );

@@ -50,6 +50,7 @@ describe('the outcome of a publish', () => {
 
   test.each([
     ['a full stream', refusal(10077, 'maximum bytes exceeded', 503), /full/],
+    ['a broker whose storage is used up', refusal(10023, 'insufficient resources', 503), /used up its storage/],
     ['no leader', refusal(10008, 'JetStream system temporarily unavailable', 503), /does not answer/],
     ['too many writes on their way', refusal(10167, 'too many requests', 429), /does not answer/],
   ])('%s is told as an outage that passes', async (_what, answer, text) => {

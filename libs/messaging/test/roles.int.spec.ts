@@ -1,4 +1,4 @@
-import type { HostId } from '@berth/domain';
+import { newDelivery, type DeliveryKey, type HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually, freshKey, runningJob, sampleJob, useNatsServer } from '@berth/testing';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
@@ -6,12 +6,17 @@ import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';
 import { Broker } from '../src/broker/broker.js';
 import { JetStreamChunks } from '../src/chunk-log/jetstream-chunks.js';
 import { connectNats } from '../src/connection.js';
+import { DeliveryWatch } from '../src/deliveries/delivery-watch.js';
+import { JetStreamDeliveries } from '../src/deliveries/jetstream-deliveries.js';
 import { JetStreamJobRecords } from '../src/job-records/jetstream-job-records.js';
 import { StorageAdmission } from '../src/job-records/storage-admission.js';
 import { JobViewFeed } from '../src/job-view/job-view-feed.js';
+import { JetStreamReservations } from '../src/idempotency/jetstream-reservations.js';
 import { JetStreamLeases } from '../src/leases/jetstream-leases.js';
 import { LeaseWatch } from '../src/leases/lease-watch.js';
+import { StoreSurvey } from '../src/maintenance/store-survey.js';
 import { JobNotifications } from '../src/notifications/job-notifications.js';
+import { JetStreamReaderCursors } from '../src/reader-cursors/jetstream-reader-cursors.js';
 import { plainCodec } from '../src/snapshots/snapshot-codec.js';
 import { SnapshotDirectory } from '../src/snapshots/snapshot-directory.js';
 import { SnapshotWriter } from '../src/snapshots/snapshot-writer.js';
@@ -113,6 +118,17 @@ describe('with the permissions of its role', () => {
     await eventually(() => expect(watch.stateOf(lease)).toBe('live'));
     await leases.remove(lease);
 
+    const cursors = new JetStreamReaderCursors(broker);
+    const reader = { ...key, keyId: 'key-1' };
+    await cursors.write(reader, { attempt: 1, index: 1 }, 0);
+    expect((await cursors.read(reader))?.cursor).toEqual({ attempt: 1, index: 1 });
+
+    const reservations = new JetStreamReservations(broker);
+    const named = { endpointId: key.endpointId, name: 'abc' };
+    const made = { firstId: key.jobId, size: 1, missing: [0], fingerprint: 'f', createdAtMs: 1 };
+    await reservations.create(named, made, LIFE_MS);
+    expect((await reservations.read(named))?.reservation).toEqual(made);
+
     const blobs = new JetStreamBlobs(broker);
     const manifest = await blobs.write(key, { name: 'in', bytes: new Uint8Array(10) }, LIFE_MS);
     expect(await blobs.read(key, manifest)).toHaveLength(10);
@@ -121,6 +137,20 @@ describe('with the permissions of its role', () => {
     await chunks.append(key, { attempt: 1, index: 0, body: '1' as never }, LIFE_MS);
     expect(await chunks.read({ ...key, attempt: 1, fromIndex: 0, limit: 5 })).toHaveLength(1);
     await chunks.removeAll(key);
+
+    const job = runningJob(key, { state: 'COMPLETED', endedAtMs: 1, webhook: 'https://example.com' });
+    const seen: DeliveryKey[] = [];
+    const onError = (error: unknown): void => void refused.push(String(error));
+    const deliveryWatch = new DeliveryWatch({ broker, clock: systemClock, onSeen: (each) => seen.push(each), onError });
+    closing.push(() => deliveryWatch.stop());
+    deliveryWatch.start();
+    const deliveries = new JetStreamDeliveries(broker, () => deliveryWatch.fill);
+    await deliveries.create(newDelivery(job, 1)!, LIFE_MS);
+    expect(await deliveries.read({ ...key, attempt: 1 })).not.toBeNull();
+    expect(await deliveries.list(key)).toHaveLength(1);
+    await eventually(() => expect([...deliveryWatch.pending()]).toHaveLength(1));
+    await new StoreSurvey(broker).purgeEndpoint(key.endpointId);
+    expect(await deliveries.list(key)).toEqual([]);
     expect(refused).toEqual([]);
   });
 });

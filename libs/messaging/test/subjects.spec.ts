@@ -8,16 +8,20 @@ import {
   blobPartSubject,
   chunkFilter,
   chunkSubject,
+  deliveryFilter,
+  deliverySubject,
   leaseSubject,
+  parseDeliverySubject,
   parseLeaseSubject,
   parseRecordSubject,
   parseTicketSubject,
+  readerCursorSubject,
+  reservationSubject,
   recordNoticeSubject,
   recordSubject,
   ticketFilter,
   ticketNoticeFilter,
   ticketSubject,
-  webhookSubject,
 } from '../src/topology/subjects.js';
 
 const KEY = { endpointId: 'ep-1' as EndpointId, jobId: 'job-1' as JobId };
@@ -32,12 +36,15 @@ describe('subjects', () => {
       tickets: ticketFilter(KEY.endpointId, 'n'),
       doorbell: ticketNoticeFilter(KEY.endpointId),
       lease: leaseSubject(ATTEMPT),
+      readerCursor: readerCursorSubject({ ...KEY, keyId: 'key-1' }),
+      reservation: reservationSubject({ endpointId: KEY.endpointId, name: 'abc' }),
       chunk: chunkSubject(KEY, 2, 7),
       chunksOfAttempt: chunkFilter(KEY, 2),
       chunks: chunkFilter(KEY),
       blobPart: blobPartSubject(KEY, 'out-2', 3),
       blobs: blobFilter(KEY),
-      webhook: webhookSubject(ATTEMPT),
+      delivery: deliverySubject(ATTEMPT),
+      deliveries: deliveryFilter(KEY),
       bucketKey: bucketKeySubject('hosts', 'host-1'),
     }).toEqual({
       record: 'job.4.ep-1.job-1',
@@ -46,12 +53,15 @@ describe('subjects', () => {
       tickets: 'q.3.ep-1.n.>',
       doorbell: 'qn.3.ep-1.>',
       lease: 'lease.3.ep-1.job-1.2',
+      readerCursor: 'cur.3.ep-1.job-1.key-1',
+      reservation: 'idem.12.ep-1.abc',
       chunk: 'out.4.ep-1.job-1.2.7',
       chunksOfAttempt: 'out.4.ep-1.job-1.2.>',
       chunks: 'out.4.ep-1.job-1.>',
       blobPart: 'blob.4.ep-1.job-1.out-2.3',
       blobs: 'blob.4.ep-1.job-1.>',
-      webhook: 'wh.ep-1.job-1.2',
+      delivery: 'hook.0.ep-1.job-1.2',
+      deliveries: 'hook.0.ep-1.job-1.*',
       bucketKey: '$KV.hosts.host-1',
     });
   });
@@ -62,6 +72,7 @@ describe('subjects', () => {
     expect(STREAMS.chunks(KEY.jobId)).toBe(`OUT_${shardOf(chunkFilter(KEY))}`);
     expect(STREAMS.blobs(KEY.jobId)).toBe(`BLOB_${shardOf(blobFilter(KEY))}`);
     expect(STREAMS.tickets(KEY.endpointId)).toBe(`QUEUE_${shardOf(ticketFilter(KEY.endpointId, 'n'))}`);
+    expect(STREAMS.deliveries(KEY.jobId)).toBe(`WEBHOOKS_${shardOf(deliverySubject(ATTEMPT))}`);
     expect(STREAMS.leases(KEY.endpointId)).toBe(`LEASE_${shardOf(leaseSubject(ATTEMPT))}`);
     expect(bucketStream('hosts')).toBe('KV_hosts');
   });
@@ -71,6 +82,7 @@ describe('subjects', () => {
     expect(parseTicketSubject(ticketSubject(ATTEMPT, 'l'))).toEqual({ ...ATTEMPT, isLowPriority: true });
     expect(parseTicketSubject(ticketSubject(ATTEMPT, 'n'))).toEqual({ ...ATTEMPT, isLowPriority: false });
     expect(parseLeaseSubject(leaseSubject(ATTEMPT))).toEqual(ATTEMPT);
+    expect(parseDeliverySubject(deliverySubject(ATTEMPT))).toEqual(ATTEMPT);
     expect(bucketKeyOf('hosts', bucketKeySubject('hosts', 'host-1'))).toBe('host-1');
   });
 
@@ -79,6 +91,7 @@ describe('subjects', () => {
     expect(parseRecordSubject('job.1.ep')).toBeNull();
     expect(parseTicketSubject('q.1.ep.n.job')).toBeNull();
     expect(parseLeaseSubject('lease.1.ep.job.1.more')).toBeNull();
+    expect(parseDeliverySubject('hook.1.ep.job')).toBeNull();
   });
 
   test.each(['', 'a.b', '*', '>', 'a b', 'a\nb', 'ä', '../x', 'x'.repeat(129)])(

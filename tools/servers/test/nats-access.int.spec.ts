@@ -93,21 +93,51 @@ describe('access to the broker', () => {
       'lease.0.e.j.1',
       'out.0.e.j.1.1',
       'blob.0.e.j.in.1',
-      '$JS.API.STREAM.INFO.JOBS_0',
       '$JS.API.STREAM.CREATE.JOBS_0',
       '$JS.API.STREAM.DELETE.JOBS_0',
       '$JS.API.STREAM.PURGE.JOBS_0',
-      '$JS.API.STREAM.MSG.GET.JOBS_0',
-      '$JS.API.DIRECT.GET.JOBS_0',
-      '$JS.API.DIRECT.GET.JOBS_0.job.0.e.j',
-      '$JS.API.CONSUMER.CREATE.JOBS_0.spy',
-      '$JS.API.CONSUMER.CREATE.EV.spy',
+      '$JS.API.STREAM.MSG.DELETE.JOBS_0',
+      '$JS.API.STREAM.PURGE.EV',
+      '$JS.API.DIRECT.GET.BLOB_0',
+      '$JS.API.DIRECT.GET.OUT_0',
+      '$JS.API.CONSUMER.CREATE.QUEUE_0.spy',
       'agents.h1.down.stop',
       'agents.h1.up.host.report',
+      'rates.r1',
     ];
     expect(await publishRefused(role, forbidden)).toEqual(forbidden);
-    const unheard = ['job.>', 'jobn.>', 'qn.>', 'agents.*.up.job.take', '_INBOX.>', '_INBOX_router.>', '$KV.>', '>'];
+    const unheard = [
+      'job.>',
+      'jobn.>',
+      'qn.>',
+      'agents.*.up.job.take',
+      '_INBOX.>',
+      '_INBOX_router.>',
+      '$KV.>',
+      'rates.*',
+      '>',
+    ];
     expect(await subscribeRefused(role, unheard)).toEqual(unheard);
+  });
+
+  test('of the control plane the controllers alone read records and events, for the job history', async () => {
+    const reading = [
+      '$JS.API.STREAM.INFO.JOBS_0',
+      '$JS.API.STREAM.MSG.GET.JOBS_0',
+      '$JS.API.CONSUMER.CREATE.JOBS_15.tail',
+      '$JS.API.DIRECT.GET.EV',
+      '$JS.API.STREAM.MSG.GET.EV',
+    ];
+    expect(await publishRefused('controllers', reading)).toEqual([]);
+    expect(await publishRefused('management', reading)).toEqual(reading);
+  });
+
+  test('routers ask management about the job history, and nobody else does or answers', async () => {
+    const subjects = ['history.list', 'history.get'];
+    expect(await publishRefused('router', subjects)).toEqual([]);
+    expect(await subscribeRefused('management', subjects)).toEqual([]);
+    expect(await publishRefused('controllers', subjects)).toEqual(subjects);
+    expect(await subscribeRefused('controllers', subjects)).toEqual(subjects);
   });
 
   test('the router cannot write the control plane, nor speak for an agent, nor remove a stream', async () => {
@@ -131,10 +161,14 @@ describe('access to the broker', () => {
 
   test('each role hears what is meant for it', async () => {
     const fromAgents = ['agents.*.up.job.take', 'agents.*.up.job.withdraw'];
-    expect(await subscribeRefused('router', [...fromAgents, 'jobn.>', 'qn.>', '_INBOX_router.>'])).toEqual([]);
+    expect(await subscribeRefused('router', [...fromAgents, 'jobn.>', 'qn.>', 'rates.*', '_INBOX_router.>'])).toEqual(
+      [],
+    );
     expect(await subscribeRefused('management', ['agents.*.up.host.join', 'agents.*.up.host.report'])).toEqual([]);
     expect(await subscribeRefused('controllers', ['demand.*', 'control.changed'])).toEqual([]);
-    expect(await publishRefused('router', ['demand.r1', 'agents.h1.down.stop'])).toEqual([]);
+    expect(await subscribeRefused('router', ['control.pulse'])).toEqual([]);
+    expect(await publishRefused('controllers', ['control.pulse'])).toEqual([]);
+    expect(await publishRefused('router', ['demand.r1', 'rates.r1', 'agents.h1.down.stop'])).toEqual([]);
     expect(await publishRefused('management', ['control.changed', 'agents.h1.down.wake'])).toEqual([]);
   });
 

@@ -44,12 +44,18 @@ describe('the permissions of roles', () => {
       'BLOB_0',
       'BLOB_1',
       'BLOB_2',
+      'IDEM_0',
+      'IDEM_1',
+      'IDEM_2',
       'QUEUE_0',
       'QUEUE_1',
       'LEASE_0',
       'LEASE_1',
+      'CURSOR_0',
+      'CURSOR_1',
+      'WEBHOOKS_0',
+      'WEBHOOKS_1',
       'EV',
-      'WEBHOOK',
     ]);
   });
 

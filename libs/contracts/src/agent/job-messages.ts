@@ -98,7 +98,21 @@ export type DoneResult =
   | { readonly kind: 'failed'; readonly error: string; readonly output: Payload | null }
   | { readonly kind: 'timed-out' }
   /** The attempt ended without a result. `isCharged`: false when the worker never started it or was not at fault. */
-  | { readonly kind: 'lost'; readonly reason: string; readonly isCharged: boolean };
+  | {
+      readonly kind: 'lost';
+      readonly reason: string;
+      readonly isCharged: boolean;
+      /**
+       * The last lines that its worker wrote, oldest first, without control characters: at most `LOG_TAIL_LINES_MAX` of
+       * `LOG_TAIL_CHARACTERS_MAX` each. Absent: nobody could tell.
+       */
+      readonly logTail?: readonly string[];
+    }
+  /**
+   * The worker of an attempt that was cancelled or timed out has really let go of it, `agoMs` before this was sent: its
+   * handler's task is gone, its result came too late, or its container is gone.
+   */
+  | { readonly kind: 'stopped'; readonly agoMs: number };
 
 export interface DoneRequest extends AttemptRef {
   readonly result: DoneResult;

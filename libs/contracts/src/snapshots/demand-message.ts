@@ -18,5 +18,11 @@ export const DEMAND_SUBJECTS = 'demand.*';
 /** Demand older than this is unknown, which is not the same as none. */
 export const DEMAND_STALE_MS = 10_000;
 
+/**
+ * Controllers → routers, an empty message after each look at the fleet: what the buckets say is as the control plane
+ * sees it now, also where nothing has changed for long.
+ */
+export const CONTROL_PULSE_SUBJECT = 'control.pulse';
+
 /** Management API → controllers: this endpoint (or `all`) has changed, look now. */
 export const CONTROL_HINT_SUBJECT = 'control.changed';

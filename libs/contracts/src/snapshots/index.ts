@@ -1,5 +1,6 @@
 export {
   CONTROL_HINT_SUBJECT,
+  CONTROL_PULSE_SUBJECT,
   DEMAND_STALE_MS,
   DEMAND_SUBJECTS,
   demandSubject,
@@ -7,8 +8,10 @@ export {
 } from './demand-message.js';
 export {
   BUCKETS,
+  webhookSecretContext,
   type ApiKeySnapshot,
   type AssignmentSnapshot,
   type EndpointSnapshot,
   type HostSnapshot,
+  type WebhookSecretsSnapshot,
 } from './snapshots.js';

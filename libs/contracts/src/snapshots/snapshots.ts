@@ -1,4 +1,12 @@
-import type { AccountId, EndpointId, EndpointType, HostId, WorkerId, WorkerPhase } from '@berth/domain';
+import type {
+  AccountId,
+  EndpointId,
+  EndpointOutlook,
+  EndpointType,
+  HostId,
+  WorkerId,
+  WorkerPhase,
+} from '@berth/domain';
 
 /** What the routers know of an endpoint. Key in bucket `endpoints`: the endpoint id. */
 export interface EndpointSnapshot {
@@ -32,7 +40,7 @@ export interface HostSnapshot {
   readonly isDraining: boolean;
 }
 
-/** The workers of one endpoint. Key in bucket `assignments`: the endpoint id. Absent: none. */
+/** The workers of one endpoint. Key in bucket `assignments`: the endpoint id. Absent: none, and none is wanted. */
 export interface AssignmentSnapshot {
   readonly endpointId: EndpointId;
   readonly workers: readonly {
@@ -41,11 +49,33 @@ export interface AssignmentSnapshot {
     readonly phase: WorkerPhase;
     readonly isDraining: boolean;
   }[];
+  /** What the control plane expects of the workers; absent where nobody has said. */
+  readonly outlook?: EndpointOutlook;
 }
+
+/**
+ * What signs an endpoint's webhooks, sealed with the operator's key. Key in bucket `webhook-secrets`: the endpoint id.
+ * Newest first; absent: none was made yet.
+ */
+export interface WebhookSecretsSnapshot {
+  readonly endpointId: EndpointId;
+  readonly secrets: readonly {
+    readonly id: string;
+    /** Opens with `webhookSecretContext`. */
+    readonly sealed: string;
+    /** It signs no longer from then on; null: it is the present one. */
+    readonly expiresAtMs: number | null;
+  }[];
+}
+
+/** What a sealed webhook secret is bound to: it opens nowhere else. */
+export const webhookSecretContext = (endpointId: EndpointId, id: string): string =>
+  `webhook-secret:${endpointId}:${id}`;
 
 export const BUCKETS = {
   endpoints: 'endpoints',
   apiKeys: 'api-keys',
   hosts: 'hosts',
   assignments: 'assignments',
+  webhookSecrets: 'webhook-secrets',
 } as const;

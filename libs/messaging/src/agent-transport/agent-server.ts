@@ -121,5 +121,9 @@ export class AgentServer extends Server implements CustomTransportStrategy {
 
 function contextOf({ subject, headers }: Msg): LogContext {
   const trace = parseTraceparent(headers?.get(TRACEPARENT_HEADER));
-  return { hostId: hostOfSubject(subject), ...(trace === null ? {} : { traceId: trace.traceId }) };
+  return {
+    // Routers ask as well, and their subjects name no host.
+    ...(subject.startsWith('agents.') ? { hostId: hostOfSubject(subject) } : {}),
+    ...(trace === null ? {} : { traceId: trace.traceId }),
+  };
 }

@@ -7,6 +7,7 @@ import { brokerUnavailable } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { readDirect, readLatest } from '../broker/read-message.js';
 import { purgeSubject } from '../broker/remove-messages.js';
+import type { Admission } from '../job-records/storage-admission.js';
 import { STREAMS, blobFilter, blobPartSubject } from '../topology/subjects.js';
 
 /** Parts on their way at the same time: 8 MB of buffers, and enough to keep a synced stream busy. */
@@ -15,12 +16,16 @@ const IN_FLIGHT_MAX = 16;
 /** Payloads as binary messages of half a megabyte; the manifest in the record says what makes them whole. */
 export class JetStreamBlobs implements Blobs {
   readonly #broker: Broker;
+  readonly #admission: Admission | undefined;
 
-  constructor(broker: Broker) {
+  constructor(broker: Broker, admission?: Admission) {
     this.#broker = broker;
+    this.#admission = admission;
   }
 
+  /** Whole payloads are what callers bring; what hosts bring comes in parts, and always finds room that was kept for it. */
   async write(...[key, { name, bytes }, ttlMs]: Parameters<Blobs['write']>): Promise<BlobManifest> {
+    this.#admission?.admit(STREAMS.blobs(key.jobId), bytes.byteLength);
     const parts = Math.max(1, Math.ceil(bytes.byteLength / BLOB_PART_BYTES));
     await inParallel(indexes(parts), IN_FLIGHT_MAX, async (index) => {
       const from = index * BLOB_PART_BYTES;
@@ -63,6 +68,10 @@ export class JetStreamBlobs implements Blobs {
       throw new PlatformError('internal-error', `The stored payload of job ${key.jobId} is damaged.`);
     }
     return bytes;
+  }
+
+  async remove(key: JobKey, name: string): Promise<void> {
+    await purgeSubject(this.#broker, STREAMS.blobs(key.jobId), blobFilter(key, name));
   }
 
   async removeAll(key: JobKey): Promise<void> {

@@ -15,6 +15,8 @@ export const API_ERROR = {
   sequenceNotFound: 10043,
   streamNameInUse: 10058,
   streamNotFound: 10059,
+  /** All streams together have taken what the server may store. */
+  serverStorageUsedUp: 10023,
   wrongLastSequence: 10071,
   storeFailed: 10077,
   /** A compare-and-set that lost against a write not yet finished. */
@@ -70,11 +72,12 @@ export const brokerUnavailable = (cause: unknown): PlatformError =>
 const FULL_RETRY_AFTER_SECONDS = 10;
 
 /** A stream has reached its limit and refuses new messages rather than drop old ones. */
-const storeFull = (cause: unknown): PlatformError =>
-  new PlatformError('service-unavailable', 'The job store is full; try again when jobs have ended or expired.', {
-    cause,
-    retryAfterSeconds: FULL_RETRY_AFTER_SECONDS,
-  });
+const STREAM_FULL = 'The job store is full; try again when jobs have ended or expired.';
+
+const SERVER_FULL = 'The broker has used up its storage and the job store takes nothing new; try again later.';
+
+const full = (detail: string, cause: unknown): PlatformError =>
+  new PlatformError('service-unavailable', detail, { cause, retryAfterSeconds: FULL_RETRY_AFTER_SECONDS });
 
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
@@ -83,7 +86,8 @@ const UNAVAILABLE = 503;
 export function unexpectedAnswer(doing: string, error: ApiError): Error {
   const cause = new BrokerApiError(doing, error);
   if (error.err_code === API_ERROR.storeFailed && /maximum (bytes|messages) exceeded/.test(error.description)) {
-    return storeFull(cause);
+    return full(STREAM_FULL, cause);
   }
+  if (error.err_code === API_ERROR.serverStorageUsedUp) return full(SERVER_FULL, cause);
   return error.code === UNAVAILABLE || error.code === TOO_MANY_REQUESTS ? brokerUnavailable(cause) : cause;
 }

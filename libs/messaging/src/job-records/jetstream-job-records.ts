@@ -1,19 +1,14 @@
 import { jobKeyOf, type Job, type JobKey } from '@berth/domain';
 import type { JobRecords, StoredJob, WriteOutcome } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
-import { publishMessage } from '../broker/publish-message.js';
+import { publishMessage, type Publication } from '../broker/publish-message.js';
 import { readLatest } from '../broker/read-message.js';
 import { decodeText } from '../broker/text.js';
 import { isSubjectToken } from '../topology/subject-token.js';
 import { STREAMS, recordSubject } from '../topology/subjects.js';
 import { decodeJobRecord, encodeJobRecord } from './job-record-codec.js';
 import { recordHeaders } from './record-headers.js';
-
-/** Refuses new jobs while there is still room for what the accepted ones have to write. */
-export interface Admission {
-  /** @throws PlatformError `service-unavailable` */
-  admit(stream: string): void;
-}
+import type { Admission } from './storage-admission.js';
 
 /** One message per job and stream subject; the broker's compare-and-set on its sequence decides every race. */
 export class JetStreamJobRecords implements JobRecords {
@@ -34,17 +29,20 @@ export class JetStreamJobRecords implements JobRecords {
   }
 
   async create(job: Job, ttlMs: number): Promise<WriteOutcome> {
-    this.#admission?.admit(STREAMS.records(job.id));
-    return this.replace(job, 0, ttlMs);
+    const body = encodeJobRecord(job);
+    this.#admission?.admit(STREAMS.records(job.id), body.length);
+    return this.#write(job, { body, expectedSequence: 0, ttlMs });
   }
 
-  async replace(job: Job, expectedSequence: number, ttlMs: number): Promise<WriteOutcome> {
+  replace(job: Job, expectedSequence: number, ttlMs: number): Promise<WriteOutcome> {
+    return this.#write(job, { body: encodeJobRecord(job), expectedSequence, ttlMs });
+  }
+
+  async #write(job: Job, write: Pick<Publication, 'body' | 'expectedSequence' | 'ttlMs'>): Promise<WriteOutcome> {
     const outcome = await publishMessage(this.#broker, {
       subject: recordSubject(jobKeyOf(job)),
-      body: encodeJobRecord(job),
       headers: recordHeaders(job),
-      ttlMs,
-      expectedSequence,
+      ...write,
     });
     switch (outcome.kind) {
       case 'stored':

@@ -9,7 +9,7 @@ const VERSION = 1;
 type JobRecordV1 = Job & { readonly v: typeof VERSION };
 
 /** What records of this version lacked at first. */
-const ADDED = { sealedExtras: null } as const satisfies Partial<Job>;
+const ADDED = { sealedExtras: null, reservation: null } as const satisfies Partial<Job>;
 const ADDED_TO_ATTEMPT = { stoppedAtMs: null, logTail: [] } as const satisfies Partial<AttemptRecord>;
 
 /** Named one by one: a member that a later domain adds cannot slip into the stored form unseen. */
@@ -41,6 +41,7 @@ export function encodeJobRecord(job: Job): string {
     chunks: job.chunks,
     history: job.history,
     traceparent: job.traceparent,
+    reservation: job.reservation,
     mutation: job.mutation,
   };
   return JSON.stringify(record);

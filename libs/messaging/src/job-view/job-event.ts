@@ -1,4 +1,4 @@
-import type { HostId, JobKey, JobState } from '@berth/domain';
+import { isPurged, type HostId, type JobKey, type JobState } from '@berth/domain';
 import { BROKER_HEADERS } from '../broker/headers.js';
 import type { TailMessage } from '../broker/tail-session.js';
 import { RECORD_HEADERS } from '../job-records/record-headers.js';
@@ -34,9 +34,11 @@ export interface JobChanged extends JobEventBase {
   readonly token: string | null;
 }
 
-/** The record has expired. A record that was purged goes without an event. */
+/** The job is gone. What maintenance removes with its whole endpoint goes without an event. */
 export interface JobRemoved extends JobEventBase {
   readonly state: 'removed';
+  /** `purged`: it left the queue at a caller's word, so nobody is to be told and nothing is to be tidied. */
+  readonly reason: 'expired' | 'purged';
 }
 
 export type JobEvent = JobChanged | JobRemoved;
@@ -50,9 +52,12 @@ export function readJobEvent(message: TailMessage, from: 'events' | 'records'): 
     from === 'events'
       ? { evSequence: message.sequence, recordSequence: sourceSequence(headers.get(BROKER_HEADERS.streamSource)) }
       : { evSequence: null, recordSequence: message.sequence };
-  if (headers.has(BROKER_HEADERS.markerReason)) return { ...key, ...position, state: 'removed' };
+  if (headers.has(BROKER_HEADERS.markerReason)) return { ...key, ...position, state: 'removed', reason: 'expired' };
   const values = new Map([...headers].map(([name, [value]]) => [name, value]));
-  return { ...key, ...position, ...describe(values) };
+  const described = describe(values);
+  // What a purge leaves of the record lies there for a while, but the job is gone.
+  if (isPurged(described)) return { ...key, ...position, state: 'removed', reason: 'purged' };
+  return { ...key, ...position, ...described };
 }
 
 /** `JOBS_3 17 > > job.3.ep.job …`: the stream that a sourced message comes from, and its sequence there. */

@@ -1,9 +1,19 @@
 import type { EndpointId, JobId, JobKey } from '@berth/domain';
 import type { Broker } from '../broker/broker.js';
 import { purgeSubject } from '../broker/remove-messages.js';
-import { ENDPOINT_SHARDS, JOB_SHARDS } from '../topology/shards.js';
+import { DELIVERY_SHARDS, ENDPOINT_SHARDS, JOB_SHARDS } from '../topology/shards.js';
 import { subjectToken } from '../topology/subject-token.js';
-import { FAMILIES, blobStream, chunkStream, leaseStream, recordStream, ticketStream } from '../topology/subjects.js';
+import {
+  FAMILIES,
+  blobStream,
+  deliveryStream,
+  chunkStream,
+  leaseStream,
+  readerCursorStream,
+  recordStream,
+  reservationStream,
+  ticketStream,
+} from '../topology/subjects.js';
 
 /** A job that has payload parts (`attempt` null), or an attempt of it that has stream chunks. */
 export interface JobAttachment extends JobKey {
@@ -22,9 +32,12 @@ const CHUNKS: Family = { name: FAMILIES.chunks, stream: chunkStream, shards: JOB
 /** Hints first, so that nothing is handed out whose record is about to go; records last, so that a crash is noticed. */
 const PURGE_ORDER: readonly Family[] = [
   { name: FAMILIES.tickets, stream: ticketStream, shards: ENDPOINT_SHARDS },
+  { name: FAMILIES.deliveries, stream: deliveryStream, shards: DELIVERY_SHARDS },
   { name: FAMILIES.leases, stream: leaseStream, shards: ENDPOINT_SHARDS },
+  { name: FAMILIES.readerCursors, stream: readerCursorStream, shards: ENDPOINT_SHARDS },
   CHUNKS,
   BLOBS,
+  { name: FAMILIES.reservations, stream: reservationStream, shards: JOB_SHARDS },
   { name: FAMILIES.records, stream: recordStream, shards: JOB_SHARDS },
 ];
 

@@ -1,7 +1,7 @@
-import type { JobKey } from '@berth/domain';
+import type { EndpointId, JobKey } from '@berth/domain';
 import type { LeaseKey, QueuedTicket, Ticket, Tickets } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
-import { brokerUnavailable } from '../broker/broker-errors.js';
+import { brokerUnavailable, unexpectedAnswer } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { purgeSubject, removeMessage } from '../broker/remove-messages.js';
 import { ENDPOINT_SHARDS } from '../topology/shards.js';
@@ -20,6 +20,10 @@ import { walkTickets } from './walk-tickets.js';
 /** One ticket that waits, without its content. */
 export interface WaitingTicket extends LeaseKey {
   readonly isLowPriority: boolean;
+}
+
+interface StreamInfo {
+  readonly state: { readonly last_seq: number };
 }
 
 /** Tickets as messages of unsynced streams: one per job and attempt, read in order, never consumed. */
@@ -47,6 +51,14 @@ export class JetStreamTickets implements Tickets {
       limit: query.limit,
     });
     return messages.map(decodeTicket);
+  }
+
+  /** Of the whole stream, which other endpoints share: a bound, at the cost of one question. */
+  async lastSequence(endpointId: EndpointId): Promise<number> {
+    const stream = STREAMS.tickets(endpointId);
+    const { error, state } = await this.#broker.ask<StreamInfo>(`$JS.API.STREAM.INFO.${stream}`, '');
+    if (error !== undefined) throw unexpectedAnswer(`read the end of ${stream}`, error);
+    return state.last_seq;
   }
 
   async remove({ ticket, sequence }: QueuedTicket): Promise<void> {

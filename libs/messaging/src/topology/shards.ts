@@ -7,6 +7,8 @@ import type { EndpointId, JobId } from '@berth/domain';
  */
 export const JOB_SHARDS = 16;
 export const ENDPOINT_SHARDS = 4;
+/** Deliveries are few beside jobs, and by the job's id all the same: each is three synced writes. */
+export const DELIVERY_SHARDS = 4;
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
@@ -21,5 +23,10 @@ export function stableHash(text: string): number {
 }
 
 export const jobShard = (jobId: JobId): number => stableHash(jobId) % JOB_SHARDS;
+
+export const deliveryShard = (jobId: JobId): number => stableHash(jobId) % DELIVERY_SHARDS;
+
+/** By the key, so that one account's keys reach the whole disk. */
+export const reservationShard = (name: string): number => stableHash(name) % JOB_SHARDS;
 
 export const endpointShard = (endpointId: EndpointId): number => stableHash(endpointId) % ENDPOINT_SHARDS;

@@ -1,15 +1,26 @@
 import { DiscardPolicy, PersistMode, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { BUCKET_NAMES, bucketStream, bucketSubjects } from './buckets.js';
-import { ENDPOINT_SHARDS, JOB_SHARDS } from './shards.js';
-import { FAMILIES, STREAMS, blobStream, chunkStream, leaseStream, recordStream, ticketStream } from './subjects.js';
+import { DELIVERY_SHARDS, ENDPOINT_SHARDS, JOB_SHARDS } from './shards.js';
+import {
+  FAMILIES,
+  STREAMS,
+  blobStream,
+  chunkStream,
+  deliveryStream,
+  leaseStream,
+  readerCursorStream,
+  recordStream,
+  reservationStream,
+  ticketStream,
+} from './subjects.js';
 
 export interface TopologySize {
   /** 1, or 3 where there are three brokers. */
   readonly replicas: 1 | 3;
   /** What all file streams together may take; at most the broker's `max_file_store`, which counts it as reserved. */
   readonly storageBytes: number;
-  /** The same for the leases, which lie in memory. About 400 bytes each. */
+  /** The same for what lies in memory: leases of about 400 bytes each, and the cursors of stream readers. */
   readonly memoryBytes: number;
 }
 
@@ -18,15 +29,16 @@ export type TopologyPart = 'jobs' | 'snapshots';
 
 /**
  * How the storage is divided, by kind; every shard of a kind gets the same. Records and blobs hold what was accepted
- * and get most; a tenth of `EV` would still be more than the views need.
+ * and get most; a tenth of `EV` would still be more than the views need. The rest of the whole is left free.
  */
 export const STORAGE_SHARES = {
   records: 0.3,
-  blobs: 0.35,
+  blobs: 0.33,
   chunks: 0.12,
-  events: 0.12,
+  events: 0.09,
   tickets: 0.04,
-  webhooks: 0.01,
+  deliveries: 0.04,
+  reservations: 0.03,
   buckets: 0.04,
 } as const;
 
@@ -38,12 +50,19 @@ const SHARDS_OF: Readonly<Record<StorageKind, number>> = {
   chunks: JOB_SHARDS,
   events: 1,
   tickets: ENDPOINT_SHARDS,
-  webhooks: 1,
+  reservations: JOB_SHARDS,
+  deliveries: DELIVERY_SHARDS,
   buckets: BUCKET_NAMES.length,
 };
 
 const maxBytesOf = (kind: StorageKind, { storageBytes }: Pick<TopologySize, 'storageBytes'>): number =>
   Math.floor((storageBytes * STORAGE_SHARES[kind]) / SHARDS_OF[kind]);
+
+/** Leases decide about jobs; a reader's cursor that is dropped costs a repeat. */
+const MEMORY_SHARES = { leases: 0.75, readerCursors: 0.25 } as const;
+
+const maxMemoryOf = (kind: keyof typeof MEMORY_SHARES, { memoryBytes }: Pick<TopologySize, 'memoryBytes'>): number =>
+  Math.floor((memoryBytes * MEMORY_SHARES[kind]) / ENDPOINT_SHARDS);
 
 /** How long a record's expiry stays visible to those who read the stream, and for which its id cannot be created again. */
 export const RECORD_MARKER_MS = 60_000;
@@ -51,8 +70,6 @@ export const RECORD_MARKER_MS = 60_000;
 export const LEASE_MARKER_MS = 10 * 60_000;
 /** How long transitions stay in `EV`. */
 export const EVENTS_MAX_AGE_MS = 14 * 24 * 3_600_000;
-/** A delivery is over after three tries, ten seconds apart; what is left after this was forgotten. */
-const WEBHOOK_MAX_AGE_MS = 3_600_000;
 
 /** Cannot be changed on a stream that exists, so it is generous: every process that reads along is one consumer. */
 const READERS_MAX = 1_000;
@@ -115,11 +132,24 @@ const leases = (shard: number, size: TopologySize): Config => ({
   name: leaseStream(shard),
   subjects: [`${FAMILIES.leases}.${shard}.>`],
   storage: StorageType.Memory,
-  max_bytes: Math.floor(size.memoryBytes / ENDPOINT_SHARDS),
+  max_bytes: maxMemoryOf('leases', size),
   max_msgs_per_subject: 1,
   max_consumers: READERS_MAX,
   allow_msg_ttl: true,
   subject_delete_marker_ttl: nanos(LEASE_MARKER_MS),
+});
+
+/** Drops its oldest when full: the reader that has not read for longest is forgotten first, and none is refused. */
+const readerCursors = (shard: number, size: TopologySize): Config => ({
+  ...common(size),
+  name: readerCursorStream(shard),
+  subjects: [`${FAMILIES.readerCursors}.${shard}.>`],
+  storage: StorageType.Memory,
+  discard: DiscardPolicy.Old,
+  max_bytes: maxMemoryOf('readerCursors', size),
+  max_msgs_per_subject: 1,
+  max_consumers: FEW_READERS_MAX,
+  allow_msg_ttl: true,
 });
 
 const attachments = (
@@ -130,6 +160,17 @@ const attachments = (
   name: stream.name,
   subjects: [stream.subjects],
   max_bytes: maxBytesOf(stream.kind, size),
+  max_msgs_per_subject: 1,
+  max_consumers: FEW_READERS_MAX,
+  allow_msg_ttl: true,
+});
+
+/** No markers: a key whose time is over is free at once. */
+const reservations = (shard: number, size: TopologySize): Config => ({
+  ...common(size),
+  name: reservationStream(shard),
+  subjects: [`${FAMILIES.reservations}.${shard}.>`],
+  max_bytes: maxBytesOf('reservations', size),
   max_msgs_per_subject: 1,
   max_consumers: FEW_READERS_MAX,
   allow_msg_ttl: true,
@@ -151,15 +192,15 @@ const events = (size: TopologySize): Config => ({
   max_consumers: READERS_MAX,
 });
 
-const webhooks = (size: TopologySize): Config => ({
+/** Truth about what was told to whom. Large while pending, small once over. */
+const deliveries = (shard: number, size: TopologySize): Config => ({
   ...common(size),
-  name: STREAMS.webhooks,
-  subjects: [`${FAMILIES.webhooks}.>`],
-  retention: RetentionPolicy.Workqueue,
-  max_bytes: maxBytesOf('webhooks', size),
-  max_age: nanos(WEBHOOK_MAX_AGE_MS),
+  name: deliveryStream(shard),
+  subjects: [`${FAMILIES.deliveries}.${shard}.>`],
+  max_bytes: maxBytesOf('deliveries', size),
   max_msgs_per_subject: 1,
-  max_consumers: FEW_READERS_MAX,
+  max_consumers: READERS_MAX,
+  allow_msg_ttl: true,
 });
 
 /** `allow_msg_ttl` lets the trace of a deleted key go away; a rollup makes it the key's only message. */
@@ -182,14 +223,16 @@ export function streamConfigs(part: TopologyPart, size: TopologySize): readonly 
         ...numbered(JOB_SHARDS, (shard) => records(shard, size)),
         ...numbered(ENDPOINT_SHARDS, (shard) => tickets(shard, size)),
         ...numbered(ENDPOINT_SHARDS, (shard) => leases(shard, size)),
+        ...numbered(ENDPOINT_SHARDS, (shard) => readerCursors(shard, size)),
         ...numbered(JOB_SHARDS, (shard) =>
           attachments({ name: chunkStream(shard), subjects: `${FAMILIES.chunks}.${shard}.>`, kind: 'chunks' }, size),
         ),
         ...numbered(JOB_SHARDS, (shard) =>
           attachments({ name: blobStream(shard), subjects: `${FAMILIES.blobs}.${shard}.>`, kind: 'blobs' }, size),
         ),
+        ...numbered(JOB_SHARDS, (shard) => reservations(shard, size)),
         events(size),
-        webhooks(size),
+        ...numbered(DELIVERY_SHARDS, (shard) => deliveries(shard, size)),
       ];
     case 'snapshots':
       return BUCKET_NAMES.map((name) => bucket(name, size));

@@ -1,6 +1,6 @@
-import type { EndpointId, JobId, JobKey } from '@berth/domain';
-import type { LeaseKey } from '@berth/jobs';
-import { endpointShard, jobShard } from './shards.js';
+import type { DeliveryKey, EndpointId, JobId, JobKey } from '@berth/domain';
+import type { LeaseKey, ReaderKey, ReservationKey } from '@berth/jobs';
+import { deliveryShard, endpointShard, jobShard, reservationShard } from './shards.js';
 import { subjectToken } from './subject-token.js';
 
 /** First token of each family; the second is the shard. */
@@ -10,25 +10,32 @@ export const FAMILIES = {
   tickets: 'q',
   ticketNotices: 'qn',
   leases: 'lease',
+  readerCursors: 'cur',
+  reservations: 'idem',
   chunks: 'out',
   blobs: 'blob',
-  webhooks: 'wh',
+  deliveries: 'hook',
 } as const;
 
 export const STREAMS = {
   records: (jobId: JobId): string => recordStream(jobShard(jobId)),
   tickets: (endpointId: EndpointId): string => ticketStream(endpointShard(endpointId)),
   leases: (endpointId: EndpointId): string => leaseStream(endpointShard(endpointId)),
+  readerCursors: (endpointId: EndpointId): string => readerCursorStream(endpointShard(endpointId)),
+  reservations: (name: string): string => reservationStream(reservationShard(name)),
   chunks: (jobId: JobId): string => chunkStream(jobShard(jobId)),
   blobs: (jobId: JobId): string => blobStream(jobShard(jobId)),
   events: 'EV',
-  webhooks: 'WEBHOOK',
+  deliveries: (jobId: JobId): string => deliveryStream(deliveryShard(jobId)),
 } as const;
 
 export const recordStream = (shard: number): string => `JOBS_${shard}`;
 export const ticketStream = (shard: number): string => `QUEUE_${shard}`;
 export const leaseStream = (shard: number): string => `LEASE_${shard}`;
+export const readerCursorStream = (shard: number): string => `CURSOR_${shard}`;
+export const reservationStream = (shard: number): string => `IDEM_${shard}`;
 export const chunkStream = (shard: number): string => `OUT_${shard}`;
+export const deliveryStream = (shard: number): string => `WEBHOOKS_${shard}`;
 export const blobStream = (shard: number): string => `BLOB_${shard}`;
 
 /** `q.S.{endpoint}.{n|l}`: the tokens before a ticket's job. */
@@ -58,6 +65,12 @@ export const ticketNoticeFilter = (endpointId: EndpointId): string =>
 export const leaseSubject = ({ endpointId, jobId, attempt }: LeaseKey): string =>
   `${FAMILIES.leases}.${endpointTail(endpointId)}.${subjectToken(jobId)}.${attempt}`;
 
+export const readerCursorSubject = ({ endpointId, jobId, keyId }: ReaderKey): string =>
+  `${FAMILIES.readerCursors}.${endpointTail(endpointId)}.${subjectToken(jobId)}.${subjectToken(keyId)}`;
+
+export const reservationSubject = ({ endpointId, name }: ReservationKey): string =>
+  `${FAMILIES.reservations}.${reservationShard(name)}.${subjectToken(endpointId)}.${subjectToken(name)}`;
+
 export const chunkSubject = (key: JobKey, attempt: number, index: number): string =>
   `${FAMILIES.chunks}.${jobTail(key)}.${attempt}.${index}`;
 
@@ -68,10 +81,18 @@ export const chunkFilter = (key: JobKey, attempt?: number): string =>
 export const blobPartSubject = (key: JobKey, name: string, part: number): string =>
   `${FAMILIES.blobs}.${jobTail(key)}.${subjectToken(name)}.${part}`;
 
-export const blobFilter = (key: JobKey): string => `${FAMILIES.blobs}.${jobTail(key)}.>`;
+/** Every part of a job's blobs, or of one of them. */
+export const blobFilter = (key: JobKey, name?: string): string =>
+  `${FAMILIES.blobs}.${jobTail(key)}${name === undefined ? '' : `.${subjectToken(name)}`}.>`;
 
-export const webhookSubject = ({ endpointId, jobId, attempt }: LeaseKey): string =>
-  `${FAMILIES.webhooks}.${subjectToken(endpointId)}.${subjectToken(jobId)}.${attempt}`;
+export const deliverySubject = ({ endpointId, jobId, attempt }: DeliveryKey): string =>
+  `${deliveryHead({ endpointId, jobId })}.${attempt}`;
+
+/** Every delivery of a job. */
+export const deliveryFilter = (key: JobKey): string => `${deliveryHead(key)}.*`;
+
+const deliveryHead = ({ endpointId, jobId }: JobKey): string =>
+  `${FAMILIES.deliveries}.${deliveryShard(jobId)}.${subjectToken(endpointId)}.${subjectToken(jobId)}`;
 
 /** Reads `job.S.{endpoint}.{job}`; null for any other subject. */
 export function parseRecordSubject(subject: string): JobKey | null {
@@ -90,6 +111,13 @@ export function parseTicketSubject(subject: string): (LeaseKey & { readonly isLo
     attempt: Number(attempt),
     isLowPriority: priority === 'l',
   };
+}
+
+/** Reads `hook.S.{endpoint}.{job}.{attempt}`; null for any other subject. */
+export function parseDeliverySubject(subject: string): DeliveryKey | null {
+  const [family, , endpointId, jobId, attempt, ...more] = subject.split('.');
+  if (family !== FAMILIES.deliveries || attempt === undefined || more.length > 0) return null;
+  return { endpointId: endpointId as EndpointId, jobId: jobId as JobId, attempt: Number(attempt) };
 }
 
 /** Reads `lease.S.{endpoint}.{job}.{attempt}`; null for any other subject. */

@@ -1,11 +1,15 @@
 import {
   BUCKETS,
   CONTROL_HINT_SUBJECT,
+  CONTROL_PULSE_SUBJECT,
   DEMAND_SUBJECTS,
+  HISTORY_VERBS,
   HOST_VERBS,
+  historySubject,
   hostSubject,
   JOB_VERBS,
   jobSubject,
+  RATES_SUBJECTS,
   withdrawSubject,
 } from '@berth/contracts';
 import type { NatsRole } from './nats-keys.js';
@@ -20,9 +24,9 @@ export interface RolePermissions {
 
 /** How many streams each family has; subjects carry the shard as their second token. */
 export interface ShardCounts {
-  /** `JOBS_`, `OUT_`, `BLOB_`. */
+  /** `JOBS_`, `OUT_`, `BLOB_`, `IDEM_`. */
   readonly jobs: number;
-  /** `QUEUE_`, `LEASE_`. */
+  /** `QUEUE_`, `LEASE_`, `CURSOR_`, `WEBHOOKS_`. */
   readonly queues: number;
 }
 
@@ -39,8 +43,15 @@ const ANSWERS_WITHIN = '1m';
  * and cannot touch a job.
  */
 export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, RolePermissions>> => ({
-  management: controlPlane('management', { publish: [CONTROL_HINT_SUBJECT], subscribe: [] }),
-  controllers: controlPlane('controllers', { publish: [], subscribe: [CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS] }),
+  management: controlPlane('management', {
+    publish: [CONTROL_HINT_SUBJECT],
+    subscribe: HISTORY_VERBS.map(historySubject),
+  }),
+  controllers: controlPlane('controllers', {
+    // The job history is made of the records and of their events, which are read and never written here.
+    publish: [CONTROL_PULSE_SUBJECT, ...[...numbered('JOBS', shards.jobs), 'EV'].flatMap(readStream)],
+    subscribe: [CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS],
+  }),
   router: router(shards),
   // The server's question names a reply subject of its own; answering is all this user can do.
   callout: { publish: [], subscribe: ['$SYS.REQ.USER.AUTH'], answersWithin: '1m' },
@@ -78,21 +89,24 @@ const router = (shards: ShardCounts): RolePermissions => {
       'job.>',
       'q.>',
       'lease.>',
+      'cur.>',
       'out.>',
       'blob.>',
-      'wh.>',
+      'idem.>',
+      'hook.>',
       // A chunk rings by hand: the broker tells of records only.
       'jobn.>',
-      // Deliveries are the one work queue. Acknowledgements come in two forms.
-      '$JS.ACK.WEBHOOK.>',
-      '$JS.ACK.*.*.WEBHOOK.>',
       DEMAND_SUBJECTS,
+      RATES_SUBJECTS,
+      ...HISTORY_VERBS.map(historySubject),
       'agents.*.down.stop',
     ],
     subscribe: [
       '_INBOX_router.>',
       'jobn.>',
       'qn.>',
+      RATES_SUBJECTS,
+      CONTROL_PULSE_SUBJECT,
       ...JOB_VERBS.map((verb) => jobSubject('*', verb)),
       withdrawSubject('*'),
     ],
@@ -101,10 +115,9 @@ const router = (shards: ShardCounts): RolePermissions => {
 };
 
 const jobStreamNames = (shards: ShardCounts): string[] => [
-  ...['JOBS', 'OUT', 'BLOB'].flatMap((family) => numbered(family, shards.jobs)),
-  ...['QUEUE', 'LEASE'].flatMap((family) => numbered(family, shards.queues)),
+  ...['JOBS', 'OUT', 'BLOB', 'IDEM'].flatMap((family) => numbered(family, shards.jobs)),
+  ...['QUEUE', 'LEASE', 'CURSOR', 'WEBHOOKS'].flatMap((family) => numbered(family, shards.queues)),
   'EV',
-  'WEBHOOK',
 ];
 
 const numbered = (family: string, count: number): string[] =>

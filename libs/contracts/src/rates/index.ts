@@ -1,0 +1,1 @@
+export { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from './rates-message.js';

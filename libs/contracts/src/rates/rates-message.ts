@@ -1,0 +1,23 @@
+import type { EndpointId, JobOperation } from '@berth/domain';
+
+/** What a router counts of one operation of one endpoint. */
+export interface RateNews {
+  readonly endpointId: EndpointId;
+  readonly operation: JobOperation;
+  /** Admitted since it was told last. */
+  readonly admitted: number;
+  /** In flight now. */
+  readonly inFlight: number;
+}
+
+/**
+ * Router → routers, core NATS: what it admits, so that all count together. Also sent empty, as a sign of life. What is
+ * lost is not told again, but for what is in flight.
+ */
+export interface RatesMessage {
+  readonly routerId: string;
+  readonly news: readonly RateNews[];
+}
+
+export const ratesSubject = (routerId: string): string => `rates.${routerId}`;
+export const RATES_SUBJECTS = 'rates.*';
