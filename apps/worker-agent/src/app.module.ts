@@ -29,6 +29,7 @@ import { AgentLinkService } from './session/agent-link.service.js';
 import { IdentityStore, type HostIdentity } from './session/identity.store.js';
 import { joinHost, type ConnectAs } from './session/join-host.js';
 import { SessionService } from './session/session.service.js';
+import { logTailOf } from './worker-reconciler/log-tail.js';
 import { workerMetrics } from './worker-reconciler/metrics.js';
 import type { WorkerTools } from './worker-reconciler/worker-tools.js';
 import { WorkerReconcilerService } from './worker-reconciler/worker-reconciler.service.js';
@@ -135,7 +136,7 @@ async function startWorkers(frame: Frame, { identity, inventory, runtime }: Host
   link.start();
   main.onStop('broker connection', () => link.close());
   readiness.add('nats', () => link.check());
-  const bridge = await openBridge(frame, link, journal);
+  const bridge = await openBridge(frame, { link, journal, runtime });
   const gpus = new GpuLedgerService();
   const readInventory = async (): Promise<Inventory> => {
     const present = await inventory.read();
@@ -188,8 +189,7 @@ async function openJournal({ config, logger, main }: Frame): Promise<JournalServ
 
 async function openBridge(
   { config, logger, main, metrics }: Frame,
-  link: AgentLinkService,
-  journal: JournalService,
+  { link, journal, runtime }: { link: AgentLinkService; journal: JournalService; runtime: ContainerRuntime },
 ): Promise<BridgeService> {
   const client = new JobClientService({ link, journal, clock: CLOCK, random: RANDOM, metrics, log: logger });
   const { listenHost, advertisedHost } = config.bridge;
@@ -205,6 +205,7 @@ async function openBridge(
     listenHost,
     listenPorts,
     advertisedHost,
+    logTail: logTailOf({ runtime, logger }),
   }).catch((error: unknown) => {
     throw listenError(error, { host: listenHost, port, variable: 'BERTH_BRIDGE_PORT' });
   });

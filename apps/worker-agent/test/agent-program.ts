@@ -28,6 +28,11 @@ export class AgentProgram {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** Stops or continues it; to end it, use `end`. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(name);
+  }
+
   /** Resolves with the exit code; null when a signal ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     if (!this.isRunning) return this.#child.exitCode;

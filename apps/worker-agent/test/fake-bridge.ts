@@ -3,6 +3,7 @@ import type {
   Bridge,
   BridgeEvent,
   BridgeWorkerState,
+  WorkerAdmission,
   WorkerDeparture,
   WorkerRegistration,
 } from '../src/bridge/bridge.port.js';
@@ -22,10 +23,14 @@ const QUIET: BridgeWorkerState = {
 export class FakeBridge implements Bridge {
   readonly port = 9_999;
   readonly address: string;
-  readonly registrations = new Map<WorkerId, WorkerRegistration>();
+  readonly registrations = new Map<WorkerId, WorkerAdmission & Partial<WorkerRegistration>>();
   readonly departures: (WorkerDeparture & { readonly workerId: WorkerId; readonly runningJobs: number })[] = [];
   readonly drained: WorkerId[] = [];
-  restored: readonly WorkerRegistration[] | null = null;
+  restored: readonly WorkerAdmission[] | null = null;
+  /** Jobs that each restored worker had. */
+  runningWhenRestored = 0;
+  /** True as if the agent died before it could write down that jobs are lost. */
+  failsToUnregister = false;
   readonly #states = new Map<WorkerId, BridgeWorkerState>();
   readonly #listeners = new Set<(event: BridgeEvent) => void>();
 
@@ -33,9 +38,12 @@ export class FakeBridge implements Bridge {
     this.address = address;
   }
 
-  async restore(workers: readonly WorkerRegistration[]): Promise<void> {
+  async restore(workers: readonly WorkerAdmission[]): Promise<void> {
     this.restored = workers;
-    for (const worker of workers) this.#add(worker);
+    for (const worker of workers) {
+      this.#add(worker);
+      this.set(worker.workerId, { runningJobs: this.runningWhenRestored });
+    }
   }
 
   registerWorker(registration: WorkerRegistration): Readonly<Record<string, string>> {
@@ -54,6 +62,7 @@ export class FakeBridge implements Bridge {
   async unregister(workerId: WorkerId, departure: WorkerDeparture): Promise<void> {
     const state = this.#states.get(workerId);
     if (state === undefined) return;
+    if (this.failsToUnregister) throw new Error('the agent is gone');
     this.departures.push({ workerId, runningJobs: state.runningJobs, ...departure });
     this.#states.delete(workerId);
     this.registrations.delete(workerId);
@@ -83,7 +92,7 @@ export class FakeBridge implements Bridge {
     this.tell({ kind: 'first-poll', workerId });
   }
 
-  #add(registration: WorkerRegistration): void {
+  #add(registration: WorkerAdmission): void {
     this.registrations.set(registration.workerId, registration);
     this.#states.set(registration.workerId, QUIET);
   }

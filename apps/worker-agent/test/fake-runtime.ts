@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import {
@@ -10,6 +11,7 @@ import {
   type ImageRequest,
   type OwnedContainer,
 } from '../src/runtimes/container-runtime.port.js';
+import { signalName } from '../src/runtimes/signal-name.js';
 
 interface FakeContainer {
   readonly containerId: string;
@@ -148,10 +150,16 @@ export class FakeRuntime implements ContainerRuntime {
     };
     if (mode === 'wait' || mode === 'stubborn') lines.push('ready');
     if (mode === 'exit') end(rest, Number(first));
+    if (mode === 'die') this.#machine.end(start.labels.workerId, endBySignal(first), ['dying']);
     if (mode === 'show') end([start.env[first] ?? '']);
     if (mode === 'count') end(Array.from({ length: Number(first) }, (_, index) => `line ${String(index + 1)}`));
     if (mode === 'words') end([first, ...rest].map((word) => `<${word}>`));
   }
+}
+
+function endBySignal(name: string): ContainerExit {
+  const number = constants.signals[`SIG${name}` as NodeJS.Signals];
+  return { code: 128 + number, cause: 'killed', detail: name === 'KILL' ? 'killed' : `ended by ${signalName(number)}` };
 }
 
 const describe = ({ containerId, start, startedAtMs, exit }: FakeContainer): OwnedContainer => ({

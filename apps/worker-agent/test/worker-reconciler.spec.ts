@@ -123,15 +123,18 @@ describe('crash', () => {
     const agent = await withRunning(bench);
     const token = agent.bridge.registrations.get(W1)?.token;
     agent.bridge.set(W1, { runningJobs: 1 });
-    bench.machine.end(W1, { code: 137, cause: 'out-of-memory', detail: 'ran out of memory' }, ['loading', 'half way']);
+    bench.machine.end(W1, { code: 137, cause: 'out-of-memory', detail: 'killed, out of memory' }, [
+      'loading',
+      'half way',
+    ]);
     await bench.clock.advance(0);
     expect(agent.bridge.departures).toMatchObject([{ workerId: W1, runningJobs: 1, isFault: true }]);
-    const reason = 'the container exited with code 137: ran out of memory; last output: ready | loading | half way';
+    const reason = 'worker exited with code 137: killed, out of memory';
     expect(agent.bridge.departures[0]?.reason).toBe(reason);
     expect(agent.observed(W1)).toMatchObject({
       phase: 'waiting',
       failedStarts: 1,
-      reason: `1 failed start: ${reason}`,
+      reason: `1 failed start: ${reason}; last output: ready | loading | half way`,
     });
     await bench.clock.advance(1_000);
     expect(agent.observed(W1)?.phase).toBe('starting');
@@ -233,7 +236,9 @@ describe('a new life of the agent', () => {
     bench.machine.calls.length = 0;
 
     const after = await bench.newAgent();
-    expect(after.bridge.restored).toEqual([registration]);
+    const { facts, ...admission } = registration ?? {};
+    expect(facts).toMatchObject({ env: { GREETING: 'hello' } });
+    expect(after.bridge.restored).toEqual([admission]);
     await after.want(assigned(W1));
     after.bridge.poll(W1);
     await bench.clock.advance(600_000);
@@ -296,11 +301,47 @@ describe('a new life of the agent', () => {
     await before.vanish();
     bench.machine.end(W1, { code: 1 }, ['Traceback']);
     const after = await bench.newAgent();
-    expect(after.bridge.restored).toEqual([]);
+    expect(after.bridge.restored).toMatchObject([{ workerId: W1 }]);
     await after.want(assigned(W1));
-    expect(after.observed(W1)?.reason).toContain('exited with code 1: last output: ready | Traceback');
+    expect(after.observed(W1)?.reason).toContain('exited with code 1; last output: ready | Traceback');
     await bench.clock.advance(1_000);
     expect(after.observed(W1)?.phase).toBe('starting');
+  });
+
+  test('says of the jobs of a worker that died meanwhile how it ended, without waiting for what is wanted', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    bench.machine.end(W1, { code: 139, cause: 'killed', detail: 'ended by signal 11 (SIGSEGV)' });
+    const bridge = new FakeBridge();
+    bridge.runningWhenRestored = 2;
+    await bench.newAgent(bridge);
+    expect(bridge.departures).toMatchObject([
+      { runningJobs: 2, isFault: true, reason: 'worker exited with code 139: ended by signal 11 (SIGSEGV)' },
+    ]);
+  });
+
+  test('charges no job for a worker that it had killed for the sake of another', async () => {
+    const bench = new WorkerBench();
+    const before = await withRunning(bench);
+    before.bridge.set(W1, { runningJobs: 2 });
+    before.bridge.failsToUnregister = true;
+    before.bridge.tell({ kind: 'kill-needed', workerId: W1, reason: 'job a did not stop' });
+    await bench.clock.advance(0);
+    expect(bench.machine.calls).toContain('kill w1');
+    await before.vanish();
+    const bridge = new FakeBridge();
+    bridge.runningWhenRestored = 2;
+    await bench.newAgent(bridge);
+    expect(bridge.departures).toMatchObject([{ runningJobs: 2, isFault: false, reason: 'job a did not stop' }]);
+  });
+
+  test('finds on the disk who its workers are, and nothing of their environments', async () => {
+    const bench = new WorkerBench();
+    await withRunning(bench);
+    expect(JSON.stringify([...bench.records.list().values()])).not.toContain('hello');
+    expect(bench.records.list().get(W1)).toMatchObject({
+      life: { registration: { workerId: W1, token: expect.any(String) } },
+    });
   });
 
   test('touches nothing before it has heard what is wanted', async () => {

@@ -1,7 +1,7 @@
 import type { EndpointId, EndpointType, JobId, WorkerId } from '@berth/domain';
 
-/** What the bridge must know of a worker before its process starts. */
-export interface WorkerRegistration {
+/** What the bridge must know of a worker to serve its calls; all that may rest on the disk. */
+export interface WorkerAdmission {
   readonly workerId: WorkerId;
   readonly endpointId: EndpointId;
   readonly endpointType: EndpointType;
@@ -11,8 +11,15 @@ export interface WorkerRegistration {
    * re-adopted worker still has it in its environment.
    */
   readonly token: string;
+}
+
+/** What the bridge must know of a worker before its process starts. */
+export interface WorkerRegistration extends WorkerAdmission {
   readonly facts: WorkerFacts;
 }
+
+/** The last lines that a worker wrote, oldest first, bounded and without control characters. Never rejects. */
+export type LogTail = (workerId: WorkerId) => Promise<readonly string[]>;
 
 /** What the worker is told of itself. */
 export interface WorkerFacts {
@@ -91,11 +98,11 @@ export interface Bridge {
   readonly address: string;
 
   /**
-   * Ends the silence after a start: registers the workers that still run, with the tokens they have, takes their
-   * attempts up again, and gives back the attempts of all others. Until then every call of a worker waits. Call it once,
+   * Ends the silence after a start: registers the workers whose containers are there, with the tokens they have, takes
+   * their attempts up again, and gives back the attempts of all others. Until then every call of a worker waits. Call it once,
    * with an empty list where nothing runs.
    */
-  restore(workers: readonly WorkerRegistration[]): Promise<void>;
+  restore(workers: readonly WorkerAdmission[]): Promise<void>;
 
   /**
    * Admits a worker and returns its whole environment (wire contract 1.15), the tenant's variables included. An earlier

@@ -1,10 +1,18 @@
 import type { WorkerId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { JobClientService } from '../job-client/job-client.service.js';
+import type { Attempt, JobClientService, StopReason } from '../job-client/job-client.service.js';
 import { JournalFullError } from '../journal/journal.service.js';
 import { BadCallers } from './bad-callers.js';
-import type { Bridge, BridgeEvent, BridgeWorkerState, WorkerDeparture, WorkerRegistration } from './bridge.port.js';
+import type {
+  Bridge,
+  BridgeEvent,
+  BridgeWorkerState,
+  LogTail,
+  WorkerAdmission,
+  WorkerDeparture,
+  WorkerRegistration,
+} from './bridge.port.js';
 import { DepartedWorkers } from './departed-workers.js';
 import { HttpListener, type Exchange } from './http-listener.js';
 import { bridgeGauges, bridgeMetrics, type BridgeMetrics } from './metrics.js';
@@ -26,6 +34,7 @@ export interface BridgeOptions {
   readonly listenPorts: readonly number[];
   /** Name under which workers reach this host. */
   readonly advertisedHost: string;
+  readonly logTail: LogTail;
 }
 
 type PostCall = WorkerCall & { readonly kind: 'done' | 'stream' };
@@ -75,13 +84,13 @@ export class BridgeService implements Bridge {
     return `${this.#options.advertisedHost}:${this.#port}`;
   }
 
-  async restore(workers: readonly WorkerRegistration[]): Promise<void> {
+  async restore(workers: readonly WorkerAdmission[]): Promise<void> {
     const { client, clock } = this.#options;
     for (const worker of workers) this.#admit(worker);
     const attempts = await client.restore((workerId) => this.#sessions.has(workerId));
     for (const attempt of attempts) this.#sessions.get(attempt.workerId)?.adopt(attempt);
     this.#endings.push(
-      client.onStop((attempt, reason) => this.#sessions.get(attempt.workerId)?.stop(attempt, reason)),
+      client.onStop((attempt, reason) => this.#stop(attempt, reason)),
       clock.every(WATCH_MS, () => this.#watch()),
     );
     client.start();
@@ -123,16 +132,24 @@ export class BridgeService implements Bridge {
     await this.#listener.close();
   }
 
-  #admit(registration: WorkerRegistration): void {
-    const { workerId, token } = registration;
+  #admit(admission: WorkerAdmission): void {
+    const { workerId, token } = admission;
     const present = this.#sessions.get(workerId);
     if (present?.token === token) return;
     if (present !== undefined) throw new Error(`worker ${workerId} is registered already with another token`);
-    const { client, clock, random, log } = this.#options;
+    const { client, clock, random, log, logTail } = this.#options;
     const emit = (event: BridgeEvent): void => this.#emit(event);
-    const session = new WorkerSession(registration, { client, clock, random, metrics: this.#metrics, log, emit });
+    const metrics = this.#metrics;
+    const session = new WorkerSession(admission, { client, clock, random, metrics, log, emit, logTail });
     this.#sessions.set(workerId, session);
     this.#tokens.add(token, session);
+  }
+
+  /** A worker that is gone has let go of everything. */
+  #stop(attempt: Attempt, reason: StopReason): void {
+    const session = this.#sessions.get(attempt.workerId);
+    if (session === undefined) this.#options.client.letGo(attempt);
+    else session.stop(attempt, reason);
   }
 
   #watch(): void {

@@ -17,7 +17,7 @@ export interface HeldJob {
 const FRESH_MS = 2_000;
 /** Only SDKs with a single take loop can be told to stop, so their next take knows what the one before it brought. */
 const STOP_FRESH_MS = 500;
-/** Without a ping to confirm it, a worker that says it is idle is believed after one ping interval and some slack. */
+/** Without a ping to confirm it, a worker that says it is idle is believed after a time in which one should have come. */
 const IDLE_BELIEVED_MS = 12_000;
 /** Two pings lie further apart than this; a doubt and its confirmation must not be the same ping. */
 const CONFIRM_MS = 1_000;

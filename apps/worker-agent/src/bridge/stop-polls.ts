@@ -10,7 +10,7 @@ const HOLD_MIN_MS = 18_000;
 const HOLD_SPREAD_MS = 4_000;
 /** While a worker drains, a poll that is held delays its exit. */
 const DRAIN_HOLD_MS = 2_000;
-/** An SDK drops a stop that comes within 0.1 s of the take, so each is repeated; not faster than this. */
+/** An SDK drops a stop that comes within 0.1 s of the take, so each is repeated until its job ends, at this pace. */
 const REPEAT_MS = 1_000;
 const POLLS_MAX = 8;
 
@@ -21,8 +21,9 @@ export class StopPolls {
   /** Ids of the jobs that must stop and are still held. */
   readonly #stopping: () => readonly string[];
   readonly #polls = new Set<StopPoll>();
+  /** When each job was named last, by its id. */
+  readonly #toldAtMs = new Map<string, number>();
   #isDraining = false;
-  #sentAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, random: Random, stopping: () => readonly string[]) {
     this.#clock = clock;
@@ -63,16 +64,30 @@ export class StopPolls {
     while (!poll.reply.gone.aborted && !poll.reply.isSent) {
       const nowMs = this.#clock.monotonicMs();
       const jobsToStop = this.#stopping();
-      const dueAtMs = jobsToStop.length === 0 ? endsAtMs : Math.min(endsAtMs, this.#sentAtMs + REPEAT_MS);
-      if (jobsToStop.length > 0 && nowMs >= this.#sentAtMs + REPEAT_MS) {
-        this.#sentAtMs = nowMs;
-        await poll.reply.send(200, JSON.stringify({ jobsToStop }));
+      const dueAtMs = this.#dueAtMs(jobsToStop);
+      if (nowMs >= dueAtMs) {
+        await this.#tell(poll, jobsToStop, nowMs);
       } else if (nowMs >= endsAtMs) {
         await poll.reply.send(204);
       } else {
         poll.wake = new AbortController();
-        await this.#clock.sleep(dueAtMs - nowMs, poll.wake.signal);
+        await this.#clock.sleep(Math.min(dueAtMs, endsAtMs) - nowMs, poll.wake.signal);
       }
     }
+  }
+
+  /** When the next of these jobs must be named: at once when it has not been, never when there is none. */
+  #dueAtMs(jobIds: readonly string[]): number {
+    for (const told of [...this.#toldAtMs.keys()]) if (!jobIds.includes(told)) this.#toldAtMs.delete(told);
+    const dueAtMs = jobIds.map((jobId) => (this.#toldAtMs.get(jobId) ?? Number.NEGATIVE_INFINITY) + REPEAT_MS);
+    return Math.min(Number.POSITIVE_INFINITY, ...dueAtMs);
+  }
+
+  async #tell(poll: StopPoll, jobsToStop: readonly string[], nowMs: number): Promise<void> {
+    for (const jobId of jobsToStop) this.#toldAtMs.set(jobId, nowMs);
+    if (await poll.reply.send(200, JSON.stringify({ jobsToStop }))) return;
+    // Another poll that is parked may carry it.
+    for (const jobId of jobsToStop) this.#toldAtMs.delete(jobId);
+    this.wake();
   }
 }

@@ -148,6 +148,8 @@ export class TakePolls {
       const text = texts[order] ?? null;
       return text === null || attempt.state !== 'open' ? [] : [{ attempt, text }];
     });
+    // Stopped on their way to the worker, which has never had them.
+    for (const { attempt } of taken) if (attempt.state !== 'open') client.letGo(attempt);
     // Results name the job only: while the worker still holds an older attempt of it, the two could not be told apart.
     const isDouble = ({ attempt }: ReadyJob): boolean => jobs.get(attempt.ref.jobId) !== undefined;
     const doubles = ready.filter(isDouble);

@@ -1,13 +1,7 @@
-import type { StopReason } from '../job-client/job-client.service.js';
-
-/** Three ping intervals and some slack. */
+/** Several ping intervals: the machine may be busy. */
 const SILENCE_MS = 35_000;
 /** From the stop to the kill (decisions, "Cancel of a running job"). */
 const KILL_AFTER_MS = 10_000;
-/** Where the next ping can still spare the other jobs of the worker: pings come every 10 s. */
-const PING_GRACE_MS = 2_500;
-/** A ping that left before the stop was heard proves nothing. */
-const HEARD_AFTER_MS = 500;
 
 /**
  * True when a worker that used to ping has said nothing at all for too long. One that never pinged is judged by its
@@ -20,21 +14,13 @@ export const isSilent = (worker: {
 }): boolean => worker.pingedAtMs !== null && worker.nowMs - worker.seenAtMs > SILENCE_MS;
 
 /**
- * True when a stopped job holds on for so long that its worker must be killed. Where other jobs would die with it and
- * a ping may yet tell that the job is gone, the next ping is waited for.
+ * True when a stopped job holds on for so long that its worker must be killed. A worker that lets go of one job among
+ * others has said so by then: at least one of its pings was sent after it heard the stop.
  */
-export function mustBeKilled(job: {
+export const mustBeKilled = (job: {
   readonly nowMs: number;
-  readonly pingedAtMs: number | null;
-  readonly stop: { readonly reason: StopReason; readonly sinceMs: number } | null;
-  readonly canPingTell: boolean;
-}): boolean {
-  if (job.stop === null) return false;
-  const heldMs = job.nowMs - job.stop.sinceMs;
-  const hasPinged = job.pingedAtMs !== null && job.pingedAtMs > job.stop.sinceMs + HEARD_AFTER_MS;
-  const isWorthWaiting = job.canPingTell && job.pingedAtMs !== null && !hasPinged;
-  return heldMs >= KILL_AFTER_MS + (isWorthWaiting ? PING_GRACE_MS : 0);
-}
+  readonly stop: { readonly sinceMs: number } | null;
+}): boolean => job.stop !== null && job.nowMs - job.stop.sinceMs >= KILL_AFTER_MS;
 
 const REFRESH_AFTER_MS = [1_500, 5_000] as const;
 

@@ -30,7 +30,7 @@ test('a GPU worker gets every variable of the contract, its id written out, only
     RUNPOD_WEBHOOK_POST_STREAM:
       'http://bridge.internal:9006/v2/ep1/job-stream/w7k2m9x4c1p8/$ID?gpu=NVIDIA+GeForce+RTX+4090',
     RUNPOD_WEBHOOK_PING: 'http://bridge.internal:9006/v2/ep1/ping/w7k2m9x4c1p8?gpu=NVIDIA+GeForce+RTX+4090',
-    RUNPOD_PING_INTERVAL: '10000',
+    RUNPOD_PING_INTERVAL: '5000',
     RUNPOD_AI_API_KEY: 'opaque-token-of-this-start',
     RUNPOD_POD_ID: 'w7k2m9x4c1p8',
     RUNPOD_POD_HOSTNAME: 'w7k2m9x4c1p8-m9x4c1p8',
@@ -69,7 +69,7 @@ test('the tenant adds variables and chooses log level and checks, but cannot sta
     RUNPOD_USE_CORE: 'true',
   };
   const environment = workerEnvironment({ ...worker, facts: { ...facts, env } }, address);
-  expect(environment).toMatchObject({ MODEL: 'llama', RUNPOD_LOG_LEVEL: 'DEBUG', RUNPOD_PING_INTERVAL: '10000' });
+  expect(environment).toMatchObject({ MODEL: 'llama', RUNPOD_LOG_LEVEL: 'DEBUG', RUNPOD_PING_INTERVAL: '5000' });
   expect(environment['RUNPOD_SKIP_AUTO_SYSTEM_CHECKS']).toBe('false');
   expect(environment['RUNPOD_WEBHOOK_GET_JOB']).toMatch(/^http:\/\/bridge\.internal/);
   expect(environment['RUNPOD_AI_API_KEY']).toBe(worker.token);

@@ -7,6 +7,11 @@ export interface BridgeAddress {
 }
 
 const GIBIBYTE = 2 ** 30;
+/**
+ * Half of the time after which a job that does not stop costs its worker: one of several jobs that has let go is only
+ * known by a ping. Below 1000 the SDK pings without pause.
+ */
+const PING_INTERVAL_MS = 5_000;
 
 /** What a tenant may set otherwise. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -66,8 +71,7 @@ function jobCalls({ workerId, endpointId, token, facts }: WorkerRegistration, ad
     RUNPOD_WEBHOOK_POST_OUTPUT: `${base}/job-done/${workerId}/$ID${query}`,
     RUNPOD_WEBHOOK_POST_STREAM: `${base}/job-stream/${workerId}/$ID${query}`,
     RUNPOD_WEBHOOK_PING: `${base}/ping/${workerId}${query}`,
-    // Milliseconds. Below 1000 the SDK pings without pause.
-    RUNPOD_PING_INTERVAL: '10000',
+    RUNPOD_PING_INTERVAL: String(PING_INTERVAL_MS),
     RUNPOD_AI_API_KEY: token,
   } satisfies Record<string, string>;
 }

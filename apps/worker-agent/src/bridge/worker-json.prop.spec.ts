@@ -73,6 +73,26 @@ describe('a stream chunk', () => {
     );
   });
 
+  test.each([
+    ['one byte each', 'a'],
+    ['two bytes each', 'ä'],
+    ['four bytes each', '🙂'],
+    ['six bytes each when escaped', '\u0001'],
+    ['a mixture', 'a"ä🙂\\\n數'],
+  ])('of the largest size is cut at 1,000,000 bytes and nowhere else, with characters of %s', (_, unit) => {
+    const text = unit.repeat(Math.ceil(1_700_000 / unit.length));
+    for (const output of [text, { text, n: 1 }]) {
+      const chunks = splitChunk(encodeJson({ output }));
+      for (const chunk of chunks) expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(1_000_000);
+      const pieces = chunks.map((chunk) => (JSON.parse(chunk) as { output: string }).output);
+      for (const piece of pieces) expect(piece.isWellFormed()).toBe(true);
+      expect(pieces.join('') === (output === text ? text : encodeJson(output))).toBe(true);
+    }
+    const limit = 1_000_000 - Buffer.byteLength('{"output":"","metrics":{}}');
+    expect(splitChunk(`"${'a'.repeat(limit)}"`)).toHaveLength(1);
+    expect(splitChunk(`"${'a'.repeat(limit + 1)}"`)).toHaveLength(2);
+  });
+
   test('that is no JSON, or no object, is kept as the output of a chunk', () => {
     expect(splitChunk('plain text')).toEqual(['{"output":"plain text","metrics":{}}']);
     expect(splitChunk('[1, 2]')).toEqual(['{"output":[1, 2],"metrics":{}}']);

@@ -1,8 +1,8 @@
-import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
+import type { RawJson, WorkerId } from '@berth/domain';
 import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { Attempt, Ending, JobClientService, StopReason } from '../job-client/job-client.service.js';
-import type { BridgeEvent, BridgeWorkerState, WorkerDeparture } from './bridge.port.js';
+import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from './bridge.port.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
 import type { BridgeMetrics } from './metrics.js';
 import type { PostedResult } from './posted-result.js';
@@ -19,6 +19,7 @@ export interface SessionTools {
   readonly metrics: BridgeMetrics;
   readonly log: Logger;
   readonly emit: (event: BridgeEvent) => void;
+  readonly logTail: LogTail;
 }
 
 type Outcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
@@ -38,7 +39,6 @@ export class WorkerSession {
   readonly #stops: StopPolls;
   #hasPolled = false;
   #hasCalled = false;
-  #hasStopChannel = false;
   #isDraining = false;
   #wantsRecycle: string | null = null;
   #sdkVersion: string | null = null;
@@ -46,10 +46,7 @@ export class WorkerSession {
   #seenAtMs: number;
   #killAskedAtMs: number | null = null;
 
-  constructor(
-    worker: { readonly workerId: WorkerId; readonly endpointId: EndpointId; readonly token: string },
-    tools: SessionTools,
-  ) {
+  constructor(worker: WorkerAdmission, tools: SessionTools) {
     const { clock, random, client, metrics } = tools;
     this.workerId = worker.workerId;
     this.token = worker.token;
@@ -105,7 +102,6 @@ export class WorkerSession {
   }
 
   async serveStop(reply: WorkerReply): Promise<void> {
-    this.#hasStopChannel = true;
     this.#jobs.noteLoop(this.#tools.clock.monotonicMs());
     await this.#stops.serve(reply);
   }
@@ -167,7 +163,7 @@ export class WorkerSession {
       this.#wantsRecycle = SILENT;
     }
     if (this.#wantsRecycle === SILENT) this.#askKill(SILENT, nowMs);
-    for (const job of this.#jobs.values()) this.#watchStop(job, nowMs, pingedAtMs);
+    for (const job of this.#jobs.values()) this.#watchStop(job, nowMs);
   }
 
   /** The process is gone. Resolves once every job it had is written down as lost. */
@@ -179,16 +175,22 @@ export class WorkerSession {
       this.#jobs.values().map(async ({ attempt, stop }) => {
         this.#jobs.remove(attempt);
         const isCharged = isFault && !isKilled && stop === null;
-        await this.#tools.client.lose(attempt, isKilled ? SIBLING_KILLED : reason, isCharged);
+        await this.#lose(attempt, { reason: isKilled ? SIBLING_KILLED : reason, isCharged });
         this.#tools.metrics.lostByWorker.inc({ sign: 'departure' });
         this.#emitEnded(attempt, stop === null ? 'lost' : outcomeOfStop(stop.reason));
       }),
     );
   }
 
-  #watchStop(job: HeldJob, nowMs: number, pingedAtMs: number | null): void {
-    const canPingTell = this.#hasStopChannel && this.#jobs.size > 1;
-    if (mustBeKilled({ nowMs, pingedAtMs, stop: job.stop, canPingTell })) {
+  /** Of a stopped job only one that was not renewed is still open; any other has been settled. */
+  async #lose(attempt: Attempt, loss: { readonly reason: string; readonly isCharged: boolean }): Promise<void> {
+    const { client, logTail } = this.#tools;
+    await client.lose(attempt, { ...loss, logTail: await logTail(this.workerId) });
+    client.letGo(attempt);
+  }
+
+  #watchStop(job: HeldJob, nowMs: number): void {
+    if (mustBeKilled({ nowMs, stop: job.stop })) {
       this.#askKill(`job ${job.attempt.ref.jobId} did not stop`, nowMs);
     } else if (isRefreshDue({ ...job, nowMs })) {
       job.refreshes += 1;
@@ -201,6 +203,7 @@ export class WorkerSession {
     const outcome = await client.settle(job.attempt, ending);
     if (outcome === 'dropped') metrics.droppedResults.inc({ reason: 'ended' });
     if (!this.#jobs.remove(job.attempt)) return;
+    client.letGo(job.attempt);
     const stopped = job.stop === null ? 'stopped' : outcomeOfStop(job.stop.reason);
     this.#emitEnded(job.attempt, outcome === 'accepted' ? ending.kind : stopped);
   }
@@ -208,15 +211,13 @@ export class WorkerSession {
   /** By its own words or silence the worker has the job no longer. */
   #letGo(job: HeldJob, sign: 'idle' | 'ping' | 'silence'): void {
     if (!this.#jobs.remove(job.attempt)) return;
-    const { client, metrics } = this.#tools;
     if (job.stop === null) {
-      metrics.lostByWorker.inc({ sign });
-      void client.lose(job.attempt, LOSS[sign], true);
+      this.#tools.metrics.lostByWorker.inc({ sign });
+      void this.#lose(job.attempt, { reason: LOSS[sign], isCharged: true });
       this.#emitEnded(job.attempt, 'lost');
       return;
     }
-    // Only a job stopped for want of renewal is still open: nobody else has settled it.
-    void client.lose(job.attempt, 'its host could not reach a router in time', false);
+    void this.#lose(job.attempt, { reason: 'its host could not reach a router in time', isCharged: false });
     this.#emitEnded(job.attempt, outcomeOfStop(job.stop.reason));
   }
 

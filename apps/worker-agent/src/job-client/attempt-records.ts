@@ -3,7 +3,7 @@ import type { AttemptRef } from '@berth/contracts';
 import { INLINE_OUTPUT_MAX_BYTES, type RawJson, type WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { JournalEntry, JournalService } from '../journal/journal.service.js';
-import { HeldAttempt, type Ending } from './attempt.js';
+import { HeldAttempt, type Ending, type Loss, type StopReason } from './attempt.js';
 
 /** An attempt in the journal. Unix ms: the monotonic clock starts anew with the machine. */
 interface AttemptRow {
@@ -19,7 +19,13 @@ export type EndingRow =
   | { readonly kind: 'completed'; readonly output: OutputFacts | null }
   | { readonly kind: 'failed'; readonly error: string; readonly output: OutputFacts | null }
   | { readonly kind: 'timed-out' }
-  | { readonly kind: 'lost'; readonly reason: string; readonly isCharged: boolean };
+  | Loss;
+
+/** An attempt whose worker was told to stop. Unix ms. */
+interface StoppedRow extends AttemptRow {
+  readonly reason: StopReason;
+  readonly letGoAtMs: number | null;
+}
 
 export interface OutputFacts {
   readonly sizeBytes: number;
@@ -38,6 +44,7 @@ export interface StoredAttempt {
 const ATTEMPT = 'attempt/';
 const ENDING = 'ending/';
 const CHUNK = 'chunk/';
+const STOPPED = 'stopped/';
 
 const chunkKey = (id: string, index: number): string => `${CHUNK}${id}/${index.toString().padStart(9, '0')}`;
 
@@ -96,7 +103,28 @@ export class AttemptRecords {
     return this.#journal.remove([ATTEMPT + attempt.id, ENDING + attempt.id, ...chunks]);
   }
 
-  /** Everything that the journal holds. Nothing of it is trusted: how old the leases are is not known. */
+  /** An attempt that its worker shall let go, or has let go. @throws JournalFullError */
+  putStopped(attempt: HeldAttempt, reason: StopReason): Promise<void> {
+    const letGoAtMs = attempt.letGoAtMs === null ? null : this.#toUnix(attempt.letGoAtMs);
+    const row: StoppedRow = { ...this.#toRow(attempt), reason, letGoAtMs };
+    return this.#journal.put([{ key: STOPPED + attempt.id, value: row }]);
+  }
+
+  removeStopped(attempt: HeldAttempt): Promise<void> {
+    return this.#journal.remove([STOPPED + attempt.id]);
+  }
+
+  /** Attempts that were told to stop and that no router has heard the end of. */
+  loadStopped(): readonly { readonly attempt: HeldAttempt; readonly reason: StopReason }[] {
+    return this.#journal.list(STOPPED).map(({ value }) => {
+      const row = value as StoppedRow;
+      const attempt = this.#toAttempt(row);
+      attempt.letGoAtMs = row.letGoAtMs === null ? null : this.#toMonotonic(row.letGoAtMs);
+      return { attempt, reason: row.reason };
+    });
+  }
+
+  /** Every attempt that has not ended at a router, as the journal holds it. Nothing of it is trusted: how old the leases are is not known. */
   load(): readonly StoredAttempt[] {
     const endings = new Map(this.#journal.list(ENDING).map(({ key, value }) => [key, value as EndingRow]));
     const chunkKeys = this.#journal.list(CHUNK).map(({ key }) => key);
@@ -122,15 +150,17 @@ export class AttemptRecords {
   }
 
   #attemptEntries(attempt: HeldAttempt): JournalEntry[] {
-    if (attempt.isRecorded) return [];
-    const row: AttemptRow = {
+    return attempt.isRecorded ? [] : [{ key: ATTEMPT + attempt.id, value: this.#toRow(attempt) }];
+  }
+
+  #toRow(attempt: HeldAttempt): AttemptRow {
+    return {
       ref: attempt.ref,
       workerId: attempt.workerId,
       traceparent: attempt.traceparent,
       executionEndsAtMs: this.#toUnix(attempt.executionEndsAtMs),
       expiresAtMs: this.#toUnix(attempt.expiresAtMs),
     };
-    return [{ key: ATTEMPT + attempt.id, value: row }];
   }
 
   #toUnix(monotonicMs: number): number {

@@ -1,13 +1,16 @@
 import type { RawJson } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
-import type { Attempt, Ending, HeldAttempt, StopReason } from './attempt.js';
+import type { Attempt, Ending, HeldAttempt, Loss, StopReason } from './attempt.js';
 import type { AttemptRecords, EndingRow, StoredAttempt } from './attempt-records.js';
 import type { JobClientMetrics } from './metrics.js';
-import { ReportLane, type LaneTools } from './report-lane.js';
+import type { ReportTools } from './repeat-report.js';
+import { ReportLane } from './report-lane.js';
+import type { StoppedAttempts } from './stopped-attempts.js';
 
 export interface AttemptTableTools {
   readonly records: AttemptRecords;
-  readonly lanes: LaneTools;
+  readonly lanes: ReportTools;
+  readonly stopped: StoppedAttempts;
   readonly metrics: JobClientMetrics;
   readonly log: Logger;
   /** Told when a job must stop before its worker has finished it; once per attempt. */
@@ -73,7 +76,7 @@ export class AttemptTable {
   }
 
   /** An end that this host decides: it holds even when the journal refuses, as it needs nothing but memory. */
-  settleByHost(id: string, row: EndingRow & { readonly kind: 'timed-out' | 'lost' }): Promise<Intake> {
+  settleByHost(id: string, row: Loss | { readonly kind: 'timed-out' }): Promise<Intake> {
     return this.#whileOpen(id, async (held) => {
       try {
         await this.#tools.records.putEnding(held.attempt, row);
@@ -103,8 +106,17 @@ export class AttemptTable {
   end(attempt: HeldAttempt, reason: StopReason): void {
     // A result that is on its way gets its own answer.
     if (attempt.state !== 'open') return;
+    this.#tools.stopped.hold(attempt, reason);
     this.#forget(attempt);
     this.tellStop(attempt, reason);
+  }
+
+  /** Its execution time is over, whatever its worker does. */
+  timeOut(attempt: HeldAttempt): void {
+    if (attempt.state !== 'open') return;
+    this.#tools.stopped.hold(attempt, 'timed-out');
+    void this.settleByHost(attempt.id, { kind: 'timed-out' });
+    this.tellStop(attempt, 'timed-out');
   }
 
   /** The job is gone at the router, and no worker has it. */
@@ -133,6 +145,7 @@ export class AttemptTable {
     this.#tools.metrics.endings.inc({ kind: row.kind });
     // The router has ended it while the result was being written; the removal stands in the queue already.
     if (attempt.state === 'over') return;
+    if (row.kind !== 'timed-out') this.#tools.stopped.drop(attempt);
     attempt.state = 'settled';
     lane.addEnding(row);
   }
@@ -142,6 +155,7 @@ export class AttemptTable {
     attempt.state = 'over';
     if (held === undefined) return;
     this.#held.delete(attempt.id);
+    this.#tools.stopped.noteOver(attempt);
     const { records, log } = this.#tools;
     attempt
       .serially(() => records.removeAttempt(attempt, held.lane.chunkIndexes))

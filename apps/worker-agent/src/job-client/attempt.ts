@@ -20,7 +20,16 @@ export type Ending =
   | { readonly kind: 'completed'; readonly output: RawJson | null }
   | { readonly kind: 'failed'; readonly error: string; readonly output: RawJson | null }
   | { readonly kind: 'timed-out' }
-  | { readonly kind: 'lost'; readonly reason: string; readonly isCharged: boolean };
+  | Loss;
+
+/** An attempt that ends without a result. */
+export interface Loss {
+  readonly kind: 'lost';
+  readonly reason: string;
+  readonly isCharged: boolean;
+  /** The last lines that its worker wrote, oldest first. */
+  readonly logTail: readonly string[];
+}
 
 /** One attempt that this host holds. All instants are of the monotonic clock, in ms. */
 export interface Attempt {
@@ -43,12 +52,14 @@ export class HeldAttempt implements Attempt {
   readonly workerId: WorkerId;
   readonly traceparent: string | null;
   readonly executionEndsAtMs: number;
-  readonly expiresAtMs: number;
+  expiresAtMs: number;
   state: AttemptState = 'open';
   trustedUntilMs: number;
   /** Stream chunks accepted so far: the index of the next. */
   chunks = 0;
   stop: StopReason | null = null;
+  /** When its worker really let go of it after a stop; null while it has not. */
+  letGoAtMs: number | null = null;
   /** False until its row is in the journal. */
   isRecorded = false;
   #queue: Promise<unknown> = Promise.resolve();

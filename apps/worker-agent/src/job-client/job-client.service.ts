@@ -4,7 +4,7 @@ import { LEASE_TRUST_MS } from '@berth/jobs';
 import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { JournalService } from '../journal/journal.service.js';
-import { attemptId, HeldAttempt, type Attempt, type Ending, type StopReason } from './attempt.js';
+import { attemptId, HeldAttempt, type Attempt, type Ending, type Loss, type StopReason } from './attempt.js';
 import { AttemptRecords } from './attempt-records.js';
 import { AttemptTable, type Intake } from './attempt-table.js';
 import { EarlyStops } from './early-stops.js';
@@ -13,6 +13,7 @@ import { jobText } from './job-text.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { heldAttemptsMetric, jobClientMetrics, type JobClientMetrics } from './metrics.js';
 import type { RouterLink } from './router-link.port.js';
+import { StoppedAttempts } from './stopped-attempts.js';
 
 export { type Attempt, type Ending, type StopReason } from './attempt.js';
 export { TransportRouterLink } from './transport-router-link.js';
@@ -52,6 +53,9 @@ const RESTORE_RENEWALS_MAX = 3;
 /** A held take lasts 5 s at most; a job that it brings to nobody would be missing until its lease runs out. */
 const STOP_GRACE_MS = 6_000;
 const STOP_LOOK_MS = 50;
+/** At the end of a job's life the routers are asked whether a caller has prolonged it; silence for so long is a no. */
+const EXPIRY_ANSWER_MS = 5_000;
+const GONE_AFTER_RESTART = { reason: 'its worker was gone after a restart', isCharged: true, logTail: [] } as const;
 
 /**
  * The jobs of this host between the routers and the workers: takes them, keeps their leases, watches their time, and
@@ -62,6 +66,7 @@ export class JobClientService {
   readonly #records: AttemptRecords;
   readonly #metrics: JobClientMetrics;
   readonly #table: AttemptTable;
+  readonly #stopped: StoppedAttempts;
   readonly #renewer: LeaseRenewer;
   readonly #earlyStops = new EarlyStops();
   readonly #listeners = new Set<StopListener>();
@@ -76,9 +81,12 @@ export class JobClientService {
     this.#records = new AttemptRecords(journal, clock);
     this.#metrics = jobClientMetrics(options.metrics);
     const tools = { link, clock, random, log, metrics: this.#metrics, records: this.#records };
+    const lanes = { ...tools, permits: new Permits(CALLS_AT_ONCE), signal: this.#stopping.signal };
+    this.#stopped = new StoppedAttempts(lanes);
     this.#table = new AttemptTable({
       ...tools,
-      lanes: { ...tools, permits: new Permits(CALLS_AT_ONCE), signal: this.#stopping.signal },
+      lanes,
+      stopped: this.#stopped,
       onStop: (attempt, reason) => {
         for (const listener of this.#listeners) listener(attempt, reason);
       },
@@ -87,7 +95,7 @@ export class JobClientService {
       ...tools,
       held: () => this.#table.values(),
       onLost: (attempt) => {
-        this.#table.end(attempt, 'superseded');
+        this.#table.end(attempt, clock.monotonicMs() >= attempt.expiresAtMs ? 'expired' : 'superseded');
       },
     });
     heldAttemptsMetric(options.metrics, () => this.#table.size);
@@ -100,13 +108,16 @@ export class JobClientService {
 
   /**
    * Takes up what the journal holds: unsent reports are sent, attempts of living workers are renewed before they may
-   * go on, those of others are lost. Returns the attempts that living workers still hold.
+   * go on, those of others are lost. Returns the attempts that living workers still hold, those that they shall let go
+   * among them.
    */
   async restore(isAlive: (workerId: WorkerId) => boolean): Promise<readonly Attempt[]> {
     const stored = this.#records.load().filter((each) => this.#table.holdStored(each));
     const open = stored.map(({ attempt }) => attempt);
+    const stopped = this.#stopped.restore((id) => this.#table.get(id));
+    for (const { id, workerId } of stopped) if (!isAlive(workerId)) this.#stopped.letGo(id);
     const orphans = open.filter(({ workerId }) => !isAlive(workerId));
-    await Promise.all(orphans.map((attempt) => this.lose(attempt, 'its worker was gone after a restart', true)));
+    await Promise.all(orphans.map((attempt) => this.lose(attempt, GONE_AFTER_RESTART)));
     const alive = open.filter(({ workerId }) => isAlive(workerId));
     for (let round = 0; round < RESTORE_RENEWALS_MAX; round += 1) {
       const nowMs = this.#options.clock.monotonicMs();
@@ -114,7 +125,7 @@ export class JobClientService {
       if (untrusted.length === 0) break;
       await this.#renewer.renew(untrusted);
     }
-    return alive;
+    return [...alive, ...stopped.filter(({ workerId }) => isAlive(workerId))];
   }
 
   /** Begins to watch time and stop messages. */
@@ -140,7 +151,8 @@ export class JobClientService {
   }
 
   #isBusy(): boolean {
-    return this.#takesInFlight > 0 || this.#table.values().some(({ state }) => state === 'settled');
+    const isReporting = this.#stopped.isReporting || this.#table.values().some(({ state }) => state === 'settled');
+    return this.#takesInFlight > 0 || isReporting;
   }
 
   /** Told when a held job must stop before its worker has finished it; once per attempt. */
@@ -188,6 +200,7 @@ export class JobClientService {
         this.#table.drop(attempt);
         return null;
       }
+      if (attempt.state !== 'open') return null;
       await this.#records.putAttempt(attempt);
       const { jobId, extras, delayTimeMs, retries } = job;
       return attempt.state === 'open' ? jobText({ jobId, extras, delayTimeMs, retries, input: download.json }) : null;
@@ -201,12 +214,18 @@ export class JobClientService {
   /** Returns a job that its worker never started; nobody pays for it. */
   giveBack(attempt: Attempt, reason: string): void {
     this.#metrics.givenBack.inc();
-    void this.lose(attempt, reason, false);
+    void this.lose(attempt, { reason, isCharged: false, logTail: [] });
+    this.letGo(attempt);
   }
 
   /** The attempt ended without a result. Resolves once that is written down, or the journal has refused it. */
-  async lose({ id }: Attempt, reason: string, isCharged: boolean): Promise<void> {
-    await this.#table.settleByHost(id, { kind: 'lost', reason, isCharged });
+  async lose({ id }: Attempt, loss: Omit<Loss, 'kind'>): Promise<void> {
+    await this.#table.settleByHost(id, { kind: 'lost', ...loss });
+  }
+
+  /** The worker has the attempt no longer. Where it was told to stop, the router hears when that was. */
+  letGo({ id }: Attempt): void {
+    this.#stopped.letGo(id);
   }
 
   /**
@@ -214,11 +233,13 @@ export class JobClientService {
    * @throws JournalFullError; the attempt then stays open
    */
   settle({ id }: Attempt, ending: Ending): Promise<Intake> {
+    this.#enforceTime(id);
     return this.#table.settle(id, ending);
   }
 
   /** Stream chunks in the order of the calls, each at most `CHUNK_MAX_BYTES`. @throws JournalFullError */
   addChunks({ id }: Attempt, bodies: readonly RawJson[]): Promise<Intake> {
+    this.#enforceTime(id);
     return this.#table.addChunks(id, bodies);
   }
 
@@ -231,7 +252,7 @@ export class JobClientService {
     const nowMs = this.#options.clock.monotonicMs();
     const { endpointId, jobId, attempt: ordinal, token } = job;
     const ref = { endpointId, jobId, attempt: ordinal, token };
-    if (this.#table.get(attemptId(ref)) !== undefined || this.#earlyStops.takeOut(ref, nowMs)) return [];
+    if (this.#table.get(attemptId(ref)) !== undefined) return [];
     const attempt = new HeldAttempt({
       ref,
       workerId,
@@ -242,9 +263,22 @@ export class JobClientService {
       trustedUntilMs: sentAtMs + LEASE_TRUST_MS,
     });
     this.#table.hold(attempt);
+    if (this.#earlyStops.takeOut(ref, nowMs)) {
+      // Nobody has it yet who would have to be told.
+      attempt.stop = 'cancelled';
+      this.#table.end(attempt, 'cancelled');
+      this.letGo(attempt);
+      return [];
+    }
     if (nowMs < attempt.trustedUntilMs) return [{ attempt, job }];
     this.giveBack(attempt, 'it reached its host too late');
     return [];
+  }
+
+  /** What a worker says after its time does not count, also where this process stood still and could not watch. */
+  #enforceTime(id: string): void {
+    const attempt = this.#table.get(id);
+    if (attempt?.state === 'open') this.#watch(attempt, this.#options.clock.monotonicMs());
   }
 
   #tick(): void {
@@ -254,11 +288,10 @@ export class JobClientService {
   }
 
   #watch(attempt: HeldAttempt, nowMs: number): void {
-    if (nowMs >= attempt.expiresAtMs) {
+    if (nowMs >= attempt.expiresAtMs + EXPIRY_ANSWER_MS) {
       this.#table.end(attempt, 'expired');
     } else if (nowMs >= attempt.executionEndsAtMs) {
-      void this.#table.settleByHost(attempt.id, { kind: 'timed-out' });
-      this.#table.tellStop(attempt, 'timed-out');
+      this.#table.timeOut(attempt);
     } else if (nowMs >= attempt.trustedUntilMs) {
       this.#table.tellStop(attempt, 'untrusted');
     }

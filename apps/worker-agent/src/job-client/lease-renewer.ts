@@ -37,9 +37,9 @@ export class LeaseRenewer {
     const nowMs = this.#tools.clock.monotonicMs();
     if (this.#isAsking || nowMs < this.#notBeforeMs) return;
     const held = [...this.#tools.held()];
-    if (!held.some(({ trustedUntilMs }) => trustedUntilMs - nowMs <= DUE_MS)) return;
+    if (!held.some((attempt) => isDue(attempt, nowMs, DUE_MS))) return;
     this.#isAsking = true;
-    void this.renew(held.filter(({ trustedUntilMs }) => trustedUntilMs - nowMs <= JOIN_MS)).finally(() => {
+    void this.renew(held.filter((attempt) => isDue(attempt, nowMs, JOIN_MS))).finally(() => {
       this.#isAsking = false;
     });
   }
@@ -58,7 +58,7 @@ export class LeaseRenewer {
       const leases = attempts.map(({ ref }) => ref);
       const { outcomes } = await link.ask('renew', { leases }, { timeoutMs: RENEW_TIMEOUT_MS });
       for (const [order, attempt] of attempts.entries()) {
-        if (outcomes[order] === 'renewed') attempt.trustedUntilMs = sentAtMs + LEASE_TRUST_MS;
+        if (outcomes[order] === 'renewed') prolong(attempt, sentAtMs);
         if (outcomes[order] === 'lost') onLost(attempt);
       }
     } catch {
@@ -67,4 +67,14 @@ export class LeaseRenewer {
       this.#notBeforeMs = clock.monotonicMs() + RETRY_PAUSE_MS;
     }
   }
+}
+
+/** Also where the job's life is over as far as is known here: a caller may have prolonged it. */
+const isDue = ({ trustedUntilMs, expiresAtMs, state }: HeldAttempt, nowMs: number, trustMs: number): boolean =>
+  trustedUntilMs - nowMs <= trustMs || (state === 'open' && nowMs >= expiresAtMs);
+
+/** A job that the router renews past the end that was known here lives from renewal to renewal. */
+function prolong(attempt: HeldAttempt, sentAtMs: number): void {
+  attempt.trustedUntilMs = sentAtMs + LEASE_TRUST_MS;
+  if (sentAtMs >= attempt.expiresAtMs) attempt.expiresAtMs = attempt.trustedUntilMs;
 }

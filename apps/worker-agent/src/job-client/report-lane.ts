@@ -1,31 +1,13 @@
 import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contracts';
 import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
-import { type Permits, retry, type Clock, type Random } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
 import type { HeldAttempt } from './attempt.js';
-import type { AttemptRecords, EndingRow, OutputFacts } from './attempt-records.js';
-import type { JobClientMetrics } from './metrics.js';
-import type { AskOptions, JobCalls, RouterLink } from './router-link.port.js';
+import type { EndingRow, OutputFacts } from './attempt-records.js';
+import { isLongGone, repeatReport, reportOptions, type ReportTools } from './repeat-report.js';
+import type { JobCalls } from './router-link.port.js';
 
-export interface LaneTools {
-  readonly link: RouterLink;
-  readonly records: AttemptRecords;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly permits: Permits;
-  readonly metrics: JobClientMetrics;
-  readonly log: Logger;
-  /** Ends all waiting when the agent stops. */
-  readonly signal: AbortSignal;
-}
-
-const REPORT_TIMEOUT_MS = 5_000;
-const BASE_DELAY_MS = 100;
-const MAX_DELAY_MS = 10_000;
+const UNREADABLE_PAUSE_MS = 10_000;
 const CHUNKS_AT_ONCE = 8;
 const PARTS_AT_ONCE = 4;
-/** Past its TTL a job is gone at the router; after this much more, repeating is given up for good. */
-const GIVE_UP_AFTER_EXPIRY_MS = 10 * 60_000;
 
 type Outcome = ReportReply['outcome'];
 
@@ -34,7 +16,7 @@ type Outcome = ReportReply['outcome'];
  * and only then leaves the journal. Progress is shown when nothing else waits, and is never repeated.
  */
 export class ReportLane {
-  readonly #tools: LaneTools;
+  readonly #tools: ReportTools;
   readonly #attempt: HeldAttempt;
   readonly #finish: (outcome: Outcome) => void;
   /** Indexes whose text is in the journal and not acknowledged, ascending. */
@@ -46,7 +28,7 @@ export class ReportLane {
   #isRunning = false;
 
   /** @param finish told once: the router has the result, or wants nothing more of this attempt */
-  constructor(tools: LaneTools, attempt: HeldAttempt, finish: (outcome: Outcome) => void) {
+  constructor(tools: ReportTools, attempt: HeldAttempt, finish: (outcome: Outcome) => void) {
     this.#tools = tools;
     this.#attempt = attempt;
     this.#finish = finish;
@@ -93,9 +75,9 @@ export class ReportLane {
       return await this.#drain();
     } catch (error) {
       if (signal.aborted) return null;
-      if (this.#isLongGone()) return 'superseded';
+      if (isLongGone(this.#attempt, clock.monotonicMs())) return 'superseded';
       log.error('A report could not be read from the journal.', { ...this.#attempt.ref, error });
-      await clock.sleep(MAX_DELAY_MS, signal);
+      await clock.sleep(UNREADABLE_PAUSE_MS, signal);
       return null;
     }
   }
@@ -140,7 +122,7 @@ export class ReportLane {
     this.#progress = null;
     if (output === null || Buffer.byteLength(output, 'utf8') > INLINE_OUTPUT_MAX_BYTES) return;
     const request = { ...this.#attempt.ref, output: { kind: 'inline', json: output } as const };
-    await Promise.allSettled([this.#tools.link.ask('progress', request, this.#askOptions())]);
+    await Promise.allSettled([this.#tools.link.ask('progress', request, reportOptions(this.#attempt))]);
   }
 
   async #sendEnding({ row, sinceMs }: { readonly row: EndingRow; readonly sinceMs: number }): Promise<Outcome> {
@@ -187,27 +169,6 @@ export class ReportLane {
     verb: Verb,
     request: JobCalls[Verb][0],
   ): Promise<JobCalls[Verb][1]> {
-    const { link, clock, random, permits, metrics, signal } = this.#tools;
-    const isRetriable = (): boolean => {
-      metrics.reportFailures.inc();
-      return !this.#isLongGone();
-    };
-    return retry(() => permits.run(() => link.ask(verb, request, this.#askOptions())), {
-      clock,
-      random,
-      signal,
-      isRetriable,
-      attemptsMax: Number.POSITIVE_INFINITY,
-      baseDelayMs: BASE_DELAY_MS,
-      maxDelayMs: MAX_DELAY_MS,
-    });
-  }
-
-  #askOptions(): AskOptions {
-    return { timeoutMs: REPORT_TIMEOUT_MS, traceparent: this.#attempt.traceparent };
-  }
-
-  #isLongGone(): boolean {
-    return this.#tools.clock.monotonicMs() >= this.#attempt.expiresAtMs + GIVE_UP_AFTER_EXPIRY_MS;
+    return repeatReport(this.#tools, this.#attempt, { verb, request: () => request });
   }
 }

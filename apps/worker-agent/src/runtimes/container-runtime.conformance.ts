@@ -20,8 +20,8 @@ export interface RuntimeBench {
 
 /**
  * The program of the probe image, for `/bin/sh`. Its first argument says how it behaves:
- * `wait` until SIGTERM, then leave with 0 · `stubborn` against SIGTERM · `exit CODE TEXT` · `show NAME` of a variable ·
- * `count N` lines · `words …` one a line.
+ * `wait` until SIGTERM, then leave with 0 · `stubborn` against SIGTERM · `exit CODE TEXT` · `die SIGNAL` by its own hand ·
+ * `show NAME` of a variable · `count N` lines · `words …` one a line.
  */
 export const PROBE_SCRIPT = `
 mode=$1
@@ -30,6 +30,7 @@ case $mode in
   wait) trap 'echo leaving; exit 0' TERM; echo ready; while :; do sleep 0.05; done ;;
   stubborn) trap '' TERM; echo ready; while :; do sleep 0.05; done ;;
   exit) echo "$2"; exit "$1" ;;
+  die) echo dying; kill -s "$1" $$; sleep 5 ;;
   show) printenv "$1" ;;
   count) i=1; while [ "$i" -le "$1" ]; do echo "line $i"; i=$((i + 1)); done ;;
   words) for word in "$@"; do echo "<$word>"; done ;;
@@ -198,6 +199,21 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
           const id = await started('exit', '3', 'boom');
           expect(await ended(id)).toMatchObject({ exit: { code: 3, cause: 'exited' } });
           expect(await runtime.logs(id, 10)).toEqual(['boom']);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test.each([
+        ['ABRT', 134, /signal 6 \(SIGABRT\)/],
+        ['SEGV', 139, /signal 11 \(SIGSEGV\)/],
+        ['KILL', 137, /killed/],
+      ])(
+        'by SIG%s is told with its signal, and what it wrote last is still there',
+        async (signal, code, detail) => {
+          const id = await started('die', signal);
+          const { exit } = await ended(id);
+          expect(exit).toMatchObject({ code, cause: 'killed', detail: expect.stringMatching(detail) });
+          expect(await runtime.logs(id, 10)).toContain('dying');
         },
         TEST_TIMEOUT_MS,
       );

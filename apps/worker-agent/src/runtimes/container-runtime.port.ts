@@ -67,6 +67,8 @@ export interface CallOptions {
 export interface PrepareOptions extends CallOptions {
   /** Told a line now and then while something long goes on. */
   readonly onProgress?: (line: string) => void;
+  /** How much of the image is here, 0 to 100; as often as the engine tells it, where it does. */
+  readonly onPercent?: (percent: number) => void;
 }
 
 /**

@@ -1,28 +1,35 @@
-import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
+import { REPORT_INTERVAL_MS, type DesiredWorker as AssignedWorker } from '@berth/contracts';
 import type { Preparation } from '@berth/domain';
 import { RuntimeError } from '../runtimes/container-runtime.port.js';
-import { failureReason } from './worker-steps.js';
+import { describeFailure, type Failure } from './worker-steps.js';
 import type { WorkerTools } from './worker-tools.js';
 
 /** One worker's image on its way: runs beside the worker's task, which must be able to change its mind meanwhile. */
 export class PrepareTask {
-  readonly #tools: Pick<WorkerTools, 'runtime' | 'logger' | 'metrics'>;
-  readonly #onEnd: () => void;
+  readonly #tools: PrepareTools;
+  readonly #onChange: () => void;
   #state: Preparation = 'none';
-  #failure: string | null = null;
+  #failure: Failure | null = null;
+  #progress: Progress | null = null;
   #running = new AbortController();
 
-  constructor(tools: Pick<WorkerTools, 'runtime' | 'logger' | 'metrics'>, onEnd: () => void) {
+  /** @param onChange told when it has ended, and of its progress now and then */
+  constructor(tools: PrepareTools, onChange: () => void) {
     this.#tools = tools;
-    this.#onEnd = onEnd;
+    this.#onChange = onChange;
   }
 
   get state(): Preparation {
     return this.#state;
   }
 
+  /** How much of the image is here, 0 to 100; null where that is not known. Changes once per report at most. */
+  get imagePercent(): number | null {
+    return this.#state === 'running' ? (this.#progress?.percent ?? null) : null;
+  }
+
   /** Why the last preparation failed; told once. */
-  takeFailure(): string | null {
+  takeFailure(): Failure | null {
     const failure = this.#failure;
     this.#failure = null;
     return failure;
@@ -32,6 +39,7 @@ export class PrepareTask {
     if (assigned === null || this.#state === 'running') return;
     this.#state = 'running';
     this.#running = new AbortController();
+    this.#progress = null;
     void this.#prepare(assigned, this.#running.signal);
   }
 
@@ -48,15 +56,34 @@ export class PrepareTask {
     };
     try {
       const request = { image: container.image, credentials: registryCredentials ?? null };
-      await runtime.prepare(request, { signal, onProgress });
+      const onPercent = (percent: number): void => {
+        if (!signal.aborted) this.#advance(percent);
+      };
+      await runtime.prepare(request, { signal, onProgress, onPercent });
       metrics.preparations.inc({ outcome: 'done' });
       if (!signal.aborted) this.#state = 'done';
     } catch (error) {
       if (signal.aborted) return;
       metrics.preparations.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
       this.#state = 'none';
-      this.#failure = failureReason(error);
+      this.#failure = describeFailure(error);
     }
-    this.#onEnd();
+    this.#onChange();
   }
+
+  /** An engine tells progress many times a second, and every change is a report. */
+  #advance(percent: number): void {
+    const nowMs = this.#tools.clock.monotonicMs();
+    if (this.#progress !== null && nowMs - this.#progress.atMs < REPORT_INTERVAL_MS) return;
+    this.#progress = { percent, atMs: nowMs };
+    this.#onChange();
+  }
+}
+
+type PrepareTools = Pick<WorkerTools, 'clock' | 'runtime' | 'logger' | 'metrics'>;
+
+interface Progress {
+  readonly percent: number;
+  /** On the monotonic clock. */
+  readonly atMs: number;
 }

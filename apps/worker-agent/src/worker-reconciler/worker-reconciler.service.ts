@@ -57,9 +57,9 @@ export class WorkerReconcilerService implements HostWorkers {
       if (record === null) logger.error('a worker record cannot be understood', { workerId });
       else this.#open(record);
     }
-    const running = this.#knownRunning(containers);
-    await bridge.restore(running.map(({ registration }) => registration));
-    for (const { registration, releasedAtMs } of running) {
+    const known = this.#knownLives(containers);
+    await bridge.restore(known.map(({ registration }) => registration));
+    for (const { registration, releasedAtMs } of known) {
       if (releasedAtMs !== null) void bridge.beginDrain(registration.workerId);
     }
     this.#ends.push(bridge.subscribe((event) => this.#take(event)));
@@ -124,12 +124,13 @@ export class WorkerReconcilerService implements HostWorkers {
     return containers.length === 0 && this.observed().every(({ phase }) => phase === 'removed');
   }
 
-  #knownRunning(containers: readonly OwnedContainer[]): readonly NonNullable<WorkerRecord['life']>[] {
+  /** Of those that have ended too: their tasks give their jobs back, and can say how they ended. */
+  #knownLives(containers: readonly OwnedContainer[]): readonly NonNullable<WorkerRecord['life']>[] {
     const records = [...this.#tools.records.list().values()].map(parseRecord);
     return containers.flatMap(({ state, labels, containerId }) => {
       const life = records.find((record) => record?.identity.workerId === labels.workerId)?.life ?? null;
       const isKnown = life !== null && (life.containerId === null || life.containerId === containerId);
-      return isKnown && state.kind === 'running' ? [life] : [];
+      return isKnown && state.kind !== 'created' ? [life] : [];
     });
   }
 

@@ -1,18 +1,23 @@
 import { newJournal, type WorkerIdentity, type WorkerJournal } from '@berth/domain';
-import type { WorkerRegistration } from '../bridge/bridge.port.js';
+import type { WorkerAdmission } from '../bridge/bridge.port.js';
 
 /** One life of a worker: a container from its start until it is removed. */
 export interface WorkerLife {
   /** Null from the moment before the start until the runtime has told it. */
   readonly containerId: string | null;
-  /** As the bridge got it; a container that is found again still has this token in its environment. */
-  readonly registration: WorkerRegistration;
+  /**
+   * As the bridge got it; a container that is found again still has this token in its environment. The rest of that
+   * environment may hold a tenant's secrets and is never written down.
+   */
+  readonly registration: WorkerAdmission;
   /** Where the bridge was when it was started: all that it knows of it. */
   readonly bridgeAddress: string;
   /** Unix ms of what has happened to it; kept because a successor must not give jobs to a worker that is leaving. */
   readonly readyAtMs: number | null;
   readonly releasedAtMs: number | null;
   readonly stoppedAtMs: number | null;
+  /** Why it was killed for the sake of a job; null while it was not. Its other jobs must not pay for that. */
+  readonly killReason: string | null;
 }
 
 /** What the agent keeps on disk about one worker. */

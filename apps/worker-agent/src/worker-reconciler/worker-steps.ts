@@ -1,7 +1,7 @@
 import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
-import { withStartFailure, type ContainerState, type WorkerOperation } from '@berth/domain';
-import type { WorkerRegistration } from '../bridge/bridge.port.js';
-import { RuntimeError, type ContainerStart } from '../runtimes/container-runtime.port.js';
+import { withStartFailure, type ContainerState, type LastFailure, type WorkerOperation } from '@berth/domain';
+import type { WorkerAdmission, WorkerRegistration } from '../bridge/bridge.port.js';
+import { RuntimeError, type ContainerStart, type RuntimeErrorReason } from '../runtimes/container-runtime.port.js';
 import { checkVariables, factsOf, readArgs } from './desired-worker.js';
 import { newSession, type LiveSession } from './live-session.js';
 import type { WorkerLife, WorkerRecord } from './worker-record.js';
@@ -12,9 +12,17 @@ type Step = Exclude<WorkerOperation, { readonly kind: 'wait-until' | 'prepare' |
 const TOKEN_LENGTH = 40;
 const UNKNOWN_CONTAINER = 'the agent has lost its record of this container';
 
+/** What an image that cannot be had ends with; all else is about the container, or the host. */
+const IMAGE_REASONS: readonly RuntimeErrorReason[] = ['image-missing', 'image-unreachable', 'setup-failed'];
+
+export type Failure = Pick<LastFailure, 'kind' | 'reason'>;
+
 /** Why the runtime could not start or prepare a worker, for people and for the crash-loop count. */
-export const failureReason = (error: unknown): string =>
-  error instanceof RuntimeError ? `${error.reason}: ${error.message}` : String(error);
+export function describeFailure(error: unknown): Failure {
+  if (!(error instanceof RuntimeError)) return { kind: 'container', reason: String(error) };
+  const kind = IMAGE_REASONS.includes(error.reason) ? 'image' : 'container';
+  return { kind, reason: `${error.reason}: ${error.message}` };
+}
 
 /**
  * The effects of a worker's steps. Each may be repeated after a crash at any point: what must be known afterwards is on
@@ -62,9 +70,9 @@ export class WorkerSteps {
   }
 
   /** Notes that a preparation or a start failed at once. */
-  async fail(reason: string): Promise<void> {
-    this.#tools.logger.warn('worker not started', { workerId: this.#id, reason });
-    await this.#save({ journal: withStartFailure(this.#record.journal, reason, this.#tools.clock.nowMs()) });
+  async fail(failure: Failure): Promise<void> {
+    this.#tools.logger.warn('worker not started', { workerId: this.#id, reason: failure.reason });
+    await this.#save({ journal: withStartFailure(this.#record.journal, failure, this.#tools.clock.nowMs()) });
   }
 
   /** From now on the plan kills the container. */
@@ -92,14 +100,10 @@ export class WorkerSteps {
 
   async #start({ assigned, host }: StartFacts): Promise<void> {
     const { bridge, random, runtime, metrics, gpus } = this.#tools;
-    const registration: WorkerRegistration = {
-      workerId: assigned.workerId,
-      endpointId: assigned.endpointId,
-      endpointType: assigned.endpointType,
-      token: random.id(TOKEN_LENGTH),
-      facts: factsOf(assigned, host.dataCenterId),
-    };
-    await this.#save({ life: newLife(registration, bridge.address) });
+    const { workerId, endpointId, endpointType } = assigned;
+    const admission: WorkerAdmission = { workerId, endpointId, endpointType, token: random.id(TOKEN_LENGTH) };
+    await this.#save({ life: newLife(admission, bridge.address) });
+    const registration = { ...admission, facts: factsOf(assigned, host.dataCenterId) };
     try {
       const { containerId } = await runtime.start(this.#containerStart({ assigned, host }, registration));
       await this.#saveLife({ containerId });
@@ -110,7 +114,7 @@ export class WorkerSteps {
       await bridge.unregister(this.#id, { reason: 'it could not be started', isFault: true });
       gpus.release(this.#id);
       await this.#save({ life: null });
-      await this.fail(failureReason(error));
+      await this.fail(describeFailure(error));
     }
   }
 
@@ -139,7 +143,8 @@ export class WorkerSteps {
     const isKnown = this.knows(containerId);
     if (isKnown) await this.#saveLife({ containerId });
     const fresh = newSession(containerId, this.#tools.clock.nowMs());
-    this.#session = { ...fresh, isAdopted: true, killReason: isKnown ? null : UNKNOWN_CONTAINER };
+    const killReason = isKnown ? (this.#record.life?.killReason ?? null) : UNKNOWN_CONTAINER;
+    this.#session = { ...fresh, isAdopted: true, killReason };
     this.#tools.logger.info('worker adopted', { workerId: this.#id, isKnown });
   }
 
@@ -155,7 +160,10 @@ export class WorkerSteps {
 
   async #kill(reason: string): Promise<void> {
     this.#tools.logger.warn('worker killed', { workerId: this.#id, reason });
-    if (this.#session !== null) this.#session = { ...this.#session, killedAtMs: this.#tools.clock.nowMs() };
+    if (this.#session !== null) {
+      await this.#saveLife({ killReason: this.#session.killReason });
+      this.#session = { ...this.#session, killedAtMs: this.#tools.clock.nowMs() };
+    }
     await this.#tools.runtime.kill(this.#id);
   }
 
@@ -188,11 +196,12 @@ export interface StartFacts {
   readonly host: HostFacts;
 }
 
-const newLife = (registration: WorkerRegistration, bridgeAddress: string): WorkerLife => ({
+const newLife = (registration: WorkerAdmission, bridgeAddress: string): WorkerLife => ({
   containerId: null,
   registration,
   bridgeAddress,
   readyAtMs: null,
   releasedAtMs: null,
   stoppedAtMs: null,
+  killReason: null,
 });

@@ -168,12 +168,14 @@ export class WorkerTask {
   #view(): WorkerView {
     const { record, session } = this.#steps;
     const { bridge } = this.#options.tools;
+    const { imagePercent } = this.#preparing;
     const seen = { address: bridge.address, state: bridge.state(record.identity.workerId) };
     return {
       desired: this.#desired(),
       isSynced: this.#wish.isSynced,
       container: this.#container,
       preparation: this.#preparation(),
+      ...(imagePercent === null ? {} : { imagePercent }),
       session: session === null ? null : viewSession(session, record.life, seen),
       journal: record.journal,
     };

@@ -30,10 +30,14 @@ export interface NewJob {
   readonly endpointId?: string;
 }
 
+const TTL_MS = 86_400_000;
+
 interface Entry {
   readonly job: NewJob & { readonly id: string };
   state: 'queued' | 'running' | 'ended' | 'cancelled';
   attempt: number;
+  /** Monotonic; never before the job was first given away. */
+  expiresAtMs: number;
 }
 
 /** What the router knows of a job that has ended. */
@@ -70,6 +74,10 @@ export class FakeRouter implements RouterLink {
     readonly reason: string;
     readonly isCharged: boolean;
   }[] = [];
+  /** The log lines that came with each loss. */
+  readonly logTails: (readonly string[])[] = [];
+  /** Cancelled and timed-out attempts whose worker has let go, and when that was. */
+  readonly letGo: { readonly jobId: string; readonly attempt: number; readonly atMs: number }[] = [];
   readonly superseded: string[] = [];
   /** Verbs that fail before (`down`) or after (`lossy`) they took effect. */
   down = new Set<keyof JobCalls>();
@@ -86,9 +94,14 @@ export class FakeRouter implements RouterLink {
     this.#clock = clock;
   }
 
+  /** A caller replaces what is left of the job's life. */
+  prolong(jobId: string, leftMs: number): void {
+    this.#entry(jobId).expiresAtMs = this.#clock.monotonicMs() + leftMs;
+  }
+
   submit(job: NewJob): string {
     const id = job.id ?? `job-${this.#nextId++}`;
-    this.#entries.set(id, { job: { ...job, id }, state: 'queued', attempt: 1 });
+    this.#entries.set(id, { job: { ...job, id }, state: 'queued', attempt: 1, expiresAtMs: Number.POSITIVE_INFINITY });
     this.#wake();
     return id;
   }
@@ -222,13 +235,14 @@ export class FakeRouter implements RouterLink {
   #give(entry: Entry, endpointId: EndpointId): TakenJob {
     const { job } = entry;
     entry.state = 'running';
+    entry.expiresAtMs = this.#clock.monotonicMs() + (job.expiresInMs ?? TTL_MS);
     return {
       ...this.#refOf(entry),
       endpointId,
       input: inputPayload(job.input),
       extras: encodeJson(job.extras ?? {}),
       executionTimeoutMs: job.executionTimeoutMs ?? 600_000,
-      expiresInMs: job.expiresInMs ?? 86_400_000,
+      expiresInMs: job.expiresInMs ?? TTL_MS,
       delayTimeMs: 12,
       retries: entry.attempt - 1,
       traceparent: job.traceparent ?? null,
@@ -248,18 +262,20 @@ export class FakeRouter implements RouterLink {
 
   #done(request: DoneRequest) {
     const { jobId, result, chunks } = request;
+    if (result.kind === 'stopped') return this.#letGo(request, result.agoMs);
     // A repeat of the answer that was lost is recorded again, as by the real one.
     const isRepeat = this.ended.has(jobId) && this.#entry(jobId).attempt === request.attempt;
     if (isRepeat) return { outcome: 'recorded' };
     const reply = this.#report(request, (entry) => {
       if (result.kind === 'lost') {
         this.losses.push({ jobId, attempt: request.attempt, reason: result.reason, isCharged: result.isCharged });
+        this.logTails.push(result.logTail ?? []);
         entry.attempt += 1;
         entry.state = 'queued';
         this.chunks.delete(jobId);
         this.#wake();
       } else {
-        const payload = result.kind === 'timed-out' ? null : result.output;
+        const payload = result.kind === 'completed' || result.kind === 'failed' ? result.output : null;
         const outputText = payload === null ? null : this.#textOf(entry, payload);
         const output: unknown = outputText === null ? undefined : JSON.parse(outputText);
         this.ended.set(jobId, { result, output, outputText, chunks });
@@ -268,6 +284,17 @@ export class FakeRouter implements RouterLink {
     });
     if (reply.outcome === 'superseded') this.superseded.push(jobId);
     return reply;
+  }
+
+  /** Only what has been cancelled or has timed out can be let go. */
+  #letGo(ref: AttemptRef, agoMs: number) {
+    const entry = this.#entry(ref.jobId);
+    const isOver = entry.state === 'cancelled' || this.ended.get(ref.jobId)?.result.kind === 'timed-out';
+    if (!isOver || entry.attempt !== ref.attempt) return { outcome: 'superseded' };
+    const { jobId, attempt } = ref;
+    const isRepeat = this.letGo.some((each) => each.jobId === jobId && each.attempt === attempt);
+    if (!isRepeat) this.letGo.push({ jobId, attempt, atMs: this.#clock.monotonicMs() - agoMs });
+    return { outcome: 'recorded' };
   }
 
   #textOf(entry: Entry, payload: Payload): string {
@@ -288,7 +315,8 @@ export class FakeRouter implements RouterLink {
 
   #isCurrent(ref: AttemptRef): boolean {
     const entry = this.#entries.get(ref.jobId);
-    return entry?.state === 'running' && this.#refOf(entry).token === ref.token && entry.attempt === ref.attempt;
+    if (entry === undefined || this.#clock.monotonicMs() >= entry.expiresAtMs) return false;
+    return entry.state === 'running' && this.#refOf(entry).token === ref.token && entry.attempt === ref.attempt;
   }
 
   #refOf({ job, attempt }: Entry): AttemptRef {

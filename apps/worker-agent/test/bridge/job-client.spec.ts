@@ -88,7 +88,8 @@ describe('leases', () => {
     expect(stops.map(({ reason }) => reason)).toEqual(['superseded']);
     expect(await complete(attempt)).toBe('dropped');
     await agent.pass(1_000);
-    expect(agent.router.countOf('done')).toBe(0);
+    expect(agent.router.ended.size).toBe(0);
+    expect(agent.router.losses).toEqual([]);
   });
 
   test('count from the sending of the take: an answer that was held long is renewed soon', async () => {
@@ -128,12 +129,46 @@ describe('time', () => {
     expect(await complete(attempt)).toBe('dropped');
   });
 
+  test('is kept to the millisecond: what comes between two looks of this host, but too late, does not count', async () => {
+    const late = await holdOne({ executionTimeoutMs: 5_100 });
+    const inTime = await holdOne({ executionTimeoutMs: 5_101 });
+    await clock.advance(5_100);
+    expect(await agent.client.addChunks(late, [json({ output: 1 })])).toBe('dropped');
+    expect(await complete(late)).toBe('dropped');
+    expect(await complete(inTime)).toBe('accepted');
+    expect(stops).toEqual([{ jobId: late.ref.jobId, reason: 'timed-out', atMs: 1_005_100 }]);
+    await eventually(() => {
+      expect(agent.router.ended.get(late.ref.jobId)?.result).toEqual({ kind: 'timed-out' });
+      expect(agent.router.ended.get(inTime.ref.jobId)?.result).toMatchObject({ kind: 'completed' });
+    });
+  });
+
   test('ends a job with its TTL: it is stopped, and nothing is reported of what is gone', async () => {
     await holdOne({ expiresInMs: 12_000 });
     await agent.pass(12_500);
     expect(stops.map(({ reason }) => reason)).toEqual(['expired']);
     expect(agent.router.countOf('done')).toBe(0);
     expect(agent.journal.list('attempt/')).toEqual([]);
+  });
+});
+
+describe('a life that a caller has prolonged', () => {
+  test('is the end that counts, and its worker goes on past the former one', async () => {
+    const { ref } = await holdOne({ expiresInMs: 12_000 });
+    await agent.pass(11_000);
+    agent.router.prolong(ref.jobId, 60_000);
+    await agent.pass(59_000);
+    expect(stops).toEqual([]);
+    await agent.pass(27_000);
+    expect(stops).toHaveLength(1);
+  });
+
+  test('that no router can confirm is over soon after its end', async () => {
+    await holdOne({ expiresInMs: 12_000 });
+    await agent.pass(11_000);
+    agent.router.down.add('renew');
+    await agent.pass(7_000);
+    expect(stops.map(({ reason }) => reason)).toEqual(['expired']);
   });
 });
 
@@ -154,6 +189,9 @@ describe('a stop message', () => {
     agent.router.cancel(jobId);
     expect(await taking).toEqual({ kind: 'none' });
     expect(stops).toEqual([]);
+    await eventually(() => {
+      expect(agent.router.letGo).toMatchObject([{ jobId, attempt: 1 }]);
+    });
   });
 
   test('for an older attempt does not touch the present one', async () => {
@@ -361,7 +399,7 @@ test('a full journal still lets the host end an attempt', async () => {
   await agent.client.restore(() => false);
   const attempt = await holdOne();
   await agent.journal.put([{ key: 'fill', value: 'f'.repeat(98_900) }]);
-  await agent.client.lose(attempt, 'r'.repeat(900), true);
+  await agent.client.lose(attempt, { reason: 'r'.repeat(900), isCharged: true, logTail: [] });
   await eventually(() => {
     expect(agent.router.losses).toMatchObject([{ isCharged: true }]);
   });

@@ -9,7 +9,7 @@ import { registration, type TestAgent } from './test-agent.js';
 
 export interface SdkWorkerOptions {
   readonly version: string;
-  readonly handler: 'many' | 'stream';
+  readonly handler: 'many' | 'stream' | 'plain' | 'crowd';
   readonly env?: Readonly<Record<string, string>>;
   /** Another start of the same worker has another token. */
   readonly token?: string;

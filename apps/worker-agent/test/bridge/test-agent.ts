@@ -23,6 +23,8 @@ export class TestAgent {
   bridge!: BridgeService;
   metrics!: MetricRegistry;
   folder = '';
+  /** What every worker wrote last. */
+  workerLog: readonly string[] = [];
   journalOptions: Partial<JournalOptions> = {};
 
   constructor(clock: Clock) {
@@ -62,7 +64,8 @@ export class TestAgent {
     this.journal = await JournalService.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
     this.client = new JobClientService({ ...shared, link: router, journal: this.journal });
     const address = { listenHost: '127.0.0.1', listenPorts: ports, advertisedHost: '127.0.0.1' };
-    this.bridge = await BridgeService.open({ ...shared, ...address, client: this.client });
+    const logTail = async (): Promise<readonly string[]> => this.workerLog;
+    this.bridge = await BridgeService.open({ ...shared, ...address, client: this.client, logTail });
     this.bridge.subscribe((event) => this.events.push(event));
   }
 

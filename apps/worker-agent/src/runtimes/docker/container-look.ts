@@ -1,5 +1,6 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import type { ContainerExit, ContainerState, OwnedContainer } from '../container-runtime.port.js';
+import { signalName } from '../signal-name.js';
 import { fromEngineLabels } from './container-options.js';
 
 const SIGKILL_EXIT_CODE = 137;
@@ -26,12 +27,13 @@ function exitOf(
   memoryBytes: number,
 ): ContainerExit {
   if (OOMKilled) {
-    const detail = `ran out of memory: its limit is ${String(Math.round(memoryBytes / MIB))} MiB`;
+    const killed = code === SIGKILL_EXIT_CODE ? 'killed, ' : '';
+    const detail = `${killed}out of memory: its limit is ${String(Math.round(memoryBytes / MIB))} MiB`;
     return { code, cause: 'out-of-memory', detail };
   }
   const suffix = error === '' ? '' : `: ${error}`;
   if (code === SIGKILL_EXIT_CODE) return { code, cause: 'killed', detail: `killed${suffix}` };
   if (code > SIGNAL_BASE)
-    return { code, cause: 'killed', detail: `ended by signal ${String(code - SIGNAL_BASE)}${suffix}` };
+    return { code, cause: 'killed', detail: `ended by ${signalName(code - SIGNAL_BASE)}${suffix}` };
   return { code, cause: 'exited', detail: `exited with code ${String(code)}${suffix}` };
 }

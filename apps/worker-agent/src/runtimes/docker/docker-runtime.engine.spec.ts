@@ -119,7 +119,7 @@ describe('docker', () => {
     async () => {
       await runtime.start(pythonOf(W1, 'x = bytearray(1 << 30)'));
       expect((await ended(W1)).state).toMatchObject({
-        exit: { code: 137, cause: 'out-of-memory', detail: 'ran out of memory: its limit is 128 MiB' },
+        exit: { code: 137, cause: 'out-of-memory', detail: 'killed, out of memory: its limit is 128 MiB' },
       });
     },
     TEST_TIMEOUT_MS,

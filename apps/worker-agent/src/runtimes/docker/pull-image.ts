@@ -1,6 +1,7 @@
 import type Dockerode from 'dockerode';
 import { RuntimeError, throwIfCancelled, type ImageRequest, type PrepareOptions } from '../container-runtime.port.js';
 import { fromPullError, hasStatus } from './engine-errors.js';
+import { PullProgress, type PullEvent } from './pull-progress.js';
 
 /** Images under this name are built on the host; no registry has them, and asking one would leak their names. */
 const LOCAL_PREFIX = 'local/';
@@ -39,6 +40,7 @@ async function pull(engine: Dockerode, { image, credentials }: ImageRequest, opt
     ...(credentials === null ? {} : { authconfig: { ...credentials, serveraddress: registryOf(image) } }),
     ...(options.signal === undefined ? {} : { abortSignal: options.signal }),
   });
+  const progress = new PullProgress();
   await new Promise<void>((resolve, reject) => {
     engine.modem.followProgress(
       stream,
@@ -46,7 +48,10 @@ async function pull(engine: Dockerode, { image, credentials }: ImageRequest, opt
         if (error === null) resolve();
         else reject(error);
       },
-      ({ id, status }: { readonly id?: string; readonly status?: string }) => {
+      (event: PullEvent) => {
+        const { id, status } = event;
+        const percent = progress.take(event);
+        if (percent !== null) options.onPercent?.(percent);
         // Byte counts come many times a second; what is told is each layer's change of state.
         if (id !== undefined && status !== undefined && !/^(?:Downloading|Extracting)/.test(status)) {
           options.onProgress?.(`${id}: ${status}`);

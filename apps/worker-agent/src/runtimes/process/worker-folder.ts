@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, readdir, rename, rm, stat, truncate, copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ContainerExit, ContainerLabels } from '../container-runtime.port.js';
+import { signalName } from '../signal-name.js';
 import { parseIdentity, type ProcessIdentity } from './process-identity.js';
 
 interface LabelsFile {
@@ -130,7 +131,7 @@ export function describeExit(code: number | null, killedByUs: boolean): Containe
   if (code === SIGNAL_BASE + SIGKILL) {
     return { code, cause: 'killed', detail: 'killed from outside, perhaps because the machine ran out of memory' };
   }
-  if (code > SIGNAL_BASE) return { code, cause: 'killed', detail: `ended by signal ${String(code - SIGNAL_BASE)}` };
+  if (code > SIGNAL_BASE) return { code, cause: 'killed', detail: `ended by ${signalName(code - SIGNAL_BASE)}` };
   return { code, cause: 'exited', detail: `exited with code ${String(code)}` };
 }
 

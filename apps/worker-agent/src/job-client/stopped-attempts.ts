@@ -1,0 +1,112 @@
+import type { HeldAttempt, StopReason } from './attempt.js';
+import { isLongGone, repeatReport, type ReportTools } from './repeat-report.js';
+
+interface Stopped {
+  readonly attempt: HeldAttempt;
+  readonly reason: StopReason;
+  isReporting: boolean;
+}
+
+/**
+ * The attempts that their workers were told to stop, until each has been let go and a router has heard when. They are
+ * in the journal like results: a successor of this agent goes on telling, and goes on waiting.
+ */
+export class StoppedAttempts {
+  readonly #tools: ReportTools;
+  readonly #held = new Map<string, Stopped>();
+
+  constructor(tools: ReportTools) {
+    this.#tools = tools;
+  }
+
+  /** True while a router has not heard yet of one that was let go. */
+  get isReporting(): boolean {
+    return [...this.#held.values()].some(({ isReporting }) => isReporting);
+  }
+
+  /** Its worker may have the attempt for longer than the router has. */
+  hold(attempt: HeldAttempt, reason: StopReason): void {
+    if (this.#held.has(attempt.id)) return;
+    const stopped = { attempt, reason, isReporting: false };
+    this.#held.set(attempt.id, stopped);
+    this.#write(stopped);
+  }
+
+  /**
+   * Takes up what the journal holds, sends on what had been let go, and returns the attempts that had not.
+   *
+   * @param present the same attempt where its end has not reached a router yet
+   */
+  restore(present: (id: string) => HeldAttempt | undefined): readonly HeldAttempt[] {
+    const waiting: HeldAttempt[] = [];
+    for (const { attempt: stored, reason } of this.#tools.records.loadStopped()) {
+      const attempt = present(stored.id) ?? asOver(stored);
+      attempt.letGoAtMs = stored.letGoAtMs;
+      const stopped = { attempt, reason, isReporting: false };
+      this.#held.set(attempt.id, stopped);
+      // It is open where its end was not written any more: its time or its renewal will end it again.
+      if (attempt.state === 'open') this.drop(attempt);
+      else if (attempt.letGoAtMs === null) {
+        attempt.stop = reason;
+        waiting.push(attempt);
+      }
+      this.noteOver(attempt);
+    }
+    return waiting;
+  }
+
+  /** The worker has it no longer. Nothing to do where it was not told to stop. */
+  letGo(id: string): void {
+    const stopped = this.#held.get(id);
+    if (stopped === undefined || stopped.attempt.letGoAtMs !== null) return;
+    stopped.attempt.letGoAtMs = this.#tools.clock.monotonicMs();
+    this.#write(stopped);
+    this.noteOver(stopped.attempt);
+  }
+
+  /** The router knows how the attempt ended; before that it would not hear when its worker let go. */
+  noteOver(attempt: HeldAttempt): void {
+    const stopped = this.#held.get(attempt.id);
+    if (stopped === undefined || stopped.isReporting) return;
+    if (attempt.state !== 'over' || attempt.letGoAtMs === null) return;
+    stopped.isReporting = true;
+    void this.#report(stopped);
+  }
+
+  /** Its worker had ended it before the stop came. */
+  drop(attempt: HeldAttempt): void {
+    if (this.#held.delete(attempt.id)) this.#serially(attempt, () => this.#tools.records.removeStopped(attempt));
+  }
+
+  async #report({ attempt, reason }: Stopped): Promise<void> {
+    const { clock, log, signal } = this.#tools;
+    const request = () => {
+      const agoMs = Math.max(0, Math.round(clock.monotonicMs() - (attempt.letGoAtMs ?? 0)));
+      return { ...attempt.ref, result: { kind: 'stopped', agoMs } as const, chunks: attempt.chunks };
+    };
+    try {
+      // A job that expired has left nothing behind in which it could be written.
+      if (reason !== 'expired') await repeatReport(this.#tools, attempt, { verb: 'done', request });
+    } catch (error) {
+      if (signal.aborted && !isLongGone(attempt, clock.monotonicMs())) return;
+      log.warn('No router could be told that a stopped attempt was let go.', { ...attempt.ref, error });
+    }
+    this.drop(attempt);
+  }
+
+  #write({ attempt, reason }: Stopped): void {
+    this.#serially(attempt, () => this.#tools.records.putStopped(attempt, reason));
+  }
+
+  /** What cannot be written is known to this life of the agent all the same. */
+  #serially(attempt: HeldAttempt, write: () => Promise<void>): void {
+    attempt.serially(write).catch((error: unknown) => {
+      this.#tools.log.warn('A stopped attempt could not be noted in the journal.', { ...attempt.ref, error });
+    });
+  }
+}
+
+function asOver(attempt: HeldAttempt): HeldAttempt {
+  attempt.state = 'over';
+  return attempt;
+}
