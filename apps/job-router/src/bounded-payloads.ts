@@ -22,6 +22,7 @@ export function boundedBlobs(blobs: Blobs): Blobs {
     read: (key, manifest) => reads.run(() => blobs.read(key, manifest)),
     readPart: (key, name, part) => parts.run(() => blobs.readPart(key, name, part)),
     writePart: (key, part, ttlMs) => parts.run(() => blobs.writePart(key, part, ttlMs)),
+    remove: (key, name) => blobs.remove(key, name),
     removeAll: (key) => blobs.removeAll(key),
   };
 }

@@ -16,6 +16,7 @@ describe('the settings of the router', () => {
       httpHost: '127.0.0.1',
       httpPort: 8_001,
       streamFormat: 'array',
+      rateLimits: { isOn: true, requestsPerWorker: 50 },
       logLevel: 'info',
     });
   });
@@ -33,6 +34,14 @@ describe('the settings of the router', () => {
     });
   });
 
+  test('webhooks may go to networks that are opened, and else to what is open to everybody', () => {
+    const allowed = (networks: string) => loadConfig({ ...MINIMAL, BERTH_WEBHOOK_ALLOWED_NETWORKS: networks });
+    expect(loadConfig(MINIMAL).webhookAddresses.refusalOf('10.1.2.3')).not.toBeNull();
+    const { webhookAddresses } = allowed('127.0.0.0/8, 10.0.0.0/8,');
+    expect(webhookAddresses.refusalOf('10.1.2.3')).toBeNull();
+    expect(webhookAddresses.refusalOf('192.168.0.1')).not.toBeNull();
+  });
+
   test('every bad variable is named at once', () => {
     const load = (): unknown =>
       loadConfig({
@@ -41,6 +50,7 @@ describe('the settings of the router', () => {
         BERTH_NATS_STORAGE_BYTES: 'much',
         BERTH_STREAM_FORMAT: 'list',
         BERTH_ROUTER_ID: 'a.b',
+        BERTH_WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, 10.0.0.0/33',
       });
 
     expect(load).toThrow(ConfigError);
@@ -51,6 +61,7 @@ describe('the settings of the router', () => {
       'NATS_STORAGE_BYTES',
       'STREAM_FORMAT',
       'ROUTER_ID',
+      'WEBHOOK_ALLOWED_NETWORKS',
       'SECRET_KEY',
     ]) {
       expect(load).toThrow(new RegExp(`BERTH_${name}`));

@@ -1,8 +1,9 @@
-import { parseConfig, systemRandom, type Environment } from '@berth/lifecycle';
+import { parseConfig, systemRandom, type ConfigReader, type Environment } from '@berth/lifecycle';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
 import type { RouterSettings } from './platform.port.js';
+import { WebhookAddresses } from './webhooks/webhook-addresses.service.js';
 
 /** Settings of the router process. */
 export interface RouterConfig extends RouterSettings {
@@ -12,8 +13,6 @@ export interface RouterConfig extends RouterSettings {
   readonly httpHost: string;
   readonly httpPort: number;
   readonly operationsPort: number;
-  /** Problem pages are at `{docsUrl}/problems/<code>`. */
-  readonly docsUrl: string;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -26,6 +25,7 @@ const MIB = 1024 ** 2;
 /** At most 6 TiB: beyond it a single broker is the wrong tool. */
 const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB };
 const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB };
+const REQUESTS_PER_WORKER_BOUNDS = { min: 0, max: 100_000, fallback: 50 };
 const ROUTER_ID_LENGTH = 8;
 const ROUTER_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -56,11 +56,29 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
       }),
       docsUrl: read.string('BERTH_DOCS_URL', '/docs'),
       secrets: readSecretBox(read),
+      webhookAddresses: readWebhookAddresses(read),
+      rateLimits: {
+        isOn: read.oneOf('BERTH_RATE_LIMITS', ['on', 'off'], 'on') === 'on',
+        requestsPerWorker: read.integer('BERTH_REQUESTS_PER_WORKER', REQUESTS_PER_WORKER_BOUNDS),
+      },
       streamFormat: read.oneOf('BERTH_STREAM_FORMAT', ['array', 'object'], 'array'),
       logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
       logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),
     };
   });
+
+const ALLOWED_NETWORKS = 'BERTH_WEBHOOK_ALLOWED_NETWORKS';
+
+function readWebhookAddresses(read: ConfigReader): WebhookAddresses {
+  const networks = (read.optional(ALLOWED_NETWORKS) ?? '').split(',').map((each) => each.trim());
+  try {
+    return new WebhookAddresses(networks.filter((each) => each !== ''));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    read.problems.push(`${ALLOWED_NETWORKS} must be networks like 10.0.0.0/8, separated by commas: ${error.message}`);
+    return new WebhookAddresses();
+  }
+}
 
 /** A seed where the broker knows our roles; user and password, or the address alone, where it is somebody else's. */
 function credentialsOf(given: {

@@ -5,8 +5,11 @@ import type { Clock, Random } from '@berth/lifecycle';
 import {
   JetStreamBlobs,
   JetStreamChunks,
+  JetStreamDeliveries,
   JetStreamJobRecords,
   JetStreamLeases,
+  JetStreamReaderCursors,
+  JetStreamReservations,
   JetStreamTickets,
   JobNotifications,
   JobViewFeed,
@@ -20,8 +23,10 @@ import type { Logger } from '@berth/telemetry';
 import type { Doorbell } from './agent-gateway/dispatcher/doorbell.port.js';
 import { boundedBlobs, boundedChunks } from './bounded-payloads.js';
 import type { JobNotices, JobWatch } from './jobs/job-notices.port.js';
+import type { SharedCursors } from './job-stream/shared-cursors.port.js';
 import type { LeaseOutlook, StoreSurvey as Survey } from './job-maintenance/maintenance.port.js';
 import type { JobFeed, JobFeedListener } from './job-view/job-feed.port.js';
+import { NatsPendingDeliveries } from './nats-pending-deliveries.js';
 
 export interface NatsJobsOptions {
   readonly broker: Broker;
@@ -40,6 +45,8 @@ export class NatsJobs {
   readonly feed: NatsJobFeed;
   readonly leases: NatsLeaseOutlook;
   readonly survey: Survey;
+  readonly deliveries: NatsPendingDeliveries;
+  readonly readerCursors: SharedCursors;
   readonly #admission: StorageAdmission;
 
   constructor(options: NatsJobsOptions) {
@@ -56,8 +63,10 @@ export class NatsJobs {
       records: new JetStreamJobRecords(broker, this.#admission),
       tickets,
       leases: new JetStreamLeases(broker, options.leaseMs),
-      blobs: boundedBlobs(new JetStreamBlobs(options.payloadBroker)),
+      blobs: boundedBlobs(new JetStreamBlobs(options.payloadBroker, this.#admission)),
       chunks: boundedChunks(new JetStreamChunks(options.payloadBroker)),
+      deliveries: new JetStreamDeliveries(broker, () => this.deliveries.fill),
+      reservations: new JetStreamReservations(broker),
       stopSignals: {
         send: (hostId, { endpointId, jobId, attempt, token, reason }) => {
           publishOneWay(broker.connection, stopSubject(hostId), {
@@ -71,6 +80,8 @@ export class NatsJobs {
     this.notices = new NatsNotices(new JobNotifications(broker, clock));
     this.feed = new NatsJobFeed(options);
     this.leases = new NatsLeaseOutlook(options);
+    this.readerCursors = new JetStreamReaderCursors(broker);
+    this.deliveries = new NatsPendingDeliveries(options);
     const survey = new StoreSurvey(broker);
     this.survey = {
       tickets: () => tickets.allAttempts(),
@@ -79,7 +90,12 @@ export class NatsJobs {
     };
   }
 
-  /** Share of the fullest record stream's room that is taken, 0 to 1. */
+  /** Stores that take nothing new at the moment, in words. */
+  get refusing(): readonly string[] {
+    return this.#admission.refusing;
+  }
+
+  /** Share of the fullest store's room that is taken, 0 to 1. */
   get fill(): number {
     return Math.max(0, ...this.#admission.fill().values());
   }
@@ -87,12 +103,13 @@ export class NatsJobs {
   async start(): Promise<void> {
     await this.#admission.start();
     this.leases.start();
+    this.deliveries.start();
     this.feed.start();
   }
 
   async stop(): Promise<void> {
     this.#admission.stop();
-    await Promise.all([this.feed.stop(), this.leases.stop()]);
+    await Promise.all([this.feed.stop(), this.leases.stop(), this.deliveries.stop()]);
   }
 }
 
@@ -129,8 +146,9 @@ export class NatsJobFeed implements JobFeed {
       clock,
       from: { evSequence: 0 },
       onEvent: (event) => {
-        if (event.state === 'removed') this.#listener?.removed(event);
-        else this.#listener?.changed(event);
+        if (event.state !== 'removed') this.#listener?.changed(event);
+        else if (event.reason === 'purged') this.#listener?.purged(event);
+        else this.#listener?.removed(event);
       },
       onInterrupted: (reason) => {
         logger.warn('the feed of job events was interrupted', { reason });

@@ -4,6 +4,7 @@ import {
   type AssignmentSnapshot,
   type EndpointSnapshot,
   type HostSnapshot,
+  type WebhookSecretsSnapshot,
 } from '@berth/contracts';
 import { PlatformError, type EndpointId } from '@berth/domain';
 import { SnapshotDirectory, plainCodec, type Broker } from '@berth/messaging';
@@ -11,6 +12,8 @@ import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { ControlPlaneSnapshots, Snapshots } from './endpoint-directory/snapshots.port.js';
 import type { DeletedEndpoints } from './job-maintenance/maintenance.port.js';
+import type { WebhookSecretSnapshots } from './webhooks/webhook-secrets.port.js';
+import { NatsControlPulse } from './nats-control-pulse.js';
 
 export interface NatsSnapshotsOptions {
   readonly broker: Broker;
@@ -18,13 +21,15 @@ export interface NatsSnapshotsOptions {
   readonly logger: Logger;
 }
 
-/** The control plane's buckets, watched. */
+/** The control plane's buckets, watched, and its pulse. */
 export class NatsSnapshots implements ControlPlaneSnapshots {
   readonly endpoints: Snapshots<EndpointSnapshot>;
   readonly apiKeys: Snapshots<ApiKeySnapshot>;
   readonly hosts: Snapshots<HostSnapshot>;
   readonly assignments: Snapshots<AssignmentSnapshot>;
   readonly deletedEndpoints: DeletedEndpoints;
+  readonly webhookSecrets: WebhookSecretSnapshots;
+  readonly pulse: NatsControlPulse;
   readonly #directories: readonly { start(): Promise<void>; stop(): Promise<void> }[];
   #isLoaded = false;
 
@@ -43,12 +48,15 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
     const apiKeys = open<ApiKeySnapshot>(BUCKETS.apiKeys);
     const hosts = open<HostSnapshot>(BUCKETS.hosts);
     const assignments = open<AssignmentSnapshot>(BUCKETS.assignments);
+    const webhookSecrets = open<WebhookSecretsSnapshot>(BUCKETS.webhookSecrets);
     this.endpoints = asSnapshots(endpoints);
     this.apiKeys = asSnapshots(apiKeys);
     this.hosts = asSnapshots(hosts);
     this.assignments = asSnapshots(assignments);
     this.deletedEndpoints = asDeletedEndpoints(endpoints);
-    this.#directories = [endpoints, apiKeys, hosts, assignments];
+    this.webhookSecrets = asSnapshots(webhookSecrets);
+    this.pulse = new NatsControlPulse(options.broker.connection, options.clock);
+    this.#directories = [endpoints, apiKeys, hosts, assignments, webhookSecrets];
   }
 
   get isLoaded(): boolean {
@@ -57,11 +65,13 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
 
   /** Resolves when everything has been loaded once; waits for buckets that the control plane has not made yet. */
   async start(): Promise<void> {
+    this.pulse.start();
     await Promise.all(this.#directories.map((directory) => directory.start()));
     this.#isLoaded = true;
   }
 
   async stop(): Promise<void> {
+    this.pulse.stop();
     await Promise.all(this.#directories.map((directory) => directory.stop()));
   }
 }

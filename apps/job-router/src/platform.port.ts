@@ -2,6 +2,14 @@ import type { JobStore } from '@berth/jobs';
 import type { Clock } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { WebhookAddresses } from './webhooks/webhook-addresses.service.js';
+
+/** How the requests of job paths are limited. */
+export interface RateLimitSettings {
+  readonly isOn: boolean;
+  /** Requests within 10 s that each ready worker of an endpoint allows. */
+  readonly requestsPerWorker: number;
+}
 
 /** What rooms need of the configuration. */
 export interface RouterSettings {
@@ -9,8 +17,13 @@ export interface RouterSettings {
   readonly routerId: string;
   /** Rendering of `/stream` for callers that nothing tells apart. */
   readonly streamFormat: 'array' | 'object';
+  readonly rateLimits: RateLimitSettings;
+  /** Problem pages are at `{docsUrl}/problems/<code>`. */
+  readonly docsUrl: string;
   /** Seals what callers give in confidence; the same key as the control plane's. */
   readonly secrets: SecretBox;
+  /** Where webhooks may go. */
+  readonly webhookAddresses: WebhookAddresses;
 }
 
 /** Settings and what the broker has told when the connection stood. */

@@ -1,5 +1,5 @@
 import type { Clock, Random } from '@berth/lifecycle';
-import { createHttpApp, jobRendering, type HttpApp } from '@berth/http';
+import { createHttpApp, jobRendering, openAiRendering, type HttpApp } from '@berth/http';
 import { Broker, STREAMS, TopologyKeeper, connectAgentGateway, connectNats, drainConnection } from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -8,10 +8,18 @@ import { createAppModule } from './app.module.js';
 import { limitBodies } from './body-budget.js';
 import type { RouterConfig } from './config.js';
 import { JobMaintenance } from './job-maintenance/job-maintenance.service.js';
+import { assertOperationsDeclared } from './job-rate-limits/declared-operations.js';
+import { RateExchange } from './job-rate-limits/rate-exchange.service.js';
 import { DemandPublisher } from './job-view/demand-publisher.service.js';
 import { JobReader } from './jobs/job-reader.service.js';
+import { DnsNameLookup } from './webhooks/dns-name-lookup.js';
+import type { NameLookup } from './webhooks/name-lookup.port.js';
+import { Webhooks } from './webhooks/webhooks.service.js';
+import { NatsJobHistory } from './nats-job-history.js';
 import { NatsJobs } from './nats-jobs.js';
+import { NatsRatePeers } from './nats-rate-peers.js';
 import { NatsSnapshots } from './nats-snapshots.js';
+import { isOpenAiUrl } from './openai/openai-request.js';
 
 const CONNECT_WITHIN_MS = 30_000;
 
@@ -22,7 +30,9 @@ const MIB = 1024 ** 2;
 /** Largest bodies (specification, "Payload and retention"); other paths take none that matters. */
 const BODY_MAX_BYTES: Readonly<Record<string, number>> = {
   '/v2/:endpointId/run': 10 * MIB,
+  '/v2/:endpointId/run-batch': 10 * MIB,
   '/v2/:endpointId/runsync': 20 * MIB,
+  '/v2/:endpointId/openai/*': 20 * MIB,
 };
 const OTHER_BODY_MAX_BYTES = MIB;
 
@@ -41,6 +51,8 @@ export interface RouterEnvironment {
   readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
   /** Life of a lease; other than the design's only where a test waits for its end. */
   readonly leaseMs?: number;
+  /** Finds the addresses of webhooks' receivers; other than by name servers only in a test. */
+  readonly nameLookup?: NameLookup;
 }
 
 export interface RunningRouter {
@@ -51,13 +63,7 @@ export interface RunningRouter {
 /** Starts the whole router process: everything that has a name in it is named here and in `app.module.ts`. */
 export async function startRouter(config: RouterConfig, environment: RouterEnvironment): Promise<RunningRouter> {
   const { clock, random, logger, onStop } = environment;
-  const metrics = new MetricRegistry();
-  metrics.collectProcess();
-  const readiness = new Readiness(clock);
-  const operations = new OperationsServer({ host: config.httpHost, port: config.operationsPort, readiness, metrics });
-  const operationsPort = await operations.start();
-  onStop('operations server', () => operations.stop());
-
+  const { metrics, readiness, operationsPort } = await startOperations(config, environment);
   const connections = await connect(config, environment);
   readiness.add('nats', async () => {
     await Promise.all([connections.store.flush(), connections.payloads.flush(), connections.agents.flush()]);
@@ -66,23 +72,27 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const payloadBroker = await Broker.over({ connection: connections.payloads, inboxPrefix: INBOX_PREFIX });
   const { jobs, snapshots } = await openStores({ broker, payloadBroker }, config, environment);
   watchStores(readiness, broker, { jobs, snapshots });
-  metrics.gaugeOf({ name: 'router_store_fill_ratio', help: 'How full the fullest record stream is.' }, () => jobs.fill);
+  metrics.gaugeOf({ name: 'router_store_fill_ratio', help: 'How full the fullest store of jobs is.' }, () => jobs.fill);
 
   const messageMaxBytes = messageLimitOf(connections.store, logger);
   const platform = { store: jobs.store, clock, logger, metrics, settings: { ...config, messageMaxBytes } };
-  const http = await createHttpApp(createAppModule({ platform, jobs, snapshots }), {
+  const ratePeers = new NatsRatePeers({ connection: connections.store, routerId: config.routerId, logger });
+  const { nameLookup = new DnsNameLookup() } = environment;
+  const history = new NatsJobHistory({ connection: connections.store, clock, random });
+  const http = await createHttpApp(createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history }), {
     logger,
     clock,
     random,
     metrics,
     docsUrl: config.docsUrl,
     credentialForm: 'bearer-or-bare',
-    renderingOf: () => jobRendering,
+    renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
     bodyMaxBytes: (route) => BODY_MAX_BYTES[route] ?? OTHER_BODY_MAX_BYTES,
     configure: (fastify) => {
       limitBodies(fastify, metrics);
     },
   });
+  assertOperationsDeclared(http.nest);
   await jobs.start();
   onStop('job store', () => jobs.stop());
   await snapshots.start();
@@ -100,6 +110,23 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
   return { httpPort, operationsPort };
+}
+
+interface Operations {
+  readonly metrics: MetricRegistry;
+  readonly readiness: Readiness;
+  readonly operationsPort: number;
+}
+
+/** First of all, so that a router that cannot go on says why. */
+async function startOperations(config: RouterConfig, { clock, onStop }: RouterEnvironment): Promise<Operations> {
+  const metrics = new MetricRegistry();
+  metrics.collectProcess();
+  const readiness = new Readiness(clock);
+  const operations = new OperationsServer({ host: config.httpHost, port: config.operationsPort, readiness, metrics });
+  const operationsPort = await operations.start();
+  onStop('operations server', () => operations.stop());
+  return { metrics, readiness, operationsPort };
 }
 
 const INBOX_PREFIX = '_INBOX_router';
@@ -188,6 +215,7 @@ function watchStores(readiness: Readiness, broker: Broker, { jobs, snapshots }: 
     'directory',
     isTrue(() => snapshots.isLoaded, 'the snapshots of the control plane are not loaded yet'),
   );
+  readiness.addDegradation(() => jobs.refusing);
   readiness.add(
     'view',
     isTrue(() => jobs.feed.isWhole, 'the view of jobs has not caught up'),
@@ -197,11 +225,19 @@ function watchStores(readiness: Readiness, broker: Broker, { jobs, snapshots }: 
 function startWork({ nest }: HttpApp, onStop: RouterEnvironment['onStop']): void {
   const maintenance = nest.get(JobMaintenance, { strict: false });
   const demand = nest.get(DemandPublisher, { strict: false });
+  const rates = nest.get(RateExchange, { strict: false });
   maintenance.start();
   onStop('maintenance', () => maintenance.stop());
+  const webhooks = nest.get(Webhooks, { strict: false });
+  webhooks.start();
+  onStop('webhooks', () => webhooks.stop());
   demand.start();
   onStop('demand', () => {
     demand.stop();
+  });
+  rates.start();
+  onStop('rates', () => {
+    rates.stop();
   });
 }
 

@@ -28,7 +28,7 @@ export function parseWaitMs(text: unknown, defaultMs: number): number {
 }
 
 /** The connection closes, or the answer has been sent: nobody needs to be held then. */
-function callerGone(reply: FastifyReply): AbortSignal {
+export function callerGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => {
     gone.abort();

@@ -58,7 +58,7 @@ describe('/stream', () => {
       { output: 2, metrics: {} },
     ]);
     expect(all.headers.get('berth-job-status')).toBe('COMPLETED');
-    expect(all.headers.get('vary')).toBe('Content-Type, User-Agent');
+    expect(all.headers.get('vary')).toBe('Accept, Content-Type, User-Agent');
     const end = all.headers.get('berth-next-cursor') ?? '';
 
     expect((await client.call(`${path}&cursor=a1-0`)).body).toHaveLength(2);
@@ -82,6 +82,22 @@ describe('/stream', () => {
     expect(await isArray({ headers: { 'content-type': 'application/json' } })).toBe(false);
     expect(await isArray({ headers: { 'user-agent': 'RunPod-JS-SDK/1.1.2 (x)' } })).toBe(false);
     expect((await client.call(`${path}?format=xml`)).status).toBe(400);
+  });
+
+  test('the Python client, which knows no CANCELLED here, hears FAILED, and nobody else does', async () => {
+    const { client } = await bench.scene();
+    const id = await client.run({});
+    await client.call(`/cancel/${id}`, { method: 'POST' });
+    const statusFor = async (userAgent: string): Promise<unknown> => {
+      const headers = { 'user-agent': userAgent, 'content-type': 'application/json' };
+      const { body, headers: answered } = await client.call(`/stream/${id}`, { headers });
+      expect([body.stream, answered.get('berth-job-status')]).toEqual([[], 'CANCELLED']);
+      return body.status;
+    };
+    expect(await statusFor('python-requests/2.32.3')).toBe('FAILED');
+    expect(await statusFor('Python/3.11 aiohttp/3.9.1')).toBe('FAILED');
+    expect(await statusFor('RunPod-JS-SDK/1.1.2 (node)')).toBe('CANCELLED');
+    expect((await client.status(id)).body.status).toBe('CANCELLED');
   });
 
   test('holds an empty stream until a chunk comes', async () => {

@@ -1,11 +1,18 @@
 export { HttpApp, PARAMETER_MAX_CHARACTERS, createHttpApp, type HttpAppOptions } from './app/http-app.js';
 export { RawBody } from './app/raw-body.decorator.js';
 export { traceparentOf } from './app/request-context.js';
-export { CurrentCaller, Public, RequireScope, callerOf, type DeclaredAccess } from './auth/access.decorators.js';
+export {
+  CurrentCaller,
+  Public,
+  RequireScope,
+  accessOf,
+  callerOf,
+  type DeclaredAccess,
+} from './auth/access.decorators.js';
 export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-directory.port.js';
 export { hashApiKey, makeApiKey, prefixOfApiKey, type NewApiKey } from './auth/api-key.js';
 export { Authenticator, type Caller, type CredentialForm } from './auth/authenticator.js';
-export { declaredAccess } from './auth/declared-access.js';
+export { declaredAccess, routeHandlers, type RouteHandler } from './auth/declared-access.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { PreconditionFailed, requireVersion, type VersionMatch } from './conditional/version-tag.js';
 export { Versioned } from './conditional/versioned.js';
@@ -14,6 +21,7 @@ export {
   type IdempotentRequest,
   type KeptAnswer,
 } from './idempotency/idempotency-ledger.port.js';
+export { parseIdempotencyKey } from './idempotency/idempotency-key.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
 export { ApiProblems, PROBLEMS_EXTENSION, ProblemBody } from './problems/api-problems.decorator.js';
 export { problemExample } from './problems/problem-examples.js';
@@ -23,6 +31,7 @@ export { toProblem, type Problem } from './problems/problem.js';
 export {
   jobRendering,
   managementRendering,
+  openAiRendering,
   v1Rendering,
   type ProblemRendering,
   type RenderedProblem,

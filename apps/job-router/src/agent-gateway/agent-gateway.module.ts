@@ -7,6 +7,7 @@ import { EXTRAS_MAX_BYTES, Platform } from '../platform.port.js';
 import { AgentJobsController } from './agent-jobs.controller.js';
 import { Dispatchers } from './dispatcher/dispatchers.service.js';
 import { Doorbell } from './dispatcher/doorbell.port.js';
+import { HandOut } from './hand-out.service.js';
 import { dispatchObserver, dispatcherMetrics, gatewayMetrics } from './metrics.js';
 import { Reporting } from './reporting.service.js';
 import { Taking } from './taking.service.js';
@@ -36,8 +37,8 @@ const jobsThatFit = (messageMaxBytes: number): number => Math.max(1, Math.floor(
     {
       provide: Taking,
       inject: [EndpointDirectory, Dispatchers, Platform],
-      useFactory: (directory: EndpointDirectory, dispatchers: Dispatchers, { clock }: Platform) =>
-        new Taking(directory, dispatchers, clock),
+      useFactory: (directory: EndpointDirectory, dispatchers: Dispatchers, platform: Platform) =>
+        new Taking({ directory, dispatchers, handOut: handOutOf(platform), clock: platform.clock }),
     },
     {
       provide: Reporting,
@@ -49,3 +50,8 @@ const jobsThatFit = (messageMaxBytes: number): number => Math.max(1, Math.floor(
   exports: [Dispatchers],
 })
 export class AgentGatewayModule {}
+
+function handOutOf({ store, settings, metrics, logger }: Platform): HandOut {
+  const { unopened } = gatewayMetrics(metrics);
+  return new HandOut({ store, secrets: settings.secrets, logger, onUnopened: () => unopened.inc() });
+}

@@ -26,6 +26,14 @@ export class MessageReader {
     return value;
   }
 
+  /** Strings of at most `maxCharacters` each; none where the member is absent. */
+  texts(name: string, max: number, maxCharacters: number): readonly string[] {
+    const value = this.#members[name] ?? [];
+    const isFit = (item: unknown): item is string => typeof item === 'string' && item.length <= maxCharacters;
+    if (Array.isArray(value) && value.length <= max && value.every(isFit)) return value;
+    throw invalid(this.#at(name), `must be a list of at most ${max} strings of at most ${maxCharacters} characters`);
+  }
+
   json(name: string, maxBytes: number): RawJson {
     const text = this.text(name, maxBytes);
     try {

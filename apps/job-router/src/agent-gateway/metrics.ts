@@ -9,6 +9,10 @@ export const gatewayMetrics = (metrics: MetricRegistry) => ({
     help: 'Time from queueing to the take.',
     buckets: SECONDS_BUCKETS,
   }),
+  unopened: metrics.counter({
+    name: 'router_jobs_unopened_total',
+    help: 'Jobs that failed because what their caller gave in confidence could not be opened.',
+  }),
   staleTickets: metrics.counter({
     name: 'router_stale_tickets_total',
     help: 'Tickets that spoke of nothing that could be taken any more.',

@@ -13,6 +13,7 @@ import {
 
 const REF = { endpointId: 'ep', jobId: 'job', attempt: 1, token: 't' };
 const done = (result: unknown): unknown => ({ ...REF, chunks: 0, result });
+const lost = (logTail: unknown): unknown => done({ kind: 'lost', reason: 'r', isCharged: true, logTail });
 const manifest = { name: 'out1', parts: 2, sizeBytes: 600_000, sha256: 'ab' };
 
 describe('what an agent sends', () => {
@@ -33,7 +34,8 @@ describe('what an agent sends', () => {
     ['an output in parts', { kind: 'completed', output: { kind: 'blob', manifest } }],
     ['a failed job', { kind: 'failed', error: 'e', output: null }],
     ['a job that ran out of time', { kind: 'timed-out' }],
-    ['a lost attempt', { kind: 'lost', reason: 'r', isCharged: true }],
+    ['a lost attempt', { kind: 'lost', reason: 'r', isCharged: true, logTail: ['one', 'two'] }],
+    ['an attempt that was let go', { kind: 'stopped', agoMs: 250 }],
   ])('%s is understood', (_, result) => {
     expect(parseDone(done(result)).result).toEqual(result);
   });
@@ -48,6 +50,11 @@ describe('what an agent sends', () => {
   });
 
   test.each([
+    ['a stop in the future', () => parseDone(done({ kind: 'stopped', agoMs: -1 }))],
+    ['too many log lines', () => parseDone(lost(Array.from({ length: 21 }, () => 'x')))],
+    ['a log line that is too long', () => parseDone(lost(['x'.repeat(501)]))],
+    ['a log line that is no text', () => parseDone(lost([1]))],
+    ['a log that is no list', () => parseDone(lost('x'))],
     ['nothing', () => parseTake(null)],
     ['a list', () => parseTake([])],
     [

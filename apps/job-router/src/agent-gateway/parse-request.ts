@@ -17,6 +17,8 @@ import {
   BLOB_PART_BYTES,
   CHUNK_MAX_BYTES,
   INLINE_OUTPUT_MAX_BYTES,
+  LOG_TAIL_CHARACTERS_MAX,
+  LOG_TAIL_LINES_MAX,
   PlatformError,
   type BlobManifest,
   type Payload,
@@ -32,6 +34,8 @@ export const ERROR_MAX_CHARACTERS = 32_000;
 const TOKEN_MAX_BYTES = 128;
 const ATTEMPT_MAX = 1_000_000_000;
 const CHUNKS_MAX = 10_000_000;
+/** Above the life of any job: a host that was away for long still says what it knows. */
+const AGO_MAX_MS = 30 * 24 * 3_600_000;
 const REASON_MAX_BYTES = 8 * 1024 ** 2;
 /** Above any broker's message limit: a report that was refused would be repeated for ever. */
 const ERROR_MAX_BYTES = 8 * 1024 ** 2;
@@ -103,7 +107,7 @@ const refOf = (message: MessageReader): AttemptRef => ({
 });
 
 function resultOf(message: MessageReader): DoneResult {
-  const kind = message.oneOf('kind', ['completed', 'failed', 'timed-out', 'lost']);
+  const kind = message.oneOf('kind', ['completed', 'failed', 'timed-out', 'lost', 'stopped']);
   switch (kind) {
     case 'completed':
       return { kind, output: outputOf(message) };
@@ -112,9 +116,18 @@ function resultOf(message: MessageReader): DoneResult {
     case 'timed-out':
       return { kind };
     case 'lost':
-      return { kind, reason: cut(message.text('reason', REASON_MAX_BYTES)), isCharged: message.boolean('isCharged') };
+      return lossOf(message);
+    case 'stopped':
+      return { kind, agoMs: message.integer('agoMs', 0, AGO_MAX_MS) };
   }
 }
+
+const lossOf = (message: MessageReader): DoneResult => ({
+  kind: 'lost',
+  reason: cut(message.text('reason', REASON_MAX_BYTES)),
+  isCharged: message.boolean('isCharged'),
+  logTail: message.texts('logTail', LOG_TAIL_LINES_MAX, LOG_TAIL_CHARACTERS_MAX),
+});
 
 const outputOf = (message: MessageReader): Payload | null =>
   message.isNull('output') ? null : payloadOf(message.object('output'));

@@ -27,6 +27,7 @@ import {
   giveUpAttempt,
   recordProgress,
   renewLease,
+  settleStopped,
   type JobStore,
   type RenewOutcome,
 } from '@berth/jobs';
@@ -51,6 +52,7 @@ export interface ReportingOptions {
 }
 
 type Lost = Extract<DoneResult, { readonly kind: 'lost' }>;
+type Stopped = Extract<DoneResult, { readonly kind: 'stopped' }>;
 
 /** Takes what hosts report of the jobs that they hold. The token of the present attempt is what gives a word weight. */
 export class Reporting {
@@ -114,18 +116,24 @@ export class Reporting {
 
   async #settle(job: Job, { result, chunks, ...ref }: DoneRequest): Promise<ReportReply['outcome']> {
     if (result.kind === 'lost') return this.#giveUp(ref, result);
+    if (result.kind === 'stopped') return this.#noteStop(ref, result);
     const { endpointId, jobId, token } = ref;
     return finishAttempt(this.#store, { endpointId, jobId, token }, await this.#resultOf(job, result, chunks));
   }
 
-  async #giveUp(ref: AttemptRef, { reason, isCharged }: Lost): Promise<ReportReply['outcome']> {
+  /** The host tells how long ago it was: its clock is not this one. */
+  #noteStop(ref: AttemptRef, { agoMs }: Stopped): Promise<ReportReply['outcome']> {
+    return settleStopped(this.#store, ref, this.#store.clock.nowMs() - agoMs);
+  }
+
+  async #giveUp(ref: AttemptRef, { reason, isCharged, logTail }: Lost): Promise<ReportReply['outcome']> {
     this.#logger.info('a host gives a job up', { endpointId: ref.endpointId, jobId: ref.jobId, reason, isCharged });
-    const { kind } = await giveUpAttempt(this.#store, { ...ref, reason, isCharged });
+    const { kind } = await giveUpAttempt(this.#store, { ...ref, reason, isCharged, logTail });
     return kind === 'changed' || kind === 'unchanged' ? 'recorded' : 'superseded';
   }
 
   /** A result whose output is not whole is a failure that says so: it will not become whole by being sent again. */
-  async #resultOf(job: Job, result: Exclude<DoneResult, Lost>, chunks: number): Promise<Result> {
+  async #resultOf(job: Job, result: Exclude<DoneResult, Lost | Stopped>, chunks: number): Promise<Result> {
     if (result.kind === 'timed-out') return { kind: 'timed-out', error: EXECUTION_TIMEOUT_ERROR, chunks };
     if (result.output?.kind === 'blob' && job.state === 'IN_PROGRESS') {
       const place = { ...jobKeyOf(job), attempt: job.attempt };

@@ -1,8 +1,9 @@
-import type { TakeReply, TakeRequest, TakenJob, WithdrawMessage } from '@berth/contracts';
-import { jobTimes, retriesOf, type HostId, type Job } from '@berth/domain';
+import type { TakeReply, TakeRequest, WithdrawMessage } from '@berth/contracts';
+import type { HostId, Job } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import type { Dispatchers } from './dispatcher/dispatchers.service.js';
+import type { HandOut } from './hand-out.service.js';
 
 /** A worker that is not placed, or gets nothing new, is held this long at most, so that asking again costs little. */
 const UNPLACED_HOLD_MS = 1_000;
@@ -13,15 +14,24 @@ export interface Taken {
   readonly jobs: readonly Job[];
 }
 
+export interface TakingOptions {
+  readonly directory: EndpointDirectory;
+  readonly dispatchers: Dispatchers;
+  readonly handOut: HandOut;
+  readonly clock: Clock;
+}
+
 /** Answers workers that ask for jobs. */
 export class Taking {
   readonly #directory: EndpointDirectory;
   readonly #dispatchers: Dispatchers;
+  readonly #handOut: HandOut;
   readonly #clock: Clock;
 
-  constructor(directory: EndpointDirectory, dispatchers: Dispatchers, clock: Clock) {
+  constructor({ directory, dispatchers, handOut, clock }: TakingOptions) {
     this.#directory = directory;
     this.#dispatchers = dispatchers;
+    this.#handOut = handOut;
     this.#clock = clock;
   }
 
@@ -34,10 +44,11 @@ export class Taking {
       await this.#clock.sleep(Math.min(UNPLACED_HOLD_MS, waitMs));
       return { reply: { kind: placement === 'not-placed' ? 'not-placed' : 'none' }, jobs: [] };
     }
-    const jobs = await this.#dispatchers.take(endpointId, { hostId, workerId, slots, waitMs });
-    if (jobs.length === 0) return { reply: { kind: 'none' }, jobs };
-    const nowMs = this.#clock.nowMs();
-    return { reply: { kind: 'jobs', jobs: jobs.flatMap((job) => takenJob(job, nowMs)) }, jobs };
+    const handed = await this.#handOut.open(
+      await this.#dispatchers.take(endpointId, { hostId, workerId, slots, waitMs }),
+    );
+    if (handed.length === 0) return { reply: { kind: 'none' }, jobs: [] };
+    return { reply: { kind: 'jobs', jobs: handed.map(({ taken }) => taken) }, jobs: handed.map(({ job }) => job) };
   }
 
   /** Ends what this router holds for a worker that takes no more. */
@@ -53,23 +64,4 @@ export class Taking {
   async #isDraining(hostId: HostId): Promise<boolean> {
     return (await this.#directory.findHost(hostId))?.isDraining === true;
   }
-}
-
-function takenJob(job: Job, nowMs: number): readonly TakenJob[] {
-  if (job.current === null) return [];
-  return [
-    {
-      endpointId: job.endpointId,
-      jobId: job.id,
-      attempt: job.attempt,
-      token: job.current.token,
-      input: job.input,
-      extras: job.extras,
-      executionTimeoutMs: Math.max(1, job.current.deadlineAtMs - nowMs),
-      expiresInMs: Math.max(1, job.expiresAtMs - nowMs),
-      delayTimeMs: jobTimes(job, nowMs).delayTime,
-      retries: retriesOf(job),
-      traceparent: job.traceparent,
-    },
-  ];
 }

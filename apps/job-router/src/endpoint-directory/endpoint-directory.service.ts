@@ -19,6 +19,12 @@ export interface EndpointDirectoryOptions {
   readonly clock: Clock;
 }
 
+export interface Staffing {
+  readonly assignment: AssignmentSnapshot | null;
+  /** Infinite where it is not known. */
+  readonly workersMax: number;
+}
+
 /** What this router knows of the control plane: endpoints, keys, hosts and where workers are. */
 export class EndpointDirectory {
   readonly #snapshots: ControlPlaneSnapshots;
@@ -85,6 +91,20 @@ export class EndpointDirectory {
     const known = placementOf(this.#snapshots.assignments.get(endpointId), worker);
     if (known !== 'not-placed') return known;
     return placementOf(await this.#assignments.fetch(endpointId), worker);
+  }
+
+  /** Workers of the endpoint that are up and take jobs, as far as memory knows: nobody is asked. */
+  readyWorkers(endpointId: EndpointId): number {
+    return countWorkers(this.#snapshots.assignments.get(endpointId) ?? null).ready;
+  }
+
+  /** What memory knows of the endpoint's workers, and how many it may have: nobody is asked. */
+  staffing(endpointId: EndpointId): Staffing {
+    const { assignments, endpoints } = this.#snapshots;
+    return {
+      assignment: assignments.get(endpointId) ?? null,
+      workersMax: endpoints.get(endpointId)?.workersMax ?? Number.POSITIVE_INFINITY,
+    };
   }
 
   /** The endpoint's workers by what they do. */

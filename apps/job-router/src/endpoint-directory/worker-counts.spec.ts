@@ -38,6 +38,12 @@ describe('the workers of /health', () => {
   });
 });
 
+test('wanted workers without a place are throttled', () => {
+  const unplaced = { count: 3, reason: 'vcpu', detail: '', sinceMs: 0, hosts: [] };
+  const outlook = { desired: 3, scaling: { reason: 'demand', sinceMs: 0 }, coming: [], unplaced };
+  expect(countWorkers({ ...assignment(), outlook })).toMatchObject({ throttled: 3, initializing: 0 });
+});
+
 describe('the place of a worker', () => {
   const worker = { hostId: HOST, workerId: 'w0' as WorkerId };
 

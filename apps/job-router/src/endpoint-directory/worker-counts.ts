@@ -7,6 +7,7 @@ export interface WorkerCounts {
   readonly initializing: number;
   /** Up and taking jobs: idle or busy. */
   readonly ready: number;
+  /** Wanted, and no host has a place for them. */
   readonly throttled: number;
   readonly unhealthy: number;
 }
@@ -29,9 +30,9 @@ const KIND_OF_PHASE: Readonly<
 const isReady = ({ phase, isDraining }: AssignedWorker): boolean =>
   !isDraining && (phase === 'idle' || phase === 'busy');
 
-/** Workers that are wanted and have no host yet are in no assignment, so `throttled` is 0 as far as a router knows. */
 export function countWorkers(assignment: AssignmentSnapshot | null): WorkerCounts {
-  const counts = { idle: 0, running: 0, initializing: 0, ready: 0, throttled: 0, unhealthy: 0 };
+  const throttled = assignment?.outlook?.unplaced?.count ?? 0;
+  const counts = { idle: 0, running: 0, initializing: 0, ready: 0, throttled, unhealthy: 0 };
   for (const worker of assignment?.workers ?? []) {
     const kind = KIND_OF_PHASE[worker.phase];
     if (kind !== null) counts[kind] += 1;

@@ -26,14 +26,14 @@ export class JobMaintenanceModule {}
 
 function composeMaintenance(platform: Platform, view: JobView, inputs: MaintenanceInputs): JobMaintenance {
   const { store, metrics, logger } = platform;
-  const { survey, leases, deletedEndpoints } = inputs;
+  const { survey, leases, deletedEndpoints, pendingDeliveries } = inputs;
   const observer = maintenanceObserver(metrics, logger);
   const parts = { store, view, observer };
   const maintenance = new JobMaintenance({
     ticketer: new Ticketer({ ...parts, survey }),
     reaper: new Reaper({ ...parts, leases }),
     expirer: new Expirer(parts),
-    pruner: new Pruner({ ...parts, survey, deletedEndpoints }),
+    pruner: new Pruner({ ...parts, survey, deletedEndpoints, pendingDeliveries }),
     clock: platform.clock,
     isViewWhole: () => inputs.isViewWhole,
     observer,

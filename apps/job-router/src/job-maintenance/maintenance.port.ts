@@ -35,11 +35,17 @@ export interface DeletedEndpoints {
   onDeleted(listener: () => void): void;
 }
 
+/** Jobs of whose end somebody is still to be told, with their payloads. */
+export interface PendingDeliveries {
+  pending(): Iterable<JobKey>;
+}
+
 /** What maintenance looks at besides the view. */
 export abstract class MaintenanceInputs {
   abstract readonly survey: StoreSurvey;
   abstract readonly leases: LeaseOutlook;
   abstract readonly deletedEndpoints: DeletedEndpoints;
+  abstract readonly pendingDeliveries: PendingDeliveries;
   /** False while the view of jobs may miss something. */
   abstract get isViewWhole(): boolean;
 }

@@ -3,7 +3,13 @@ import { cancel, readJob, type JobStore } from '@berth/jobs';
 import type { JobSighting, JobView } from '../job-view/job-view.service.js';
 import { findOrphans } from './find-orphans.js';
 import { attemptName } from './find-ticketless.js';
-import type { Attachment, DeletedEndpoints, StoreSurvey, WaitingTicket } from './maintenance.port.js';
+import type {
+  Attachment,
+  DeletedEndpoints,
+  PendingDeliveries,
+  StoreSurvey,
+  WaitingTicket,
+} from './maintenance.port.js';
 import { mendEach, type MaintenanceObserver } from './mend.js';
 
 export const PRUNER = 'job.pruner';
@@ -13,6 +19,7 @@ export interface PrunerOptions {
   readonly view: JobView;
   readonly survey: StoreSurvey;
   readonly deletedEndpoints: DeletedEndpoints;
+  readonly pendingDeliveries: PendingDeliveries;
   readonly observer: MaintenanceObserver;
 }
 
@@ -71,10 +78,12 @@ export class Pruner {
   }
 
   async #pruneAttachments(signal: AbortSignal): Promise<void> {
-    const { view, survey, store, observer } = this.#options;
+    const { view, survey, store, observer, pendingDeliveries } = this.#options;
+    const untold = new Set([...pendingDeliveries.pending()].map(({ endpointId, jobId }) => `${endpointId}/${jobId}`));
     const { ripe, sinceMs } = findOrphans(await listed(survey.attachments()), this.#attachmentsSinceMs, {
       nameOf: ({ endpointId, jobId, attempt }) => `${endpointId}/${attemptName({ jobId, attempt: attempt ?? 0 })}`,
-      hasOwner: (attachment) => isOwned(view.find(attachment), attachment),
+      hasOwner: (attachment) =>
+        isOwned(view.find(attachment), attachment) || untold.has(`${attachment.endpointId}/${attachment.jobId}`),
       nowMs: store.clock.monotonicMs(),
     });
     this.#attachmentsSinceMs = sinceMs;
@@ -86,6 +95,8 @@ export class Pruner {
     const key = { endpointId, jobId };
     const job = await readJob(store, key);
     if (job === null) {
+      // Whoever is still to be told of its end is sent the payloads too.
+      if ((await store.deliveries.list(key)).some(({ outcome }) => outcome === null)) return;
       await (attempt === null ? store.blobs.removeAll(key) : store.chunks.removeAll(key));
       observer.mended('attachment-orphaned', key);
     } else if (attempt !== null && attempt < job.attempt) {

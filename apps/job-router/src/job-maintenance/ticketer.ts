@@ -1,4 +1,4 @@
-import { putTicket, readJob, type JobStore } from '@berth/jobs';
+import { mendTicket, readJob, type JobStore } from '@berth/jobs';
 import type { JobSighting, JobView } from '../job-view/job-view.service.js';
 import { TICKET_TRUST_MS, attemptName, jobsToCheck } from './find-ticketless.js';
 import type { StoreSurvey } from './maintenance.port.js';
@@ -44,6 +44,6 @@ export class Ticketer {
     const job = await readJob(store, seen);
     if (job === null) view.remove(seen, store.clock.nowMs());
     if (job?.state !== 'IN_QUEUE' || job.attempt !== seen.attempt) return;
-    if (await putTicket(store, job)) observer.mended('ticket-missing', seen);
+    if (await mendTicket(store, job)) observer.mended('ticket-missing', seen);
   }
 }

@@ -1,17 +1,25 @@
 import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
-import type { RawJson } from '@berth/domain';
+import type { JobKey, RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { jobKeyFrom } from '../ids.js';
+import { JobOperation } from '../job-rate-limits/job-operation.port.js';
 import { Platform } from '../platform.port.js';
-import { parseWait } from '../wait.js';
-import { JobStream } from './job-stream.service.js';
-import { ReaderCursors } from './reader-cursors.js';
-import { formatCursor, parseCursor } from './stream-cursor.js';
-
-import { chooseRendering, renderStream } from './stream-rendering.js';
+import { parseWait, type Wait } from '../wait.js';
+import { EventStreams } from './event-streams.service.js';
+import { JobStream, type StreamBatch } from './job-stream.service.js';
+import { ReaderPlaces } from './reader-places.js';
+import { GIVEN_START, formatCursor, givenCursor, type GivenCursor } from './stream-cursor.js';
+import {
+  chooseRendering,
+  renderStream,
+  shownStatus,
+  type StreamAsker,
+  type StreamRendering,
+} from './stream-rendering.js';
+import { StreamedAnswers } from './streamed-answers.service.js';
 
 /** An empty stream is held this long by default: below the 10 s after which one official client gives up. */
 const HOLD_DEFAULT_MS = 8_000;
@@ -26,57 +34,93 @@ type StreamRequest = FastifyRequest<{
   Querystring: { readonly wait?: unknown; readonly format?: unknown; readonly cursor?: unknown };
 }>;
 
-/** `/stream`: one reading, two renderings (wire contract 2.7). */
+/** One read by somebody who asked for JSON. */
+interface PlainRead {
+  readonly key: JobKey;
+  readonly asker: StreamAsker;
+  readonly rendering: Exclude<StreamRendering, 'events'>;
+}
+
+/** `/stream`: one reading, three renderings (wire contract 2.7). */
 @Controller('v2/:endpointId/stream')
 export class JobStreamController {
   constructor(
     private readonly directory: EndpointDirectory,
     private readonly stream: JobStream,
-    private readonly cursors: ReaderCursors,
+    private readonly events: EventStreams,
+    private readonly places: ReaderPlaces,
+    private readonly answers: StreamedAnswers,
     private readonly platform: Platform,
   ) {}
 
   @Get(':jobId')
   @Header('content-type', 'application/json; charset=utf-8')
-  @Header('vary', 'Content-Type, User-Agent')
+  @Header('vary', 'Accept, Content-Type, User-Agent')
   @RequireScope('jobs:read')
+  @JobOperation('stream')
   async read(
     @CurrentCaller() caller: Caller,
     @Req() request: StreamRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RawJson> {
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { endpointId, jobId } = request.params;
     addToLogContext({ endpointId, jobId });
     await this.directory.authorizeQueue(caller, endpointId, 'jobs:read');
     const key = jobKeyFrom(endpointId, jobId);
-    const { query, headers, method, body } = request;
-    const asker = {
-      format: query.format,
-      method,
-      contentType: headers['content-type'],
-      userAgent: headers['user-agent'],
-      hasBody: typeof body === 'string' && body !== '',
-    };
+    const asker = askerOf(request);
     const rendering = chooseRendering(asker, this.platform.settings.streamFormat);
-    const isReplay = query.cursor !== undefined;
-    const cursor = isReplay ? parseCursor(query.cursor) : this.cursors.read(key, caller.keyId);
-    const batch = await this.stream.read(key, cursor, parseWait(query.wait, HOLD_DEFAULT_MS, reply));
-    // Only what has left for the reader moves its place: a connection that breaks costs nobody a chunk.
-    if (!isReplay) reply.raw.once('finish', () => this.cursors.advance(key, caller.keyId, batch.next));
-    void reply.header('berth-job-status', batch.status).header('berth-next-cursor', formatCursor(batch.next));
-    return renderStream(batch, rendering);
+    const given = givenCursor(request.query.cursor, request.headers['last-event-id']);
+    if (rendering === 'events') return this.events.serve(reply, key, given ?? GIVEN_START);
+    const wanted = { key, asker, rendering };
+    return given === null ? this.readOn(wanted, caller.keyId, reply) : this.replay(wanted, given, reply);
   }
 
   @Post(':jobId')
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
-  @Header('vary', 'Content-Type, User-Agent')
+  @Header('vary', 'Accept, Content-Type, User-Agent')
   @RequireScope('jobs:read')
+  @JobOperation('stream')
   readByPost(
     @CurrentCaller() caller: Caller,
     @Req() request: StreamRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RawJson> {
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.read(caller, request, reply);
   }
+
+  /** Changes nothing: the reader knows its place. */
+  private async replay(wanted: PlainRead, cursor: GivenCursor, reply: FastifyReply): Promise<void> {
+    const batch = await this.stream.read(wanted.key, cursor, waitOf(reply));
+    await reply.send(answerOf(wanted, batch, reply));
+  }
+
+  /** The reader's place moves on once the chunks have left, and before it can know that it has them all. */
+  private async readOn(wanted: PlainRead, keyId: string, reply: FastifyReply): Promise<void> {
+    const reader = { ...wanted.key, keyId };
+    const place = await this.places.find(reader);
+    const batch = await this.stream.read(wanted.key, place.cursor, waitOf(reply));
+    await this.answers.send(reply, answerOf(wanted, batch, reply), () =>
+      this.places.advance(reader, place, batch.next),
+    );
+  }
+}
+
+function askerOf({ body, headers, method, query }: StreamRequest): StreamAsker {
+  return {
+    format: query.format,
+    method,
+    accept: headers.accept,
+    contentType: headers['content-type'],
+    userAgent: headers['user-agent'],
+    hasBody: typeof body === 'string' && body !== '',
+  };
+}
+
+const waitOf = (reply: FastifyReply): Wait =>
+  parseWait((reply.request as StreamRequest).query.wait, HOLD_DEFAULT_MS, reply);
+
+function answerOf({ asker, rendering }: PlainRead, batch: StreamBatch, reply: FastifyReply): RawJson {
+  void reply.header('berth-job-status', batch.status).header('berth-next-cursor', formatCursor(batch.next));
+  return renderStream({ ...batch, status: shownStatus(batch.status, asker) }, rendering);
 }

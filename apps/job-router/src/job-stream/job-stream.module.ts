@@ -1,23 +1,49 @@
 import { Module } from '@nestjs/common';
+import { BodyBudget } from '../body-budget.js';
 import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
 import { JobReader } from '../jobs/job-reader.service.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { Platform } from '../platform.port.js';
+import { EventStreams } from './event-streams.service.js';
 import { JobStreamController } from './job-stream.controller.js';
 import { JobStream } from './job-stream.service.js';
-import { ReaderCursors } from './reader-cursors.js';
+import { streamMetrics } from './metrics.js';
+import { ReaderPlaces } from './reader-places.js';
+import { SharedCursors } from './shared-cursors.port.js';
+import { StreamedAnswers } from './streamed-answers.service.js';
 
-/** Serves stream chunks. */
+/** Serves stream chunks. Needs `SharedCursors`. */
 @Module({
   imports: [EndpointDirectoryModule, JobsModule],
   controllers: [JobStreamController],
   providers: [
-    ReaderCursors,
+    {
+      provide: ReaderPlaces,
+      inject: [SharedCursors, Platform],
+      useFactory: (cursors: SharedCursors, { logger }: Platform) => new ReaderPlaces(cursors, logger),
+    },
     {
       provide: JobStream,
       inject: [Platform, JobReader],
       useFactory: ({ store }: Platform, reader: JobReader) => new JobStream(store, reader),
     },
+    {
+      provide: StreamedAnswers,
+      inject: [Platform],
+      useFactory: ({ metrics }: Platform) => {
+        const budget = new BodyBudget();
+        const answers = new StreamedAnswers({ budget });
+        streamMetrics(metrics, answers, budget);
+        return answers;
+      },
+    },
+    {
+      provide: EventStreams,
+      inject: [JobStream, JobReader, StreamedAnswers],
+      useFactory: (stream: JobStream, reader: JobReader, answers: StreamedAnswers) =>
+        new EventStreams({ stream, reader, answers }),
+    },
   ],
+  exports: [JobStream, StreamedAnswers],
 })
 export class JobStreamModule {}

@@ -9,11 +9,10 @@ import {
 } from '@berth/domain';
 import { cancel, finishAttempt, giveUpAttempt, submitJob, takeTicket, ticketOf, type JobStore } from '@berth/jobs';
 import { BrokerModel, ManualClock, SeededRandom, letRun, modelStore, openGate } from '@berth/testing';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { JobNotices } from '../jobs/job-notices.port.js';
 import { JobReader } from '../jobs/job-reader.service.js';
-import { JobStream } from './job-stream.service.js';
-import { ReaderCursors } from './reader-cursors.js';
+import { JobStream, type StreamBatch } from './job-stream.service.js';
 import { STREAM_START } from './stream-cursor.js';
 
 const KEY = { endpointId: 'ep' as EndpointId, jobId: 'job' as JobId };
@@ -24,6 +23,7 @@ let clock: ManualClock;
 let store: JobStore;
 let ring: () => void;
 let stream: JobStream;
+let notices: JobNotices;
 let token: string;
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ beforeEach(async () => {
     random: new SeededRandom(3),
   };
   ring = () => undefined;
-  const notices: JobNotices = {
+  notices = {
     watch: () => {
       let wake = new AbortController();
       ring = () => {
@@ -53,7 +53,7 @@ beforeEach(async () => {
     },
     ring: () => undefined,
   };
-  stream = new JobStream(store, new JobReader(store, notices));
+  stream = new JobStream(store, new JobReader(store, notices, { of: () => null }));
   const job = await submitJob(store, KEY.jobId, {
     endpointId: KEY.endpointId,
     accountId: 'account' as AccountId,
@@ -61,6 +61,7 @@ beforeEach(async () => {
     input: encodeJson({}),
     extras: encodeJson({}),
     sealedExtras: null,
+    reservation: null,
     webhook: null,
     executionTimeoutMs: 60_000,
     ttlMs: 3_600_000,
@@ -171,14 +172,107 @@ describe('reading a stream', () => {
   });
 });
 
-describe('the places of readers without a cursor', () => {
-  test('move forward only, by job and key', () => {
-    const cursors = new ReaderCursors();
-    cursors.advance(KEY, 'a', { attempt: 1, index: 5 });
-    cursors.advance(KEY, 'a', { attempt: 1, index: 3 });
-    expect(cursors.read(KEY, 'a')).toEqual({ attempt: 1, index: 5 });
-    expect(cursors.read(KEY, 'b')).toEqual(STREAM_START);
-    cursors.advance(KEY, 'a', { attempt: 2, index: 1 });
-    expect(cursors.read(KEY, 'a')).toEqual({ attempt: 2, index: 1 });
+describe('following a stream', () => {
+  const PULSE_MS = 15_000;
+  let gone: AbortController;
+  let isOver: boolean;
+
+  beforeEach(() => {
+    gone = new AbortController();
+    isOver = false;
+  });
+
+  /** What a follower was told so far, until it is over. */
+  const followFrom = (cursor = STREAM_START): { readonly told: StreamBatch[]; readonly done: Promise<void> } => {
+    const told: StreamBatch[] = [];
+    const watch = notices.watch(KEY);
+    const following = { watch, signal: gone.signal, isOver: () => isOver, pulseMs: PULSE_MS };
+    const done = (async () => {
+      for await (const batch of stream.follow(KEY, cursor, following)) told.push(batch);
+    })();
+    return { told, done };
+  };
+
+  test('tells each chunk as it comes, before the next is there, and the end after the last', async () => {
+    const { told, done } = followFrom();
+    for (const index of [0, 1, 2]) {
+      await letRun();
+      await append(index);
+      ring();
+      await letRun();
+      expect(outputs(told.flatMap(({ chunks }) => chunks)).at(-1)).toBe(index);
+    }
+    await finish(3);
+    ring();
+    await clock.advance(100);
+    await done;
+    expect(told.at(-1)).toMatchObject({ status: 'COMPLETED', chunks: [], next: { attempt: 1, index: 3 } });
+  });
+
+  test('reads the record once, not for each chunk, while chunks keep coming', async () => {
+    const { done } = followFrom();
+    await letRun();
+    let reads = 0;
+    const { read } = store.records;
+    jest.spyOn(store.records, 'read').mockImplementation((key) => {
+      reads += 1;
+      return read(key);
+    });
+    for (let index = 0; index < 50; index += 1) {
+      await append(index);
+      ring();
+      await letRun();
+    }
+    expect(reads).toBe(0);
+    gone.abort();
+    await done;
+  });
+
+  test('begins anew with another attempt and says so by a batch of its own', async () => {
+    const { told, done } = followFrom();
+    await letRun();
+    await append(0);
+    ring();
+    await letRun();
+    await giveUpAttempt(store, { ...KEY, attempt: 1, token, reason: 'drained', isCharged: false });
+    ring();
+    await clock.advance(1_000);
+    expect(told.at(-1)).toMatchObject({ status: 'IN_QUEUE', chunks: [], next: { attempt: 2, index: 0 } });
+    token = await take(2);
+    await append(0, 2);
+    ring();
+    await clock.advance(1_000);
+    expect(told.at(-1)).toMatchObject({ status: 'IN_PROGRESS', next: { attempt: 2, index: 1 } });
+    gone.abort();
+    await done;
+  });
+
+  test('a silent stream has a pulse', async () => {
+    const { told, done } = followFrom({ attempt: 1, index: 0 });
+    await clock.advance(3 * PULSE_MS + 500);
+    expect(told.map(({ chunks }) => chunks.length)).toEqual([0, 0, 0]);
+    gone.abort();
+    await done;
+  });
+
+  test('ends at once when its listener goes, and without a final status when it is to go elsewhere', async () => {
+    const first = followFrom();
+    await letRun();
+    gone.abort();
+    await first.done;
+    gone = new AbortController();
+    const second = followFrom();
+    await letRun();
+    isOver = true;
+    ring();
+    await second.done;
+    expect(second.told.map(({ status }) => status)).toEqual(['IN_PROGRESS']);
+  });
+
+  test('of a job that goes meanwhile is an error', async () => {
+    const { done } = followFrom();
+    const ended = expect(done).rejects.toMatchObject({ code: 'job-not-found' });
+    await clock.advance(3_600_001);
+    await ended;
   });
 });

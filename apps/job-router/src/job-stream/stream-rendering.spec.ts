@@ -1,11 +1,12 @@
 import { PlatformError, toRawJson } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
-import { formatCursor, parseCursor } from './stream-cursor.js';
-import { chooseRendering, renderChunk, renderStream, type StreamAsker } from './stream-rendering.js';
+import { formatCursor, formatEndCursor, givenCursor } from './stream-cursor.js';
+import { chooseRendering, renderChunk, renderStream, shownStatus, type StreamAsker } from './stream-rendering.js';
 
 const CURL: StreamAsker = {
   format: undefined,
   method: 'GET',
+  accept: '*/*',
   contentType: undefined,
   userAgent: 'curl/8',
   hasBody: false,
@@ -23,6 +24,12 @@ describe('the rendering of a stream', () => {
     ['array', { format: 'array', method: 'POST' }],
     ['object', { format: 'object' }],
     ['array', { format: '' }],
+    ['events', { accept: 'text/event-stream' }],
+    ['events', { accept: 'application/json;q=0.5, Text/Event-Stream;q=1' }],
+    ['events', { accept: 'text/event-stream', method: 'POST', contentType: 'application/json' }],
+    ['array', { accept: 'text/event-stream-like' }],
+    ['object', { accept: 'text/event-stream', format: 'object' }],
+    ['events', { format: 'sse' }],
   ] as const)('is %s for %j', (rendering, asker) => {
     expect(chooseRendering({ ...CURL, ...asker }, 'array')).toBe(rendering);
   });
@@ -68,12 +75,39 @@ describe('a whole answer', () => {
   });
 });
 
-describe('a cursor', () => {
-  test('comes back as it went', () => {
-    expect(parseCursor(formatCursor({ attempt: 3, index: 70_000 }))).toEqual({ attempt: 3, index: 70_000 });
+describe('the status of a cancelled job', () => {
+  test.each([
+    ['FAILED', { userAgent: 'python-requests/2.32.3' }],
+    ['FAILED', { userAgent: 'Python/3.11 aiohttp/3.9.1' }],
+    ['CANCELLED', { userAgent: 'RunPod-JS-SDK/1.1.2 (node)' }],
+    ['CANCELLED', { userAgent: 'Go-http-client/1.1' }],
+    ['CANCELLED', { userAgent: 'python-requests/2.32.3', format: 'object' }],
+  ] as const)('is shown as %s to %j', (shown, asker) => {
+    expect(shownStatus('CANCELLED', { ...CURL, ...asker })).toBe(shown);
   });
 
-  test.each(['', 'a1', '1-2', 'a-1-2', 'a1-x', ['a1-2'], undefined, 'a1-99999999999'])('%j is refused', (text) => {
-    expect(() => parseCursor(text)).toThrow(PlatformError);
+  test('no other status is changed', () => {
+    expect(shownStatus('COMPLETED', { ...CURL, userAgent: 'python-requests/2' })).toBe('COMPLETED');
+  });
+});
+
+describe('a cursor', () => {
+  const cursor = { attempt: 3, index: 70_000 };
+
+  test('comes back as it went, by query or header', () => {
+    expect(givenCursor(formatCursor(cursor), undefined)).toEqual({ ...cursor, isEnd: false });
+    expect(givenCursor(undefined, formatEndCursor(cursor))).toEqual({ ...cursor, isEnd: true });
+    expect(givenCursor(undefined, '')).toBeNull();
+  });
+
+  test('of the header counts: a browser connects again with the address that it began with', () => {
+    expect(givenCursor('a1-0', 'a1-7')).toMatchObject({ index: 7 });
+  });
+
+  test.each(['', 'a1', '1-2', 'a-1-2', 'a1-x', ['a1-2'], 'a1-99999999999', 'a1-2-END'])('%j is refused', (text) => {
+    expect(() => givenCursor(text, undefined)).toThrow(expect.objectContaining({ code: 'invalid-query' }));
+    if (text !== '') {
+      expect(() => givenCursor(undefined, text)).toThrow(expect.objectContaining({ code: 'invalid-header' }));
+    }
   });
 });

@@ -1,31 +1,47 @@
 import { PlatformError, encodeJson, sliceMembers, type JobState, type RawJson } from '@berth/domain';
 import { arrayText, objectText } from '../json-text.js';
 
-/** `array`: the specified one. `object`: `{status, stream}`, which every official client reads (wire contract 2.7). */
-export type StreamRendering = 'array' | 'object';
+/**
+ * `array`: the specified one. `object`: `{status, stream}`, which every official client reads (wire contract 2.7).
+ * `events`: server-sent events, until the job ends.
+ */
+export type StreamRendering = 'array' | 'object' | 'events';
 
 export interface StreamAsker {
   /** Query parameter `format`. */
   readonly format: unknown;
   readonly method: string;
+  readonly accept: string | undefined;
   readonly contentType: string | undefined;
   readonly userAgent: string | undefined;
   readonly hasBody: boolean;
 }
 
 const OFFICIAL_AGENT = 'RunPod-JS-SDK/';
+const EVENT_STREAM = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
+
+const FORMATS: ReadonlyMap<unknown, StreamRendering> = new Map<unknown, StreamRendering>([
+  ['array', 'array'],
+  ['object', 'object'],
+  ['sse', 'events'],
+]);
 
 /**
- * Chooses as wire contract 2.7 orders: what the query says; then what tells an official client apart, all of which post
- * or send a JSON content type with no body; then the default of this installation.
+ * Chooses as wire contract 2.7 orders: what the query says; then events for whoever accepts them; then what tells an
+ * official client apart, all of which post or send a JSON content type with no body; then the default of this
+ * installation.
  *
  * @throws PlatformError `invalid-query`
  */
 export function chooseRendering(asker: StreamAsker, byDefault: StreamRendering): StreamRendering {
-  const { format } = asker;
-  if (format === 'array' || format === 'object') return format;
-  if (format === undefined || format === '') return isOfficialClient(asker) ? 'object' : byDefault;
-  const failure = 'format: must be array or object';
+  const { format, accept = '' } = asker;
+  const named = FORMATS.get(format);
+  if (named !== undefined) return named;
+  if (format === undefined || format === '') {
+    if (EVENT_STREAM.test(accept)) return 'events';
+    return isOfficialClient(asker) ? 'object' : byDefault;
+  }
+  const failure = 'format: must be array, object or sse';
   throw new PlatformError('invalid-query', failure, { errors: [failure] });
 }
 
@@ -33,6 +49,16 @@ function isOfficialClient({ method, contentType = '', userAgent = '', hasBody }:
   const isBodylessJson = !hasBody && /^application\/json\b/i.test(contentType.trim());
   return method === 'POST' || isBodylessJson || userAgent.startsWith(OFFICIAL_AGENT);
 }
+
+/** What the official Python client is called, whichever library it sends with. */
+const PYTHON = /python/i;
+
+/**
+ * The status that an object tells. The official Python client knows no `CANCELLED` in `stream()` and would ask for ever
+ * (wire contract 2.7), so it reads `FAILED` there, and the truth everywhere else.
+ */
+export const shownStatus = (status: JobState, { format, userAgent = '' }: StreamAsker): JobState =>
+  status === 'CANCELLED' && format === undefined && PYTHON.test(userAgent) ? 'FAILED' : status;
 
 /**
  * One chunk for a client: what the worker posted, with `metrics` where it posted none. A posted value without `output`
@@ -57,7 +83,10 @@ export interface StreamAnswer {
   readonly chunks: readonly RawJson[];
 }
 
-export function renderStream({ status, error, chunks }: StreamAnswer, rendering: StreamRendering): RawJson {
+export function renderStream(
+  { status, error, chunks }: StreamAnswer,
+  rendering: Exclude<StreamRendering, 'events'>,
+): RawJson {
   const stream = arrayText(chunks.map(renderChunk));
   if (rendering === 'array') return stream;
   const members: [string, RawJson][] = [

@@ -1,6 +1,7 @@
-import type { Demand, JobId, JobState } from '@berth/domain';
+import type { Demand, JobId, JobState, PageKey } from '@berth/domain';
 import { isLive, type JobSighting } from './job-sighting.js';
 import { Pace } from './pace.js';
+import { QueueOrder, type QueuePlace } from './queue-order.js';
 
 /** Counted since the feed's oldest event. */
 interface JobCounters {
@@ -29,8 +30,14 @@ export class EndpointJobs {
   readonly #jobs = new Map<JobId, JobSighting>();
   readonly #queuedNormal = new Map<JobId, JobSighting>();
   readonly #queuedLow = new Map<JobId, JobSighting>();
+  readonly #normalOrder = new QueueOrder();
+  readonly #lowOrder = new QueueOrder();
+  /** All jobs by submission, which stands in the place of queueing. */
+  readonly #bySubmission = new QueueOrder();
   readonly #runningNormal = new Map<JobId, JobSighting>();
   readonly #runningLow = new Map<JobId, JobSighting>();
+  /** Ended jobs with a webhook of which it is not known yet that somebody is to be told. */
+  readonly #untold = new Map<JobId, JobSighting>();
   readonly #counters = { completed: 0, failed: 0, cancelled: 0, timedOut: 0, retried: 0 };
   readonly #pace = new Pace();
 
@@ -40,7 +47,8 @@ export class EndpointJobs {
     if (before !== undefined && before.recordSequence >= sighting.recordSequence) return false;
     this.#unlist(sighting.jobId);
     this.#jobs.set(sighting.jobId, sighting);
-    if (isLive(sighting)) this.#listFor(sighting).set(sighting.jobId, sighting);
+    if (before === undefined) this.#bySubmission.add(submissionOf(sighting));
+    this.#list(sighting);
     this.#count(before, sighting);
     return true;
   }
@@ -52,11 +60,30 @@ export class EndpointJobs {
   /** The job's record is gone. Its part in the counters stays. */
   forget(jobId: JobId): void {
     this.#unlist(jobId);
+    const job = this.#jobs.get(jobId);
+    if (job !== undefined) this.#bySubmission.remove(submissionOf(job));
     this.#jobs.delete(jobId);
   }
 
   get size(): number {
     return this.#jobs.size;
+  }
+
+  /** All jobs below a place in the order of submission, the latest first. To be walked at once. */
+  *newestFirst(below: PageKey | null): Generator<JobSighting> {
+    for (const { jobId } of this.#bySubmission.backwards(below === null ? null : submissionOf(below))) {
+      const job = this.#jobs.get(jobId);
+      if (job !== undefined) yield job;
+    }
+  }
+
+  untold(): Iterable<JobSighting> {
+    return this.#untold.values();
+  }
+
+  /** A delivery of this end of the job exists, or none is wanted. */
+  markTold(jobId: JobId, attempt: number): void {
+    if (this.#untold.get(jobId)?.attempt === attempt) this.#untold.delete(jobId);
   }
 
   *queued(): Generator<JobSighting> {
@@ -84,7 +111,7 @@ export class EndpointJobs {
       queuedLow: this.#queuedLow.size,
       running: this.#runningNormal.size + this.#runningLow.size,
       runningLow: this.#runningLow.size,
-      oldestQueuedAtMs: this.#oldestQueuedAtMs(),
+      oldestQueuedAtMs: this.#normalOrder.first?.queuedAtMs ?? null,
       endedLastMinute: pace.ended,
       executionMsLastMinute: pace.executionMs,
     };
@@ -96,11 +123,27 @@ export class EndpointJobs {
     return inQueue + inProgress + this.#pace.read(nowMs).ended > 0;
   }
 
-  /** After an interruption jobs are told in the order of their shards, so the first that was listed need not be it. */
-  #oldestQueuedAtMs(): number | null {
-    let oldestMs = Number.POSITIVE_INFINITY;
-    for (const { queuedAtMs } of this.#queuedNormal.values()) oldestMs = Math.min(oldestMs, queuedAtMs);
-    return oldestMs === Number.POSITIVE_INFINITY ? null : oldestMs;
+  /**
+   * The job's place in start order, from 1: jobs of one priority start in the order in which they were queued, those of
+   * low priority after all others. Told for a job that has not been seen here yet, too.
+   */
+  positionOf(place: QueuePlace, isLowPriority: boolean): number {
+    return (
+      1 + (isLowPriority ? this.#normalOrder.size + this.#lowOrder.before(place) : this.#normalOrder.before(place))
+    );
+  }
+
+  #list(sighting: JobSighting): void {
+    if (!isLive(sighting)) {
+      if (sighting.hasWebhook) this.#untold.set(sighting.jobId, sighting);
+      return;
+    }
+    this.#listFor(sighting).set(sighting.jobId, sighting);
+    if (sighting.state === 'IN_QUEUE') this.#orderOf(sighting).add(sighting);
+  }
+
+  #orderOf({ isLowPriority }: JobSighting): QueueOrder {
+    return isLowPriority ? this.#lowOrder : this.#normalOrder;
   }
 
   #listFor({ state, isLowPriority }: JobSighting): Map<JobId, JobSighting> {
@@ -109,7 +152,10 @@ export class EndpointJobs {
   }
 
   #unlist(jobId: JobId): void {
+    const listed = this.#jobs.get(jobId);
+    if (listed?.state === 'IN_QUEUE') this.#orderOf(listed).remove(listed);
     for (const list of [this.#queuedNormal, this.#queuedLow, this.#runningNormal, this.#runningLow]) list.delete(jobId);
+    this.#untold.delete(jobId);
   }
 
   /** Versions in between may never be seen, so requeues are counted by the attempt's growth. */
@@ -122,3 +168,5 @@ export class EndpointJobs {
     if (endedAtMs !== null && startedAtMs !== null) this.#pace.add(endedAtMs, Math.max(0, endedAtMs - startedAtMs));
   }
 }
+
+const submissionOf = ({ createdAtMs, jobId }: PageKey): QueuePlace => ({ queuedAtMs: createdAtMs, jobId });

@@ -5,6 +5,8 @@ import type { JobSighting } from './job-sighting.js';
 export interface JobFeedListener {
   changed(sighting: JobSighting): void;
   removed(key: JobKey): void;
+  /** It left the queue at a caller's word. */
+  purged(key: JobKey): void;
 }
 
 /** Every change of every job, and everything that is there when it begins; and the way on for what is made of it. */

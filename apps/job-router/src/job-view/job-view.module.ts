@@ -21,6 +21,9 @@ import { viewMetrics } from './metrics.js';
           removed: (key) => {
             view.remove(key, clock.nowMs());
           },
+          purged: (key) => {
+            view.purge(key);
+          },
         });
         return view;
       },

@@ -1,7 +1,8 @@
-import type { Demand, EndpointId, JobKey } from '@berth/domain';
+import type { Demand, EndpointId, JobKey, PageKey } from '@berth/domain';
 import { EndpointJobs, type JobCounts } from './endpoint-jobs.js';
 import { ExpiryWheel } from './expiry-wheel.js';
 import { isLive, type JobSighting } from './job-sighting.js';
+import type { QueuePlace } from './queue-order.js';
 
 export type { JobSighting } from './job-sighting.js';
 
@@ -52,6 +53,12 @@ export class JobView {
     if (this.#expired.length > EXPIRED_MAX) this.#expired = this.#expired.slice(-EXPIRED_MAX);
   }
 
+  /** The job left the queue at a caller's word: nobody is to be told of it. */
+  purge({ endpointId, jobId }: JobKey): void {
+    this.#endpoints.get(endpointId)?.forget(jobId);
+    this.#changed.add(endpointId);
+  }
+
   /** Removes jobs whose time to live is over, whether or not the feed has said so yet. */
   expire(nowMs: number): void {
     for (const key of this.#wheel.due(nowMs)) {
@@ -75,6 +82,11 @@ export class JobView {
 
   demand(endpointId: EndpointId, nowMs: number): Demand {
     return (this.#endpoints.get(endpointId) ?? new EndpointJobs()).demand(nowMs);
+  }
+
+  /** Place in start order, from 1, of a job that waits; exact for what this router has seen. O(log n). */
+  positionOf({ endpointId, jobId, queuedAtMs }: JobKey & QueuePlace, isLowPriority: boolean): number {
+    return this.#endpoints.get(endpointId)?.positionOf({ jobId, queuedAtMs }, isLowPriority) ?? 1;
   }
 
   /** Endpoints with any job that waits or runs, or that ended within the last minute. */
@@ -102,8 +114,23 @@ export class JobView {
     for (const jobs of this.#select(endpointId)) yield* jobs.queued();
   }
 
+  /** The endpoint's jobs below a place in the order of submission, the latest first. To be walked at once. */
+  *newestFirst(endpointId: EndpointId, below: PageKey | null): Generator<JobSighting> {
+    for (const jobs of this.#select(endpointId)) yield* jobs.newestFirst(below);
+  }
+
   *running(endpointId?: EndpointId): Generator<JobSighting> {
     for (const jobs of this.#select(endpointId)) yield* jobs.running();
+  }
+
+  /** Ended jobs with a webhook of which it is not known yet that somebody is to be told. */
+  *untold(): Generator<JobSighting> {
+    for (const jobs of this.#endpoints.values()) yield* jobs.untold();
+  }
+
+  /** A delivery of this end of the job exists, or none is wanted. */
+  markTold({ endpointId, jobId, attempt }: JobKey & { readonly attempt: number }): void {
+    this.#endpoints.get(endpointId)?.markTold(jobId, attempt);
   }
 
   /** Jobs that wait or run, for metrics. */

@@ -57,6 +57,18 @@ describe('the view of jobs', () => {
     expect(view.counts(EP)).toMatchObject({ retried: 3, failed: 1, completed: 1, inQueue: 0 });
   });
 
+  test('a purged job is counted nowhere and nobody is to be told of it', () => {
+    const view = viewOf(sighting('a', 'IN_QUEUE'), sighting('b', 'IN_QUEUE', { isLowPriority: true }));
+    view.takeChanged();
+    view.purge({ endpointId: EP, jobId: 'a' as JobId });
+    view.purge({ endpointId: EP, jobId: 'never' as JobId });
+    expect(view.counts(EP)).toMatchObject({ inQueue: 1, inProgress: 0 });
+    expect(view.demand(EP, T)).toMatchObject({ queuedNormal: 0, queuedLow: 1 });
+    expect(view.takeChanged()).toEqual([EP]);
+    view.remove({ endpointId: EP, jobId: 'a' as JobId }, T + 60_000);
+    expect(view.takeExpired(9)).toEqual([]);
+  });
+
   test('an older version that comes late changes nothing', () => {
     const old = sighting('a', 'IN_QUEUE');
     const view = viewOf(sighting('a', 'IN_PROGRESS'));
@@ -113,6 +125,23 @@ describe('the view of jobs', () => {
     expect(view.counts(EP)).toMatchObject({ completed: 1, inQueue: 1, inProgress: 0 });
   });
 
+  test('ended jobs with a webhook are untold until somebody says otherwise of that very end, or they go', () => {
+    const hasWebhook = true;
+    const view = viewOf(
+      sighting('a', 'COMPLETED', { hasWebhook }),
+      sighting('b', 'FAILED', { hasWebhook }),
+      sighting('c', 'IN_PROGRESS', { hasWebhook }),
+      sighting('d', 'COMPLETED'),
+    );
+    const untold = (): readonly string[] => [...view.untold()].map(({ jobId }) => jobId);
+    expect(untold()).toEqual(['a', 'b']);
+    view.markTold({ endpointId: EP, jobId: 'a' as JobId, attempt: 1 });
+    view.markTold({ endpointId: EP, jobId: 'b' as JobId, attempt: 2 });
+    expect(untold()).toEqual(['b']);
+    view.remove({ endpointId: EP, jobId: 'b' as JobId }, T);
+    expect(untold()).toEqual([]);
+  });
+
   test('a record that the feed tells as gone leaves the view', () => {
     const view = viewOf(sighting('a', 'IN_QUEUE'), sighting('b', 'COMPLETED'));
     view.remove({ endpointId: EP, jobId: 'a' as JobId }, T);
@@ -153,5 +182,45 @@ describe('the view of jobs', () => {
     expect(view.counts(EP)).toMatchObject({ inQueue: 0, completed: 0 });
     expect(view.demand(EP, T)).toMatchObject({ queuedNormal: 0, oldestQueuedAtMs: null });
     expect(view.demandingEndpoints(T)).toEqual([]);
+  });
+});
+
+describe('the place in start order', () => {
+  const placeOf = (
+    view: JobView,
+    jobId: string,
+    ...[queuedAtMs, isLowPriority = false]: readonly [number, boolean?]
+  ): number => view.positionOf({ endpointId: EP, jobId: jobId as JobId, queuedAtMs }, isLowPriority);
+
+  test('is by the instant of queueing, whatever the order of sight, and low priority comes after all others', () => {
+    const view = viewOf(
+      sighting('c', 'IN_QUEUE', { queuedAtMs: T + 2 }),
+      sighting('l', 'IN_QUEUE', { queuedAtMs: T, isLowPriority: true }),
+      sighting('a', 'IN_QUEUE', { queuedAtMs: T }),
+      sighting('b', 'IN_QUEUE', { queuedAtMs: T + 1 }),
+    );
+    expect([placeOf(view, 'a', T), placeOf(view, 'b', T + 1), placeOf(view, 'c', T + 2)]).toEqual([1, 2, 3]);
+    expect(placeOf(view, 'l', T, true)).toBe(4);
+    expect(view.demand(EP, T).oldestQueuedAtMs).toBe(T);
+  });
+
+  test('moves up when one before it is taken, cancelled, gone or queued again', () => {
+    const before = ['a', 'b', 'c', 'd'].map((name, n) => sighting(name, 'IN_QUEUE', { queuedAtMs: T + n }));
+    const view = viewOf(...before, sighting('e', 'IN_QUEUE', { queuedAtMs: T + 9 }));
+    const place = (): number => placeOf(view, 'e', T + 9);
+    expect(place()).toBe(5);
+    view.apply(sighting('a', 'IN_PROGRESS'));
+    view.apply(sighting('b', 'CANCELLED'));
+    expect(place()).toBe(3);
+    view.remove({ endpointId: EP, jobId: 'c' as JobId }, T + 10);
+    view.apply(sighting('d', 'IN_QUEUE', { queuedAtMs: T + 10, attempt: 2 }));
+    expect(place()).toBe(1);
+    expect(placeOf(view, 'd', T + 10)).toBe(2);
+  });
+
+  test('is known for a job that has not been seen yet, and for an endpoint without jobs', () => {
+    const view = viewOf(sighting('a', 'IN_QUEUE'), sighting('b', 'IN_QUEUE', { queuedAtMs: T + 5 }));
+    expect(placeOf(view, 'new', T + 3)).toBe(2);
+    expect(placeOf(new JobView(), 'new', T)).toBe(1);
   });
 });

@@ -1,103 +1,149 @@
-import type { EndpointSnapshot } from '@berth/contracts';
-import { EXECUTION_TIMEOUT_DEFAULT_MS, jobKeyOf, retentionMs, type Job, type JobId, type RawJson } from '@berth/domain';
-import { newJobId, submitJob, type JobStore } from '@berth/jobs';
+import type { JobId, JobKey, RawJson } from '@berth/domain';
+import {
+  acceptReserved,
+  newJobId,
+  reservedJobId,
+  submitJob,
+  type ItemOutcome,
+  type JobStore,
+  type Reserved,
+  type ReservedItem,
+} from '@berth/jobs';
+import type { SecretBox } from '@berth/secrets';
 import type { Logger } from '@berth/telemetry';
+import { bodyHash, type KeyedRequest, type KeyedRequests } from '../idempotency/keyed-requests.service.js';
 import { isUnavailable } from '../patiently.js';
 import type { Wait } from '../wait.js';
+import { acceptBatch, type Batch } from './accept-batch.js';
 import { briefBody } from './job-body.js';
-import { parseJobRequest } from './job-request.js';
+import type { IncomingRequest } from './incoming-request.port.js';
+import { parseJobRequest, parseJobRequests, type JobRequest, type WebhookRules } from './job-request.js';
 import type { JobReader } from './job-reader.service.js';
 import type { JobWatch } from './job-notices.port.js';
 import type { JobMetrics } from './metrics.js';
+import { toSubmission } from './submission.js';
 
-/** What came with a request. */
-export interface IncomingRequest {
-  /**
-   * Hands over the body's text, once. Callers of `/runsync` are held long after their body has been stored, and a body
-   * that nobody refers to any more costs nothing.
-   */
-  readonly takeBody: () => string;
-  readonly endpoint: EndpointSnapshot;
-  readonly traceparent: string | null;
+export interface IncomingBatch extends IncomingRequest {
+  /** Told how many jobs the body asks for, before any is accepted. May refuse by throwing. */
+  readonly admit: (size: number) => void;
 }
 
 export interface JobIntakeOptions {
   readonly store: JobStore;
+  readonly keyed: KeyedRequests;
   readonly reader: JobReader;
+  readonly secrets: SecretBox;
+  readonly webhooks: WebhookRules;
   readonly metrics: JobMetrics;
   readonly logger: Logger;
 }
 
 /** Accepts jobs. */
 export class JobIntake {
-  readonly #store: JobStore;
-  readonly #reader: JobReader;
-  readonly #metrics: JobMetrics;
-  readonly #logger: Logger;
+  readonly #options: JobIntakeOptions;
 
-  constructor({ store, reader, metrics, logger }: JobIntakeOptions) {
-    this.#store = store;
-    this.#reader = reader;
-    this.#metrics = metrics;
-    this.#logger = logger;
+  constructor(options: JobIntakeOptions) {
+    this.#options = options;
   }
 
   /** `/run`: accepted once this resolves. */
-  async run(request: IncomingRequest): Promise<RawJson> {
-    const job = await this.#submit(newJobId(this.#store, 'run'), request, null);
-    return briefBody(job);
+  async run(incoming: IncomingRequest): Promise<RawJson> {
+    return briefBody({ id: await this.#accept(incoming, null), state: 'IN_QUEUE' });
   }
 
   /**
    * `/runsync`: the caller is held until the job has ended or the wait is over. The job does not depend on the caller:
    * one who goes away finds the result under the job's id.
    */
-  async runSync(request: IncomingRequest, wait: Wait): Promise<RawJson> {
-    const id = newJobId(this.#store, 'runsync');
-    const key = { endpointId: request.endpoint.id, jobId: id };
-    const watch = this.#reader.watch(key);
+  async runSync(incoming: IncomingRequest, wait: Wait): Promise<RawJson> {
+    const held: { watch?: JobWatch } = {};
+    const keyOf = (jobId: JobId): JobKey => ({ endpointId: incoming.endpoint.id, jobId });
     try {
-      const accepted = await this.#submit(id, request, wait.ms);
-      return await this.#answerOf(accepted, watch, wait);
+      const id = await this.#accept(incoming, wait.ms, (made) => {
+        held.watch = this.#options.reader.watch(keyOf(made));
+      });
+      return await this.#answerOf(keyOf(id), held.watch, wait);
     } finally {
-      watch.dispose();
+      held.watch?.dispose();
     }
+  }
+
+  /**
+   * `/run-batch`: every request is checked before any is accepted; then each is accepted or fails on its own, in order.
+   *
+   * @throws PlatformError as `run` does, before anything was tried
+   */
+  async runBatch(incoming: IncomingBatch): Promise<readonly ItemOutcome[]> {
+    const { metrics, secrets, store, webhooks } = this.#options;
+    const { endpoint, traceparent } = incoming;
+    const body = incoming.takeBody();
+    const requests = parseJobRequests(body, webhooks);
+    const size = requests.length;
+    incoming.admit(size);
+    const named = { operation: 'run-batch', body, size, firstId: newJobId(store, 'run') } as const;
+    const reserved = await this.#reserve(incoming, named);
+    const frame = { endpoint, waitMs: null, traceparent, secrets };
+    const submissionOf: Batch['submissionOf'] = (item, id) => toSubmission(requests[item] as JobRequest, frame, id);
+    const outcomes = await acceptBatch(store, { size, reserved, submissionOf });
+    const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length;
+    if (reserved?.isReplayed !== true) metrics.accepted.inc({ origin: 'run' }, accepted);
+    return outcomes;
   }
 
   /** The job is accepted, so its id reaches the caller even where the store can no longer be read. */
-  async #answerOf(accepted: Job, watch: JobWatch, wait: Wait): Promise<RawJson> {
+  async #answerOf(key: JobKey, watch: JobWatch | undefined, wait: Wait): Promise<RawJson> {
+    const { logger, reader } = this.#options;
     try {
-      const job = await this.#reader.awaitEnd(jobKeyOf(accepted), watch, wait);
-      return await this.#reader.answer(job);
+      const job = watch === undefined ? await reader.read(key) : await reader.awaitEnd(key, watch, wait);
+      return await reader.answer(job);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      this.#logger.warn('the job store did not answer while a caller waited', { jobId: accepted.id, error });
-      return briefBody(accepted);
+      logger.warn('the job store did not answer while a caller waited', { jobId: key.jobId, error });
+      return briefBody({ id: key.jobId, state: 'IN_QUEUE' });
     }
   }
 
-  async #submit(id: JobId, { takeBody, endpoint, traceparent }: IncomingRequest, waitMs: number | null): Promise<Job> {
-    const request = parseJobRequest(takeBody());
-    const origin = waitMs === null ? 'run' : 'runsync';
-    const job = await submitJob(this.#store, id, {
-      endpointId: endpoint.id,
-      accountId: endpoint.accountId,
-      origin,
-      input: request.input,
-      extras: request.extras,
-      sealedExtras: null,
-      webhook: request.webhook,
-      executionTimeoutMs: request.executionTimeoutMs ?? endpointTimeoutMs(endpoint),
-      ttlMs: request.ttlMs,
-      retentionMs: retentionMs(origin, waitMs ?? 0),
-      isLowPriority: request.isLowPriority,
-      traceparent,
-    });
-    this.#metrics.accepted.inc({ origin });
-    return job;
+  /**
+   * The job is accepted once this resolves.
+   *
+   * @param waitMs how long the caller of `/runsync` is held; null: `/run`
+   * @param onId told the id before anything of the job is written
+   */
+  async #accept(incoming: IncomingRequest, waitMs: number | null, onId?: (id: JobId) => void): Promise<JobId> {
+    const { metrics, secrets, store, webhooks } = this.#options;
+    const { endpoint, traceparent } = incoming;
+    const operation = waitMs === null ? 'run' : 'runsync';
+    const body = incoming.takeBody();
+    const request = parseJobRequest(body, webhooks);
+    const submissionOf: ReservedItem['submissionOf'] = (made) =>
+      toSubmission(request, { endpoint, waitMs, traceparent, secrets }, made);
+    const firstId = newJobId(store, operation);
+    const reserved = await this.#reserve(incoming, { operation, body, size: 1, firstId });
+    const id = reserved === null ? firstId : reservedJobId(reserved.reservation, 0);
+    onId?.(id);
+    if (reserved === null) await submitJob(store, id, { ...submissionOf(id), reservation: null });
+    else requireAccepted(await acceptReserved(store, reserved, [{ item: 0, submissionOf }]));
+    if (reserved?.isReplayed !== true) metrics.accepted.inc({ origin: operation });
+    return id;
+  }
+
+  /** Null where the caller did not name the request: it then costs nothing. */
+  async #reserve(incoming: IncomingRequest, named: NamedRequest): Promise<Reserved | null> {
+    const { endpoint, idempotencyKey, onReplay } = incoming;
+    if (idempotencyKey === null) return null;
+    const { keyed, metrics } = this.#options;
+    const { body, operation } = named;
+    const reserved = await keyed.reserve({ ...named, endpoint, idempotencyKey, hash: bodyHash(body) });
+    if (reserved.isReplayed) {
+      metrics.replayed.inc({ operation });
+      onReplay();
+    }
+    return reserved;
   }
 }
 
-/** Snapshots come from another process: one without a usable timeout gets the default of the job policy. */
-const endpointTimeoutMs = ({ executionTimeoutMs }: EndpointSnapshot): number =>
-  executionTimeoutMs > 0 ? executionTimeoutMs : EXECUTION_TIMEOUT_DEFAULT_MS;
+type NamedRequest = Pick<KeyedRequest, 'operation' | 'size' | 'firstId'> & { readonly body: string };
+
+function requireAccepted(outcomes: readonly ItemOutcome[]): void {
+  for (const outcome of outcomes) if (outcome.kind === 'failed') throw outcome.error;
+}

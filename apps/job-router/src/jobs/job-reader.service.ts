@@ -2,6 +2,7 @@ import { PlatformError, isEnded, jobKeyOf, type Job, type JobKey, type RawJson }
 import { loadPayload, readJob, type JobStore } from '@berth/jobs';
 import { jobNotFound } from '../ids.js';
 import { patiently } from '../patiently.js';
+import type { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
 import type { Wait } from '../wait.js';
 import { briefBody, statusBody } from './job-body.js';
 import type { JobNotices, JobWatch } from './job-notices.port.js';
@@ -16,12 +17,14 @@ const LOOK_INTERVAL_MS = 2_000;
 export class JobReader {
   readonly #store: JobStore;
   readonly #notices: JobNotices;
+  readonly #queueReasons: Pick<QueueReasons, 'of'>;
   readonly #released = new AbortController();
   #waits = 0;
 
-  constructor(store: JobStore, notices: JobNotices) {
+  constructor(store: JobStore, notices: JobNotices, queueReasons: Pick<QueueReasons, 'of'>) {
     this.#store = store;
     this.#notices = notices;
+    this.#queueReasons = queueReasons;
   }
 
   /** Callers that are held now, or come later, are not held any longer: this router stops. */
@@ -40,14 +43,14 @@ export class JobReader {
     return job;
   }
 
-  /** The body of `/status`, with the result or the last progress as its worker wrote it. */
+  /** The body of `/status`, with the result or the last progress as its worker wrote it, or with why it waits. */
   async statusBody(job: Job): Promise<RawJson> {
     const { output } = job;
-    if (output === null) return statusBody(job, null, this.#store.clock.nowMs());
+    if (output === null) return this.#statusText(job, null);
     const json = await patiently(this.#store, () => loadPayload(this.#store.blobs, jobKeyOf(job), output));
     // The parts outlive the record, so where they are gone the job has gone between the two reads.
     if (json === null) throw jobNotFound();
-    return statusBody(job, json, this.#store.clock.nowMs());
+    return this.#statusText(job, json);
   }
 
   /** The whole status when the job has ended, else what is known of it now. */
@@ -85,7 +88,11 @@ export class JobReader {
     return signal.aborted || this.#released.signal.aborted;
   }
 
-  /** Waits until the job has ended, the wait is over, or the caller has gone; returns the job as it is then. */
+  /**
+   * Waits until the job has ended, the wait is over, or the caller has gone; returns the job as it is then.
+   *
+   * @throws PlatformError `job-not-found` as soon as the job is purged or its life is over; `service-unavailable`
+   */
   async awaitEnd(key: JobKey, watch: JobWatch, wait: Wait): Promise<Job> {
     const { clock } = this.#store;
     const deadlineMs = clock.monotonicMs() + wait.ms;
@@ -93,7 +100,12 @@ export class JobReader {
       const job = await this.read(key);
       const leftMs = deadlineMs - clock.monotonicMs();
       if (isEnded(job.state) || leftMs <= 0 || this.isOver(wait)) return job;
-      await watch.wait(Math.min(LOOK_INTERVAL_MS, leftMs), wait.signal);
+      const goneInMs = Math.max(1, job.expiresAtMs - clock.nowMs());
+      await watch.wait(Math.min(LOOK_INTERVAL_MS, leftMs, goneInMs), wait.signal);
     }
+  }
+
+  #statusText(job: Job, output: RawJson | null): RawJson {
+    return statusBody(job, { output, queue: this.#queueReasons.of(job) }, this.#store.clock.nowMs());
   }
 }

@@ -5,17 +5,21 @@ import {
   TTL_DEFAULT_MS,
   TTL_MAX_MS,
   TTL_MIN_MS,
+  sliceItems,
   sliceMembers,
   type RawJson,
 } from '@berth/domain';
 import { objectText } from '../json-text.js';
 import { EXTRAS_MAX_BYTES } from '../platform.port.js';
+import { WebhookAddresses } from '../webhooks/webhook-addresses.service.js';
 
 /** What a caller asked for, checked. Times in ms. */
 export interface JobRequest {
   readonly input: RawJson;
-  /** Every member but `input`, as the JSON text of an object: the worker gets them as they came. */
+  /** The members but `input` and what is secret, as the JSON text of an object: the worker gets them as they came. */
   readonly extras: RawJson;
+  /** Members that must rest encrypted (`s3Config`), in the same form; null: there is none. */
+  readonly secretExtras: RawJson | null;
   readonly webhook: string | null;
   /** Null: the endpoint decides. */
   readonly executionTimeoutMs: number | null;
@@ -23,7 +27,20 @@ export interface JobRequest {
   readonly isLowPriority: boolean;
 }
 
-const WEBHOOK_PROTOCOLS: readonly string[] = ['http:', 'https:'];
+/** Requests that one `/run-batch` may hold. */
+export const BATCH_REQUESTS_MAX = 1_000;
+
+/** Failures that one answer names; a list that is wrong throughout would need as many as it has items. */
+const FAILURES_MAX = 50;
+
+/** Says where webhooks may go. */
+export type WebhookRules = Pick<WebhookAddresses, 'refusalOfUrl'>;
+
+/** What is open to everybody, and nothing that an operator opened. */
+const PUBLIC_ONLY: WebhookRules = new WebhookAddresses();
+
+const SECRET_MEMBERS: ReadonlySet<string> = new Set(['s3Config']);
+const S3_MEMBERS = ['accessId', 'accessSecret', 'bucketName', 'endpointUrl', 'objectPath'] as const;
 
 /**
  * Reads the body of `/run` and `/runsync` (decisions, "Job request validation"). A member that is `null` counts as not
@@ -31,71 +48,132 @@ const WEBHOOK_PROTOCOLS: readonly string[] = ['http:', 'https:'];
  *
  * @throws PlatformError `body-not-json`; `invalid-job-request` with every failure in `errors`
  */
-export function parseJobRequest(body: string): JobRequest {
-  const parsed = parseObject(body);
+export function parseJobRequest(body: string, webhooks = PUBLIC_ONLY): JobRequest {
   const failures: string[] = [];
-  checkInput(parsed, failures);
-  const webhook = readWebhook(parsed['webhook'], failures);
-  const policy = readPolicy(parsed['policy'], failures);
-  if (isGiven(parsed['s3Config']) && !isObject(parsed['s3Config'])) failures.push('$.s3Config: must be an object');
-  const members = sliceMembers(body);
-  const extras = objectText([...members].filter(([name]) => name !== 'input'));
-  if (Buffer.byteLength(extras) > EXTRAS_MAX_BYTES) {
-    failures.push(`$: the members beside "input" may take at most ${EXTRAS_MAX_BYTES} bytes`);
-  }
-  if (failures.length > 0) throw new PlatformError('invalid-job-request', failures.join('; '), { errors: failures });
-  return { ...policy, input: members.get('input') as RawJson, extras, webhook };
+  const request = readRequest(parseObject(body), body, { path: '$', failures, webhooks });
+  refuse(failures);
+  return request;
+}
+
+/**
+ * Reads the body of `/run-batch`: every request of the list, or none.
+ *
+ * @throws PlatformError as `parseJobRequest`, each failure under its request (`$.requests[3].input`)
+ */
+export function parseJobRequests(body: string, webhooks = PUBLIC_ONLY): readonly JobRequest[] {
+  const parsed = parseObject(body);
+  const { requests, ...others } = parsed;
+  const failures = Object.keys(others).map((name) => `$.${name}: is unknown here; give it with each request`);
+  const isList = Array.isArray(requests) && requests.length > 0 && requests.length <= BATCH_REQUESTS_MAX;
+  if (!isList) failures.push(`$.requests: must be a list of 1 to ${BATCH_REQUESTS_MAX} job requests`);
+  refuse(failures);
+  const texts = sliceItems(sliceMembers(body).get('requests') ?? '[]');
+  const read = (requests as readonly unknown[]).flatMap((request, at) => {
+    const path = `$.requests[${at}]`;
+    if (isObject(request)) return [readRequest(request, texts[at] ?? '{}', { path, failures, webhooks })];
+    failures.push(`${path}: must be an object`);
+    return [];
+  });
+  refuse(failures);
+  return read;
+}
+
+/** Where a request stands, and what is wrong so far. */
+interface Findings {
+  readonly path: string;
+  readonly failures: string[];
+  readonly webhooks: WebhookRules;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** Worth nothing once there are failures. @param text the very JSON text of `parsed` */
+function readRequest(parsed: Members, text: string, findings: Findings): JobRequest {
+  const { path, failures } = findings;
+  checkInput(parsed, findings);
+  const webhook = readWebhook(parsed['webhook'], findings);
+  const policy = readPolicy(parsed['policy'], findings);
+  checkS3Config(parsed['s3Config'], findings);
+  const members = [...sliceMembers(text)].filter(([name]) => name !== 'input');
+  const isSecret = ([name]: readonly [string, RawJson]): boolean => SECRET_MEMBERS.has(name) && isGiven(parsed[name]);
+  const secrets = members.filter(isSecret);
+  if (Buffer.byteLength(objectText(members)) > EXTRAS_MAX_BYTES) {
+    failures.push(`${path}: the members beside "input" may take at most ${EXTRAS_MAX_BYTES} bytes`);
+  }
+  return {
+    ...policy,
+    input: sliceMembers(text).get('input') as RawJson,
+    extras: objectText(members.filter((member) => !isSecret(member))),
+    secretExtras: secrets.length === 0 ? null : objectText(secrets),
+    webhook,
+  };
+}
+
+/** No cause: what the parser says quotes the body, which may hold secrets. @throws PlatformError */
 function parseObject(body: string): Members {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
-  } catch (cause) {
-    throw new PlatformError('body-not-json', 'The body is not valid JSON.', { cause });
+  } catch {
+    throw new PlatformError('body-not-json', 'The body is not valid JSON.');
   }
-  if (!isObject(parsed)) {
-    throw new PlatformError('invalid-job-request', '$: must be an object', { errors: ['$: must be an object'] });
-  }
-  return parsed;
+  if (!isObject(parsed)) refuse(['$: must be an object']);
+  return parsed as Members;
 }
 
-function checkInput(parsed: Members, failures: string[]): void {
-  if (!Object.hasOwn(parsed, 'input')) failures.push('$.input: is required');
-  else if (!isObject(parsed['input'])) failures.push('$.input: must be an object');
+function refuse(failures: readonly string[]): void {
+  if (failures.length === 0) return;
+  const told = failures.slice(0, FAILURES_MAX);
+  const more = failures.length - told.length;
+  if (more > 0) told.push(`and ${more} more`);
+  throw new PlatformError('invalid-job-request', told.join('; '), { errors: told });
 }
 
-function readWebhook(value: unknown, failures: string[]): string | null {
+function checkInput(parsed: Members, { path, failures }: Findings): void {
+  if (!Object.hasOwn(parsed, 'input')) failures.push(`${path}.input: is required`);
+  else if (!isObject(parsed['input'])) failures.push(`${path}.input: must be an object`);
+}
+
+/** Members that are unknown here are the worker's. What is wrong is named, and never shown. */
+function checkS3Config(value: unknown, { path, failures }: Findings): void {
+  if (!isGiven(value)) return;
+  if (!isObject(value)) {
+    failures.push(`${path}.s3Config: must be an object`);
+    return;
+  }
+  const isText = (name: string): boolean => !isGiven(value[name]) || typeof value[name] === 'string';
+  failures.push(
+    ...S3_MEMBERS.filter((name) => !isText(name)).map((name) => `${path}.s3Config.${name}: must be a string`),
+  );
+}
+
+function readWebhook(value: unknown, { path, failures, webhooks }: Findings): string | null {
   if (!isGiven(value)) return null;
-  if (typeof value === 'string' && URL.canParse(value) && WEBHOOK_PROTOCOLS.includes(new URL(value).protocol)) {
-    return value;
-  }
-  failures.push('$.webhook: must be an http or https URL');
-  return null;
+  const refusal = webhooks.refusalOfUrl(typeof value === 'string' ? value : '');
+  if (refusal !== null) failures.push(`${path}.webhook: ${refusal}`);
+  return value as string;
 }
 
 type Policy = Pick<JobRequest, 'executionTimeoutMs' | 'ttlMs' | 'isLowPriority'>;
 
 const POLICY_DEFAULT: Policy = { executionTimeoutMs: null, ttlMs: TTL_DEFAULT_MS, isLowPriority: false };
 
-function readPolicy(value: unknown, failures: string[]): Policy {
+function readPolicy(value: unknown, { path, failures }: Findings): Policy {
   if (!isGiven(value)) return POLICY_DEFAULT;
   if (!isObject(value)) {
-    failures.push('$.policy: must be an object');
+    failures.push(`${path}.policy: must be an object`);
     return POLICY_DEFAULT;
   }
   const milliseconds = (name: string, min: number, max: number): number | null => {
     const given = value[name];
     if (!isGiven(given)) return null;
     if (typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max) return given;
-    failures.push(`$.policy.${name}: must be an integer from ${min} to ${max} (milliseconds)`);
+    failures.push(`${path}.policy.${name}: must be an integer from ${min} to ${max} (milliseconds)`);
     return null;
   };
   const { lowPriority } = value;
   if (isGiven(lowPriority) && typeof lowPriority !== 'boolean')
-    failures.push('$.policy.lowPriority: must be a boolean');
+    failures.push(`${path}.policy.lowPriority: must be a boolean`);
   return {
     executionTimeoutMs: milliseconds('executionTimeout', EXECUTION_TIMEOUT_MIN_MS, EXECUTION_TIMEOUT_MAX_MS),
     ttlMs: milliseconds('ttl', TTL_MIN_MS, TTL_MAX_MS) ?? TTL_DEFAULT_MS,

@@ -1,15 +1,20 @@
-import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { WAIT_DEFAULT_MS, type RawJson } from '@berth/domain';
-import { CurrentCaller, RequireScope, traceparentOf, type Caller } from '@berth/http';
+import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { jobKeyFrom } from '../ids.js';
+import { JobOperation } from '../job-rate-limits/job-operation.port.js';
 import { parseWait } from '../wait.js';
 import { JobCancel } from './job-cancel.service.js';
 import { JobHealth } from './job-health.service.js';
-import { JobIntake, type IncomingRequest } from './job-intake.service.js';
+import { incomingRequest, type IncomingRequest } from './incoming-request.port.js';
+import { JobIntake } from './job-intake.service.js';
+import { JobLife, parseTtl } from './job-life.service.js';
+import { JobPurge } from './job-purge.service.js';
 import { JobReader } from './job-reader.service.js';
+import { JobRetry } from './job-retry.service.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -22,13 +27,6 @@ interface JobPath {
 
 type WaitingRequest = FastifyRequest<{ Params: JobPath; Querystring: { readonly wait?: unknown } }>;
 
-/** The text as it came, since the edge leaves bodies unparsed; the request lets go of it. */
-function takeBody(request: WaitingRequest): string {
-  const { body } = request;
-  request.body = undefined;
-  return typeof body === 'string' ? body : '';
-}
-
 /**
  * The job API of an endpoint with a queue (specification, "Job operations"). Every success is 200, and reading answers
  * both verbs. Bodies are JSON text, since a result must leave as its worker wrote it.
@@ -40,6 +38,9 @@ export class JobsController {
     private readonly intake: JobIntake,
     private readonly reader: JobReader,
     private readonly cancelling: JobCancel,
+    private readonly retrying: JobRetry,
+    private readonly purging: JobPurge,
+    private readonly lives: JobLife,
     private readonly healths: JobHealth,
   ) {}
 
@@ -47,42 +48,55 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
-  async run(@CurrentCaller() caller: Caller, @Req() request: WaitingRequest): Promise<RawJson> {
-    return this.intake.run(await this.admit(caller, request));
+  @JobOperation('run')
+  async run(
+    @CurrentCaller() caller: Caller,
+    @Req() request: WaitingRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RawJson> {
+    return this.intake.run(await this.admit(caller, request, reply));
   }
 
   @Post('runsync')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
+  @JobOperation('runsync')
   async runSync(
     @CurrentCaller() caller: Caller,
     @Req() request: WaitingRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RawJson> {
-    const incoming = await this.admit(caller, request);
+    const incoming = await this.admit(caller, request, reply);
     return this.intake.runSync(incoming, parseWait(request.query.wait, WAIT_DEFAULT_MS, reply));
   }
 
   @Get('status/:jobId')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  async status(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
-    await this.authorize(caller, path, 'jobs:read');
-    return this.reader.statusBody(await this.reader.read(jobKeyFrom(path.endpointId, path.jobId)));
+  @JobOperation('status')
+  async status(@CurrentCaller() caller: Caller, @Param() path: JobPath, @Query('ttl') ttl: unknown): Promise<RawJson> {
+    // Who may only read must not be able to end a job's life.
+    await this.authorize(caller, path, ttl === undefined ? 'jobs:read' : 'jobs:write');
+    const leftMs = parseTtl(ttl);
+    const key = jobKeyFrom(path.endpointId, path.jobId);
+    const job = leftMs === null ? await this.reader.read(key) : await this.lives.replace(key, leftMs);
+    return this.reader.statusBody(job);
   }
 
   @Post('status/:jobId')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  statusByPost(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
-    return this.status(caller, path);
+  @JobOperation('status')
+  statusByPost(@CurrentCaller() caller: Caller, @Param() path: JobPath, @Query('ttl') ttl: unknown): Promise<RawJson> {
+    return this.status(caller, path, ttl);
   }
 
   @Get('status-sync/:jobId')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
+  @JobOperation('status')
   async statusSync(
     @CurrentCaller() caller: Caller,
     @Req() { params, query }: WaitingRequest,
@@ -103,6 +117,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
+  @JobOperation('status')
   statusSyncByPost(
     @CurrentCaller() caller: Caller,
     @Req() request: WaitingRequest,
@@ -115,14 +130,37 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
+  @JobOperation('cancel')
   async cancel(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
     await this.authorize(caller, path, 'jobs:write');
     return this.cancelling.cancel(jobKeyFrom(path.endpointId, path.jobId));
   }
 
+  @Post('retry/:jobId')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  @RequireScope('jobs:write')
+  @JobOperation('run')
+  async retry(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
+    await this.authorize(caller, path, 'jobs:write');
+    return this.retrying.retry(jobKeyFrom(path.endpointId, path.jobId));
+  }
+
+  @Post('purge-queue')
+  @HttpCode(200)
+  @Header('content-type', JSON_TYPE)
+  @RequireScope('jobs:write')
+  @JobOperation('purge-queue')
+  async purgeQueue(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
+    addToLogContext({ endpointId });
+    const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
+    return this.purging.purge(endpoint.id);
+  }
+
   @Get('health')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
+  @JobOperation('status')
   async health(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
     const endpoint = await this.directory.authorize(caller, endpointId, 'jobs:read');
     return this.healths.read(endpoint.id);
@@ -133,10 +171,10 @@ export class JobsController {
     await this.directory.authorizeQueue(caller, endpointId, scope);
   }
 
-  private async admit(caller: Caller, request: WaitingRequest): Promise<IncomingRequest> {
+  private async admit(caller: Caller, request: WaitingRequest, reply: FastifyReply): Promise<IncomingRequest> {
     const { endpointId } = request.params;
     addToLogContext({ endpointId });
     const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
-    return { takeBody: () => takeBody(request), endpoint, traceparent: traceparentOf(request) };
+    return incomingRequest(request, reply, endpoint);
   }
 }

@@ -1,36 +1,51 @@
 import { Module } from '@nestjs/common';
 import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { KeyedRequests } from '../idempotency/keyed-requests.service.js';
 import { JobViewModule } from '../job-view/job-view.module.js';
 import { JobView } from '../job-view/job-view.service.js';
 import { Platform } from '../platform.port.js';
+import { QueueReasonsModule } from '../queue-reasons/queue-reasons.module.js';
+import { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
 import { JobCancel } from './job-cancel.service.js';
 import { JobHealth } from './job-health.service.js';
 import { JobIntake } from './job-intake.service.js';
 import { JobNotices } from './job-notices.port.js';
+import { JobLife } from './job-life.service.js';
+import { JobPurge } from './job-purge.service.js';
 import { JobReader } from './job-reader.service.js';
+import { JobRetry } from './job-retry.service.js';
 import { JobsController } from './jobs.controller.js';
 import { jobMetrics, waitMetrics } from './metrics.js';
 
 /** The job API. Needs `JobNotices`. */
 @Module({
-  imports: [EndpointDirectoryModule, JobViewModule],
+  imports: [EndpointDirectoryModule, IdempotencyModule, JobViewModule, QueueReasonsModule],
   controllers: [JobsController],
   providers: [
     {
       provide: JobReader,
-      inject: [Platform, JobNotices],
-      useFactory: ({ store, metrics }: Platform, notices: JobNotices) => {
-        const reader = new JobReader(store, notices);
+      inject: [Platform, JobNotices, QueueReasons],
+      useFactory: ({ store, metrics }: Platform, notices: JobNotices, reasons: QueueReasons) => {
+        const reader = new JobReader(store, notices, reasons);
         waitMetrics(metrics, () => reader.waits);
         return reader;
       },
     },
     {
       provide: JobIntake,
-      inject: [Platform, JobReader],
-      useFactory: ({ store, metrics, logger }: Platform, reader: JobReader) =>
-        new JobIntake({ store, reader, metrics: jobMetrics(metrics), logger }),
+      inject: [Platform, JobReader, KeyedRequests],
+      useFactory: ({ store, metrics, logger, settings }: Platform, reader: JobReader, keyed: KeyedRequests) =>
+        new JobIntake({
+          store,
+          keyed,
+          reader,
+          secrets: settings.secrets,
+          webhooks: settings.webhookAddresses,
+          metrics: jobMetrics(metrics),
+          logger,
+        }),
     },
     {
       provide: JobCancel,
@@ -38,11 +53,26 @@ import { jobMetrics, waitMetrics } from './metrics.js';
       useFactory: ({ store, metrics }: Platform) => new JobCancel(store, jobMetrics(metrics)),
     },
     {
+      provide: JobRetry,
+      inject: [Platform],
+      useFactory: ({ store, metrics }: Platform) => new JobRetry(store, jobMetrics(metrics)),
+    },
+    {
+      provide: JobPurge,
+      inject: [Platform, JobView],
+      useFactory: ({ store, metrics }: Platform, view: JobView) => new JobPurge(store, view, jobMetrics(metrics)),
+    },
+    {
+      provide: JobLife,
+      inject: [Platform],
+      useFactory: ({ store }: Platform) => new JobLife(store),
+    },
+    {
       provide: JobHealth,
       inject: [JobView, EndpointDirectory],
       useFactory: (view: JobView, directory: EndpointDirectory) => new JobHealth(view, directory),
     },
   ],
-  exports: [JobReader],
+  exports: [JobIntake, JobReader],
 })
 export class JobsModule {}

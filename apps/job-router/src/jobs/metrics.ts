@@ -6,9 +6,22 @@ export const jobMetrics = (metrics: MetricRegistry) => ({
     help: 'Jobs whose record was stored, by the operation that brought them.',
     labels: ['origin'],
   }),
+  replayed: metrics.counter({
+    name: 'router_replays_total',
+    help: 'Requests with an Idempotency-Key that had come before, by operation.',
+    labels: ['operation'],
+  }),
   cancelled: metrics.counter({
     name: 'router_cancels_total',
     help: 'Answered cancels.',
+  }),
+  retried: metrics.counter({
+    name: 'router_retries_total',
+    help: 'Jobs that a caller had queued again.',
+  }),
+  purged: metrics.counter({
+    name: 'router_jobs_purged_total',
+    help: 'Jobs that callers had removed from queues.',
   }),
 });
 

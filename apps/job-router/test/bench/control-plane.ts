@@ -1,9 +1,11 @@
 import {
   BUCKETS,
+  CONTROL_PULSE_SUBJECT,
   type ApiKeySnapshot,
   type AssignmentSnapshot,
   type EndpointSnapshot,
   type HostSnapshot,
+  type WebhookSecretsSnapshot,
 } from '@berth/contracts';
 import { SCOPES, type AccountId, type EndpointId, type HostId, type WorkerId } from '@berth/domain';
 import { hashApiKey, makeApiKey } from '@berth/http';
@@ -25,14 +27,19 @@ export class ControlPlane {
   readonly #apiKeys: SnapshotWriter<ApiKeySnapshot>;
   readonly #hosts: SnapshotWriter<HostSnapshot>;
   readonly #assignments: SnapshotWriter<AssignmentSnapshot>;
+  readonly #webhookSecrets: SnapshotWriter<WebhookSecretsSnapshot>;
+
+  readonly #connection: NatsConnection;
 
   private constructor(broker: Broker) {
+    this.#connection = broker.connection;
     const open = <Value>(bucket: string): SnapshotWriter<Value> =>
       new SnapshotWriter<Value>({ broker, clock: systemClock, bucket, codec: plainCodec<Value>() });
     this.#endpoints = open(BUCKETS.endpoints);
     this.#apiKeys = open(BUCKETS.apiKeys);
     this.#hosts = open(BUCKETS.hosts);
     this.#assignments = open(BUCKETS.assignments);
+    this.#webhookSecrets = open(BUCKETS.webhookSecrets);
   }
 
   static async open(connection: NatsConnection): Promise<ControlPlane> {
@@ -89,9 +96,21 @@ export class ControlPlane {
     endpointId: EndpointId,
     workers: readonly (Pick<AssignmentSnapshot['workers'][number], 'id' | 'hostId'> &
       Partial<AssignmentSnapshot['workers'][number]>)[],
+    outlook?: AssignmentSnapshot['outlook'],
   ): Promise<void> {
     const full = workers.map((worker) => ({ phase: 'idle', isDraining: false, ...worker }) as const);
-    await this.#assignments.put(endpointId, { endpointId, workers: full });
+    const told = outlook === undefined ? {} : { outlook };
+    await this.#assignments.put(endpointId, { endpointId, workers: full, ...told });
+  }
+
+  /** Sealed already, newest first. */
+  async webhookSecrets(endpointId: EndpointId, secrets: WebhookSecretsSnapshot['secrets']): Promise<void> {
+    await this.#webhookSecrets.put(endpointId, { endpointId, secrets });
+  }
+
+  /** A sign of life. */
+  pulse(): void {
+    this.#connection.publish(CONTROL_PULSE_SUBJECT);
   }
 }
 

@@ -1,3 +1,5 @@
+import { EventSourceReader } from './read-events.js';
+
 /** An answer as its caller sees it. */
 export interface Answer {
   readonly status: number;
@@ -34,6 +36,16 @@ export class JobClient {
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+  }
+
+  /** A stream of events, read as it comes. */
+  events(
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    init: RequestInit = {},
+  ): Promise<EventSourceReader> {
+    const all = { authorization: this.#authorization, accept: 'text/event-stream', ...headers };
+    return EventSourceReader.open(`${this.#base}${path}`, { ...init, headers: all });
   }
 
   post(path: string, body: unknown, more: CallOptions = {}): Promise<Answer> {

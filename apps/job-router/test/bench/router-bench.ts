@@ -2,10 +2,11 @@ import type { EndpointSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer, type NatsFixture } from '@berth/testing';
+import { eventually, useNatsServer, type NatsFixture, type UseNatsServerOptions } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { loadConfig } from '../../src/config.js';
 import { startRouter, type RunningRouter } from '../../src/router.js';
+import type { NameLookup } from '../../src/webhooks/name-lookup.port.js';
 import { ControlPlane, TOPOLOGY, newWorkerId, type Tenant } from './control-plane.js';
 import { JobClient } from './job-client.js';
 import { ScriptedAgent } from './scripted-agent.js';
@@ -13,7 +14,7 @@ import { TcpProxy } from './tcp-proxy.js';
 
 const START_TIMEOUT_MS = 60_000;
 /** The operator's key of every router of one spec file. */
-const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+export const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 export interface TestRouter extends RunningRouter {
   readonly url: string;
@@ -30,18 +31,30 @@ export interface Scene {
   readonly agent: ScriptedAgent;
 }
 
+export interface RouterBenchOptions extends Pick<UseNatsServerOptions, 'fileStoreMaxBytes'> {
+  readonly leaseMs?: number;
+  /** Settings of every router, over the usual ones. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Of the receivers of webhooks. */
+  readonly nameLookup?: NameLookup;
+}
+
 /** A broker, a control plane and routers for one spec file. */
 export class RouterBench {
   readonly nats: NatsFixture;
   readonly #leaseMs: number | undefined;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #nameLookup: NameLookup | undefined;
   readonly #routers = new Set<TestRouter>();
   readonly #agents: ScriptedAgent[] = [];
   #controlPlane: ControlPlane | undefined;
   #router: TestRouter | undefined;
 
-  constructor({ leaseMs }: { readonly leaseMs?: number } = {}) {
-    this.nats = useNatsServer();
+  constructor({ leaseMs, environment = {}, nameLookup, ...limits }: RouterBenchOptions = {}) {
+    this.nats = useNatsServer(limits);
     this.#leaseMs = leaseMs;
+    this.#environment = environment;
+    this.#nameLookup = nameLookup;
     beforeAll(async () => {
       this.#controlPlane = await ControlPlane.open(await this.nats.connect());
       this.#router = await this.startRouter();
@@ -74,6 +87,9 @@ export class RouterBench {
       BERTH_OPERATIONS_PORT: '0',
       BERTH_NATS_STORAGE_BYTES: String(TOPOLOGY.storageBytes),
       BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),
+      // Tests ask faster than anybody may; those of the limits switch them on.
+      BERTH_RATE_LIMITS: 'off',
+      ...this.#environment,
     });
     const running = await startRouter(config, {
       clock: systemClock,
@@ -81,6 +97,7 @@ export class RouterBench {
       logger: silentLogger,
       onStop: (_, stop) => stops.unshift(stop),
       ...(this.#leaseMs === undefined ? {} : { leaseMs: this.#leaseMs }),
+      ...(this.#nameLookup === undefined ? {} : { nameLookup: this.#nameLookup }),
     });
     const router: TestRouter = {
       ...running,

@@ -5,9 +5,20 @@ import { ACCESS_METADATA, type DeclaredAccess } from './access.decorators.js';
 
 type Handler = (...input: never[]) => unknown;
 
-/** Who may call each handler, under `<Controller>.<method>`; undefined where nothing is declared. */
+/** A method that answers requests. */
+export interface RouteHandler {
+  /** `<Controller>.<method>` */
+  readonly name: string;
+  /** What it declares under a metadata key, or its controller. */
+  readonly declared: <Declaration>(metadata: string) => Declaration | undefined;
+}
+
+export const routeHandlers = (app: INestApplicationContext): readonly RouteHandler[] =>
+  controllersOf(app).flatMap(handlersOf);
+
+/** Who may call each handler, under its name; undefined where nothing is declared. */
 export const declaredAccess = (app: INestApplicationContext): ReadonlyMap<string, DeclaredAccess | undefined> =>
-  new Map(controllersOf(app).flatMap(accessOfHandlers));
+  new Map(routeHandlers(app).map(({ name, declared }) => [name, declared<DeclaredAccess>(ACCESS_METADATA)] as const));
 
 /** @throws Error naming every handler that does not say who may call it. Run at start-up: forgetting is not an option. */
 export function assertAccessDeclared(app: INestApplicationContext): void {
@@ -23,13 +34,14 @@ const controllersOf = (app: INestApplicationContext): readonly Handler[] =>
     .map(({ metatype }) => metatype)
     .filter((metatype): metatype is Handler & typeof metatype => typeof metatype === 'function');
 
-function accessOfHandlers(controller: Handler): readonly (readonly [string, DeclaredAccess | undefined])[] {
+function handlersOf(controller: Handler): readonly RouteHandler[] {
   const reflector = new Reflector();
   const prototype = controller.prototype as Record<string, Handler>;
   return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
     const handler = prototype[name];
     if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
-    const access = reflector.getAllAndOverride<DeclaredAccess | undefined>(ACCESS_METADATA, [handler, controller]);
-    return [[`${controller.name}.${name}`, access] as const];
+    const declared = <Declaration>(metadata: string) =>
+      reflector.getAllAndOverride<Declaration | undefined>(metadata, [handler, controller]);
+    return [{ name: `${controller.name}.${name}`, declared }];
   });
 }

@@ -30,3 +30,19 @@ export const jobRendering: ProblemRendering = ({ title, detail, errors }, page, 
   contentType: PROBLEM_TYPE,
   body: { type: page, title, detail, error: detail, ...(errors === undefined ? {} : { errors }), instance: requestId },
 });
+
+/** What OpenAI's own service calls its errors; its clients go by the status. */
+const OPENAI_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+};
+
+const openAiType = (status: number): string =>
+  OPENAI_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+
+/** For paths that OpenAI's clients call: they read `error.message`, `type`, `code` and `param`. */
+export const openAiRendering: ProblemRendering = ({ code, detail, status }) => ({
+  contentType: 'application/json; charset=utf-8',
+  body: { error: { message: detail, type: openAiType(status), code: code.replaceAll('-', '_'), param: null } },
+});

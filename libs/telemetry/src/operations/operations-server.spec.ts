@@ -38,6 +38,17 @@ test('it is alive whatever its dependencies do, and ready only while all of them
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
+test('what works less well than it should is told, and changes nothing else', async () => {
+  const readiness = new Readiness(systemClock);
+  readiness.start();
+  readiness.add('nats', async () => undefined);
+  const troubles: string[] = [];
+  readiness.addDegradation(() => troubles);
+  expect(await readiness.report()).toEqual({ status: 'ready', dependencies: { nats: { state: 'up' } } });
+  troubles.push('The store is almost full.');
+  expect(await readiness.report()).toMatchObject({ status: 'ready', degraded: ['The store is almost full.'] });
+});
+
 test('a dependency that does not answer is down, and one that stops says so', async () => {
   const clock = new ManualClock();
   const readiness = new Readiness(clock);

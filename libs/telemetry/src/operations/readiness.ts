@@ -16,6 +16,8 @@ export interface ReadinessReport {
    */
   readonly status: 'starting' | 'ready' | 'not-ready' | 'stopping';
   readonly dependencies: Readonly<Record<string, DependencyState>>;
+  /** What works less well than it should, in words; absent while there is nothing. It does not decide the status. */
+  readonly degraded?: readonly string[];
 }
 
 const CHECK_LIMIT_MS = 2_000;
@@ -24,6 +26,7 @@ const CHECK_LIMIT_MS = 2_000;
 export class Readiness {
   readonly #clock: Clock;
   readonly #checks = new Map<string, DependencyCheck>();
+  readonly #degradations: (() => readonly string[])[] = [];
   #phase: 'starting' | 'serving' | 'stopping' = 'starting';
 
   constructor(clock: Clock) {
@@ -32,6 +35,11 @@ export class Readiness {
 
   add(name: string, check: DependencyCheck): void {
     this.#checks.set(name, check);
+  }
+
+  /** @param read what works less well than it should, in words; asked for each report */
+  addDegradation(read: () => readonly string[]): void {
+    this.#degradations.push(read);
   }
 
   /** Everything has been started: from now on the dependencies decide. */
@@ -51,7 +59,8 @@ export class Readiness {
     const isUp = states.every(([, { state }]) => state === 'up');
     const served = isUp ? 'ready' : 'not-ready';
     const status = this.#phase === 'serving' ? served : this.#phase;
-    return { status, dependencies: Object.fromEntries(states) };
+    const degraded = this.#degradations.flatMap((read) => read());
+    return { status, dependencies: Object.fromEntries(states), ...(degraded.length > 0 && { degraded }) };
   }
 
   async #ask(check: DependencyCheck): Promise<DependencyState> {

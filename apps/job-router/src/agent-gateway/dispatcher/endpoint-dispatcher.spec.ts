@@ -61,6 +61,7 @@ const submit = async (name: string, more: Partial<Submission> = {}): Promise<Job
     input: encodeJson({}),
     extras: encodeJson({}),
     sealedExtras: null,
+    reservation: null,
     webhook: null,
     executionTimeoutMs: 60_000,
     ttlMs: 3_600_000,

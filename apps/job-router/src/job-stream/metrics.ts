@@ -1,0 +1,14 @@
+import type { MetricRegistry } from '@berth/telemetry';
+import type { BodyBudget } from '../body-budget.js';
+import type { StreamedAnswers } from './streamed-answers.service.js';
+
+export function streamMetrics(metrics: MetricRegistry, answers: StreamedAnswers, budget: BodyBudget): void {
+  metrics.gaugeOf(
+    { name: 'router_streamed_answers', help: 'Answers that are written piece by piece at the moment.' },
+    () => answers.open,
+  );
+  metrics.gaugeOf(
+    { name: 'router_streamed_answers_bytes', help: 'Large pieces of them that readers have not taken yet.' },
+    () => budget.takenBytes,
+  );
+}

@@ -1,0 +1,81 @@
+import { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from '@berth/contracts';
+import { isJobOperation } from '@berth/domain';
+import type { Logger } from '@berth/telemetry';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { RatePeers } from './job-rate-limits/rate-peers.port.js';
+
+export interface NatsRatePeersOptions {
+  readonly connection: NatsConnection;
+  readonly routerId: string;
+  readonly logger: Logger;
+}
+
+/** The other routers, over core NATS: nothing is stored, and nobody waits. */
+export class NatsRatePeers implements RatePeers {
+  readonly #options: NatsRatePeersOptions;
+  readonly #subject: string;
+  #isConnected = true;
+
+  constructor(options: NatsRatePeersOptions) {
+    this.#options = options;
+    this.#subject = ratesSubject(options.routerId);
+    void this.#followConnection();
+  }
+
+  /** While the broker is away nothing is kept for it: what the others heard too late would count too long. */
+  tell(news: readonly RateNews[]): void {
+    const { connection, routerId } = this.#options;
+    if (!this.#isConnected || connection.isClosed()) return;
+    connection.publish(this.#subject, JSON.stringify({ routerId, news } satisfies RatesMessage));
+  }
+
+  listen(onNews: (routerId: string, news: readonly RateNews[]) => void): () => void {
+    const { connection, logger } = this.#options;
+    const subscription = connection.subscribe(RATES_SUBJECTS, {
+      callback: (error, message) => {
+        if (error !== null || message.subject === this.#subject) return;
+        const text = message.string();
+        // Not within the client's reading loop: what it threw would end that, quietly.
+        queueMicrotask(() => {
+          const told = readRates(text);
+          if (told === null) logger.warn('a router told rates that cannot be read', { subject: message.subject });
+          else onNews(told.routerId, told.news);
+        });
+      },
+    });
+    return () => {
+      subscription.unsubscribe();
+    };
+  }
+
+  async #followConnection(): Promise<void> {
+    for await (const { type } of this.#options.connection.status()) {
+      if (type === 'disconnect') this.#isConnected = false;
+      if (type === 'reconnect') this.#isConnected = true;
+    }
+  }
+}
+
+/** Null for what is none; an operation that this version does not know is left out. */
+export function readRates(text: string): RatesMessage | null {
+  let message: Partial<RatesMessage> | null;
+  try {
+    message = JSON.parse(text) as Partial<RatesMessage> | null;
+  } catch {
+    return null;
+  }
+  const { news, routerId } = message ?? {};
+  if (typeof routerId !== 'string' || !Array.isArray(news)) return null;
+  const entries = news as readonly (Partial<RateNews> | null)[];
+  if (!entries.every(isNews)) return null;
+  return { routerId, news: entries.filter(({ operation }) => isJobOperation(operation)) };
+}
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+const isNews = (entry: Partial<RateNews> | null): entry is RateNews =>
+  entry !== null &&
+  typeof entry.endpointId === 'string' &&
+  typeof entry.operation === 'string' &&
+  isCount(entry.admitted) &&
+  isCount(entry.inFlight);

@@ -1,0 +1,164 @@
+import type { EndpointSnapshot } from '@berth/contracts';
+import {
+  ATTEMPTS_MAX,
+  EXECUTION_TIMEOUT_DEFAULT_MS,
+  PlatformError,
+  TTL_MAX_MS,
+  encodeJson,
+  isEnded,
+  retentionMs,
+  type Job,
+  type JobId,
+} from '@berth/domain';
+import { cancel, newJobId, submitJob, type JobStore } from '@berth/jobs';
+import type { Logger } from '@berth/telemetry';
+import type { FastifyReply } from 'fastify';
+import type { JobNotices } from '../jobs/job-notices.port.js';
+import type { JobReader } from '../jobs/job-reader.service.js';
+import { callerGone } from '../wait.js';
+import type { AnswerRelay } from './answer-relay.js';
+import type { Exchange } from './exchange.js';
+import type { OpenAiMetrics } from './metrics.js';
+import { type OpenAiFailure, failureInOutput, failureOf, noOutput, noWorker, toFailure } from './openai-failure.js';
+import type { OpenAiRequest } from './openai-request.js';
+import type { WorkerOutputs } from './worker-outputs.js';
+
+/** Requests under way in this router at one time; each costs a subscription and a timer. */
+const OPEN_MAX = 10_000;
+
+/** How often a job is looked at without any notice. */
+const LOOK_MS = 2_000;
+
+export interface IncomingOpenAiRequest extends OpenAiRequest {
+  readonly endpoint: EndpointSnapshot;
+  readonly traceparent: string | null;
+}
+
+export interface OpenAiRequestsOptions {
+  readonly store: JobStore;
+  readonly reader: JobReader;
+  readonly notices: JobNotices;
+  readonly outputs: WorkerOutputs;
+  readonly relay: AnswerRelay;
+  readonly metrics: OpenAiMetrics;
+  readonly logger: Logger;
+  /** How long a job may wait for a worker before its caller hears that there is none. */
+  readonly queueWaitMs: number;
+}
+
+/**
+ * Answers requests of OpenAI's clients by jobs. The job is the request's: it is cancelled when the caller goes away,
+ * and when nobody takes it in time.
+ */
+export class OpenAiRequests {
+  readonly #options: OpenAiRequestsOptions;
+  #open = 0;
+
+  constructor(options: OpenAiRequestsOptions) {
+    this.#options = options;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /**
+   * Resolves when the request is answered or its caller has gone.
+   *
+   * @throws PlatformError for what this service itself refuses, before anything was sent
+   */
+  async answer(reply: FastifyReply, request: IncomingOpenAiRequest): Promise<void> {
+    if (this.#open >= OPEN_MAX) {
+      throw new PlatformError('service-unavailable', 'Too many requests are under way here; try again.');
+    }
+    const { store, notices, metrics } = this.#options;
+    const key = { endpointId: request.endpoint.id, jobId: newJobId(store, 'runsync') };
+    const exchange: Exchange = { key, watch: notices.watch(key), gone: callerGone(reply), isOver: false };
+    const form = request.isStreamed ? 'stream' : 'whole';
+    this.#open += 1;
+    try {
+      await this.#submit(key.jobId, request);
+      await this.#carryOut(reply, exchange, request);
+      metrics.requests.inc({ form, outcome: exchange.isOver ? 'answered' : 'left' });
+    } catch (error) {
+      metrics.requests.inc({ form, outcome: 'failed' });
+      const failure = toFailure(error);
+      if (failure === null) throw error;
+      await sendFailure(reply, failure);
+    } finally {
+      this.#open -= 1;
+      exchange.watch.dispose();
+    }
+  }
+
+  async #submit(id: JobId, { endpoint, input, traceparent }: IncomingOpenAiRequest): Promise<void> {
+    const executionTimeoutMs =
+      endpoint.executionTimeoutMs > 0 ? endpoint.executionTimeoutMs : EXECUTION_TIMEOUT_DEFAULT_MS;
+    await submitJob(this.#options.store, id, {
+      endpointId: endpoint.id,
+      accountId: endpoint.accountId,
+      origin: 'runsync',
+      input,
+      extras: encodeJson({}),
+      sealedExtras: null,
+      webhook: null,
+      executionTimeoutMs,
+      // Only a bound for jobs whose router has died: nobody else knows their ids.
+      ttlMs: Math.min(TTL_MAX_MS, this.#options.queueWaitMs + ATTEMPTS_MAX * executionTimeoutMs),
+      retentionMs: retentionMs('runsync', 0),
+      isLowPriority: false,
+      reservation: null,
+      traceparent,
+    });
+  }
+
+  async #carryOut(reply: FastifyReply, exchange: Exchange, { isStreamed }: OpenAiRequest): Promise<void> {
+    void reply.header('berth-job-id', exchange.key.jobId);
+    try {
+      await (isStreamed ? this.#options.relay.relay(reply, exchange) : this.#answerWhole(reply, exchange));
+    } finally {
+      if (!exchange.isOver) await this.#cancel(exchange);
+    }
+  }
+
+  async #answerWhole(reply: FastifyReply, exchange: Exchange): Promise<void> {
+    const job = await this.#awaitEnd(exchange);
+    if (!exchange.isOver) return;
+    const failure = failureOf(job.state, job.error);
+    if (failure !== null) throw failure;
+    const output = await this.#options.outputs.answerOf(job);
+    if (output === null) throw noOutput();
+    const inOutput = failureInOutput(output);
+    if (inOutput !== null) throw inOutput;
+    await reply.status(200).header('content-type', JSON_TYPE).send(output);
+  }
+
+  async #awaitEnd(exchange: Exchange): Promise<Job> {
+    const { queueWaitMs, reader, store } = this.#options;
+    for (;;) {
+      const job = await reader.read(exchange.key);
+      exchange.isOver = isEnded(job.state);
+      if (exchange.isOver || exchange.gone.aborted) return job;
+      if (job.state === 'IN_QUEUE' && store.clock.nowMs() - job.queuedAtMs > queueWaitMs) throw noWorker();
+      await exchange.watch.wait(LOOK_MS, exchange.gone);
+    }
+  }
+
+  /** A job that cannot be cancelled runs to its end unseen; its caller has gone or has heard enough. */
+  async #cancel({ key }: Exchange): Promise<void> {
+    const { logger, store } = this.#options;
+    try {
+      await cancel(store, key);
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error;
+      logger.warn('the job of a request that is over could not be cancelled', { jobId: key.jobId, error });
+    }
+  }
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+async function sendFailure(reply: FastifyReply, failure: OpenAiFailure): Promise<void> {
+  if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', String(failure.retryAfterSeconds));
+  await reply.status(failure.status).header('content-type', JSON_TYPE).send(failure.body);
+}

@@ -1,0 +1,47 @@
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { CurrentCaller, RequireScope, traceparentOf, type Caller } from '@berth/http';
+import { addToLogContext } from '@berth/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
+import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { readOpenAiRequest } from './openai-request.js';
+import { OpenAiRequests } from './openai-requests.service.js';
+
+type OpenAiPathRequest = FastifyRequest<{ Params: { readonly endpointId: string } }>;
+
+/**
+ * What OpenAI's clients call when `/v2/{endpoint_id}/openai/v1` is their base address. Which paths there are, the
+ * worker knows: each request is a job, so a `GET` needs the right to make one too.
+ */
+@Controller('v2/:endpointId/openai')
+export class OpenAiController {
+  constructor(
+    private readonly directory: EndpointDirectory,
+    private readonly requests: OpenAiRequests,
+  ) {}
+
+  @Post('*')
+  @RequireScope('jobs:write')
+  @JobOperation('openai')
+  async post(
+    @CurrentCaller() caller: Caller,
+    @Req() request: OpenAiPathRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { endpointId } = request.params;
+    addToLogContext({ endpointId });
+    const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
+    const { body, method, url } = request;
+    // The body is in the job from here on, and callers are held for long.
+    request.body = undefined;
+    const read = readOpenAiRequest(method, url, typeof body === 'string' ? body : '');
+    await this.requests.answer(reply, { ...read, endpoint, traceparent: traceparentOf(request) });
+  }
+
+  @Get('*')
+  @RequireScope('jobs:write')
+  @JobOperation('openai')
+  get(@CurrentCaller() caller: Caller, @Req() request: OpenAiPathRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.post(caller, request, reply);
+  }
+}

@@ -1,0 +1,10 @@
+import type { Clock } from '@berth/lifecycle';
+import type { MetricRegistry } from '@berth/telemetry';
+import type { ControlPulse } from './control-pulse.port.js';
+
+export function pulseMetrics(metrics: MetricRegistry, pulse: ControlPulse, clock: Pick<Clock, 'nowMs'>): void {
+  const help = 'Seconds since the last sign of life of the control plane.';
+  metrics.gaugeOf({ name: 'router_control_silence_seconds', help }, () =>
+    Math.max(0, (clock.nowMs() - pulse.heardAtMs) / 1000),
+  );
+}

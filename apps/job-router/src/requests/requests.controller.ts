@@ -1,0 +1,48 @@
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import type { RawJson } from '@berth/domain';
+import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { addToLogContext } from '@berth/telemetry';
+import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
+import { jobKeyFrom } from '../ids.js';
+import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { parseRequestsQuery } from './requests-query.js';
+import { Requests } from './requests.service.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** `/requests`: which jobs an endpoint has and had (decisions, "`/requests`"). */
+@Controller('v2/:endpointId/requests')
+export class RequestsController {
+  constructor(
+    private readonly directory: EndpointDirectory,
+    private readonly requests: Requests,
+  ) {}
+
+  @Get()
+  @Header('content-type', JSON_TYPE)
+  @RequireScope('jobs:read')
+  @JobOperation('requests')
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Param('endpointId') endpointId: string,
+    @Query() query: Record<string, unknown>,
+  ): Promise<RawJson> {
+    addToLogContext({ endpointId });
+    const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:read');
+    return this.requests.list(endpoint, parseRequestsQuery(query));
+  }
+
+  @Get(':jobId')
+  @Header('content-type', JSON_TYPE)
+  @RequireScope('jobs:read')
+  @JobOperation('status')
+  async get(
+    @CurrentCaller() caller: Caller,
+    @Param('endpointId') endpointId: string,
+    @Param('jobId') jobId: string,
+  ): Promise<RawJson> {
+    addToLogContext({ endpointId, jobId });
+    const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:read');
+    return this.requests.get(endpoint, jobKeyFrom(endpointId, jobId));
+  }
+}

@@ -1,0 +1,34 @@
+import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { RawJson } from '@berth/domain';
+import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { addToLogContext } from '@berth/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
+import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { incomingRequest } from '../jobs/incoming-request.port.js';
+import { RunBatch } from './run-batch.service.js';
+
+/** Many jobs by one request. Each of them counts against the limit of `/run`. */
+@Controller('v2/:endpointId')
+export class RunBatchController {
+  constructor(
+    private readonly directory: EndpointDirectory,
+    private readonly batches: RunBatch,
+  ) {}
+
+  @Post('run-batch')
+  @HttpCode(200)
+  @Header('content-type', 'application/json; charset=utf-8')
+  @RequireScope('jobs:write')
+  @JobOperation('run')
+  async run(
+    @CurrentCaller() caller: Caller,
+    @Req() request: FastifyRequest<{ Params: { readonly endpointId: string } }>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RawJson> {
+    const { endpointId } = request.params;
+    addToLogContext({ endpointId });
+    const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
+    return this.batches.run(incomingRequest(request, reply, endpoint));
+  }
+}

@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
+import { JobRateLimitsModule } from '../job-rate-limits/job-rate-limits.module.js';
+import { JobRates } from '../job-rate-limits/job-rates.service.js';
+import { JobIntake } from '../jobs/job-intake.service.js';
+import { JobsModule } from '../jobs/jobs.module.js';
+import { Platform } from '../platform.port.js';
+import { batchMetrics } from './metrics.js';
+import { RunBatchController } from './run-batch.controller.js';
+import { RunBatch } from './run-batch.service.js';
+
+/** `/run-batch`. */
+@Module({
+  imports: [EndpointDirectoryModule, JobRateLimitsModule, JobsModule],
+  controllers: [RunBatchController],
+  providers: [
+    {
+      provide: RunBatch,
+      inject: [Platform, JobIntake, JobRates],
+      useFactory: ({ logger, metrics, settings }: Platform, intake: JobIntake, rates: JobRates) =>
+        new RunBatch({ intake, rates, docsUrl: settings.docsUrl, metrics: batchMetrics(metrics), logger }),
+    },
+  ],
+})
+export class RunBatchModule {}

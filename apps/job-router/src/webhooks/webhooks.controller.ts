@@ -1,0 +1,32 @@
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import type { RawJson } from '@berth/domain';
+import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { addToLogContext } from '@berth/telemetry';
+import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
+import { jobKeyFrom } from '../ids.js';
+import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { DeliveryLog } from './delivery-log.service.js';
+
+interface JobPath {
+  readonly endpointId: string;
+  readonly jobId: string;
+}
+
+/** What became of the webhooks of a job. */
+@Controller('v2/:endpointId/webhooks')
+export class WebhooksController {
+  constructor(
+    private readonly directory: EndpointDirectory,
+    private readonly log: DeliveryLog,
+  ) {}
+
+  @Get(':jobId')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @RequireScope('jobs:read')
+  @JobOperation('status')
+  async read(@CurrentCaller() caller: Caller, @Param() { endpointId, jobId }: JobPath): Promise<RawJson> {
+    addToLogContext({ endpointId, jobId });
+    await this.directory.authorizeQueue(caller, endpointId, 'jobs:read');
+    return this.log.read(jobKeyFrom(endpointId, jobId));
+  }
+}
