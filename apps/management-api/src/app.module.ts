@@ -9,6 +9,7 @@ import { ClustersController } from './clusters/clusters.controller.js';
 import { EndpointsController } from './endpoints/endpoints.controller.js';
 import { HostSessionsController } from './host-sessions/host-sessions.controller.js';
 import { HostsController } from './hosts/hosts.controller.js';
+import { JobHistoryController } from './job-history/job-history.controller.js';
 import { NetworkVolumesController } from './network-volumes/network-volumes.controller.js';
 import { ClusterPodsController } from './pods/cluster-pods.controller.js';
 import { PodsController } from './pods/pods.controller.js';
@@ -18,6 +19,7 @@ import { CatalogTemplatesController } from './templates/catalog-templates.contro
 import { TemplatesController } from './templates/templates.controller.js';
 import { ReleasesController } from './releases/releases.controller.js';
 import { V1EndpointsController } from './v1-endpoints/v1-endpoints.controller.js';
+import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.controller.js';
 import { WorkersController } from './workers/workers.controller.js';
 
 /** Everything that answers requests, over HTTP and over NATS. */
@@ -36,6 +38,7 @@ import { WorkersController } from './workers/workers.controller.js';
     GpuTypesController,
     HostSessionsController,
     HostsController,
+    JobHistoryController,
     NetworkVolumesController,
     PodsController,
     ProblemsController,
@@ -43,6 +46,7 @@ import { WorkersController } from './workers/workers.controller.js';
     TemplatesController,
     ReleasesController,
     V1EndpointsController,
+    WebhookSecretsController,
     WorkersController,
   ],
 })

@@ -4,6 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import type { AuditTrail } from './audit/audit-trail.port.js';
 import { NetworkVolumesService } from './network-volumes/network-volumes.service.js';
 import type { Database } from './persistence/database.js';
+import type { EnvSeal } from './persistence/env-seal.service.js';
 import { NetworkVolumesStore } from './persistence/stores/network-volumes.store.js';
 import { RegistriesStore } from './persistence/stores/registries.store.js';
 import { TemplatesStore } from './persistence/stores/templates.store.js';
@@ -14,6 +15,7 @@ import type { Transactions } from './transactions.port.js';
 
 interface ResourceParts {
   readonly database: Database;
+  readonly envs: EnvSeal;
   readonly secrets: SecretBox;
   readonly logger: Logger;
   readonly shared: {
@@ -32,12 +34,12 @@ export interface Resources {
   readonly templates: TemplatesService;
 }
 
-export function composeResources({ database, logger, secrets, shared }: ResourceParts): Resources {
+export function composeResources({ database, envs, logger, secrets, shared }: ResourceParts): Resources {
   const credentials = new RegistryCredentialsService(secrets, logger);
   return {
     credentials,
     networkVolumes: new NetworkVolumesService({ ...shared, records: new NetworkVolumesStore(database) }),
     registries: new RegistriesService({ ...shared, records: new RegistriesStore(database), credentials }),
-    templates: new TemplatesService({ ...shared, records: new TemplatesStore(database) }),
+    templates: new TemplatesService({ ...shared, records: new TemplatesStore(database, envs) }),
   };
 }

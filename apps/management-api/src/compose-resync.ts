@@ -3,6 +3,7 @@ import { SnapshotDirectory, plainCodec, type Broker, type SnapshotWriter } from 
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Database } from './persistence/database.js';
 import { AccountsStore } from './persistence/stores/accounts.store.js';
+import { WebhookSecretTruth } from './persistence/stores/webhook-secrets.store.js';
 import { apiKeyTruth, endpointTruth, hostTruth } from './persistence/stores/snapshot-truths.js';
 import { BucketResync } from './snapshots/bucket-resync.js';
 import type { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
@@ -16,6 +17,8 @@ export interface ResyncParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** What else is to be mended at each pass. */
+  readonly filling: Resync;
 }
 
 /** A snapshot that no row stands behind may belong to a write that is just being committed. */
@@ -25,7 +28,7 @@ const TOMBSTONE_MS = 8 * 24 * 3_600_000;
 
 /** The loop that keeps the buckets equal to the database, started. */
 export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promise<void>; check(): Promise<void> }> {
-  const { clock, database, logger, snapshots } = parts;
+  const { clock, database, filling, logger, snapshots } = parts;
   const accounts = new AccountsStore(database);
   const grace = (_: unknown, firstSeenMs: number): number => firstSeenMs + ORPHAN_GRACE_MS;
   const buckets = await Promise.all([
@@ -36,13 +39,14 @@ export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promi
     }),
     openBucket(parts, apiKeyTruth(database), { writer: snapshots.apiKeys, keptUntilMs: grace }),
     openBucket(parts, hostTruth(database), { writer: snapshots.hosts, keptUntilMs: grace }),
+    openBucket(parts, new WebhookSecretTruth(database), { writer: snapshots.webhookSecrets, keptUntilMs: grace }),
   ]);
   const forgetting: Resync = {
     run: async () => {
       await accounts.forgetDeleted();
     },
   };
-  const loop = new SnapshotResync([...buckets.map(({ resync }) => resync), forgetting], { clock, logger });
+  const loop = new SnapshotResync([filling, ...buckets.map(({ resync }) => resync), forgetting], { clock, logger });
   loop.start();
   return {
     stop: async () => {

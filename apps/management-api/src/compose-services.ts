@@ -9,37 +9,33 @@ import { AUDIT_RECORDS } from './audit/audit-records.port.js';
 import { CatalogService } from './catalog/catalog.service.js';
 import { CLOCK } from './clock.port.js';
 import { ClustersService } from './clusters/clusters.service.js';
+import { composeEndpoints } from './compose-endpoints.js';
 import { composeResources } from './compose-resources.js';
 import type { ManagementConfig } from './config.js';
-import { EndpointReferences } from './endpoints/endpoint-references.js';
-import { EndpointsService } from './endpoints/endpoints.service.js';
 import { PUBLIC_ADDRESSES } from './endpoints/public-addresses.port.js';
 import { HostSessionsService } from './host-sessions/host-sessions.service.js';
 import { newJoinToken } from './host-sessions/join-token.js';
 import { hashSecret } from './host-sessions/secret-hash.js';
 import { HostsService } from './hosts/hosts.service.js';
+import { JobHistoryService } from './job-history/job-history.service.js';
 import { NetworkVolumesService } from './network-volumes/network-volumes.service.js';
 import { AccountsStore } from './persistence/stores/accounts.store.js';
 import { ApiKeysStore } from './persistence/stores/api-keys.store.js';
 import { AuditStore } from './persistence/stores/audit.store.js';
 import { ClustersStore } from './persistence/stores/clusters.store.js';
-import { EndpointsStore } from './persistence/stores/endpoints.store.js';
-import { ReferencesStore } from './persistence/stores/references.store.js';
 import { HostLoadsStore } from './persistence/stores/host-loads.store.js';
 import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
 import { HostsStore } from './persistence/stores/hosts.store.js';
+import { JobHistoryStore } from './persistence/stores/job-history.store.js';
 import { PodsStore } from './persistence/stores/pods.store.js';
-import { ReleasesStore } from './persistence/stores/releases.store.js';
-import { WorkersStore } from './persistence/stores/workers.store.js';
 import type { Database } from './persistence/database.js';
+import { EnvSeal } from './persistence/env-seal.service.js';
 import { PodsService } from './pods/pods.service.js';
+import { provided } from './provided.js';
 import { ProblemPagesService } from './problems/problem-pages.service.js';
 import { RegistriesService } from './registries/registries.service.js';
 import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
 import { TemplatesService } from './templates/templates.service.js';
-import { ReleasesService } from './releases/releases.service.js';
-import { V1EndpointsService } from './v1-endpoints/v1-endpoints.service.js';
-import { WorkersService } from './workers/workers.service.js';
 
 export interface ServiceParts {
   readonly config: ManagementConfig;
@@ -58,14 +54,9 @@ export function composeServices(parts: ServiceParts): Provider[] {
   const { clock, config, database, logger, random, snapshots } = parts;
   const audit = new AuditStore(database, clock);
   const shared = { clock, random, snapshots, audit, transactions: database };
-  const resources = composeResources({ database, logger, secrets: config.secrets, shared });
+  const envs = new EnvSeal(config.secrets);
+  const resources = composeResources({ database, envs, logger, secrets: config.secrets, shared });
   const apiKeys = new ApiKeysStore(database);
-  const references = new EndpointReferences({
-    templates: resources.templates,
-    records: new ReferencesStore(database),
-  });
-  const workers = new WorkersStore(database);
-  const endpoints = new EndpointsService({ ...shared, references, records: new EndpointsStore(database) });
   const clusters = new ClustersService(new ClustersStore(database));
   return [
     { provide: API_KEY_DIRECTORY, useValue: apiKeys },
@@ -74,16 +65,14 @@ export function composeServices(parts: ServiceParts): Provider[] {
     { provide: PUBLIC_ADDRESSES, useValue: config.addresses },
     provided(AccountsService, new AccountsService({ ...shared, records: new AccountsStore(database) })),
     provided(ApiKeysService, new ApiKeysService({ ...shared, records: apiKeys })),
-    provided(EndpointsService, endpoints),
-    provided(WorkersService, new WorkersService({ clock, endpoints, records: workers })),
-    provided(V1EndpointsService, new V1EndpointsService(endpoints)),
-    provided(ReleasesService, new ReleasesService({ endpoints, workers, records: new ReleasesStore(database) })),
+    ...composeEndpoints({ database, secrets: config.secrets, envs, templates: resources.templates, shared }),
     provided(HostsService, new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken })),
     provided(NetworkVolumesService, resources.networkVolumes),
     provided(RegistriesService, resources.registries),
     provided(TemplatesService, resources.templates),
     provided(CatalogService, new CatalogService({ clock, loads: new HostLoadsStore(database) })),
     provided(ClustersService, clusters),
+    provided(JobHistoryService, new JobHistoryService(new JobHistoryStore(database))),
     provided(PodsService, new PodsService({ clusters, records: new PodsStore(database) })),
     provided(ProblemPagesService, new ProblemPagesService(PROBLEM_PAGES)),
     provided(
@@ -91,6 +80,7 @@ export function composeServices(parts: ServiceParts): Provider[] {
       new HostSessionsService({
         store: new HostSessionsStore(database),
         credentials: resources.credentials,
+        envs,
         clock,
         onChange: () => {
           snapshots.announce('all');
@@ -104,8 +94,3 @@ export function composeServices(parts: ServiceParts): Provider[] {
     return { token, hash: hashSecret(token) };
   }
 }
-
-const provided = <Service extends object>(
-  provide: abstract new (...options: never[]) => Service,
-  useValue: Service,
-): Provider => ({ provide, useValue });

@@ -3,7 +3,7 @@ import { systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, SnapshotDirectory, SnapshotWriter, connectNats, drainConnection, plainCodec } from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, createLogger, type Logger, type Main } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { DataSource } from 'typeorm';
+import { composeJobHistory } from './compose-job-history.js';
 import { Database } from './persistence/database.js';
 import { openDataSource } from './persistence/open-data-source.js';
 import { LeaderLease, type LeaderTerm } from './persistence/stores/leader-lease.store.js';
@@ -45,32 +45,52 @@ export async function startControllers(config: ControllersConfig, main: Main): P
     { clock: CLOCK, random: RANDOM, logger },
   );
   main.onStop('database', () => source.destroy());
+  const connection = await connect(config, { main, logger, name: 'controllers' });
+  // Records are large: on their way they must not keep the control loops waiting.
+  const recordConnection = await connect(config, { main, logger, name: 'controllers records' });
+  const database = new Database(source);
+  readiness.add('postgresql', () => database.ping());
+  readiness.add('nats', () => connection.flush());
+  const parts = { database, connection, logger, metrics };
+  const outlet = await composeOutlet(parts);
+  main.onStop('assignments', () => outlet.stop());
+  await outlet.start();
+  const lease = new LeaderLease(source, {
+    name: 'controllers',
+    holder: RANDOM.uuid(),
+    leaseMs: LEASE_MS,
+    clock: CLOCK,
+  });
+  const loops = composeLoops(parts, outlet, lease);
+  loops.start();
+  main.onStop('control loops', () => loops.stop());
+  const { historyRetentionDays: retentionDays } = config;
+  const broker = await Broker.over({ connection: recordConnection, inboxPrefix: INBOX_PREFIX });
+  const history = composeJobHistory({ broker, database, lease, retentionDays, clock: CLOCK, logger, metrics });
+  history.start();
+  main.onStop('job history', () => history.stop());
+  readiness.start();
+}
+
+async function connect(
+  config: ControllersConfig,
+  { logger, main, name }: { readonly main: Main; readonly logger: Logger; readonly name: string },
+): Promise<NatsConnection> {
   const connection = await connectNats({
     url: config.natsUrl,
-    name: 'controllers',
+    name,
     credentials: config.natsSeed === null ? { kind: 'none' } : { kind: 'nkey', seed: config.natsSeed },
     inboxPrefix: INBOX_PREFIX,
     connectWithinMs: CONNECT_WITHIN_MS,
     clock: CLOCK,
     random: RANDOM,
-    onStatus: ({ detail, kind }) => logger.info(`nats: ${kind}`, { detail }),
+    onStatus: ({ detail, kind }) => logger.info(`nats: ${kind}`, { connection: name, detail }),
   });
-  main.onStop('nats', () => drainConnection(connection, CLOCK));
-  const database = new Database(source);
-  readiness.add('postgresql', () => database.ping());
-  readiness.add('nats', () => connection.flush());
-  const parts = { source, database, connection, logger, metrics };
-  const outlet = await composeOutlet(parts);
-  main.onStop('assignments', () => outlet.stop());
-  await outlet.start();
-  const loops = composeLoops(parts, outlet);
-  loops.start();
-  main.onStop('control loops', () => loops.stop());
-  readiness.start();
+  main.onStop(`nats ${name}`, () => drainConnection(connection, CLOCK));
+  return connection;
 }
 
 interface Parts {
-  readonly source: DataSource;
   readonly database: Database;
   readonly connection: NatsConnection;
   readonly logger: Logger;
@@ -90,14 +110,8 @@ async function composeOutlet({ connection, logger }: Parts): Promise<NatsFleetOu
   });
 }
 
-function composeLoops(parts: Parts, outlet: NatsFleetOutlet): ControlLoops {
-  const { connection, database, logger, metrics: registry, source } = parts;
-  const lease = new LeaderLease(source, {
-    name: 'controllers',
-    holder: RANDOM.uuid(),
-    leaseMs: LEASE_MS,
-    clock: CLOCK,
-  });
+function composeLoops(parts: Parts, outlet: NatsFleetOutlet, lease: LeaderLease): ControlLoops {
+  const { connection, database, logger, metrics: registry } = parts;
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);

@@ -16,11 +16,15 @@ import { AppModule } from './app.module.js';
 import { composeEdge } from './compose-edge.js';
 import { composeResync } from './compose-resync.js';
 import { composeServices } from './compose-services.js';
+import { composeWebhookSecrets } from './compose-webhook-secrets.js';
 import type { ManagementConfig } from './config.js';
 import { AgentAdmission } from './host-sessions/agent-admission.js';
 import { serveOpenApi } from './openapi/openapi-document.js';
 import { openDataSource } from './persistence/open-data-source.js';
 import { Database } from './persistence/database.js';
+import { EnvSeal } from './persistence/env-seal.service.js';
+import { makeEnvSealing } from './persistence/env-sealing.js';
+import { EnvBackfillStore } from './persistence/stores/env-backfill.store.js';
 import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
 import { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
 
@@ -112,10 +116,15 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX });
   await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock: CLOCK, random: RANDOM });
   const snapshots = new KvControlSnapshots(broker, CLOCK, database);
-  const resync = await composeResync({ broker, database, snapshots, clock: CLOCK, logger, metrics });
+  const { secrets } = config;
+  const { filling } = composeWebhookSecrets({ database, secrets, snapshots, clock: CLOCK, random: RANDOM });
+  const resync = await composeResync({ broker, database, snapshots, clock: CLOCK, logger, metrics, filling });
   main.onStop('snapshot resync', () => resync.stop());
   readiness.add('snapshots', () => resync.check());
   const providers = composeServices({ config, database, snapshots, clock: CLOCK, random: RANDOM, logger });
+  const sealing = makeEnvSealing(new EnvBackfillStore(database, new EnvSeal(secrets)), { clock: CLOCK, logger });
+  sealing.start();
+  main.onStop('env sealing', () => sealing.stop());
   const edge = composeEdge({ config, database, clock: CLOCK, logger, metrics });
   main.onStop('request ledgers', () => edge.stop());
   const app = await createHttpApp(AppModule.of(providers), {

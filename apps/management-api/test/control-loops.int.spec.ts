@@ -72,6 +72,29 @@ describe('the control loops', () => {
     });
   });
 
+  test('tell the routers what a job waits for, and that they live', async () => {
+    await fleet.addEndpoint('e1');
+    const router = await bench.nats.connectAs('router');
+    let pulses = 0;
+    router.subscribe('control.pulse', { callback: () => void (pulses += 1) });
+    await bench.startControllers('first');
+    bench.demand = QUEUED;
+    await bench.until(async () => {
+      expect(await bench.outlook('e1')).toMatchObject({ desired: 1, unplaced: { reason: 'no-hosts' } });
+    });
+    const host = await bench.addAgent('h1');
+    host.phase = 'starting';
+    await bench.until(async () => {
+      expect(await bench.outlook('e1')).toMatchObject({ unplaced: null, coming: [{ stage: 'starting' }] });
+    });
+    expect(pulses).toBeGreaterThan(1);
+    bench.demand = {};
+    await bench.until(async () => {
+      expect(await bench.outlook('e1')).toBeUndefined();
+    });
+    await router.close();
+  });
+
   test('write again what somebody else removed from the bucket, or put there', async () => {
     await fleet.addEndpoint('e1');
     await bench.addAgent('h1');

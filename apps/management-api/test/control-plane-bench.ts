@@ -47,7 +47,7 @@ import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { WorkerPlacement } from '../src/reconcilers/worker-placement.reconciler.js';
 import { RegistryCredentialsService } from '../src/registries/registry-credentials.service.js';
 import { demandMessage, INVENTORY, observed, useFleetBench, type FleetBench } from './fleet-bench.js';
-import { secretBox } from './secret-box.js';
+import { envSeal, secretBox } from './secret-box.js';
 
 const SIZE = { replicas: 1, storageBytes: 2 ** 30, memoryBytes: 2 ** 20 } as const;
 const ACCOUNT = 'APP';
@@ -121,6 +121,10 @@ export class ControlPlaneBench {
   /** As a router reads them, from the leader. */
   async assigned(endpointId: string): Promise<AssignmentSnapshot['workers']> {
     return (await this.#assignments?.read(endpointId))?.value.workers ?? [];
+  }
+
+  async outlook(endpointId: string): Promise<AssignmentSnapshot['outlook']> {
+    return (await this.#assignments?.read(endpointId))?.value.outlook;
   }
 
   async startControllers(holder: string, leaseMs = 5_000): Promise<Controllers> {
@@ -211,7 +215,7 @@ export class ControlPlaneBench {
       connection.publish('control.changed', '{}');
     };
     const credentials = new RegistryCredentialsService(secretBox(), silentLogger);
-    const service = new HostSessionsService({ store: this.sessions, credentials, clock, onChange });
+    const service = new HostSessionsService({ store: this.sessions, credentials, envs: envSeal(), clock, onChange });
     const app = await NestFactory.create(SessionsModule.of(service), new FastifyAdapter(), { logger: false });
     const gateway = { connection, queue: 'management-api', drainMs: 1_000, clock: systemClock, logger: silentLogger };
     connectAgentGateway(app, gateway);

@@ -97,7 +97,16 @@ async function resync(): Promise<void> {
   const database = new Database(bench.source);
   const control = new KvControlSnapshots(broker, clock, database);
   const metrics = new MetricRegistry();
-  const loop = await composeResync({ broker, database, snapshots: control, clock, logger: silentLogger, metrics });
+  const filling = { run: () => Promise.resolve() };
+  const loop = await composeResync({
+    broker,
+    database,
+    snapshots: control,
+    clock,
+    logger: silentLogger,
+    metrics,
+    filling,
+  });
   await eventually(() => loop.check(), PATIENCE);
   for (let passedMs = 0; passedMs <= GRACE_MS; passedMs += PASS_MS) await clock.advance(PASS_MS);
   await eventually(async () => {

@@ -24,14 +24,24 @@ class RecordedOutlet implements FleetOutlet {
   readonly told: string[] = [];
   readonly assignments = new Map<EndpointId, AssignmentSnapshot>();
   failure: Error | null = null;
+  pulses = 0;
 
   async publishAssignments({ snapshots, unknown }: Assignments, beforeEach: () => void): Promise<void> {
     beforeEach();
     if (this.failure !== null) throw this.failure;
     for (const id of this.assignments.keys()) if (!unknown.has(id)) this.assignments.delete(id);
     for (const snapshot of snapshots)
-      if (snapshot.workers.length > 0) this.assignments.set(snapshot.endpointId, snapshot);
+      if (snapshot.workers.length > 0 || (snapshot.outlook?.desired ?? 0) > 0)
+        this.assignments.set(snapshot.endpointId, snapshot);
     this.told.push('assignments');
+  }
+
+  assignmentOf(endpointId: EndpointId): AssignmentSnapshot | null {
+    return this.assignments.get(endpointId) ?? null;
+  }
+
+  pulse(): void {
+    this.pulses += 1;
   }
 
   wake(hostId: HostId): void {
@@ -508,5 +518,49 @@ describe('what happens during a pass', () => {
     await pass({ e1: queued(1) });
     expect(await bench.workers()).toEqual(before);
     expect((await bench.decision('e1'))?.desired).toBe(decision?.desired);
+  });
+});
+
+describe('the outlook', () => {
+  const outlookOf = (endpointId: string) => outlet.assignments.get(endpointId as EndpointId)?.outlook;
+
+  test('says which filter refused each host, also of an endpoint without workers, and since when', async () => {
+    const gpu = { pools: ['ADA_24'], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null };
+    await bench.addEndpoint('e1', { gpu, cpu: null });
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    const startedMs = bench.clock.nowMs();
+    expect(outlet.assignments.get('e1' as EndpointId)?.workers).toEqual([]);
+    expect(outlookOf('e1')).toMatchObject({
+      desired: 1,
+      coming: [],
+      unplaced: { count: 1, reason: 'gpu-type', sinceMs: startedMs, hosts: [{ id: 'h1', reason: 'gpu-type' }] },
+    });
+    await live(3, ['h1'], { e1: queued(1) });
+    expect(outlookOf('e1')?.unplaced?.sinceMs).toBe(startedMs);
+  });
+
+  test('says how far each worker has come and why it does not, and the same again while nothing changes', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    expect(outlookOf('e1')?.coming).toMatchObject([{ stage: 'placed', reason: 'worker-starting' }]);
+    const [worker] = await bench.workers();
+    const failed = { reason: 'image-missing: no such image', failedStarts: 1, failure: 'image' as const };
+    const report = () => bench.report('h1', [observed(worker?.id ?? '', 'waiting', failed)]);
+    await report();
+    await pass({ e1: queued(1) });
+    const told = outlookOf('e1');
+    expect(told?.coming).toMatchObject([{ stage: 'delayed', reason: 'image-error', detail: failed.reason }]);
+    await bench.clock.advance(20_000);
+    await report();
+    await pass({ e1: queued(1) });
+    expect(outlookOf('e1')).toEqual(told);
+  });
+
+  test('comes with a sign of life after every pass', async () => {
+    await pass();
+    await pass();
+    expect(outlet.pulses).toBe(2);
   });
 });

@@ -192,6 +192,7 @@ describe('the desired workers of a host', () => {
     ]);
     expect(desired[0]).toEqual({
       workerId: 'w2',
+      accountId: 'account',
       endpointId: 'e1' as EndpointId,
       release: 1,
       intent: 'running',

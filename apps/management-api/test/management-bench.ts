@@ -3,8 +3,9 @@ import type { Writable } from 'node:stream';
 import { BUCKETS, type ApiKeySnapshot, type EndpointSnapshot, type HostSnapshot } from '@berth/contracts';
 import { SCOPES } from '@berth/domain';
 import { makeApiKey } from '@berth/http';
-import { systemClock, systemRandom, type Environment } from '@berth/lifecycle';
+import { ConfigReader, systemClock, systemRandom, type Environment } from '@berth/lifecycle';
 import { Broker, SnapshotWriter, plainCodec } from '@berth/messaging';
+import { readSecretBox, type SecretBox } from '@berth/secrets';
 import type { Main } from '@berth/telemetry';
 import { useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing';
 import { afterAll, beforeAll, jest } from '@jest/globals';
@@ -83,6 +84,11 @@ export class ManagementBench {
 
   get url(): string {
     return this.#url;
+  }
+
+  /** Opens what the processes have sealed. */
+  get secrets(): SecretBox {
+    return readSecretBox(new ConfigReader({ BERTH_SECRET_KEY: this.#secretKey }));
   }
 
   get operationsUrl(): string {

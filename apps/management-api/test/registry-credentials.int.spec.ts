@@ -8,7 +8,7 @@ import { hashSecret } from '../src/host-sessions/secret-hash.js';
 import { AccountEntity, RegistryEntity, WorkerEntity } from '../src/persistence/entities/index.js';
 import { RegistryCredentialsService } from '../src/registries/registry-credentials.service.js';
 import { INVENTORY, SPEC, useFleetBench } from './fleet-bench.js';
-import { secretBox } from './secret-box.js';
+import { envSeal, secretBox } from './secret-box.js';
 
 const bench = useFleetBench();
 
@@ -19,7 +19,7 @@ const ACCOUNT = 'account' as AccountId;
 /** What the host hears to its next report. */
 async function desiredOf(hostId: string, credentials = new RegistryCredentialsService(secretBox(), silentLogger)) {
   const { clock, sessions: store } = bench;
-  const service = new HostSessionsService({ store, credentials, clock, onChange: () => undefined });
+  const service = new HostSessionsService({ store, credentials, envs: envSeal(), clock, onChange: () => undefined });
   const request = { secret: SECRET, instanceId: 'i', sequence: 1, inventory: INVENTORY, workers: [] };
   return (await service.report(hostId as HostId, request)).desired;
 }

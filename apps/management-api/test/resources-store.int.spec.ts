@@ -6,7 +6,7 @@ import { NetworkVolumesStore } from '../src/persistence/stores/network-volumes.s
 import { RegistriesStore } from '../src/persistence/stores/registries.store.js';
 import { TemplatesStore } from '../src/persistence/stores/templates.store.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
-import { secretBox } from './secret-box.js';
+import { envSeal, secretBox } from './secret-box.js';
 
 const bench = useFleetBench();
 
@@ -27,7 +27,7 @@ const TEMPLATE: TemplateSpec = {
 };
 
 const registries = (): RegistriesStore => new RegistriesStore(new Database(bench.source));
-const templates = (): TemplatesStore => new TemplatesStore(new Database(bench.source));
+const templates = (): TemplatesStore => new TemplatesStore(new Database(bench.source), envSeal());
 const volumes = (): NetworkVolumesStore => new NetworkVolumesStore(new Database(bench.source));
 
 const addRegistry = (accountId: AccountId, id: string): Promise<void> =>

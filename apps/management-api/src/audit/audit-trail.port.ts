@@ -23,7 +23,8 @@ export type AuditAction =
   | 'registry.deleted'
   | 'template.created'
   | 'template.updated'
-  | 'template.deleted';
+  | 'template.deleted'
+  | 'webhook-secret.rotated';
 
 export interface AuditEntry {
   readonly caller: Caller;

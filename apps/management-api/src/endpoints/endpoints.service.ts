@@ -18,6 +18,7 @@ import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
 import type { Transactions } from '../transactions.port.js';
+import type { WebhookSecretKeeper } from '../webhook-secrets/webhook-secret-keeper.service.js';
 import type { EndpointRecords, NewRelease } from './endpoint-records.port.js';
 import type { EndpointReferences } from './endpoint-references.js';
 import type { EndpointChange, EndpointRequest } from './endpoint-request.port.js';
@@ -29,6 +30,7 @@ export interface EndpointsServiceOptions {
   readonly transactions: Transactions;
   readonly audit: AuditTrail;
   readonly snapshots: ControlSnapshots;
+  readonly webhookSecrets: Pick<WebhookSecretKeeper, 'ensure'>;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -49,7 +51,7 @@ export class EndpointsService {
    * @throws PlatformError `scope-missing`, `rule-conflict`, and as `EndpointReferences.resolve`
    */
   async create(caller: Caller, request: EndpointRequest): Promise<Endpoint> {
-    const { audit, clock, random, records, snapshots, transactions } = this.#options;
+    const { audit, clock, random, records, snapshots, transactions, webhookSecrets } = this.#options;
     if (caller.endpointIds !== null) {
       throw new PlatformError('scope-missing', 'access denied: a key limited to some endpoints cannot create others');
     }
@@ -67,6 +69,7 @@ export class EndpointsService {
       await records.insert(made, this.#newRelease(caller, []));
       const diff = fieldChanges({}, endpointFields(made.spec));
       await audit.append({ caller, action: 'endpoint.created', resourceId: made.id, diff });
+      await webhookSecrets.ensure(made);
       await snapshots.putEndpoint(made);
       return made;
     });
@@ -121,6 +124,7 @@ export class EndpointsService {
       await records.delete(caller.accountId, id, nowMs);
       await audit.append({ caller, action: 'endpoint.deleted', resourceId: id, diff: [] });
       await snapshots.putDeletedEndpoint(endpoint, nowMs);
+      await snapshots.removeWebhookSecrets(id);
     });
     snapshots.announce(id);
   }

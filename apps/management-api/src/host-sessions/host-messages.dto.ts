@@ -22,12 +22,14 @@ import {
   type EndpointId,
   type Inventory,
   type ObservedWorker,
+  type StartFailure,
   type WorkerId,
   type WorkerPhase,
 } from '@berth/domain';
 import type { JoinRequest, ReportRequest } from '@berth/contracts';
 import { INTEGER_MAX } from '@berth/http';
 
+const START_FAILURES: readonly StartFailure[] = ['image', 'container'];
 const WORKERS_MAX = 4_096;
 const GPUS_MAX = 256;
 const IMAGES_MAX = 10_000;
@@ -121,6 +123,20 @@ class ObservedWorkerDto implements ObservedWorker {
   @IsOptional()
   @IsString()
   gpuTypeId!: string | null;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(100)
+  imagePercent?: number;
+
+  @IsOptional()
+  @IsIn(START_FAILURES)
+  failure?: StartFailure;
+
+  @IsOptional()
+  @IsNumber()
+  nextStartAtMs?: number;
 }
 
 export class JoinRequestDto implements JoinRequest {

@@ -1,6 +1,7 @@
 import { PlatformError, type HostId } from '@berth/domain';
 import type { DesiredWorker, HostReply, JoinReply, JoinRequest, ReportRequest } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
+import type { EnvSeal } from '../persistence/env-seal.service.js';
 import type { AssignedWorker, HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/registry-credentials.service.js';
 import { hashSecret, isSameHash } from './secret-hash.js';
@@ -8,6 +9,7 @@ import { hashSecret, isSameHash } from './secret-hash.js';
 export interface HostSessionsOptions {
   readonly store: HostSessionsStore;
   readonly credentials: Pick<RegistryCredentialsService, 'open'>;
+  readonly envs: Pick<EnvSeal, 'openContainer'>;
   readonly clock: Clock;
   /** Told when something that the control loops decide on has changed. */
   readonly onChange: () => void;
@@ -62,8 +64,15 @@ export class HostSessionsService {
     return { desired: desired.map((worker) => this.#opened(worker)), dataCenterId: host.dataCenterId };
   }
 
-  /** Only here, on the way to the host that pulls the image, are the credentials readable. */
-  #opened({ sealedRegistry, ...worker }: AssignedWorker): DesiredWorker {
+  /**
+   * Only here, on the way to the host that runs the worker, are its variables and credentials readable.
+   *
+   * @throws SecretError for variables that cannot be opened: a worker without them would do the wrong thing, and a host
+   * that hears nothing goes on with what it has
+   */
+  #opened({ accountId, sealedRegistry, ...assigned }: AssignedWorker): DesiredWorker {
+    const owner = { kind: 'endpoint', accountId, id: assigned.endpointId } as const;
+    const worker = { ...assigned, container: this.#options.envs.openContainer(assigned.container, owner) };
     const registryCredentials = sealedRegistry === undefined ? null : this.#options.credentials.open(sealedRegistry);
     return registryCredentials === null ? worker : { ...worker, registryCredentials };
   }

@@ -41,6 +41,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Endpoints: 'What users configure: image, hardware, scaling, and the addresses that take requests.',
   Workers: 'The containers of an endpoint, why they are in their state, and why others are not there.',
   Releases: 'What has been changed in an endpoint, and how far it has been rolled out.',
+  'Webhook secrets': 'What proves to a receiver that a webhook is ours.',
   Templates: 'Containers described once, to make endpoints and pods from.',
   Registries: 'Credentials for private images.',
   'Network volumes': 'Disks that outlive workers and pods.',

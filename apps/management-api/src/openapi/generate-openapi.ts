@@ -12,6 +12,7 @@ import { EndpointsService } from '../endpoints/endpoints.service.js';
 import { PUBLIC_ADDRESSES } from '../endpoints/public-addresses.port.js';
 import { HostSessionsService } from '../host-sessions/host-sessions.service.js';
 import { HostsService } from '../hosts/hosts.service.js';
+import { JobHistoryService } from '../job-history/job-history.service.js';
 import { NetworkVolumesService } from '../network-volumes/network-volumes.service.js';
 import { PodsService } from '../pods/pods.service.js';
 import { ProblemPagesService } from '../problems/problem-pages.service.js';
@@ -19,6 +20,7 @@ import { RegistriesService } from '../registries/registries.service.js';
 import { TemplatesService } from '../templates/templates.service.js';
 import { ReleasesService } from '../releases/releases.service.js';
 import { V1EndpointsService } from '../v1-endpoints/v1-endpoints.service.js';
+import { WebhookSecretsService } from '../webhook-secrets/webhook-secrets.service.js';
 import { WorkersService } from '../workers/workers.service.js';
 import { openApiDocument } from './openapi-document.js';
 
@@ -33,6 +35,7 @@ const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   EndpointsService,
   HostSessionsService,
   HostsService,
+  JobHistoryService,
   NetworkVolumesService,
   PUBLIC_ADDRESSES,
   PodsService,
@@ -41,6 +44,7 @@ const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   TemplatesService,
   ReleasesService,
   V1EndpointsService,
+  WebhookSecretsService,
   WorkersService,
 ];
 

@@ -15,6 +15,7 @@ import {
   RegistryEntity,
   ReleaseEntity,
   TemplateEntity,
+  WebhookSecretEntity,
   WorkerEntity,
 } from './entities/index.js';
 import { FirstTables1763700000000 } from './migrations/1763700000000-first-tables.js';
@@ -25,6 +26,24 @@ import { ClustersPods1763800000003 } from './migrations/1763800000003-clusters-p
 import { AuditTrail1763800000004 } from './migrations/1763800000004-audit-trail.js';
 import { EndpointReferences1763800000005 } from './migrations/1763800000005-endpoint-references.js';
 import { StricterFirstTables1763800000007 } from './migrations/1763800000007-stricter-first-tables.js';
+import { WebhookSecrets1763800000008 } from './migrations/1763800000008-webhook-secrets.js';
+import { JobHistory1763800000009 } from './migrations/1763800000009-job-history.js';
+import { SealedEnv1763800000010 } from './migrations/1763800000010-sealed-env.js';
+
+/** In the order in which they run. */
+const MIGRATIONS = [
+  FirstTables1763700000000,
+  EndpointReleases1763800000000,
+  RequestLedgers1763800000001,
+  TemplatesRegistriesVolumes1763800000002,
+  ClustersPods1763800000003,
+  AuditTrail1763800000004,
+  EndpointReferences1763800000005,
+  StricterFirstTables1763800000007,
+  WebhookSecrets1763800000008,
+  JobHistory1763800000009,
+  SealedEnv1763800000010,
+] as const;
 
 export interface DataSourceOptions {
   readonly url: string;
@@ -62,18 +81,10 @@ export function createDataSource(options: DataSourceOptions): DataSource {
       RegistryEntity,
       ReleaseEntity,
       TemplateEntity,
+      WebhookSecretEntity,
       WorkerEntity,
     ],
-    migrations: [
-      FirstTables1763700000000,
-      EndpointReleases1763800000000,
-      RequestLedgers1763800000001,
-      TemplatesRegistriesVolumes1763800000002,
-      ClustersPods1763800000003,
-      AuditTrail1763800000004,
-      EndpointReferences1763800000005,
-      StricterFirstTables1763800000007,
-    ],
+    migrations: [...MIGRATIONS],
     migrationsTableName: 'schema_migrations',
     // The library's own console lines are no log lines of ours; what goes wrong is thrown.
     logger: 'debug',

@@ -4,10 +4,11 @@ import type { ApiKeyRecord } from '../api-keys/api-key-records.port.js';
 import type { HostRecord } from '../hosts/host-records.port.js';
 import type { ApiKeyEntity, EndpointEntity, HostEntity, WorkerEntity } from './entities/index.js';
 
+/** Without its environment variables, which are sealed: what decides about workers has no use for them, and no key. */
 export const toEndpoint = (row: EndpointEntity): Endpoint => ({
   id: row.id as EndpointId,
   accountId: row.accountId as AccountId,
-  spec: row.spec,
+  spec: { ...row.spec, container: { ...row.spec.container, env: {} } },
   release: row.release,
   version: row.version,
   createdAtMs: row.createdAt.getTime(),

@@ -122,7 +122,7 @@ END,
   CONSTRAINT endpoints_pkey PRIMARY KEY (id),
   CONSTRAINT endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT endpoints_compute CHECK (((spec @@ '((($."cpu" == null && $."gpu"."pools".size() >= 1) && $."gpu"."pools"[0].type() == "string") && $."gpu"."count" >= 1 || ($."gpu" == null && $."cpu".size() >= 1) && $."cpu"[0]."vcpuCount" >= 2)'::jsonpath) IS TRUE)),
-  CONSTRAINT endpoints_container CHECK (((spec @@ '((((($."container"."image" like_regex "^\\S+$" && $."container"."args".type() == "string") && ($."container"."diskGb" == null || $."container"."diskGb" >= 1)) && $."container"."env".type() == "object") && $."container"."ports".type() == "array") && ($."container"."registryId" == null || $."container"."registryId".type() == "string"))'::jsonpath) IS TRUE)),
+  CONSTRAINT endpoints_container CHECK (((spec @@ '((((($."container"."image" like_regex "^\\S+$" && $."container"."args".type() == "string") && ($."container"."diskGb" == null || $."container"."diskGb" >= 1)) && ($."container"."env".type() == "object" || $."container"."env" like_regex "^v1[.][0-9a-f]{8}[.][A-Za-z0-9_-]+$")) && $."container"."ports".type() == "array") && ($."container"."registryId" == null || $."container"."registryId".type() == "string"))'::jsonpath) IS TRUE)),
   CONSTRAINT endpoints_flashboot CHECK (((spec @@ '(($."flashboot" == "OFF" || $."flashboot" == "FLASHBOOT") || $."flashboot" == "PRIORITY_FLASHBOOT")'::jsonpath) IS TRUE)),
   CONSTRAINT endpoints_id CHECK ((id <> ''::text)),
   CONSTRAINT endpoints_idle_timeout CHECK (((spec @@ '(($."type" == "QUEUE" && $."scaling"."type" == "REQUEST_COUNT") && $."workers"."idleTimeoutSeconds" == null || (!($."type" == "QUEUE" && $."scaling"."type" == "REQUEST_COUNT") && $."workers"."idleTimeoutSeconds" >= 1) && $."workers"."idleTimeoutSeconds" <= 3600)'::jsonpath) IS TRUE)),
@@ -187,6 +187,63 @@ CREATE TABLE idempotency_keys (
   CONSTRAINT idempotency_keys_status_check CHECK (((status >= 200) AND (status <= 299)))
 );
 CREATE INDEX idempotency_keys_by_end ON public.idempotency_keys USING btree (expires_at);
+
+CREATE TABLE job_history (
+  account_id text NOT NULL,
+  endpoint_id text NOT NULL,
+  job_id text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  status text NOT NULL,
+  origin text NOT NULL,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  delay_ms bigint NOT NULL,
+  execution_ms bigint NOT NULL,
+  host_id text,
+  worker_id text,
+  attempts integer NOT NULL,
+  attempt_list jsonb NOT NULL,
+  error text,
+  webhook text,
+  attempt integer NOT NULL,
+  record_sequence bigint NOT NULL,
+  CONSTRAINT job_history_pkey PRIMARY KEY (endpoint_id, job_id, created_at),
+  CONSTRAINT job_history_account_id_check CHECK ((account_id <> ''::text)),
+  CONSTRAINT job_history_attempt_check CHECK ((attempt >= 1)),
+  CONSTRAINT job_history_attempt_list_check CHECK ((jsonb_typeof(attempt_list) = 'array'::text)),
+  CONSTRAINT job_history_attempts_check CHECK ((attempts >= 0)),
+  CONSTRAINT job_history_delay_ms_check CHECK ((delay_ms >= 0)),
+  CONSTRAINT job_history_end CHECK (
+CASE
+    WHEN (status = ANY (ARRAY['COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMED_OUT'::text])) THEN (ended_at IS NOT NULL)
+    WHEN (status = ANY (ARRAY['IN_QUEUE'::text, 'IN_PROGRESS'::text])) THEN (ended_at IS NULL)
+    ELSE false
+END),
+  CONSTRAINT job_history_endpoint_id_check CHECK ((endpoint_id <> ''::text)),
+  CONSTRAINT job_history_error_check CHECK ((char_length(error) <= 4096)),
+  CONSTRAINT job_history_execution_ms_check CHECK ((execution_ms >= 0)),
+  CONSTRAINT job_history_host_id_check CHECK ((host_id <> ''::text)),
+  CONSTRAINT job_history_job_id_check CHECK ((job_id <> ''::text)),
+  CONSTRAINT job_history_origin_check CHECK ((origin = ANY (ARRAY['run'::text, 'runsync'::text]))),
+  CONSTRAINT job_history_place CHECK ((num_nulls(started_at, host_id, worker_id) = ANY (ARRAY[0, 3]))),
+  CONSTRAINT job_history_record_sequence_check CHECK ((record_sequence >= 1)),
+  CONSTRAINT job_history_webhook_check CHECK ((char_length(webhook) <= 4096)),
+  CONSTRAINT job_history_worker_id_check CHECK ((worker_id <> ''::text))
+) PARTITION BY RANGE (created_at);
+CREATE INDEX job_history_list ON ONLY public.job_history USING btree (account_id, endpoint_id, status, created_at DESC, job_id DESC);
+CREATE INDEX job_history_unended ON ONLY public.job_history USING btree (endpoint_id, job_id) WHERE (ended_at IS NULL);
+
+CREATE TABLE job_history_position (
+  stream text NOT NULL,
+  sequence bigint,
+  stored_at text,
+  complete_until timestamp with time zone NOT NULL,
+  CONSTRAINT job_history_position_pkey PRIMARY KEY (stream),
+  CONSTRAINT job_history_position_sequence_check CHECK ((sequence >= 1)),
+  CONSTRAINT job_history_position_stored_at_check CHECK ((stored_at <> ''::text)),
+  CONSTRAINT job_history_position_stream_check CHECK ((stream <> ''::text)),
+  CONSTRAINT job_history_position_whole CHECK (((sequence IS NULL) = (stored_at IS NULL)))
+);
 
 CREATE TABLE join_tokens (
   host_id text NOT NULL,
@@ -358,7 +415,7 @@ CREATE TABLE releases (
   created_by text,
   CONSTRAINT releases_pkey PRIMARY KEY (endpoint_id, release),
   CONSTRAINT releases_container_check CHECK ((jsonb_typeof(container) = 'object'::text)),
-  CONSTRAINT releases_container_whole CHECK (((container @@ '((((($."image" like_regex "^\\S+$" && $."args".type() == "string") && ($."diskGb" == null || $."diskGb" >= 1)) && $."env".type() == "object") && $."ports".type() == "array") && ($."registryId" == null || $."registryId".type() == "string"))'::jsonpath) IS TRUE)),
+  CONSTRAINT releases_container_whole CHECK (((container @@ '((((($."image" like_regex "^\\S+$" && $."args".type() == "string") && ($."diskGb" == null || $."diskGb" >= 1)) && ($."env".type() == "object" || $."env" like_regex "^v1[.][0-9a-f]{8}[.][A-Za-z0-9_-]+$")) && $."ports".type() == "array") && ($."registryId" == null || $."registryId".type() == "string"))'::jsonpath) IS TRUE)),
   CONSTRAINT releases_created_by_check CHECK ((created_by <> ''::text)),
   CONSTRAINT releases_diff_check CHECK ((jsonb_typeof(diff) = 'array'::text)),
   CONSTRAINT releases_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id) ON DELETE CASCADE,
@@ -390,7 +447,7 @@ CREATE TABLE templates (
   CONSTRAINT templates_allowed_cuda_versions_check CHECK ((array_to_string(allowed_cuda_versions, ','::text, '-'::text) ~ '^(\d+\.\d+(,|$))*$'::text)),
   CONSTRAINT templates_category_check CHECK ((category = ANY (ARRAY['CPU'::text, 'NVIDIA'::text, 'AMD'::text]))),
   CONSTRAINT templates_disk_gb_check CHECK ((disk_gb >= 1)),
-  CONSTRAINT templates_env_check CHECK (((jsonb_typeof(env) = 'object'::text) AND (NOT (env @? 'strict $.*?(@.type() != "string")'::jsonpath)))),
+  CONSTRAINT templates_env_check CHECK ((((jsonb_typeof(env) = 'object'::text) AND (NOT (env @? 'strict $.*?(@.type() != "string")'::jsonpath))) OR ((jsonb_typeof(env) = 'string'::text) AND ((env #>> '{}'::text[]) ~ '^v1[.][0-9a-f]{8}[.][A-Za-z0-9_-]+$'::text)))),
   CONSTRAINT templates_id_check CHECK ((id <> ''::text)),
   CONSTRAINT templates_image_check CHECK ((image ~ '^\S+$'::text)),
   CONSTRAINT templates_mount CHECK (((mount_gb IS NULL) = (mount_path IS NULL))),
@@ -404,6 +461,20 @@ CREATE TABLE templates (
 CREATE INDEX templates_of_account ON public.templates USING btree (account_id, created_at);
 CREATE INDEX templates_of_registry ON public.templates USING btree (account_id, registry_id) WHERE (registry_id IS NOT NULL);
 CREATE INDEX templates_public ON public.templates USING btree (created_at) WHERE is_public;
+
+CREATE TABLE webhook_secrets (
+  endpoint_id text NOT NULL,
+  ordinal integer NOT NULL,
+  sealed_secret text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone,
+  CONSTRAINT webhook_secrets_pkey PRIMARY KEY (endpoint_id, ordinal),
+  CONSTRAINT webhook_secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id) ON DELETE CASCADE,
+  CONSTRAINT webhook_secrets_life CHECK ((expires_at > created_at)),
+  CONSTRAINT webhook_secrets_ordinal_check CHECK ((ordinal >= 1)),
+  CONSTRAINT webhook_secrets_sealed_secret_check CHECK ((sealed_secret ~ '^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$'::text))
+);
+CREATE UNIQUE INDEX webhook_secrets_present ON public.webhook_secrets USING btree (endpoint_id) WHERE (expires_at IS NULL);
 
 CREATE TABLE workers (
   id text NOT NULL,

@@ -7,6 +7,8 @@ export interface ControllersConfig {
   /** nkey seed of the role `controllers`; null: the address carries its credentials. */
   readonly natsSeed: string | null;
   readonly databaseUrl: string;
+  /** Days that the job history keeps a job, from its submission. */
+  readonly historyRetentionDays: number;
   readonly operationsHost: string;
   readonly operationsPort: number;
   readonly logLevel: LogLevel;
@@ -15,6 +17,8 @@ export interface ControllersConfig {
 
 const PORT_MAX = 65_535;
 const OPERATIONS_PORT_DEFAULT = 9_101;
+/** At least more than a job can live, so that every end has its place; at most what a database holds locks for by default. */
+const HISTORY_DAYS = { min: 8, max: 90, fallback: 30 };
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export const loadControllersConfig = (environment: Environment = process.env): ControllersConfig =>
@@ -22,6 +26,7 @@ export const loadControllersConfig = (environment: Environment = process.env): C
     natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
     natsSeed: read.optional('BERTH_NATS_SEED'),
     databaseUrl: read.url('BERTH_DATABASE_URL', ['postgres:', 'postgresql:']),
+    historyRetentionDays: read.integer('BERTH_HISTORY_RETENTION_DAYS', HISTORY_DAYS),
     operationsHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
     operationsPort: read.integer('BERTH_OPERATIONS_PORT', { min: 0, max: PORT_MAX, fallback: OPERATIONS_PORT_DEFAULT }),
     logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),

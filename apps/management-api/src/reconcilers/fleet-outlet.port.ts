@@ -2,7 +2,7 @@ import type { AssignmentSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 
 export interface Assignments {
-  /** Each whole. An endpoint that is not named has no workers. */
+  /** Each whole. An endpoint that is not named has no workers and wants none. */
   readonly snapshots: readonly AssignmentSnapshot[];
   /** Endpoints that could not be looked at: what is told of them stays. */
   readonly unknown: ReadonlySet<EndpointId>;
@@ -10,12 +10,16 @@ export interface Assignments {
 
 /** What the loops tell others. */
 export interface FleetOutlet {
+  /** What the others know of this endpoint; null for nothing. */
+  assignmentOf(endpointId: EndpointId): AssignmentSnapshot | null;
   /**
    * Makes the others know these assignments; sends what differs.
    *
    * @param beforeEach called before each write; what it throws ends the publication
    */
   publishAssignments(assignments: Assignments, beforeEach: () => void): Promise<void>;
+  /** Says that the control plane has just looked, whether or not anything has changed. A hint. */
+  pulse(): void;
   /** Hurries an agent to come and hear what is wanted of it. Losing it costs time only. */
   wake(hostId: HostId): void;
 }

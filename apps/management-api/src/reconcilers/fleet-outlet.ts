@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { wakeSubject, type AssignmentSnapshot } from '@berth/contracts';
+import { CONTROL_PULSE_SUBJECT, wakeSubject, type AssignmentSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import type { SnapshotDirectory, SnapshotWriter } from '@berth/messaging';
 import type { Assignments, FleetOutlet } from './fleet-outlet.port.js';
@@ -14,8 +14,8 @@ export interface NatsFleetOutletOptions {
 /** Tells routers which workers there are, and agents that something is wanted of them. */
 export class NatsFleetOutlet implements FleetOutlet {
   readonly #options: NatsFleetOutletOptions;
-  /** The bucket's content as text: what was written last from here, until the watch says otherwise. */
-  readonly #present = new Map<string, string>();
+  /** The bucket's content: what was written last from here, until the watch says otherwise. */
+  readonly #present = new Map<string, Present>();
   #isLoaded = false;
 
   constructor(options: NatsFleetOutletOptions) {
@@ -37,13 +37,17 @@ export class NatsFleetOutlet implements FleetOutlet {
     await this.#options.directory.stop();
   }
 
+  assignmentOf(endpointId: EndpointId): AssignmentSnapshot | null {
+    return this.#present.get(endpointId)?.snapshot ?? null;
+  }
+
   async publishAssignments({ snapshots, unknown }: Assignments, beforeEach: () => void): Promise<void> {
     if (!this.#isLoaded) throw new Error('the bucket of assignments has not been read yet');
     const wanted = new Map<string, AssignmentSnapshot>(
-      snapshots.filter(({ workers }) => workers.length > 0).map((each) => [each.endpointId, each]),
+      snapshots.filter(hasWorkers).map((each) => [each.endpointId, each]),
     );
     for (const [endpointId, snapshot] of wanted) {
-      if (this.#present.get(endpointId) === JSON.stringify(snapshot)) continue;
+      if (this.#present.get(endpointId)?.text === JSON.stringify(snapshot)) continue;
       beforeEach();
       await this.#options.writer.put(endpointId, snapshot);
       this.#note(endpointId, snapshot);
@@ -56,12 +60,25 @@ export class NatsFleetOutlet implements FleetOutlet {
     }
   }
 
+  pulse(): void {
+    this.#options.connection.publish(CONTROL_PULSE_SUBJECT);
+  }
+
   wake(hostId: HostId): void {
     this.#options.connection.publish(wakeSubject(hostId));
   }
 
   #note(key: string, snapshot: AssignmentSnapshot | null): void {
     if (snapshot === null) this.#present.delete(key);
-    else this.#present.set(key, JSON.stringify(snapshot));
+    else this.#present.set(key, { snapshot, text: JSON.stringify(snapshot) });
   }
 }
+
+interface Present {
+  readonly snapshot: AssignmentSnapshot;
+  readonly text: string;
+}
+
+/** Those that are wanted count too: a job that waits for them must be able to say so. */
+const hasWorkers = ({ outlook, workers }: AssignmentSnapshot): boolean =>
+  workers.length > 0 || (outlook !== undefined && outlook.desired > 0);

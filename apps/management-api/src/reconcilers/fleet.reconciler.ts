@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AssignmentSnapshot } from '@berth/contracts';
 import {
+  describeOutlook,
   goneReason,
   type EndpointId,
   type HostedWorker,
@@ -19,7 +20,7 @@ import type { FleetOutlet } from './fleet-outlet.port.js';
 import { HearingWatch } from './hearing-watch.js';
 import type { ControllersMetrics } from './metrics.js';
 import { requireTerm, TermOverError } from './term-over.js';
-import type { PlacementPass, WorkerPlacement } from './worker-placement.reconciler.js';
+import type { PlacementPass, PlacementResult, WorkerPlacement } from './worker-placement.reconciler.js';
 
 export interface FleetReconcilerOptions {
   readonly store: Pick<FleetStore, 'load' | 'saveScaling' | 'forgetEndpoint'>;
@@ -88,6 +89,7 @@ export class FleetReconciler {
     await outlet.publishAssignments(assignments, () => {
       requireTerm(term);
     });
+    outlet.pulse();
     this.#wake();
     if (failed.size > 0) throw new Error(`endpoints that failed: ${[...failed].join(', ')}`);
     return { recheckAtMs: earliest(visits.map(({ recheckAtMs }) => recheckAtMs)) };
@@ -108,7 +110,7 @@ export class FleetReconciler {
     requireTerm(term);
     if (isForgettable(endpoint, workers, pass.nowMs)) {
       await store.forgetEndpoint(endpoint.id);
-      return { assignment: snapshotOf(endpoint.id, []), recheckAtMs: null };
+      return { assignment: { endpointId: endpoint.id, workers: [] }, recheckAtMs: null };
     }
     const { observingSinceMs, nowMs } = pass;
     const known = demand.demandOf(endpoint.id, clock.monotonicMs());
@@ -117,9 +119,30 @@ export class FleetReconciler {
     for (const hostId of result.touched) this.#toWake.add(hostId);
     await this.#save(endpoint, decision, { waiting: result.waiting, decidedAtMs: nowMs });
     return {
-      assignment: snapshotOf(endpoint.id, result.workers),
+      assignment: this.#describe(endpoint, { decision, result }, nowMs),
       recheckAtMs: result.isCutShort ? nowMs : decision.recheckAtMs,
     };
+  }
+
+  #describe(
+    { deletedAtMs, id: endpointId }: FleetEndpoint,
+    { decision, result }: { readonly decision: ScaleDecision; readonly result: PlacementResult },
+    nowMs: number,
+  ): AssignmentSnapshot {
+    const { unplaced, waiting, workers } = result;
+    const [first] = waiting;
+    const sinceMs = first === undefined ? nowMs : Date.parse(first.since);
+    const outlook = describeOutlook(
+      {
+        desired: deletedAtMs === null ? decision.desiredWorkers : 0,
+        scalingReason: decision.reason,
+        workers,
+        unplaced: unplaced === null ? null : { ...unplaced, sinceMs },
+        previous: this.#options.outlet.assignmentOf(endpointId)?.outlook ?? null,
+      },
+      nowMs,
+    );
+    return { endpointId, workers: workers.map(assignedWorker), outlook };
   }
 
   /** A decision that says the same as the last one is not written again. */
@@ -168,14 +191,11 @@ const inTurn = (endpoints: readonly FleetEndpoint[]): readonly FleetEndpoint[] =
 const waitingSinceMs = ({ lastDecision }: FleetEndpoint): number =>
   Math.min(Number.MAX_SAFE_INTEGER, ...(lastDecision?.waiting ?? []).map(({ since }) => Date.parse(since)));
 
-const snapshotOf = (endpointId: EndpointId, workers: readonly Worker[]): AssignmentSnapshot => ({
-  endpointId,
-  workers: workers.map(({ id, hostId, intent, observed }) => ({
-    id,
-    hostId,
-    phase: observed?.phase ?? 'preparing',
-    isDraining: intent === 'drained',
-  })),
+const assignedWorker = ({ hostId, id, intent, observed }: Worker): AssignmentSnapshot['workers'][number] => ({
+  id,
+  hostId,
+  phase: observed?.phase ?? 'preparing',
+  isDraining: intent === 'drained',
 });
 
 const earliest = (instants: readonly (number | null)[]): number | null => {

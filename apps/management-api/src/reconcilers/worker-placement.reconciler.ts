@@ -40,6 +40,8 @@ export interface PlacementResult {
   /** Hosts whose desired workers have changed. */
   readonly touched: ReadonlySet<HostId>;
   readonly waiting: readonly WaitingWorker[];
+  /** How many could not be placed, and why, with the filter that each host failed at. */
+  readonly unplaced: { readonly count: number; readonly why: Unplaced } | null;
   /** True when the rows had changed since they were read: the rest of the plan was left to the next pass. */
   readonly isCutShort: boolean;
 }
@@ -87,10 +89,12 @@ export class WorkerPlacement {
       if (isCutShort) break;
     }
     const before = endpoint.lastDecision?.waiting ?? [];
+    const [why] = waiting;
     return {
       workers: [...workers.values()],
       touched,
       waiting: waiting.slice(0, WAITING_MAX).map((unplaced) => describeWaiting(unplaced, before, pass.nowMs)),
+      unplaced: why === undefined ? null : { count: waiting.length, why },
       isCutShort,
     };
   }

@@ -1,4 +1,4 @@
-import type { ApiKeySnapshot, EndpointSnapshot, HostSnapshot } from '@berth/contracts';
+import type { ApiKeySnapshot, EndpointSnapshot, HostSnapshot, WebhookSecretsSnapshot } from '@berth/contracts';
 import type { Endpoint, EndpointId, HostId, HostIntent } from '@berth/domain';
 
 /**
@@ -11,6 +11,8 @@ export interface ControlSnapshots {
   putDeletedEndpoint(endpoint: Endpoint, deletedAtMs: number): Promise<void>;
   putApiKey(key: ApiKeySnapshot): Promise<void>;
   removeApiKey(prefix: string): Promise<void>;
+  putWebhookSecrets(secrets: WebhookSecretsSnapshot): Promise<void>;
+  removeWebhookSecrets(id: EndpointId): Promise<void>;
   putHost(host: { readonly id: HostId; readonly intent: HostIntent }): Promise<void>;
   removeHost(id: HostId): Promise<void>;
   /** A hint to the control loops, after the change is committed. Losing it costs time only. */

@@ -4,6 +4,7 @@ import {
   type ApiKeySnapshot,
   type EndpointSnapshot,
   type HostSnapshot,
+  type WebhookSecretsSnapshot,
 } from '@berth/contracts';
 import type { Endpoint, EndpointId, HostId, HostIntent } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
@@ -16,6 +17,7 @@ export class KvControlSnapshots implements ControlSnapshots {
   readonly endpoints: SnapshotWriter<EndpointSnapshot>;
   readonly apiKeys: SnapshotWriter<ApiKeySnapshot>;
   readonly hosts: SnapshotWriter<HostSnapshot>;
+  readonly webhookSecrets: SnapshotWriter<WebhookSecretsSnapshot>;
   readonly #broker: Broker;
   readonly #transactions: Pick<Transactions, 'afterCommit'>;
 
@@ -25,6 +27,7 @@ export class KvControlSnapshots implements ControlSnapshots {
     this.endpoints = new SnapshotWriter({ broker, clock, bucket: BUCKETS.endpoints, codec: plainCodec() });
     this.apiKeys = new SnapshotWriter({ broker, clock, bucket: BUCKETS.apiKeys, codec: plainCodec() });
     this.hosts = new SnapshotWriter({ broker, clock, bucket: BUCKETS.hosts, codec: plainCodec() });
+    this.webhookSecrets = new SnapshotWriter({ broker, clock, bucket: BUCKETS.webhookSecrets, codec: plainCodec() });
   }
 
   async putEndpoint(endpoint: Endpoint): Promise<void> {
@@ -41,6 +44,14 @@ export class KvControlSnapshots implements ControlSnapshots {
 
   async removeApiKey(prefix: string): Promise<void> {
     await this.apiKeys.delete(prefix);
+  }
+
+  async putWebhookSecrets(secrets: WebhookSecretsSnapshot): Promise<void> {
+    await this.webhookSecrets.put(secrets.endpointId, secrets);
+  }
+
+  async removeWebhookSecrets(id: EndpointId): Promise<void> {
+    await this.webhookSecrets.delete(id);
   }
 
   async putHost(host: { readonly id: HostId; readonly intent: HostIntent }): Promise<void> {

@@ -56,6 +56,12 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   },
   'DELETE /v2/serverless/{id}': { scope: 'serverless:write', success: 204, ids: { id: 'endpoint' }, isLast: true },
   'GET /v2/serverless/{id}/releases': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
+  'GET /v2/serverless/{id}/webhook-secrets': { scope: 'serverless:write', success: 200, ids: { id: 'endpoint' } },
+  'POST /v2/serverless/{id}/webhook-secrets/rotate': {
+    scope: 'serverless:write',
+    success: 200,
+    ids: { id: 'endpoint' },
+  },
   'GET /v2/serverless/{id}/workers': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
 
   // Templates

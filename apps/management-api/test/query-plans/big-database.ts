@@ -1,5 +1,7 @@
 import type { AccountId, EndpointId, HostId } from '@berth/domain';
 import type { DataSource } from 'typeorm';
+import { Database } from '../../src/persistence/database.js';
+import { JobHistoryPartitions } from '../../src/persistence/job-history-partitions.js';
 import { INVENTORY, SPEC } from '../fleet-bench.js';
 
 const ACCOUNTS = 50;
@@ -10,6 +12,8 @@ const WORKERS = 20_000;
 const ENDPOINTS_WITH_WORKERS = 500;
 const KEYS = 10_000;
 const AUDIT_ENTRIES = 1_000_000;
+const HISTORY_ROWS = 1_000_000;
+const HISTORY_DAYS = 30;
 const RESOURCES_EACH = 10_000;
 const IDEMPOTENCY_KEYS = 50_000;
 
@@ -32,6 +36,12 @@ const HASH = `encode(sha256(i::text::bytea), 'hex')`;
 
 const series = (rows: number): string => `FROM generate_series(1, ${String(rows)}) AS i`;
 
+/** Jobs `n` of endpoints `i`: every fourth is of the great one, and each day has its share of all. */
+const JOBS = `FROM (
+  SELECT n, CASE WHEN n % 4 = 0 THEN 40 ELSE 1 + n % ${String(ENDPOINTS)} END AS i,
+         now() - n * interval '${String(HISTORY_DAYS)} days' / ${String(HISTORY_ROWS)} AS at
+    FROM generate_series(1, ${String(HISTORY_ROWS)}) AS n) AS jobs`;
+
 /** What the rows of each table are made of; `$1` is its sample document, where there is one. */
 const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
   [`INSERT INTO accounts (id, name, created_at) SELECT 'a' || i, 'account', ${MADE} ${series(ACCOUNTS)}`],
@@ -49,6 +59,10 @@ const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
     `INSERT INTO releases (endpoint_id, release, container, created_at)
      SELECT 'e' || i, number, $1::jsonb, ${MADE} ${series(ENDPOINTS)}, generate_series(1, ${String(RELEASES_EACH)}) AS number`,
     SPEC.container,
+  ],
+  [
+    `INSERT INTO webhook_secrets (endpoint_id, ordinal, sealed_secret, created_at)
+     SELECT 'e' || i, 1, 'v1.00000000.sealed', ${MADE} ${series(ENDPOINTS)}`,
   ],
   [
     `INSERT INTO hosts (id, name, data_center_id, inventory, last_seen_at, created_at)
@@ -116,6 +130,26 @@ const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
             now() + i * interval '1 second' ${series(IDEMPOTENCY_KEYS)}`,
   ],
   [
+    `INSERT INTO job_history (account_id, endpoint_id, job_id, created_at, status, origin, started_at, ended_at, delay_ms,
+                              execution_ms, host_id, worker_id, attempts, attempt_list, error, attempt, record_sequence)
+     SELECT ${OWNER}, 'e' || i, 'j' || n, at,
+            CASE WHEN n % 1000 = 1 THEN 'IN_QUEUE' WHEN n % 50 = 2 THEN 'FAILED' ELSE 'COMPLETED' END, 'run', at,
+            CASE WHEN n % 1000 <> 1 THEN at END, 10, 100, 'h1', 'w1', 1, $1::jsonb, CASE WHEN n % 50 = 2 THEN 'broken' END,
+            1, n ${JOBS}`,
+    [
+      {
+        attempt: 1,
+        hostId: 'h1',
+        workerId: 'w1',
+        startedAtMs: 1,
+        endedAtMs: 2,
+        outcome: 'COMPLETED',
+        reason: '',
+        logTail: [],
+      },
+    ],
+  ],
+  [
     `INSERT INTO rate_windows (account_id, at, minute_used, hour_used, day_used, is_admitted)
      SELECT 'a' || i, now(), 1, 1, 1, true ${series(ACCOUNTS)}`,
   ],
@@ -131,14 +165,18 @@ export const FILL_TIMEOUT_MS = 60_000;
  * @param source with statements of at most `FILL_TIMEOUT_MS`
  */
 export async function fillDatabase(source: DataSource): Promise<void> {
+  await new JobHistoryPartitions(new Database(source)).keep({ past: HISTORY_DAYS, ahead: 1 });
   const runner = source.createQueryRunner();
   try {
     await runner.query(`SET session_replication_role = 'replica'`);
     await runner.query(`SET maintenance_work_mem = '256MB'`);
-    const rebuild = await dropIndexes(runner, 'audit_entries');
+    const rebuild = await dropIndexes(runner, ['audit_entries', 'job_history']);
+    await runner.query('ALTER TABLE job_history DROP CONSTRAINT job_history_pkey');
     for (const [statement, sample] of FILLS) {
       await runner.query(statement, sample === undefined ? [] : [JSON.stringify(sample)]);
     }
+    const key = 'PRIMARY KEY (endpoint_id, job_id, created_at)';
+    await runner.query(`ALTER TABLE job_history ADD CONSTRAINT job_history_pkey ${key}`);
     await rebuild();
     await runner.query('VACUUM ANALYZE');
   } finally {
@@ -148,12 +186,12 @@ export async function fillDatabase(source: DataSource): Promise<void> {
 }
 
 /** Building an index at the end is several times quicker than filling it row by row. */
-async function dropIndexes(runner: Pick<DataSource, 'query'>, table: string): Promise<() => Promise<void>> {
+async function dropIndexes(runner: Pick<DataSource, 'query'>, tables: readonly string[]): Promise<() => Promise<void>> {
   const indexes = await runner.query<{ name: string; definition: string }[]>(
-    `SELECT c.relname AS name, pg_get_indexdef(i.indexrelid) AS definition
+    `SELECT c.relname AS name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') AS definition
        FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-      WHERE i.indrelid = $1::regclass AND NOT i.indisprimary`,
-    [table],
+      WHERE i.indrelid = ANY ($1::regclass[]) AND NOT i.indisprimary`,
+    [tables],
   );
   for (const { name } of indexes) await runner.query(`DROP INDEX ${name}`);
   return async () => {

@@ -1,6 +1,16 @@
 import { systemClock } from '@berth/lifecycle';
 import type { Caller } from '@berth/http';
-import type { AccountId, ClusterId, Endpoint, EndpointId, HostId, PodId, WorkerId } from '@berth/domain';
+import type {
+  AccountId,
+  ClusterId,
+  Endpoint,
+  EndpointId,
+  HistoryChanges,
+  HostId,
+  JobId,
+  PodId,
+  WorkerId,
+} from '@berth/domain';
 import type { DataSource } from 'typeorm';
 import type { Database } from '../../src/persistence/database.js';
 import { AccountsStore } from '../../src/persistence/stores/accounts.store.js';
@@ -13,6 +23,7 @@ import { HostLoadsStore } from '../../src/persistence/stores/host-loads.store.js
 import { HostSessionsStore } from '../../src/persistence/stores/host-sessions.store.js';
 import { HostsStore } from '../../src/persistence/stores/hosts.store.js';
 import { IdempotencyKeysStore } from '../../src/persistence/stores/idempotency-keys.store.js';
+import { JobHistoryStore } from '../../src/persistence/stores/job-history.store.js';
 import { LeaderLease } from '../../src/persistence/stores/leader-lease.store.js';
 import { NetworkVolumesStore } from '../../src/persistence/stores/network-volumes.store.js';
 import { PodsStore } from '../../src/persistence/stores/pods.store.js';
@@ -22,9 +33,11 @@ import { RegistriesStore } from '../../src/persistence/stores/registries.store.j
 import { ReleasesStore } from '../../src/persistence/stores/releases.store.js';
 import { apiKeyTruth, endpointTruth, hostTruth } from '../../src/persistence/stores/snapshot-truths.js';
 import { TemplatesStore } from '../../src/persistence/stores/templates.store.js';
+import { WebhookSecretTruth, WebhookSecretsStore } from '../../src/persistence/stores/webhook-secrets.store.js';
 import { WorkersStore } from '../../src/persistence/stores/workers.store.js';
 import { INVENTORY, SPEC, observed } from '../fleet-bench.js';
 import { GREAT_ACCOUNT, GREAT_ENDPOINT, HOST, SMALL_ACCOUNT, SMALL_ENDPOINT } from './big-database.js';
+import { envSeal } from '../secret-box.js';
 
 /** Big tables that a call may read whole, each with the reason why that is right. */
 type Reads = Readonly<Record<string, string>>;
@@ -80,6 +93,13 @@ const KEY = {
   endpointIds: null,
   expiresAtMs: null,
 } as const;
+const WEBHOOK_SECRET = {
+  endpointId: SMALL_ENDPOINT,
+  ordinal: 2,
+  sealedSecret: 'v1.00000000.sealed',
+  createdAtMs: NOW_MS,
+  expiresAtMs: null,
+};
 const RELEASE = { diff: [], createdBy: 'k1', createdAtMs: NOW_MS };
 const RESOURCES = { vcpus: 2, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
 
@@ -124,7 +144,7 @@ const requestCases = (database: Database): readonly StoreCase[] => [
       ),
     ],
   }),
-  ...casesOf('EndpointsStore', new EndpointsStore(database), {
+  ...casesOf('EndpointsStore', new EndpointsStore(database, envSeal()), {
     insert: [(endpoints) => endpoints.insert(ENDPOINT, RELEASE)],
     find: [(endpoints) => endpoints.find(SMALL_ACCOUNT, SMALL_ENDPOINT)],
     lock: [(endpoints) => endpoints.lock(SMALL_ACCOUNT, SMALL_ENDPOINT)],
@@ -143,6 +163,12 @@ const requestCases = (database: Database): readonly StoreCase[] => [
   ...casesOf('ReleasesStore', new ReleasesStore(database), {
     ofEndpoint: [(releases) => releases.ofEndpoint(SMALL_ACCOUNT, SMALL_ENDPOINT)],
   }),
+  ...casesOf('WebhookSecretsStore', new WebhookSecretsStore(database), {
+    hold: [(secrets) => secrets.hold(SMALL_ACCOUNT, SMALL_ENDPOINT)],
+    list: [(secrets) => secrets.list(SMALL_ENDPOINT)],
+    replace: [(secrets) => secrets.replace(SMALL_ENDPOINT, [WEBHOOK_SECRET])],
+    without: [reading({ endpoints: EACH, webhook_secrets: EACH }, (secrets) => secrets.without(LIMIT))],
+  }),
   ...casesOf('ReferencesStore', new ReferencesStore(database), {
     hasRegistry: [(references) => references.hasRegistry(SMALL_ACCOUNT, 'r1')],
     placesOf: [(references) => references.placesOf(SMALL_ACCOUNT, ['v1', 'v2'])],
@@ -150,6 +176,30 @@ const requestCases = (database: Database): readonly StoreCase[] => [
   ...casesOf('WorkersStore', new WorkersStore(database), {
     ofEndpoint: [(workers) => workers.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT)],
     scalingOf: [(workers) => workers.scalingOf(GREAT_ACCOUNT, GREAT_ENDPOINT)],
+  }),
+  ...casesOf('JobHistoryStore', new JobHistoryStore(database), {
+    progress: [(history) => history.progress()],
+    project: [
+      (history) => history.project(HISTORY_CHANGES, HISTORY_PROGRESS, TERM),
+      (history) => history.project(HISTORY_CHANGES, null, TERM),
+    ],
+    missing: [(history) => history.missing(HISTORY_VERSIONS)],
+    unended: [(history) => history.unended(LIMIT)],
+    removeOrphans: [(history) => history.removeOrphans(LIMIT)],
+    list: [
+      (history) => history.list(HISTORY_LIST),
+      (history) =>
+        history.list({ ...HISTORY_LIST, before: { createdAtMs: NOW_MS - 10 * DAY_MS, jobId: 'j' as JobId } }),
+      (history) => history.list({ ...HISTORY_LIST, accountId: GREAT_ACCOUNT, endpointId: GREAT_ENDPOINT }),
+      (history) =>
+        history.list({
+          ...HISTORY_LIST,
+          accountId: GREAT_ACCOUNT,
+          endpointId: GREAT_ENDPOINT,
+          statuses: ['TIMED_OUT'],
+        }),
+    ],
+    find: [(history) => history.find({ accountId: GREAT_ACCOUNT, endpointId: GREAT_ENDPOINT, jobId: 'j4' as JobId })],
   }),
   ...casesOf('IdempotencyKeysStore', new IdempotencyKeysStore(database), {
     take: [(keys) => keys.take({ ...USED_KEY, key: 'key-3' }, { waitMs: 1_000, keptMs: 1_000 })],
@@ -160,6 +210,50 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     count: [(windows) => windows.count(SMALL_ACCOUNT, { minute: 1, hour: 1, day: 1 })],
   }),
 ];
+
+const DAY_MS = 24 * 3_600_000;
+const HISTORY_LIST = {
+  accountId: SMALL_ACCOUNT,
+  endpointId: SMALL_ENDPOINT,
+  statuses: ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'],
+  before: null,
+  limit: LIMIT,
+} as const;
+const HISTORY_PROGRESS = { position: { sequence: 1, storedAt: '2026-01-01' }, completeUntilMs: NOW_MS };
+const TERM = { name: 'controllers', number: 1 };
+/** Few, because what is planned counts each in every partition; what is done looks at one. */
+const HISTORY_VERSIONS = Array.from({ length: 5 }, (_, index) => ({
+  endpointId: SMALL_ENDPOINT,
+  jobId: `j${String(index)}` as JobId,
+  createdAtMs: NOW_MS - (index % 30) * DAY_MS,
+  attempt: 1,
+  recordSequence: 1,
+}));
+const HISTORY_CHANGES: HistoryChanges = {
+  rows: HISTORY_VERSIONS.map(({ attempt, createdAtMs, endpointId, jobId, recordSequence }) => ({
+    accountId: SMALL_ACCOUNT,
+    endpointId,
+    attempt,
+    recordSequence,
+    job: {
+      jobId,
+      status: 'COMPLETED',
+      origin: 'run',
+      createdAtMs,
+      startedAtMs: null,
+      endedAtMs: createdAtMs,
+      delayTimeMs: 0,
+      executionTimeMs: 0,
+      hostId: null,
+      workerId: null,
+      attempts: 0,
+      error: null,
+      attemptList: [],
+      webhook: null,
+    },
+  })),
+  removed: HISTORY_VERSIONS,
+};
 
 const USED_KEY = { accountId: SMALL_ACCOUNT, route: 'POST /v2/serverless', key: 'key-1', hash: HASH };
 
@@ -204,7 +298,7 @@ const resourceCases = (database: Database): readonly StoreCase[] => [
     update: [(volumes) => volumes.update({ id: 'v1', accountId: SMALL_ACCOUNT, name: 'other', sizeGb: 20 })],
     delete: [(volumes) => volumes.delete(SMALL_ACCOUNT, 'v5')],
   }),
-  ...casesOf('TemplatesStore', new TemplatesStore(database), {
+  ...casesOf('TemplatesStore', new TemplatesStore(database, envSeal()), {
     insert: [(templates) => templates.insert({ id: 'new', ...TEMPLATE, createdAtMs: NOW_MS })],
     findVisible: [(templates) => templates.findVisible(SMALL_ACCOUNT, 't1')],
     lockOwn: [(templates) => templates.lockOwn(SMALL_ACCOUNT, 't1')],
@@ -363,6 +457,10 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
   ...casesOf('LeaderLease', leaderLease(source), {
     acquire: [(lease) => lease.acquire()],
     release: [(lease) => lease.release()],
+  }),
+  ...casesOf('WebhookSecretTruth', new WebhookSecretTruth(database), {
+    all: [reading({ endpoints: EACH, webhook_secrets: EACH }, (truth) => truth.all())],
+    holding: [(truth) => truth.holding(SMALL_ENDPOINT, NOBODY)],
   }),
   ...casesOf('endpointTruth', endpointTruth(database), {
     all: [reading({ endpoints: EACH }, (truth) => truth.all())],

@@ -40,6 +40,7 @@ export const SOUND = {
   network_volumes: volume('volume', MINE),
   endpoints: endpoint('endpoint', MINE),
   releases: release('endpoint'),
+  webhook_secrets: { endpoint_id: 'endpoint', ordinal: 1, sealed_secret: SEALED },
   endpoint_volumes: { ...MINE, endpoint_id: 'endpoint', volume_id: 'volume' },
   hosts: { id: 'host', name: 'host', data_center_id: 'dc', inventory: INVENTORY },
   join_tokens: { host_id: 'host', hash: HASH, expires_at: '2030-01-01' },
@@ -103,6 +104,25 @@ export const SOUND = {
     resource_id: 'endpoint',
     diff: [],
   },
+  job_history: {
+    ...MINE,
+    endpoint_id: 'endpoint',
+    job_id: 'job',
+    created_at: '2026-01-01',
+    status: 'COMPLETED',
+    origin: 'run',
+    started_at: '2026-01-01',
+    ended_at: '2026-01-01',
+    delay_ms: 0,
+    execution_ms: 0,
+    host_id: 'host',
+    worker_id: 'worker',
+    attempts: 1,
+    attempt_list: [],
+    attempt: 1,
+    record_sequence: 1,
+  },
+  job_history_position: { stream: 'EV', sequence: 1, stored_at: '2026-01-01', complete_until: '2026-01-01' },
 } as const satisfies Readonly<Record<string, Row>>;
 
 export type Table = keyof typeof SOUND;

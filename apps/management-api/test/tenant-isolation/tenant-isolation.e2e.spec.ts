@@ -190,11 +190,14 @@ describe('what one account does', () => {
     for (const [name, route] of creates) {
       if (route.scope === 'admin') continue;
       const create = (tenant: Tenant): Promise<Answer> =>
-        bench.call(name, {
-          key: tenant.key,
-          headers: { 'idempotency-key': 'the-same' },
-          body: route.body?.(tenant) ?? {},
-        });
+        bench.call(
+          pathOf(name, (parameter) => tenant.id(route.ids?.[parameter] as Resource)),
+          {
+            key: tenant.key,
+            headers: { 'idempotency-key': 'the-same' },
+            ...(route.body === undefined ? {} : { body: route.body(tenant) }),
+          },
+        );
       const [first, second, replay] = [await create(bravo), await create(alpha), await create(alpha)];
       expect([name, first.status, second.status]).toEqual([name, route.success, route.success]);
       expect(second.body.id).not.toBe(first.body.id);

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { EndpointSpec } from '@berth/domain';
+import type { StoredEndpointSpec } from '../env-seal.service.js';
 
 @Entity({ name: 'endpoints' })
 export class EndpointEntity {
@@ -10,7 +10,7 @@ export class EndpointEntity {
   accountId!: string;
 
   @Column({ type: 'jsonb' })
-  spec!: EndpointSpec;
+  spec!: StoredEndpointSpec;
 
   /** Ordinal of the latest release, from 1. */
   @Column({ type: 'integer' })

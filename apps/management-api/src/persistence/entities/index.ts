@@ -12,4 +12,5 @@ export { PodEntity } from './pod.entity.js';
 export { RegistryEntity } from './registry.entity.js';
 export { ReleaseEntity } from './release.entity.js';
 export { TemplateEntity } from './template.entity.js';
+export { WebhookSecretEntity } from './webhook-secret.entity.js';
 export { WorkerEntity } from './worker.entity.js';

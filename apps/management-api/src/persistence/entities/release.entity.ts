@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ContainerSpec } from '@berth/domain';
+import type { StoredContainer } from '../env-seal.service.js';
 
 /** What the container of one release was made of. Written once, never changed. */
 @Entity({ name: 'releases' })
@@ -11,7 +11,7 @@ export class ReleaseEntity {
   release!: number;
 
   @Column({ type: 'jsonb' })
-  container!: ContainerSpec;
+  container!: StoredContainer;
 
   /** `FieldChange` each: what the release changed. Empty for the first. */
   @Column({ type: 'jsonb', default: [] })

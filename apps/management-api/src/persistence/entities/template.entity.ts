@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TemplateCategory, TemplateSource } from '@berth/domain';
+import type { StoredEnv } from '../env-seal.service.js';
 
 @Entity({ name: 'templates' })
 export class TemplateEntity {
@@ -22,7 +23,7 @@ export class TemplateEntity {
   diskGb!: number | null;
 
   @Column({ type: 'jsonb' })
-  env!: Readonly<Record<string, string>>;
+  env!: StoredEnv;
 
   @Column({ type: 'text', array: true })
   ports!: string[];

@@ -3,6 +3,7 @@ import { PlatformError, type AccountId, type Endpoint, type EndpointId } from '@
 import type { EndpointRecords, NewRelease } from '../../endpoints/endpoint-records.port.js';
 import type { Database } from '../database.js';
 import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
+import type { EnvOwner, EnvSeal, StoredEndpointSpec } from '../env-seal.service.js';
 import { violatesForeignKey } from '../foreign-key-violation.js';
 import { toEndpoint } from '../rows.js';
 
@@ -11,21 +12,24 @@ export const RELEASES_MAX = 1_000;
 
 export class EndpointsStore implements EndpointRecords {
   readonly #database: Database;
+  readonly #envs: EnvSeal;
 
-  constructor(database: Database) {
+  constructor(database: Database, envs: EnvSeal) {
     this.#database = database;
+    this.#envs = envs;
   }
 
   insert(endpoint: Endpoint, firstRelease: NewRelease): Promise<void> {
     const { accountId, createdAtMs, ...columns } = endpoint;
-    const row = { ...columns, accountId, createdAt: new Date(createdAtMs), deletedAt: null };
+    const spec = this.#sealed(endpoint);
+    const row = { ...columns, accountId, spec, createdAt: new Date(createdAtMs), deletedAt: null };
     return this.#database.transaction(async (manager) => {
       await requireAccount(manager, accountId);
       await withKnownReferences(async () => {
         await manager.insert(EndpointEntity, row);
         await addVolumes(manager, endpoint);
       });
-      await manager.insert(ReleaseEntity, releaseRow(endpoint, firstRelease));
+      await manager.insert(ReleaseEntity, releaseRow(endpoint, spec, firstRelease));
     });
   }
 
@@ -33,7 +37,7 @@ export class EndpointsStore implements EndpointRecords {
     const row = await this.#database.read((manager) =>
       manager.findOneBy(EndpointEntity, { id, accountId, deletedAt: IsNull() }),
     );
-    return row === null ? null : toEndpoint(row);
+    return row === null ? null : this.#opened(row);
   }
 
   async lock(accountId: AccountId, id: EndpointId): Promise<Endpoint | null> {
@@ -43,7 +47,7 @@ export class EndpointsStore implements EndpointRecords {
         lock: { mode: 'pessimistic_write' },
       }),
     );
-    return row === null ? null : toEndpoint(row);
+    return row === null ? null : this.#opened(row);
   }
 
   async list(accountId: AccountId): Promise<readonly Endpoint[]> {
@@ -53,18 +57,19 @@ export class EndpointsStore implements EndpointRecords {
         order: { createdAt: 'ASC', id: 'ASC' },
       }),
     );
-    return rows.map(toEndpoint);
+    return rows.map((row) => this.#opened(row));
   }
 
   update(endpoint: Endpoint, made: NewRelease | null): Promise<void> {
-    const { accountId, id, release, spec, version } = endpoint;
+    const { accountId, id, release, version } = endpoint;
+    const spec = this.#sealed(endpoint);
     return this.#database.transaction(async (manager) => {
       await withKnownReferences(async () => {
         await manager.update(EndpointEntity, { id, accountId }, { spec, release, version });
         if (made?.diff.some(({ field }) => field === 'networkVolumes')) await replaceVolumes(manager, endpoint);
       });
       if (made === null) return;
-      await manager.insert(ReleaseEntity, releaseRow(endpoint, made));
+      await manager.insert(ReleaseEntity, releaseRow(endpoint, spec, made));
       await pruneReleases(manager, endpoint);
     });
   }
@@ -73,9 +78,27 @@ export class EndpointsStore implements EndpointRecords {
     return this.#database.transaction(async (manager) => {
       await manager.update(EndpointEntity, { id, accountId }, { deletedAt: new Date(nowMs) });
       await manager.query(`DELETE FROM endpoint_volumes WHERE account_id = $1 AND endpoint_id = $2`, [accountId, id]);
+      await manager.query(`DELETE FROM webhook_secrets WHERE endpoint_id = $1`, [id]);
     });
   }
+
+  #sealed(endpoint: Endpoint): StoredEndpointSpec {
+    const { spec } = endpoint;
+    return { ...spec, container: this.#envs.sealContainer(spec.container, ownerOf(endpoint)) };
+  }
+
+  #opened(row: EndpointEntity): Endpoint {
+    const endpoint = toEndpoint(row);
+    const container = this.#envs.openContainer(row.spec.container, ownerOf(endpoint));
+    return { ...endpoint, spec: { ...endpoint.spec, container } };
+  }
 }
+
+const ownerOf = ({ accountId, id }: Pick<Endpoint, 'accountId' | 'id'>): EnvOwner => ({
+  kind: 'endpoint',
+  accountId,
+  id,
+});
 
 /** Holds the account while something is added to it, so that its deletion sees all of it. */
 export async function requireAccount(manager: EntityManager, accountId: AccountId): Promise<void> {
@@ -87,7 +110,8 @@ export async function requireAccount(manager: EntityManager, accountId: AccountI
 }
 
 const releaseRow = (
-  { id: endpointId, release, spec: { container } }: Endpoint,
+  { id: endpointId, release }: Endpoint,
+  { container }: StoredEndpointSpec,
   { createdAtMs, createdBy, diff }: NewRelease,
 ): ReleaseEntity => ({ endpointId, release, container, diff: [...diff], createdBy, createdAt: new Date(createdAtMs) });
 

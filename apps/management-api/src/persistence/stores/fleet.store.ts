@@ -160,12 +160,13 @@ export class FleetStore {
     return count > 0;
   }
 
-  /** The last trace of an endpoint that was deleted; only once no worker of it is left. */
+  /** The last trace of an endpoint that was deleted; only once neither a worker nor the history of its jobs is left. */
   async forgetEndpoint(id: EndpointId): Promise<void> {
     await this.#database.read((manager) =>
       manager.query(
         `DELETE FROM endpoints e WHERE e.id = $1 AND e.deleted_at IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.endpoint_id = e.id)`,
+            AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.endpoint_id = e.id)
+            AND NOT EXISTS (SELECT 1 FROM job_history h WHERE h.endpoint_id = e.id)`,
         [id],
       ),
     );

@@ -3,7 +3,6 @@ import type { DesiredWorker } from '@berth/contracts';
 import {
   HOST_PLACEABLE_MS,
   type AccountId,
-  type ContainerSpec,
   type EndpointId,
   type EndpointType,
   type HostId,
@@ -14,6 +13,7 @@ import {
 import type { SealedRegistry } from '../../registries/registry-credentials.service.js';
 import type { Database } from '../database.js';
 import { HostEntity, type WorkerEntity } from '../entities/index.js';
+import type { StoredContainer } from '../env-seal.service.js';
 
 export interface HostReport {
   readonly hostId: HostId;
@@ -36,14 +36,16 @@ export interface HostRow {
   readonly dataCenterId: string;
 }
 
-/** A worker that a host shall have, with the credentials of its image still sealed. */
-export interface AssignedWorker extends DesiredWorker {
+/** A worker that a host shall have, with its environment variables and the credentials of its image still sealed. */
+export interface AssignedWorker extends Omit<DesiredWorker, 'container'> {
+  readonly accountId: AccountId;
+  readonly container: StoredContainer;
   readonly sealedRegistry?: SealedRegistry;
 }
 
 interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'resources' | 'restarts'> {
   readonly endpoint_id: string;
-  readonly container: ContainerSpec;
+  readonly container: StoredContainer;
   readonly type: EndpointType;
   readonly execution_timeout_ms: number;
   readonly account_id: string;
@@ -137,6 +139,7 @@ export class HostSessionsStore {
     );
     return rows.map((row) => ({
       workerId: row.id as WorkerId,
+      accountId: row.account_id as AccountId,
       endpointId: row.endpoint_id as EndpointId,
       release: row.release,
       intent: row.intent,

@@ -2,6 +2,7 @@ import { PlatformError, type AccountId, type Template, type TemplateSpec } from 
 import type { PublicTemplatesQuery, TemplateRecords } from '../../templates/template-records.port.js';
 import type { Database } from '../database.js';
 import { AccountEntity, TemplateEntity } from '../entities/index.js';
+import type { Env, EnvOwner, EnvSeal } from '../env-seal.service.js';
 import { violatesForeignKey } from '../foreign-key-violation.js';
 import { requireAccount } from './endpoints.store.js';
 
@@ -10,15 +11,17 @@ const OF_REGISTRY = 'templates_registry';
 
 export class TemplatesStore implements TemplateRecords {
   readonly #database: Database;
+  readonly #envs: EnvSeal;
 
-  constructor(database: Database) {
+  constructor(database: Database, envs: EnvSeal) {
     this.#database = database;
+    this.#envs = envs;
   }
 
   insert({ accountId, createdAtMs, id, spec }: Template): Promise<void> {
     return this.#database.transaction(async (manager) => {
       await requireAccount(manager, accountId);
-      const row = { id, accountId, createdAt: new Date(createdAtMs), ...columnsOf(spec) };
+      const row = { id, accountId, createdAt: new Date(createdAtMs), ...this.#columnsOf({ accountId, id, spec }) };
       await withKnownRegistry(() => manager.insert(TemplateEntity, row));
     });
   }
@@ -31,21 +34,21 @@ export class TemplatesStore implements TemplateRecords {
         .where('t.id = :id AND (t.accountId = :accountId OR t.isPublic)', { id, accountId })
         .getOne(),
     );
-    return row === null ? null : toTemplate(row);
+    return row === null ? null : this.#opened(row);
   }
 
   async lockOwn(accountId: AccountId, id: string): Promise<Template | null> {
     const row = await this.#database.transaction((manager) =>
       manager.findOne(TemplateEntity, { where: { id, accountId }, lock: { mode: 'pessimistic_write' } }),
     );
-    return row === null ? null : toTemplate(row);
+    return row === null ? null : this.#opened(row);
   }
 
   async list(accountId: AccountId): Promise<readonly Template[]> {
     const rows = await this.#database.read((manager) =>
       manager.find(TemplateEntity, { where: { accountId }, order: OLDEST_FIRST }),
     );
-    return rows.map(toTemplate);
+    return rows.map((row) => this.#opened(row));
   }
 
   async listPublic({ limit, source }: PublicTemplatesQuery): Promise<readonly Template[]> {
@@ -60,12 +63,14 @@ export class TemplatesStore implements TemplateRecords {
       if (source !== null) query.andWhere('t.source = :source', { source });
       return query.getMany();
     });
-    return rows.map(toTemplate);
+    return rows.map((row) => this.#opened(row));
   }
 
   update({ accountId, id, spec }: Omit<Template, 'createdAtMs'>): Promise<void> {
     return this.#database.transaction(async (manager) => {
-      await withKnownRegistry(() => manager.update(TemplateEntity, { id, accountId }, columnsOf(spec)));
+      await withKnownRegistry(() =>
+        manager.update(TemplateEntity, { id, accountId }, this.#columnsOf({ accountId, id, spec })),
+      );
     });
   }
 
@@ -73,7 +78,22 @@ export class TemplatesStore implements TemplateRecords {
     const { affected } = await this.#database.read((manager) => manager.delete(TemplateEntity, { id, accountId }));
     return affected === 1;
   }
+
+  #columnsOf({
+    accountId,
+    id,
+    spec,
+  }: Omit<Template, 'createdAtMs'>): Omit<TemplateEntity, 'id' | 'accountId' | 'createdAt'> {
+    return { ...columnsOf(spec), env: this.#envs.seal(spec.container.env, ownerOf(accountId, id)) };
+  }
+
+  #opened(row: TemplateEntity): Template {
+    const accountId = row.accountId as AccountId;
+    return toTemplate(row, accountId, this.#envs.open(row.env, ownerOf(accountId, row.id)));
+  }
 }
+
+const ownerOf = (accountId: AccountId, id: string): EnvOwner => ({ kind: 'template', accountId, id });
 
 /** The key that refuses the row is also what keeps a registry from being deleted meanwhile. */
 async function withKnownRegistry(write: () => Promise<unknown>): Promise<void> {
@@ -89,12 +109,11 @@ const columnsOf = ({
   container,
   persistentMount,
   ...spec
-}: TemplateSpec): Omit<TemplateEntity, 'id' | 'accountId' | 'createdAt'> => ({
+}: TemplateSpec): Omit<TemplateEntity, 'id' | 'accountId' | 'createdAt' | 'env'> => ({
   name: spec.name,
   image: container.image,
   args: container.args,
   diskGb: container.diskGb,
-  env: container.env,
   ports: [...container.ports],
   registryId: container.registryId,
   mountGb: persistentMount?.sizeGb ?? null,
@@ -108,16 +127,16 @@ const columnsOf = ({
   allowedCudaVersions: [...spec.allowedCudaVersions],
 });
 
-const toTemplate = (row: TemplateEntity): Template => ({
+const toTemplate = (row: TemplateEntity, accountId: AccountId, env: Env): Template => ({
   id: row.id,
-  accountId: row.accountId as AccountId,
+  accountId,
   spec: {
     name: row.name,
     container: {
       image: row.image,
       args: row.args,
       diskGb: row.diskGb,
-      env: row.env,
+      env,
       ports: row.ports,
       registryId: row.registryId,
     },

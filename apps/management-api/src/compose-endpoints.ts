@@ -1,0 +1,54 @@
+import type { Provider } from '@nestjs/common';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { SecretBox } from '@berth/secrets';
+import type { AuditTrail } from './audit/audit-trail.port.js';
+import { composeWebhookSecrets } from './compose-webhook-secrets.js';
+import { EndpointReferences } from './endpoints/endpoint-references.js';
+import { EndpointsService } from './endpoints/endpoints.service.js';
+import type { Database } from './persistence/database.js';
+import type { EnvSeal } from './persistence/env-seal.service.js';
+import { EndpointsStore } from './persistence/stores/endpoints.store.js';
+import { ReferencesStore } from './persistence/stores/references.store.js';
+import { ReleasesStore } from './persistence/stores/releases.store.js';
+import { WorkersStore } from './persistence/stores/workers.store.js';
+import { provided } from './provided.js';
+import { ReleasesService } from './releases/releases.service.js';
+import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
+import type { TemplatesService } from './templates/templates.service.js';
+import type { Transactions } from './transactions.port.js';
+import { V1EndpointsService } from './v1-endpoints/v1-endpoints.service.js';
+import { WebhookSecretsService } from './webhook-secrets/webhook-secrets.service.js';
+import { WorkersService } from './workers/workers.service.js';
+
+interface EndpointParts {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly envs: EnvSeal;
+  readonly templates: TemplatesService;
+  readonly shared: {
+    readonly audit: AuditTrail;
+    readonly snapshots: ControlSnapshots;
+    readonly transactions: Transactions;
+    readonly clock: Clock;
+    readonly random: Random;
+  };
+}
+
+/** Endpoints and what belongs to each of them. */
+export function composeEndpoints({ database, envs, secrets, shared, templates }: EndpointParts): Provider[] {
+  const workers = new WorkersStore(database);
+  const { keeper } = composeWebhookSecrets({ ...shared, database, secrets });
+  const endpoints = new EndpointsService({
+    ...shared,
+    references: new EndpointReferences({ templates, records: new ReferencesStore(database) }),
+    webhookSecrets: keeper,
+    records: new EndpointsStore(database, envs),
+  });
+  return [
+    provided(EndpointsService, endpoints),
+    provided(WebhookSecretsService, new WebhookSecretsService({ ...shared, endpoints, keeper })),
+    provided(WorkersService, new WorkersService({ clock: shared.clock, endpoints, records: workers })),
+    provided(V1EndpointsService, new V1EndpointsService(endpoints)),
+    provided(ReleasesService, new ReleasesService({ endpoints, workers, records: new ReleasesStore(database) })),
+  ];
+}

@@ -1,0 +1,26 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import type { SecretBox } from '@berth/secrets';
+import type { Database } from './persistence/database.js';
+import { WebhookSecretsStore } from './persistence/stores/webhook-secrets.store.js';
+import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
+import { SecretFilling } from './webhook-secrets/secret-filling.js';
+import { WebhookSecretKeeper } from './webhook-secrets/webhook-secret-keeper.service.js';
+
+export interface WebhookSecretParts {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly snapshots: ControlSnapshots;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What makes the secrets of webhooks, for requests and for the loop that fills in what is missing. */
+export function composeWebhookSecrets(parts: WebhookSecretParts): {
+  readonly keeper: WebhookSecretKeeper;
+  readonly filling: SecretFilling;
+} {
+  const { database } = parts;
+  const records = new WebhookSecretsStore(database);
+  const keeper = new WebhookSecretKeeper({ ...parts, records });
+  return { keeper, filling: new SecretFilling({ records, keeper, transactions: database }) };
+}

@@ -1,0 +1,25 @@
+import { MessagePattern, Payload } from '@nestjs/microservices';
+import { historySubject, type HistoryGetReply, type HistoryListReply } from '@berth/contracts';
+import { AgentGateway } from '@berth/messaging';
+import { HistoryGetRequestDto, HistoryListRequestDto, readQuestion } from './history-messages.dto.js';
+import { JobHistoryService } from './job-history.service.js';
+
+/** What routers ask about jobs that have ended, over NATS. */
+@AgentGateway()
+export class JobHistoryController {
+  readonly #history: JobHistoryService;
+
+  constructor(history: JobHistoryService) {
+    this.#history = history;
+  }
+
+  @MessagePattern(historySubject('list'))
+  list(@Payload() body: unknown): Promise<HistoryListReply> {
+    return this.#history.list(readQuestion(HistoryListRequestDto, body));
+  }
+
+  @MessagePattern(historySubject('get'))
+  get(@Payload() body: unknown): Promise<HistoryGetReply> {
+    return this.#history.get(readQuestion(HistoryGetRequestDto, body));
+  }
+}

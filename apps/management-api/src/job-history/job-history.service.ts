@@ -1,0 +1,27 @@
+import type { HistoryGetReply, HistoryGetRequest, HistoryListReply, HistoryListRequest } from '@berth/contracts';
+import type { HistoryReader } from './job-history-records.port.js';
+
+/** Answers the routers about jobs that have ended. */
+export class JobHistoryService {
+  readonly #history: HistoryReader;
+
+  constructor(history: HistoryReader) {
+    this.#history = history;
+  }
+
+  /** How complete it is, is read first: what comes into the history meanwhile does no harm. */
+  async list(request: HistoryListRequest): Promise<HistoryListReply> {
+    const completeUntilMs = await this.#completeUntilMs();
+    return { completeUntilMs, jobs: await this.#history.list(request) };
+  }
+
+  async get({ accountId, endpointId, jobId }: HistoryGetRequest): Promise<HistoryGetReply> {
+    const completeUntilMs = await this.#completeUntilMs();
+    return { completeUntilMs, job: await this.#history.find({ accountId, endpointId, jobId }) };
+  }
+
+  async #completeUntilMs(): Promise<number | null> {
+    const { completeUntilMs = 0 } = (await this.#history.progress()) ?? {};
+    return completeUntilMs === 0 ? null : completeUntilMs;
+  }
+}

@@ -1,0 +1,54 @@
+import { ForwardMigration } from '../forward-migration.js';
+
+/**
+ * Environment variables rest sealed. What is there stays readable and is sealed by the next process that has the key;
+ * their values in what changes have told, which need no key to be hidden, are masked at once.
+ */
+export class SealedEnv1763800000010 extends ForwardMigration {
+  readonly name = 'SealedEnv1763800000010';
+  protected readonly statements = STATEMENTS;
+}
+
+/** False, not unknown, where a member is missing or of another type: a check lets the unknown pass. */
+const holds = (column: string, path: string): string => `(${column} @@ '${path}') IS TRUE`;
+
+const SEALED = '^v1[.][0-9a-f]{8}[.][A-Za-z0-9_-]+$';
+
+const containerPath = (container: string): string =>
+  [
+    `${container}.image like_regex "^\\\\S+$"`,
+    `${container}.args.type() == "string"`,
+    `(${container}.diskGb == null || ${container}.diskGb >= 1)`,
+    `(${container}.env.type() == "object" || ${container}.env like_regex "${SEALED}")`,
+    `${container}.ports.type() == "array"`,
+    `(${container}.registryId == null || ${container}.registryId.type() == "string")`,
+  ].join(' && ');
+
+/** As every change is told since: which variable, and whether it was there, but not what it held. */
+const masked = (table: string): string =>
+  `UPDATE ${table} SET diff = (
+     SELECT jsonb_agg(CASE WHEN item->>'field' LIKE 'env.%' THEN item
+              || jsonb_build_object('old', CASE WHEN item->'old' = 'null' THEN 'null'::jsonb ELSE '"***"'::jsonb END,
+                                    'new', CASE WHEN item->'new' = 'null' THEN 'null'::jsonb ELSE '"***"'::jsonb END)
+            ELSE item END ORDER BY place)
+       FROM jsonb_array_elements(diff) WITH ORDINALITY AS items(item, place))
+    WHERE diff @? '$[*] ? (@.field starts with "env.")'`;
+
+const STATEMENTS: readonly string[] = [
+  `ALTER TABLE endpoints
+     DROP CONSTRAINT endpoints_container,
+     ADD CONSTRAINT endpoints_container CHECK (${holds('spec', containerPath('$.container'))})`,
+  `ALTER TABLE releases
+     DROP CONSTRAINT releases_container_whole,
+     ADD CONSTRAINT releases_container_whole CHECK (${holds('container', containerPath('$'))})`,
+  `ALTER TABLE templates
+     DROP CONSTRAINT templates_env_check,
+     ADD CONSTRAINT templates_env_check CHECK (
+       (jsonb_typeof(env) = 'object' AND NOT env @? 'strict $.* ? (@.type() != "string")')
+       OR (jsonb_typeof(env) = 'string' AND env #>> '{}' ~ '${SEALED}'))`,
+  masked('releases'),
+  // The trail is only ever added to; a secret in it is the one thing that must not stay.
+  `ALTER TABLE audit_entries DISABLE TRIGGER audit_entries_stay`,
+  masked('audit_entries'),
+  `ALTER TABLE audit_entries ENABLE TRIGGER audit_entries_stay`,
+];

@@ -1,0 +1,103 @@
+import { IsNull, type EntityManager } from 'typeorm';
+import { BUCKETS, type WebhookSecretsSnapshot } from '@berth/contracts';
+import type { AccountId, EndpointId } from '@berth/domain';
+import type { SnapshotTruth } from '../../snapshots/snapshot-truth.port.js';
+import { webhookSecretsSnapshot } from '../../webhook-secrets/webhook-secret-keeper.service.js';
+import type { WebhookSecretRecord, WebhookSecretRecords } from '../../webhook-secrets/webhook-secret-records.port.js';
+import type { Database } from '../database.js';
+import { EndpointEntity, WebhookSecretEntity } from '../entities/index.js';
+
+const WITHOUT = `
+  SELECT e.id, e.account_id AS "accountId" FROM endpoints e
+   WHERE e.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM webhook_secrets s WHERE s.endpoint_id = e.id)
+   LIMIT $1`;
+
+export class WebhookSecretsStore implements WebhookSecretRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  hold(accountId: AccountId, endpointId: EndpointId): Promise<boolean> {
+    return this.#database.transaction(async (manager) => {
+      const endpoint = await manager.findOne(EndpointEntity, {
+        select: { id: true },
+        where: { id: endpointId, accountId, deletedAt: IsNull() },
+        lock: { mode: 'pessimistic_write' },
+      });
+      return endpoint !== null;
+    });
+  }
+
+  list(endpointId: EndpointId): Promise<readonly WebhookSecretRecord[]> {
+    return this.#database.read((manager) => recordsOf(manager, endpointId));
+  }
+
+  replace(endpointId: EndpointId, records: readonly WebhookSecretRecord[]): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await manager.delete(WebhookSecretEntity, { endpointId });
+      await manager.insert(WebhookSecretEntity, records.map(toRow));
+    });
+  }
+
+  without(limit: number): Promise<readonly { readonly accountId: AccountId; readonly id: EndpointId }[]> {
+    return this.#database.read((manager) => manager.query(WITHOUT, [limit]));
+  }
+}
+
+/** The secrets of endpoints that are not deleted, as the routers are told. Who changes them holds the endpoint. */
+export class WebhookSecretTruth implements SnapshotTruth<WebhookSecretsSnapshot> {
+  readonly bucket = BUCKETS.webhookSecrets;
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async all(): Promise<ReadonlyMap<string, WebhookSecretsSnapshot>> {
+    const rows = await this.#database.read((manager) =>
+      manager
+        .createQueryBuilder(WebhookSecretEntity, 's')
+        .innerJoin(EndpointEntity, 'e', 'e.id = s.endpointId AND e.deletedAt IS NULL')
+        .orderBy('s.ordinal', 'DESC')
+        .getMany(),
+    );
+    const byEndpoint = Map.groupBy(rows.map(toRecord), ({ endpointId }) => endpointId);
+    return new Map([...byEndpoint].map(([id, records]) => [id, webhookSecretsSnapshot(id, records)]));
+  }
+
+  holding(key: string, act: (value: WebhookSecretsSnapshot | null) => Promise<void>): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      const endpoint = await manager.findOne(EndpointEntity, {
+        select: { id: true },
+        where: { id: key, deletedAt: IsNull() },
+        lock: { mode: 'pessimistic_write' },
+      });
+      const endpointId = key as EndpointId;
+      const records = endpoint === null ? [] : await recordsOf(manager, endpointId);
+      await act(records.length === 0 ? null : webhookSecretsSnapshot(endpointId, records));
+    });
+  }
+}
+
+async function recordsOf(manager: EntityManager, endpointId: EndpointId): Promise<readonly WebhookSecretRecord[]> {
+  const rows = await manager.find(WebhookSecretEntity, { where: { endpointId }, order: { ordinal: 'DESC' } });
+  return rows.map(toRecord);
+}
+
+const toRecord = (row: WebhookSecretEntity): WebhookSecretRecord => ({
+  endpointId: row.endpointId as EndpointId,
+  ordinal: row.ordinal,
+  sealedSecret: row.sealedSecret,
+  createdAtMs: row.createdAt.getTime(),
+  expiresAtMs: row.expiresAt?.getTime() ?? null,
+});
+
+const toRow = (record: WebhookSecretRecord): WebhookSecretEntity => ({
+  endpointId: record.endpointId,
+  ordinal: record.ordinal,
+  sealedSecret: record.sealedSecret,
+  createdAt: new Date(record.createdAtMs),
+  expiresAt: record.expiresAtMs === null ? null : new Date(record.expiresAtMs),
+});

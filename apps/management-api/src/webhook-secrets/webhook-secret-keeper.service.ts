@@ -1,0 +1,98 @@
+import { webhookSecretContext, type WebhookSecretsSnapshot } from '@berth/contracts';
+import { WEBHOOK_SECRET_OVERLAP_MS, WEBHOOK_SECRET_PREFIX, type AccountId, type EndpointId } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { SecretBox } from '@berth/secrets';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { WebhookSecretRecord, WebhookSecretRecords } from './webhook-secret-records.port.js';
+
+export interface WebhookSecretKeeperOptions {
+  readonly records: WebhookSecretRecords;
+  readonly secrets: SecretBox;
+  readonly snapshots: Pick<ControlSnapshots, 'putWebhookSecrets'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+interface EndpointRef {
+  readonly accountId: AccountId;
+  readonly id: EndpointId;
+}
+
+/** Letters and digits: 217 bits of chance in 42 bytes, where the rules ask for 24 to 64. */
+const SECRET_CHARACTERS = 42;
+
+/**
+ * Makes and replaces the secrets that sign the webhooks of an endpoint. Each holds the endpoint until the caller's
+ * transaction is over, so that they are made once, and tells the routers before it is committed.
+ */
+export class WebhookSecretKeeper {
+  readonly #options: WebhookSecretKeeperOptions;
+
+  constructor(options: WebhookSecretKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Those that are valid now, newest first: the first is made where there is none. Empty: the endpoint is gone. */
+  async ensure({ accountId, id }: EndpointRef): Promise<readonly WebhookSecretRecord[]> {
+    if (!(await this.#options.records.hold(accountId, id))) return [];
+    const valid = await this.#valid(id);
+    return valid.length > 0 ? valid : this.#store(id, [this.#make(id, 1)]);
+  }
+
+  /**
+   * A new one; the present one stays valid for a day, and one that was replaced before goes now. Newest first. Empty: the
+   * endpoint is gone.
+   */
+  async rotate(endpoint: EndpointRef): Promise<readonly WebhookSecretRecord[]> {
+    const { id } = endpoint;
+    const [present] = await this.ensure(endpoint);
+    if (present === undefined) return [];
+    const expiresAtMs = this.#options.clock.nowMs() + WEBHOOK_SECRET_OVERLAP_MS;
+    return this.#store(id, [this.#make(id, present.ordinal + 1), { ...present, expiresAtMs }]);
+  }
+
+  /** The secret itself. @throws SecretError when the key that sealed it is gone */
+  open(record: WebhookSecretRecord): string {
+    return this.#options.secrets.open(record.sealedSecret, contextOf(record));
+  }
+
+  async #valid(id: EndpointId): Promise<readonly WebhookSecretRecord[]> {
+    const nowMs = this.#options.clock.nowMs();
+    const records = await this.#options.records.list(id);
+    return records.filter(({ expiresAtMs }) => expiresAtMs === null || nowMs < expiresAtMs);
+  }
+
+  #make(endpointId: EndpointId, ordinal: number): WebhookSecretRecord {
+    const { clock, random, secrets } = this.#options;
+    const bytes = Buffer.from(random.id(SECRET_CHARACTERS));
+    const secret = `${WEBHOOK_SECRET_PREFIX}${bytes.toString('base64')}`;
+    const sealedSecret = secrets.seal(secret, contextOf({ endpointId, ordinal }));
+    return { endpointId, ordinal, sealedSecret, createdAtMs: clock.nowMs(), expiresAtMs: null };
+  }
+
+  async #store(id: EndpointId, records: readonly WebhookSecretRecord[]): Promise<readonly WebhookSecretRecord[]> {
+    await this.#options.records.replace(id, records);
+    await this.#options.snapshots.putWebhookSecrets(webhookSecretsSnapshot(id, records));
+    return records;
+  }
+}
+
+/** As answers and routers name it. */
+export const webhookSecretId = ({ endpointId, ordinal }: Pick<WebhookSecretRecord, 'endpointId' | 'ordinal'>): string =>
+  `${endpointId}.${ordinal}`;
+
+const contextOf = (record: Pick<WebhookSecretRecord, 'endpointId' | 'ordinal'>): string =>
+  webhookSecretContext(record.endpointId, webhookSecretId(record));
+
+/** @param records newest first */
+export const webhookSecretsSnapshot = (
+  endpointId: EndpointId,
+  records: readonly WebhookSecretRecord[],
+): WebhookSecretsSnapshot => ({
+  endpointId,
+  secrets: records.map((record) => ({
+    id: webhookSecretId(record),
+    sealed: record.sealedSecret,
+    expiresAtMs: record.expiresAtMs,
+  })),
+});
