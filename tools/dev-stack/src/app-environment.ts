@@ -62,6 +62,9 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_NATS_STORAGE_BYTES: String(facts.storage.jobsBytes),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
     BERTH_HTTP_PORT: String(facts.ports.jobRouter),
+    // Who tries webhooks here receives them on the same machine.
+    BERTH_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+    BERTH_RATE_LIMITS: facts.config.rateLimits,
   }),
   'worker-agent': (facts) => ({
     BERTH_HOME: join(facts.config.home, 'agent'),

@@ -18,6 +18,8 @@ export interface StackConfig {
   readonly hasDemo: boolean;
   readonly dockerSocket: string;
   readonly logLevel: string;
+  /** Of the job paths. */
+  readonly rateLimits: 'on' | 'off';
 }
 
 const FLAGS: Readonly<Record<string, string>> = {
@@ -32,6 +34,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--demo': 'BERTH_DEMO',
   '--docker-socket': 'BERTH_DOCKER_SOCKET',
   '--log-level': 'BERTH_LOG_LEVEL',
+  '--rate-limits': 'BERTH_RATE_LIMITS',
 };
 
 const PORT_MIN = 1_024;
@@ -63,6 +66,7 @@ export function readStackConfig(
     hasDemo: read.oneOf('BERTH_DEMO', ['on', 'off'], 'on') === 'on',
     dockerSocket: read.string('BERTH_DOCKER_SOCKET', '/var/run/docker.sock'),
     logLevel: read.oneOf('BERTH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error'], 'info'),
+    rateLimits: read.oneOf('BERTH_RATE_LIMITS', ['on', 'off'], 'on'),
   }));
 }
 

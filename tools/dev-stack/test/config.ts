@@ -4,9 +4,12 @@ export interface CrashConfig {
   readonly seed: number;
   /** How often each process is killed. */
   readonly rounds: number;
+  readonly jobs: number;
 }
 
 const SEED_MAX = 999_999;
+const ROUNDS_DEFAULT = 1;
+const JOBS_DEFAULT = 600;
 
 export const readCrashConfig = (environment: Environment = process.env): CrashConfig =>
   parseConfig(environment, (read) => ({
@@ -15,7 +18,8 @@ export const readCrashConfig = (environment: Environment = process.env): CrashCo
       max: SEED_MAX,
       fallback: Math.floor(systemRandom.fraction() * SEED_MAX),
     }),
-    rounds: read.integer('BERTH_CRASH_ROUNDS', { min: 1, max: 100, fallback: 1 }),
+    rounds: read.integer('BERTH_CRASH_ROUNDS', { min: 1, max: 100, fallback: ROUNDS_DEFAULT }),
+    jobs: read.integer('BERTH_CRASH_JOBS', { min: 1, max: 1_000_000, fallback: JOBS_DEFAULT }),
   }));
 
 /** The test's own environment with some variables set, for a child process. */

@@ -2,94 +2,29 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@berth/lifecycle';
 import { pollUntil } from '@berth/servers';
-import {
-  SeededRandom,
-  checkHistory,
-  type ClientEntry,
-  type Execution,
-  type StatusRead,
-  type WorkerOutput,
-} from '@berth/testing';
+import { SeededRandom, checkHistory, checkPurges, type Execution } from '@berth/testing';
+import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
 import { readCrashConfig } from './config.js';
+import { ApiCaller } from './crash/api-caller.js';
+import { HookReceiver } from './crash/hook-receiver.js';
+import { PurgeRounds } from './crash/purge-rounds.js';
+import { Tenant } from './crash/tenant.js';
 import { Diary } from './stack/diary.js';
 import { injectFaults, planFaults, type FrozenSpan } from './stack/faults.js';
-import { StartedStack } from '../src/started-stack.js';
 
-const { seed: SEED, rounds: ROUNDS } = readCrashConfig();
-const JOBS = 200;
-const WORKERS = 4;
-const SLEEP_MAX_MS = 4_000;
-const REST_DEADLINE_MS = 180_000;
-const SUITE_MS = 600_000;
+const { jobs: JOBS, rounds: ROUNDS, seed: SEED } = readCrashConfig();
+const WORKERS = 8;
+const SUBMITTERS = 4;
+const PAUSE_MAX_MS = 330;
+const REST_DEADLINE_MS = 240_000;
+const TOLD_DEADLINE_MS = 60_000;
+const SUITE_MS = 1_200_000;
 const IMAGES = resolve(import.meta.dirname, 'workers');
+/** Without limits: it asks much faster than a tenant may. */
+const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--rate-limits', 'off'];
 /** After a freeze the host needs this long to learn which of its jobs were given away. */
 const THAW_MS = 10_000;
-
-interface JobBody {
-  readonly id: string;
-  readonly status: string;
-  readonly output?: WorkerOutput;
-  readonly retries?: number;
-}
-
-/** One tenant's jobs: submitted for as long as it takes to have them all accepted, then followed to their end. */
-class Tenant {
-  readonly #client: TenantClient;
-  readonly #endpointId: string;
-  readonly #entries = new Map<string, { readonly input: string; readonly reads: StatusRead[] }>();
-
-  constructor(client: TenantClient, endpointId: string) {
-    this.#client = client;
-    this.#endpointId = endpointId;
-  }
-
-  get entries(): readonly ClientEntry[] {
-    return [...this.#entries].map(([jobId, entry]) => ({ jobId, ...entry }));
-  }
-
-  get accepted(): number {
-    return this.#entries.size;
-  }
-
-  /** Unknown outcomes are nobody's promise: such a job may exist, and is not counted. */
-  async submit(random: SeededRandom): Promise<void> {
-    const input = { echo: random.uuid(), sleepMs: random.integer(0, SLEEP_MAX_MS) };
-    try {
-      const { body, status } = await this.#client.job<JobBody>('POST', `/${this.#endpointId}/run`, { input });
-      if (status === 200) this.#entries.set(body.id, { input: input.echo, reads: [] });
-    } catch {
-      await systemClock.sleep(500);
-    }
-  }
-
-  /** Reads every job once; true when all have ended. */
-  async readAll(): Promise<boolean> {
-    let hasEnded = true;
-    for (const [jobId, { reads }] of this.#entries) {
-      const read = await this.#read(jobId);
-      if (read !== null) reads.push(read);
-      if (read === null || read.status === 'IN_QUEUE' || read.status === 'IN_PROGRESS') hasEnded = false;
-    }
-    return hasEnded;
-  }
-
-  async #read(jobId: string): Promise<StatusRead | null> {
-    try {
-      const { body, status } = await this.#client.job<JobBody>('GET', `/${this.#endpointId}/status/${jobId}`);
-      if (status !== 200 && status !== 404) return null;
-      return {
-        atMs: systemClock.nowMs(),
-        status: status === 404 ? null : body.status,
-        output: body.output ?? null,
-        retries: body.retries ?? 0,
-      };
-    } catch {
-      // The router is being restarted: this read taught nothing.
-      return null;
-    }
-  }
-}
 
 const ranWhileFrozen = (execution: Execution, spans: readonly FrozenSpan[]): boolean =>
   spans.some(
@@ -99,69 +34,111 @@ const ranWhileFrozen = (execution: Execution, spans: readonly FrozenSpan[]): boo
       (execution.givenAtMs ?? Number.POSITIVE_INFINITY) > fromMs,
   );
 
-describe(`200 jobs while every process is killed and two are frozen, seed ${SEED} (BERTH_CRASH_SEED)`, () => {
+describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${SEED} (BERTH_CRASH_SEED)`, () => {
   let stack: StartedStack;
+  let receiver: HookReceiver;
 
   beforeAll(async () => {
-    process.stderr.write(`crash suite: BERTH_CRASH_SEED=${SEED} BERTH_CRASH_ROUNDS=${ROUNDS}\n`);
-    stack = await StartedStack.start(['--runtime', 'process', '--images', IMAGES, '--demo', 'off']);
+    process.stderr.write(
+      `crash suite: BERTH_CRASH_SEED=${SEED} BERTH_CRASH_ROUNDS=${ROUNDS} BERTH_CRASH_JOBS=${JOBS}\n`,
+    );
+    receiver = await HookReceiver.open();
+    stack = await StartedStack.start(FLAGS);
   }, SUITE_MS);
 
   afterAll(async () => {
     await stack.stop();
     await stack.remove();
+    receiver.close();
   }, SUITE_MS);
 
   test(
-    'loses none, ends each once, shows no superseded output, starts none more than three times',
+    'keeps every promise about every job, and about what was done with it',
     async () => {
       const random = new SeededRandom(SEED);
-      const client = new TenantClient(() => stack.dev);
       const diary = new Diary(join(stack.home, 'diary.jsonl'));
-      const tenant = new Tenant(client, await createEndpoint(client, stack));
-      const logFile = join(stack.home, 'faults.log');
+      const apiOf = async (name: string, workers: number): Promise<ApiCaller> =>
+        new ApiCaller(() => stack.dev, await createEndpoint(stack, name, workers));
+      const tenant = new Tenant({ api: await apiOf('diary', WORKERS), random, receiver });
+      const purges = new PurgeRounds(await apiOf('purged', 0), new SeededRandom(SEED + 2));
       const faults = planFaults(random, ROUNDS);
-      const [frozen] = await Promise.all([
-        injectFaults(faults, { stack, diary, random: new SeededRandom(SEED + 1), logFile }),
-        submitAll(tenant, random),
-      ]);
-      await pollUntil(async () => ((await tenant.readAll()) ? true : undefined), {
-        what: 'the end of every job',
-        deadlineMs: REST_DEADLINE_MS,
+      const logFile = join(stack.home, 'faults.log');
+      const inject = injectFaults(faults, { stack, diary, random: new SeededRandom(SEED + 1), logFile });
+      const frozen = await during([tenant, purges], async () => {
+        const [spans] = await Promise.all([inject, submitAll(tenant, random)]);
+        await atRest(tenant);
+        return spans;
       });
-      await tenant.readAll();
+      await tenant.finish();
+      process.stderr.write(`crash suite: ${summaryOf(tenant, diary.executions(), faults.length)}\n`);
       const isExcused = (execution: Execution): boolean => ranWhileFrozen(execution, frozen);
-      const broken = checkHistory({ accepted: tenant.entries, executions: diary.executions() }, { isExcused });
-      process.stderr.write(`crash suite: ${summaryOf(tenant.entries, diary.executions(), faults.length)}\n`);
-      expect(broken).toEqual([]);
-      expect(tenant.accepted).toBe(JOBS);
+      expect(checkHistory({ accepted: tenant.entries, executions: diary.executions() }, { isExcused })).toEqual([]);
+      expect(tenant.check()).toEqual([]);
+      expect(checkPurges(await purges.count())).toEqual([]);
     },
     SUITE_MS,
   );
 });
 
-function summaryOf(entries: readonly ClientEntry[], executions: readonly Execution[], faults: number): string {
-  const ends = Map.groupBy(entries, ({ reads }) => reads.at(-1)?.status ?? '404');
-  const counts = [...ends].map(([status, ended]) => `${ended.length} ${status}`).join(', ');
-  const retried = entries.filter(({ reads }) => reads.some(({ retries }) => retries > 0)).length;
-  return `${faults} faults, ${entries.length} jobs (${counts}), ${executions.length} executions, ${retried} jobs retried`;
+/** What goes on for as long as something else takes. */
+interface Companion {
+  go(signal: AbortSignal): Promise<void>;
 }
 
-async function submitAll(tenant: Tenant, random: SeededRandom): Promise<void> {
-  while (tenant.accepted < JOBS) {
-    await tenant.submit(random);
-    await systemClock.sleep(random.integer(50, 500));
+async function during<T>(companions: readonly Companion[], action: () => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const going = companions.map((companion) => companion.go(over.signal));
+  try {
+    return await action();
+  } finally {
+    over.abort();
+    await Promise.all(going);
   }
 }
 
-async function createEndpoint(client: TenantClient, stack: StartedStack): Promise<string> {
+async function atRest(tenant: Tenant): Promise<void> {
+  const isTrue = (condition: () => boolean) => (): Promise<true | undefined> =>
+    Promise.resolve(condition() ? true : undefined);
+  const ended = { what: 'the end of every job', deadlineMs: REST_DEADLINE_MS };
+  await pollUntil(
+    isTrue(() => tenant.isAtRest),
+    ended,
+  ).catch((cause: unknown) => {
+    throw new Error(`not at rest: ${tenant.restless.slice(0, 20).join(', ')}`, { cause });
+  });
+  await pollUntil(
+    isTrue(() => tenant.untold === 0),
+    { what: 'every webhook', deadlineMs: TOLD_DEADLINE_MS },
+  );
+}
+
+function summaryOf(tenant: Tenant, executions: readonly Execution[], faults: number): string {
+  const ends = Map.groupBy(tenant.entries, ({ reads }) => reads.at(-1)?.status ?? '404');
+  const counts = [...ends].map(([status, ended]) => `${ended.length} ${status}`).join(', ');
+  const kinds = ['keyed', 'cancelled', 'retried', 'told', 'short-lived', 'streamed'] as const;
+  const done = kinds.map((kind) => `${tenant.countOf(kind)} ${kind}`).join(', ');
+  return `${faults} faults, ${tenant.accepted} jobs (${counts}; ${done}), ${executions.length} executions`;
+}
+
+async function submitAll(tenant: Tenant, random: SeededRandom): Promise<void> {
+  const submit = async (): Promise<void> => {
+    while (tenant.accepted < JOBS) {
+      await tenant.submit();
+      await systemClock.sleep(random.integer(0, PAUSE_MAX_MS));
+    }
+  };
+  await Promise.all(Array.from({ length: SUBMITTERS }, submit));
+}
+
+async function createEndpoint(stack: StartedStack, name: string, workers: number): Promise<string> {
+  const client = new TenantClient(() => stack.dev);
   const { body, status } = await client.manage<{ id: string }>('POST', '/v2/serverless', {
-    name: 'diary',
+    name,
     type: 'QUEUE',
     image: 'local/diary',
     cpu: [{ id: 'cpu3c', vcpuCount: 2 }],
     scaling: { type: 'REQUEST_COUNT', requestCount: 1 },
-    workers: { min: 0, max: WORKERS },
+    workers: { min: 0, max: workers },
     env: { DIARY: join(stack.home, 'diary.jsonl') },
   });
   expect(status).toBe(201);
