@@ -1,4 +1,5 @@
 import { TenantClient, type StartedStack } from '@berth/dev-stack';
+import { createEndpoint, headersOf } from './bench-endpoint.js';
 import { median, percentile, print } from './figures.js';
 import { sendMany, type LoadResult } from './load.js';
 import { startReference } from './reference.js';
@@ -15,34 +16,12 @@ export async function benchJobs(stack: StartedStack): Promise<void> {
   await benchAccept(stack);
 }
 
-async function createEndpoint(
-  client: TenantClient,
-  name: string,
-  workers: { min: number; max: number },
-): Promise<string> {
-  const { body, status } = await client.manage<{ id: string }>('POST', '/v2/serverless', {
-    name,
-    type: 'QUEUE',
-    image: 'local/node-echo',
-    cpu: [{ id: 'cpu3c', vcpuCount: 2 }],
-    scaling: { type: 'REQUEST_COUNT', requestCount: 1 },
-    workers,
-  });
-  if (status !== 201) throw new Error(`the endpoint was not created: ${status} ${JSON.stringify(body)}`);
-  return body.id;
-}
-
-const headersOf = (apiKey: string): Readonly<Record<string, string>> => ({
-  authorization: `Bearer ${apiKey}`,
-  'content-type': 'application/json',
-});
-
 /** Alternating rounds, so that a noisy minute hits both sides. */
 async function benchAccept(stack: StartedStack): Promise<void> {
   const { apiKey, runUrl } = stack.dev;
   const reference = await startReference('job-reference.js');
   const client = new TenantClient(() => stack.dev);
-  const endpointId = await createEndpoint(client, 'bench-accept', { min: 0, max: 0 });
+  const endpointId = await createEndpoint(client, 'bench-accept', { workers: { min: 0, max: 0 } });
   const accept = (origin: string, path: string): Promise<LoadResult> =>
     sendMany({ origin, path, headers: headersOf(apiKey), body: BODY, ...ACCEPT });
   const ours: number[] = [];
@@ -64,7 +43,7 @@ async function benchAccept(stack: StartedStack): Promise<void> {
 async function benchWarm(stack: StartedStack): Promise<void> {
   const { apiKey, runUrl } = stack.dev;
   const client = new TenantClient(() => stack.dev);
-  const endpointId = await createEndpoint(client, 'bench-warm', { min: 1, max: 1 });
+  const endpointId = await createEndpoint(client, 'bench-warm', { workers: { min: 1, max: 1 } });
   const path = `/v2/${endpointId}/runsync`;
   const call = { origin: runUrl, path, headers: headersOf(apiKey), body: BODY, ...WARM };
   await sendMany({ ...call, requests: 5 });
