@@ -6,8 +6,7 @@ import { composeWebhookSecrets } from './compose-webhook-secrets.js';
 import { EndpointReferences } from './endpoints/endpoint-references.js';
 import { EndpointsService } from './endpoints/endpoints.service.js';
 import type { Database } from './persistence/database.js';
-import type { EnvSeal } from './persistence/env-seal.service.js';
-import { EndpointsStore } from './persistence/stores/endpoints.store.js';
+import { EndpointsStore, type EndpointSeals } from './persistence/stores/endpoints.store.js';
 import { ReferencesStore } from './persistence/stores/references.store.js';
 import { ReleasesStore } from './persistence/stores/releases.store.js';
 import { WorkersStore } from './persistence/stores/workers.store.js';
@@ -23,7 +22,7 @@ import { WorkersService } from './workers/workers.service.js';
 interface EndpointParts {
   readonly database: Database;
   readonly secrets: SecretBox;
-  readonly envs: EnvSeal;
+  readonly seals: EndpointSeals;
   readonly templates: TemplatesService;
   readonly shared: {
     readonly audit: AuditTrail;
@@ -35,20 +34,23 @@ interface EndpointParts {
 }
 
 /** Endpoints and what belongs to each of them. */
-export function composeEndpoints({ database, envs, secrets, shared, templates }: EndpointParts): Provider[] {
+export function composeEndpoints({ database, seals, secrets, shared, templates }: EndpointParts): Provider[] {
   const workers = new WorkersStore(database);
   const { keeper } = composeWebhookSecrets({ ...shared, database, secrets });
   const endpoints = new EndpointsService({
     ...shared,
     references: new EndpointReferences({ templates, records: new ReferencesStore(database) }),
     webhookSecrets: keeper,
-    records: new EndpointsStore(database, envs),
+    records: new EndpointsStore(database, seals),
   });
   return [
     provided(EndpointsService, endpoints),
     provided(WebhookSecretsService, new WebhookSecretsService({ ...shared, endpoints, keeper })),
     provided(WorkersService, new WorkersService({ clock: shared.clock, endpoints, records: workers })),
     provided(V1EndpointsService, new V1EndpointsService(endpoints)),
-    provided(ReleasesService, new ReleasesService({ endpoints, workers, records: new ReleasesStore(database) })),
+    provided(
+      ReleasesService,
+      new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, seals.changes) }),
+    ),
   ];
 }

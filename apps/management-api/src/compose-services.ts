@@ -29,6 +29,7 @@ import { HostsStore } from './persistence/stores/hosts.store.js';
 import { JobHistoryStore } from './persistence/stores/job-history.store.js';
 import { PodsStore } from './persistence/stores/pods.store.js';
 import type { Database } from './persistence/database.js';
+import { ChangeSeal } from './persistence/change-seal.service.js';
 import { EnvSeal } from './persistence/env-seal.service.js';
 import { PodsService } from './pods/pods.service.js';
 import { provided } from './provided.js';
@@ -52,7 +53,8 @@ const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.me
 /** The services with their adapters: the only place that joins the two. */
 export function composeServices(parts: ServiceParts): Provider[] {
   const { clock, config, database, logger, random, snapshots } = parts;
-  const audit = new AuditStore(database, clock);
+  const changes = new ChangeSeal(config.secrets);
+  const audit = new AuditStore(database, clock, changes);
   const shared = { clock, random, snapshots, audit, transactions: database };
   const envs = new EnvSeal(config.secrets);
   const resources = composeResources({ database, envs, logger, secrets: config.secrets, shared });
@@ -65,7 +67,13 @@ export function composeServices(parts: ServiceParts): Provider[] {
     { provide: PUBLIC_ADDRESSES, useValue: config.addresses },
     provided(AccountsService, new AccountsService({ ...shared, records: new AccountsStore(database) })),
     provided(ApiKeysService, new ApiKeysService({ ...shared, records: apiKeys })),
-    ...composeEndpoints({ database, secrets: config.secrets, envs, templates: resources.templates, shared }),
+    ...composeEndpoints({
+      database,
+      secrets: config.secrets,
+      seals: { changes, envs },
+      templates: resources.templates,
+      shared,
+    }),
     provided(HostsService, new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken })),
     provided(NetworkVolumesService, resources.networkVolumes),
     provided(RegistriesService, resources.registries),

@@ -60,11 +60,17 @@ describe('environment variables', () => {
     expect(await dump()).not.toContain(SECRET);
   });
 
-  test('what a change tells names the variable and never shows it', async () => {
-    await bench.call(`PATCH /v2/serverless/${endpointId}`, { body: { env: { DATABASE_URL: 'x' } } });
+  test('what a change tells rests sealed, and is told as it was, but for what a name marks as a secret', async () => {
+    await bench.call(`PATCH /v2/serverless/${endpointId}`, { body: { env: { DATABASE_URL: 'x', API_KEY: SECRET } } });
     const { body } = await bench.call(`GET /v2/serverless/${endpointId}/releases`);
-    expect(body.releases[0].diff).toContainEqual({ field: 'env.DATABASE_URL', old: '***', new: '***' });
-    expect(JSON.stringify(body)).not.toContain(SECRET);
+    expect(body.releases[0].diff).toEqual([
+      { field: 'env.API_KEY', old: null, new: '***' },
+      { field: 'env.DATABASE_URL', old: ENV.DATABASE_URL, new: 'x' },
+      { field: 'env.EMPTY', old: '', new: null },
+    ]);
+    const { entries } = (await bench.call('GET /v2/audit?limit=1')).body;
+    expect(entries[0].diff).toEqual(body.releases[0].diff);
+    expect(await dump()).not.toContain(SECRET);
   });
 });
 

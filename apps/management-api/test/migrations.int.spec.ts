@@ -12,7 +12,7 @@ import { EndpointsStore } from '../src/persistence/stores/endpoints.store.js';
 import { migrate } from '../src/persistence/migrate.js';
 import { seedAccount } from '../src/persistence/seed-account.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
-import { envSeal } from './secret-box.js';
+import { endpointSeals } from './secret-box.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(60_000);
@@ -66,7 +66,7 @@ test('a database of the first schema keeps everything that is in it', async () =
   await runner.release();
   for (const statement of FIRST_ROWS) await source.query(statement);
   expect(await migrate(source)).toEqual(source.migrations.map(({ name }) => name).slice(1));
-  const endpoints = new EndpointsStore(new Database(source), envSeal());
+  const endpoints = new EndpointsStore(new Database(source), endpointSeals());
   expect(await endpoints.find('a1' as AccountId, 'e1' as EndpointId)).toMatchObject({
     release: 2,
     version: 1,

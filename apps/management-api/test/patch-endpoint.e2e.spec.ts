@@ -78,7 +78,7 @@ describe('200', () => {
       { field: 'cpu', old: [{ id: 'cpu3c', vcpuCount: 2, memory: 4 }], new: body.cpu },
       { field: 'dataCenterIds', old: [], new: ['EU-RO-1'] },
       { field: 'disk', old: null, new: 20 },
-      { field: 'env.A', old: null, new: '***' },
+      { field: 'env.A', old: null, new: 'b' },
       { field: 'env.MY_TOKEN', old: null, new: '***' },
       { field: 'flashboot', old: 'OFF', new: 'FLASHBOOT' },
       { field: 'image', old: 'local/echo', new: 'local/other' },

@@ -67,7 +67,7 @@ describe('GET /v2/serverless/{id}/releases', () => {
           workerCount: 1,
           diff: [
             { field: 'env.DB_PASSWORD', old: null, new: '***' },
-            { field: 'env.MODEL', old: null, new: '***' },
+            { field: 'env.MODEL', old: null, new: 'a' },
           ],
         },
         { version: 2, workerCount: 1, diff: [{ field: 'image', old: 'local/echo', new: 'local/b' }] },

@@ -1,6 +1,8 @@
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
+import { ChangeSeal } from '../src/persistence/change-seal.service.js';
 import { EnvSeal } from '../src/persistence/env-seal.service.js';
+import type { EndpointSeals } from '../src/persistence/stores/endpoints.store.js';
 
 const KEY_BYTES = 32;
 
@@ -10,3 +12,8 @@ export const secretBox = (fill = 1): SecretBox =>
 
 /** What seals environment variables, with the same key. */
 export const envSeal = (fill = 1): EnvSeal => new EnvSeal(secretBox(fill));
+
+/** What seals the changes that are told of them. */
+export const changeSeal = (fill = 1): ChangeSeal => new ChangeSeal(secretBox(fill));
+
+export const endpointSeals = (fill = 1): EndpointSeals => ({ envs: envSeal(fill), changes: changeSeal(fill) });

@@ -37,7 +37,7 @@ import { WebhookSecretTruth, WebhookSecretsStore } from '../../src/persistence/s
 import { WorkersStore } from '../../src/persistence/stores/workers.store.js';
 import { INVENTORY, SPEC, observed } from '../fleet-bench.js';
 import { GREAT_ACCOUNT, GREAT_ENDPOINT, HOST, SMALL_ACCOUNT, SMALL_ENDPOINT } from './big-database.js';
-import { envSeal } from '../secret-box.js';
+import { envSeal, changeSeal, endpointSeals } from '../secret-box.js';
 
 /** Big tables that a call may read whole, each with the reason why that is right. */
 type Reads = Readonly<Record<string, string>>;
@@ -130,7 +130,7 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     knownEndpoints: [(keys) => keys.knownEndpoints(SMALL_ACCOUNT, [SMALL_ENDPOINT, GREAT_ENDPOINT])],
     find: [(keys) => keys.find('prefix01')],
   }),
-  ...casesOf('AuditStore', new AuditStore(database, systemClock), {
+  ...casesOf('AuditStore', new AuditStore(database, systemClock, changeSeal()), {
     append: [(audit) => audit.append({ caller: CALLER, action: 'endpoint.created', resourceId: 'new', diff: [] })],
     list: [
       (audit) => audit.list({ limit: LIMIT }),
@@ -144,7 +144,7 @@ const requestCases = (database: Database): readonly StoreCase[] => [
       ),
     ],
   }),
-  ...casesOf('EndpointsStore', new EndpointsStore(database, envSeal()), {
+  ...casesOf('EndpointsStore', new EndpointsStore(database, endpointSeals()), {
     insert: [(endpoints) => endpoints.insert(ENDPOINT, RELEASE)],
     find: [(endpoints) => endpoints.find(SMALL_ACCOUNT, SMALL_ENDPOINT)],
     lock: [(endpoints) => endpoints.lock(SMALL_ACCOUNT, SMALL_ENDPOINT)],
@@ -160,7 +160,7 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     ],
     delete: [(endpoints) => endpoints.delete(SMALL_ACCOUNT, SMALL_ENDPOINT, NOW_MS)],
   }),
-  ...casesOf('ReleasesStore', new ReleasesStore(database), {
+  ...casesOf('ReleasesStore', new ReleasesStore(database, changeSeal()), {
     ofEndpoint: [(releases) => releases.ofEndpoint(SMALL_ACCOUNT, SMALL_ENDPOINT)],
   }),
   ...casesOf('WebhookSecretsStore', new WebhookSecretsStore(database), {

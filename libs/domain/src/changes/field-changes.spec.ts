@@ -9,8 +9,8 @@ describe('what differs between two bodies', () => {
     const after = { name: 'a', gpu: { count: 2, pools: ['ADA_24', 'AMPERE_24'] }, env: { B: '2', C: '3' }, disk: 5 };
     expect(fieldChanges(before, after)).toEqual([
       { field: 'disk', old: null, new: 5 },
-      { field: 'env.A', old: '***', new: null },
-      { field: 'env.C', old: null, new: '***' },
+      { field: 'env.A', old: '1', new: null },
+      { field: 'env.C', old: null, new: '3' },
       { field: 'gpu.count', old: 1, new: 2 },
       { field: 'gpu.pools', old: ['ADA_24'], new: ['ADA_24', 'AMPERE_24'] },
     ]);

@@ -14,16 +14,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * What differs between two bodies of one resource, field by field, in the order of the names. Objects are compared member
- * by member, lists and everything else as a whole; null and absent are the same. Values of secrets and of environment
- * variables are masked.
+ * by member, lists and everything else as a whole; null and absent are the same. Values of secrets are masked.
  *
  * @param before `{}` for what has just been created
  * @param after `{}` for what has been deleted
  */
 export const fieldChanges = (before: Fields, after: Fields): readonly FieldChange[] => changesAt('', before, after);
-
-/** Any variable may hold a secret, whatever its name: all of them rest sealed. */
-const ENV_PREFIX = 'env.';
 
 function changesAt(prefix: string, before: Fields, after: Fields): readonly FieldChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
@@ -32,7 +28,7 @@ function changesAt(prefix: string, before: Fields, after: Fields): readonly Fiel
     const field = `${prefix}${name}`;
     if (isFields(old ?? now) && isFields(now ?? old)) return changesAt(`${field}.`, asFields(old), asFields(now));
     if (isSame(old, now)) return [];
-    const isMasked = prefix === ENV_PREFIX || isSecretName(name);
+    const isMasked = isSecretName(name);
     return [{ field, old: isMasked ? masked(old) : old, new: isMasked ? masked(now) : now }];
   });
 }

@@ -1,8 +1,7 @@
 import { ForwardMigration } from '../forward-migration.js';
 
 /**
- * Environment variables rest sealed. What is there stays readable and is sealed by the next process that has the key;
- * their values in what changes have told, which need no key to be hidden, are masked at once.
+ * Environment variables rest sealed. What is there stays readable and is sealed by the next process that has the key.
  */
 export class SealedEnv1763800000010 extends ForwardMigration {
   readonly name = 'SealedEnv1763800000010';
@@ -24,16 +23,6 @@ const containerPath = (container: string): string =>
     `(${container}.registryId == null || ${container}.registryId.type() == "string")`,
   ].join(' && ');
 
-/** As every change is told since: which variable, and whether it was there, but not what it held. */
-const masked = (table: string): string =>
-  `UPDATE ${table} SET diff = (
-     SELECT jsonb_agg(CASE WHEN item->>'field' LIKE 'env.%' THEN item
-              || jsonb_build_object('old', CASE WHEN item->'old' = 'null' THEN 'null'::jsonb ELSE '"***"'::jsonb END,
-                                    'new', CASE WHEN item->'new' = 'null' THEN 'null'::jsonb ELSE '"***"'::jsonb END)
-            ELSE item END ORDER BY place)
-       FROM jsonb_array_elements(diff) WITH ORDINALITY AS items(item, place))
-    WHERE diff @? '$[*] ? (@.field starts with "env.")'`;
-
 const STATEMENTS: readonly string[] = [
   `ALTER TABLE endpoints
      DROP CONSTRAINT endpoints_container,
@@ -46,9 +35,4 @@ const STATEMENTS: readonly string[] = [
      ADD CONSTRAINT templates_env_check CHECK (
        (jsonb_typeof(env) = 'object' AND NOT env @? 'strict $.* ? (@.type() != "string")')
        OR (jsonb_typeof(env) = 'string' AND env #>> '{}' ~ '${SEALED}'))`,
-  masked('releases'),
-  // The trail is only ever added to; a secret in it is the one thing that must not stay.
-  `ALTER TABLE audit_entries DISABLE TRIGGER audit_entries_stay`,
-  masked('audit_entries'),
-  `ALTER TABLE audit_entries ENABLE TRIGGER audit_entries_stay`,
 ];

@@ -4,24 +4,28 @@ import type { Clock } from '@berth/lifecycle';
 import { currentLogContext } from '@berth/telemetry';
 import type { AuditQuery, AuditRecord, AuditRecords } from '../../audit/audit-records.port.js';
 import type { AuditEntry, AuditTrail } from '../../audit/audit-trail.port.js';
+import type { ChangeSeal } from '../change-seal.service.js';
 import type { Database } from '../database.js';
 import { AuditEntryEntity } from '../entities/index.js';
 
 export class AuditStore implements AuditTrail, AuditRecords {
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #changes: ChangeSeal;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, changes: ChangeSeal) {
     this.#database = database;
     this.#clock = clock;
+    this.#changes = changes;
   }
 
   async append({ action, caller, diff, resourceId }: AuditEntry): Promise<void> {
     const at = new Date(this.#clock.nowMs());
     const requestId = currentLogContext().requestId ?? null;
     const { accountId, keyId: apiKeyId } = caller;
+    const sealed = this.#changes.seal(diff, { accountId, resourceId });
     await this.#database.transaction((manager) =>
-      manager.insert(AuditEntryEntity, { at, accountId, apiKeyId, action, resourceId, diff: [...diff], requestId }),
+      manager.insert(AuditEntryEntity, { at, accountId, apiKeyId, action, resourceId, diff: sealed, requestId }),
     );
   }
 
@@ -37,6 +41,10 @@ export class AuditStore implements AuditTrail, AuditRecords {
         take: limit,
       }),
     );
-    return rows.map(({ at, diff, ...row }) => ({ ...row, diff: diff as FieldChange[], atMs: at.getTime() }));
+    return rows.map(({ at, diff, ...row }) => ({
+      ...row,
+      diff: this.#changes.open(diff as FieldChange[], row),
+      atMs: at.getTime(),
+    }));
   }
 }

@@ -3,6 +3,7 @@ import { PlatformError, type AccountId, type Endpoint, type EndpointId } from '@
 import type { EndpointRecords, NewRelease } from '../../endpoints/endpoint-records.port.js';
 import type { Database } from '../database.js';
 import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
+import type { ChangeSeal } from '../change-seal.service.js';
 import type { EnvOwner, EnvSeal, StoredEndpointSpec } from '../env-seal.service.js';
 import { violatesForeignKey } from '../foreign-key-violation.js';
 import { toEndpoint } from '../rows.js';
@@ -10,12 +11,20 @@ import { toEndpoint } from '../rows.js';
 /** Releases kept of one endpoint. An older one stays for as long as a worker of it does: its host still asks for it. */
 export const RELEASES_MAX = 1_000;
 
+/** What rests sealed of an endpoint: its variables, and what its releases tell of them. */
+export interface EndpointSeals {
+  readonly envs: EnvSeal;
+  readonly changes: ChangeSeal;
+}
+
 export class EndpointsStore implements EndpointRecords {
   readonly #database: Database;
   readonly #envs: EnvSeal;
+  readonly #changes: ChangeSeal;
 
-  constructor(database: Database, envs: EnvSeal) {
+  constructor(database: Database, { changes, envs }: EndpointSeals) {
     this.#database = database;
+    this.#changes = changes;
     this.#envs = envs;
   }
 
@@ -29,7 +38,7 @@ export class EndpointsStore implements EndpointRecords {
         await manager.insert(EndpointEntity, row);
         await addVolumes(manager, endpoint);
       });
-      await manager.insert(ReleaseEntity, releaseRow(endpoint, spec, firstRelease));
+      await manager.insert(ReleaseEntity, this.#releaseRow(endpoint, spec, firstRelease));
     });
   }
 
@@ -69,7 +78,7 @@ export class EndpointsStore implements EndpointRecords {
         if (made?.diff.some(({ field }) => field === 'networkVolumes')) await replaceVolumes(manager, endpoint);
       });
       if (made === null) return;
-      await manager.insert(ReleaseEntity, releaseRow(endpoint, spec, made));
+      await manager.insert(ReleaseEntity, this.#releaseRow(endpoint, spec, made));
       await pruneReleases(manager, endpoint);
     });
   }
@@ -80,6 +89,15 @@ export class EndpointsStore implements EndpointRecords {
       await manager.query(`DELETE FROM endpoint_volumes WHERE account_id = $1 AND endpoint_id = $2`, [accountId, id]);
       await manager.query(`DELETE FROM webhook_secrets WHERE endpoint_id = $1`, [id]);
     });
+  }
+
+  #releaseRow(
+    { accountId, id: endpointId, release }: Endpoint,
+    { container }: StoredEndpointSpec,
+    { createdAtMs, createdBy, diff }: NewRelease,
+  ): ReleaseEntity {
+    const sealed = this.#changes.seal(diff, { accountId, resourceId: endpointId });
+    return { endpointId, release, container, diff: sealed, createdBy, createdAt: new Date(createdAtMs) };
   }
 
   #sealed(endpoint: Endpoint): StoredEndpointSpec {
@@ -108,12 +126,6 @@ export async function requireAccount(manager: EntityManager, accountId: AccountI
   );
   if (found.length === 0) throw new PlatformError('invalid-api-key', 'The account of this key is gone.');
 }
-
-const releaseRow = (
-  { id: endpointId, release }: Endpoint,
-  { container }: StoredEndpointSpec,
-  { createdAtMs, createdBy, diff }: NewRelease,
-): ReleaseEntity => ({ endpointId, release, container, diff: [...diff], createdBy, createdAt: new Date(createdAtMs) });
 
 async function addVolumes(manager: EntityManager, { accountId, id, spec }: Endpoint): Promise<void> {
   if (spec.networkVolumeIds.length === 0) return;

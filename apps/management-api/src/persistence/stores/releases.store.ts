@@ -1,5 +1,6 @@
 import type { AccountId, EndpointId, FieldChange } from '@berth/domain';
 import type { ReleaseRecord, ReleaseRecords } from '../../releases/release-records.port.js';
+import type { ChangeSeal } from '../change-seal.service.js';
 import type { Database } from '../database.js';
 import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
 import { RELEASES_MAX } from './endpoints.store.js';
@@ -7,9 +8,11 @@ import { RELEASES_MAX } from './endpoints.store.js';
 /** Reads only: releases are written with the endpoint that they are of. */
 export class ReleasesStore implements ReleaseRecords {
   readonly #database: Database;
+  readonly #changes: ChangeSeal;
 
-  constructor(database: Database) {
+  constructor(database: Database, changes: ChangeSeal) {
     this.#database = database;
+    this.#changes = changes;
   }
 
   async ofEndpoint(accountId: AccountId, endpointId: EndpointId): Promise<readonly ReleaseRecord[]> {
@@ -25,7 +28,7 @@ export class ReleasesStore implements ReleaseRecords {
     );
     return rows.map(({ createdAt, createdBy, diff, release }) => ({
       release,
-      diff: diff as FieldChange[],
+      diff: this.#changes.open(diff as FieldChange[], { accountId, resourceId: endpointId }),
       createdBy,
       createdAtMs: createdAt.getTime(),
     }));
