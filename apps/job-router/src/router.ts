@@ -12,6 +12,7 @@ import { assertOperationsDeclared } from './job-rate-limits/declared-operations.
 import { RateExchange } from './job-rate-limits/rate-exchange.service.js';
 import { DemandPublisher } from './job-view/demand-publisher.service.js';
 import { JobReader } from './jobs/job-reader.service.js';
+import { bodyMaxBytes, getHasEffect } from './job-paths.js';
 import { DnsNameLookup } from './webhooks/dns-name-lookup.js';
 import type { NameLookup } from './webhooks/name-lookup.port.js';
 import { Webhooks } from './webhooks/webhooks.service.js';
@@ -26,19 +27,9 @@ const CONNECT_WITHIN_MS = 30_000;
 /** Requests in flight may take so long once the process stops: callers that are held are answered at once. */
 const DRAIN_MS = 10_000;
 
-const MIB = 1024 ** 2;
-/** Largest bodies (specification, "Payload and retention"); other paths take none that matters. */
-const BODY_MAX_BYTES: Readonly<Record<string, number>> = {
-  '/v2/:endpointId/run': 10 * MIB,
-  '/v2/:endpointId/run-batch': 10 * MIB,
-  '/v2/:endpointId/runsync': 20 * MIB,
-  '/v2/:endpointId/openai/*': 20 * MIB,
-};
-const OTHER_BODY_MAX_BYTES = MIB;
-
 /** A broker's own default. */
-const MESSAGE_MAX_BYTES_DEFAULT = MIB;
-const MESSAGE_WANTED_BYTES = 2 * MIB;
+const MESSAGE_MAX_BYTES_DEFAULT = 1024 ** 2;
+const MESSAGE_WANTED_BYTES = 2 * MESSAGE_MAX_BYTES_DEFAULT;
 
 /** Members of one queue group: each agent's question is answered by one router. */
 const QUEUE_GROUP = 'job-router';
@@ -87,7 +78,8 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     docsUrl: config.docsUrl,
     credentialForm: 'bearer-or-bare',
     renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
-    bodyMaxBytes: (route) => BODY_MAX_BYTES[route] ?? OTHER_BODY_MAX_BYTES,
+    bodyMaxBytes,
+    getHasEffect,
     configure: (fastify) => {
       limitBodies(fastify, metrics);
     },

@@ -30,6 +30,21 @@ describe('/stream', () => {
     expect((await client.call(object(path))).body).toEqual({ status: 'COMPLETED', stream: [] });
   });
 
+  test('HEAD moves no place, makes no job and ends no life: it is not answered', async () => {
+    const { client, agent } = await bench.scene();
+    const id = await client.run({});
+    const job = await agent.takeOne();
+    await agent.chunk(job, 0, chunk('a'));
+    const before = (await client.call('/health')).body.jobs;
+    for (const path of [`/stream/${id}`, `/status/${id}?ttl=1000`, '/openai/v1/models']) {
+      const { headers, status } = await client.call(path, { method: 'HEAD' });
+      expect([path, status, headers.get('allow')]).toEqual([path, 405, 'GET, POST']);
+    }
+    expect((await client.call('/health', { method: 'HEAD' })).status).toBe(200);
+    expect((await client.call('/health')).body.jobs).toEqual(before);
+    expect((await client.call(object(`/stream/${id}`))).body.stream).toEqual([{ output: 'a', metrics: {} }]);
+  });
+
   test('each key reads for itself', async () => {
     const { client, agent, tenant, endpointId } = await bench.scene();
     const id = await client.run({});

@@ -49,6 +49,8 @@ class PageDto {
   limit?: string;
 }
 
+const taken: string[] = [];
+
 @Controller('things')
 @RequireScope('serverless:write')
 class ThingsController {
@@ -67,13 +69,21 @@ class ThingsController {
     return { id };
   }
 
+  @Get(':id/next')
+  takeNext(@Param('id') id: string) {
+    taken.push(id);
+    return { id };
+  }
+
   @Patch(':id')
   update(@Param('id') id: string) {
     return { id };
   }
 }
 
-const bench = useEdge([ThingsController], { options: { bodyMaxBytes: () => 128 * 1_024 } });
+const bench = useEdge([ThingsController], {
+  options: { bodyMaxBytes: () => 128 * 1_024, getHasEffect: (route) => route === '/things/:id/next' },
+});
 
 const create = (text: string | Uint8Array<ArrayBuffer>) => bench.call('POST /things', { text });
 
@@ -235,6 +245,13 @@ describe('a verb', () => {
 
   test('HEAD answers like GET, without a body', async () => {
     expect(await send('HEAD', '/things/a')).toMatchObject({ status: 200, text: '' });
+  });
+
+  test('HEAD is not answered where GET has an effect', async () => {
+    const { headers, status, text } = await send('HEAD', '/things/a/next');
+    expect({ status, allow: headers.allow, text, taken }).toEqual({ status: 405, allow: 'GET', text: '', taken: [] });
+    expect(await send('GET', '/things/a/next')).toMatchObject({ status: 200 });
+    expect(taken).toEqual(['a']);
   });
 });
 

@@ -35,7 +35,12 @@ export class JobClient {
     });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson && text !== '' ? JSON.parse(text) : null,
+    };
   }
 
   /** A stream of events, read as it comes. */

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock, Random } from '@berth/lifecycle';
 import { NestLogger, listenError, type Logger, type MetricRegistry } from '@berth/telemetry';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { API_KEY_DIRECTORY, type ApiKeyDirectory } from '../auth/api-key-directory.port.js';
 import { AuthenticationGuard } from '../auth/authentication.guard.js';
@@ -37,6 +37,8 @@ export interface HttpAppOptions {
   readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
   /** @param route its path as declared: `/v2/:endpointId/run` */
   readonly bodyMaxBytes: (route: string) => number;
+  /** Whether a `GET` of the route may change something: then there is no `HEAD`, which must not. Absent: none does. */
+  readonly getHasEffect?: (route: string) => boolean;
   /** Absent: callers may ask as often as they like. */
   readonly rateLimiter?: RateLimiter;
   /** Absent: `Idempotency-Key` has no effect. */
@@ -139,11 +141,18 @@ const makeAdapter = (options: HttpAppOptions, filter: ProblemFilter): FastifyAda
     },
   });
 
+/** As for a method that the path has no handler for. */
+const refuseMethod: onRequestHookHandler = (_request, _reply, done) => {
+  done(new NotFoundException());
+};
+
 function configureFastify(fastify: FastifyInstance, options: HttpAppOptions, routes: RouteTable): void {
-  const { bodyMaxBytes, random } = options;
+  const { bodyMaxBytes, getHasEffect, random } = options;
   fastify.addHook('onRoute', (route: RouteOptions) => {
     route.bodyLimit = bodyMaxBytes(route.url);
-    routes.add(route.url, [route.method].flat());
+    // The framework adds a HEAD to every GET.
+    if (route.method === 'HEAD' && getHasEffect?.(route.url) === true) route.onRequest = refuseMethod;
+    else routes.add(route.url, [route.method].flat());
   });
   ignoreExpectations(fastify.server);
   registerBodyParsers(fastify);
