@@ -13,7 +13,7 @@ import { RateExchange } from './job-rate-limits/rate-exchange.service.js';
 import { DemandPublisher } from './job-view/demand-publisher.service.js';
 import { JobReader } from './jobs/job-reader.service.js';
 import { bodyMaxBytes, getHasEffect } from './job-paths.js';
-import { DnsNameLookup } from './webhooks/dns-name-lookup.js';
+import { SystemNameLookup } from './webhooks/system-name-lookup.js';
 import type { NameLookup } from './webhooks/name-lookup.port.js';
 import { Webhooks } from './webhooks/webhooks.service.js';
 import { NatsJobHistory } from './nats-job-history.js';
@@ -42,7 +42,7 @@ export interface RouterEnvironment {
   readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
   /** Life of a lease; other than the design's only where a test waits for its end. */
   readonly leaseMs?: number;
-  /** Finds the addresses of webhooks' receivers; other than by name servers only in a test. */
+  /** Finds the addresses of webhooks' receivers; other than as the system does only in a test. */
   readonly nameLookup?: NameLookup;
 }
 
@@ -68,7 +68,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const messageMaxBytes = messageLimitOf(connections.store, logger);
   const platform = { store: jobs.store, clock, logger, metrics, settings: { ...config, messageMaxBytes } };
   const ratePeers = new NatsRatePeers({ connection: connections.store, routerId: config.routerId, logger });
-  const { nameLookup = new DnsNameLookup() } = environment;
+  const { nameLookup = new SystemNameLookup() } = environment;
   const history = new NatsJobHistory({ connection: connections.store, clock, random });
   const http = await createHttpApp(createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history }), {
     logger,
