@@ -179,6 +179,18 @@ describe('a body', () => {
     expect(await bench.call('POST /things', plain)).toMatchObject({ status: 201 });
   });
 
+  test.each([
+    ['is too large', 'application/json', 413],
+    ['is of another type', 'text/plain', 415],
+  ])('that %s is answered although its sender reads nothing before it has sent all of it', async (...row) => {
+    const [, type, status] = row;
+    const head = (length: number): string =>
+      `POST /things HTTP/1.1\r\nhost: x\r\nauthorization: ${bench.authorization}\r\ncontent-type: ${type}\r\ncontent-length: ${String(length)}\r\n\r\n`;
+    const next = 'GET /nothing HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    const answers = await sendRaw(`${head(16 * 1_024 * 1_024)}${'x'.repeat(16 * 1_024 * 1_024)}${next}`);
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${String(status)}`, 'HTTP/1.1 404']);
+  });
+
   test('that is too large is 413, and of another type 415', async () => {
     expect(await create(`{"name":"${'a'.repeat(128 * 1_024)}"}`)).toMatchObject({ status: 413 });
     for (const type of [

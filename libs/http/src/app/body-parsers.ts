@@ -24,6 +24,20 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
     if (request.headers['content-length'] === '0') done(null, '');
     else done(new PlatformError('unsupported-media-type', MEDIA_TYPE));
   });
+  letSendersFinish(fastify);
+}
+
+/**
+ * A body that is refused is read to its end and thrown away: many clients send all of it before they read anything, and
+ * would see a broken connection, as the framework means them to, in place of the answer. The time limit for a request to
+ * arrive bounds it.
+ */
+function letSendersFinish(fastify: FastifyInstance): void {
+  fastify.addHook('onSend', async ({ headers, raw }, reply) => {
+    const isSent =
+      raw.complete || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined);
+    if (!isSent) reply.removeHeader('connection');
+  });
 }
 
 /** Unpacking would let a small body be a huge one. */
