@@ -1,6 +1,6 @@
 import { demandSubject, stopSubject, type DemandMessage } from '@berth/contracts';
 import type { EndpointId, JobKey } from '@berth/domain';
-import type { JobStore } from '@berth/jobs';
+import { recallable, type JobStore } from '@berth/jobs';
 import type { Clock, Random } from '@berth/lifecycle';
 import {
   JetStreamBlobs,
@@ -60,7 +60,7 @@ export class NatsJobs {
     });
     const tickets = new JetStreamTickets(broker);
     this.store = {
-      records: new JetStreamJobRecords(broker, this.#admission),
+      records: recallable(new JetStreamJobRecords(broker, this.#admission)),
       tickets,
       leases: new JetStreamLeases(broker, options.leaseMs),
       blobs: boundedBlobs(new JetStreamBlobs(options.payloadBroker, this.#admission)),

@@ -90,7 +90,7 @@ async function openAs(role: 'router' | 'controllers'): Promise<Broker> {
 }
 
 const storeOf = (over: Broker): JobStore => ({
-  records: new JetStreamJobRecords(over),
+  records: Object.assign(new JetStreamJobRecords(over), { recall: () => null }),
   tickets: new JetStreamTickets(over),
   leases: new JetStreamLeases(over),
   blobs: new JetStreamBlobs(over),

@@ -12,8 +12,9 @@ export type ChangeOutcome =
 const ROUNDS_MAX = 24;
 
 /**
- * The one way in which a job record changes: read the latest, decide, write over exactly what was read.
- * A lost race reads and decides again. An unknown outcome is read back: the record's mutation says whose write it is,
+ * The one way in which a job record changes: from what this process wrote last, or the latest read, decide, and write
+ * over exactly that. A lost race reads and decides again; so does a decision against the change that rests on what is
+ * remembered, since only what is read may be told (ADR 0027). An unknown outcome is read back: the record's mutation says whose write it is,
  * and while it is not ours the same compare-and-set is tried again, which cannot happen twice.
  *
  * @throws PlatformError `service-unavailable` when the store does not answer, or when no round could settle it
@@ -26,11 +27,15 @@ export async function changeJob(
   const mutation = store.random.uuid();
   let before: Job | undefined;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const stored = await store.records.read(key);
+    const recalled = round === 0 ? store.records.recall(key) : null;
+    const stored = recalled ?? (await store.records.read(key));
     if (stored === null) return { kind: 'not-found' };
     if (before !== undefined && stored.job.mutation === mutation) return { kind: 'changed', job: stored.job, before };
     const verdict = decide(stored.job, store.clock.nowMs());
-    if (verdict.kind !== 'changed') return verdict;
+    if (verdict.kind !== 'changed') {
+      if (recalled === null) return verdict;
+      continue;
+    }
     const written = await replace(store, stored, { ...verdict.job, mutation });
     if (written !== null) return { kind: 'changed', job: written, before: stored.job };
     before = stored.job;

@@ -1,5 +1,6 @@
 import { PlatformError, attachmentTtlMs, deliveryTtlMs, jobKeyOf, newDelivery, type Job } from '@berth/domain';
 import type { JobStore } from './job-store.js';
+import { RENEW_EARLIEST_MS } from './ports/leases.port.js';
 import type { Ticket } from './ports/tickets.port.js';
 
 export const ticketOf = (job: Job): Ticket => ({
@@ -45,9 +46,16 @@ export const dropInput = (store: Pick<JobStore, 'blobs'>, job: Job): Promise<boo
     if (job.input.kind === 'blob') await store.blobs.removeAll(jobKeyOf(job));
   });
 
-/** Removes the lease of the job's attempt. False: it runs out by itself. */
-export const dropLease = (store: Pick<JobStore, 'leases'>, job: Job): Promise<boolean> =>
-  hint(() => store.leases.remove({ endpointId: job.endpointId, jobId: job.id, attempt: job.attempt }));
+/**
+ * Removes the lease of the job's attempt, where it is old enough to have one. False: it runs out by itself.
+ *
+ * @param job as it was while the attempt ran, or at its end
+ */
+export async function dropLease(store: Pick<JobStore, 'leases' | 'clock'>, job: Job): Promise<boolean> {
+  const { attempt, current, endpointId, id: jobId } = job;
+  if (current === null || store.clock.nowMs() - current.startedAtMs < RENEW_EARLIEST_MS) return true;
+  return hint(() => store.leases.remove({ endpointId, jobId, attempt }));
+}
 
 /** Hints that somebody is to be told of the job's end. False: maintenance will have to make the delivery later. */
 export const putDelivery = (store: Pick<JobStore, 'deliveries' | 'clock'>, job: Job): Promise<boolean> =>

@@ -12,6 +12,7 @@ export { type JobRecords, type StoredJob, type WriteOutcome } from './ports/job-
 export {
   LEASE_MS,
   LEASE_TRUST_MS,
+  RENEW_EARLIEST_MS,
   RENEW_INTERVAL_MS,
   type Lease,
   type LeaseKey,
@@ -46,6 +47,7 @@ export {
   type Reserved,
   type ReservedItem,
 } from './reserve.js';
+export { recallable, type RecallableRecords } from './recent-records.js';
 export { replaceJobLife } from './replace-job-life.js';
 export { retry } from './retry.js';
 export { settleStopped, type StoppedAttempt } from './settle-stopped.js';

@@ -14,9 +14,9 @@ export interface Renewal extends JobKey {
 export type RenewOutcome = 'renewed' | 'lost' | 'unknown';
 
 /**
- * Prolongs one lease. The record is asked each time: a cancel may have found no lease to remove, because the take had
- * not written it yet. A lease that is missing or ran out is written again while the record still names the token,
- * unless the reaper has put its own in that place first.
+ * Prolongs one lease, or writes the first one. The record is asked each time: it alone says whether the attempt is
+ * still its holder's. A lease that is missing or ran out is written while it does, unless the reaper has put its own in
+ * that place first.
  */
 export async function renewLease(
   store: Pick<JobStore, 'records' | 'leases' | 'clock'>,

@@ -16,8 +16,9 @@ export type TakeOutcome =
   { readonly kind: 'taken'; readonly job: Job } | { readonly kind: 'stale' } | { readonly kind: 'not-yet' };
 
 /**
- * Takes the job of one ticket for a worker: compare-and-set, then the lease. The caller removes the ticket afterwards.
- * A crash before the write leaves the ticket; after it the lease is missing or runs out, and the reaper queues again.
+ * Takes the job of one ticket for a worker by compare-and-set. The caller removes the ticket afterwards. The record is
+ * also the first lease: a holder that never renews has none, and the reaper queues a job again whose lease is missing
+ * for the life of one (ADR 0027). A crash before the write leaves the ticket.
  *
  * @throws PlatformError `service-unavailable`; the ticket must then stay where it is
  */
@@ -29,9 +30,7 @@ export async function takeTicket(store: JobStore, ticket: Ticket, taking: Taking
   );
   if (outcome.kind === 'not-found') return { kind: 'stale' };
   if (outcome.kind === 'refused') return { kind: outcome.reason === 'not-yet' ? 'not-yet' : 'stale' };
-  const { job } = outcome;
-  await store.leases.write({ ...key, attempt: job.attempt }, { token, hostId: taking.hostId }, 0);
-  return { kind: 'taken', job };
+  return { kind: 'taken', job: outcome.job };
 }
 
 const TOKEN_LENGTH = 32;

@@ -12,6 +12,7 @@ import {
   LEASE_MS,
   TIMEOUT_GRACE_MS,
   putDelivery,
+  renewLease,
   submitJob,
   takeTicket,
   ticketOf,
@@ -209,6 +210,12 @@ describe('the reaper', () => {
     return new Reaper({ store, view, leases, observer });
   };
 
+  const renew = async (name: string): Promise<void> => {
+    const { attempt, current } = broker.readRecord(keyOf(name))!.job;
+    const { hostId, token } = current!;
+    expect(await renewLease(store, { ...keyOf(name), attempt, token }, hostId)).toBe('renewed');
+  };
+
   /** Runs the reaper every second, as its loop does. */
   const reapFor = async (reaper: Reaper, ms: number): Promise<void> => {
     for (let passed = 0; passed < ms; passed += 1_000) {
@@ -221,6 +228,7 @@ describe('the reaper', () => {
   test('queues a job again as soon as its lease has run out', async () => {
     const reaper = reaperOf();
     await take(await submit('a'));
+    await renew('a');
     await reapFor(reaper, LEASE_MS - 1_000);
     expect(stateOf('a')).toBe('IN_PROGRESS');
     await reapFor(reaper, 1_000);
@@ -229,10 +237,9 @@ describe('the reaper', () => {
     expect(mended).toEqual(['lease-expired a']);
   });
 
-  test('takes a missing lease for lost only after it saw it missing for 30 s', async () => {
+  test('takes an attempt that was never renewed for lost once it was running for 30 s', async () => {
     const reaper = reaperOf();
     await take(await submit('a'));
-    await store.leases.remove(keyOf('a'));
     await reapFor(reaper, 30_000);
     expect(stateOf('a')).toBe('IN_PROGRESS');
     await reapFor(reaper, 1_000);
@@ -243,6 +250,7 @@ describe('the reaper', () => {
   test('lets agents be heard first after the watch was reset', async () => {
     const reaper = reaperOf();
     await take(await submit('a'));
+    await renew('a');
     await reapFor(reaper, LEASE_MS - 2_000);
     lastResetAtMs = clock.nowMs();
     await reapFor(reaper, HEARING_MS - 1_000);
@@ -254,6 +262,7 @@ describe('the reaper', () => {
   test('two of them do it once', async () => {
     const reapers = [reaperOf(), reaperOf()];
     await take(await submit('a'));
+    await renew('a');
     await clock.advance(LEASE_MS - 1);
     for (const reaper of reapers) await reaper.run(signal);
     await clock.advance(2);

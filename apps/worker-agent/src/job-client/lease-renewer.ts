@@ -1,5 +1,5 @@
 import { RENEW_LEASES_MAX } from '@berth/contracts';
-import { LEASE_TRUST_MS, RENEW_INTERVAL_MS } from '@berth/jobs';
+import { LEASE_TRUST_MS, RENEW_EARLIEST_MS, RENEW_INTERVAL_MS } from '@berth/jobs';
 import type { Clock } from '@berth/lifecycle';
 import type { HeldAttempt } from './attempt.js';
 import type { JobClientMetrics } from './metrics.js';
@@ -18,7 +18,7 @@ export interface RenewerTools {
 /** Trust left when a renewal is due: the interval has passed since the last was sent. */
 const DUE_MS = LEASE_TRUST_MS - RENEW_INTERVAL_MS;
 /** Who joins a renewal that another attempt made necessary, so that a host sends one message per interval. */
-const JOIN_MS = LEASE_TRUST_MS - RENEW_INTERVAL_MS / 2;
+const JOIN_MS = LEASE_TRUST_MS - RENEW_EARLIEST_MS;
 const RENEW_TIMEOUT_MS = 4_000;
 const RETRY_PAUSE_MS = 1_000;
 

@@ -14,7 +14,7 @@ export type LeaseState =
   | { readonly kind: 'live'; readonly lease: Lease; readonly sequence: number }
   /** The broker's own word that the lease ran out. */
   | { readonly kind: 'expired'; readonly sequence: number }
-  /** Never written, removed, or lost with a broker's memory: proves nothing. */
+  /** Not renewed yet, removed, or lost with a broker's memory: proves nothing. */
   | { readonly kind: 'missing' };
 
 export interface Leases {
@@ -31,5 +31,7 @@ export interface Leases {
 /** Life of a lease without renewal, and how often an agent renews (design, "Order of writes"). */
 export const LEASE_MS = 30_000;
 export const RENEW_INTERVAL_MS = 10_000;
+/** No holder renews sooner after a take or a renewal. A lease that is there all the same runs out by itself. */
+export const RENEW_EARLIEST_MS = 5_000;
 /** After the last renewal that was acknowledged, counted from its sending, the agent stops the job by itself. */
 export const LEASE_TRUST_MS = 25_000;

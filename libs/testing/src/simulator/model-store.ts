@@ -1,16 +1,17 @@
 import { BLOB_PART_BYTES, PlatformError, type JobKey } from '@berth/domain';
-import type {
-  Blobs,
-  Chunk,
-  Chunks,
-  Deliveries,
-  JobStore,
-  Leases,
-  JobRecords,
-  ReaderCursors,
-  Reservations,
-  Tickets,
-  WriteOutcome,
+import {
+  recallable,
+  type Blobs,
+  type Chunk,
+  type Chunks,
+  type Deliveries,
+  type JobStore,
+  type Leases,
+  type JobRecords,
+  type ReaderCursors,
+  type Reservations,
+  type Tickets,
+  type WriteOutcome,
 } from '@berth/jobs';
 import { leaseName, manifestOf, recordName, type BrokerModel } from './broker-model.js';
 
@@ -35,7 +36,7 @@ export function modelStore(
   gate: Gate,
 ): Pick<JobStore, 'records' | 'tickets' | 'leases' | 'blobs' | 'chunks' | 'deliveries' | 'reservations'> {
   return {
-    records: modelRecords(broker, gate),
+    records: recallable(modelRecords(broker, gate)),
     tickets: modelTickets(broker, gate),
     leases: modelLeases(broker, gate),
     blobs: modelBlobs(broker, gate),

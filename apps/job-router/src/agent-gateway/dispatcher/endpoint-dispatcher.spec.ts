@@ -162,9 +162,9 @@ describe('one endpoint dispatcher', () => {
     const { promise: writing, resolve: answerWrite } = Promise.withResolvers<void>();
     const records = {
       ...store.records,
-      read: async (key: Parameters<JobStore['records']['read']>[0]) => {
+      replace: async (...args: Parameters<JobStore['records']['replace']>) => {
         await writing;
-        return store.records.read(key);
+        return store.records.replace(...args);
       },
     };
     await submit('a');
@@ -268,9 +268,9 @@ describe('one endpoint dispatcher', () => {
     let isDown = true;
     const records = {
       ...store.records,
-      read: async (key: Parameters<JobStore['records']['read']>[0]) => {
+      replace: async (...args: Parameters<JobStore['records']['replace']>) => {
         if (isDown) throw new Error('down');
-        return store.records.read(key);
+        return store.records.replace(...args);
       },
     };
     await submit('a');
@@ -317,14 +317,14 @@ describe('one endpoint dispatcher', () => {
 
   test('a wait that ends during a take still gets its job', async () => {
     await submit('a');
-    const leases = {
-      ...store.leases,
-      write: async (...args: Parameters<JobStore['leases']['write']>) => {
+    const records = {
+      ...store.records,
+      replace: async (...args: Parameters<JobStore['records']['replace']>) => {
         await clock.sleep(5_000);
-        return store.leases.write(...args);
+        return store.records.replace(...args);
       },
     };
-    const answer = dispatcherOf({ ...store, leases }).take({ ...WISH, waitMs: 1_000 });
+    const answer = dispatcherOf({ ...store, records }).take({ ...WISH, waitMs: 1_000 });
     await clock.advance(5_000);
 
     expect(idsOf(await answer)).toEqual(['a']);
