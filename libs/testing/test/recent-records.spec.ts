@@ -1,7 +1,9 @@
-import { encodeJson, takeJob, type HostId, type Job, type JobKey, type RawJson, type WorkerId } from '@berth/domain';
+import { encodeJson, takeJob, type HostId, type Job, type JobKey, type WorkerId } from '@berth/domain';
 import { changeJob, recallable, type JobRecords, type RecallableRecords } from '@berth/jobs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ManualClock, SeededRandom, freshKey, runningJob, sampleJob } from '@berth/testing';
+import { ManualClock } from '../src/clock/manual-clock.js';
+import { SeededRandom } from '../src/clock/seeded-random.js';
+import { freshKey, runningJob, sampleJob } from '../src/conformance/sample-job.js';
 import { BrokerModel } from '../src/simulator/broker-model.js';
 
 const LIFE_MS = 3_600_000;
@@ -61,7 +63,7 @@ describe('what a process remembers of the records that it wrote', () => {
 
   test('is bounded: what was written longest ago is forgotten first', async () => {
     const records = openProcess();
-    const input = { kind: 'inline', json: encodeJson('x'.repeat(1_000_000)) as RawJson } as const;
+    const input = { kind: 'inline', json: encodeJson('x'.repeat(1_000_000)) } as const;
     const keys = Array.from({ length: 40 }, freshKey);
     for (const key of keys) await records.create(sampleJob(key, { input }), LIFE_MS);
     const known = keys.filter((key) => records.recall(key) !== null);
