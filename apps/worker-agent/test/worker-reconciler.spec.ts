@@ -29,7 +29,7 @@ describe('start', () => {
     expect(agent.observed(W1)?.phase).toBe('idle');
     agent.bridge.set(W1, { runningJobs: 1 });
     agent.bridge.tell({ kind: 'job-started', workerId: W1, ...JOB });
-    await bench.clock.advance(0);
+    await bench.clock.advance(250);
     expect(agent.observed(W1)).toMatchObject({ phase: 'busy', runningJobs: 1 });
   });
 

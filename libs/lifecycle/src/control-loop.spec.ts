@@ -55,6 +55,21 @@ describe('a control loop', () => {
     expect(runs.count).toBe(2);
   });
 
+  test('runs once for many paced hints, when the pause since the last run is over', async () => {
+    const pauseMs = 40;
+    const runs = new Runs();
+    runs.loop.start();
+    await runs.begun(1);
+    const beganAtMs = systemClock.monotonicMs();
+    for (let hint = 0; hint < 1_000; hint += 1) runs.loop.hurryPaced(pauseMs);
+    await runs.begun(2);
+    expect(systemClock.monotonicMs() - beganAtMs).toBeGreaterThan(pauseMs / 2);
+    runs.loop.hurryPaced(0);
+    await runs.begun(3);
+    await runs.loop.stop();
+    expect(runs.count).toBe(3);
+  });
+
   test('goes on after a run that failed, and tells of it', async () => {
     const runs = new Runs((count) => (count === 1 ? Promise.reject(new Error('first')) : Promise.resolve()));
     runs.loop.start();

@@ -21,6 +21,8 @@ export class ControlLoop {
   readonly #stop = new AbortController();
   #wake = new AbortController();
   #isHurried = false;
+  #beganAtMs = Number.NEGATIVE_INFINITY;
+  #isPacing = false;
   #finished: Promise<void> | undefined;
 
   constructor(options: ControlLoopOptions) {
@@ -42,6 +44,18 @@ export class ControlLoop {
     this.#wake.abort();
   }
 
+  /** Asks for a run no sooner than `pauseMs` after the last one began: for news that may come by the thousand. */
+  hurryPaced(pauseMs: number): void {
+    if (this.#isPacing) return;
+    this.#isPacing = true;
+    const { clock } = this.#options;
+    const leftMs = Math.max(0, this.#beganAtMs + pauseMs - clock.monotonicMs());
+    void clock.sleep(leftMs, this.#stop.signal).then(() => {
+      this.#isPacing = false;
+      this.hurry();
+    });
+  }
+
   /** Resolves once the present run is over and no other will come. */
   async stop(): Promise<void> {
     this.#stop.abort();
@@ -54,6 +68,7 @@ export class ControlLoop {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       this.#isHurried = false;
+      this.#beganAtMs = clock.monotonicMs();
       this.#wake = new AbortController();
       try {
         await run(signal);

@@ -44,6 +44,8 @@ const INTERVAL_MS = 10_000;
 /** After an error, and when so many steps were taken in one go that others should have a turn. */
 const RETRY_MS = 1_000;
 const STEPS_MAX = 20;
+/** Jobs begin and end by the thousand in a second; the container need not be looked at for each. */
+const JOB_NEWS_PAUSE_MS = 250;
 
 /** One worker's serial task: observe, plan, apply one step, again, until the plan is to wait. */
 export class WorkerTask {
@@ -116,7 +118,8 @@ export class WorkerTask {
     if (event.kind === 'job-ended' && (event.outcome === 'completed' || event.outcome === 'failed')) {
       this.#steps.noteFinishedJob();
     }
-    this.hurry();
+    if (event.kind === 'job-started' || event.kind === 'job-ended') this.#loop.hurryPaced(JOB_NEWS_PAUSE_MS);
+    else this.hurry();
   }
 
   demandKill(reason: string): void {
