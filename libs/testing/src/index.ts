@@ -57,4 +57,14 @@ export {
   type PostgresFixture,
   type UseNatsServerOptions,
 } from './servers/index.js';
-export { useContainerEngine, type ContainerEngineFixture, type UseContainerEngineOptions } from './containers/index.js';
+export {
+  ImageRegistry,
+  makeSmallImage,
+  readSavedImage,
+  useContainerEngine,
+  type ContainerEngineFixture,
+  type RegistryLogin,
+  type RegistryRequest,
+  type SavedImage,
+  type UseContainerEngineOptions,
+} from './containers/index.js';

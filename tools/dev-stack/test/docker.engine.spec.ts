@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BASE_IMAGE, pollUntil } from '@berth/servers';
-import { useContainerEngine } from '@berth/testing';
+import { ImageRegistry, makeSmallImage, useContainerEngine } from '@berth/testing';
 import { SAMPLE_IMAGE, chooseRuntime } from '../src/choose-runtime.js';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
@@ -30,6 +30,7 @@ interface JobBody {
   readonly status: string;
   readonly output?: unknown;
   readonly retries?: number;
+  readonly queue?: { readonly reason: string; readonly detail: string };
 }
 
 interface WorkersBody {
@@ -217,6 +218,35 @@ describe('npm start with containers', () => {
       await pollUntil(isTold, { what: 'the reason in the workers list', deadlineMs: 15_000 });
       expect((await status(endpointId, jobId)).status).toBe('IN_QUEUE');
       expect((await client.manage('DELETE', `/v2/serverless/${endpointId}`)).status).toBe(204);
+    },
+    JOB_MS,
+  );
+
+  test(
+    'says to a waiting job how much of its image is here',
+    async () => {
+      const registry = new ImageRegistry();
+      await registry.start();
+      const goOn = registry.holdLayers();
+      const image = registry.serve('team/worker', '1', await makeSmallImage(fixture.engine));
+      const endpointId = await createEndpoint('from a registry', image, 0);
+      const jobId = await submit(endpointId, {});
+      let share = 0;
+      const told = (pattern: RegExp): Promise<unknown> =>
+        pollUntil(
+          async () => {
+            share = Math.min(0.9, share + 0.02);
+            goOn(share);
+            const { queue } = await status(endpointId, jobId);
+            return queue?.reason === 'worker-starting' && pattern.test(queue.detail) ? true : undefined;
+          },
+          { what: `worker-starting with ${String(pattern)}`, deadlineMs: JOB_MS, intervalMs: 200 },
+        );
+      await told(/the image is being pulled, [1-9]\d? %/);
+      goOn(1);
+      await told(/the worker has not asked for a job yet/);
+      expect((await client.manage('DELETE', `/v2/serverless/${endpointId}`)).status).toBe(204);
+      await registry.stop();
     },
     JOB_MS,
   );

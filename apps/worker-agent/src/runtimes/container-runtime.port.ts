@@ -82,7 +82,8 @@ export interface ContainerRuntime {
 
   /**
    * Makes the image startable: pulled, or its folder set up. Present already: returns at once.
-   * @throws RuntimeError `image-missing`, `setup-failed`, `disk-full`, `runtime-unavailable`, `cancelled`
+   * @throws RuntimeError `image-missing`, `image-denied`, `image-unreachable`, `setup-failed`, `disk-full`,
+   *   `runtime-unavailable`, `cancelled`
    */
   prepare(request: ImageRequest, options?: PrepareOptions): Promise<void>;
 
@@ -131,6 +132,7 @@ export const LOG_TAIL_LINES_MAX = 5_000;
 export type RuntimeErrorReason =
   | 'cancelled'
   | 'disk-full'
+  | 'image-denied'
   | 'image-missing'
   | 'image-unreachable'
   | 'no-such-device'
@@ -143,6 +145,7 @@ export type RuntimeErrorReason =
 const IS_TEMPORARY: Readonly<Record<RuntimeErrorReason, boolean>> = {
   cancelled: true,
   'disk-full': true,
+  'image-denied': false,
   'image-missing': false,
   'image-unreachable': true,
   'no-such-device': false,

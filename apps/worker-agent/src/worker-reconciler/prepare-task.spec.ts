@@ -65,10 +65,13 @@ describe('the progress of a preparation', () => {
   test('changes once per report, however often it is told', async () => {
     for (let percent = 0; percent < 50; percent += 1) options.onPercent?.(percent);
     expect([task.imagePercent, changes]).toEqual([0, 1]);
-    await clock.advance(REPORT_INTERVAL_MS);
-    options.onPercent?.(60);
-    options.onPercent?.(61);
-    expect([task.imagePercent, changes]).toEqual([60, 2]);
+    await clock.advance(REPORT_INTERVAL_MS - 1);
+    expect([task.imagePercent, changes]).toEqual([0, 1]);
+    // The last one is told although the pull stands still since.
+    await clock.advance(1);
+    expect([task.imagePercent, changes]).toEqual([49, 2]);
+    await clock.advance(10 * REPORT_INTERVAL_MS);
+    expect([task.imagePercent, changes]).toEqual([49, 2]);
   });
 
   test('is over with the preparation', async () => {
@@ -89,6 +92,7 @@ describe('the progress of a preparation', () => {
 describe('a preparation that failed', () => {
   test.each([
     ['image-missing', 'image'],
+    ['image-denied', 'image'],
     ['image-unreachable', 'image'],
     ['setup-failed', 'image'],
     ['disk-full', 'container'],

@@ -10,7 +10,9 @@ export class PrepareTask {
   readonly #onChange: () => void;
   #state: Preparation = 'none';
   #failure: Failure | null = null;
-  #progress: Progress | null = null;
+  /** As last told by the runtime, and by this. */
+  #percent: number | null = null;
+  #toldPercent: number | null = null;
   #running = new AbortController();
 
   /** @param onChange told when it has ended, and of its progress now and then */
@@ -25,7 +27,7 @@ export class PrepareTask {
 
   /** How much of the image is here, 0 to 100; null where that is not known. Changes once per report at most. */
   get imagePercent(): number | null {
-    return this.#state === 'running' ? (this.#progress?.percent ?? null) : null;
+    return this.#state === 'running' ? this.#toldPercent : null;
   }
 
   /** Why the last preparation failed; told once. */
@@ -39,7 +41,8 @@ export class PrepareTask {
     if (assigned === null || this.#state === 'running') return;
     this.#state = 'running';
     this.#running = new AbortController();
-    this.#progress = null;
+    this.#percent = null;
+    this.#toldPercent = null;
     void this.#prepare(assigned, this.#running.signal);
   }
 
@@ -54,11 +57,15 @@ export class PrepareTask {
     const onProgress = (line: string): void => {
       logger.info(`preparing: ${line}`, { workerId });
     };
+    const telling = new AbortController();
+    const onPercent = (percent: number): void => {
+      if (signal.aborted) return;
+      const isFirst = this.#percent === null;
+      this.#percent = percent;
+      if (isFirst) void this.#tellProgress(AbortSignal.any([signal, telling.signal]));
+    };
     try {
       const request = { image: container.image, credentials: registryCredentials ?? null };
-      const onPercent = (percent: number): void => {
-        if (!signal.aborted) this.#advance(percent);
-      };
       await runtime.prepare(request, { signal, onProgress, onPercent });
       metrics.preparations.inc({ outcome: 'done' });
       if (!signal.aborted) this.#state = 'done';
@@ -67,23 +74,22 @@ export class PrepareTask {
       metrics.preparations.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
       this.#state = 'none';
       this.#failure = describeFailure(error);
+    } finally {
+      telling.abort();
     }
     this.#onChange();
   }
 
-  /** An engine tells progress many times a second, and every change is a report. */
-  #advance(percent: number): void {
-    const nowMs = this.#tools.clock.monotonicMs();
-    if (this.#progress !== null && nowMs - this.#progress.atMs < REPORT_INTERVAL_MS) return;
-    this.#progress = { percent, atMs: nowMs };
-    this.#onChange();
+  /** An engine tells progress many times a second or, when a registry is slow, long not at all; every change is a report. */
+  async #tellProgress(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (this.#toldPercent !== this.#percent) {
+        this.#toldPercent = this.#percent;
+        this.#onChange();
+      }
+      await this.#tools.clock.sleep(REPORT_INTERVAL_MS, signal);
+    }
   }
 }
 
 type PrepareTools = Pick<WorkerTools, 'clock' | 'runtime' | 'logger' | 'metrics'>;
-
-interface Progress {
-  readonly percent: number;
-  /** On the monotonic clock. */
-  readonly atMs: number;
-}

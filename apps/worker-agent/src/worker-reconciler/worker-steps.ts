@@ -13,7 +13,12 @@ const TOKEN_LENGTH = 40;
 const UNKNOWN_CONTAINER = 'the agent has lost its record of this container';
 
 /** What an image that cannot be had ends with; all else is about the container, or the host. */
-const IMAGE_REASONS: readonly RuntimeErrorReason[] = ['image-missing', 'image-unreachable', 'setup-failed'];
+const IMAGE_REASONS: readonly RuntimeErrorReason[] = [
+  'image-denied',
+  'image-missing',
+  'image-unreachable',
+  'setup-failed',
+];
 
 export type Failure = Pick<LastFailure, 'kind' | 'reason'>;
 

@@ -1,4 +1,5 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import type Dockerode from 'dockerode';
 import type { ContainerStart } from '../container-runtime.port.js';
@@ -16,7 +17,10 @@ describe('errors of a pull', () => {
     ['manifest for python:9 not found: manifest unknown', 404, 'image-missing'],
     ["pull access denied for x, repository does not exist or may require 'docker login'", 404, 'image-missing'],
     ['no matching manifest for linux/arm64 in the manifest list entries', 404, 'image-missing'],
-    ['unauthorized: authentication required', 500, 'image-missing'],
+    ['unauthorized: authentication required', 500, 'image-denied'],
+    ['Head "http://registry/v2/x/manifests/1": no basic auth credentials', 500, 'image-denied'],
+    ['dial tcp 10.1.2.3:443: connect: permission denied', 500, 'image-unreachable'],
+    ['unknown blob', 200, 'image-unreachable'],
     ['invalid reference format', 400, 'image-missing'],
     ['toomanyrequests: You have reached your pull rate limit', 429, 'image-unreachable'],
     ['Get "https://registry/v2/": dial tcp: lookup registry: no such host', 500, 'image-unreachable'],
@@ -40,6 +44,11 @@ describe('errors of a start', () => {
   ])('%s', (message, status, reason) => {
     expect(fromStartError(engineError(message, status), 'x')).toMatchObject({ reason });
   });
+});
+
+test('the words of the engine are told, and not those of its client', () => {
+  const error = Object.assign(new Error('(HTTP code 500) server error - manifest unknown '), { statusCode: 500 });
+  expect(fromPullError(error, 'a/b').message).toBe('Image a/b could not be pulled: manifest unknown');
 });
 
 test('an engine that is not there is temporary, a call that was given up is cancelled', () => {
@@ -127,17 +136,12 @@ test.each([
 
 describe('a pull', () => {
   /** An engine that has no image and pulls every one, and remembers with what. */
-  const engineThatPulls = (pulls: unknown[]): Dockerode =>
+  const engineThatPulls = (pulls: unknown[], answer: readonly Buffer[] = []): Dockerode =>
     ({
       getImage: () => ({ inspect: () => Promise.reject(engineError('no such image', 404)) }),
       pull: (image: string, { authconfig }: { readonly authconfig?: unknown }) => {
         pulls.push({ image, authconfig });
-        return Promise.resolve(undefined);
-      },
-      modem: {
-        followProgress: (_: unknown, onEnd: (error: null) => void) => {
-          onEnd(null);
-        },
+        return Promise.resolve(Readable.from(answer));
       },
     }) as unknown as Dockerode;
 
@@ -156,5 +160,37 @@ describe('a pull', () => {
       { image: 'user/worker:1', authconfig: { ...credentials, serveraddress: 'https://index.docker.io/v1/' } },
       { image: 'registry.example.com/team/worker:latest', authconfig: undefined },
     ]);
+  });
+
+  const REQUEST = { image: 'registry.example.com/team/worker', credentials: null };
+
+  test.each([
+    ['{"errorDetail":{"message":"unknown blob"},"error":"unknown blob"}\r\n', 'unknown blob'],
+    ['{"errorDetail":{"message":"unexpected EOF"}}\r\n', 'unexpected EOF'],
+  ])('that begins and then fails, has failed: %s', async (failure, detail) => {
+    const begun = '{"status":"Pulling from team/worker","id":"latest"}\r\n';
+    const engine = engineThatPulls([], [Buffer.from(begun), Buffer.from(failure)]);
+    await expect(ensureImage(engine, REQUEST, {})).rejects.toMatchObject({
+      reason: 'image-unreachable',
+      message: expect.stringContaining(detail) as unknown,
+    });
+  });
+
+  test('tells a layer’s change of state once, wherever the answer is cut', async () => {
+    const answer = ['Downloading', 'Retrying in 2 seconds', 'Retrying in 1 second', 'Downloading', 'Pull complete']
+      .map((status) => `${JSON.stringify({ id: 'ä', status, progressDetail: { current: 1, total: 4 } })}\r\n`)
+      .join('');
+    const engine = engineThatPulls(
+      [],
+      [...Buffer.from(answer)].map((byte) => Buffer.of(byte)),
+    );
+    const lines: string[] = [];
+    const percents: number[] = [];
+    await ensureImage(engine, REQUEST, {
+      onProgress: (line) => lines.push(line),
+      onPercent: (percent) => percents.push(percent),
+    });
+    expect(lines.slice(1)).toEqual(['ä: Downloading', 'ä: Retrying in 2 seconds', 'ä: Pull complete']);
+    expect(percents.at(-1)).toBe(100);
   });
 });

@@ -23,13 +23,16 @@ const START_RULES: readonly Rule[] = [
 ];
 
 const PULL_RULES: readonly Rule[] = [
-  [/toomanyrequests|rate limit/i, 'image-unreachable'],
+  [/toomanyrequests|rate limit|dial tcp/i, 'image-unreachable'],
   [
     /not found|manifest unknown|does not exist|pull access denied|no matching manifest|invalid reference/i,
     'image-missing',
   ],
-  [/unauthorized|denied|authentication required|no basic auth/i, 'image-missing'],
+  [/unauthorized|denied|authentication required|no basic auth|incorrect username or password/i, 'image-denied'],
 ];
+
+/** What the engine's client puts before the engine's own words where it cannot tell them apart, as for a pull. */
+const CLIENTS_WORDS = /^\(HTTP code \d+\) [\w ]+ - /;
 
 export const fromPullError = (error: unknown, image: string): RuntimeError =>
   toRuntimeError(error, `Image ${image} could not be pulled`, { rules: PULL_RULES, fallback: 'image-unreachable' });
@@ -48,7 +51,7 @@ function toRuntimeError(
   if (error instanceof RuntimeError) return error;
   const { code, message, json, statusCode } = error as EngineError;
   if (code === 'ABORT_ERR') return new RuntimeError('cancelled', `${what}: the agent gave up.`, { cause: error });
-  const text = json?.message ?? message;
+  const text = json?.message ?? message.replace(CLIENTS_WORDS, '').trim();
   // Without a status the engine itself was not reached, except that a pull tells its errors within the answer.
   const isSilent = statusCode === undefined && code !== undefined;
   const matched = [...ANY_RULES, ...rules].find(([pattern]) => pattern.test(text))?.[1];

@@ -6,7 +6,7 @@ import { PullProgress, type PullEvent } from './pull-progress.js';
 /** Images under this name are built on the host; no registry has them, and asking one would leak their names. */
 const LOCAL_PREFIX = 'local/';
 
-/** @throws RuntimeError `image-missing`, `image-unreachable`, `disk-full`, `runtime-unavailable`, `cancelled` */
+/** @throws RuntimeError `image-missing`, `image-denied`, `image-unreachable`, `disk-full`, `runtime-unavailable`, `cancelled` */
 export async function ensureImage(engine: Dockerode, request: ImageRequest, options: PrepareOptions): Promise<void> {
   throwIfCancelled(options.signal);
   const { image } = request;
@@ -21,6 +21,8 @@ export async function ensureImage(engine: Dockerode, request: ImageRequest, opti
   try {
     await pull(engine, request, options);
   } catch (error) {
+    // However an engine's client words that it was given up.
+    throwIfCancelled(options.signal);
     throw fromPullError(error, image);
   }
 }
@@ -36,29 +38,44 @@ async function isPresent(engine: Dockerode, image: string): Promise<boolean> {
 }
 
 async function pull(engine: Dockerode, { image, credentials }: ImageRequest, options: PrepareOptions): Promise<void> {
-  const stream = await engine.pull(withTag(image), {
+  const answer = await engine.pull(withTag(image), {
     ...(credentials === null ? {} : { authconfig: { ...credentials, serveraddress: registryOf(image) } }),
     ...(options.signal === undefined ? {} : { abortSignal: options.signal }),
   });
+  const hear = hearerFor(options);
+  for await (const event of eventsOf(answer)) hear(event);
+}
+
+/** The returned function throws once the engine tells that the pull has failed. */
+function hearerFor({ onPercent, onProgress }: PrepareOptions): (event: PullEvent) => void {
   const progress = new PullProgress();
-  await new Promise<void>((resolve, reject) => {
-    engine.modem.followProgress(
-      stream,
-      (error) => {
-        if (error === null) resolve();
-        else reject(error);
-      },
-      (event: PullEvent) => {
-        const { id, status } = event;
-        const percent = progress.take(event);
-        if (percent !== null) options.onPercent?.(percent);
-        // Byte counts come many times a second; what is told is each layer's change of state.
-        if (id !== undefined && status !== undefined && !/^(?:Downloading|Extracting)/.test(status)) {
-          options.onProgress?.(`${id}: ${status}`);
-        }
-      },
-    );
-  });
+  const told = new Set<string>();
+  return (event) => {
+    throwIfFailed(event);
+    const percent = progress.take(event);
+    if (percent !== null) onPercent?.(percent);
+    // Byte counts and seconds to the next try come again and again; what is told is each layer's change of state.
+    const { id, status = '' } = event;
+    const state = `${id ?? ''}: ${status.replace(/ \d+ seconds?$/, '')}`;
+    if (id !== undefined && !told.has(state)) onProgress?.(`${id}: ${status}`);
+    told.add(state);
+  };
+}
+
+function throwIfFailed({ error, errorDetail }: PullEvent): void {
+  const failure = errorDetail?.message ?? error;
+  if (failure !== undefined) throw new Error(failure);
+}
+
+/** An engine answers 200 as soon as it has begun: how the pull ended is told within the answer, one JSON text a line. */
+async function* eventsOf(answer: NodeJS.ReadableStream): AsyncGenerator<PullEvent> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of answer) {
+    const lines = (rest + decoder.decode(bytes as Buffer, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as PullEvent;
+  }
 }
 
 /** Without a tag the engine would pull every tag of the name. */

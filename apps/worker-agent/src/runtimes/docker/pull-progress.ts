@@ -4,6 +4,9 @@ export interface PullEvent {
   readonly id?: string;
   readonly status?: string;
   readonly progressDetail?: { readonly current?: number; readonly total?: number };
+  /** Why the pull failed; nothing comes after it. Older engines say it in `error` too, newer ones here only. */
+  readonly errorDetail?: { readonly message?: string };
+  readonly error?: string;
 }
 
 interface Layer {

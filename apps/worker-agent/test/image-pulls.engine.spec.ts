@@ -1,0 +1,188 @@
+import type { HostId, ObservedWorker, WorkerId } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import { ImageRegistry, eventually, makeSmallImage, useContainerEngine, type SavedImage } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import Dockerode from 'dockerode';
+import { DockerRuntime } from '../src/runtimes/docker/docker-runtime.js';
+import { exampleWorker, useAgents } from './agent-bench.js';
+import { W1, W2 } from './worker-bench.js';
+
+const SETUP_MS = 300_000;
+const TEST_TIMEOUT_MS = 60_000;
+const SLOW = { deadlineMs: 30_000 };
+const TOLD_WITHIN_MS = 2_000;
+const LOGIN = { username: 'ci-puller', password: 'correct horse' };
+
+const fixture = useContainerEngine({ hasBaseImage: true });
+const open = new ImageRegistry();
+const closed = new ImageRegistry(LOGIN);
+let image: SavedImage;
+
+beforeAll(async () => {
+  image = await makeSmallImage(fixture.engine);
+  await Promise.all([open.start(), closed.start()]);
+}, SETUP_MS);
+beforeEach(async () => {
+  for (const registry of [open, closed]) registry.requests.length = 0;
+  const engine = new Dockerode({ socketPath: fixture.engine.socketPath });
+  for (const { RepoTags } of await engine.listImages()) {
+    for (const tag of RepoTags ?? []) if (tag.startsWith('127.')) await engine.getImage(tag).remove({ force: true });
+  }
+});
+afterAll(() => Promise.all([open.stop(), closed.stop()]));
+
+const authorizationsAt = ({ requests }: ImageRegistry): readonly string[] => [
+  ...new Set(requests.map(({ authorization }) => authorization ?? 'none')),
+];
+
+describe('the docker runtime', () => {
+  let runtime: DockerRuntime;
+  const prepare = (name: string, credentials: typeof LOGIN | null = null): Promise<void> =>
+    runtime.prepare({ image: name, credentials });
+
+  beforeAll(async () => {
+    const { socketPath } = fixture.engine;
+    runtime = await DockerRuntime.open({
+      hostId: 'host2' as HostId,
+      socketPath,
+      bridgeHost: 'berth-host',
+      clock: systemClock,
+    });
+  });
+  afterAll(() => runtime.close());
+
+  test('pulls an image that is not here, and asks nobody for one that is', async () => {
+    const name = open.serve('team/worker', '1', image);
+    const percents: number[] = [];
+    await runtime.prepare({ image: name, credentials: null }, { onPercent: (percent) => percents.push(percent) });
+    expect(percents.at(-1)).toBe(100);
+    expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+    expect(await runtime.images()).toContain(name);
+    const asked = open.requests.length;
+    await prepare(name);
+    expect(open.requests).toHaveLength(asked);
+  });
+
+  test('sends credentials to the registry of the image only', async () => {
+    const [theirs, ours] = [open.serve('team/worker', '2', image), closed.serve('team/worker', '2', image)];
+    await Promise.all([prepare(theirs), prepare(ours, LOGIN)]);
+    const { username, password } = LOGIN;
+    expect(authorizationsAt(open)).toEqual(['none']);
+    expect(authorizationsAt(closed)).toEqual(['none', `Basic ${btoa(`${username}:${password}`)}`]);
+  });
+
+  test('says what is wrong: no such tag, wrong credentials, none, a layer that is lost', async () => {
+    const name = closed.serve('team/worker', '3', image);
+    const lost = open.serve('team/lost', '1', image);
+    open.loseLayers('team/lost');
+    await expect(prepare(`${open.address}/team/worker:none`)).rejects.toMatchObject({
+      reason: 'image-missing',
+      message: expect.stringContaining('manifest unknown') as unknown,
+    });
+    const denied = { reason: 'image-denied', isTemporary: false };
+    await expect(prepare(name, { ...LOGIN, password: 'wrong' })).rejects.toMatchObject(denied);
+    await expect(prepare(name)).rejects.toMatchObject(denied);
+    await expect(prepare(lost)).rejects.toMatchObject({ reason: 'image-unreachable', isTemporary: true });
+    expect(await runtime.images()).not.toContain(lost);
+  });
+
+  test('gives up a pull, and the next one goes on', async () => {
+    const name = open.serve('team/worker', '4', image);
+    const goOn = open.holdLayers();
+    const giveUp = new AbortController();
+    const given = runtime.prepare({ image: name, credentials: null }, { signal: giveUp.signal });
+    await eventually(() => expect(open.requests.filter(({ url }) => url.includes('/blobs/'))).toHaveLength(3));
+    giveUp.abort();
+    await expect(given).rejects.toMatchObject({ reason: 'cancelled' });
+    goOn(1);
+    await prepare(name);
+  });
+});
+
+describe('an agent', () => {
+  const { control, start } = useAgents();
+  const startAgent = (): void => {
+    start({ BERTH_RUNTIME: 'docker', BERTH_DOCKER_SOCKET: fixture.engine.socketPath });
+  };
+  const worker = (workerId: WorkerId, name: string, credentials?: typeof LOGIN) => ({
+    ...exampleWorker(workerId, name, ''),
+    ...(credentials === undefined ? {} : { registryCredentials: credentials }),
+  });
+  /** The first report that says so of the worker. */
+  const find = (workerId: WorkerId, isIt: (observed: ObservedWorker) => boolean): { atMs: number } & ObservedWorker => {
+    for (const { receivedAtMs, workers } of control.reports) {
+      const observed = workers.find((each) => each.workerId === workerId);
+      if (observed !== undefined && isIt(observed)) return { atMs: receivedAtMs, ...observed };
+    }
+    throw new Error(`the last report of ${workerId} is ${JSON.stringify(control.observed(workerId))}`);
+  };
+  const told = (...wanted: Parameters<typeof find>): Promise<ReturnType<typeof find>> =>
+    eventually(() => find(...wanted), SLOW);
+
+  test(
+    'tells how much of an image is here while it comes, and then starts it',
+    async () => {
+      const goOn = open.holdLayers();
+      control.desired = [worker(W1, open.serve('team/worker', '5', image))];
+      startAgent();
+      let share = 0;
+      const later = await eventually(
+        () => {
+          share = Math.min(0.9, share + 0.01);
+          goOn(share);
+          return find(W1, ({ imagePercent = 0 }) => imagePercent > 5);
+        },
+        { ...SLOW, intervalMs: 200 },
+      );
+      expect(later).toMatchObject({
+        phase: 'preparing',
+        reason: `the image is being pulled, ${String(later.imagePercent)} %`,
+      });
+      // What is downloaded is half of the work.
+      expect(later.imagePercent).toBeLessThan(50);
+      goOn(1);
+      expect(await told(W1, ({ startedAtMs }) => startedAtMs !== null)).not.toHaveProperty('imagePercent');
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'says within two seconds why an image cannot be had',
+    async () => {
+      const name = closed.serve('team/worker', '6', image);
+      control.desired = [
+        worker(W1, `${open.address}/team/worker:none`),
+        worker(W2, name, { ...LOGIN, password: 'wrong' }),
+      ];
+      startAgent();
+      const missing = await told(W1, ({ failure }) => failure === 'image');
+      const denied = await told(W2, ({ failure }) => failure === 'image');
+      expect(missing.reason).toBe(
+        `1 failed start: image-missing: Image ${open.address}/team/worker:none could not be pulled: manifest unknown`,
+      );
+      expect(denied.reason).toBe(`1 failed start: image-denied: Image ${name} could not be pulled: unauthorized`);
+      expect(missing.atMs - Number(open.requests[0]?.atMs)).toBeLessThan(TOLD_WITHIN_MS);
+      expect(denied.atMs - Number(closed.requests[0]?.atMs)).toBeLessThan(TOLD_WITHIN_MS);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'asks a registry that is away again, later and later, until it is back',
+    async () => {
+      const name = open.serve('team/worker', '7', image);
+      await open.stop();
+      control.desired = [worker(W1, name)];
+      startAgent();
+      const first = await told(W1, ({ failedStarts }) => failedStarts === 1);
+      const third = await told(W1, ({ failedStarts }) => failedStarts === 3);
+      expect(first).toMatchObject({ phase: 'waiting', failure: 'image' });
+      expect(first.reason).toContain('image-unreachable');
+      expect(third.atMs - first.atMs).toBeGreaterThan(1_000 + 2_000 - 100);
+      expect(Number(third.nextStartAtMs)).toBeGreaterThan(Number(first.nextStartAtMs));
+      await open.start();
+      await told(W1, ({ startedAtMs }) => startedAtMs !== null);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
