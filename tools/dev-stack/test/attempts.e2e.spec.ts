@@ -126,7 +126,8 @@ describe('a worker that dies of its jobs', () => {
       await client.job('POST', `/${endpointId}/cancel/${id}`);
       expect(await statusOf(id)).toMatchObject({ status: 'CANCELLED' });
       const next = await submit({});
-      const { stoppedAt } = await letGo(id);
+      const { logTail, stoppedAt } = await letGo(id);
+      expect(logTail.at(-1)).toBe('attempt with 0 retries');
       const tookMs = Date.parse(stoppedAt ?? '') - cancelledAtMs;
       expect(tookMs).toBeGreaterThan(9_000);
       expect(tookMs).toBeLessThan(14_000);

@@ -9,12 +9,13 @@ import { readCrashConfig } from './config.js';
 import { ApiCaller } from './crash/api-caller.js';
 import { HookReceiver } from './crash/hook-receiver.js';
 import { PurgeRounds } from './crash/purge-rounds.js';
+import { tellStory } from './crash/story.js';
 import { Tenant } from './crash/tenant.js';
 import { Diary } from './stack/diary.js';
 import { injectFaults, planFaults, type FrozenSpan } from './stack/faults.js';
 
 const { jobs: JOBS, rounds: ROUNDS, seed: SEED } = readCrashConfig();
-const WORKERS = 8;
+const WORKERS = 16;
 const SUBMITTERS = 4;
 const PAUSE_MAX_MS = 330;
 const REST_DEADLINE_MS = 240_000;
@@ -72,7 +73,9 @@ describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${
       await tenant.finish();
       process.stderr.write(`crash suite: ${summaryOf(tenant, diary.executions(), faults.length)}\n`);
       const isExcused = (execution: Execution): boolean => ranWhileFrozen(execution, frozen);
-      expect(checkHistory({ accepted: tenant.entries, executions: diary.executions() }, { isExcused })).toEqual([]);
+      const broken = checkHistory({ accepted: tenant.entries, executions: diary.executions() }, { isExcused });
+      for (const { jobId } of broken) process.stderr.write(await tellStory(jobId, { tenant, diary, logFile }));
+      expect(broken).toEqual([]);
       expect(tenant.check()).toEqual([]);
       expect(checkPurges(await purges.count())).toEqual([]);
     },

@@ -19,7 +19,8 @@ export interface ReportTools {
 
 const REPORT_TIMEOUT_MS = 5_000;
 const BASE_DELAY_MS = 100;
-const MAX_DELAY_MS = 10_000;
+/** Well below the time for which a router that comes back listens before it takes an attempt away. */
+const MAX_DELAY_MS = 5_000;
 /** Past its TTL a job is gone at the router; after this much more, repeating is given up for good. */
 const GIVE_UP_AFTER_EXPIRY_MS = 10 * 60_000;
 

@@ -16,9 +16,9 @@ const SHARES: Readonly<Record<JobKind, number>> = {
 
 export const CHUNKS = 5;
 export const SHORT_TTL_MS = 10_000;
-const SLEEP_MAX_MS = 600;
+const SLEEP_MAX_MS = 400;
 /** So long that most of them are cancelled while they wait or run. */
-const CANCELLED_SLEEP_MAX_MS = 3_000;
+const CANCELLED_SLEEP_MAX_MS = 2_000;
 
 export function pickKind(random: SeededRandom): JobKind {
   let left = random.integer(1, 100);

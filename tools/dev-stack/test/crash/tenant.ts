@@ -93,6 +93,13 @@ export class Tenant {
     await this.#lookAt(this.#jobs);
   }
 
+  /** What the service tells of a job and its attempts now, and how the job was used. */
+  async lookInto(jobId: string): Promise<object> {
+    const answer = await this.#options.api.call('GET', `/requests/${jobId}`);
+    const kind = this.#jobs.find(({ accepted }) => accepted.jobId === jobId)?.accepted.kind;
+    return { kind, ...answer?.body };
+  }
+
   /** Jobs with a webhook whose receiver has not heard of them. */
   get untold(): number {
     const { receiver } = this.#options;
