@@ -9,7 +9,7 @@ import openai
 
 run_url, endpoint = os.environ["RUN_URL"], sys.argv[1]
 client = openai.OpenAI(
-    base_url=f"{run_url}/v2/{endpoint}/openai/v1", api_key=os.environ["API_KEY"], max_retries=0, timeout=120
+    base_url=f"{run_url}/v2/{endpoint}/openai/v1", api_key=os.environ["API_KEY"], max_retries=0, timeout=280
 )
 seen = {}
 ahoy = {"model": "parrot", "messages": [{"role": "user", "content": "one two three four five"}]}
