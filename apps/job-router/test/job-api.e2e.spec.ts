@@ -210,10 +210,11 @@ describe('/runsync', () => {
     });
   });
 
-  test('answers with id and status when the wait is over, and the job goes on', async () => {
+  test('answers with the status of the moment when the wait is over, and the job goes on', async () => {
     const { client, agent } = await bench.scene();
     const { body } = await client.post('/runsync?wait=1000', { input: {} });
-    expect(body).toEqual({ id: expect.stringMatching(/^sync-/), status: 'IN_QUEUE' });
+    expect(body).toMatchObject({ id: expect.stringMatching(/^sync-/), status: 'IN_QUEUE', executionTime: 0 });
+    expect(body.delayTime).toBeGreaterThanOrEqual(1_000);
     const job = await agent.takeOne();
     const waiting = client.call(`/status-sync/${body.id}?wait=20000`);
     await agent.complete(job, 'late');

@@ -95,7 +95,7 @@ export class JobIntake {
     const { logger, reader } = this.#options;
     try {
       const job = watch === undefined ? await reader.read(key) : await reader.awaitEnd(key, watch, wait);
-      return await reader.answer(job);
+      return await reader.statusBody(job);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       logger.warn('the job store did not answer while a caller waited', { jobId: key.jobId, error });

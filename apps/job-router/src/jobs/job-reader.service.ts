@@ -4,7 +4,7 @@ import { jobNotFound } from '../ids.js';
 import { patiently } from '../patiently.js';
 import type { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
 import type { Wait } from '../wait.js';
-import { briefBody, statusBody } from './job-body.js';
+import { statusBody } from './job-body.js';
 import type { JobNotices, JobWatch } from './job-notices.port.js';
 
 /** Callers held at one time in this router; each costs a subscription and a timer. */
@@ -51,11 +51,6 @@ export class JobReader {
     // The parts outlive the record, so where they are gone the job has gone between the two reads.
     if (json === null) throw jobNotFound();
     return this.#statusText(job, json);
-  }
-
-  /** The whole status when the job has ended, else what is known of it now. */
-  async answer(job: Job): Promise<RawJson> {
-    return isEnded(job.state) ? this.statusBody(job) : briefBody(job);
   }
 
   /** To be disposed once. @throws PlatformError `service-unavailable` when too many are held already */
