@@ -76,9 +76,10 @@ describe('a cancelled attempt', () => {
     await client.post(`/cancel/${id}`, {});
     await eventually(() => expect(agent.stops).toMatchObject([{ jobId: id, attempt: 1 }]));
     expect(await historyOf(client, id)).toMatchObject([{ outcome: 'CANCELLED', stoppedAt: null }]);
-    const told = await agent.done(job, { kind: 'stopped', agoMs: 40 });
+    const told = await agent.done(job, { kind: 'stopped', agoMs: 40, logTail: ['loading', 'stopping'] });
     expect(told).toEqual({ outcome: 'recorded' });
     const [attempt] = await historyOf(client, id);
+    expect(attempt).toMatchObject({ logTail: ['loading', 'stopping'] });
     const agoMs = systemClock.nowMs() - Date.parse(String(attempt?.['stoppedAt']));
     expect(agoMs).toBeGreaterThanOrEqual(0);
     expect(agoMs).toBeLessThan(5_000);

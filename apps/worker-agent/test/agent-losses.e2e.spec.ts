@@ -66,6 +66,7 @@ describe('a worker that', () => {
       expect(endedAtMs - startedAtMs).toBeLessThan(6_500);
       const next = submit({});
       expect((await letGoAtMs(stuck)) - endedAtMs).toBeGreaterThan(8_500);
+      expect(control.router.letGo.map(({ logTail }) => logTail.at(-1))).toEqual(['attempt with 0 retries']);
       expect((await letGoAtMs(stuck)) - endedAtMs).toBeLessThan(13_000);
       expect((await endOf(next)).output).toEqual({ retries: 0 });
       expect(control.router.losses).toEqual([]);

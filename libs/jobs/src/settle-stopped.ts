@@ -7,6 +7,8 @@ import type { JobStore } from './job-store.js';
 export interface StoppedAttempt extends JobKey {
   readonly attempt: number;
   readonly token: string;
+  /** The last lines that its worker wrote, oldest first; what is more than fits is cut. */
+  readonly logTail?: readonly string[] | undefined;
 }
 
 /**
@@ -20,9 +22,9 @@ export async function settleStopped(
   report: StoppedAttempt,
   stoppedAtMs: number,
 ): Promise<ReportOutcome> {
-  const { attempt, token } = report;
+  const { attempt, token, logTail } = report;
   const outcome = await changeJob(store, report, (job, nowMs) =>
-    settleStop(job, { attempt, token, stoppedAtMs }, nowMs),
+    settleStop(job, { attempt, token, stoppedAtMs, logTail }, nowMs),
   );
   return outcome.kind === 'changed' || outcome.kind === 'unchanged' ? 'recorded' : 'superseded';
 }

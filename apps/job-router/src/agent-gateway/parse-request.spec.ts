@@ -35,7 +35,7 @@ describe('what an agent sends', () => {
     ['a failed job', { kind: 'failed', error: 'e', output: null }],
     ['a job that ran out of time', { kind: 'timed-out' }],
     ['a lost attempt', { kind: 'lost', reason: 'r', isCharged: true, logTail: ['one', 'two'] }],
-    ['an attempt that was let go', { kind: 'stopped', agoMs: 250 }],
+    ['an attempt that was let go', { kind: 'stopped', agoMs: 250, logTail: ['one', 'two'] }],
   ])('%s is understood', (_, result) => {
     expect(parseDone(done(result)).result).toEqual(result);
   });

@@ -118,7 +118,7 @@ function resultOf(message: MessageReader): DoneResult {
     case 'lost':
       return lossOf(message);
     case 'stopped':
-      return { kind, agoMs: message.integer('agoMs', 0, AGO_MAX_MS) };
+      return { kind, agoMs: message.integer('agoMs', 0, AGO_MAX_MS), logTail: logTailOf(message) };
   }
 }
 
@@ -126,8 +126,11 @@ const lossOf = (message: MessageReader): DoneResult => ({
   kind: 'lost',
   reason: cut(message.text('reason', REASON_MAX_BYTES)),
   isCharged: message.boolean('isCharged'),
-  logTail: message.texts('logTail', LOG_TAIL_LINES_MAX, LOG_TAIL_CHARACTERS_MAX),
+  logTail: logTailOf(message),
 });
+
+const logTailOf = (message: MessageReader): readonly string[] =>
+  message.texts('logTail', LOG_TAIL_LINES_MAX, LOG_TAIL_CHARACTERS_MAX);
 
 const outputOf = (message: MessageReader): Payload | null =>
   message.isNull('output') ? null : payloadOf(message.object('output'));

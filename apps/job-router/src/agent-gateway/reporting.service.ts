@@ -122,8 +122,8 @@ export class Reporting {
   }
 
   /** The host tells how long ago it was: its clock is not this one. */
-  #noteStop(ref: AttemptRef, { agoMs }: Stopped): Promise<ReportReply['outcome']> {
-    return settleStopped(this.#store, ref, this.#store.clock.nowMs() - agoMs);
+  #noteStop(ref: AttemptRef, { agoMs, logTail }: Stopped): Promise<ReportReply['outcome']> {
+    return settleStopped(this.#store, { ...ref, logTail }, this.#store.clock.nowMs() - agoMs);
   }
 
   async #giveUp(ref: AttemptRef, { reason, isCharged, logTail }: Lost): Promise<ReportReply['outcome']> {

@@ -148,7 +148,7 @@ export class BridgeService implements Bridge {
   /** A worker that is gone has let go of everything. */
   #stop(attempt: Attempt, reason: StopReason): void {
     const session = this.#sessions.get(attempt.workerId);
-    if (session === undefined) this.#options.client.letGo(attempt);
+    if (session === undefined) void this.#options.client.letGo(attempt);
     else session.stop(attempt, reason);
   }
 

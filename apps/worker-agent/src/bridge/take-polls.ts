@@ -149,7 +149,7 @@ export class TakePolls {
       return text === null || attempt.state !== 'open' ? [] : [{ attempt, text }];
     });
     // Stopped on their way to the worker, which has never had them.
-    for (const { attempt } of taken) if (attempt.state !== 'open') client.letGo(attempt);
+    for (const { attempt } of taken) if (attempt.state !== 'open') void client.letGo(attempt);
     // Results name the job only: while the worker still holds an older attempt of it, the two could not be told apart.
     const isDouble = ({ attempt }: ReadyJob): boolean => jobs.get(attempt.ref.jobId) !== undefined;
     const doubles = ready.filter(isDouble);

@@ -185,8 +185,9 @@ export class WorkerSession {
   /** Of a stopped job only one that was not renewed is still open; any other has been settled. */
   async #lose(attempt: Attempt, loss: { readonly reason: string; readonly isCharged: boolean }): Promise<void> {
     const { client, logTail } = this.#tools;
-    await client.lose(attempt, { ...loss, logTail: await logTail(this.workerId) });
-    client.letGo(attempt);
+    const lines = await logTail(this.workerId);
+    await client.lose(attempt, { ...loss, logTail: lines });
+    await client.letGo(attempt, lines);
   }
 
   #watchStop(job: HeldJob, nowMs: number): void {
@@ -199,11 +200,11 @@ export class WorkerSession {
   }
 
   async #end(job: HeldJob, ending: Ending & { readonly kind: 'completed' | 'failed' }): Promise<void> {
-    const { client, metrics } = this.#tools;
+    const { client, logTail, metrics } = this.#tools;
     const outcome = await client.settle(job.attempt, ending);
     if (outcome === 'dropped') metrics.droppedResults.inc({ reason: 'ended' });
     if (!this.#jobs.remove(job.attempt)) return;
-    client.letGo(job.attempt);
+    void client.letGo(job.attempt, job.stop === null ? [] : logTail(this.workerId));
     const stopped = job.stop === null ? 'stopped' : outcomeOfStop(job.stop.reason);
     this.#emitEnded(job.attempt, outcome === 'accepted' ? ending.kind : stopped);
   }

@@ -25,6 +25,8 @@ export type EndingRow =
 interface StoppedRow extends AttemptRow {
   readonly reason: StopReason;
   readonly letGoAtMs: number | null;
+  /** Absent in a row that an older agent wrote. */
+  readonly logTail?: readonly string[];
 }
 
 export interface OutputFacts {
@@ -105,8 +107,9 @@ export class AttemptRecords {
 
   /** An attempt that its worker shall let go, or has let go. @throws JournalFullError */
   putStopped(attempt: HeldAttempt, reason: StopReason): Promise<void> {
-    const letGoAtMs = attempt.letGoAtMs === null ? null : this.#toUnix(attempt.letGoAtMs);
-    const row: StoppedRow = { ...this.#toRow(attempt), reason, letGoAtMs };
+    const { letGo } = attempt;
+    const letGoAtMs = letGo === null ? null : this.#toUnix(letGo.atMs);
+    const row: StoppedRow = { ...this.#toRow(attempt), reason, letGoAtMs, logTail: letGo?.logTail ?? [] };
     return this.#journal.put([{ key: STOPPED + attempt.id, value: row }]);
   }
 
@@ -119,7 +122,8 @@ export class AttemptRecords {
     return this.#journal.list(STOPPED).map(({ value }) => {
       const row = value as StoppedRow;
       const attempt = this.#toAttempt(row);
-      attempt.letGoAtMs = row.letGoAtMs === null ? null : this.#toMonotonic(row.letGoAtMs);
+      const { letGoAtMs, logTail = [] } = row;
+      attempt.letGo = letGoAtMs === null ? null : { atMs: this.#toMonotonic(letGoAtMs), logTail };
       return { attempt, reason: row.reason };
     });
   }

@@ -31,6 +31,14 @@ export interface Loss {
   readonly logTail: readonly string[];
 }
 
+/** A worker has an attempt no longer. */
+export interface LetGo {
+  /** On the monotonic clock. */
+  readonly atMs: number;
+  /** The last lines that it wrote until then, oldest first. */
+  readonly logTail: readonly string[];
+}
+
 /** One attempt that this host holds. All instants are of the monotonic clock, in ms. */
 export interface Attempt {
   readonly id: string;
@@ -58,8 +66,8 @@ export class HeldAttempt implements Attempt {
   /** Stream chunks accepted so far: the index of the next. */
   chunks = 0;
   stop: StopReason | null = null;
-  /** When its worker really let go of it after a stop; null while it has not. */
-  letGoAtMs: number | null = null;
+  /** Null until its worker has really let go of it after a stop. */
+  letGo: LetGo | null = null;
   /** False until its row is in the journal. */
   isRecorded = false;
   #queue: Promise<unknown> = Promise.resolve();

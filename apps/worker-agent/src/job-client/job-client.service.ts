@@ -13,7 +13,7 @@ import { jobText } from './job-text.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { heldAttemptsMetric, jobClientMetrics, type JobClientMetrics } from './metrics.js';
 import type { RouterLink } from './router-link.port.js';
-import { StoppedAttempts } from './stopped-attempts.js';
+import { StoppedAttempts, type LogLines } from './stopped-attempts.js';
 
 export { type Attempt, type Ending, type StopReason } from './attempt.js';
 export { TransportRouterLink } from './transport-router-link.js';
@@ -115,7 +115,7 @@ export class JobClientService {
     const stored = this.#records.load().filter((each) => this.#table.holdStored(each));
     const open = stored.map(({ attempt }) => attempt);
     const stopped = this.#stopped.restore((id) => this.#table.get(id));
-    for (const { id, workerId } of stopped) if (!isAlive(workerId)) this.#stopped.letGo(id);
+    for (const { id, workerId } of stopped) if (!isAlive(workerId)) void this.#stopped.letGo(id, []);
     const orphans = open.filter(({ workerId }) => !isAlive(workerId));
     await Promise.all(orphans.map((attempt) => this.lose(attempt, GONE_AFTER_RESTART)));
     const alive = open.filter(({ workerId }) => isAlive(workerId));
@@ -215,7 +215,7 @@ export class JobClientService {
   giveBack(attempt: Attempt, reason: string): void {
     this.#metrics.givenBack.inc();
     void this.lose(attempt, { reason, isCharged: false, logTail: [] });
-    this.letGo(attempt);
+    void this.letGo(attempt);
   }
 
   /** The attempt ended without a result. Resolves once that is written down, or the journal has refused it. */
@@ -223,9 +223,13 @@ export class JobClientService {
     await this.#table.settleByHost(id, { kind: 'lost', ...loss });
   }
 
-  /** The worker has the attempt no longer. Where it was told to stop, the router hears when that was. */
-  letGo({ id }: Attempt): void {
-    this.#stopped.letGo(id);
+  /**
+   * The worker has the attempt no longer. Where it was told to stop, the router hears when that was.
+   *
+   * @param lines what it wrote last, where somebody can tell
+   */
+  letGo({ id }: Attempt, lines: LogLines = []): Promise<void> {
+    return this.#stopped.letGo(id, lines);
   }
 
   /**
@@ -267,7 +271,7 @@ export class JobClientService {
       // Nobody has it yet who would have to be told.
       attempt.stop = 'cancelled';
       this.#table.end(attempt, 'cancelled');
-      this.letGo(attempt);
+      void this.letGo(attempt);
       return [];
     }
     if (nowMs < attempt.trustedUntilMs) return [{ attempt, job }];

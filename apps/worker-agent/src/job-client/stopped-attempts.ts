@@ -1,6 +1,9 @@
 import type { HeldAttempt, StopReason } from './attempt.js';
 import { isLongGone, repeatReport, type ReportTools } from './repeat-report.js';
 
+/** What a worker wrote last, or will be found to have written. */
+export type LogLines = readonly string[] | Promise<readonly string[]>;
+
 interface Stopped {
   readonly attempt: HeldAttempt;
   readonly reason: StopReason;
@@ -41,12 +44,12 @@ export class StoppedAttempts {
     const waiting: HeldAttempt[] = [];
     for (const { attempt: stored, reason } of this.#tools.records.loadStopped()) {
       const attempt = present(stored.id) ?? asOver(stored);
-      attempt.letGoAtMs = stored.letGoAtMs;
+      attempt.letGo = stored.letGo;
       const stopped = { attempt, reason, isReporting: false };
       this.#held.set(attempt.id, stopped);
       // It is open where its end was not written any more: its time or its renewal will end it again.
       if (attempt.state === 'open') this.drop(attempt);
-      else if (attempt.letGoAtMs === null) {
+      else if (attempt.letGo === null) {
         attempt.stop = reason;
         waiting.push(attempt);
       }
@@ -56,10 +59,14 @@ export class StoppedAttempts {
   }
 
   /** The worker has it no longer. Nothing to do where it was not told to stop. */
-  letGo(id: string): void {
+  async letGo(id: string, lines: LogLines): Promise<void> {
     const stopped = this.#held.get(id);
-    if (stopped === undefined || stopped.attempt.letGoAtMs !== null) return;
-    stopped.attempt.letGoAtMs = this.#tools.clock.monotonicMs();
+    if (stopped === undefined) return;
+    const atMs = this.#tools.clock.monotonicMs();
+    const logTail = await lines;
+    // Meanwhile it may have been told by another, or be no longer worth telling.
+    if (stopped.attempt.letGo !== null || this.#held.get(id) !== stopped) return;
+    stopped.attempt.letGo = { atMs, logTail };
     this.#write(stopped);
     this.noteOver(stopped.attempt);
   }
@@ -68,7 +75,7 @@ export class StoppedAttempts {
   noteOver(attempt: HeldAttempt): void {
     const stopped = this.#held.get(attempt.id);
     if (stopped === undefined || stopped.isReporting) return;
-    if (attempt.state !== 'over' || attempt.letGoAtMs === null) return;
+    if (attempt.state !== 'over' || attempt.letGo === null) return;
     stopped.isReporting = true;
     void this.#report(stopped);
   }
@@ -81,8 +88,9 @@ export class StoppedAttempts {
   async #report({ attempt, reason }: Stopped): Promise<void> {
     const { clock, log, signal } = this.#tools;
     const request = () => {
-      const agoMs = Math.max(0, Math.round(clock.monotonicMs() - (attempt.letGoAtMs ?? 0)));
-      return { ...attempt.ref, result: { kind: 'stopped', agoMs } as const, chunks: attempt.chunks };
+      const { atMs, logTail } = attempt.letGo ?? { atMs: 0, logTail: [] };
+      const agoMs = Math.max(0, Math.round(clock.monotonicMs() - atMs));
+      return { ...attempt.ref, result: { kind: 'stopped', agoMs, logTail } as const, chunks: attempt.chunks };
     };
     try {
       // A job that expired has left nothing behind in which it could be written.

@@ -76,8 +76,13 @@ export class FakeRouter implements RouterLink {
   }[] = [];
   /** The log lines that came with each loss. */
   readonly logTails: (readonly string[])[] = [];
-  /** Cancelled and timed-out attempts whose worker has let go, and when that was. */
-  readonly letGo: { readonly jobId: string; readonly attempt: number; readonly atMs: number }[] = [];
+  /** Cancelled and timed-out attempts whose worker has let go: when that was, and what it wrote last. */
+  readonly letGo: {
+    readonly jobId: string;
+    readonly attempt: number;
+    readonly atMs: number;
+    readonly logTail: readonly string[];
+  }[] = [];
   readonly superseded: string[] = [];
   /** Verbs that fail before (`down`) or after (`lossy`) they took effect. */
   down = new Set<keyof JobCalls>();
@@ -262,7 +267,7 @@ export class FakeRouter implements RouterLink {
 
   #done(request: DoneRequest) {
     const { jobId, result, chunks } = request;
-    if (result.kind === 'stopped') return this.#letGo(request, result.agoMs);
+    if (result.kind === 'stopped') return this.#letGo(request, result);
     // A repeat of the answer that was lost is recorded again, as by the real one.
     const isRepeat = this.ended.has(jobId) && this.#entry(jobId).attempt === request.attempt;
     if (isRepeat) return { outcome: 'recorded' };
@@ -287,13 +292,13 @@ export class FakeRouter implements RouterLink {
   }
 
   /** Only what has been cancelled or has timed out can be let go. */
-  #letGo(ref: AttemptRef, agoMs: number) {
+  #letGo(ref: AttemptRef, { agoMs, logTail = [] }: { readonly agoMs: number; readonly logTail?: readonly string[] }) {
     const entry = this.#entry(ref.jobId);
     const isOver = entry.state === 'cancelled' || this.ended.get(ref.jobId)?.result.kind === 'timed-out';
     if (!isOver || entry.attempt !== ref.attempt) return { outcome: 'superseded' };
     const { jobId, attempt } = ref;
     const isRepeat = this.letGo.some((each) => each.jobId === jobId && each.attempt === attempt);
-    if (!isRepeat) this.letGo.push({ jobId, attempt, atMs: this.#clock.monotonicMs() - agoMs });
+    if (!isRepeat) this.letGo.push({ jobId, attempt, atMs: this.#clock.monotonicMs() - agoMs, logTail });
     return { outcome: 'recorded' };
   }
 

@@ -127,13 +127,15 @@ describe('a worker that was told to stop a job', () => {
     expect(state()).toMatchObject({ runningJobs: 0 });
   });
 
-  test('and posts a result all the same has let go then, and the result is dropped', async () => {
+  test('and posts a result all the same has let go then, with its last words, and the result is dropped', async () => {
+    agent.workerLog = ['CancelledError'];
     const jobId = await runOne();
     agent.router.cancel(jobId);
     await agent.pass(4_000);
     const atMs = clock.monotonicMs();
     expect(await worker.done(jobId, { output: 'too late' })).toMatchObject({ status: 200 });
     expect(await heard(jobId)).toBe(atMs);
+    expect(agent.router.letGo[0]?.logTail).toEqual(['CancelledError']);
     expect(agent.router.ended.has(jobId)).toBe(false);
   });
 
@@ -150,6 +152,7 @@ describe('a worker that was told to stop a job', () => {
       { jobId: neighbour, attempt: 1, reason: 'its worker was killed to stop another job', isCharged: false },
     ]);
     expect(agent.router.logTails).toEqual([['loading', 'busy']]);
+    expect(agent.router.letGo.map(({ logTail }) => logTail)).toEqual([['loading', 'busy']]);
   });
 
   test('after a timeout has let go in the eyes of a router that knows of the timeout, not before', async () => {
@@ -233,7 +236,8 @@ describe('after a restart of the agent', () => {
     expect(agent.router.ended.get(unknown)?.result).toEqual({ kind: 'timed-out' });
   });
 
-  test('the word that a job was let go is sent on, with its instant', async () => {
+  test('the word that a job was let go is sent on, with its instant and its last words', async () => {
+    agent.workerLog = ['stopping'];
     const jobId = await runOne();
     agent.router.cancel(jobId);
     agent.router.down.add('done');
@@ -244,6 +248,7 @@ describe('after a restart of the agent', () => {
     agent.router.down.clear();
     await agent.pass(12_000);
     expect(await heard(jobId)).toBe(atMs);
+    expect(agent.router.letGo[0]?.logTail).toEqual(['stopping']);
     expect(state()).toMatchObject({ runningJobs: 0 });
   });
 

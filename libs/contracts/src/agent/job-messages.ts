@@ -93,6 +93,12 @@ export interface UploadRequest extends AttemptRef {
 /** Blob name under which the parts of one attempt's output lie. */
 export const outputBlobName = (attempt: number): string => `out${attempt}`;
 
+/**
+ * The last lines that a worker wrote, oldest first, without control characters: at most `LOG_TAIL_LINES_MAX` of
+ * `LOG_TAIL_CHARACTERS_MAX` each. Absent: nobody could tell.
+ */
+type LogTail = readonly string[];
+
 export type DoneResult =
   | { readonly kind: 'completed'; readonly output: Payload | null }
   | { readonly kind: 'failed'; readonly error: string; readonly output: Payload | null }
@@ -102,17 +108,13 @@ export type DoneResult =
       readonly kind: 'lost';
       readonly reason: string;
       readonly isCharged: boolean;
-      /**
-       * The last lines that its worker wrote, oldest first, without control characters: at most `LOG_TAIL_LINES_MAX` of
-       * `LOG_TAIL_CHARACTERS_MAX` each. Absent: nobody could tell.
-       */
-      readonly logTail?: readonly string[];
+      readonly logTail?: LogTail;
     }
   /**
    * The worker of an attempt that was cancelled or timed out has really let go of it, `agoMs` before this was sent: its
    * handler's task is gone, its result came too late, or its container is gone.
    */
-  | { readonly kind: 'stopped'; readonly agoMs: number };
+  | { readonly kind: 'stopped'; readonly agoMs: number; readonly logTail?: LogTail };
 
 export interface DoneRequest extends AttemptRef {
   readonly result: DoneResult;

@@ -16,6 +16,19 @@ interface AttemptEnd {
   readonly nowMs: number;
 }
 
+/**
+ * The history with the word that the worker of its last attempt has let go. What it wrote last is told with that word,
+ * because it may write until then.
+ */
+export function withStop(
+  history: readonly AttemptRecord[],
+  { stoppedAtMs, logTail = [] }: { readonly stoppedAtMs: number; readonly logTail?: readonly string[] | undefined },
+): readonly AttemptRecord[] {
+  const last = history.at(-1);
+  if (last === undefined) return history;
+  return withNewestTails([...history.slice(0, -1), { ...last, stoppedAtMs, logTail: boundedTail(logTail) }]);
+}
+
 /** The job's history with its present attempt as the last that is over; as it was where no attempt is under way. */
 export function withAttempt(
   { attempt, current, history }: Job,

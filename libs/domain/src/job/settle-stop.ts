@@ -1,5 +1,6 @@
+import { withStop } from './attempt-history.js';
 import { isGone } from './expiry.js';
-import type { AttemptRecord, Job } from './job.js';
+import type { Job } from './job.js';
 import { changed, refused, unchanged, type Verdict } from './verdict.js';
 
 /** A host's word that the worker of an attempt that was cancelled or timed out has let go of it. */
@@ -8,10 +9,13 @@ export interface Stop {
   readonly token: string;
   /** On the routers' clock. */
   readonly stoppedAtMs: number;
+  /** See `AttemptRecord.logTail`; what is more than fits is cut. */
+  readonly logTail?: readonly string[] | undefined;
 }
 
 /** Notes when the worker of the job's last attempt really let go, once. Neither the state nor the life changes. */
-export function settleStop(job: Job, { attempt, token, stoppedAtMs }: Stop, nowMs: number): Verdict {
+export function settleStop(job: Job, stop: Stop, nowMs: number): Verdict {
+  const { attempt, token, logTail } = stop;
   if (isGone(job, nowMs)) return refused(job, 'gone');
   if (job.attempt !== attempt) return refused(job, 'other-attempt');
   if (job.current?.token !== token) return refused(job, 'superseded');
@@ -19,8 +23,8 @@ export function settleStop(job: Job, { attempt, token, stoppedAtMs }: Stop, nowM
   const isStopping = job.state === 'CANCELLED' || job.state === 'TIMED_OUT';
   if (!isStopping || last?.attempt !== attempt) return refused(job, 'not-stopping');
   if (last.stoppedAtMs !== null) return unchanged(job);
-  const settled: AttemptRecord = { ...last, stoppedAtMs: within(stoppedAtMs, last.startedAtMs, nowMs) };
-  return changed({ ...job, history: [...job.history.slice(0, -1), settled] });
+  const stoppedAtMs = within(stop.stoppedAtMs, last.startedAtMs, nowMs);
+  return changed({ ...job, history: withStop(job.history, { stoppedAtMs, logTail }) });
 }
 
 /** Clocks of hosts are not the routers': what lies outside the attempt's own time is brought back to it. */

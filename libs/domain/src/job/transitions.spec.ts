@@ -345,6 +345,14 @@ describe('a settled stop', () => {
     expect(wordOf(settleStop(job, { ...STOP, stoppedAtMs: T0 + 4_000 }, NOW))).toBe('=');
   });
 
+  test('brings what the worker wrote last, and leaves it with the newest three attempts', () => {
+    const lost = (attempt: number) => attemptIn('lost', { attempt, logTail: [`line of ${String(attempt)}`] });
+    const job = jobIn('CANCELLED', { history: [lost(-2), lost(-1), lost(0), attemptIn('CANCELLED')] });
+    const { history } = settleStop(job, { ...STOP, logTail: ['stopping', 'x'.repeat(900)] }, NOW).job;
+    expect(history.map(({ logTail }) => logTail[0])).toEqual([undefined, 'line of -1', 'line of 0', 'stopping']);
+    expect(history.at(-1)?.logTail.at(-1)).toHaveLength(LOG_TAIL_CHARACTERS_MAX);
+  });
+
   test.each([
     [0, T0 + 1_000],
     [NOW + 99_000, NOW],

@@ -15,7 +15,7 @@ const network = (cidr: string, kind: string): ForbiddenNetwork => {
 export const FORBIDDEN_IPV4: readonly ForbiddenNetwork[] = [
   network('0.0.0.0/8', 'unspecified'),
   network('10.0.0.0/8', 'private'),
-  network('100.64.0.0/10', 'shared by a carrier'),
+  network('100.64.0.0/10', 'carrier-grade NAT'),
   network('127.0.0.0/8', 'loopback'),
   network('169.254.0.0/16', 'link-local'),
   network('172.16.0.0/12', 'private'),
@@ -37,8 +37,8 @@ export const FORBIDDEN_IPV4: readonly ForbiddenNetwork[] = [
 export const FORBIDDEN_IPV6: readonly ForbiddenNetwork[] = [
   network('::/128', 'unspecified'),
   network('::1/128', 'loopback'),
-  network('::ffff:0:0/96', 'an IPv4 address within an IPv6 one'),
-  network('64:ff9b::/96', 'an IPv4 address within an IPv6 one'),
+  network('::ffff:0:0/96', 'IPv4-carrying'),
+  network('64:ff9b::/96', 'IPv4-carrying'),
   network('fc00::/7', 'private'),
   network('fe80::/10', 'link-local'),
   network('ff00::/8', 'multicast'),
@@ -47,6 +47,6 @@ export const FORBIDDEN_IPV6: readonly ForbiddenNetwork[] = [
   network('8000::/1', 'reserved'),
   network('2001::/23', 'reserved'),
   network('2001:db8::/32', 'documentation'),
-  network('2002::/16', 'an IPv4 address within an IPv6 one'),
+  network('2002::/16', 'IPv4-carrying'),
   network('3fff::/20', 'documentation'),
 ];
