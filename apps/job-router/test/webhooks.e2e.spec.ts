@@ -226,7 +226,7 @@ describe('an address that is forbidden', () => {
   test.each([
     ['http://10.0.0.1/', 'private'],
     ['http://0xA000001/', 'private'],
-    ['http://[::ffff:127.0.0.1]/', 'IPv6'],
+    ['http://[::ffff:127.0.0.1]/', 'IPv4-carrying'],
     ['http://169.254.169.254/latest', 'link-local'],
     ['http://user:word@example.com/', 'user name'],
     ['ftp://example.com/', 'http or https'],
