@@ -1,55 +1,114 @@
+import { join } from 'node:path';
 import { TenantClient, type StartedStack } from '@berth/dev-stack';
+import type { EndpointId, JobId } from '@berth/domain';
+import { pollUntil } from '@berth/servers';
+import { request } from 'undici';
 import { createEndpoint, headersOf } from './bench-endpoint.js';
-import { median, percentile, print } from './figures.js';
-import { sendMany, type LoadResult } from './load.js';
-import { startReference } from './reference.js';
+import { compare } from './compare.js';
+import { openJobStore, openStackBroker } from './job-store.js';
+import { sendMany, type LoadOptions } from './load.js';
+import { startReference, type Reference } from './reference.js';
 
 const ROUNDS = 5;
-const ACCEPT = { method: 'POST', status: 200, concurrency: 64, requests: 3_000 } as const;
-const WARM = { method: 'POST', status: 200, concurrency: 1 } as const;
-const WARM_REQUESTS = 100;
+const SENDERS = 64;
+const ACCEPTED = 3_000;
+const READ = 3_000;
+const HELD = 40;
+/** Calls of each side before any is measured: until then a runtime still compiles what it runs. */
+const WARM_UP = 20;
+const ENDED_WITHIN_MS = 30_000;
 const BODY = JSON.stringify({ input: { message: 'x'.repeat(400) } });
+const JSON_BODY = { 'content-type': 'application/json' };
 
-/** Jobs: how many are accepted in a second, and how long a warm worker takes. */
+/** Jobs: how many are accepted and read in a second, and how long a warm worker takes. */
 export async function benchJobs(stack: StartedStack): Promise<void> {
-  await benchWarm(stack);
-  await benchAccept(stack);
-}
-
-/** Alternating rounds, so that a noisy minute hits both sides. */
-async function benchAccept(stack: StartedStack): Promise<void> {
-  const { apiKey, runUrl } = stack.dev;
-  const reference = await startReference('job-reference.js');
   const client = new TenantClient(() => stack.dev);
-  const endpointId = await createEndpoint(client, 'bench-accept', { workers: { min: 0, max: 0 } });
-  const accept = (origin: string, path: string): Promise<LoadResult> =>
-    sendMany({ origin, path, headers: headersOf(apiKey), body: BODY, ...ACCEPT });
-  const ours: number[] = [];
-  const bare: number[] = [];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    const bareResult = await accept(reference.address, '/run');
-    const ourResult = await accept(runUrl, `/v2/${endpointId}/run`);
-    ours.push(ourResult.perSecond);
-    bare.push(bareResult.perSecond);
-    print(`  round ${round}: /run ${ourResult.perSecond.toFixed(0)}/s, bare ${bareResult.perSecond.toFixed(0)}/s`);
-  }
-  const ratio = median(ours.map((perSecond, round) => perSecond / (bare[round] ?? Number.NaN)));
-  print(
-    `/run accepted: ${median(ours).toFixed(0)}/s; bare POST with one synced publish: ${median(bare).toFixed(0)}/s; ratio ${ratio.toFixed(2)}`,
-  );
+  const warm = await createEndpoint(client, 'bench-warm', { workers: { min: 1, max: 1 } });
+  const idle = await createEndpoint(client, 'bench-accept', { workers: { min: 0, max: 0 } });
+  await benchHeld(stack, warm);
+  const reference = await startReference('job-reference.js');
+  await benchStatus(stack, reference, { endpointId: warm, status: 'COMPLETED' });
+  await benchStatus(stack, reference, { endpointId: idle, status: 'IN_QUEUE' });
+  await benchAccept(stack, reference, idle);
   await reference.stop();
 }
 
-async function benchWarm(stack: StartedStack): Promise<void> {
-  const { apiKey, runUrl } = stack.dev;
-  const client = new TenantClient(() => stack.dev);
-  const endpointId = await createEndpoint(client, 'bench-warm', { workers: { min: 1, max: 1 } });
-  const path = `/v2/${endpointId}/runsync`;
-  const call = { origin: runUrl, path, headers: headersOf(apiKey), body: BODY, ...WARM };
-  await sendMany({ ...call, requests: 5 });
-  const { latenciesMs } = await sendMany({ ...call, requests: WARM_REQUESTS });
-  const [p50, p99] = [percentile(latenciesMs, 0.5), percentile(latenciesMs, 0.99)];
-  print(
-    `warm /runsync on node-echo: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (${latenciesMs.length} calls, one after the other)`,
-  );
+async function benchHeld(stack: StartedStack, endpointId: string): Promise<void> {
+  const reference = await startReference(join('sync', 'front-reference.js'));
+  const hold = { method: 'POST', status: 200, concurrency: 1, requests: HELD, body: BODY } as const;
+  const ours = call(stack, { ...hold, path: `/v2/${endpointId}/runsync` });
+  const bare = { ...hold, origin: reference.address, path: '/runsync', headers: JSON_BODY };
+  for (const side of [ours, bare]) await sendMany({ ...side, requests: WARM_UP });
+  await compare({
+    what: 'warm /runsync on node-echo, one after the other',
+    reference: 'the same hops without a record',
+    rounds: ROUNDS,
+    ours: () => sendMany(ours),
+    bare: () => sendMany(bare),
+  });
+  await reference.stop();
 }
+
+async function benchAccept(stack: StartedStack, reference: Reference, endpointId: string): Promise<void> {
+  const accept = { method: 'POST', status: 200, concurrency: SENDERS, requests: ACCEPTED, body: BODY } as const;
+  await compare({
+    what: `/run accepted, ${SENDERS} under way`,
+    reference: 'bare POST with one synced publish',
+    rounds: ROUNDS,
+    ours: () => sendMany(call(stack, { ...accept, path: `/v2/${endpointId}/run` })),
+    bare: () => sendMany({ ...accept, origin: reference.address, path: '/run', headers: JSON_BODY }),
+  });
+}
+
+interface JobInState {
+  readonly endpointId: string;
+  readonly status: 'COMPLETED' | 'IN_QUEUE';
+}
+
+async function benchStatus(stack: StartedStack, reference: Reference, { endpointId, status }: JobInState) {
+  const id = await submit(stack.dev.runUrl, { path: `/v2/${endpointId}/run`, headers: headersOf(stack.dev.apiKey) });
+  const path = `/v2/${endpointId}/status/${id}`;
+  await untilStatus(call(stack, { method: 'GET', path }), status);
+  const sizeBytes = await recordBytes(stack, endpointId, id);
+  const bareId = await submit(reference.address, { path: '/run', headers: JSON_BODY, body: bodyOf(sizeBytes) });
+  const read = { method: 'GET', status: 200, concurrency: SENDERS, requests: READ } as const;
+  await compare({
+    what: `/status of a job ${status}, ${SENDERS} under way`,
+    reference: `bare GET with one direct read of ${sizeBytes} bytes`,
+    rounds: ROUNDS,
+    ours: () => sendMany(call(stack, { ...read, path })),
+    bare: () => sendMany({ ...read, origin: reference.address, path: `/status/${bareId}`, headers: {} }),
+  });
+}
+
+const call = <Shape>({ dev }: StartedStack, shape: Shape): Shape & Pick<LoadOptions, 'origin' | 'headers'> => ({
+  ...shape,
+  origin: dev.runUrl,
+  headers: headersOf(dev.apiKey),
+});
+
+type Post = Pick<LoadOptions, 'path' | 'headers' | 'body'>;
+
+async function submit(origin: string, { path, headers, body = BODY }: Post): Promise<string> {
+  const answer = await request(`${origin}${path}`, { method: 'POST', headers, body });
+  return ((await answer.body.json()) as { id: string }).id;
+}
+
+async function untilStatus({ origin, path, headers }: Omit<Post, 'body'> & { origin: string }, status: string) {
+  const isThere = async (): Promise<true | undefined> => {
+    const answer = await request(`${origin}${path}`, { headers });
+    return ((await answer.body.json()) as { status: string }).status === status ? true : undefined;
+  };
+  await pollUntil(isThere, { what: `a job ${status}`, deadlineMs: ENDED_WITHIN_MS });
+}
+
+async function recordBytes(stack: StartedStack, endpointId: string, jobId: string): Promise<number> {
+  const broker = await openStackBroker(stack);
+  const { records } = openJobStore(broker);
+  const stored = await records.read({ endpointId: endpointId as EndpointId, jobId: jobId as JobId });
+  await broker.connection.close();
+  return JSON.stringify(stored?.job).length;
+}
+
+/** A JSON body of so many bytes. */
+const bodyOf = (bytes: number): string => JSON.stringify({ input: 'x'.repeat(bytes - '{"input":""}'.length) });

@@ -2,33 +2,36 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { startNatsServer, makeTempFolder } from '@berth/servers';
 import fastify from 'fastify';
+import { runReference } from './reference-process.js';
 
 /**
  * The least that a durable accept can be: one POST, parsed as JSON, published once to a stream that syncs before it
- * acknowledges. It runs in a process of its own, like the router.
+ * acknowledges. And the least that a status can be: one GET, answered with what was published. It runs in a process of
+ * its own, like the router.
  */
 const folder = await makeTempFolder('berth-bench-reference-');
 const server = await startNatsServer({ storeDir: folder.path });
 const connection = await connect({ servers: server.url });
 const manager = await jetstreamManager(connection);
-await manager.streams.add({ name: 'ACCEPTED', subjects: ['accepted.>'] });
+await manager.streams.add({ name: 'ACCEPTED', subjects: ['accepted.>'], allow_direct: true });
 const publisher = jetstream(connection);
 
 const app = fastify();
 let accepted = 0;
 app.post('/run', async (request) => {
   accepted += 1;
-  await publisher.publish(`accepted.${accepted}`, JSON.stringify(request.body));
-  return { id: String(accepted), status: 'IN_QUEUE' };
+  const id = String(accepted);
+  await publisher.publish(`accepted.${id}`, JSON.stringify(request.body));
+  return { id, status: 'IN_QUEUE' };
 });
-const address = await app.listen({ host: '127.0.0.1', port: 0 });
-process.send?.({ address });
+app.get<{ Params: { id: string } }>('/status/:id', async ({ params }, reply) => {
+  const { data } = await connection.request(`$JS.API.DIRECT.GET.ACCEPTED.accepted.${params.id}`);
+  return reply.type('application/json').send(data);
+});
 
-process.on('disconnect', () => {
-  void app
-    .close()
-    .then(() => connection.close())
-    .then(() => server.stop())
-    .then(() => folder.remove())
-    .then(() => process.exit(0));
+runReference(await app.listen({ host: '127.0.0.1', port: 0 }), async () => {
+  await app.close();
+  await connection.close();
+  await server.stop();
+  await folder.remove();
 });

@@ -13,6 +13,8 @@ export interface LoadOptions {
   readonly concurrency: number;
   /** The load ends after this many requests, whatever happens. */
   readonly requests: number;
+  /** Of each sender after each answer; it counts in no figure but `perSecond`. */
+  readonly pauseMs?: number;
 }
 
 export interface LoadResult {
@@ -29,7 +31,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * @throws Error when a request was answered otherwise: the figures would lie
  */
 export async function sendMany(options: LoadOptions): Promise<LoadResult> {
-  const { body: sentBody, concurrency, headers, method, origin, path, requests, status } = options;
+  const { body: sentBody, concurrency, headers, method, origin, path, pauseMs = 0, requests, status } = options;
   const timeouts = { headersTimeout: REQUEST_TIMEOUT_MS, bodyTimeout: REQUEST_TIMEOUT_MS };
   const pool = new Pool(origin, { connections: concurrency, ...timeouts });
   const latenciesMs: number[] = [];
@@ -43,6 +45,7 @@ export async function sendMany(options: LoadOptions): Promise<LoadResult> {
       const text = await body.text();
       if (statusCode !== status) throw new Error(`${method} ${origin}${path} answered ${statusCode}: ${text}`);
       latenciesMs.push(systemClock.monotonicMs() - beginMs);
+      if (pauseMs > 0) await systemClock.sleep(pauseMs);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, runOne));

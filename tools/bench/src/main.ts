@@ -5,25 +5,43 @@ import { benchJobs } from './job-bench.js';
 import { benchManagement } from './management-bench.js';
 import { benchPeers } from './peers-bench.js';
 import { benchRates } from './rates-bench.js';
+import { benchScale } from './scale-bench.js';
+import { benchShards } from './shards-bench.js';
 
 const IMAGES = join(resolve(import.meta.dirname, '../../..'), 'examples/workers');
-const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off'];
-const PARTS = { jobs: benchJobs, management: benchManagement, peers: benchPeers, rates: benchRates } as const;
+// Measured is what the system can do, not what a tenant may do.
+const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--rate-limits', 'off'];
 
-/** `npm run bench -- management` measures that part alone. */
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !Object.hasOwn(PARTS, name));
+let started: StartedStack | undefined;
+
+/** On a stack that the parts share, started for the first of them. */
+const onStack = (bench: (stack: StartedStack) => Promise<void>) => async (): Promise<void> => {
+  if (started === undefined) print('starting a stack …');
+  started ??= await StartedStack.start(FLAGS);
+  await bench(started);
+};
+
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
+  jobs: onStack(benchJobs),
+  shards: benchShards,
+  management: onStack(benchManagement),
+  peers: onStack(benchPeers),
+  rates: onStack(benchRates),
+  scale: benchScale,
+};
+
+/** Takes many minutes and gigabytes, so it is measured only where it is named. */
+const NAMED_ONLY = 'scale';
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0)
   throw new Error(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+const wanted = asked.length > 0 ? asked : Object.keys(PARTS).filter((name) => name !== NAMED_ONLY);
 
-print('starting a stack …');
-// Measured is what the system can do, not what a tenant may do.
-const stack = await StartedStack.start([...FLAGS, '--rate-limits', 'off']);
 try {
-  for (const [name, bench] of Object.entries(PARTS)) {
-    if (wanted.length === 0 || wanted.includes(name)) await bench(stack);
-  }
+  for (const name of wanted) await PARTS[name]?.();
 } finally {
-  await stack.stop();
-  await stack.remove();
+  await started?.stop();
+  await started?.remove();
 }

@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import type { StartedStack } from '@berth/dev-stack';
 import { runCommand } from '@berth/servers';
 import { Client } from 'pg';
-import { median, percentile, print } from './figures.js';
-import { sendMany, type LoadOptions } from './load.js';
+import { compare } from './compare.js';
+import { sendMany, type LoadOptions, type LoadResult } from './load.js';
 import { startReference } from './reference.js';
 
 const MIGRATE = join(resolve(import.meta.dirname, '../../..'), 'apps/management-api/dist/migrate.main.js');
@@ -26,9 +26,6 @@ const ENDPOINT = JSON.stringify({
 
 type LoadShape = Pick<LoadOptions, 'method' | 'requests' | 'status'>;
 
-/** The latencies of one side, in ms, round after round. */
-type Rounds = (readonly number[])[];
-
 /**
  * Endpoints: how long one caller waits for a new one, and for the list of a hundred, against a handler that sends the
  * same statements to the same PostgreSQL and does nothing else.
@@ -36,57 +33,29 @@ type Rounds = (readonly number[])[];
 export async function benchManagement(stack: StartedStack): Promise<void> {
   const { apiKey, baseUrl, databaseUrl } = stack.dev;
   const reference = await startReference('management-reference.js', [await referenceDatabase(databaseUrl, apiKey)]);
-  const origins: Origins = { ours: baseUrl, bare: reference.address };
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-  const send = async (origin: string, shape: LoadShape): Promise<readonly number[]> => {
+  const send = (origin: string, shape: LoadShape): Promise<LoadResult> => {
     const body = shape.method === 'POST' ? { body: ENDPOINT } : {};
-    const load = { origin, path: '/v2/serverless', headers, concurrency: 1, ...body, ...shape };
-    return (await sendMany(load)).latenciesMs;
+    return sendMany({ origin, path: '/v2/serverless', headers, concurrency: 1, ...body, ...shape });
   };
   const sendToBoth = async (shape: LoadShape): Promise<void> => {
-    for (const origin of [origins.ours, origins.bare]) await send(origin, shape);
+    for (const origin of [baseUrl, reference.address]) await send(origin, shape);
   };
+  const compareBoth = (what: string, shape: LoadShape): Promise<void> =>
+    compare({
+      what: `${what}, one after the other`,
+      reference: 'bare handler with the same statements',
+      rounds: ROUNDS,
+      ours: () => send(baseUrl, shape),
+      bare: () => send(reference.address, shape),
+    });
   await sendToBoth({ ...CREATE, requests: LISTED });
   await sendToBoth({ ...LIST, requests: WARM_UP });
-  await compare(`GET /v2/serverless with ${LISTED} endpoints`, origins, (origin) => send(origin, LIST));
+  await compareBoth(`GET /v2/serverless with ${LISTED} endpoints`, LIST);
   await sendToBoth({ ...CREATE, requests: WARM_UP });
-  await compare('POST /v2/serverless', origins, (origin) => send(origin, CREATE));
+  await compareBoth('POST /v2/serverless', CREATE);
   await reference.stop();
 }
-
-interface Origins {
-  readonly ours: string;
-  readonly bare: string;
-}
-
-/** Short rounds in turn, so that a noisy second hits both sides. */
-async function compare(
-  what: string,
-  origins: Origins,
-  measure: (origin: string) => Promise<readonly number[]>,
-): Promise<void> {
-  const ours: Rounds = [];
-  const bare: Rounds = [];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    bare.push(await measure(origins.bare));
-    ours.push(await measure(origins.ours));
-  }
-  const [all, allBare] = [ascending(ours), ascending(bare)];
-  print(
-    `${what}: p50 ${shown(all, 0.5)}, p99 ${shown(all, 0.99)}; bare handler with the same statements: ` +
-      `p50 ${shown(allBare, 0.5)}, p99 ${shown(allBare, 0.99)}; ratio of p50 ${ratio(ours, bare, 0.5)}, ` +
-      `of p99 ${ratio([all], [allBare], 0.99)} (${all.length} calls each, one after the other)`,
-  );
-}
-
-const ascending = (rounds: Rounds): readonly number[] => rounds.flat().sort((a, b) => a - b);
-
-const shown = (latenciesMs: readonly number[], share: number): string =>
-  `${percentile(latenciesMs, share).toFixed(2)} ms`;
-
-/** Round by round, then the median of them. */
-const ratio = (ours: Rounds, bare: Rounds, share: number): string =>
-  median(ours.map((round, index) => percentile(round, share) / percentile(bare[index] ?? [], share))).toFixed(2);
 
 /** An empty copy of our own schema on the same server, with the same key in it. Returns its address. */
 async function referenceDatabase(databaseUrl: string, apiKey: string): Promise<string> {

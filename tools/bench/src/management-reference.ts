@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import fastify, { type FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
+import { runReference } from './reference-process.js';
 
 /**
  * The least that the management API can be: the same statements in the same transaction on the same PostgreSQL, and
@@ -93,12 +94,7 @@ app.get('/v2/serverless', async (request) => {
   return { endpoints: rows.map(({ created_at: createdAt, id, spec }) => ({ id, ...spec, createdAt })) };
 });
 
-const address = await app.listen({ host: '127.0.0.1', port: 0 });
-process.send?.({ address });
-
-process.on('disconnect', () => {
-  void app
-    .close()
-    .then(() => pool.end())
-    .then(() => process.exit(0));
+runReference(await app.listen({ host: '127.0.0.1', port: 0 }), async () => {
+  await app.close();
+  await pool.end();
 });

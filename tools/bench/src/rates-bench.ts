@@ -2,7 +2,7 @@ import { TenantClient, StartedStack } from '@berth/dev-stack';
 import { JOB_OPERATIONS, SlidingCount, decideAdmission } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { createEndpoint, headersOf } from './bench-endpoint.js';
-import { median, print } from './figures.js';
+import { median, medianRatio, print } from './figures.js';
 import { sendMany } from './load.js';
 
 const CHECKS = 1_000_000;
@@ -50,10 +50,9 @@ function benchChecks(): void {
       }),
     );
   }
-  const ratio = median(checks.map((each, round) => each / (bare[round] ?? Number.NaN)));
   print(
     `rate limit, one check: ${median(checks).toFixed(0)} ns; bare count in a map: ${median(bare).toFixed(0)} ns; ` +
-      `ratio ${ratio.toFixed(1)}`,
+      `ratio ${medianRatio(checks, bare)}`,
   );
 }
 
@@ -72,10 +71,9 @@ async function benchAccept(stacks: Readonly<Record<'limited' | 'unlimited', Star
       if (round > 0) perSecond[side].push(result);
     }
   }
-  const ratio = median(perSecond.limited.map((each, round) => each / (perSecond.unlimited[round] ?? Number.NaN)));
   print(
     `/run with limits: ${median(perSecond.limited).toFixed(0)}/s; without: ${median(perSecond.unlimited).toFixed(0)}/s; ` +
-      `ratio ${ratio.toFixed(2)} (median of ${ENDPOINTS} endpoints with ${REQUESTS} jobs each)`,
+      `ratio ${medianRatio(perSecond.limited, perSecond.unlimited)} (median of ${ENDPOINTS} endpoints with ${REQUESTS} jobs each)`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { runReference } from '../reference-process.js';
 
 /** Answers every job with its input, as many at one time as our own workers do. */
 const [, , port = '', concurrency = ''] = process.argv;
@@ -8,8 +9,4 @@ const worker = new Worker('jobs', async (job) => ({ echo: job.data as unknown })
   concurrency: Number(concurrency),
 });
 await worker.waitUntilReady();
-process.send?.({ address: '' });
-
-process.on('disconnect', () => {
-  void worker.close().then(() => process.exit(0));
-});
+runReference('', () => worker.close());

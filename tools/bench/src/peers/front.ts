@@ -1,4 +1,5 @@
 import fastify from 'fastify';
+import { runReference } from '../reference-process.js';
 
 /** What stands behind the front of a peer: a queue and what works it off. */
 export interface PeerQueue {
@@ -14,12 +15,8 @@ export async function serveFront(queue: PeerQueue): Promise<void> {
   const app = fastify();
   app.post('/run', async (request) => ({ id: await queue.add(request.body), status: 'IN_QUEUE' }));
   app.get('/completed', async () => ({ completed: await queue.completed() }));
-  const address = await app.listen({ host: '127.0.0.1', port: 0 });
-  process.send?.({ address });
-  process.on('disconnect', () => {
-    void app
-      .close()
-      .then(() => queue.close())
-      .then(() => process.exit(0));
+  runReference(await app.listen({ host: '127.0.0.1', port: 0 }), async () => {
+    await app.close();
+    await queue.close();
   });
 }

@@ -1,4 +1,5 @@
 import { Logger, run } from 'graphile-worker';
+import { runReference } from '../reference-process.js';
 
 /** Answers every job at once, as many at one time as our own workers do. */
 const [, , databaseUrl = '', concurrency = ''] = process.argv;
@@ -10,8 +11,4 @@ const runner = await run({
   logger: new Logger(() => () => undefined),
   taskList: { job: async () => undefined },
 });
-process.send?.({ address: '' });
-
-process.on('disconnect', () => {
-  void runner.stop().then(() => process.exit(0));
-});
+runReference('', () => runner.stop());
