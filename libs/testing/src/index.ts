@@ -37,10 +37,10 @@ export {
   type StreamReading,
   type ToldJob,
 } from './checker/check-operations.js';
+export { excuseReruns, type Standstill } from './checker/excuse-reruns.js';
 export {
   checkHistory,
   type BrokenPromise,
-  type CheckOptions,
   type ClientEntry,
   type Execution,
   type History,

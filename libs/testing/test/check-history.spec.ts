@@ -6,6 +6,7 @@ import {
   type History,
   type StatusRead,
 } from '../src/checker/check-history.js';
+import { excuseReruns } from '../src/checker/excuse-reruns.js';
 
 const read = (status: string | null, more: Partial<StatusRead> = {}): StatusRead => ({
   atMs: 0,
@@ -70,13 +71,22 @@ describe('the checker of the crash suite', () => {
   ])('flags %s', (_, doctored, promise) => {
     expect(checkHistory(doctored).map((broken) => broken.promise)).toContain(promise);
   });
+});
 
-  test('a result that was fenced off with its frozen host excuses the next run', () => {
-    const doctored = history(
-      entry(read('COMPLETED', { output: { echo: 'x', execution: 'e2' }, retries: 1 })),
-      execution(),
-      execution({ execution: 'e2', startedAtMs: 3_000, givenAtMs: 4_000 }),
-    );
-    expect(checkHistory(doctored, { isExcused: ({ execution: id }) => id === 'e1' })).toEqual([]);
+describe('a host that stood still', () => {
+  const broken = [{ promise: 'ran-again-after-its-result', jobId: 'j', detail: '' }] as const;
+  const standstills = [{ fromMs: 1_000, untilMs: 41_000 }];
+
+  test.each([
+    ['an attempt that was given away meanwhile', 31_000, []],
+    ['one that was given away before', 900, broken],
+    ['one that was given away long after', 60_000, broken],
+  ])('excuses that a job ran again after %s, and nothing else', (_, lostAtMs, left) => {
+    expect(excuseReruns(broken, new Map([['j', [lostAtMs]]]), standstills)).toEqual(left);
+  });
+
+  test('excuses no other broken promise', () => {
+    const lost = [{ promise: 'lost', jobId: 'j', detail: '' }] as const;
+    expect(excuseReruns(lost, new Map([['j', [31_000]]]), standstills)).toEqual(lost);
   });
 });

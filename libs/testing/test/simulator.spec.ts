@@ -182,6 +182,18 @@ describe('doctored bugs are found', () => {
     expect(['I2', 'I6']).toContain(found?.invariant);
   }, 120_000);
 
+  test.each<[string, Operations['settleStopped']]>([
+    ['with the instant of the telling', (store, report) => REAL_OPERATIONS.settleStopped(store, report, store.clock.nowMs())],
+    ['not at all', () => Promise.resolve('superseded')],
+  ])(
+    'that a worker let go is noted %s',
+    async (_, settleStopped) => {
+      const found = await firstViolation({ ...REAL_OPERATIONS, settleStopped });
+      expect(found?.invariant).toBe('I14');
+    },
+    120_000,
+  );
+
   test('a replaced life is written without what the broker keeps it by', async () => {
     const found = await firstViolation({
       ...REAL_OPERATIONS,

@@ -2,17 +2,17 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@berth/lifecycle';
 import { pollUntil } from '@berth/servers';
-import { SeededRandom, checkHistory, checkPurges, type Execution } from '@berth/testing';
+import { SeededRandom, checkHistory, checkPurges, excuseReruns, type Execution } from '@berth/testing';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
 import { readCrashConfig } from './config.js';
 import { ApiCaller } from './crash/api-caller.js';
 import { HookReceiver } from './crash/hook-receiver.js';
 import { PurgeRounds } from './crash/purge-rounds.js';
-import { tellStory } from './crash/story.js';
+import { lossesOf, storyOf, tellStory } from './crash/story.js';
 import { Tenant } from './crash/tenant.js';
 import { Diary } from './stack/diary.js';
-import { injectFaults, planFaults, type FrozenSpan } from './stack/faults.js';
+import { injectFaults, planFaults } from './stack/faults.js';
 
 const { jobs: JOBS, rounds: ROUNDS, seed: SEED } = readCrashConfig();
 const WORKERS = 16;
@@ -24,17 +24,6 @@ const SUITE_MS = 1_200_000;
 const IMAGES = resolve(import.meta.dirname, 'workers');
 /** Without limits: it asks much faster than a tenant may. */
 const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--rate-limits', 'off'];
-/** After a freeze the host needs this long to learn which of its jobs were given away. */
-const THAW_MS = 10_000;
-
-const ranWhileFrozen = (execution: Execution, spans: readonly FrozenSpan[]): boolean =>
-  spans.some(
-    ({ fromMs, target, untilMs }) =>
-      target === 'worker-agent' &&
-      execution.startedAtMs < untilMs + THAW_MS &&
-      (execution.givenAtMs ?? Number.POSITIVE_INFINITY) > fromMs,
-  );
-
 describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${SEED} (BERTH_CRASH_SEED)`, () => {
   let stack: StartedStack;
   let receiver: HookReceiver;
@@ -72,9 +61,13 @@ describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${
       });
       await tenant.finish();
       process.stderr.write(`crash suite: ${summaryOf(tenant, diary.executions(), faults.length)}\n`);
-      const isExcused = (execution: Execution): boolean => ranWhileFrozen(execution, frozen);
-      const broken = checkHistory({ accepted: tenant.entries, executions: diary.executions() }, { isExcused });
-      for (const { jobId } of broken) process.stderr.write(await tellStory(jobId, { tenant, diary, logFile }));
+      const suspected = checkHistory({ accepted: tenant.entries, executions: diary.executions() });
+      const stories = new Map(await Promise.all(suspected.map(({ jobId }) => storyOf(jobId, tenant))));
+      const standstills = frozen.filter(({ target }) => target === 'worker-agent');
+      const broken = excuseReruns(suspected, lossesOf(stories), standstills);
+      for (const { jobId } of broken) {
+        process.stderr.write(tellStory(stories.get(jobId), { jobId, executions: diary.executions(), logFile }));
+      }
       expect(broken).toEqual([]);
       expect(tenant.check()).toEqual([]);
       expect(checkPurges(await purges.count())).toEqual([]);

@@ -50,29 +50,15 @@ export interface BrokenPromise {
   readonly detail: string;
 }
 
-export interface CheckOptions {
-  /** Executions that were fenced off because their host stood still past the lease: their results do not count. */
-  readonly isExcused?: (execution: Execution) => boolean;
-}
-
 const ENDS = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
 const RETRIES_MAX = 2;
 
 /** Holds a run's diaries against what was promised. Pure; an empty answer means that every promise was kept. */
-export function checkHistory(history: History, options: CheckOptions = {}): readonly BrokenPromise[] {
+export function checkHistory(history: History): readonly BrokenPromise[] {
   const executions = Map.groupBy(history.executions, ({ jobId }) => jobId);
   return history.accepted.flatMap((entry) => {
     const ofJob = executions.get(entry.jobId) ?? [];
-    return [
-      ...checkEnd(entry),
-      ...checkOutput(entry, ofJob),
-      ...checkAttempts(entry),
-      ...checkRerun(
-        entry,
-        ofJob.filter((execution) => options.isExcused?.(execution) !== true),
-        ofJob,
-      ),
-    ];
+    return [...checkEnd(entry), ...checkOutput(entry, ofJob), ...checkAttempts(entry), ...checkRerun(entry, ofJob)];
   });
 }
 
@@ -110,10 +96,13 @@ function checkAttempts({ jobId, reads }: ClientEntry): BrokenPromise[] {
   return retries > RETRIES_MAX ? [{ promise: 'too-many-attempts', jobId, detail: `${retries + 1} attempts` }] : [];
 }
 
-/** Once a worker has heard that its result is safe, nobody may start the job again. */
-function checkRerun({ jobId }: ClientEntry, counted: readonly Execution[], all: readonly Execution[]): BrokenPromise[] {
-  const given = counted.filter(({ givenAtMs }) => givenAtMs !== null);
-  const again = all.find((late) =>
+/**
+ * Once a worker has heard that its result is safe, nobody may start the job again, unless its host stood still while
+ * the attempt's lease ran out: that is for the caller to know.
+ */
+function checkRerun({ jobId }: ClientEntry, executions: readonly Execution[]): BrokenPromise[] {
+  const given = executions.filter(({ givenAtMs }) => givenAtMs !== null);
+  const again = executions.find((late) =>
     given.some(({ execution, givenAtMs }) => execution !== late.execution && late.startedAtMs > (givenAtMs ?? 0)),
   );
   return again === undefined

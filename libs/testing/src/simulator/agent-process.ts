@@ -33,6 +33,9 @@ interface Held {
   isStopped: boolean;
   /** The journal: a result that the worker was told is safe, or that its time is over. */
   result: Result | null;
+  /** The routers know that the attempt is over; before that they would not hear when its worker let go. */
+  isOver: boolean;
+  letGoAtMs: number | null;
 }
 
 const POLL_PAUSE_MS = 1_000;
@@ -40,15 +43,13 @@ const RESEND_PAUSE_MS = 2_000;
 /** A worker that was told to stop is killed after this. */
 const LET_GO_MAX_MS = 10_000;
 const FAILURES = 0.25;
-/** Nobody waits for the word that a worker has let go, so it is not repeated for ever. */
-const STOP_REPORTS_MAX = 5;
 
 /** A host: takes jobs, runs them, renews their leases, and repeats results until a router acknowledges them. */
 export class AgentProcess {
   readonly #options: AgentOptions;
   readonly #held = new Map<JobId, Held>();
-  /** Attempts that are over for the routers, and whose workers have not let go yet. */
-  readonly #lettingGo = new Set<Held>();
+  /** The journal: attempts whose workers were told to stop, until a router has heard when they let go. */
+  readonly #stopping = new Set<Held>();
   #owner: Owner;
 
   constructor(options: AgentOptions) {
@@ -56,17 +57,22 @@ export class AgentProcess {
     this.#owner = this.#boot();
   }
 
+  /** False while a router has yet to hear that a worker let go. */
+  get isAtRest(): boolean {
+    return this.#stopping.size === 0;
+  }
+
   stop(signal: StopSignal): void {
     const held = this.#held.get(signal.jobId);
     if (held?.token !== signal.token || held.result !== null) return;
-    this.#drop(held);
-    void this.#reportStop(this.#owner, held);
+    this.#end(held);
+    void this.#awaitLetGo(this.#owner, held);
   }
 
   /** The process dies with its workers; what its journal holds is sent after the restart. */
   crash(): void {
     this.#owner.isAlive = false;
-    for (const held of this.#lettingGo) this.#letGo(held);
+    for (const held of this.#stopping) this.#letGo(held);
     for (const held of [...this.#held.values()]) if (held.result === null) this.#drop(held);
     this.#owner = this.#boot();
   }
@@ -75,7 +81,7 @@ export class AgentProcess {
   freeze(ms: number): void {
     const atMs = this.#options.world.nowMs;
     this.#owner.frozenUntilMs = atMs + ms;
-    for (const { job } of [...this.#held.values(), ...this.#lettingGo]) {
+    for (const { job } of [...this.#held.values(), ...this.#stopping]) {
       this.#options.observe({ kind: 'frozen', jobId: job.id, attempt: job.attempt, atMs });
     }
   }
@@ -85,6 +91,7 @@ export class AgentProcess {
     for (let worker = 0; worker < this.#options.workers; worker += 1) void this.#serve(owner, worker);
     void this.#renew(owner);
     for (const held of this.#held.values()) void this.#deliver(owner, held);
+    for (const held of this.#stopping) void this.#tellStop(owner, held);
     return owner;
   }
 
@@ -108,7 +115,8 @@ export class AgentProcess {
     const { world, observe, executionMaxMs } = this.#options;
     const token = job.current?.token;
     if (token === undefined) throw new Error(`job ${job.id} was given without a token`);
-    const held: Held = { job, token, trustedUntilMs: sentAtMs + LEASE_TRUST_MS, isStopped: false, result: null };
+    const trustedUntilMs = sentAtMs + LEASE_TRUST_MS;
+    const held: Held = { job, token, trustedUntilMs, isStopped: false, result: null, isOver: false, letGoAtMs: null };
     this.#held.set(job.id, held);
     observe({ kind: 'started', jobId: job.id, attempt: job.attempt, atMs: world.nowMs });
     const executionMs = world.random.integer(100, executionMaxMs);
@@ -116,7 +124,7 @@ export class AgentProcess {
     if (held.isStopped) return;
     if (executionMs > job.executionTimeoutMs) {
       held.result = { kind: 'timed-out', error: EXECUTION_TIMEOUT_ERROR, chunks: 0 };
-      void this.#endLate(owner, held);
+      void this.#awaitLetGo(owner, held);
     } else {
       held.result = resultOf(job, world.random.chance(FAILURES));
       this.#observeStop(held);
@@ -124,27 +132,31 @@ export class AgentProcess {
     await this.#deliver(owner, held);
   }
 
-  /** Its time is over, but its worker takes a while to let go. */
-  async #endLate(owner: Owner, held: Held): Promise<void> {
+  /** A worker that was told to stop takes a while. */
+  async #awaitLetGo(owner: Owner, held: Held): Promise<void> {
     const { world } = this.#options;
-    this.#lettingGo.add(held);
+    this.#stopping.add(held);
     await world.sleep(owner, world.random.integer(0, LET_GO_MAX_MS));
     this.#letGo(held);
-    await this.#reportStop(owner, held);
+    await this.#tellStop(owner, held);
   }
 
   #letGo(held: Held): void {
-    if (this.#lettingGo.delete(held)) this.#observeStop(held);
+    if (held.letGoAtMs !== null) return;
+    const { observe, world } = this.#options;
+    held.letGoAtMs = world.nowMs;
+    this.#observeStop(held);
+    observe({ kind: 'let-go', jobId: held.job.id, attempt: held.job.attempt, atMs: world.nowMs });
   }
 
-  async #reportStop(owner: Owner, { job, token }: Held): Promise<void> {
+  async #tellStop(owner: Owner, held: Held): Promise<void> {
     const { world, operations, router } = this.#options;
+    const { job, token, letGoAtMs } = held;
     const report = { endpointId: job.endpointId, jobId: job.id, attempt: job.attempt, token };
-    const stoppedAtMs = world.nowMs;
-    for (let tries = 0; tries < STOP_REPORTS_MAX && owner.isAlive; tries += 1) {
-      const call = router().call((store) => operations.settleStopped(store, report, stoppedAtMs));
-      if ((await this.#ask(owner, call)) !== null) return;
-      await world.sleep(owner, RESEND_PAUSE_MS);
+    while (owner.isAlive && held.isOver && letGoAtMs !== null && this.#stopping.has(held)) {
+      const call = router().call((store) => operations.settleStopped(store, report, letGoAtMs));
+      if ((await this.#ask(owner, call)) !== null) this.#stopping.delete(held);
+      else await world.sleep(owner, RESEND_PAUSE_MS);
     }
   }
 
@@ -157,8 +169,9 @@ export class AgentProcess {
       const router = this.#options.router();
       const call = router.call((store) => operations.finishAttempt(store, report, result));
       const outcome: ReportOutcome | null = await this.#ask(owner, call);
-      if (outcome !== null && this.#held.get(job.id) === held) this.#held.delete(job.id);
       if (outcome === null) await world.sleep(owner, RESEND_PAUSE_MS);
+      else this.#end(held);
+      if (held.isOver) await this.#tellStop(owner, held);
     }
   }
 
@@ -171,7 +184,7 @@ export class AgentProcess {
       );
       await world.sleep(owner, Math.max(1, Math.min(RENEW_INTERVAL_MS, untilMs - world.nowMs)));
       for (const held of [...this.#held.values()]) {
-        if (world.nowMs >= held.trustedUntilMs) this.#drop(held);
+        if (world.nowMs >= held.trustedUntilMs) this.#distrust(owner, held);
         else void this.#renewOne(owner, held);
       }
     }
@@ -198,9 +211,21 @@ export class AgentProcess {
     return answer;
   }
 
+  /** A worker that may no longer run on is killed in time before the lease of its job runs out. */
+  #distrust(owner: Owner, held: Held): void {
+    const wasRunning = !held.isStopped && held.result === null;
+    this.#end(held);
+    if (wasRunning) void this.#options.world.sleep(owner, this.#options.world.random.integer(0, 10_000)).then(() => this.#observeStop(held));
+  }
+
   #drop(held: Held): void {
     if (!held.isStopped && held.result === null) this.#observeStop(held);
+    this.#end(held);
+  }
+
+  #end(held: Held): void {
     held.isStopped = true;
+    held.isOver = true;
     if (this.#held.get(held.job.id) === held) this.#held.delete(held.job.id);
   }
 

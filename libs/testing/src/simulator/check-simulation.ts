@@ -5,8 +5,10 @@ import {
   encodeJson,
   isEnded,
   isPurged,
+  type AttemptRecord,
   type Job,
   type JobId,
+  type JobState,
 } from '@berth/domain';
 import type { RecordVersion } from './broker-model.js';
 import type { JobObservation } from './history.js';
@@ -28,6 +30,8 @@ interface JobStory {
   readonly versions: readonly RecordVersion[];
   readonly records: readonly Job[];
   readonly seen: readonly JobObservation[];
+  /** Of the whole run. */
+  readonly endedAtMs: number;
 }
 
 /** Reads the log of one run and names every invariant that it breaks. Pure. */
@@ -40,7 +44,8 @@ export function checkSimulation(log: SimulationLog): readonly Violation[] {
   const jobIds = new Set([...versions.keys(), ...observations.keys()]);
   const ofJobs = [...jobIds].flatMap((jobId) => {
     const own = versions.get(jobId) ?? [];
-    const story = { jobId, versions: own, records: own.map(({ job }) => job), seen: observations.get(jobId) ?? [] };
+    const records = own.map(({ job }) => job);
+    const story = { jobId, versions: own, records, seen: observations.get(jobId) ?? [], endedAtMs: log.endedAtMs };
     return CHECKS.flatMap((check) => check(story));
   });
   return [...ofJobs, ...checkPurges(log)];
@@ -125,15 +130,27 @@ function checkCancel({ jobId, records, seen }: JobStory): Violation[] {
   return [{ invariant: 'I6', jobId, detail: `cancelled, then ${afterwards[0]?.state ?? records.at(-1)?.state}` }];
 }
 
-/** What a worker that was told to stop did is told once, and changes nothing else. */
-function checkStops({ jobId, records }: JobStory): Violation[] {
-  return records.flatMap((job, index) => {
-    const told = records[index - 1]?.history.find(({ stoppedAtMs }) => stoppedAtMs !== null);
-    const now = job.history.find(({ attempt }) => attempt === told?.attempt);
-    const isKept = told === undefined || isPurged(job) || now?.stoppedAtMs === told.stoppedAtMs;
-    return isKept ? [] : [{ invariant: 'I2', jobId, detail: `the stop of attempt ${told.attempt} was told twice` }];
-  });
+/** I14: when the worker of a stopped attempt let go is told as it was, once, and of each that can still be asked about. */
+function checkStops({ jobId, records, seen, endedAtMs }: JobStory): Violation[] {
+  const letGo = seen.filter((each) => each.kind === 'let-go');
+  const isTrue = ({ attempt, stoppedAtMs }: AttemptRecord): boolean =>
+    stoppedAtMs === null || letGo.some((each) => each.attempt === attempt && each.atMs === stoppedAtMs);
+  const last = records.at(-1);
+  const isMissing =
+    last !== undefined &&
+    STOPPED_STATES.includes(last.state) &&
+    disappearsAtMs(last) > endedAtMs &&
+    last.history.at(-1)?.stoppedAtMs === null &&
+    letGo.some(({ attempt }) => attempt === last.attempt);
+  return [
+    ...records
+      .flatMap(({ history }) => history.filter((each) => !isTrue(each)))
+      .map(({ attempt }) => `${attempt} is wrong`),
+    ...(isMissing ? [`${last.attempt} is not told`] : []),
+  ].map((detail) => ({ invariant: 'I14', jobId, detail: `the stop of attempt ${detail}` }));
 }
+
+const STOPPED_STATES: readonly JobState[] = ['CANCELLED', 'TIMED_OUT'];
 
 /** I7: a hint outlives the wait that it hints at, unless the broker itself lost it. */
 const checkTickets = ({ jobId, seen }: JobStory): Violation[] =>

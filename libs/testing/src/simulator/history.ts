@@ -19,6 +19,8 @@ export type Observation =
   | { readonly kind: 'started'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number }
   /** The execution is over, with a result or without. */
   | { readonly kind: 'stopped'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number }
+  /** The worker of an attempt that it was told to stop has it no longer; whoever asks shall hear so. */
+  | { readonly kind: 'let-go'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number }
   /** Its host stood still past the lease: whatever it still runs overlaps through no fault of the protocol. */
   | { readonly kind: 'frozen'; readonly jobId: JobId; readonly attempt: number; readonly atMs: number }
   /** A waiting ticket was removed while its job still waited for that very attempt. */

@@ -100,8 +100,9 @@ class Simulation {
 
   #isAtRest(): boolean {
     const { nowMs } = this.#world;
+    const isTold = [...this.#agents.values()].every((agent) => agent.isAtRest);
     const isOver = this.#storiesLeft === 0 && nowMs - this.#startMs > FAULT_WINDOW_MS;
-    return isOver && this.#broker.liveRecords().every(({ job }) => isEnded(job.state) || isGone(job, nowMs));
+    return isTold && isOver && this.#broker.liveRecords().every(({ job }) => isEnded(job.state) || isGone(job, nowMs));
   }
 
   readonly #faults = (): Faults => (this.#world.nowMs - this.#startMs < FAULT_WINDOW_MS ? FAULTS : NO_FAULTS);

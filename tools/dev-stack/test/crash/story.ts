@@ -1,26 +1,45 @@
 import { readFileSync } from 'node:fs';
-import type { Diary } from '../stack/diary.js';
+import type { Execution } from '@berth/testing';
 import type { Tenant } from './tenant.js';
 
+/** What the service tells of one job and its attempts, and how the tenant used it. */
+export interface Story {
+  readonly kind: string | undefined;
+  readonly history?: readonly { readonly outcome: string; readonly endedAt: string }[];
+}
+
+export const storyOf = async (jobId: string, tenant: Tenant): Promise<[string, Story]> => [
+  jobId,
+  await tenant.lookInto(jobId),
+];
+
+/** When attempts were given away, by job; Unix ms. */
+export const lossesOf = (stories: ReadonlyMap<string, Story>): ReadonlyMap<string, readonly number[]> =>
+  new Map(
+    [...stories].map(([jobId, { history = [] }]) => [
+      jobId,
+      history.filter(({ outcome }) => outcome === 'lost').map(({ endedAt }) => Date.parse(endedAt)),
+    ]),
+  );
+
 export interface StorySources {
-  readonly tenant: Tenant;
-  readonly diary: Diary;
+  readonly jobId: string;
+  /** Of all jobs. */
+  readonly executions: readonly Execution[];
   /** What `injectFaults` wrote. */
   readonly logFile: string;
 }
 
-/** All that is known of one job, beside the faults, in the order of time: for whoever looks into a broken promise. */
-export async function tellStory(jobId: string, { diary, logFile, tenant }: StorySources): Promise<string> {
-  const executions = diary
-    .executions()
+/** All that is known of one job, among the faults, in the order of time: for whoever looks into a broken promise. */
+export function tellStory(story: Story | undefined, { executions, jobId, logFile }: StorySources): string {
+  const lines = executions
     .filter((execution) => execution.jobId === jobId)
     .flatMap(({ execution, givenAtMs, startedAtMs }) => [
       line(startedAtMs, `execution ${execution} starts`),
       ...(givenAtMs === null ? [] : [line(givenAtMs, `execution ${execution} hears that its result is safe`)]),
     ]);
   const faults = readFileSync(logFile, 'utf8').trimEnd().split('\n');
-  const known = JSON.stringify(await tenant.lookInto(jobId));
-  return `${[`job ${jobId}: ${known}`, ...[...executions, ...faults].sort()].join('\n  ')}\n`;
+  return `${[`job ${jobId}: ${JSON.stringify(story)}`, ...[...lines, ...faults].sort()].join('\n  ')}\n`;
 }
 
 const line = (atMs: number, what: string): string => `${new Date(atMs).toISOString()} ${what}`;

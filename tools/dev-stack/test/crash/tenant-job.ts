@@ -29,6 +29,8 @@ export class TenantJob {
   #afterCancel: (string | null)[] | null = null;
   #cancelIsAnswered = false;
   #isRetried = false;
+  /** A retry was sent whose answer was lost. */
+  #mayBeRetried = false;
 
   constructor(api: ApiCaller, accepted: Acceptance) {
     this.#api = api;
@@ -72,6 +74,7 @@ export class TenantJob {
     const status = answer.status === 404 ? null : String(body['status']);
     const answeredAtMs = systemClock.nowMs();
     this.lifeReads.push({ askedAtMs, answeredAtMs, isFound: status !== null });
+    if (this.#mayBeRetried && status !== 'FAILED') this.#beginAgain();
     this.#afterCancel?.push(status);
     const output = (body['output'] ?? null) as WorkerOutput | null;
     this.#reads.push({ atMs: answeredAtMs, status, output, retries: Number(body['retries'] ?? 0) });
@@ -88,8 +91,14 @@ export class TenantJob {
   /** A conflict says that an earlier try, whose answer was lost, has done it. */
   async #retry(): Promise<void> {
     const answer = await this.#api.call('POST', `/retry/${this.accepted.jobId}`);
-    if (answer === null) return;
+    if (answer === null) this.#mayBeRetried = true;
+    else this.#beginAgain();
+  }
+
+  /** What was seen before the retry speaks of another end. */
+  #beginAgain(): void {
     this.#isRetried = true;
+    this.#mayBeRetried = false;
     this.#reads = [];
   }
 }

@@ -14,6 +14,7 @@ import type { ApiCaller } from './api-caller.js';
 import { EventReader } from './event-reader.js';
 import type { HookReceiver } from './hook-receiver.js';
 import { CHUNKS, SHORT_TTL_MS, bodyOf, pickKind, type JobKind } from './job-kinds.js';
+import type { Story } from './story.js';
 import { TenantJob } from './tenant-job.js';
 
 const CANCEL_AFTER_MAX_MS = 2_000;
@@ -94,7 +95,7 @@ export class Tenant {
   }
 
   /** What the service tells of a job and its attempts now, and how the job was used. */
-  async lookInto(jobId: string): Promise<object> {
+  async lookInto(jobId: string): Promise<Story> {
     const answer = await this.#options.api.call('GET', `/requests/${jobId}`);
     const kind = this.#jobs.find(({ accepted }) => accepted.jobId === jobId)?.accepted.kind;
     return { kind, ...answer?.body };
