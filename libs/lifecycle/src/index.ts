@@ -6,3 +6,4 @@ export { Permits } from './permits.js';
 export { systemRandom, type Random } from './random.js';
 export { retry, type RetryOptions } from './retry.js';
 export { systemClock } from './system-clock.js';
+export { TurnBatch } from './turn-batch.js';

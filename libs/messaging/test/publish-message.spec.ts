@@ -15,12 +15,12 @@ import { publishMessage } from '../src/broker/publish-message.js';
 /** A broker that gives one answer, or none. */
 function answering(answer: object | Error): { broker: Broker; sent: { headers: MsgHdrs }[] } {
   const sent: { headers: MsgHdrs }[] = [];
-  const request = async (_subject: string, _body: unknown, options: { headers: MsgHdrs }): Promise<unknown> => {
-    sent.push(options);
+  const request = async (_subject: string, _body: unknown, headers: MsgHdrs): Promise<unknown> => {
+    sent.push({ headers });
     if (answer instanceof Error) throw answer;
     return { data: new TextEncoder().encode(JSON.stringify(answer)) };
   };
-  return { broker: { timeoutMs: 1_000, connection: { request } } as unknown as Broker, sent };
+  return { broker: { request } as unknown as Broker, sent };
 }
 
 const refusal = (err_code: number, description: string, code = 400): object => ({

@@ -1,5 +1,6 @@
+import { TurnBatch } from '@berth/lifecycle';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { brokerUnavailable, isUnanswered, type ApiError } from './broker-errors.js';
 import { decodeText } from './text.js';
 
@@ -20,6 +21,7 @@ export class Broker {
   /** The management API, for what is done at start and in maintenance. Hot paths ask by `request`. */
   readonly manager: JetStreamManager;
   readonly #inboxPrefix: string | undefined;
+  readonly #sending = new TurnBatch();
 
   private constructor(options: BrokerOptions, manager: JetStreamManager) {
     this.connection = options.connection;
@@ -54,10 +56,23 @@ export class Broker {
     return JSON.parse(decodeText(answer.data)) as Answer & { readonly error?: ApiError };
   }
 
+  /**
+   * Sends once and waits for one answer, at most `timeoutMs`. What is sent in one turn of the event loop leaves in one
+   * write to the socket: under load a quarter of a router's time went into writes.
+   *
+   * @throws what the client throws
+   */
+  request(subject: string, body?: Uint8Array | string, headers?: MsgHdrs): Promise<Msg> {
+    const options = { timeout: this.timeoutMs, ...(headers === undefined ? {} : { headers }) };
+    return new Promise((resolve, reject) => {
+      this.#sending.add(() => void this.connection.request(subject, body, options).then(resolve, reject));
+    });
+  }
+
   /** @throws PlatformError `service-unavailable` when no answer comes */
   async askRaw(subject: string, question?: string): Promise<Msg> {
     try {
-      return await this.connection.request(subject, question, { timeout: this.timeoutMs });
+      return await this.request(subject, question);
     } catch (error) {
       throw isUnanswered(error) ? brokerUnavailable(error) : error;
     }

@@ -36,10 +36,7 @@ interface PubAck {
 export async function publishMessage(broker: Broker, publication: Publication): Promise<PublishOutcome> {
   let answer: Msg;
   try {
-    answer = await broker.connection.request(publication.subject, publication.body, {
-      timeout: broker.timeoutMs,
-      headers: headersOf(protocolHeaders(publication)),
-    });
+    answer = await broker.request(publication.subject, publication.body, headersOf(protocolHeaders(publication)));
   } catch (error) {
     if (isUnanswered(error)) return { kind: 'unknown', cause: error };
     throw error;
