@@ -1,4 +1,5 @@
 import { TRACEPARENT_HEADER } from '@berth/contracts';
+import { TurnBatch } from '@berth/lifecycle';
 import {
   NoRespondersError,
   PermissionViolationError,
@@ -7,6 +8,7 @@ import {
   headers,
   type Msg,
   type NatsConnection,
+  type RequestOptions as ClientOptions,
   type Subscription,
 } from '@nats-io/transport-node';
 import { TransportError } from './transport-error.js';
@@ -24,6 +26,7 @@ export interface RequestOptions {
 /** The agent's side of the conversation: requests up, messages down, over one connection to the broker. */
 export class AgentTransport {
   readonly #connection: NatsConnection;
+  readonly #sending = new TurnBatch();
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
@@ -36,14 +39,18 @@ export class AgentTransport {
   async request<Result>(subject: string, body: unknown, options: RequestOptions): Promise<Result> {
     const { signal, timeoutMs, traceparent } = options;
     if (signal?.aborted === true) throw aborted(subject);
-    const sending = this.#connection.request(subject, encodeRequest(body), {
-      timeout: timeoutMs,
-      ...(traceparent ? { headers: traceHeaders(traceparent) } : {}),
-    });
+    const headers = traceparent ? { headers: traceHeaders(traceparent) } : {};
+    const sending = this.#send(subject, encodeRequest(body), { timeout: timeoutMs, ...headers });
     const reply = await raceAbort(sending, signal, subject).catch((error: unknown) => {
       throw toTransportError(error, subject);
     });
     return decodeReply<Result>(reply.string());
+  }
+
+  #send(subject: string, body: string, options: ClientOptions): Promise<Msg> {
+    return new Promise((resolve, reject) => {
+      this.#sending.add(() => void this.#connection.request(subject, body, options).then(resolve, reject));
+    });
   }
 
   /** Sends a one-way message to whoever listens now. @throws when the connection is closed */
