@@ -183,7 +183,10 @@ describe('doctored bugs are found', () => {
   }, 120_000);
 
   test.each<[string, Operations['settleStopped']]>([
-    ['with the instant of the telling', (store, report) => REAL_OPERATIONS.settleStopped(store, report, store.clock.nowMs())],
+    [
+      'with the instant of the telling',
+      (store, report) => REAL_OPERATIONS.settleStopped(store, report, store.clock.nowMs()),
+    ],
     ['not at all', () => Promise.resolve('superseded')],
   ])(
     'that a worker let go is noted %s',

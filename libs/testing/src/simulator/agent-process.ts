@@ -184,7 +184,7 @@ export class AgentProcess {
       );
       await world.sleep(owner, Math.max(1, Math.min(RENEW_INTERVAL_MS, untilMs - world.nowMs)));
       for (const held of [...this.#held.values()]) {
-        if (world.nowMs >= held.trustedUntilMs) this.#distrust(owner, held);
+        if (world.nowMs >= held.trustedUntilMs) this.#drop(held);
         else void this.#renewOne(owner, held);
       }
     }
@@ -209,13 +209,6 @@ export class AgentProcess {
     const answer = await call.catch(() => null);
     await this.#options.world.step(owner);
     return answer;
-  }
-
-  /** A worker that may no longer run on is killed in time before the lease of its job runs out. */
-  #distrust(owner: Owner, held: Held): void {
-    const wasRunning = !held.isStopped && held.result === null;
-    this.#end(held);
-    if (wasRunning) void this.#options.world.sleep(owner, this.#options.world.random.integer(0, 10_000)).then(() => this.#observeStop(held));
   }
 
   #drop(held: Held): void {
