@@ -2,16 +2,19 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { WorkerId } from '@berth/domain';
+import { STRAY_GRACE_MS, type WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { JournalService } from '../src/journal/journal.service.js';
 import { ProcessRuntime } from '../src/runtimes/process/process-runtime.js';
+import { parseRecord } from '../src/worker-reconciler/worker-record.js';
 import { EXAMPLES, TEST_TIMEOUT_MS, exampleWorker, useAgents } from './agent-bench.js';
 import type { AgentProgram } from './agent-program.js';
 import { W1, W2 } from './worker-bench.js';
 
 const SLOW = { deadlineMs: 30_000 };
+const GRACE_LEFT_MS = 3_000;
 const bench = useAgents();
 const { control, endOf, phase, submit } = bench;
 
@@ -37,6 +40,16 @@ async function containerOf(workerId: WorkerId): Promise<string | null> {
   const container = await runtime.inspect(workerId);
   await runtime.close();
   return container?.state.kind === 'running' ? container.containerId : null;
+}
+
+/** As if the worker had been unwanted for so long when the agent was stopped. */
+async function ageWish(workerId: WorkerId, ms: number): Promise<void> {
+  const journal = await JournalService.open({ folder: join(bench.home, 'journal'), random: systemRandom });
+  const record = parseRecord(journal.workers.list().get(workerId));
+  if (record === null) throw new Error(`the agent has kept no record of ${workerId}`);
+  const unwantedSinceMs = systemClock.nowMs() - ms;
+  await journal.workers.put(workerId, { ...record, journal: { ...record.journal, unwantedSinceMs } });
+  await journal.close();
 }
 
 const startAgent = (more: Readonly<Record<string, string>> = {}): AgentProgram =>
@@ -136,7 +149,7 @@ describe('the agent with processes', () => {
   );
 
   test(
-    'leaves its workers running when it is told to keep them, and removes one that nobody wants any more',
+    'leaves its workers running when it is told to keep them, and removes one that nobody has wanted for a minute, over its restart',
     async () => {
       const first = startAgent({ BERTH_KEEP_WORKERS: 'true' });
       control.desired = [nodeEcho(W1)];
@@ -146,8 +159,11 @@ describe('the agent with processes', () => {
       expect(await containerOf(W1)).toBe(containerId);
 
       control.desired = [];
+      const agedMs = systemClock.monotonicMs();
+      await ageWish(W1, STRAY_GRACE_MS - GRACE_LEFT_MS);
       startAgent({ BERTH_KEEP_WORKERS: 'true' });
-      await eventually(async () => expect(await containerOf(W1)).toBeNull(), { deadlineMs: 90_000, intervalMs: 500 });
+      await eventually(async () => expect(await containerOf(W1)).toBeNull(), { ...SLOW, intervalMs: 100 });
+      expect(systemClock.monotonicMs() - agedMs).toBeGreaterThan(GRACE_LEFT_MS - 100);
       await eventually(() => expect(control.reports.at(-1)?.workers).toEqual([]), SLOW);
     },
     TEST_TIMEOUT_MS,

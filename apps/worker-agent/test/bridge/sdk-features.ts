@@ -40,6 +40,14 @@ export class FeatureBench {
     return new FeatureBench(agent, await SdkWorker.start(agent, id, options));
   }
 
+  /** Resolves when the worker has asked for a job. */
+  ready(): Promise<void> {
+    return eventually(() => {
+      const { workerId } = this.worker.registration;
+      if (this.agent.bridge.state(workerId)?.hasPolled !== true) throw new Error(`${workerId}: ${this.worker.output}`);
+    }, WAIT);
+  }
+
   submit(input: object): string {
     return this.agent.router.submit({ input: encodeJson(input), endpointId: this.worker.registration.endpointId });
   }
