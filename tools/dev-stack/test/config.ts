@@ -8,8 +8,8 @@ export interface CrashConfig {
 }
 
 const SEED_MAX = 999_999;
-const ROUNDS_DEFAULT = 1;
-const JOBS_DEFAULT = 600;
+const ROUNDS_DEFAULT = 7;
+const JOBS_DEFAULT = 5_000;
 
 export const readCrashConfig = (environment: Environment = process.env): CrashConfig =>
   parseConfig(environment, (read) => ({
