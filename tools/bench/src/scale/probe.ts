@@ -77,27 +77,33 @@ const TITLES: Readonly<Record<Called, string>> = {
   health: '/health',
 };
 
+/** The bare handler tells how much of a difference is the machine's: minutes lie between the two probes. */
 export function printProbes(empty: Probe, full: Probe): void {
+  const p50Of = (called: Called) => (seen: Probe) => percentile(seen.latenciesMs[called], 0.5);
+  const rateOf = (called: 'bare' | 'run') => (seen: Probe) => seen.acceptedPerSecond[called];
+  const ratio = (figureOf: (seen: Probe) => number): number => figureOf(full) / figureOf(empty);
   for (const called of CALLED) {
-    const [before, after] = [empty.latenciesMs[called], full.latenciesMs[called]];
+    const against = ratio(p50Of(called));
     print(
-      `${TITLES[called]}, one after the other: empty ${withMost(before)}; full ${withMost(after)}; ` +
-        `ratio of p50 ${(percentile(after, 0.5) / percentile(before, 0.5)).toFixed(2)}`,
+      `${TITLES[called]}, one after the other: empty ${withMost(empty, called)}; full ${withMost(full, called)}; ` +
+        `ratio of p50 ${against.toFixed(2)}, divided by the bare handler's ${(against / ratio(p50Of('bare'))).toFixed(2)}`,
     );
   }
   for (const called of ['bare', 'run'] as const) {
-    const [before, after] = [empty.acceptedPerSecond[called], full.acceptedPerSecond[called]];
+    const against = ratio(rateOf(called));
     print(
-      `${TITLES[called]}, ${ACCEPT.concurrency} under way: empty ${before.toFixed(0)}/s; full ${after.toFixed(0)}/s; ` +
-        `ratio ${(after / before).toFixed(2)}`,
+      `${TITLES[called]}, ${ACCEPT.concurrency} under way: empty ${rateOf(called)(empty).toFixed(0)}/s; ` +
+        `full ${rateOf(called)(full).toFixed(0)}/s; ratio ${against.toFixed(2)}, ` +
+        `divided by the bare handler's ${(against / ratio(rateOf('bare'))).toFixed(2)}`,
     );
   }
-  for (const [order, after] of full.vitals.entries())
-    print(`${after.name}: ${vital(empty.vitals[order])}; full ${vital(after)}`);
+  for (const [order, after] of full.vitals.entries()) {
+    print(`${after.name}: empty ${vital(empty.vitals[order])}; full ${vital(after)}`);
+  }
 }
 
-const withMost = (latenciesMs: readonly number[]): string =>
-  `${percentiles(latenciesMs)}, most ${(latenciesMs.at(-1) ?? Number.NaN).toFixed(1)} ms`;
+const withMost = ({ latenciesMs }: Probe, called: Called): string =>
+  `${percentiles(latenciesMs[called])}, most ${(latenciesMs[called].at(-1) ?? Number.NaN).toFixed(1)} ms`;
 
 function vital(seen: Vital | undefined): string {
   if (seen === undefined) return 'unknown';
