@@ -51,6 +51,10 @@ export class RouterBench {
   #router: TestRouter | undefined;
 
   constructor({ leaseMs, environment = {}, nameLookup, ...limits }: RouterBenchOptions = {}) {
+    // Before the broker's own, since these run in order, and a router without its broker takes long to stop.
+    afterAll(async () => {
+      await Promise.all([...this.#routers].map((router) => router.stop()));
+    }, START_TIMEOUT_MS);
     this.nats = useNatsServer(limits);
     this.#leaseMs = leaseMs;
     this.#environment = environment;
@@ -61,9 +65,6 @@ export class RouterBench {
     }, START_TIMEOUT_MS);
     afterEach(async () => {
       await Promise.all(this.#agents.splice(0).map((agent) => agent.stop()));
-    }, START_TIMEOUT_MS);
-    afterAll(async () => {
-      await Promise.all([...this.#routers].map((router) => router.stop()));
     }, START_TIMEOUT_MS);
   }
 
