@@ -9,8 +9,12 @@ import { ControlPlane, TOPOLOGY, newWorkerId } from './bench/control-plane.js';
 import { JobClient } from './bench/job-client.js';
 
 const START_TIMEOUT_MS = 60_000;
-const nats = useNatsServer({ access: 'roles' });
 const stops: (() => Promise<void> | void)[] = [];
+// Before the broker's own, since these run in order.
+afterAll(async () => {
+  for (const stop of stops) await stop();
+}, START_TIMEOUT_MS);
+const nats = useNatsServer({ access: 'roles' });
 const lines: string[] = [];
 let router: RunningRouter;
 let controlPlane: ControlPlane;
@@ -41,9 +45,6 @@ beforeAll(async () => {
   });
   const onStop = (_: string, stop: () => Promise<void> | void): void => void stops.unshift(stop);
   router = await startRouter(config, { clock: systemClock, random: systemRandom, logger, onStop });
-}, START_TIMEOUT_MS);
-afterAll(async () => {
-  for (const stop of stops) await stop();
 }, START_TIMEOUT_MS);
 
 test('the router does all of its work with the permissions of its role', async () => {
