@@ -83,6 +83,8 @@ describe('maintenance', () => {
     await client.run({ big: 'x'.repeat(100_000) });
     const job = await agent.takeOne();
     await agent.chunk(job, 0, encodeJson({ output: 'a' }));
+    // The first renewal writes the lease.
+    await agent.renew(job);
     await client.run({});
     await client.run({}, { policy: { lowPriority: true } });
     expect(await leftOf(endpointId)).toEqual(['BLOB', 'JOBS', 'LEASE', 'OUT', 'QUEUE']);
