@@ -85,6 +85,7 @@ export class NatsJobs {
     const survey = new StoreSurvey(broker);
     this.survey = {
       tickets: () => tickets.allAttempts(),
+      hasTicket: (ticket) => tickets.has(ticket),
       attachments: () => survey.attachments(),
       purgeEndpoint: (endpointId) => survey.purgeEndpoint(endpointId),
     };

@@ -1,5 +1,5 @@
 import { HEARING_MS } from '../src/job-maintenance/reaper.js';
-import { TICKETLESS_GRACE_MS } from '../src/job-maintenance/find-ticketless.js';
+import { TICKETLESS_GRACE_MS } from '../src/job-maintenance/ticketer.js';
 import { INLINE_OUTPUT_MAX_BYTES, encodeJson, type EndpointId, type JobId } from '@berth/domain';
 import { Broker, JetStreamTickets } from '@berth/messaging';
 import { eventually } from '@berth/testing';

@@ -1,5 +1,5 @@
 import type { JobSighting } from '../job-view/job-view.service.js';
-import { attemptName } from './find-ticketless.js';
+import { attemptName } from './attempt-name.js';
 
 /** A lease that was never seen, or was lost with the broker's memory, proves nothing before it was away this long. */
 const LEASELESS_GRACE_MS = 30_000;

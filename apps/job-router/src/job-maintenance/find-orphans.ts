@@ -12,14 +12,14 @@ export interface Orphans<T> {
 }
 
 /** @param nowMs monotonic */
-export function findOrphans<T>(
-  found: Iterable<T>,
+export async function findOrphans<T>(
+  found: AsyncIterable<T>,
   before: ReadonlyMap<string, number>,
   { nameOf, hasOwner, nowMs }: { nameOf: (item: T) => string; hasOwner: (item: T) => boolean; nowMs: number },
-): Orphans<T> {
+): Promise<Orphans<T>> {
   const ripe: T[] = [];
   const sinceMs = new Map<string, number>();
-  for (const item of found) {
+  for await (const item of found) {
     if (hasOwner(item)) continue;
     const name = nameOf(item);
     const since = before.get(name) ?? nowMs;

@@ -30,7 +30,7 @@ function composeMaintenance(platform: Platform, view: JobView, inputs: Maintenan
   const observer = maintenanceObserver(metrics, logger);
   const parts = { store, view, observer };
   const maintenance = new JobMaintenance({
-    ticketer: new Ticketer({ ...parts, survey }),
+    ticketer: new Ticketer({ ...parts, survey, leases }),
     reaper: new Reaper({ ...parts, leases }),
     expirer: new Expirer(parts),
     pruner: new Pruner({ ...parts, survey, deletedEndpoints, pendingDeliveries }),

@@ -24,11 +24,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { JobView } from '../job-view/job-view.service.js';
 import { Expirer } from './expirer.js';
 import { findLostLeases } from './find-lost-leases.js';
-import { TICKETLESS_GRACE_MS } from './find-ticketless.js';
 import type { Attachment, WaitingTicket } from './maintenance.port.js';
 import { Pruner } from './pruner.js';
 import { HEARING_MS, Reaper } from './reaper.js';
-import { Ticketer } from './ticketer.js';
+import { TICKETLESS_GRACE_MS, Ticketer } from './ticketer.js';
 
 const EP = 'ep' as EndpointId;
 const signal = new AbortController().signal;
@@ -71,6 +70,7 @@ async function* listAttachments(): AsyncGenerator<Attachment> {
 
 const survey = {
   tickets,
+  hasTicket: async (ticket: WaitingTicket) => broker.hasTicket(ticket),
   attachments: listAttachments,
   purgeEndpoint: async () => purged.shift() ?? 0,
 };
@@ -150,8 +150,17 @@ const hasTicket = (name: string, attempt = 1): boolean =>
 const keyOf = (name: string, attempt = 1) => ({ endpointId: EP, jobId: name as JobId, attempt });
 
 describe('the ticketer', () => {
+  const ticketerOf = (watched: Partial<typeof survey> = {}): Ticketer => {
+    const leases = {
+      get lastResetAtMs() {
+        return lastResetAtMs;
+      },
+    };
+    return new Ticketer({ store, view, survey: { ...survey, ...watched }, leases, observer });
+  };
+
   test('gives a job without a ticket a new one after the grace, and only then', async () => {
-    const ticketer = new Ticketer({ store, view, survey, observer });
+    const ticketer = ticketerOf();
     await submit('a');
     await store.tickets.removeFor(keyOf('a'), 1, false);
     await clock.advance(TICKETLESS_GRACE_MS);
@@ -164,7 +173,7 @@ describe('the ticketer', () => {
   });
 
   test('finds nothing where every job has its ticket, run as often as you like', async () => {
-    const ticketer = new Ticketer({ store, view, survey, observer });
+    const ticketer = ticketerOf();
     await submit('a');
     await take(await submit('b'));
     await clock.advance(60_000);
@@ -174,7 +183,7 @@ describe('the ticketer', () => {
   });
 
   test('looks again at a ticket that it saw before', async () => {
-    const ticketer = new Ticketer({ store, view, survey, observer });
+    const ticketer = ticketerOf();
     await submit('a');
     await clock.advance(10_000);
     await ticketer.run(signal);
@@ -184,8 +193,47 @@ describe('the ticketer', () => {
     expect(mended).toEqual(['ticket-missing a']);
   });
 
+  test('looks at everything again after a break, which may have been the crash of the broker', async () => {
+    const ticketer = ticketerOf();
+    await submit('a');
+    await clock.advance(10_000);
+    await ticketer.run(signal);
+    await store.tickets.removeFor(keyOf('a'), 1, false);
+    await clock.advance(2_000);
+    await ticketer.run(signal);
+    expect(mended).toEqual([]);
+    lastResetAtMs = clock.nowMs();
+    await ticketer.run(signal);
+    expect(mended).toEqual(['ticket-missing a']);
+  });
+
+  test('asks once for each job between two surveys, and lists nothing', async () => {
+    const asked: string[] = [];
+    let surveys = 0;
+    const ticketer = ticketerOf({
+      tickets: () => {
+        surveys += 1;
+        return tickets();
+      },
+      hasTicket: async (ticket) => {
+        asked.push(ticket.jobId);
+        return broker.hasTicket(ticket);
+      },
+    });
+    await submit('surveyed');
+    await clock.advance(10_000);
+    await ticketer.run(signal);
+    await submit('a');
+    await submit('b');
+    for (let second = 0; second < 40; second += 2) {
+      await clock.advance(2_000);
+      await ticketer.run(signal);
+    }
+    expect([surveys, asked.sort()]).toEqual([1, ['a', 'b']]);
+  });
+
   test('corrects the view of a job that is not there', async () => {
-    const ticketer = new Ticketer({ store, view, survey, observer });
+    const ticketer = ticketerOf();
     await submit('a', { ttlMs: 10_000 });
     await store.tickets.removeFor(keyOf('a'), 1, false);
     await clock.advance(10_001);

@@ -15,6 +15,8 @@ export interface Attachment extends JobKey {
 /** What lies in the store, listed without reading it: one that comes or goes meanwhile may be missed. */
 export interface StoreSurvey {
   tickets(): AsyncIterable<WaitingTicket>;
+  /** Of one attempt; false may be out of date. */
+  hasTicket(ticket: WaitingTicket): Promise<boolean>;
   attachments(): AsyncIterable<Attachment>;
   /** Removes everything of an endpoint, whatever it is, and returns how much there was. */
   purgeEndpoint(endpointId: EndpointId): Promise<number>;

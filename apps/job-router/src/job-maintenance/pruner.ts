@@ -2,7 +2,7 @@ import type { EndpointId } from '@berth/domain';
 import { cancel, readJob, type JobStore } from '@berth/jobs';
 import type { JobSighting, JobView } from '../job-view/job-view.service.js';
 import { findOrphans } from './find-orphans.js';
-import { attemptName } from './find-ticketless.js';
+import { attemptName } from './attempt-name.js';
 import type {
   Attachment,
   DeletedEndpoints,
@@ -26,6 +26,8 @@ export interface PrunerOptions {
 /** Listing costs the broker something by the number of subjects, and every stream chunk is one. */
 const TICKETS_INTERVAL_MS = 30_000;
 const ATTACHMENTS_INTERVAL_MS = 3 * 60_000;
+/** The longer a look takes, the rarer it is. */
+const QUIET_PER_LOOK = 20;
 
 /** Deleted endpoints emptied in one pass: each costs a purge per stream. */
 const ENDPOINTS_PER_PASS = 20;
@@ -52,18 +54,23 @@ export class Pruner {
     await this.#pruneEndpoints(signal);
     const nowMs = this.#options.store.clock.monotonicMs();
     if (nowMs >= this.#nextTicketsMs) {
-      this.#nextTicketsMs = nowMs + TICKETS_INTERVAL_MS;
       await this.#pruneTickets(signal);
+      this.#nextTicketsMs = this.#restAfter(nowMs, TICKETS_INTERVAL_MS);
     }
     if (nowMs >= this.#nextAttachmentsMs) {
-      this.#nextAttachmentsMs = nowMs + ATTACHMENTS_INTERVAL_MS;
       await this.#pruneAttachments(signal);
+      this.#nextAttachmentsMs = this.#restAfter(nowMs, ATTACHMENTS_INTERVAL_MS);
     }
+  }
+
+  #restAfter(beganAtMs: number, intervalMs: number): number {
+    const tookMs = this.#options.store.clock.monotonicMs() - beganAtMs;
+    return beganAtMs + Math.max(intervalMs, QUIET_PER_LOOK * tookMs);
   }
 
   async #pruneTickets(signal: AbortSignal): Promise<void> {
     const { view, survey, store, observer } = this.#options;
-    const { ripe, sinceMs } = findOrphans(await listed(survey.tickets()), this.#ticketsSinceMs, {
+    const { ripe, sinceMs } = await findOrphans(survey.tickets(), this.#ticketsSinceMs, {
       nameOf: (ticket) => `${ticket.endpointId}/${attemptName(ticket)}`,
       hasOwner: (ticket) => isQueued(view.find(ticket), ticket),
       nowMs: store.clock.monotonicMs(),
@@ -80,7 +87,7 @@ export class Pruner {
   async #pruneAttachments(signal: AbortSignal): Promise<void> {
     const { view, survey, store, observer, pendingDeliveries } = this.#options;
     const untold = new Set([...pendingDeliveries.pending()].map(({ endpointId, jobId }) => `${endpointId}/${jobId}`));
-    const { ripe, sinceMs } = findOrphans(await listed(survey.attachments()), this.#attachmentsSinceMs, {
+    const { ripe, sinceMs } = await findOrphans(survey.attachments(), this.#attachmentsSinceMs, {
       nameOf: ({ endpointId, jobId, attempt }) => `${endpointId}/${attemptName({ jobId, attempt: attempt ?? 0 })}`,
       hasOwner: (attachment) =>
         isOwned(view.find(attachment), attachment) || untold.has(`${attachment.endpointId}/${attachment.jobId}`),
@@ -154,9 +161,3 @@ const isQueued = (job: JobSighting | undefined, ticket: WaitingTicket): boolean 
 /** Chunks belong to one attempt, payload parts to the job. */
 const isOwned = (job: JobSighting | undefined, { attempt }: Attachment): boolean =>
   job !== undefined && (attempt === null || attempt >= job.attempt);
-
-async function listed<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}

@@ -91,6 +91,17 @@ export class EndpointJobs {
     yield* this.#queuedLow.values();
   }
 
+  /** Jobs that wait since `sinceMs` or later, the latest of each priority first. To be walked at once. */
+  *queuedSince(sinceMs: number): Generator<JobSighting> {
+    for (const order of [this.#normalOrder, this.#lowOrder]) {
+      for (const { jobId, queuedAtMs } of order.backwards(null)) {
+        if (queuedAtMs < sinceMs) break;
+        const job = this.#jobs.get(jobId);
+        if (job !== undefined) yield job;
+      }
+    }
+  }
+
   *running(): Generator<JobSighting> {
     yield* this.#runningNormal.values();
     yield* this.#runningLow.values();

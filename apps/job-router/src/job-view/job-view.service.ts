@@ -114,6 +114,11 @@ export class JobView {
     for (const jobs of this.#select(endpointId)) yield* jobs.queued();
   }
 
+  /** Jobs that wait since `sinceMs` or later, the latest of each endpoint first. To be walked at once. */
+  *queuedSince(sinceMs: number): Generator<JobSighting> {
+    for (const jobs of this.#endpoints.values()) yield* jobs.queuedSince(sinceMs);
+  }
+
   /** The endpoint's jobs below a place in the order of submission, the latest first. To be walked at once. */
   *newestFirst(endpointId: EndpointId, below: PageKey | null): Generator<JobSighting> {
     for (const jobs of this.#select(endpointId)) yield* jobs.newestFirst(below);

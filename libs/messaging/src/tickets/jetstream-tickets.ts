@@ -3,10 +3,10 @@ import type { LeaseKey, QueuedTicket, Ticket, Tickets } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable, unexpectedAnswer } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
+import { readDirect, readPage } from '../broker/read-message.js';
 import { purgeSubject, removeMessage } from '../broker/remove-messages.js';
 import { ENDPOINT_SHARDS } from '../topology/shards.js';
 import {
-  FAMILIES,
   STREAMS,
   parseTicketSubject,
   priorityToken,
@@ -21,6 +21,9 @@ import { walkTickets } from './walk-tickets.js';
 export interface WaitingTicket extends LeaseKey {
   readonly isLowPriority: boolean;
 }
+
+/** Tickets in one page of a survey: a few milliseconds of the broker and of this process. */
+const SURVEY_PAGE = 512;
 
 interface StreamInfo {
   readonly state: { readonly last_seq: number };
@@ -74,18 +77,31 @@ export class JetStreamTickets implements Tickets {
     await purgeSubject(this.#broker, STREAMS.tickets(endpointId), subject);
   }
 
+  /** Whether the ticket of one attempt waits, as some replica has it. */
+  async has({ endpointId, jobId, attempt, isLowPriority }: WaitingTicket): Promise<boolean> {
+    const subject = ticketSubject({ endpointId, jobId, attempt }, priorityToken(isLowPriority));
+    return (await readDirect(this.#broker, STREAMS.tickets(endpointId), { last: subject })) !== null;
+  }
+
   /**
-   * Every ticket that waits, of all endpoints, for maintenance. The client reads the subjects of a stream page by page
-   * (100,000 each); one that comes or goes in between may be missed or told though gone.
+   * Every ticket that waits, of all endpoints, for maintenance, page by page: a list of a stream's subjects would hold
+   * the stream still while the broker makes it, and this process while it reads it. One that comes or goes in between
+   * may be missed or told though gone.
    */
   async *allAttempts(): AsyncGenerator<WaitingTicket> {
-    for (let shard = 0; shard < ENDPOINT_SHARDS; shard += 1) {
-      const filter = `${FAMILIES.tickets}.${shard}.>`;
-      const { state } = await this.#broker.manager.streams.info(ticketStream(shard), { subjects_filter: filter });
-      for (const subject of Object.keys(state.subjects ?? {})) {
+    for (let shard = 0; shard < ENDPOINT_SHARDS; shard += 1) yield* this.#attemptsIn(ticketStream(shard));
+  }
+
+  async *#attemptsIn(stream: string): AsyncGenerator<WaitingTicket> {
+    for (let from = 1; ;) {
+      const { messages, isLast } = await readPage(this.#broker, stream, { from, batch: SURVEY_PAGE });
+      for (const { subject } of messages) {
         const ticket = parseTicketSubject(subject);
         if (ticket !== null) yield ticket;
       }
+      const last = messages.at(-1);
+      if (isLast || last === undefined) return;
+      from = last.sequence + 1;
     }
   }
 }
