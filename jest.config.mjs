@@ -36,6 +36,8 @@ const leaveOutEngine = () => {
 };
 
 export default {
+  // A machine that does other work too may be slow for a while; what never ends is still found.
+  testTimeout: 20_000,
   projects: [
     kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,engine}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),

@@ -9,7 +9,7 @@ import { readCrashConfig } from './config.js';
 import { ApiCaller } from './crash/api-caller.js';
 import { HookReceiver } from './crash/hook-receiver.js';
 import { PurgeRounds } from './crash/purge-rounds.js';
-import { lossesOf, storyOf, tellStory } from './crash/story.js';
+import { lossesOf, tellStory } from './crash/story.js';
 import { Tenant } from './crash/tenant.js';
 import { Diary } from './stack/diary.js';
 import { injectFaults, planFaults } from './stack/faults.js';
@@ -62,7 +62,9 @@ describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${
       await tenant.finish();
       process.stderr.write(`crash suite: ${summaryOf(tenant, diary.executions(), faults.length)}\n`);
       const suspected = checkHistory({ accepted: tenant.entries, executions: diary.executions() });
-      const stories = new Map(await Promise.all(suspected.map(({ jobId }) => storyOf(jobId, tenant))));
+      const stories = new Map(
+        await Promise.all(suspected.map(async ({ jobId }) => [jobId, await tenant.lookInto(jobId)] as const)),
+      );
       const standstills = frozen.filter(({ target }) => target === 'worker-agent');
       const broken = excuseReruns(suspected, lossesOf(stories), standstills);
       for (const { jobId } of broken) {

@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Execution } from '@berth/testing';
-import type { Tenant } from './tenant.js';
 
 /** What the service tells of one job and its attempts, and how the tenant used it. */
 export interface Story {
   readonly kind: string | undefined;
   readonly history?: readonly { readonly outcome: string; readonly endedAt: string }[];
 }
-
-export const storyOf = async (jobId: string, tenant: Tenant): Promise<[string, Story]> => [
-  jobId,
-  await tenant.lookInto(jobId),
-];
 
 /** When attempts were given away, by job; Unix ms. */
 export const lossesOf = (stories: ReadonlyMap<string, Story>): ReadonlyMap<string, readonly number[]> =>
