@@ -174,12 +174,12 @@ describe('an agent', () => {
       await open.stop();
       control.desired = [worker(W1, name)];
       startAgent();
-      const first = await told(W1, ({ failedStarts }) => failedStarts === 1);
-      const third = await told(W1, ({ failedStarts }) => failedStarts === 3);
+      const first = await told(W1, ({ failedStarts }) => failedStarts >= 1);
+      const later = await told(W1, ({ failedStarts }) => failedStarts >= first.failedStarts + 2);
       expect(first).toMatchObject({ phase: 'waiting', failure: 'image' });
       expect(first.reason).toContain('image-unreachable');
-      expect(third.atMs - first.atMs).toBeGreaterThan(1_000 + 2_000 - 100);
-      expect(Number(third.nextStartAtMs)).toBeGreaterThan(Number(first.nextStartAtMs));
+      expect(later.atMs - first.atMs).toBeGreaterThan(1_000 + 2_000 - 100);
+      expect(Number(later.nextStartAtMs)).toBeGreaterThan(Number(first.nextStartAtMs));
       await open.start();
       await told(W1, ({ startedAtMs }) => startedAtMs !== null);
     },
