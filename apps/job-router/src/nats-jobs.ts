@@ -1,4 +1,4 @@
-import { demandSubject, stopSubject, type DemandMessage } from '@berth/contracts';
+import { stopSubject } from '@berth/contracts';
 import type { EndpointId, JobKey } from '@berth/domain';
 import { recallable, type JobStore } from '@berth/jobs';
 import type { Clock, Random } from '@berth/lifecycle';
@@ -12,7 +12,6 @@ import {
   JetStreamReservations,
   JetStreamTickets,
   JobNotifications,
-  JobViewFeed,
   LeaseWatch,
   StorageAdmission,
   StoreSurvey,
@@ -25,7 +24,7 @@ import { boundedBlobs, boundedChunks } from './bounded-payloads.js';
 import type { JobNotices, JobWatch } from './jobs/job-notices.port.js';
 import type { SharedCursors } from './job-stream/shared-cursors.port.js';
 import type { LeaseOutlook, StoreSurvey as Survey } from './job-maintenance/maintenance.port.js';
-import type { JobFeed, JobFeedListener } from './job-view/job-feed.port.js';
+import { NatsJobFeed } from './nats-job-feed.js';
 import { NatsPendingDeliveries } from './nats-pending-deliveries.js';
 
 export interface NatsJobsOptions {
@@ -131,50 +130,6 @@ class NatsNotices implements JobNotices, Doorbell {
 
   listen(endpointId: EndpointId, onRing: () => void): () => void {
     return this.#notifications.onTicket(endpointId, onRing);
-  }
-}
-
-/** Every event that `EV` still has, so that counters are the same after a restart; then the records themselves. */
-export class NatsJobFeed implements JobFeed {
-  readonly #broker: Broker;
-  readonly #feed: JobViewFeed;
-  #listener: JobFeedListener | undefined;
-
-  constructor({ broker, clock, logger }: NatsJobsOptions) {
-    this.#broker = broker;
-    this.#feed = new JobViewFeed({
-      broker,
-      clock,
-      from: { evSequence: 0 },
-      onEvent: (event) => {
-        if (event.state !== 'removed') this.#listener?.changed(event);
-        else if (event.reason === 'purged') this.#listener?.purged(event);
-        else this.#listener?.removed(event);
-      },
-      onInterrupted: (reason) => {
-        logger.warn('the feed of job events was interrupted', { reason });
-      },
-    });
-  }
-
-  get isWhole(): boolean {
-    return this.#feed.isWhole;
-  }
-
-  follow(listener: JobFeedListener): void {
-    this.#listener = listener;
-  }
-
-  publishDemand(message: DemandMessage): void {
-    this.#broker.connection.publish(demandSubject(message.routerId), JSON.stringify(message));
-  }
-
-  start(): void {
-    this.#feed.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#feed.stop();
   }
 }
 

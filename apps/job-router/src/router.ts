@@ -10,6 +10,7 @@ import type { RouterConfig } from './config.js';
 import { JobMaintenance } from './job-maintenance/job-maintenance.service.js';
 import { assertOperationsDeclared } from './job-rate-limits/declared-operations.js';
 import { RateExchange } from './job-rate-limits/rate-exchange.service.js';
+import { CheckpointWriter } from './job-view/checkpoint-writer.service.js';
 import { DemandPublisher } from './job-view/demand-publisher.service.js';
 import { JobReader } from './jobs/job-reader.service.js';
 import { bodyMaxBytes, getHasEffect } from './job-paths.js';
@@ -218,6 +219,9 @@ function startWork({ nest }: HttpApp, onStop: RouterEnvironment['onStop']): void
   const maintenance = nest.get(JobMaintenance, { strict: false });
   const demand = nest.get(DemandPublisher, { strict: false });
   const rates = nest.get(RateExchange, { strict: false });
+  const checkpoints = nest.get(CheckpointWriter, { strict: false });
+  checkpoints.start();
+  onStop('checkpoints', () => checkpoints.stop());
   maintenance.start();
   onStop('maintenance', () => maintenance.stop());
   const webhooks = nest.get(Webhooks, { strict: false });

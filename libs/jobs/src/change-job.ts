@@ -1,4 +1,12 @@
-import { PlatformError, recordTtlMs, type Job, type JobKey, type Refusal, type Verdict } from '@berth/domain';
+import {
+  PlatformError,
+  milestonesBehind,
+  recordTtlMs,
+  type Job,
+  type JobKey,
+  type Refusal,
+  type Verdict,
+} from '@berth/domain';
 import type { JobStore } from './job-store.js';
 import type { StoredJob } from './ports/job-records.port.js';
 
@@ -36,7 +44,8 @@ export async function changeJob(
       if (recalled === null) return verdict;
       continue;
     }
-    const written = await replace(store, stored, { ...verdict.job, mutation });
+    const milestones = milestonesBehind(stored.job, stored.sequence);
+    const written = await replace(store, stored, { ...verdict.job, mutation, milestones });
     if (written !== null) return { kind: 'changed', job: written, before: stored.job };
     before = stored.job;
   }

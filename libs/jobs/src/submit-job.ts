@@ -87,6 +87,7 @@ function newJob(store: JobStore, id: JobId, submission: Submission): Job {
     error: null,
     chunks: 0,
     history: [],
+    milestones: [],
     reservation: submission.reservation,
     traceparent: submission.traceparent,
     mutation: store.random.uuid(),

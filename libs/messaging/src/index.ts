@@ -55,6 +55,12 @@ export {
   type Admission,
   type StorageAdmissionOptions,
 } from './job-records/storage-admission.js';
+export {
+  CounterCheckpoints,
+  type CounterCheckpoint,
+  type CounterCheckpointsOptions,
+  type JobCounters,
+} from './job-view/counter-checkpoints.js';
 export { type JobChanged, type JobEvent, type JobRemoved } from './job-view/job-event.js';
 export { JobViewFeed, type JobViewFeedOptions } from './job-view/job-view-feed.js';
 export { JetStreamLeases } from './leases/jetstream-leases.js';

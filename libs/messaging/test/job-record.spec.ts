@@ -3,7 +3,7 @@ import type { Job, RawJson } from '@berth/domain';
 import { freshKey, runningJob, sampleJob } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
 import { decodeJobRecord, encodeJobRecord } from '../src/job-records/job-record-codec.js';
-import { recordHeaders } from '../src/job-records/record-headers.js';
+import { RECORD_HEADERS, milestonesFrom, recordHeaders } from '../src/job-records/record-headers.js';
 
 /** As it lies in the stream: on one line. The file is laid out for reviewers. */
 const golden = async (): Promise<string> =>
@@ -57,6 +57,18 @@ describe('the headers of a record', () => {
       'Berth-Expires-At': '1750003600000',
       'Berth-Charged': '0',
     });
+  });
+
+  test('what counts in earlier versions is told, and read again', () => {
+    const milestones = [
+      { sequence: 17, state: 'FAILED', attempt: 1 },
+      { sequence: 20, state: 'IN_QUEUE', attempt: 2 },
+    ] as const;
+    const job = runningJob(freshKey(), { attempt: 2, milestones });
+    const { [RECORD_HEADERS.milestones]: header = '' } = recordHeaders(job);
+    expect(header).toBe('17:FAILED:1 20:IN_QUEUE:2');
+    expect(milestonesFrom(header)).toEqual(milestones);
+    expect(decodeJobRecord(encodeJobRecord(job))).toEqual(job);
   });
 
   test('an ended job', () => {

@@ -3,9 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import { bucketKeyOf, bucketKeySubject, bucketStream } from '../src/topology/buckets.js';
 import { isSubjectToken } from '../src/topology/subject-token.js';
 import {
+  CHECKPOINT_PARTS,
+  CHECKPOINT_SUBJECT,
   STREAMS,
   blobFilter,
   blobPartSubject,
+  checkpointPartSubject,
   chunkFilter,
   chunkSubject,
   deliveryFilter,
@@ -45,6 +48,9 @@ describe('subjects', () => {
       blobs: blobFilter(KEY),
       delivery: deliverySubject(ATTEMPT),
       deliveries: deliveryFilter(KEY),
+      checkpoint: CHECKPOINT_SUBJECT,
+      checkpointPart: checkpointPartSubject('id-1', 2),
+      checkpointParts: CHECKPOINT_PARTS,
       bucketKey: bucketKeySubject('hosts', 'host-1'),
     }).toEqual({
       record: 'job.4.ep-1.job-1',
@@ -62,6 +68,9 @@ describe('subjects', () => {
       blobs: 'blob.4.ep-1.job-1.>',
       delivery: 'hook.0.ep-1.job-1.2',
       deliveries: 'hook.0.ep-1.job-1.*',
+      checkpoint: 'check.head',
+      checkpointPart: 'check.part.id-1.2',
+      checkpointParts: 'check.part.>',
       bucketKey: '$KV.hosts.host-1',
     });
   });

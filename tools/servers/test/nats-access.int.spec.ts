@@ -93,6 +93,7 @@ describe('access to the broker', () => {
       'lease.0.e.j.1',
       'out.0.e.j.1.1',
       'blob.0.e.j.in.1',
+      'check.head',
       '$JS.API.STREAM.CREATE.JOBS_0',
       '$JS.API.STREAM.DELETE.JOBS_0',
       '$JS.API.STREAM.PURGE.JOBS_0',

@@ -56,6 +56,7 @@ describe('the permissions of roles', () => {
       'WEBHOOKS_0',
       'WEBHOOKS_1',
       'EV',
+      'CHECKPOINT',
     ]);
   });
 

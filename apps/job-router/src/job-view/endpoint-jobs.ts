@@ -1,29 +1,13 @@
-import type { Demand, JobId, JobState, PageKey } from '@berth/domain';
+import type { Demand, JobId, PageKey } from '@berth/domain';
 import { isLive, type JobSighting } from './job-sighting.js';
 import { Pace } from './pace.js';
 import { QueueOrder, type QueuePlace } from './queue-order.js';
 
-/** Counted since the feed's oldest event. */
-interface JobCounters {
-  readonly completed: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly timedOut: number;
-  /** Requeues, automatic and by `/retry`. */
-  readonly retried: number;
-}
-
-export interface JobCounts extends JobCounters {
+/** How many jobs there are now. */
+export interface LiveCounts {
   readonly inQueue: number;
   readonly inProgress: number;
 }
-
-const COUNTER_OF_STATE = {
-  COMPLETED: 'completed',
-  FAILED: 'failed',
-  CANCELLED: 'cancelled',
-  TIMED_OUT: 'timedOut',
-} as const satisfies Partial<Record<JobState, keyof JobCounters>>;
 
 /** The jobs of one endpoint, as far as the feed has told them. */
 export class EndpointJobs {
@@ -38,7 +22,6 @@ export class EndpointJobs {
   readonly #runningLow = new Map<JobId, JobSighting>();
   /** Ended jobs with a webhook of which it is not known yet that somebody is to be told. */
   readonly #untold = new Map<JobId, JobSighting>();
-  readonly #counters = { completed: 0, failed: 0, cancelled: 0, timedOut: 0, retried: 0 };
   readonly #pace = new Pace();
 
   /** Returns false when the sighting is not newer than what is known. */
@@ -49,7 +32,7 @@ export class EndpointJobs {
     this.#jobs.set(sighting.jobId, sighting);
     if (before === undefined) this.#bySubmission.add(submissionOf(sighting));
     this.#list(sighting);
-    this.#count(before, sighting);
+    this.#keepPace(before, sighting);
     return true;
   }
 
@@ -57,7 +40,7 @@ export class EndpointJobs {
     return this.#jobs.get(jobId);
   }
 
-  /** The job's record is gone. Its part in the counters stays. */
+  /** The job's record is gone. */
   forget(jobId: JobId): void {
     this.#unlist(jobId);
     const job = this.#jobs.get(jobId);
@@ -107,9 +90,8 @@ export class EndpointJobs {
     yield* this.#runningLow.values();
   }
 
-  counts(): JobCounts {
+  counts(): LiveCounts {
     return {
-      ...this.#counters,
       inQueue: this.#queuedNormal.size + this.#queuedLow.size,
       inProgress: this.#runningNormal.size + this.#runningLow.size,
     };
@@ -169,13 +151,10 @@ export class EndpointJobs {
     this.#untold.delete(jobId);
   }
 
-  /** Versions in between may never be seen, so requeues are counted by the attempt's growth. */
-  #count(before: JobSighting | undefined, { state, attempt, endedAtMs, startedAtMs }: JobSighting): void {
-    this.#counters.retried += Math.max(0, attempt - (before?.attempt ?? 1));
-    if (state === 'IN_QUEUE' || state === 'IN_PROGRESS') return;
-    const isCounted = before?.state === state && before.attempt === attempt;
-    if (isCounted) return;
-    this.#counters[COUNTER_OF_STATE[state]] += 1;
+  #keepPace(before: JobSighting | undefined, sighting: JobSighting): void {
+    const { state, attempt, endedAtMs, startedAtMs } = sighting;
+    const isSameEnd = before?.state === state && before.attempt === attempt;
+    if (isLive(sighting) || isSameEnd) return;
     if (endedAtMs !== null && startedAtMs !== null) this.#pace.add(endedAtMs, Math.max(0, endedAtMs - startedAtMs));
   }
 }

@@ -1,20 +1,16 @@
 import type { Demand, EndpointId, JobKey, PageKey } from '@berth/domain';
-import { EndpointJobs, type JobCounts } from './endpoint-jobs.js';
+import type { JobCounters } from '@berth/messaging';
+import { CountLedger } from './count-ledger.js';
+import { EndpointJobs, type LiveCounts } from './endpoint-jobs.js';
 import { ExpiryWheel } from './expiry-wheel.js';
 import { isLive, type JobSighting } from './job-sighting.js';
 import type { QueuePlace } from './queue-order.js';
 
 export type { JobSighting } from './job-sighting.js';
 
-const NONE: JobCounts = {
-  completed: 0,
-  failed: 0,
-  cancelled: 0,
-  timedOut: 0,
-  retried: 0,
-  inQueue: 0,
-  inProgress: 0,
-};
+export interface JobCounts extends JobCounters, LiveCounts {}
+
+const NONE: LiveCounts = { inQueue: 0, inProgress: 0 };
 
 /** Expired jobs that maintenance has not collected yet; beyond it the oldest are left to the agents' own clocks. */
 const EXPIRED_MAX = 100_000;
@@ -23,7 +19,8 @@ const EXPIRED_MAX = 100_000;
 const EXPIRED_STALE_MS = 10 * 60_000;
 
 /**
- * What this router has seen of all jobs: in memory, milliseconds behind the truth, rebuilt from the feed at each start.
+ * What this router has seen of all jobs: in memory, milliseconds behind the truth, rebuilt at each start from the feed
+ * and the last checkpoint of the counters.
  * It informs and it tells maintenance where to look; nothing is decided by it.
  */
 export class JobView {
@@ -31,12 +28,19 @@ export class JobView {
   readonly #wheel = new ExpiryWheel<JobKey>();
   readonly #changed = new Set<EndpointId>();
   #expired: JobSighting[] = [];
+  readonly ledger = new CountLedger();
+
+  /** As `apply`, but what was told before, of a job that has gone since, does not bring it back. */
+  applyEvent(sighting: JobSighting): void {
+    if (!this.ledger.isOld(sighting) || this.find(sighting) !== undefined) this.apply(sighting);
+  }
 
   /** Of two sightings of one job the newer version counts, in whatever order they come. */
   apply(sighting: JobSighting): void {
     const { endpointId, jobId, expiresAtMs } = sighting;
     const before = this.find(sighting);
     if (!this.#endpointOf(endpointId).apply(sighting)) return;
+    this.ledger.count(before, sighting);
     if (before?.expiresAtMs !== expiresAtMs) this.#wheel.add({ endpointId, jobId }, expiresAtMs);
     this.#changed.add(endpointId);
   }
@@ -77,7 +81,7 @@ export class JobView {
   }
 
   counts(endpointId: EndpointId): JobCounts {
-    return this.#endpoints.get(endpointId)?.counts() ?? NONE;
+    return { ...this.ledger.of(endpointId), ...(this.#endpoints.get(endpointId)?.counts() ?? NONE) };
   }
 
   demand(endpointId: EndpointId, nowMs: number): Demand {
@@ -139,7 +143,7 @@ export class JobView {
   }
 
   /** Jobs that wait or run, for metrics. */
-  totals(): Pick<JobCounts, 'inQueue' | 'inProgress'> {
+  totals(): LiveCounts {
     const totals = { inQueue: 0, inProgress: 0 };
     for (const jobs of this.#endpoints.values()) {
       const { inQueue, inProgress } = jobs.counts();
@@ -152,6 +156,7 @@ export class JobView {
   /** The whole endpoint is gone, its counters too. */
   forgetEndpoint(endpointId: EndpointId): void {
     this.#endpoints.delete(endpointId);
+    this.ledger.forget(endpointId);
     this.#changed.add(endpointId);
   }
 

@@ -36,6 +36,7 @@ const job = (more: Partial<Job> = {}): Job => ({
   input: { kind: 'inline', json: encodeJson({}) },
   extras: encodeJson({}),
   sealedExtras: null,
+  milestones: [],
   reservation: null,
   webhook: null,
   output: null,

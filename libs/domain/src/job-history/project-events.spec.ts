@@ -25,6 +25,7 @@ const QUEUED: Job = {
   input: { kind: 'inline', json: encodeJson({ secret: 1 }) },
   extras: encodeJson({}),
   sealedExtras: null,
+  milestones: [],
   reservation: null,
   webhook: null,
   output: null,

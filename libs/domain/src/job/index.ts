@@ -12,6 +12,7 @@ export {
 export { JOB_STATES, JOB_TRANSITIONS, canMove, isEnded, type JobState } from './job-state.js';
 export { jobTimes, type JobTimes } from './job-times.js';
 export { jobKeyOf, type AttemptRecord, type CurrentAttempt, type Job, type JobReservation } from './job.js';
+export { isEnd, milestonesBehind, requeuesOf, type Milestone } from './milestones.js';
 export {
   BLOB_PART_BYTES,
   CHUNK_MAX_BYTES,

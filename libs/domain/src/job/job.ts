@@ -1,6 +1,7 @@
 import type { AccountId, EndpointId, HostId, JobId, JobKey, WorkerId } from '../ids.js';
 import type { RawJson } from '../json/index.js';
 import type { JobState } from './job-state.js';
+import type { Milestone } from './milestones.js';
 import type { Payload } from './payload.js';
 
 /** One attempt that is over, as the job's history keeps it. */
@@ -78,6 +79,8 @@ export interface Job {
   readonly chunks: number;
   /** Attempts that are over, oldest first. */
   readonly history: readonly AttemptRecord[];
+  /** Earlier versions that count, oldest first, so that whoever has missed them counts them all the same. */
+  readonly milestones: readonly Milestone[];
   /** Null: it came without an idempotency key. */
   readonly reservation: JobReservation | null;
   /** W3C trace context of the submitting request, or null. */

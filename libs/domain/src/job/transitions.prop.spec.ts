@@ -36,6 +36,7 @@ const queued: Job = {
   input: { kind: 'inline', json: encodeJson({}) },
   extras: encodeJson({}),
   sealedExtras: null,
+  milestones: [],
   reservation: null,
   webhook: null,
   output: null,

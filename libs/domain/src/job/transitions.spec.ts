@@ -81,6 +81,7 @@ function jobIn(state: JobState, fields: Partial<Job> = {}): Job {
     input: inline({}),
     extras: encodeJson({}),
     sealedExtras: null,
+    milestones: [],
     reservation: null,
     webhook: null,
     output: state === 'COMPLETED' ? inline('done') : null,

@@ -29,9 +29,22 @@ const isGone = ({ err_code: code, description }: ApiError): boolean =>
  *
  * @throws PlatformError `service-unavailable` when no answer comes
  */
-export async function purgeSubject(broker: Broker, stream: string, filter: string): Promise<number> {
-  const question = JSON.stringify({ filter });
-  const { error, purged } = await broker.ask<Answer>(`$JS.API.STREAM.PURGE.${stream}`, question);
-  if (error !== undefined) throw unexpectedAnswer(`purge ${filter}`, error);
+export const purgeSubject = (broker: Broker, stream: string, filter: string): Promise<number> =>
+  purge(broker, stream, { filter });
+
+/** As `purgeSubject`, but only what lies before a sequence. */
+export const purgeBefore = (
+  broker: Broker,
+  stream: string,
+  { filter, sequence }: { readonly filter: string; readonly sequence: number },
+): Promise<number> => purge(broker, stream, { filter, seq: sequence });
+
+async function purge(
+  broker: Broker,
+  stream: string,
+  what: { readonly filter: string; readonly seq?: number },
+): Promise<number> {
+  const { error, purged } = await broker.ask<Answer>(`$JS.API.STREAM.PURGE.${stream}`, JSON.stringify(what));
+  if (error !== undefined) throw unexpectedAnswer(`purge ${what.filter}`, error);
   return purged ?? 0;
 }

@@ -1,4 +1,4 @@
-import type { AttemptRecord, Job } from '@berth/domain';
+import type { AttemptRecord, Job, Milestone } from '@berth/domain';
 
 const VERSION = 1;
 
@@ -6,7 +6,11 @@ const VERSION = 1;
  * The record as it lies in the stream: the job's own members under their own names, each JSON text of a payload as one
  * JSON string, so that it comes back byte for byte. Members are only added; a reader sets what an older record lacks.
  */
-type JobRecordV1 = Job & { readonly v: typeof VERSION };
+type JobRecordV1 = Omit<Job, 'milestones'> & {
+  readonly v: typeof VERSION;
+  /** Most jobs have none. */
+  readonly milestones?: readonly Milestone[] | undefined;
+};
 
 /** What records of this version lacked at first. */
 const ADDED = { sealedExtras: null, reservation: null } as const satisfies Partial<Job>;
@@ -40,6 +44,7 @@ export function encodeJobRecord(job: Job): string {
     error: job.error,
     chunks: job.chunks,
     history: job.history,
+    milestones: job.milestones.length === 0 ? undefined : job.milestones,
     traceparent: job.traceparent,
     reservation: job.reservation,
     mutation: job.mutation,
@@ -49,8 +54,8 @@ export function encodeJobRecord(job: Job): string {
 
 /** @throws Error when the record was written in a form that this process does not know */
 export function decodeJobRecord(text: string): Job {
-  const { v, ...job } = JSON.parse(text) as JobRecordV1;
+  const { v, milestones = [], ...job } = JSON.parse(text) as JobRecordV1;
   // The literal type says what we write, not what a newer process may have written.
   if ((v as number) !== VERSION) throw new Error(`job record of version ${String(v)}: this process reads ${VERSION}`);
-  return { ...ADDED, ...job, history: job.history.map((attempt) => ({ ...ADDED_TO_ATTEMPT, ...attempt })) };
+  return { ...ADDED, ...job, milestones, history: job.history.map((attempt) => ({ ...ADDED_TO_ATTEMPT, ...attempt })) };
 }

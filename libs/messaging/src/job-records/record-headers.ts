@@ -1,4 +1,4 @@
-import type { Job } from '@berth/domain';
+import type { Job, JobState, Milestone } from '@berth/domain';
 
 /** What a reader of headers alone learns of a record. Instants are Unix milliseconds; an absent header means null. */
 export const RECORD_HEADERS = {
@@ -16,6 +16,7 @@ export const RECORD_HEADERS = {
   token: 'Berth-Token',
   charged: 'Berth-Charged',
   webhook: 'Berth-Webhook',
+  milestones: 'Berth-Milestones',
 } as const;
 
 export function recordHeaders(job: Job): Record<string, string> {
@@ -29,6 +30,7 @@ export function recordHeaders(job: Job): Record<string, string> {
     [RECORD_HEADERS.expiresAt]: `${job.expiresAtMs}`,
     [RECORD_HEADERS.charged]: `${job.charged}`,
   };
+  if (job.milestones.length > 0) values[RECORD_HEADERS.milestones] = job.milestones.map(milestoneText).join(' ');
   if (job.webhook !== null) values[RECORD_HEADERS.webhook] = '1';
   if (job.endedAtMs !== null) values[RECORD_HEADERS.endedAt] = `${job.endedAtMs}`;
   if (job.current !== null) {
@@ -39,3 +41,12 @@ export function recordHeaders(job: Job): Record<string, string> {
   }
   return values;
 }
+
+const milestoneText = ({ sequence, state, attempt }: Milestone): string => `${sequence}:${state}:${attempt}`;
+
+/** Reads the header of milestones. */
+export const milestonesFrom = (text: string): readonly Milestone[] =>
+  text.split(' ').map((each) => {
+    const [sequence, state, attempt] = each.split(':');
+    return { sequence: Number(sequence), state: state as JobState, attempt: Number(attempt) };
+  });

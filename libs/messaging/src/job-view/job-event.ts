@@ -1,7 +1,7 @@
-import { isPurged, type HostId, type JobKey, type JobState } from '@berth/domain';
+import { isPurged, type HostId, type JobKey, type JobState, type Milestone } from '@berth/domain';
 import { BROKER_HEADERS } from '../broker/headers.js';
 import type { TailMessage } from '../broker/tail-session.js';
-import { RECORD_HEADERS } from '../job-records/record-headers.js';
+import { RECORD_HEADERS, milestonesFrom } from '../job-records/record-headers.js';
 import { parseRecordSubject } from '../topology/subjects.js';
 
 interface JobEventBase extends JobKey {
@@ -32,6 +32,8 @@ export interface JobChanged extends JobEventBase {
   readonly hostId: HostId | null;
   /** Of the attempt that owns the job, or ended it; null while queued. */
   readonly token: string | null;
+  /** Earlier versions that count. Absent where there are none, which is most jobs: views hold many of these. */
+  readonly milestones?: readonly Milestone[];
 }
 
 /** The job is gone. What maintenance removes with its whole endpoint goes without an event. */
@@ -65,6 +67,7 @@ const sourceSequence = (source: string): number => Number(source.split(' ')[1] ?
 
 function describe(values: ReadonlyMap<string, string | undefined>): Omit<JobChanged, keyof JobEventBase> {
   const text = (name: string): string => values.get(name) ?? '';
+  const milestones = values.get(RECORD_HEADERS.milestones);
   const instant = (name: string): number | null => (values.has(name) ? Number(values.get(name)) : null);
   return {
     state: text(RECORD_HEADERS.state) as JobState,
@@ -81,5 +84,6 @@ function describe(values: ReadonlyMap<string, string | undefined>): Omit<JobChan
     deadlineAtMs: instant(RECORD_HEADERS.deadlineAt),
     hostId: values.has(RECORD_HEADERS.host) ? (text(RECORD_HEADERS.host) as HostId) : null,
     token: values.has(RECORD_HEADERS.token) ? text(RECORD_HEADERS.token) : null,
+    ...(milestones === undefined ? {} : { milestones: milestonesFrom(milestones) }),
   };
 }

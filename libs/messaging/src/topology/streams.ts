@@ -40,6 +40,7 @@ export const STORAGE_SHARES = {
   deliveries: 0.04,
   reservations: 0.03,
   buckets: 0.04,
+  checkpoints: 0.005,
 } as const;
 
 type StorageKind = keyof typeof STORAGE_SHARES;
@@ -53,6 +54,7 @@ const SHARDS_OF: Readonly<Record<StorageKind, number>> = {
   reservations: JOB_SHARDS,
   deliveries: DELIVERY_SHARDS,
   buckets: BUCKET_NAMES.length,
+  checkpoints: 1,
 };
 
 const maxBytesOf = (kind: StorageKind, { storageBytes }: Pick<TopologySize, 'storageBytes'>): number =>
@@ -192,6 +194,16 @@ const events = (size: TopologySize): Config => ({
   max_consumers: READERS_MAX,
 });
 
+/** Where routers begin, so it is synced though it is derived: what it replaces is removed when it is there. */
+const checkpoints = (size: TopologySize): Config => ({
+  ...common(size),
+  name: STREAMS.checkpoints,
+  subjects: [`${FAMILIES.checkpoints}.>`],
+  max_bytes: maxBytesOf('checkpoints', size),
+  max_msgs_per_subject: 1,
+  max_consumers: FEW_READERS_MAX,
+});
+
 /** Truth about what was told to whom. Large while pending, small once over. */
 const deliveries = (shard: number, size: TopologySize): Config => ({
   ...common(size),
@@ -232,6 +244,7 @@ export function streamConfigs(part: TopologyPart, size: TopologySize): readonly 
         ),
         ...numbered(JOB_SHARDS, (shard) => reservations(shard, size)),
         events(size),
+        checkpoints(size),
         ...numbered(DELIVERY_SHARDS, (shard) => deliveries(shard, size)),
       ];
     case 'snapshots':

@@ -15,6 +15,7 @@ export const FAMILIES = {
   chunks: 'out',
   blobs: 'blob',
   deliveries: 'hook',
+  checkpoints: 'check',
 } as const;
 
 export const STREAMS = {
@@ -26,6 +27,7 @@ export const STREAMS = {
   chunks: (jobId: JobId): string => chunkStream(jobShard(jobId)),
   blobs: (jobId: JobId): string => blobStream(jobShard(jobId)),
   events: 'EV',
+  checkpoints: 'CHECKPOINT',
   deliveries: (jobId: JobId): string => deliveryStream(deliveryShard(jobId)),
 } as const;
 
@@ -93,6 +95,15 @@ export const deliveryFilter = (key: JobKey): string => `${deliveryHead(key)}.*`;
 
 const deliveryHead = ({ endpointId, jobId }: JobKey): string =>
   `${FAMILIES.deliveries}.${deliveryShard(jobId)}.${subjectToken(endpointId)}.${subjectToken(jobId)}`;
+
+/** What names the checkpoint that counts. */
+export const CHECKPOINT_SUBJECT = `${FAMILIES.checkpoints}.head`;
+
+/** Every part of every checkpoint. */
+export const CHECKPOINT_PARTS = `${FAMILIES.checkpoints}.part.>`;
+
+export const checkpointPartSubject = (id: string, part: number): string =>
+  `${FAMILIES.checkpoints}.part.${subjectToken(id)}.${part}`;
 
 /** Reads `job.S.{endpoint}.{job}`; null for any other subject. */
 export function parseRecordSubject(subject: string): JobKey | null {

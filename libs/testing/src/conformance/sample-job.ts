@@ -30,6 +30,7 @@ export const sampleJob = (key: JobKey, changes: Partial<Job> = {}): Job => ({
   input: { kind: 'inline', json: '{"prompt":"hello"}' as RawJson },
   extras: '{}' as RawJson,
   sealedExtras: null,
+  milestones: [],
   reservation: null,
   webhook: null,
   output: null,

@@ -94,6 +94,7 @@ const router = (shards: ShardCounts): RolePermissions => {
       'blob.>',
       'idem.>',
       'hook.>',
+      'check.>',
       // A chunk rings by hand: the broker tells of records only.
       'jobn.>',
       DEMAND_SUBJECTS,
@@ -118,6 +119,7 @@ const jobStreamNames = (shards: ShardCounts): string[] => [
   ...['JOBS', 'OUT', 'BLOB', 'IDEM'].flatMap((family) => numbered(family, shards.jobs)),
   ...['QUEUE', 'LEASE', 'CURSOR', 'WEBHOOKS'].flatMap((family) => numbered(family, shards.queues)),
   'EV',
+  'CHECKPOINT',
 ];
 
 const numbered = (family: string, count: number): string[] =>
