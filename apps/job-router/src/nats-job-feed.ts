@@ -25,6 +25,7 @@ export class NatsJobFeed implements JobFeed {
   #feed: JobViewFeed | undefined;
   #begun: Promise<void> | undefined;
   #listener: JobFeedListener | undefined;
+  #toldCount = 0;
 
   constructor(options: NatsJobFeedOptions) {
     this.#options = options;
@@ -37,6 +38,11 @@ export class NatsJobFeed implements JobFeed {
 
   get evSequence(): number {
     return this.#feed?.evSequence ?? 0;
+  }
+
+  /** Versions of records told so far, by events and as records: it grows while the view is on its way. */
+  get toldCount(): number {
+    return this.#toldCount;
   }
 
   follow(listener: JobFeedListener): void {
@@ -99,6 +105,7 @@ export class NatsJobFeed implements JobFeed {
   }
 
   #tell(event: JobEvent): void {
+    this.#toldCount += 1;
     const isRecord = event.evSequence === null;
     if (event.state !== 'removed') this.#listener?.changed(event, isRecord ? 'record' : 'event');
     else if (event.reason === 'purged') this.#listener?.purged(event);

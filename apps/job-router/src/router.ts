@@ -197,22 +197,18 @@ async function openStores(
 }
 
 function watchStores(readiness: Readiness, broker: Broker, { jobs, snapshots }: Stores): void {
-  const isTrue = (condition: () => boolean, otherwise: string) => async (): Promise<void> => {
-    if (!condition()) throw new Error(otherwise);
-  };
   // The last stream that is made and the one that all others feed.
   readiness.add('topology', async () => {
     await broker.manager.streams.info(STREAMS.events);
   });
-  readiness.add(
-    'directory',
-    isTrue(() => snapshots.isLoaded, 'the snapshots of the control plane are not loaded yet'),
-  );
+  readiness.add('directory', async () => {
+    if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
+  });
   readiness.addDegradation(() => jobs.refusing);
-  readiness.add(
-    'view',
-    isTrue(() => jobs.feed.isWhole, 'the view of jobs has not caught up'),
-  );
+  readiness.add('view', async () => {
+    const { isWhole, toldCount } = jobs.feed;
+    if (!isWhole) throw new Error(`the view of jobs has not caught up: ${toldCount} versions so far`);
+  });
 }
 
 function startWork({ nest }: HttpApp, onStop: RouterEnvironment['onStop']): void {

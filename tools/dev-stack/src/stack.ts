@@ -127,7 +127,7 @@ export class Stack {
   async #startServices(): Promise<void> {
     const apps: readonly AppName[] = ['management-api', 'job-router', 'controllers'];
     await Promise.all(apps.map((app) => this.#startApp(app)));
-    await Promise.all(apps.map((app) => waitUntilReady(this.#operationsUrl(app))));
+    await Promise.all(apps.map((app) => this.#waitUntilReady(app)));
   }
 
   /** The first start of a home joins a new host; later ones find its identity on disk. */
@@ -136,8 +136,13 @@ export class Stack {
     const host = await ensureHost(this.client, baseUrl(ports), join(this.#facts.config.home, 'agent'));
     this.#hostToken = host.token;
     await this.#startApp('worker-agent');
-    await waitUntilReady(this.#operationsUrl('worker-agent'));
+    await this.#waitUntilReady('worker-agent');
     await waitForHost(this.client, baseUrl(ports), host.hostId);
+  }
+
+  #waitUntilReady(app: AppName): Promise<void> {
+    const { progress } = this.#options;
+    return waitUntilReady(this.#operationsUrl(app), { say: (line) => progress.line(`${app} ${line}`) });
   }
 
   async #startApp(app: AppName): Promise<void> {

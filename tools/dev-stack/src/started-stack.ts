@@ -1,11 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { makeTempFolder, parentWatch, pollUntil, type TempFolder } from '@berth/servers';
+import { systemClock } from '@berth/lifecycle';
+import { DeadlineError, makeTempFolder, parentWatch, pollUntil, type TempFolder } from '@berth/servers';
 import type { DevFile, ProcessName } from './dev-file.js';
 
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
-const READY_DEADLINE_MS = 90_000;
+/** A little more than what the launcher itself gives each of its processes. */
+const READY_DEADLINE_MS = 11 * 60_000;
+const SILENCE_MAX_MS = 90_000;
 const STOP_DEADLINE_MS = 45_000;
 
 /** A whole stack of its own, started the way `npm start` starts it. */
@@ -94,9 +97,15 @@ export class StartedStack {
   }
 
   async #waitUntilReady(): Promise<void> {
+    let heardAtMs = systemClock.monotonicMs();
+    let heard = 0;
     await pollUntil(
       () => {
         if (this.#hasEnded()) throw new Error(`the launcher ended:\n${this.#output}`);
+        const nowMs = systemClock.monotonicMs();
+        if (this.#output.length > heard) heardAtMs = nowMs;
+        heard = this.#output.length;
+        if (nowMs - heardAtMs >= SILENCE_MAX_MS) throw new DeadlineError(`the launcher says no more:\n${this.#output}`);
         return Promise.resolve(this.#hasDevFile() ? true : undefined);
       },
       { what: 'a ready stack', deadlineMs: READY_DEADLINE_MS },
