@@ -9,7 +9,7 @@ export const CHECKPOINT_INTERVAL_MS = 60_000;
 /** Events lag behind their records by far less. */
 export const SETTLE_MS = 2_000;
 /** A router stops when it has answered its last request. */
-export const SETTLE_AT_STOP_MS = 100;
+const SETTLE_AT_STOP_MS = 100;
 
 export interface CheckpointWriterOptions {
   readonly ledger: CountLedger;

@@ -9,7 +9,7 @@ import { readJobEvent, type JobEvent } from './job-event.js';
 export interface JobViewFeedOptions {
   readonly broker: Broker;
   readonly clock: Clock;
-  /** Where to go on in `EV`: what was kept with a snapshot of the view; `next` begins with the records alone. */
+  /** Where to go on in `EV`: the place of a checkpoint; `next` begins with the records alone. */
   readonly from: 'next' | { readonly evSequence: number };
   readonly onEvent: (event: JobEvent) => void;
   /** Every record that exists has been told since the feed, or the connection, was last new. */
@@ -68,7 +68,7 @@ export class JobViewFeed {
     });
   }
 
-  /** Place in `EV` up to which everything has been told; to be kept with a snapshot of the view. */
+  /** Place in `EV` up to which everything has been told; to be kept with a checkpoint. */
   get evSequence(): number {
     return this.#tail.lastSequence;
   }
