@@ -21,7 +21,7 @@ import {
 import type { Logger } from '@berth/telemetry';
 import type { Doorbell } from './agent-gateway/dispatcher/doorbell.port.js';
 import { boundedBlobs, boundedChunks } from './bounded-payloads.js';
-import type { JobNotices, JobWatch } from './jobs/job-notices.port.js';
+import type { JobNews, JobNotices, JobWatch } from './jobs/job-notices.port.js';
 import type { SharedCursors } from './job-stream/shared-cursors.port.js';
 import type { LeaseOutlook, StoreSurvey as Survey } from './job-maintenance/maintenance.port.js';
 import { NatsJobFeed } from './nats-job-feed.js';
@@ -120,8 +120,8 @@ class NatsNotices implements JobNotices, Doorbell {
     this.#notifications = notifications;
   }
 
-  watch(key: JobKey): JobWatch {
-    return this.#notifications.watch(key);
+  watch(key: JobKey, news?: JobNews): JobWatch {
+    return this.#notifications.watch(key, news);
   }
 
   ring(key: JobKey): void {

@@ -66,7 +66,7 @@ export { JobViewFeed, type JobViewFeedOptions } from './job-view/job-view-feed.j
 export { JetStreamLeases } from './leases/jetstream-leases.js';
 export { LeaseWatch, type LeaseWatchOptions, type WatchedLease } from './leases/lease-watch.js';
 export { StoreSurvey, type JobAttachment } from './maintenance/store-survey.js';
-export { JobNotifications, type JobWatch } from './notifications/job-notifications.js';
+export { JobNotifications, type JobNews, type JobWatch } from './notifications/job-notifications.js';
 export { JetStreamReaderCursors } from './reader-cursors/jetstream-reader-cursors.js';
 export { plainCodec, type SnapshotCodec } from './snapshots/snapshot-codec.js';
 export {

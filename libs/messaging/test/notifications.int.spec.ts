@@ -40,6 +40,27 @@ describe('notifications of a job', () => {
     watch.dispose();
   });
 
+  test.each([
+    ['its end', { state: 'FAILED' } as const],
+    ['its purge', { expiresAtMs: 0 }],
+  ])('a watch of the end hears of %s, and of nothing before', async (_what, end) => {
+    const key = freshKey();
+    const clock = new ManualClock();
+    const records = new JetStreamJobRecords(broker);
+    const notifications = new JobNotifications(broker, clock);
+    const watch = notifications.watch(key, 'end');
+    const created = await records.create(sampleJob(key), LIFE_MS);
+    notifications.ring(key);
+    await broker.connection.flush();
+    const early = watch.wait(1_000);
+    await clock.advance(1_000);
+    expect(await early).toBe(false);
+    const late = watch.wait(1_000);
+    await records.replace(sampleJob(key, end), created.kind === 'written' ? created.sequence : 0, LIFE_MS);
+    expect(await late).toBe(true);
+    watch.dispose();
+  });
+
   test('other jobs, an abort and a disposal end no wait as if the job had changed', async () => {
     const key = freshKey();
     const clock = new ManualClock();

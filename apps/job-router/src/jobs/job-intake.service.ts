@@ -60,7 +60,7 @@ export class JobIntake {
     const keyOf = (jobId: JobId): JobKey => ({ endpointId: incoming.endpoint.id, jobId });
     try {
       const id = await this.#accept(incoming, wait.ms, (made) => {
-        held.watch = this.#options.reader.watch(keyOf(made));
+        held.watch = this.#options.reader.watch(keyOf(made), 'end');
       });
       return await this.#answerOf(keyOf(id), held.watch, wait);
     } finally {

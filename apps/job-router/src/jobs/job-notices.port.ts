@@ -7,10 +7,13 @@ export interface JobWatch {
   dispose(): void;
 }
 
+/** `any`: its record was written, or a chunk came. `end`: it has ended or was purged. */
+export type JobNews = 'any' | 'end';
+
 /** Tells that something about a job changed. A hint: notices may be lost, so readers also look on a timer. */
 export abstract class JobNotices {
-  /** To be called before the job is written or read, so that nothing in between is missed. */
-  abstract watch(key: JobKey): JobWatch;
+  /** To be called before the job is written or read, so that nothing in between is missed. Default: `any` news. */
+  abstract watch(key: JobKey, news?: JobNews): JobWatch;
   /** Tells every router's watchers that a job has a new stream chunk; of its record the broker tells them itself. */
   abstract ring(key: JobKey): void;
 }

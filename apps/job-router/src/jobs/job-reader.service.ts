@@ -5,7 +5,7 @@ import { patiently } from '../patiently.js';
 import type { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
 import type { Wait } from '../wait.js';
 import { statusBody } from './job-body.js';
-import type { JobNotices, JobWatch } from './job-notices.port.js';
+import type { JobNews, JobNotices, JobWatch } from './job-notices.port.js';
 
 /** Callers held at one time in this router; each costs a subscription and a timer. */
 const WAITS_MAX = 20_000;
@@ -54,7 +54,7 @@ export class JobReader {
   }
 
   /** To be disposed once. @throws PlatformError `service-unavailable` when too many are held already */
-  watch(key: JobKey): JobWatch {
+  watch(key: JobKey, news: JobNews = 'any'): JobWatch {
     if (this.#waits >= WAITS_MAX) {
       throw new PlatformError(
         'service-unavailable',
@@ -64,7 +64,7 @@ export class JobReader {
         },
       );
     }
-    const watch = this.#notices.watch(key);
+    const watch = this.#notices.watch(key, news);
     this.#waits += 1;
     return {
       wait: (timeoutMs, signal) => {
@@ -84,7 +84,8 @@ export class JobReader {
   }
 
   /**
-   * Waits until the job has ended, the wait is over, or the caller has gone; returns the job as it is then.
+   * Waits until the job has ended, the wait is over, or the caller has gone; returns the job as it is then. News of the
+   * `end` are enough.
    *
    * @throws PlatformError `job-not-found` as soon as the job is purged or its life is over; `service-unavailable`
    */

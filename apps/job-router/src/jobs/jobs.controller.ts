@@ -105,7 +105,7 @@ export class JobsController {
     await this.authorize(caller, params, 'jobs:read');
     const key = jobKeyFrom(params.endpointId, params.jobId);
     const wait = parseWait(query.wait, WAIT_DEFAULT_MS, reply);
-    const watch = this.reader.watch(key);
+    const watch = this.reader.watch(key, 'end');
     try {
       return await this.reader.statusBody(await this.reader.awaitEnd(key, watch, wait));
     } finally {

@@ -1,17 +1,22 @@
-import type { EndpointId, JobKey } from '@berth/domain';
+import { isEnded, isPurged, type EndpointId, type JobKey, type JobState } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../broker/broker.js';
+import { RECORD_HEADERS } from '../job-records/record-headers.js';
 import { recordNoticeSubject, ticketNoticeFilter } from '../topology/subjects.js';
 
 /** What a caller holds that waits for one job. */
 export interface JobWatch {
   /**
-   * Resolves true when the record was written since the watch began or last said so, false after `timeoutMs` or when
+   * Resolves true when there was such news since the watch began or last said so, false after `timeoutMs` or when
    * `signal` aborts. One waiter at a time.
    */
   wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   dispose(): void;
 }
+
+/** `any`: the record was written, or somebody rang. `end`: it was written for a job that has ended or was purged. */
+export type JobNews = 'any' | 'end';
 
 /**
  * Hints that something was written: the broker repeats the headers of records and tickets on plain subjects. They may
@@ -27,8 +32,18 @@ export class JobNotifications {
   }
 
   /** To be called before the job is written or read: what happens in between is then not missed. */
-  watch(key: JobKey): JobWatch {
-    return new SubjectWatch(this.#broker, this.#clock, recordNoticeSubject(key));
+  watch(key: JobKey, news: JobNews = 'any'): JobWatch {
+    const subscribe = (onNews: () => void): (() => void) => {
+      const subscription = this.#broker.connection.subscribe(recordNoticeSubject(key), {
+        callback: (error, notice) => {
+          if (error === null && (news === 'any' || isOfAnEnd(notice))) onNews();
+        },
+      });
+      return () => {
+        subscription.unsubscribe();
+      };
+    };
+    return new NoticeWatch(this.#clock, subscribe);
   }
 
   /** Rings every watch of the job, wherever it is: for what the broker does not tell by itself, such as stream chunks. */
@@ -50,22 +65,24 @@ export class JobNotifications {
   }
 }
 
-class SubjectWatch implements JobWatch {
+function isOfAnEnd({ headers }: Msg): boolean {
+  const state = headers?.get(RECORD_HEADERS.state) as JobState | '' | undefined;
+  if (headers === undefined || state === undefined || state === '') return false;
+  return isEnded(state) || isPurged({ expiresAtMs: Number(headers.get(RECORD_HEADERS.expiresAt)) });
+}
+
+class NoticeWatch implements JobWatch {
   readonly #clock: Clock;
   readonly #unsubscribe: () => void;
   #hasRung = false;
   #wake: AbortController | undefined;
 
-  constructor(broker: Broker, clock: Clock, subject: string) {
+  /** @param subscribe begins to hear the news, and returns what ends it */
+  constructor(clock: Clock, subscribe: (onNews: () => void) => () => void) {
     this.#clock = clock;
-    const subscription = broker.connection.subscribe(subject, {
-      callback: (error) => {
-        if (error === null) this.#ring();
-      },
+    this.#unsubscribe = subscribe(() => {
+      this.#ring();
     });
-    this.#unsubscribe = () => {
-      subscription.unsubscribe();
-    };
   }
 
   async wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
