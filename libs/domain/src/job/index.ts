@@ -11,8 +11,15 @@ export {
 } from './expiry.js';
 export { JOB_STATES, JOB_TRANSITIONS, canMove, isEnded, type JobState } from './job-state.js';
 export { jobTimes, type JobTimes } from './job-times.js';
-export { jobKeyOf, type AttemptRecord, type CurrentAttempt, type Job, type JobReservation } from './job.js';
-export { isEnd, milestonesBehind, requeuesOf, type Milestone } from './milestones.js';
+export {
+  jobKeyOf,
+  type AttemptRecord,
+  type CurrentAttempt,
+  type Job,
+  type JobReservation,
+  type Milestone,
+} from './job.js';
+export { isEnd, milestonesBehind, requeuesOf } from './milestones.js';
 export {
   BLOB_PART_BYTES,
   CHUNK_MAX_BYTES,

@@ -1,7 +1,6 @@
 import type { AccountId, EndpointId, HostId, JobId, JobKey, WorkerId } from '../ids.js';
 import type { RawJson } from '../json/index.js';
 import type { JobState } from './job-state.js';
-import type { Milestone } from './milestones.js';
 import type { Payload } from './payload.js';
 
 /** One attempt that is over, as the job's history keeps it. */
@@ -36,6 +35,14 @@ export interface JobReservation {
   readonly name: string;
   /** 0-based; 0 where the request is one job. */
   readonly item: number;
+}
+
+/** A version of a job's record that counts: an end, or a requeue, which is `IN_QUEUE` with a larger attempt. */
+export interface Milestone {
+  /** The version's. */
+  readonly sequence: number;
+  readonly state: JobState;
+  readonly attempt: number;
 }
 
 /**

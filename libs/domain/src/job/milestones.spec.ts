@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Job } from './job.js';
-import { isEnd, milestonesBehind, requeuesOf, type Milestone } from './milestones.js';
+import type { Job, Milestone } from './job.js';
+import { isEnd, milestonesBehind, requeuesOf } from './milestones.js';
 
 const version = (state: Job['state'], attempt: number, milestones: readonly Milestone[] = []): Job =>
   ({ state, attempt, milestones }) as Job;

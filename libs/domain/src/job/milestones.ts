@@ -1,13 +1,5 @@
-import { isEnded, type JobState } from './job-state.js';
-import type { Job } from './job.js';
-
-/** A version of a job's record that counts: an end, or a requeue, which is `IN_QUEUE` with a larger attempt. */
-export interface Milestone {
-  /** The version's. */
-  readonly sequence: number;
-  readonly state: JobState;
-  readonly attempt: number;
-}
+import { isEnded } from './job-state.js';
+import type { Job, Milestone } from './job.js';
 
 type Version = Pick<Job, 'state' | 'attempt'> & { readonly milestones?: readonly Milestone[] | undefined };
 
