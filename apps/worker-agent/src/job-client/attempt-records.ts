@@ -64,9 +64,9 @@ export class AttemptRecords {
     return this.#journal.hasRoom;
   }
 
-  /** Before the worker hears of the job. @throws JournalFullError */
+  /** Before the worker hears of the job. A machine that dies takes the worker along. @throws JournalFullError */
   async putAttempt(attempt: HeldAttempt): Promise<void> {
-    await this.#journal.put(this.#attemptEntries(attempt));
+    await this.#journal.put(this.#attemptEntries(attempt), 'process');
     attempt.isRecorded = true;
   }
 

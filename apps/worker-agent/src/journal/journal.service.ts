@@ -3,7 +3,7 @@ import type { Random } from '@berth/lifecycle';
 import type { Change } from './frame.js';
 import { JournalFullError } from './journal-error.js';
 import { LiveRecords, sizeOf, type LiveRecord } from './live-records.js';
-import { SegmentLog, type ReplayedSegment } from './segment-log.js';
+import { SegmentLog, type Outlives, type ReplayedSegment } from './segment-log.js';
 import { SideFiles } from './side-files.js';
 import type { WorkerRecords } from './worker-records.port.js';
 
@@ -43,7 +43,7 @@ interface Stored {
 
 /**
  * What this agent must not forget: the workers it started, the attempts it handed out, results and chunks that the
- * router has not acknowledged. A promise resolves once the change is on the disk.
+ * router has not acknowledged.
  */
 export class JournalService {
   readonly #options: JournalOptions;
@@ -91,24 +91,30 @@ export class JournalService {
   }
 
   /**
-   * Adds or replaces all entries or none. Calls take effect in their order; one with a large body, when that is written.
+   * Adds or replaces all entries or none, and resolves once they outlive what is asked. Calls take effect in their order;
+   * one with a large body, when that is written.
    * @throws JournalFullError
    */
-  async put(entries: readonly JournalEntry[]): Promise<void> {
+  async put(entries: readonly JournalEntry[], outlives: Outlives = 'machine'): Promise<void> {
     const files = new Map<JournalEntry, string>();
     try {
       for (const entry of entries) if (isLarge(entry)) files.set(entry, await this.#writeBody(entry));
-      await this.#commit(entries.map((entry) => toChange(entry, files.get(entry) ?? null)));
+      const changes = entries.map((entry) => toChange(entry, files.get(entry) ?? null));
+      await this.#commit(changes, outlives);
     } catch (error) {
       await this.#dropFiles([...files.values()]);
       throw error instanceof JournalFullError ? error : new JournalFullError('the journal could not be written', error);
     }
   }
 
-  /** Removes all keys or none; absent ones are success. */
+  /** Removes all keys or none; absent ones are success. After a crash of the machine they may be there again, whole. */
   async remove(keys: readonly string[]): Promise<void> {
     const present = keys.filter((key) => this.#live.get(key) !== undefined || this.#pending.has(key));
-    if (present.length > 0) await this.#commit(present.map((key) => ({ kind: 'remove', key })));
+    if (present.length === 0) return;
+    // A record must not come back without its file.
+    const mayHaveFile = present.some((key) => this.#pending.has(key) || this.#live.get(key)?.file !== null);
+    const changes = present.map((key) => ({ kind: 'remove', key }) as const);
+    await this.#commit(changes, mayHaveFile ? 'machine' : 'process');
   }
 
   /** Live records whose key starts with `prefix`, by key. */
@@ -146,14 +152,14 @@ export class JournalService {
     return this.#files.write(this.#options.random.id(20), bytes);
   }
 
-  async #commit(changes: readonly Change[]): Promise<void> {
+  async #commit(changes: readonly Change[], outlives: Outlives): Promise<void> {
     const growth = changes.reduce((sum, change) => sum + (change.kind === 'put' ? sizeOf(change) : 0), 0);
     if (growth > 0 && this.#live.bytes + growth > this.#bounds().logBytesMax) {
       throw new JournalFullError('no room left for records');
     }
     for (const { key } of changes) this.#pending.set(key, (this.#pending.get(key) ?? 0) + 1);
     try {
-      const segment = await this.#log.append(changes);
+      const segment = await this.#log.append(changes, outlives);
       await this.#dropFiles(this.#live.apply(changes, segment));
     } finally {
       for (const { key } of changes) this.#settle(key);
@@ -204,7 +210,7 @@ export class JournalService {
       return record === undefined ? [] : [{ kind: 'put', key, value: record.value, file: record.file }];
     });
     if (changes.length === 0) return;
-    const segment = await this.#log.append(changes);
+    const segment = await this.#log.append(changes, 'machine');
     this.#live.apply(changes, segment);
   }
 }

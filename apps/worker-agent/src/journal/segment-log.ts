@@ -16,8 +16,12 @@ export interface ReplayedSegment extends Replay {
   readonly tornBytes: number;
 }
 
+/** What a commit outlives once its promise resolves: a crash of this process, or one of the whole machine. */
+export type Outlives = 'process' | 'machine';
+
 interface Waiting {
   readonly frame: Buffer;
+  readonly outlives: Outlives;
   readonly resolve: (segment: number) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -63,11 +67,11 @@ export class SegmentLog {
     return this.#sealed.reduce((sum, { bytes }) => sum + bytes, this.#active?.bytes ?? 0);
   }
 
-  /** Resolves with the segment that holds the commit once it is on the disk, in the order of the calls. */
-  append(changes: readonly Change[]): Promise<number> {
+  /** Resolves with the segment that holds the commit once it is as safe as asked, in the order of the calls. */
+  append(changes: readonly Change[], outlives: Outlives): Promise<number> {
     if (this.#isClosed) return Promise.reject(new Error('the journal is closed'));
     const appended = new Promise<number>((resolve, reject) => {
-      this.#waiting.push({ frame: encodeFrame(changes), resolve, reject });
+      this.#waiting.push({ frame: encodeFrame(changes), outlives, resolve, reject });
     });
     this.#flushing ??= this.#flush();
     return appended;
@@ -105,7 +109,8 @@ export class SegmentLog {
       const batch = this.#waiting;
       this.#waiting = [];
       try {
-        const segment = await this.#write(Buffer.concat(batch.map(({ frame }) => frame)));
+        const mustSync = batch.some(({ outlives }) => outlives === 'machine');
+        const segment = await this.#write(Buffer.concat(batch.map(({ frame }) => frame)), mustSync);
         for (const { resolve } of batch) resolve(segment);
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -114,17 +119,19 @@ export class SegmentLog {
     this.#flushing = null;
   }
 
-  async #write(bytes: Buffer): Promise<number> {
+  async #write(bytes: Buffer, mustSync: boolean): Promise<number> {
     const active = (this.#active ??= await this.#openSegment());
+    const isFull = active.bytes + bytes.byteLength >= this.#segmentMaxBytes;
     try {
       await writeFully(active.file, bytes, active.bytes);
-      await active.file.datasync();
+      // What a later segment builds on must not be lost with an earlier one.
+      if (mustSync || isFull) await active.file.datasync();
     } catch (error) {
       await this.#giveUp(active);
       throw error;
     }
     active.bytes += bytes.byteLength;
-    if (active.bytes >= this.#segmentMaxBytes) await this.#seal();
+    if (isFull) await this.#seal();
     return active.segment;
   }
 
