@@ -141,7 +141,7 @@ describe('a store that is full', () => {
     // Without the guard the broker itself refuses in the end, in words that a caller may see.
     expect(await createUntilRefused(records)).toMatchObject({
       code: 'service-unavailable',
-      message: expect.stringContaining('The job store is full'),
+      message: expect.stringContaining('The store is full'),
       retryAfterSeconds: 10,
     });
     expect(errors).toEqual([]);

@@ -15,7 +15,8 @@ export interface StackFacts {
   readonly databaseUrl: string;
   readonly runtime: 'docker' | 'process';
   /** What the broker's streams may reserve on this disk. */
-  readonly storage: { readonly jobsBytes: number; readonly snapshotsBytes: number };
+  /** What the broker's files may take, jobs and snapshots together. */
+  readonly storageBytes: number;
 }
 
 export type AppEnvironment = Readonly<Record<string, string>>;
@@ -49,7 +50,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_BASE_URL: baseUrl(facts.ports),
     BERTH_RUN_URL: runUrl(facts.ports),
     BERTH_LB_DOMAIN: loadBalancerDomain(facts.ports),
-    BERTH_NATS_STORAGE_BYTES: String(facts.storage.snapshotsBytes),
+    BERTH_NATS_STORAGE_BYTES: String(facts.storageBytes),
     BERTH_SEED_API_KEY: facts.secrets.apiKey,
   }),
   controllers: (facts) => ({
@@ -59,7 +60,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
   'job-router': (facts) => ({
     ...natsSeed(facts, 'router'),
     BERTH_SECRET_KEY: facts.secrets.secretKey,
-    BERTH_NATS_STORAGE_BYTES: String(facts.storage.jobsBytes),
+    BERTH_NATS_STORAGE_BYTES: String(facts.storageBytes),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
     BERTH_HTTP_PORT: String(facts.ports.jobRouter),
     // Who tries webhooks here receives them on the same machine.

@@ -2,9 +2,8 @@ import { statfs } from 'node:fs/promises';
 import { ConfigError } from '@berth/lifecycle';
 
 const GIB = 1024 ** 3;
-const JOBS_LEAST_BYTES = GIB;
-const JOBS_MOST_BYTES = 16 * GIB;
-const SNAPSHOTS_BYTES = GIB / 4;
+const LEAST_BYTES = GIB;
+const MOST_BYTES = 16 * GIB;
 /** Of what is free: database, logs and images want their part. */
 const SHARE = 1 / 3;
 
@@ -13,13 +12,11 @@ const SHARE = 1 / 3;
  *
  * @throws ConfigError when the disk has too little left
  */
-export async function chooseStorage(
-  home: string,
-): Promise<{ readonly jobsBytes: number; readonly snapshotsBytes: number }> {
+export async function chooseStorage(home: string): Promise<number> {
   const disk = await statfs(home);
-  const jobsBytes = Math.floor(Math.min(JOBS_MOST_BYTES, disk.bavail * disk.bsize * SHARE));
-  if (jobsBytes < JOBS_LEAST_BYTES) {
+  const storageBytes = Math.floor(Math.min(MOST_BYTES, disk.bavail * disk.bsize * SHARE));
+  if (storageBytes < LEAST_BYTES) {
     throw new ConfigError([`BERTH_HOME: ${home} has too little room: 3 GiB free disk are needed.`]);
   }
-  return { jobsBytes, snapshotsBytes: SNAPSHOTS_BYTES };
+  return storageBytes;
 }

@@ -24,9 +24,9 @@ async function main(): Promise<void> {
   await claimHome(config.home);
   const ports = await choosePorts(config.ports, config.home);
   const secrets = await loadOrCreateSecrets(config.home);
-  const storage = await chooseStorage(config.home);
+  const storageBytes = await chooseStorage(config.home);
   const stack = new Stack({
-    facts: { config, ports, secrets, runtime, storage },
+    facts: { config, ports, secrets, runtime, storageBytes },
     repository: REPOSITORY,
     inherited: inheritedEnvironment(),
     progress,
