@@ -72,7 +72,8 @@ export const brokerUnavailable = (cause: unknown): PlatformError =>
 const FULL_RETRY_AFTER_SECONDS = 10;
 
 /** A stream has reached its limit and refuses new messages rather than drop old ones. */
-const STREAM_FULL = 'The store is full and takes nothing new; try again when jobs have ended or expired, or give it more room.';
+const STREAM_FULL =
+  'The store is full and takes nothing new; try again when jobs have ended or expired, or give it more room.';
 
 const SERVER_FULL = 'The broker has used up its storage and the job store takes nothing new; try again later.';
 
