@@ -22,8 +22,8 @@ const ROUNDS_MAX = 24;
 /**
  * The one way in which a job record changes: from what this process wrote last, or the latest read, decide, and write
  * over exactly that. A lost race reads and decides again; so does a decision against the change that rests on what is
- * remembered, since only what is read may be told (ADR 0027). An unknown outcome is read back: the record's mutation says whose write it is,
- * and while it is not ours the same compare-and-set is tried again, which cannot happen twice.
+ * remembered, since only what is read may be told (ADR 0027). An unknown outcome is read back: the record's mutation
+ * says whose write it is, and while it is not ours the same compare-and-set is tried again, which cannot happen twice.
  *
  * @throws PlatformError `service-unavailable` when the store does not answer, or when no round could settle it
  */
