@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import type { ConfigReader } from '@berth/lifecycle';
 import { SecretBox } from './secret-box.js';
 import { parseSecretKeys, type SecretKey } from './secret-key.js';
@@ -5,7 +6,7 @@ import { parseSecretKeys, type SecretKey } from './secret-key.js';
 const NAME = 'BERTH_SECRET_KEY';
 const HOW = 'make one with `openssl rand -base64 32`';
 /** Stands in after a problem was noted, so that one start names every problem; no process gets to use it. */
-const NO_KEY: SecretKey = { id: '', bytes: Buffer.alloc(0) };
+const NO_KEY: SecretKey = { id: '', key: createSecretKey(Buffer.alloc(1)) };
 
 /** The box that a process seals and opens with. Without a good key the reader notes how to make one. */
 export function readSecretBox(read: ConfigReader): SecretBox {

@@ -22,22 +22,23 @@ export class SecretBox {
   }
 
   seal(text: string, context: string): string {
-    const [key] = this.#keys as readonly [SecretKey];
+    const [{ id, key }] = this.#keys as readonly [SecretKey];
     // Not the injected Random: a test that repeated a nonce under one key would be a hole, not a repeatable test.
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, key.bytes, nonce, { authTagLength: TAG_BYTES });
+    const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(Buffer.from(context));
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return `v1.${key.id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+    return `v1.${id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
   }
 
   /** @throws SecretError `unreadable`, `unknown-key`, `not-genuine` */
   open(sealed: string, context: string): string {
     const { bytes, keyId } = parseSealed(sealed);
-    const key = this.#keys.find(({ id }) => id === keyId);
-    if (key === undefined) throw new SecretError('unknown-key', `There is no key ${keyId}, which sealed this secret.`);
+    const known = this.#keys.find(({ id }) => id === keyId);
+    if (known === undefined)
+      throw new SecretError('unknown-key', `There is no key ${keyId}, which sealed this secret.`);
     const nonce = bytes.subarray(0, NONCE_BYTES);
-    const decipher = createDecipheriv(ALGORITHM, key.bytes, nonce, { authTagLength: TAG_BYTES });
+    const decipher = createDecipheriv(ALGORITHM, known.key, nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(context));
     decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
     const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));

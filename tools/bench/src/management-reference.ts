@@ -23,6 +23,9 @@ const INSERT_ENDPOINT = `
 const INSERT_RELEASE = `
   INSERT INTO releases (endpoint_id, release, container, diff, created_by, created_at)
   VALUES ($1, $2, $3, $4, $5, $6) RETURNING diff`;
+const INSERT_SECRET = `
+  INSERT INTO webhook_secrets (endpoint_id, ordinal, sealed_secret, created_at, expires_at)
+  VALUES ($1, 1, $2, $3, NULL)`;
 const INSERT_AUDIT_ENTRY = `
   INSERT INTO audit_entries (at, account_id, api_key_id, action, resource_id, diff, request_id)
   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`;
@@ -79,6 +82,7 @@ app.post<{ Body: Body }>('/v2/serverless', async (request, reply) => {
   await client.query(INSERT_ENDPOINT, [id, accountId, JSON.stringify(spec), 1, 1, at, null]);
   await client.query(INSERT_RELEASE, [id, 1, JSON.stringify(spec.container), '[]', keyId, at]);
   await client.query(INSERT_AUDIT_ENTRY, [at, accountId, keyId, 'endpoint.created', id, diffOf(spec), request.id]);
+  await client.query(INSERT_SECRET, [id, `v1.00000000.${'x'.repeat(100)}`, at]);
   await client.query('COMMIT');
   client.release();
   return reply.status(201).send({ id, ...spec, createdAt: at });

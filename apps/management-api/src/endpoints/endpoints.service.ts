@@ -30,7 +30,7 @@ export interface EndpointsServiceOptions {
   readonly transactions: Transactions;
   readonly audit: AuditTrail;
   readonly snapshots: ControlSnapshots;
-  readonly webhookSecrets: Pick<WebhookSecretKeeper, 'ensure'>;
+  readonly webhookSecrets: Pick<WebhookSecretKeeper, 'begin'>;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -69,8 +69,7 @@ export class EndpointsService {
       await records.insert(made, this.#newRelease(caller, []));
       const diff = fieldChanges({}, endpointFields(made.spec));
       await audit.append({ caller, action: 'endpoint.created', resourceId: made.id, diff });
-      await webhookSecrets.ensure(made);
-      await snapshots.putEndpoint(made);
+      await Promise.all([webhookSecrets.begin(made.id), snapshots.putEndpoint(made)]);
       return made;
     });
     snapshots.announce(endpoint.id);

@@ -32,6 +32,13 @@ export class WebhookSecretKeeper {
     this.#options = options;
   }
 
+  /** The first secret of an endpoint that the caller's transaction has just made. */
+  async begin(id: EndpointId): Promise<void> {
+    const first = this.#make(id, 1);
+    await this.#options.records.insert([first]);
+    await this.#options.snapshots.putWebhookSecrets(webhookSecretsSnapshot(id, [first]));
+  }
+
   /** Those that are valid now, newest first: the first is made where there is none. Empty: the endpoint is gone. */
   async ensure({ accountId, id }: EndpointRef): Promise<readonly WebhookSecretRecord[]> {
     if (!(await this.#options.records.hold(accountId, id))) return [];

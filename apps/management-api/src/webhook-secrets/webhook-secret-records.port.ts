@@ -16,6 +16,8 @@ export interface WebhookSecretRecords {
   list(endpointId: EndpointId): Promise<readonly WebhookSecretRecord[]>;
   /** Until the transaction is over nobody else changes or deletes the endpoint. Returns whether it is there. */
   hold(accountId: AccountId, endpointId: EndpointId): Promise<boolean>;
+  /** The first ones of an endpoint that the same transaction has made. */
+  insert(records: readonly WebhookSecretRecord[]): Promise<void>;
   /** What a held endpoint has is replaced. */
   replace(endpointId: EndpointId, records: readonly WebhookSecretRecord[]): Promise<void>;
   /** Endpoints that are not deleted and have no secret, at most `limit`. */

@@ -166,6 +166,7 @@ const requestCases = (database: Database): readonly StoreCase[] => [
   ...casesOf('WebhookSecretsStore', new WebhookSecretsStore(database), {
     hold: [(secrets) => secrets.hold(SMALL_ACCOUNT, SMALL_ENDPOINT)],
     list: [(secrets) => secrets.list(SMALL_ENDPOINT)],
+    insert: [(secrets) => secrets.insert([{ ...WEBHOOK_SECRET, ordinal: 7, expiresAtMs: NOW_MS + 1 }])],
     replace: [(secrets) => secrets.replace(SMALL_ENDPOINT, [WEBHOOK_SECRET])],
     without: [reading({ endpoints: EACH, webhook_secrets: EACH }, (secrets) => secrets.without(LIMIT))],
   }),

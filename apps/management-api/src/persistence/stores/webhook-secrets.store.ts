@@ -34,6 +34,12 @@ export class WebhookSecretsStore implements WebhookSecretRecords {
     return this.#database.read((manager) => recordsOf(manager, endpointId));
   }
 
+  insert(records: readonly WebhookSecretRecord[]): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await manager.insert(WebhookSecretEntity, records.map(toRow));
+    });
+  }
+
   replace(endpointId: EndpointId, records: readonly WebhookSecretRecord[]): Promise<void> {
     return this.#database.transaction(async (manager) => {
       await manager.delete(WebhookSecretEntity, { endpointId });
