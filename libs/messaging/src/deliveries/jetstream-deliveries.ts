@@ -2,6 +2,7 @@ import { PlatformError, deliveryKeyOf, type Delivery, type DeliveryKey, type Job
 import type { Deliveries, StoredDelivery, WriteOutcome } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
+import { compareAndSet, type Version } from '../broker/compare-and-set.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { readDirect, readLatest } from '../broker/read-message.js';
 import { STREAMS, deliveryFilter, deliverySubject } from '../topology/subjects.js';
@@ -36,7 +37,7 @@ export class JetStreamDeliveries implements Deliveries {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    const outcome = await this.#publish(delivery, 0, ttlMs);
+    const outcome = await publishMessage(this.#broker, versionOf(delivery, 0, ttlMs));
     if (outcome.kind === 'unknown') throw brokerUnavailable(outcome.cause);
   }
 
@@ -46,18 +47,8 @@ export class JetStreamDeliveries implements Deliveries {
     return { delivery: decodeDelivery(message.body), sequence: message.sequence };
   }
 
-  async replace(delivery: Delivery, expectedSequence: number, ttlMs: number): Promise<WriteOutcome> {
-    const outcome = await this.#publish(delivery, expectedSequence, ttlMs);
-    switch (outcome.kind) {
-      case 'stored':
-        return { kind: 'written', sequence: outcome.sequence };
-      case 'conflict':
-        return { kind: 'conflict' };
-      case 'unknown':
-        return { kind: 'unknown' };
-      case 'occupied':
-        throw new Error(`stream ${STREAMS.deliveries(delivery.jobId)} discards per subject: not the topology we made`);
-    }
+  replace(delivery: Delivery, expectedSequence: number, ttlMs: number): Promise<WriteOutcome> {
+    return compareAndSet(this.#broker, versionOf(delivery, expectedSequence, ttlMs));
   }
 
   /** By direct gets, since nothing is decided by it: each for the next that matches. */
@@ -73,14 +64,12 @@ export class JetStreamDeliveries implements Deliveries {
     }
     return found.sort((one, other) => one.attempt - other.attempt);
   }
-
-  #publish(delivery: Delivery, expectedSequence: number, ttlMs: number): ReturnType<typeof publishMessage> {
-    return publishMessage(this.#broker, {
-      subject: deliverySubject(deliveryKeyOf(delivery)),
-      body: encodeDelivery(delivery),
-      headers: deliveryHeaders(delivery),
-      ttlMs,
-      expectedSequence,
-    });
-  }
 }
+
+const versionOf = (delivery: Delivery, expectedSequence: number, ttlMs: number): Version => ({
+  subject: deliverySubject(deliveryKeyOf(delivery)),
+  body: encodeDelivery(delivery),
+  headers: deliveryHeaders(delivery),
+  ttlMs,
+  expectedSequence,
+});

@@ -1,6 +1,6 @@
 import type { Reservation, ReservationKey, Reservations, StoredReservation, WriteOutcome } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
-import { publishMessage } from '../broker/publish-message.js';
+import { compareAndSet } from '../broker/compare-and-set.js';
 import { readLatest } from '../broker/read-message.js';
 import { STREAMS, reservationSubject } from '../topology/subjects.js';
 import { decodeReservation, encodeReservation } from './reservation-codec.js';
@@ -23,26 +23,12 @@ export class JetStreamReservations implements Reservations {
     return this.replace(key, { reservation, sequence: 0 }, ttlMs);
   }
 
-  async replace(
-    key: ReservationKey,
-    { reservation, sequence }: StoredReservation,
-    ttlMs: number,
-  ): Promise<WriteOutcome> {
-    const outcome = await publishMessage(this.#broker, {
+  replace(key: ReservationKey, { reservation, sequence }: StoredReservation, ttlMs: number): Promise<WriteOutcome> {
+    return compareAndSet(this.#broker, {
       subject: reservationSubject(key),
       body: encodeReservation(reservation),
       ttlMs,
       expectedSequence: sequence,
     });
-    switch (outcome.kind) {
-      case 'stored':
-        return { kind: 'written', sequence: outcome.sequence };
-      case 'conflict':
-        return { kind: 'conflict' };
-      case 'unknown':
-        return { kind: 'unknown' };
-      case 'occupied':
-        throw new Error(`stream ${STREAMS.reservations(key.name)} discards per subject: not the topology we made`);
-    }
   }
 }

@@ -1,7 +1,7 @@
 import { jobKeyOf, type Job, type JobKey } from '@berth/domain';
 import type { JobRecords, StoredJob, WriteOutcome } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
-import { publishMessage, type Publication } from '../broker/publish-message.js';
+import { compareAndSet, type Version } from '../broker/compare-and-set.js';
 import { readLatest } from '../broker/read-message.js';
 import { decodeText } from '../broker/text.js';
 import { isSubjectToken } from '../topology/subject-token.js';
@@ -38,21 +38,8 @@ export class JetStreamJobRecords implements JobRecords {
     return this.#write(job, { body: encodeJobRecord(job), expectedSequence, ttlMs });
   }
 
-  async #write(job: Job, write: Pick<Publication, 'body' | 'expectedSequence' | 'ttlMs'>): Promise<WriteOutcome> {
-    const outcome = await publishMessage(this.#broker, {
-      subject: recordSubject(jobKeyOf(job)),
-      headers: recordHeaders(job),
-      ...write,
-    });
-    switch (outcome.kind) {
-      case 'stored':
-        return { kind: 'written', sequence: outcome.sequence };
-      case 'conflict':
-        return { kind: 'conflict' };
-      case 'unknown':
-        return { kind: 'unknown' };
-      case 'occupied':
-        throw new Error(`stream ${STREAMS.records(job.id)} discards per subject: not the topology we made`);
-    }
+  #write(job: Job, write: Pick<Version, 'body' | 'expectedSequence' | 'ttlMs'>): Promise<WriteOutcome> {
+    const subject = recordSubject(jobKeyOf(job));
+    return compareAndSet(this.#broker, { subject, headers: recordHeaders(job), ...write });
   }
 }
