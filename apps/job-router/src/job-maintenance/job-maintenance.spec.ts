@@ -21,6 +21,7 @@ import {
 } from '@berth/jobs';
 import { BrokerModel, ManualClock, SeededRandom, modelStore, openGate, sampleJob } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { showRecords } from '../../test/model/show-records.js';
 import { JobView } from '../job-view/job-view.service.js';
 import { Expirer } from './expirer.js';
 import { findLostLeases } from './find-lost-leases.js';
@@ -91,29 +92,8 @@ beforeEach(() => {
   view = new JobView();
 });
 
-/** Tells the view what the feed would have told. */
 const look = (): void => {
-  for (const { job, sequence } of broker.liveRecords()) {
-    view.apply({
-      endpointId: job.endpointId,
-      jobId: job.id,
-      recordSequence: sequence,
-      state: job.state,
-      attempt: job.attempt,
-      charged: job.charged,
-      isLowPriority: job.lowPriority,
-      hasWebhook: job.webhook !== null,
-      createdAtMs: job.createdAtMs,
-      queuedAtMs: job.queuedAtMs,
-      notBeforeMs: job.notBeforeMs,
-      expiresAtMs: job.expiresAtMs,
-      startedAtMs: job.current?.startedAtMs ?? null,
-      endedAtMs: job.endedAtMs,
-      deadlineAtMs: job.current?.deadlineAtMs ?? null,
-      hostId: job.current?.hostId ?? null,
-      token: job.current?.token ?? null,
-    });
-  }
+  showRecords(broker, view);
 };
 
 const submit = async (name: string, more: { ttlMs?: number; executionTimeoutMs?: number } = {}): Promise<Job> => {

@@ -28,6 +28,7 @@ import { readSecretBox } from '@berth/secrets';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { BrokerModel, ManualClock, SeededRandom, letRun, modelStore, openGate } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { showRecords } from '../../test/model/show-records.js';
 import { JobView } from '../job-view/job-view.service.js';
 import { DeliveryAttempt } from './delivery-attempt.js';
 import { DeliveryLog } from './delivery-log.service.js';
@@ -163,27 +164,7 @@ const complete = (): Promise<unknown> =>
   finishAttempt(store, { ...KEY, token: token() }, { kind: 'completed', output: null, chunks: 0 });
 
 const look = (): void => {
-  for (const { job, sequence } of broker.liveRecords()) {
-    view.apply({
-      endpointId: job.endpointId,
-      jobId: job.id,
-      recordSequence: sequence,
-      state: job.state,
-      attempt: job.attempt,
-      charged: job.charged,
-      isLowPriority: job.lowPriority,
-      hasWebhook: job.webhook !== null,
-      createdAtMs: job.createdAtMs,
-      queuedAtMs: job.queuedAtMs,
-      notBeforeMs: job.notBeforeMs,
-      expiresAtMs: job.expiresAtMs,
-      startedAtMs: null,
-      endedAtMs: job.endedAtMs,
-      deadlineAtMs: null,
-      hostId: null,
-      token: null,
-    });
-  }
+  showRecords(broker, view);
 };
 
 describe('every end of a job with a webhook makes its delivery', () => {

@@ -17,8 +17,8 @@ def handler(job):
     if what == "progress":
         for step in range(2):
             runpod.serverless.progress_update(job, {"step": step})
-            # It is sent from a thread of its own, which must not be overtaken by the result.
-            time.sleep(0.4)
+            # It is sent from a thread of its own, which the result must not overtake, on a busy machine either.
+            time.sleep(2)
         return "after progress"
     if what == "large":
         return "é" * asked["characters"]
