@@ -236,6 +236,10 @@ describe('the job view feed', () => {
     const { evSequence } = first.feed;
     const missed = freshKey();
     const sequence = await write(missed);
+    // A version that is written over at once is passed over by the events.
+    await eventually(async () => {
+      expect((await broker.manager.streams.info(STREAMS.events)).state.last_seq).toBeGreaterThan(evSequence);
+    });
     await new JetStreamJobRecords(broker).replace(runningJob(missed), sequence, LIFE_MS);
     const second = openFeed({ evSequence });
     await second.feed.whole();
