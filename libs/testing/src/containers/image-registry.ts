@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { systemClock } from '@berth/lifecycle';
 import type { SavedImage } from './saved-image.js';
 
 export interface RegistryLogin {
@@ -14,8 +13,6 @@ export interface RegistryLogin {
 export interface RegistryRequest {
   readonly url: string;
   readonly authorization: string | null;
-  /** On the monotonic clock. */
-  readonly atMs: number;
 }
 
 interface Content {
@@ -111,7 +108,7 @@ export class ImageRegistry {
   }
 
   #answer({ headers, method, url = '' }: IncomingMessage, response: ServerResponse): void {
-    this.requests.push({ url, authorization: headers.authorization ?? null, atMs: systemClock.monotonicMs() });
+    this.requests.push({ url, authorization: headers.authorization ?? null });
     if (!this.#admits(headers.authorization)) {
       response.setHeader('www-authenticate', 'Basic realm="registry"');
       refuse(response, UNAUTHORIZED);
