@@ -54,10 +54,19 @@ export class AgentServer extends Server implements CustomTransportStrategy {
 
   async close(): Promise<void> {
     const { clock, drainMs } = this.#options;
-    for (const subscription of this.#subscriptions.splice(0)) subscription.unsubscribe();
     const timer = new AbortController();
-    await Promise.race([Promise.all(this.#inFlight), clock.sleep(drainMs, timer.signal)]);
+    await Promise.race([this.#drain(), clock.sleep(drainMs, timer.signal)]);
     timer.abort();
+  }
+
+  /** Until the broker has heard of the end it sends requests here, and nobody else will answer those. */
+  async #drain(): Promise<void> {
+    const { connection, logger } = this.#options;
+    const drained = connection.isClosed() ? [] : this.#subscriptions.splice(0).map((each) => each.drain());
+    for (const outcome of await Promise.allSettled(drained)) {
+      if (outcome.status === 'rejected') logger.warn('a subscription could not be drained', { error: outcome.reason });
+    }
+    await Promise.all(this.#inFlight);
   }
 
   on(): void {
