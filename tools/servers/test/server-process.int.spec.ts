@@ -105,18 +105,25 @@ describe('what an earlier run left behind', () => {
     expect(await isRunning(server.pid)).toBe(false);
   });
 
-  test.each(['startedAt', 'commandLine'] as const)(
-    'is left alone when its %s is another: the pid was given away',
-    async (field) => {
-      const { server, pidFile } = await startShell(FOREVER);
-      const recorded = JSON.parse(await readFile(pidFile, 'utf8')) as Record<string, unknown>;
-      await writeFile(pidFile, JSON.stringify({ ...recorded, [field]: 'another' }));
-      await expect(stopLeftover(pidFile)).resolves.toBe('foreign');
-      expect(await isRunning(server.pid)).toBe(true);
-      expect(existsSync(pidFile)).toBe(false);
-      await server.stop();
-    },
-  );
+  test('is left alone when it was started at another time: the pid was given away', async () => {
+    const { server, pidFile } = await startShell(FOREVER);
+    const recorded = JSON.parse(await readFile(pidFile, 'utf8')) as Record<string, unknown>;
+    await writeFile(pidFile, JSON.stringify({ ...recorded, startedAt: 'another' }));
+    await expect(stopLeftover(pidFile)).resolves.toBe('foreign');
+    expect(await isRunning(server.pid)).toBe(true);
+    expect(existsSync(pidFile)).toBe(false);
+    await server.stop();
+  });
+
+  test('is ended too when it has become another program', async () => {
+    const { server, folder, pidFile } = await startShell('sleep 0.2; echo changed; exec sleep 1000');
+    await eventually(async () => {
+      expect(await readFile(join(folder, 'server.log'), 'utf8')).toBe('changed\n');
+      expect((await identifyProcess(server.pid))?.commandLine).toBe('sleep 1000');
+    });
+    await expect(stopLeftover(pidFile)).resolves.toBe('ended');
+    expect(await isRunning(server.pid)).toBe(false);
+  });
 
   test.each(['', 'null', '{"pid":1}', '[]'])('is nothing when the pid file says %j', async (text) => {
     const pidFile = join(await tempFolder(), 'server.pid');

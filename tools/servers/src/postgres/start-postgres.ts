@@ -49,7 +49,8 @@ interface Prepared {
   readonly readyDeadlineMs: number;
 }
 
-const READY_DEADLINE_DEFAULT_MS = 30_000;
+/** After a crash it syncs every file of its cluster first, which a busy disk makes long. */
+const READY_DEADLINE_DEFAULT_MS = 120_000;
 const STOP_DEADLINE_MS = 15_000;
 
 /**

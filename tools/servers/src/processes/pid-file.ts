@@ -26,8 +26,8 @@ const DEADLINE_DEFAULT_MS = 10_000;
 const KILL_DEADLINE_MS = 5_000;
 
 /**
- * Ends what an earlier run left behind, if the process of the pid file is still that very process: same pid, same start
- * and same command line. Removes the file in every case.
+ * Ends what an earlier run left behind, if the process of the pid file is still that very process: same pid, same start.
+ * Removes the file in every case.
  *
  * @throws DeadlineError when the process outlives SIGKILL by 5 s
  */
@@ -49,12 +49,12 @@ const endRecorded = async (recorded: ProcessIdentity, options: StopLeftoverOptio
   const found = await identifyProcess(recorded.pid);
   if (found === undefined) return 'none';
   if (!isSame(recorded, found)) return 'foreign';
-  process.kill(recorded.pid, options.signal ?? 'SIGTERM');
+  signalIfThere(recorded.pid, options.signal ?? 'SIGTERM');
   try {
     await waitForEnd(recorded, options.deadlineMs ?? DEADLINE_DEFAULT_MS);
   } catch (error) {
     if (!(error instanceof DeadlineError)) throw error;
-    process.kill(recorded.pid, 'SIGKILL');
+    signalIfThere(recorded.pid, 'SIGKILL');
     await waitForEnd(recorded, KILL_DEADLINE_MS);
   }
   return 'ended';
@@ -69,8 +69,17 @@ const waitForEnd = (recorded: ProcessIdentity, deadlineMs: number): Promise<true
     { what: `the end of process ${String(recorded.pid)} (${recorded.commandLine})`, deadlineMs },
   );
 
+/** Its command line does not count: a wrapper that turns into its program changes it, and one that exits has none. */
 const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
-  one.pid === other.pid && one.startedAt === other.startedAt && one.commandLine === other.commandLine;
+  one.pid === other.pid && one.startedAt === other.startedAt;
+
+const signalIfThere = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
 
 const readPidFile = async (path: string): Promise<ProcessIdentity | undefined> => {
   let text: string;

@@ -8,7 +8,7 @@ import { runCommand } from './run-command.js';
  */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When the kernel started it: ticks since boot (Linux) or a date (elsewhere); only equality means something. */
+  /** When the kernel started it: boot and ticks since (Linux) or a date (elsewhere); only equality means something. */
   readonly startedAt: string;
   readonly commandLine: string;
 }
@@ -24,15 +24,17 @@ const STATE_FIELD = 0;
 const START_TICKS_FIELD = 19;
 
 const identifyFromProc = async (pid: number): Promise<ProcessIdentity | undefined> => {
-  const [stat, commandLine] = await Promise.all([
+  const [stat, commandLine, boot = ''] = await Promise.all([
     readOrUndefined(`/proc/${String(pid)}/stat`),
     readOrUndefined(`/proc/${String(pid)}/cmdline`),
+    readOrUndefined('/proc/sys/kernel/random/boot_id'),
   ]);
   if (stat === undefined || commandLine === undefined) return undefined;
   // The program's name stands in parentheses and may itself hold spaces and parentheses: count from the last one.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields[STATE_FIELD] === 'Z' || fields[STATE_FIELD] === 'X') return undefined;
-  return { pid, startedAt: fields[START_TICKS_FIELD] ?? '', commandLine: commandLine.replaceAll('\0', ' ').trim() };
+  const startedAt = `${boot.trim()}/${fields[START_TICKS_FIELD] ?? ''}`;
+  return { pid, startedAt, commandLine: commandLine.replaceAll('\0', ' ').trim() };
 };
 
 const PS_TIMEOUT_MS = 5_000;
