@@ -37,7 +37,7 @@ const leaveOutEngine = () => {
 
 export default {
   // A machine that does other work too may be slow for a while; what never ends is still found.
-  testTimeout: 20_000,
+  testTimeout: 30_000,
   projects: [
     kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,engine}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),

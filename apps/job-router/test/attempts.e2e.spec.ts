@@ -27,8 +27,9 @@ describe('a lost attempt', () => {
       const reason = 'worker exited with code 137: killed, out of memory';
       const lostAtMs: number[] = [];
       for (const words of [['loading'], ['loading again']]) {
-        await agent.done(await agent.takeOne(), lost(reason, words));
+        const job = await agent.takeOne();
         lostAtMs.push(systemClock.monotonicMs());
+        await agent.done(job, lost(reason, words));
       }
       const third = await agent.takeOne();
       expect(systemClock.monotonicMs() - (lostAtMs[1] ?? 0)).toBeGreaterThanOrEqual(1_500);
@@ -82,7 +83,7 @@ describe('a cancelled attempt', () => {
     expect(attempt).toMatchObject({ logTail: ['loading', 'stopping'] });
     const agoMs = systemClock.nowMs() - Date.parse(String(attempt?.['stoppedAt']));
     expect(agoMs).toBeGreaterThanOrEqual(0);
-    expect(agoMs).toBeLessThan(5_000);
+    expect(agoMs).toBeLessThan(15_000);
     expect(await agent.done(job, { kind: 'stopped', agoMs: 0 })).toEqual({ outcome: 'recorded' });
     expect((await historyOf(client, id))[0]).toEqual(attempt);
     expect((await client.call(`/status/${id}`)).body).toMatchObject({ status: 'CANCELLED' });

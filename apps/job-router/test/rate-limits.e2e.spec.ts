@@ -59,7 +59,7 @@ describe('one router', () => {
     const refused = await cancel(client)();
     expectRefused(refused, 'cancel');
     const retryAfterMs = Number(refused.headers.get('retry-after')) * 1_000;
-    expect(retryAfterMs).toBeGreaterThanOrEqual(8_000);
+    expect(retryAfterMs).toBeGreaterThanOrEqual(1_000);
     await systemClock.sleep(retryAfterMs);
     expect((await cancel(client)()).status).toBe(404);
   }, 40_000);

@@ -9,6 +9,8 @@ import { W1 } from './worker-bench.js';
 
 const IMAGES = fileURLToPath(new URL('workers', import.meta.url));
 const WAIT = { deadlineMs: 60_000 };
+/** What a busy machine may add. */
+const BUSY_MS = 10_000;
 
 const bench = useAgents();
 const { control, endOf, phase } = bench;
@@ -61,13 +63,13 @@ describe('a worker that', () => {
       await phase(W1, 'idle');
       const stuck = submit({ spinSeconds: 120 }, { executionTimeoutMs: 5_000 });
       const startedAtMs = await running(stuck);
-      expect((await endOf(stuck)).result).toEqual({ kind: 'timed-out' });
-      const endedAtMs = systemClock.monotonicMs();
-      expect(endedAtMs - startedAtMs).toBeLessThan(6_500);
+      const { result, atMs: endedAtMs } = await endOf(stuck);
+      expect(result).toEqual({ kind: 'timed-out' });
+      expect(endedAtMs - startedAtMs).toBeLessThan(5_000 + BUSY_MS);
       const next = submit({});
       expect((await letGoAtMs(stuck)) - endedAtMs).toBeGreaterThan(8_500);
       expect(control.router.letGo.map(({ logTail }) => logTail.at(-1))).toEqual(['attempt with 0 retries']);
-      expect((await letGoAtMs(stuck)) - endedAtMs).toBeLessThan(13_000);
+      expect((await letGoAtMs(stuck)) - endedAtMs).toBeLessThan(10_000 + BUSY_MS);
       expect((await endOf(next)).output).toEqual({ retries: 0 });
       expect(control.router.losses).toEqual([]);
       await agent.end('SIGTERM');

@@ -17,7 +17,7 @@ import { FakeRouter } from './bridge/fake-router.js';
 /** What an agent finds on the other side of the broker: a control plane that wants what the test says, and a router. */
 export class TestControlPlane {
   router = new FakeRouter(systemClock);
-  readonly reports: (ReportRequest & { readonly receivedAtMs: number })[] = [];
+  readonly reports: ReportRequest[] = [];
   desired: readonly DesiredWorker[] = [];
 
   /** Nothing is wanted, nothing queued, and what an agent that died still waits for is forgotten. */
@@ -39,7 +39,7 @@ export class TestControlPlane {
     connection.subscribe(hostSubject('*', 'report'), {
       callback: (_, message) => {
         const { body } = message.json<WireRequest<ReportRequest>>();
-        this.reports.push({ ...body, receivedAtMs: systemClock.monotonicMs() });
+        this.reports.push(body);
         message.respond(reply({ desired: this.desired, dataCenterId: 'LOCAL-1' }));
       },
     });

@@ -89,7 +89,16 @@ afterAll(async () => {
 /** The last line that a client printed. */
 async function drive(program: string, args: readonly string[]): Promise<object> {
   const env = environmentWith({ RUNPOD_ENDPOINT_BASE_URL: `${stack.dev.runUrl}/v2`, API_KEY: stack.dev.apiKey });
-  const { stdout } = await run(program, args, { env, timeout: CLIENT_MS });
+  const { stdout } = await run(program, args, { env, timeout: CLIENT_MS }).catch((error: unknown) => {
+    const { code, signal, stdout } = error as {
+      readonly code: unknown;
+      readonly signal: unknown;
+      readonly stdout: string;
+    };
+    throw new Error(`the client ended with ${String(code ?? signal)} after it had printed: ${stdout}`, {
+      cause: error,
+    });
+  });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as object;
 }
 

@@ -46,6 +46,8 @@ export interface Ended {
   readonly output: unknown;
   readonly outputText: string | null;
   readonly chunks: number;
+  /** On the monotonic clock. */
+  readonly atMs: number;
 }
 
 /** A router in memory: one queue, fencing by attempt, and a log of all that it was asked. */
@@ -283,7 +285,7 @@ export class FakeRouter implements RouterLink {
         const payload = result.kind === 'completed' || result.kind === 'failed' ? result.output : null;
         const outputText = payload === null ? null : this.#textOf(entry, payload);
         const output: unknown = outputText === null ? undefined : JSON.parse(outputText);
-        this.ended.set(jobId, { result, output, outputText, chunks });
+        this.ended.set(jobId, { result, output, outputText, chunks, atMs: this.#clock.monotonicMs() });
         entry.state = 'ended';
       }
     });

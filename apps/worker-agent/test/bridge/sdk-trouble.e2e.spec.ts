@@ -10,6 +10,8 @@ import { TestAgent } from './test-agent.js';
 const CURRENT = '1.12.0';
 const WAIT = { deadlineMs: 60_000, intervalMs: 50 };
 const TEST_MS = 80_000;
+/** What a busy machine may add. */
+const BUSY_MS = 10_000;
 
 const agents: TestAgent[] = [];
 const workers: SdkWorker[] = [];
@@ -167,7 +169,7 @@ describe('with the official SDK', () => {
       const { kill, blocking, sibling } = await found('blocked');
       expect(kill.reason).toBe(`job ${blocking} did not stop`);
       expect(kill.afterMs).toBeGreaterThanOrEqual(9_900);
-      expect(kill.afterMs).toBeLessThan(14_000);
+      expect(kill.afterMs).toBeLessThan(10_000 + BUSY_MS);
       expect(agent.router.losses).toContainEqual({
         jobId: sibling,
         attempt: 1,
@@ -238,7 +240,7 @@ describe('with the official SDK', () => {
     async () => {
       const { code, tookMs } = await found('refreshed');
       expect(code).toBe(0);
-      expect(tookMs).toBeLessThan(10_000);
+      expect(tookMs).toBeLessThan(10_000 + BUSY_MS);
       expect(agent.eventsOf('recycle-wanted').map(({ workerId }) => workerId)).toContain('refreshed');
     },
     TEST_MS,
