@@ -7,7 +7,7 @@ import type { LeaderTerm } from '../src/persistence/stores/leader-lease.store.js
 import { observed, SPEC, useFleetBench } from './fleet-bench.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const bench = useFleetBench();
 

@@ -77,5 +77,5 @@ describe('a database that is away', () => {
     await eventually(async () => {
       expect((await bench.call('GET /v2/serverless')).status).toBe(200);
     }, PATIENCE);
-  }, 90_000);
+  }, 180_000);
 });

@@ -15,7 +15,7 @@ import { AccountRateLimiter } from '../src/rate-limits/account-rate-limiter.js';
 import { RATE_WINDOWS, type RateQuotas } from '../src/rate-limits/rate-windows.port.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const postgres = usePostgres();
 const ACCOUNT = 'a1' as AccountId;

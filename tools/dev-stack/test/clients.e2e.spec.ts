@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '@berth/testing';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
 import { GoCalls } from './clients/go-calls.js';
@@ -77,6 +78,16 @@ beforeAll(async () => {
     return body.id;
   };
   [echoId, streamId] = [await create('echo', ''), await create('stream', 'stream')];
+  // A client waits a minute for its result; what a worker needs to be made is not its concern here.
+  for (const endpointId of [echoId, streamId]) {
+    await eventually(
+      async () => {
+        const { body } = await client.job('GET', `/${endpointId}/health`);
+        expect(body).toMatchObject({ workers: { idle: 1 } });
+      },
+      { deadlineMs: STACK_MS, intervalMs: 250 },
+    );
+  }
 }, STACK_MS);
 
 afterAll(async () => {
@@ -90,14 +101,8 @@ afterAll(async () => {
 async function drive(program: string, args: readonly string[]): Promise<object> {
   const env = environmentWith({ RUNPOD_ENDPOINT_BASE_URL: `${stack.dev.runUrl}/v2`, API_KEY: stack.dev.apiKey });
   const { stdout } = await run(program, args, { env, timeout: CLIENT_MS }).catch((error: unknown) => {
-    const { code, signal, stdout } = error as {
-      readonly code: unknown;
-      readonly signal: unknown;
-      readonly stdout: string;
-    };
-    throw new Error(`the client ended with ${String(code ?? signal)} after it had printed: ${stdout}`, {
-      cause: error,
-    });
+    // Jest takes a text below the first line for a stack, and shows none of it.
+    throw new Error(`the client failed: ${JSON.stringify(error)}`, { cause: error });
   });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as object;
 }

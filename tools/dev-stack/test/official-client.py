@@ -12,10 +12,10 @@ seen = {}
 
 request = endpoint.run({"message": "ahoy"})
 seen["id"] = request.job_id
-seen["output"] = request.output(timeout=60)
+seen["output"] = request.output(timeout=240)
 seen["status"] = request.status()
 
-seen["run_sync"] = endpoint.run_sync({"message": "in sync"}, timeout=60)
+seen["run_sync"] = endpoint.run_sync({"message": "in sync"}, timeout=240)
 
 slow = endpoint.run({"sleep": 60})
 deadline = time.monotonic() + 60
