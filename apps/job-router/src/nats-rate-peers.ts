@@ -1,5 +1,6 @@
 import { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from '@berth/contracts';
 import { isJobOperation } from '@berth/domain';
+import { watchConnection } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { RatePeers } from './job-rate-limits/rate-peers.port.js';
@@ -19,7 +20,10 @@ export class NatsRatePeers implements RatePeers {
   constructor(options: NatsRatePeersOptions) {
     this.#options = options;
     this.#subject = ratesSubject(options.routerId);
-    void this.#followConnection();
+    watchConnection(options.connection, {
+      onLost: () => (this.#isConnected = false),
+      onBack: () => (this.#isConnected = true),
+    });
   }
 
   /** While the broker is away nothing is kept for it: what the others heard too late would count too long. */
@@ -46,13 +50,6 @@ export class NatsRatePeers implements RatePeers {
     return () => {
       subscription.unsubscribe();
     };
-  }
-
-  async #followConnection(): Promise<void> {
-    for await (const { type } of this.#options.connection.status()) {
-      if (type === 'disconnect') this.#isConnected = false;
-      if (type === 'reconnect') this.#isConnected = true;
-    }
   }
 }
 

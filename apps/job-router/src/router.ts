@@ -1,6 +1,6 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import { createHttpApp, jobRendering, openAiRendering, type HttpApp } from '@berth/http';
-import { Broker, STREAMS, TopologyKeeper, connectAgentGateway, connectNats, drainConnection } from '@berth/messaging';
+import { Broker, STREAMS, TopologyKeeper, connectNats, drainConnection } from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Dispatchers } from './agent-gateway/dispatcher/dispatchers.service.js';
@@ -22,6 +22,7 @@ import { NatsJobs } from './nats-jobs.js';
 import { NatsRatePeers } from './nats-rate-peers.js';
 import { NatsSnapshots } from './nats-snapshots.js';
 import { isOpenAiUrl } from './openai/openai-request.js';
+import { serveAgents } from './serve-agents.js';
 
 const CONNECT_WITHIN_MS = 30_000;
 
@@ -31,9 +32,6 @@ const DRAIN_MS = 10_000;
 /** A broker's own default. */
 const MESSAGE_MAX_BYTES_DEFAULT = 1024 ** 2;
 const MESSAGE_WANTED_BYTES = 2 * MESSAGE_MAX_BYTES_DEFAULT;
-
-/** Members of one queue group: each agent's question is answered by one router. */
-const QUEUE_GROUP = 'job-router';
 
 export interface RouterEnvironment {
   readonly clock: Clock;
@@ -90,14 +88,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   onStop('job store', () => jobs.stop());
   await snapshots.start();
   startWork(http, onStop);
-  connectAgentGateway(http.nest, {
-    connection: connections.agents,
-    queue: QUEUE_GROUP,
-    drainMs: DRAIN_MS,
-    clock,
-    logger,
-  });
-  await http.nest.startAllMicroservices();
+  await serveAgents(http, { connection: connections.agents, drainMs: DRAIN_MS, clock, logger });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
   onStop('requests', () => drain(http, readiness));
   readiness.start();

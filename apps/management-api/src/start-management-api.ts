@@ -1,7 +1,14 @@
 import type { Writable } from 'node:stream';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { createHttpApp, managementRendering, v1Rendering, type HttpApp } from '@berth/http';
-import { Broker, connectAgentGateway, connectNats, drainConnection, ensureTopology } from '@berth/messaging';
+import {
+  Broker,
+  connectAgentGateway,
+  connectNats,
+  drainConnection,
+  ensureTopology,
+  type ConnectNatsOptions,
+} from '@berth/messaging';
 import {
   MetricRegistry,
   OperationsServer,
@@ -158,14 +165,15 @@ async function serveAgents(
   await app.nest.startAllMicroservices();
   if (config.admission === null) return;
   const { account, calloutSeed, issuerSeed } = config.admission;
-  const callout = await connect(self, { name: 'agent-admission', seed: calloutSeed });
+  // An agent that comes while nobody admits agents hears nothing for five seconds before it tries again.
+  const callout = await connect(self, { name: 'agent-admission', seed: calloutSeed, isFirst: true });
   main.onStop('agent admission', () => drainConnection(callout, CLOCK));
   new AgentAdmission({ connection: callout, store, answer: { issuerSeed, account }, clock: CLOCK, logger }).start();
 }
 
 const connect = (
   { config, logger }: Process,
-  as: { readonly name: string; readonly seed: string | null; readonly inboxPrefix?: string },
+  as: { readonly seed: string | null } & Pick<ConnectNatsOptions, 'name' | 'inboxPrefix' | 'isFirst'>,
 ): Promise<NatsConnection> => {
   const { seed, ...identity } = as;
   return connectNats({

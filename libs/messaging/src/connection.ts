@@ -25,6 +25,8 @@ export interface ConnectNatsOptions {
   readonly tls?: NonNullable<NodeConnectionOptions['tls']>;
   /** How long to try before the first connection stands. */
   readonly connectWithinMs: number;
+  /** Others can connect only once it has, so it looks for the broker far more often. */
+  readonly isFirst?: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly onStatus?: (event: ConnectionEvent) => void;
@@ -34,7 +36,7 @@ export interface ConnectNatsOptions {
 
 /** What happened to a connection that stood, or to a try to make it stand. */
 export interface ConnectionEvent {
-  readonly kind: 'connect-failed' | Exclude<Status['type'], 'ping'>;
+  readonly kind: 'connect-failed' | Exclude<Status['type'], 'ping' | 'reconnecting'>;
   readonly detail: string;
 }
 
@@ -44,6 +46,7 @@ const PINGS_UNANSWERED_MAX = 2;
 const DIAL_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;
 const RECONNECT_JITTER_MS = 750;
+const FIRST_WAIT_MS = 50;
 
 /**
  * Connects and stays connected: after the first success it reconnects for ever, whatever the broker says, because a
@@ -92,7 +95,7 @@ function connectionOptions(options: ConnectNatsOptions): NodeConnectionOptions {
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: PINGS_UNANSWERED_MAX,
     maxReconnectAttempts: -1,
-    reconnectDelayHandler: () => reconnectDelayMs(options.random),
+    reconnectDelayHandler: () => (options.isFirst === true ? FIRST_WAIT_MS : reconnectDelayMs(options.random)),
     ignoreAuthErrorAbort: true,
     // A stack captured for each request would cost more than the request.
     noAsyncTraces: true,
@@ -116,7 +119,8 @@ const reconnectDelayMs = (random: Random): number => RECONNECT_WAIT_MS + RECONNE
 
 async function reportStatus(connection: NatsConnection, onStatus: (event: ConnectionEvent) => void): Promise<void> {
   for await (const status of connection.status()) {
-    if (status.type !== 'ping') onStatus({ kind: status.type, detail: detailOf(status) });
+    if (status.type !== 'ping' && status.type !== 'reconnecting')
+      onStatus({ kind: status.type, detail: detailOf(status) });
   }
 }
 

@@ -34,6 +34,7 @@ export {
   type ConnectionEvent,
   type NatsCredentials,
 } from './connection.js';
+export { watchConnection, type ConnectionChanges } from './connection-watch.js';
 export { type PendingDelivery } from './deliveries/delivery-headers.js';
 export { DeliveryWatch, type DeliveryWatchOptions } from './deliveries/delivery-watch.js';
 export { JetStreamDeliveries } from './deliveries/jetstream-deliveries.js';

@@ -100,6 +100,21 @@ describe('a broker that is away', () => {
   });
 });
 
+describe('a broker that is away for a moment', () => {
+  test('fails what was on its way at once, and lets what is asked meanwhile wait until it is back', async () => {
+    const patient = await openBroker(nats, { timeoutMs: 45_000 });
+    process.kill(nats.server.pid, 'SIGSTOP');
+    const create = new JetStreamJobRecords(patient).create(sampleJob(freshKey()), LIFE_MS);
+    await patient.connection.flush().catch(() => undefined);
+    const restarted = nats.restart('kill');
+    expect(await create).toEqual({ kind: 'unknown' });
+    expect(await new JetStreamJobRecords(patient).read(freshKey())).toBeNull();
+    await restarted;
+    await patient.connection.close();
+    await backAgain();
+  });
+});
+
 describe('a store that is full', () => {
   test('refuses new jobs early, so that those accepted can still be written', async () => {
     // One job id at many endpoints: all in one stream.

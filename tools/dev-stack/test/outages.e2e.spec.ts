@@ -85,3 +85,26 @@ test(
   },
   SUITE_MS,
 );
+
+test(
+  'a broker that is killed and comes back leaves no idle worker waiting for an answer that cannot come',
+  async () => {
+    const endpointId = await createEndpoint('idle');
+    expect((await runSync(endpointId)).status).toBe('COMPLETED');
+    for (let round = 0; round < 3; round += 1) {
+      process.kill(stack.pidOf('nats-server'), 'SIGKILL');
+      const { id } = await pollUntil(
+        async () => {
+          const job = await runSync(endpointId).catch(() => undefined);
+          return job?.status === 'COMPLETED' ? job : undefined;
+        },
+        { what: 'a job done after the broker was killed', deadlineMs: CALL_MS, intervalMs: 100 },
+      );
+      const { body } = await client.job<{ history: object[] }>('GET', `/${endpointId}/requests/${id}`);
+      expect(body.history).toHaveLength(1);
+    }
+    const { body } = await client.job('GET', `/${endpointId}/health`);
+    expect(body).toMatchObject({ jobs: { retried: 0, inQueue: 0, inProgress: 0 } });
+  },
+  SUITE_MS,
+);

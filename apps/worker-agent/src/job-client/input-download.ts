@@ -5,7 +5,8 @@ import { retry, type Clock, type Random } from '@berth/lifecycle';
 import type { RouterLink } from './router-link.port.js';
 
 const PART_TIMEOUT_MS = 3_000;
-const PART_TRIES_MAX = 3;
+/** Some seconds of a broker that restarts: meanwhile each try fails at once. */
+const PART_TRIES_MAX = 6;
 const PARTS_AT_ONCE = 4;
 
 export type Download =
@@ -44,7 +45,7 @@ async function downloadPart(
   part: number,
 ): Promise<Buffer | null> {
   const request = { endpointId, jobId, attempt, token, part };
-  const options = { attemptsMax: PART_TRIES_MAX, baseDelayMs: 100, maxDelayMs: 1_000, isRetriable: () => true };
+  const options = { attemptsMax: PART_TRIES_MAX, baseDelayMs: 100, maxDelayMs: 2_000, isRetriable: () => true };
   const reply = await retry(() => link.ask('download', request, { timeoutMs: PART_TIMEOUT_MS, traceparent }), {
     clock,
     random,

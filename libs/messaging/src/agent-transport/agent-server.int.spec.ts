@@ -1,12 +1,18 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { systemClock } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
 import { useNatsServer } from '@berth/testing';
 import { AgentServer } from './agent-server.js';
 import { AgentTransport } from './agent-transport.js';
+import { reachesNobody } from './confirmed-reply.js';
+
+// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
+jest.setTimeout(60_000);
 
 const SUBJECT = 'agents.host-a.up.echo';
+const HOURS_MS = 7_200_000;
 const nats = useNatsServer();
+const guarded = useNatsServer({ access: 'roles' });
 
 test('what is on its way when it stops is answered, or told that nobody is there', async () => {
   const [connection, client] = [await nats.connect(), await nats.connect()];
@@ -27,4 +33,28 @@ test('what is on its way when it stops is answered, or told that nobody is there
       else expect(outcome.reason).toMatchObject({ failure: 'no-responder' });
     }
   }
+});
+
+test('an answer that it has no right to give any more has reached nobody', async () => {
+  const router = await guarded.connectAs('router');
+  expect(await reachesNobody(router, '_INBOX_agent_host-a.asked.before', '{}')).toBe(true);
+});
+
+test('what was asked before the broker was away is given up once it is back, and what is asked meanwhile at once', async () => {
+  const client = await nats.connect({ reconnectTimeWait: 100, maxReconnectAttempts: -1 });
+  const silent = await nats.connect({ reconnectTimeWait: 100, maxReconnectAttempts: -1 });
+  silent.subscribe(SUBJECT, { callback: () => undefined });
+  await silent.flush();
+  const transport = new AgentTransport(client);
+  const ask = (): Promise<unknown> => transport.request(SUBJECT, {}, { timeoutMs: HOURS_MS });
+  const before = expect(ask()).rejects.toMatchObject({ failure: 'not-connected', isRetriable: true });
+  await client.flush();
+  const lost = (async () => {
+    for await (const { type } of client.status()) if (type === 'disconnect') return;
+  })();
+  await nats.server.kill();
+  await lost;
+  await expect(ask()).rejects.toMatchObject({ failure: 'not-connected', isRetriable: true });
+  await nats.restart('kill');
+  await before;
 });

@@ -4,6 +4,7 @@ import { parseTraceparent, runWithLogContext, type LogContext, type Logger } fro
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { NatsContext, Server, Transport, type CustomTransportStrategy } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
+import { watchConnection } from '../connection-watch.js';
 import { ConfirmedReply, reachesNobody } from './confirmed-reply.js';
 import { decodeRequest, encodeError, encodeResult, toWireError } from './wire-codec.js';
 
@@ -30,10 +31,13 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   readonly #options: AgentServerOptions;
   readonly #subscriptions: Subscription[] = [];
   readonly #inFlight = new Set<Promise<void>>();
+  /** How often the connection was lost. The right to answer goes with the connection over which the question came. */
+  #losses = 0;
 
   constructor(options: AgentServerOptions) {
     super();
     this.#options = options;
+    watchConnection(options.connection, { onLost: () => (this.#losses += 1) });
   }
 
   listen(started: (error?: unknown) => void): void {
@@ -92,20 +96,22 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   }
 
   async #answer(pattern: string, message: Msg): Promise<void> {
+    const losses = this.#losses;
     try {
       const result = await this.#handle(pattern, message);
-      if (result instanceof ConfirmedReply) await this.#confirm(message, result);
+      if (result instanceof ConfirmedReply) await this.#confirm(message, result, losses === this.#losses);
       else message.respond(encodeResult(result));
     } catch (error) {
       this.#refuse(message, error);
     }
   }
 
-  async #confirm(message: Msg, { result, onUndelivered }: ConfirmedReply<unknown>): Promise<void> {
+  async #confirm(message: Msg, confirmed: ConfirmedReply<unknown>, mayAnswer: boolean): Promise<void> {
     const { connection } = this.#options;
+    const { reply } = message;
     const isLost =
-      message.reply === undefined || (await reachesNobody(connection, message.reply, encodeResult(result)));
-    if (isLost) await onUndelivered();
+      !mayAnswer || reply === undefined || (await reachesNobody(connection, reply, encodeResult(confirmed.result)));
+    if (isLost) await confirmed.onUndelivered();
   }
 
   async #handle(pattern: string, message: Msg): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { TRACEPARENT_HEADER } from '@berth/contracts';
-import { TurnBatch } from '@berth/lifecycle';
+import { TurnBatch, systemClock } from '@berth/lifecycle';
 import {
+  ConnectionError,
   NoRespondersError,
   PermissionViolationError,
   RequestError,
@@ -11,6 +12,7 @@ import {
   type RequestOptions as ClientOptions,
   type Subscription,
 } from '@nats-io/transport-node';
+import { watchConnection } from '../connection-watch.js';
 import { TransportError } from './transport-error.js';
 import { decodeReply, decodeRequest, encodeRequest } from './wire-codec.js';
 
@@ -23,13 +25,28 @@ export interface RequestOptions {
   readonly traceparent?: string | null;
 }
 
-/** The agent's side of the conversation: requests up, messages down, over one connection to the broker. */
+/** How long what was asked before the connection was lost may still be answered once it is back. */
+const LATE_ANSWER_MS = 1_000;
+
+/**
+ * The agent's side of the conversation: requests up, messages down, over one connection to the broker. What is asked
+ * while that is lost is refused at once: the client would drop it and let it wait out its time.
+ */
 export class AgentTransport {
   readonly #connection: NatsConnection;
   readonly #sending = new TurnBatch();
+  readonly #unanswered = new Set<(error: Error) => void>();
+  #isLost = false;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
+    watchConnection(connection, {
+      onLost: () => (this.#isLost = true),
+      onBack: () => {
+        this.#isLost = false;
+        void this.#giveUpUnanswered();
+      },
+    });
   }
 
   /**
@@ -39,6 +56,7 @@ export class AgentTransport {
   async request<Result>(subject: string, body: unknown, options: RequestOptions): Promise<Result> {
     const { signal, timeoutMs, traceparent } = options;
     if (signal?.aborted === true) throw aborted(subject);
+    if (this.#isLost) throw notConnected(subject);
     const headers = traceparent ? { headers: traceHeaders(traceparent) } : {};
     const sending = this.#send(subject, encodeRequest(body), { timeout: timeoutMs, ...headers });
     const reply = await raceAbort(sending, signal, subject).catch((error: unknown) => {
@@ -48,9 +66,28 @@ export class AgentTransport {
   }
 
   #send(subject: string, body: string, options: ClientOptions): Promise<Msg> {
-    return new Promise((resolve, reject) => {
-      this.#sending.add(() => void this.#connection.request(subject, body, options).then(resolve, reject));
+    const { promise, resolve, reject } = Promise.withResolvers<Msg>();
+    this.#unanswered.add(reject);
+    const settle = (): unknown => this.#unanswered.delete(reject);
+    this.#sending.add(() => {
+      void this.#connection.request(subject, body, options).then(resolve, reject).finally(settle);
     });
+    return promise;
+  }
+
+  /**
+   * A receiver whose own connection still stands can answer even now. One that was cut off as well has lost the right
+   * to, so a held request would wait for nothing.
+   */
+  async #giveUpUnanswered(): Promise<void> {
+    const before = [...this.#unanswered];
+    await systemClock.sleep(LATE_ANSWER_MS);
+    for (const reject of before) reject(new ConnectionError('the connection was lost before the answer came'));
+  }
+
+  /** Calls `listener` whenever the connection stands again. */
+  onBack(listener: () => void): void {
+    watchConnection(this.#connection, { onBack: listener });
   }
 
   /** Sends a one-way message to whoever listens now. @throws when the connection is closed */
@@ -119,8 +156,8 @@ function toTransportError(error: unknown, subject: string): TransportError {
   if (cause instanceof PermissionViolationError) {
     return new TransportError('forbidden', `The broker refuses ${subject}.`, { isRetriable: false, cause });
   }
-  return new TransportError('not-connected', `The broker could not be asked on ${subject}.`, {
-    isRetriable: true,
-    cause,
-  });
+  return notConnected(subject, cause);
 }
+
+const notConnected = (subject: string, cause?: unknown): TransportError =>
+  new TransportError('not-connected', `The broker could not be asked on ${subject}.`, { isRetriable: true, cause });

@@ -1,4 +1,9 @@
-import { NoRespondersError, RequestError, type NatsConnection } from '@nats-io/transport-node';
+import {
+  NoRespondersError,
+  PermissionViolationError,
+  RequestError,
+  type NatsConnection,
+} from '@nats-io/transport-node';
 
 /** The broker says at once that nobody hears; silence for this long means that somebody did. */
 const SILENCE_MS = 1_000;
@@ -25,5 +30,8 @@ export async function reachesNobody(connection: NatsConnection, subject: string,
   }
 }
 
-const isUnheard = (error: unknown): boolean =>
-  error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());
+/** The right to answer goes with the connection over which the question came, and after its time. */
+const isUnheard = (error: unknown): boolean => {
+  const cause = error instanceof RequestError ? error.cause : error;
+  return cause instanceof NoRespondersError || cause instanceof PermissionViolationError;
+};

@@ -1,6 +1,14 @@
-import { TurnBatch } from '@berth/lifecycle';
+import { TurnBatch, systemClock } from '@berth/lifecycle';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
-import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import {
+  ConnectionError,
+  TimeoutError,
+  createInbox,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+} from '@nats-io/transport-node';
+import { watchConnection } from '../connection-watch.js';
 import { brokerUnavailable, isUnanswered, type ApiError } from './broker-errors.js';
 import { decodeText } from './text.js';
 
@@ -14,32 +22,63 @@ export interface BrokerOptions {
 
 const TIMEOUT_DEFAULT_MS = 5_000;
 
-/** One connection as the adapters use it: requests that are sent once, with a deadline, and never again by themselves. */
+interface Question {
+  readonly subject: string;
+  readonly body: Uint8Array | string | undefined;
+  readonly headers: MsgHdrs | undefined;
+}
+
+/**
+ * One connection as the adapters use it: requests that are sent once, with a deadline, and never again by themselves.
+ * The client drops what is sent while the connection is lost, and lets what was on its way wait out its time; so here
+ * the former waits until the connection is back, and the latter fails at once.
+ */
 export class Broker {
   readonly connection: NatsConnection;
   readonly timeoutMs: number;
-  /** The management API, for what is done at start and in maintenance. Hot paths ask by `request`. */
-  readonly manager: JetStreamManager;
   readonly #inboxPrefix: string | undefined;
   readonly #sending = new TurnBatch();
+  readonly #unanswered = new Set<(error: Error) => void>();
+  /** Resolves when the connection is back; null while it stands. */
+  #back: PromiseWithResolvers<void> | null = null;
+  #manager: JetStreamManager | undefined;
 
-  private constructor(options: BrokerOptions, manager: JetStreamManager) {
+  private constructor(options: BrokerOptions) {
     this.connection = options.connection;
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_DEFAULT_MS;
     this.#inboxPrefix = options.inboxPrefix;
-    this.manager = manager;
+    watchConnection(options.connection, {
+      onLost: () => this.#lose(),
+      onBack: () => {
+        this.#back?.resolve();
+        this.#back = null;
+      },
+    });
   }
 
   /** Asks nothing of the broker yet. */
   static async over(options: BrokerOptions): Promise<Broker> {
-    const timeout = options.timeoutMs ?? TIMEOUT_DEFAULT_MS;
-    const manager = await jetstreamManager(options.connection, {
+    const broker = new Broker(options);
+    // The client's own API asks through the same door.
+    const connection = Object.create(options.connection, {
+      request: {
+        value: (subject: string, body?: Uint8Array, { headers }: { headers?: MsgHdrs } = {}) =>
+          broker.request(subject, body, headers),
+      },
+    }) as NatsConnection;
+    broker.#manager = await jetstreamManager(connection, {
       checkAPI: false,
       // An older broker refuses what it does not know instead of dropping it.
       sendRequiredApiLevel: true,
-      timeout,
+      timeout: broker.timeoutMs,
     });
-    return new Broker(options, manager);
+    return broker;
+  }
+
+  /** The management API, for what is done at start and in maintenance. Hot paths ask by `request`. */
+  get manager(): JetStreamManager {
+    if (this.#manager === undefined) throw new Error('A broker is made by `over`.');
+    return this.#manager;
   }
 
   newInbox(): string {
@@ -56,6 +95,11 @@ export class Broker {
     return JSON.parse(decodeText(answer.data)) as Answer & { readonly error?: ApiError };
   }
 
+  /** Resolves when the connection stands: at once, as a rule. */
+  async standing(): Promise<void> {
+    await this.#back?.promise;
+  }
+
   /**
    * Sends once and waits for one answer, at most `timeoutMs`. What is sent in one turn of the event loop leaves in one
    * write to the socket: under load a quarter of a router's time went into writes.
@@ -63,10 +107,37 @@ export class Broker {
    * @throws what the client throws
    */
   request(subject: string, body?: Uint8Array | string, headers?: MsgHdrs): Promise<Msg> {
-    const options = { timeout: this.timeoutMs, ...(headers === undefined ? {} : { headers }) };
-    return new Promise((resolve, reject) => {
-      this.#sending.add(() => void this.connection.request(subject, body, options).then(resolve, reject));
+    const question = { subject, body, headers };
+    return this.#back === null
+      ? this.#send(question, this.timeoutMs)
+      : this.#sendOnceBack(question, this.#back.promise);
+  }
+
+  async #sendOnceBack(question: Question, back: Promise<void>): Promise<Msg> {
+    const askedAtMs = systemClock.monotonicMs();
+    const patience = new AbortController();
+    await Promise.race([back, systemClock.sleep(this.timeoutMs, patience.signal)]);
+    patience.abort();
+    const leftMs = this.timeoutMs - (systemClock.monotonicMs() - askedAtMs);
+    if (leftMs < 1) throw new TimeoutError();
+    return this.#send(question, leftMs);
+  }
+
+  #send({ subject, body, headers }: Question, timeoutMs: number): Promise<Msg> {
+    const options = { timeout: timeoutMs, ...(headers === undefined ? {} : { headers }) };
+    const { promise, resolve, reject } = Promise.withResolvers<Msg>();
+    this.#unanswered.add(reject);
+    const settle = (): unknown => this.#unanswered.delete(reject);
+    this.#sending.add(() => {
+      void this.connection.request(subject, body, options).then(resolve, reject).finally(settle);
     });
+    return promise;
+  }
+
+  #lose(): void {
+    this.#back ??= Promise.withResolvers();
+    for (const reject of this.#unanswered) reject(new ConnectionError('the connection to the broker was lost'));
+    this.#unanswered.clear();
   }
 
   /** @throws PlatformError `service-unavailable` when no answer comes */

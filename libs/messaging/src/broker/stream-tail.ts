@@ -1,4 +1,5 @@
 import type { Clock } from '@berth/lifecycle';
+import { watchConnection } from '../connection-watch.js';
 import type { Broker } from './broker.js';
 import { TailSession, type TailMessage, type TailStart } from './tail-session.js';
 
@@ -52,7 +53,12 @@ export class StreamTail {
   start(): void {
     if (this.#finished !== undefined) return;
     this.#finished = this.#loop();
-    void this.#watchConnection();
+    const end = (reason: string): void => this.#session?.end(reason);
+    // A connection that was lost takes the session with it at once; its silence would be noticed much later.
+    watchConnection(this.#options.broker.connection, {
+      onLost: () => end('disconnect'),
+      onBack: () => end('reconnect'),
+    });
   }
 
   async stop(): Promise<void> {
@@ -64,7 +70,11 @@ export class StreamTail {
   async #loop(): Promise<void> {
     const { clock, onInterrupted } = this.#options;
     const { signal } = this.#stop;
+    const stopped = new Promise((resolve) => {
+      signal.addEventListener('abort', resolve, { once: true });
+    });
     while (!signal.aborted) {
+      await Promise.race([this.#options.broker.standing(), stopped]);
       const reason = await this.#runSession();
       if (signal.aborted) return;
       onInterrupted?.(reason);
@@ -115,13 +125,5 @@ export class StreamTail {
       this.#lastSequence = start === 'next' ? state.last_seq : from - 1;
     }
     return { start: { sequence: this.#lastSequence + 1 }, isSameStream };
-  }
-
-  /** A connection that was lost takes the session with it at once; its silence would be noticed much later. */
-  async #watchConnection(): Promise<void> {
-    for await (const { type } of this.#options.broker.connection.status()) {
-      if (this.#stop.signal.aborted) return;
-      if (type === 'disconnect' || type === 'reconnect') this.#session?.end(type);
-    }
   }
 }

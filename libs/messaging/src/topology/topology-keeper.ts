@@ -1,4 +1,5 @@
 import { ControlLoop } from '@berth/lifecycle';
+import { watchConnection } from '../connection-watch.js';
 import { ensureTopology, type EnsureTopologyOptions } from './ensure-topology.js';
 
 export interface TopologyKeeperOptions extends Omit<EnsureTopologyOptions, 'attemptsMax' | 'scope'> {
@@ -17,7 +18,6 @@ export class TopologyKeeper {
   readonly #options: TopologyKeeperOptions;
   readonly #loop: ControlLoop;
   #wasAway = false;
-  #isStopped = false;
 
   constructor(options: TopologyKeeperOptions) {
     this.#options = options;
@@ -34,26 +34,21 @@ export class TopologyKeeper {
   async start(): Promise<void> {
     await ensureTopology(this.#options);
     this.#loop.start();
-    void this.#watchConnection();
+    watchConnection(this.#options.broker.connection, {
+      onBack: () => {
+        this.#wasAway = true;
+        this.#loop.hurry();
+      },
+    });
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   async #look(): Promise<void> {
     const scope = this.#wasAway ? 'all' : 'memory';
     await ensureTopology({ ...this.#options, scope, attemptsMax: 1 });
     this.#wasAway = false;
-  }
-
-  async #watchConnection(): Promise<void> {
-    for await (const { type } of this.#options.broker.connection.status()) {
-      if (this.#isStopped) return;
-      if (type !== 'reconnect') continue;
-      this.#wasAway = true;
-      this.#loop.hurry();
-    }
   }
 }

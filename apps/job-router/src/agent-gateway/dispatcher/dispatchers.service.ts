@@ -42,6 +42,11 @@ export class Dispatchers {
     this.#dispatchers.get(endpointId)?.withdraw(worker);
   }
 
+  /** Nobody waits any more, as far as this router can answer. */
+  withdrawAll(): void {
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.withdrawAll();
+  }
+
   /** Queues jobs again that were taken for an answer that reached nobody. What fails here, the reaper mends. */
   async giveBack(jobs: readonly Job[]): Promise<void> {
     await Promise.all(jobs.map((job) => this.#giveBackOne(job)));

@@ -101,6 +101,11 @@ export class EndpointDispatcher {
     this.#takers.giveUpOf(worker);
   }
 
+  /** Answers everyone who waits. */
+  withdrawAll(): void {
+    this.#takers.giveUpAll();
+  }
+
   /** How long nobody has asked and nobody waits, in ms; 0 while someone waits. */
   get idleMs(): number {
     return this.#takers.size > 0 ? 0 : this.#options.store.clock.monotonicMs() - this.#lastUsedMs;
@@ -115,7 +120,7 @@ export class EndpointDispatcher {
     for (const stop of this.#stops) stop();
     this.#closed.abort();
     this.#dueTimer.abort();
-    this.#takers.giveUpAll();
+    this.withdrawAll();
     await this.#running;
     await this.#removals.settle();
   }
