@@ -23,7 +23,8 @@ import {
   type RawJson,
   type WorkerId,
 } from '@berth/domain';
-import { AgentTransport } from '@berth/messaging';
+import { retry, systemClock, systemRandom } from '@berth/lifecycle';
+import { AgentTransport, TransportError } from '@berth/messaging';
 import type { NatsConnection } from '@nats-io/transport-node';
 
 export interface AgentPlace {
@@ -42,6 +43,7 @@ const TAKE_SLACK_MS = 4_000;
 export class ScriptedAgent {
   readonly place: AgentPlace;
   readonly stops: StopMessage['jobs'][number][] = [];
+  readonly #connection: NatsConnection;
   readonly #transport: AgentTransport;
   readonly #ends: (() => void)[] = [];
   #isServing = false;
@@ -49,6 +51,7 @@ export class ScriptedAgent {
 
   constructor(connection: NatsConnection, place: AgentPlace) {
     this.place = place;
+    this.#connection = connection;
     this.#transport = new AgentTransport(connection);
     const end = this.#transport.listen<StopMessage>(
       stopSubject(place.hostId),
@@ -58,8 +61,17 @@ export class ScriptedAgent {
     this.#ends.push(end);
   }
 
+  /** As agents do, it asks again while its connection is lost. */
   ask<Reply>(verb: JobVerb, body: unknown, timeoutMs = 30_000): Promise<Reply> {
-    return this.#transport.request<Reply>(jobSubject(this.place.hostId, verb), body, { timeoutMs });
+    return retry(() => this.#transport.request<Reply>(jobSubject(this.place.hostId, verb), body, { timeoutMs }), {
+      clock: systemClock,
+      random: systemRandom,
+      isRetriable: (error) =>
+        error instanceof TransportError && error.failure === 'not-connected' && !this.#connection.isClosed(),
+      attemptsMax: 100,
+      baseDelayMs: 100,
+      maxDelayMs: 250,
+    });
   }
 
   take(more: { slots?: number; waitMs?: number; workerId?: WorkerId } = {}): Promise<TakeReply> {
