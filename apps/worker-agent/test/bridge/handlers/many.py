@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 import time
 
 import runpod
@@ -28,7 +29,11 @@ async def handler(job):
         return {"value": float("nan"), "text": "NaN stays in a string"}
     if what == "progress":
         for step in range(3):
+            before = set(threading.enumerate())
             runpod.serverless.progress_update(job, {"step": step})
+            # It is sent from a thread of its own, which the next one must not overtake.
+            for sender in set(threading.enumerate()) - before:
+                await asyncio.to_thread(sender.join, 30)
             await asyncio.sleep(0.3)
         return "after progress"
     if what == "refresh":

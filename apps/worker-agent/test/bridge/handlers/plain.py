@@ -1,5 +1,6 @@
 """A plain function that works on one job at a time; `input.do` says what becomes of it."""
 
+import threading
 import time
 
 import runpod
@@ -16,9 +17,12 @@ def handler(job):
         return {"error": "told by the handler", "detail": 7}
     if what == "progress":
         for step in range(2):
+            before = set(threading.enumerate())
             runpod.serverless.progress_update(job, {"step": step})
-            # It is sent from a thread of its own, which the result must not overtake, on a busy machine either.
-            time.sleep(2)
+            # It is sent from a thread of its own, which neither the next one nor the result must overtake.
+            for sender in set(threading.enumerate()) - before:
+                sender.join(timeout=30)
+            time.sleep(1)
         return "after progress"
     if what == "large":
         return "é" * asked["characters"]
