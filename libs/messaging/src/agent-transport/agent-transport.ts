@@ -1,5 +1,5 @@
 import { TRACEPARENT_HEADER } from '@berth/contracts';
-import { TurnBatch, systemClock } from '@berth/lifecycle';
+import { systemClock } from '@berth/lifecycle';
 import {
   ConnectionError,
   NoRespondersError,
@@ -9,10 +9,10 @@ import {
   headers,
   type Msg,
   type NatsConnection,
-  type RequestOptions as ClientOptions,
   type Subscription,
 } from '@nats-io/transport-node';
 import { watchConnection } from '../connection-watch.js';
+import { RequestsInFlight } from '../requests-in-flight.js';
 import { TransportError } from './transport-error.js';
 import { decodeReply, decodeRequest, encodeRequest } from './wire-codec.js';
 
@@ -34,12 +34,12 @@ const LATE_ANSWER_MS = 1_000;
  */
 export class AgentTransport {
   readonly #connection: NatsConnection;
-  readonly #sending = new TurnBatch();
-  readonly #unanswered = new Set<(error: Error) => void>();
+  readonly #requests: RequestsInFlight;
   #isLost = false;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
+    this.#requests = new RequestsInFlight(connection);
     watchConnection(connection, {
       onLost: () => (this.#isLost = true),
       onBack: () => {
@@ -58,21 +58,11 @@ export class AgentTransport {
     if (signal?.aborted === true) throw aborted(subject);
     if (this.#isLost) throw notConnected(subject);
     const headers = traceparent ? { headers: traceHeaders(traceparent) } : {};
-    const sending = this.#send(subject, encodeRequest(body), { timeout: timeoutMs, ...headers });
+    const sending = this.#requests.send(subject, encodeRequest(body), { timeout: timeoutMs, ...headers });
     const reply = await raceAbort(sending, signal, subject).catch((error: unknown) => {
       throw toTransportError(error, subject);
     });
     return decodeReply<Result>(reply.string());
-  }
-
-  #send(subject: string, body: string, options: ClientOptions): Promise<Msg> {
-    const { promise, resolve, reject } = Promise.withResolvers<Msg>();
-    this.#unanswered.add(reject);
-    const settle = (): unknown => this.#unanswered.delete(reject);
-    this.#sending.add(() => {
-      void this.#connection.request(subject, body, options).then(resolve, reject).finally(settle);
-    });
-    return promise;
   }
 
   /**
@@ -80,9 +70,9 @@ export class AgentTransport {
    * to, so a held request would wait for nothing.
    */
   async #giveUpUnanswered(): Promise<void> {
-    const before = [...this.#unanswered];
+    const fail = this.#requests.failing();
     await systemClock.sleep(LATE_ANSWER_MS);
-    for (const reject of before) reject(new ConnectionError('the connection was lost before the answer came'));
+    fail(new ConnectionError('the connection was lost before the answer came'));
   }
 
   /** Calls `listener` whenever the connection stands again. */

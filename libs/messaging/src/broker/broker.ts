@@ -1,4 +1,4 @@
-import { TurnBatch, systemClock } from '@berth/lifecycle';
+import { systemClock } from '@berth/lifecycle';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import {
   ConnectionError,
@@ -9,6 +9,7 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node';
 import { watchConnection } from '../connection-watch.js';
+import { RequestsInFlight } from '../requests-in-flight.js';
 import { brokerUnavailable, isUnanswered, type ApiError } from './broker-errors.js';
 import { decodeText } from './text.js';
 
@@ -37,8 +38,7 @@ export class Broker {
   readonly connection: NatsConnection;
   readonly timeoutMs: number;
   readonly #inboxPrefix: string | undefined;
-  readonly #sending = new TurnBatch();
-  readonly #unanswered = new Set<(error: Error) => void>();
+  readonly #requests: RequestsInFlight;
   /** Resolves when the connection is back; null while it stands. */
   #back: PromiseWithResolvers<void> | null = null;
   #manager: JetStreamManager | undefined;
@@ -47,6 +47,7 @@ export class Broker {
     this.connection = options.connection;
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_DEFAULT_MS;
     this.#inboxPrefix = options.inboxPrefix;
+    this.#requests = new RequestsInFlight(options.connection);
     watchConnection(options.connection, {
       onLost: () => this.#lose(),
       onBack: () => {
@@ -101,8 +102,7 @@ export class Broker {
   }
 
   /**
-   * Sends once and waits for one answer, at most `timeoutMs`. What is sent in one turn of the event loop leaves in one
-   * write to the socket: under load a quarter of a router's time went into writes.
+   * Sends once and waits for one answer, at most `timeoutMs`.
    *
    * @throws what the client throws
    */
@@ -125,19 +125,12 @@ export class Broker {
 
   #send({ subject, body, headers }: Question, timeoutMs: number): Promise<Msg> {
     const options = { timeout: timeoutMs, ...(headers === undefined ? {} : { headers }) };
-    const { promise, resolve, reject } = Promise.withResolvers<Msg>();
-    this.#unanswered.add(reject);
-    const settle = (): unknown => this.#unanswered.delete(reject);
-    this.#sending.add(() => {
-      void this.connection.request(subject, body, options).then(resolve, reject).finally(settle);
-    });
-    return promise;
+    return this.#requests.send(subject, body, options);
   }
 
   #lose(): void {
     this.#back ??= Promise.withResolvers();
-    for (const reject of this.#unanswered) reject(new ConnectionError('the connection to the broker was lost'));
-    this.#unanswered.clear();
+    this.#requests.failing()(new ConnectionError('the connection to the broker was lost'));
   }
 
   /** @throws PlatformError `service-unavailable` when no answer comes */
