@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { StartedStack } from '@berth/dev-stack';
+import { benchAttacks } from './attacks-bench.js';
 import { print } from './figures.js';
 import { benchJobs } from './job-bench.js';
 import { benchManagement } from './management-bench.js';
@@ -28,16 +29,17 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   peers: onStack(benchPeers),
   rates: onStack(benchRates),
   scale: benchScale,
+  attacks: benchAttacks,
 };
 
-/** Takes many minutes and gigabytes, so it is measured only where it is named. */
-const NAMED_ONLY = 'scale';
+/** They take many minutes, so they are measured only where they are named. */
+const NAMED_ONLY: readonly string[] = ['scale', 'attacks'];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0)
   throw new Error(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
-const wanted = asked.length > 0 ? asked : Object.keys(PARTS).filter((name) => name !== NAMED_ONLY);
+const wanted = asked.length > 0 ? asked : Object.keys(PARTS).filter((name) => !NAMED_ONLY.includes(name));
 
 try {
   for (const name of wanted) await PARTS[name]?.();
