@@ -9,6 +9,10 @@ import { WebhookAddresses } from './webhooks/webhook-addresses.service.js';
 export interface RouterConfig extends RouterSettings {
   readonly natsUrl: string;
   readonly natsCredentials: NatsCredentials;
+  /** nkey seed of the role `gateway`, over which agents are heard; null: as everything else. */
+  readonly agentsSeed: string | null;
+  /** Agents are heard also where the broker does not keep hosts apart. */
+  readonly isBrokerTrusted: boolean;
   readonly topology: TopologySize;
   readonly httpHost: string;
   readonly httpPort: number;
@@ -42,6 +46,8 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
         user: read.optional('BERTH_NATS_USER'),
         pass: read.optional('BERTH_NATS_PASSWORD'),
       }),
+      agentsSeed: read.optional('BERTH_AGENTS_SEED'),
+      isBrokerTrusted: read.oneOf('BERTH_TRUSTED_BROKER', ['on', 'off'], 'off') === 'on',
       topology: {
         replicas: read.oneOf('BERTH_NATS_REPLICAS', ['1', '3'], '1') === '3' ? 3 : 1,
         storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', STORAGE_BOUNDS),

@@ -1,6 +1,15 @@
+import { ROUTER_INBOX } from '@berth/contracts';
 import type { Clock, Random } from '@berth/lifecycle';
 import { createHttpApp, jobRendering, openAiRendering, type HttpApp } from '@berth/http';
-import { Broker, STREAMS, TopologyKeeper, connectNats, drainConnection } from '@berth/messaging';
+import {
+  Broker,
+  BrokerGuard,
+  STREAMS,
+  TopologyKeeper,
+  connectNats,
+  drainConnection,
+  type NatsCredentials,
+} from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Dispatchers } from './agent-gateway/dispatcher/dispatchers.service.js';
@@ -58,6 +67,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   readiness.add('nats', async () => {
     await Promise.all([connections.store.flush(), connections.payloads.flush(), connections.agents.flush()]);
   });
+  const guard = guardAgents(config, environment, readiness);
   const broker = await Broker.over({ connection: connections.store, inboxPrefix: INBOX_PREFIX });
   const payloadBroker = await Broker.over({ connection: connections.payloads, inboxPrefix: INBOX_PREFIX });
   const { jobs, snapshots } = await openStores({ broker, payloadBroker }, config, environment);
@@ -88,7 +98,8 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   onStop('job store', () => jobs.stop());
   await snapshots.start();
   startWork(http, onStop);
-  await serveAgents(http, { connection: connections.agents, drainMs: DRAIN_MS, clock, logger });
+  const { agents: connection } = connections;
+  await serveAgents(http, { connection, drainMs: DRAIN_MS, clock, logger, metrics, guard });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
   onStop('requests', () => drain(http, readiness));
   readiness.start();
@@ -113,7 +124,7 @@ async function startOperations(config: RouterConfig, { clock, onStop }: RouterEn
   return { metrics, readiness, operationsPort };
 }
 
-const INBOX_PREFIX = '_INBOX_router';
+const INBOX_PREFIX = ROUTER_INBOX;
 
 /**
  * Apart, because one connection is one line: a payload on its way must delay no lease, and a flood of uploads that makes
@@ -131,8 +142,9 @@ async function connect(config: RouterConfig, environment: RouterEnvironment): Pr
     const connection = await connectNats({
       url: config.natsUrl,
       name: `job-router ${config.routerId} ${purpose}`,
-      credentials: config.natsCredentials,
-      inboxPrefix: INBOX_PREFIX,
+      ...(purpose === 'agents' && config.agentsSeed !== null
+        ? { credentials: agentsCredentials(config), inboxPrefix: '_INBOX_gateway' }
+        : { credentials: config.natsCredentials, inboxPrefix: INBOX_PREFIX }),
       connectWithinMs: CONNECT_WITHIN_MS,
       clock,
       random,
@@ -145,6 +157,22 @@ async function connect(config: RouterConfig, environment: RouterEnvironment): Pr
   };
   return { store: await open('store'), payloads: await open('payloads'), agents: await open('agents') };
 }
+
+/** It has its answer when the stores are open, as a rule. */
+function guardAgents(config: RouterConfig, environment: RouterEnvironment, readiness: Readiness): BrokerGuard {
+  const { clock, logger, onStop } = environment;
+  const { isBrokerTrusted: isTrusted, natsUrl: url } = config;
+  const guard = new BrokerGuard({ url, credentials: agentsCredentials(config), isTrusted, clock, logger });
+  onStop('broker guard', () => {
+    guard.stop();
+  });
+  readiness.addDegradation(() => guard.missing);
+  return guard;
+}
+
+/** Over a user of their own, answers can be written to agents and nowhere else, whatever an agent asks for. */
+const agentsCredentials = ({ agentsSeed, natsCredentials }: RouterConfig): NatsCredentials =>
+  agentsSeed === null ? natsCredentials : { kind: 'nkey', seed: agentsSeed };
 
 /** Records with every part at its limit and every character escaped need more than a broker's default. */
 function messageLimitOf({ info }: NatsConnection, logger: Logger): number {

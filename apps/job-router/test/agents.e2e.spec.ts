@@ -1,4 +1,4 @@
-import type { TakeReply } from '@berth/contracts';
+import { JOB_VERBS, inboxPrefix, type JobVerb, type TakeReply } from '@berth/contracts';
 import { systemClock } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
@@ -141,11 +141,53 @@ describe('the order of jobs', () => {
   });
 });
 
+describe('a host that was removed', () => {
+  test('is refused with whatever it asks or reports, and nothing of it is taken', async () => {
+    const { client, agent, hostId } = await bench.scene();
+    const id = await client.run({});
+    const job = await agent.takeOne();
+    await bench.controlPlane.revokeHost(hostId);
+    const ref = refOf(job);
+    const asks = {
+      take: { endpointId: ref.endpointId, workerId: agent.place.workerId, slots: 1, waitMs: 0 },
+      renew: { leases: [ref] },
+      chunk: { ...ref, index: 0, body: {} },
+      progress: { ...ref, output: { kind: 'inline', json: {} } },
+      download: { ...ref, part: 0 },
+      upload: { ...ref, part: 0, base64: '' },
+      done: { ...ref, result: { kind: 'completed', output: null }, chunks: 0 },
+    } satisfies Record<JobVerb, object>;
+    await eventually(async () => {
+      await expect(agent.ask('renew', asks.renew)).rejects.toMatchObject({ code: 'host-not-found' });
+    });
+    for (const verb of JOB_VERBS) {
+      await expect(agent.ask(verb, asks[verb])).rejects.toMatchObject({ code: 'host-not-found' });
+    }
+    expect((await client.status(id)).body.status).toBe('IN_PROGRESS');
+  });
+
+  test('gets no job for a take that a router held when it was removed, and the job waits uncharged', async () => {
+    const { client, agent, hostId, endpointId } = await bench.scene();
+    const held = agent.take({ waitMs: 20_000 });
+    await agent.take({ waitMs: 0 });
+    await bench.controlPlane.revokeHost(hostId);
+    await eventually(async () => {
+      await expect(agent.take({ waitMs: 0 })).rejects.toMatchObject({ code: 'host-not-found' });
+    });
+    const id = await client.run({});
+    expect(await held).toEqual({ kind: 'not-placed' });
+    const place = { endpointId, workerId: newWorkerId(), hostId: await bench.controlPlane.host() };
+    await bench.controlPlane.assign(endpointId, [{ id: place.workerId, hostId: place.hostId }]);
+    const other = await bench.agent(place);
+    expect(await other.takeOne()).toMatchObject({ jobId: id, attempt: 2 });
+  });
+});
+
 describe('a host that has gone', () => {
   test('costs no job its time: what was taken for it waits again at once, uncharged', async () => {
     const { client, agent, hostId } = await bench.scene();
-    const connection = await bench.nats.connect({ inboxPrefix: `_INBOX_agent_${hostId}` });
-    const reply = `_INBOX_agent_${hostId}.gone`;
+    const connection = await bench.nats.connect({ inboxPrefix: inboxPrefix(hostId) });
+    const reply = `${inboxPrefix(hostId)}.gone`;
     const subscription = connection.subscribe(reply);
     const { endpointId, workerId } = agent.place;
     const body = { endpointId, workerId, slots: 1, waitMs: 10_000 };

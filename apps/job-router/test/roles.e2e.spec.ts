@@ -38,6 +38,7 @@ beforeAll(async () => {
     BERTH_NATS_URL: nats.server.url,
     BERTH_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
     BERTH_NATS_SEED: nats.keys.roles.router,
+    BERTH_AGENTS_SEED: nats.keys.roles.gateway,
     BERTH_HTTP_PORT: '0',
     BERTH_OPERATIONS_PORT: '0',
     BERTH_NATS_STORAGE_BYTES: String(TOPOLOGY.storageBytes),

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Provider } from '@nestjs/common';
+import type { HostId } from '@berth/domain';
 import { API_KEY_DIRECTORY } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
@@ -45,6 +46,8 @@ export interface ServiceParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Called when a host has been removed for good. */
+  readonly onHostRemoved: () => void;
 }
 
 /** Beside the programs, in the sources as in the build. */
@@ -52,7 +55,8 @@ const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.me
 
 /** The services with their adapters: the only place that joins the two. */
 export function composeServices(parts: ServiceParts): Provider[] {
-  const { clock, config, database, logger, random, snapshots } = parts;
+  const { clock, config, database, logger, onHostRemoved, random, snapshots } = parts;
+  const makeJoinToken = makeJoinTokens(random);
   const changes = new ChangeSeal(config.secrets);
   const audit = new AuditStore(database, clock, changes);
   const shared = { clock, random, snapshots, audit, transactions: database };
@@ -74,7 +78,10 @@ export function composeServices(parts: ServiceParts): Provider[] {
       templates: resources.templates,
       shared,
     }),
-    provided(HostsService, new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken })),
+    provided(
+      HostsService,
+      new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved: onHostRemoved }),
+    ),
     provided(NetworkVolumesService, resources.networkVolumes),
     provided(RegistriesService, resources.registries),
     provided(TemplatesService, resources.templates),
@@ -96,9 +103,11 @@ export function composeServices(parts: ServiceParts): Provider[] {
       }),
     ),
   ];
+}
 
-  function makeJoinToken(hostId: Parameters<typeof newJoinToken>[0]): { token: string; hash: string } {
+const makeJoinTokens =
+  (random: Random) =>
+  (hostId: HostId): { token: string; hash: string } => {
     const token = newJoinToken(hostId, random);
     return { token, hash: hashSecret(token) };
-  }
-}
+  };

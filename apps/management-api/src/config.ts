@@ -11,8 +11,6 @@ interface AdmissionConfig {
   readonly calloutSeed: string;
   /** nkey seed of the account that signs the answers. */
   readonly issuerSeed: string;
-  /** Account that agents are put into. */
-  readonly account: string;
 }
 
 /** Settings of the management API. */
@@ -20,6 +18,14 @@ export interface ManagementConfig {
   readonly natsUrl: string;
   /** nkey seed of the role `management`; null: the address carries its credentials. */
   readonly natsSeed: string | null;
+  /** nkey seed of the role `sessions`, over which agents are heard; null: as `natsSeed`. */
+  readonly agentsSeed: string | null;
+  /** nkey seed of the role `system`, which ends connections; null: nobody does. */
+  readonly systemSeed: string | null;
+  /** Agents are heard also where the broker does not keep hosts apart. */
+  readonly isBrokerTrusted: boolean;
+  /** Account of the broker that agents are put into. */
+  readonly agentAccount: string;
   /** Null: somebody else answers the callout, or there is none. */
   readonly admission: AdmissionConfig | null;
   readonly topology: TopologySize;
@@ -70,6 +76,10 @@ export const loadConfig = (environment: Environment = process.env): ManagementCo
     return {
       natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
       natsSeed: read.optional('BERTH_NATS_SEED'),
+      agentsSeed: read.optional('BERTH_AGENTS_SEED'),
+      systemSeed: read.optional('BERTH_SYSTEM_SEED'),
+      isBrokerTrusted: read.oneOf('BERTH_TRUSTED_BROKER', ['on', 'off'], 'off') === 'on',
+      agentAccount: read.string('BERTH_AUTH_ACCOUNT', 'APP'),
       admission: readAdmission(read),
       topology: readTopology(read),
       databaseUrl: read.url('BERTH_DATABASE_URL', POSTGRES),
@@ -124,8 +134,7 @@ const readTopology = (read: ConfigReader): TopologySize => ({
 function readAdmission(read: ConfigReader): AdmissionConfig | null {
   const calloutSeed = read.optional('BERTH_AUTH_SEED');
   const issuerSeed = read.optional('BERTH_AUTH_ISSUER_SEED');
-  const account = read.string('BERTH_AUTH_ACCOUNT', 'APP');
-  if (calloutSeed !== null && issuerSeed !== null) return { calloutSeed, issuerSeed, account };
+  if (calloutSeed !== null && issuerSeed !== null) return { calloutSeed, issuerSeed };
   if (calloutSeed !== null || issuerSeed !== null) {
     read.problems.push('BERTH_AUTH_SEED and BERTH_AUTH_ISSUER_SEED belong together: set both or neither');
   }

@@ -1,14 +1,7 @@
 import type { Writable } from 'node:stream';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { createHttpApp, managementRendering, v1Rendering, type HttpApp } from '@berth/http';
-import {
-  Broker,
-  connectAgentGateway,
-  connectNats,
-  drainConnection,
-  ensureTopology,
-  type ConnectNatsOptions,
-} from '@berth/messaging';
+import { createHttpApp, managementRendering, v1Rendering } from '@berth/http';
+import { Broker, drainConnection, ensureTopology } from '@berth/messaging';
 import {
   MetricRegistry,
   OperationsServer,
@@ -25,7 +18,7 @@ import { composeResync } from './compose-resync.js';
 import { composeServices } from './compose-services.js';
 import { composeWebhookSecrets } from './compose-webhook-secrets.js';
 import type { ManagementConfig } from './config.js';
-import { AgentAdmission } from './host-sessions/agent-admission.js';
+import { connectBroker } from './connect-broker.js';
 import { serveOpenApi } from './openapi/openapi-document.js';
 import { openDataSource } from './persistence/open-data-source.js';
 import { Database } from './persistence/database.js';
@@ -33,15 +26,14 @@ import { EnvSeal } from './persistence/env-seal.service.js';
 import { makeEnvSealing } from './persistence/env-sealing.js';
 import { EnvBackfillStore } from './persistence/stores/env-backfill.store.js';
 import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
+import { serveAgents, startHostCutOff } from './serve-agents.js';
 import { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
 
 const CLOCK = systemClock;
 const RANDOM = systemRandom;
-const CONNECT_WITHIN_MS = 30_000;
 const POOL_MAX = 20;
 const BODY_MAX_BYTES = 1_024 * 1_024;
 const DRAIN_MS = 10_000;
-const GATEWAY_DRAIN_MS = 2_000;
 const INBOX_PREFIX = '_INBOX_management';
 
 /** What the process is made of, as far as its parts need one another. */
@@ -111,8 +103,9 @@ async function openDatabase({ config, logger, main, readiness }: Process): Promi
 }
 
 async function openNats(self: Process): Promise<NatsConnection> {
-  const seed = self.config.natsSeed;
-  const connection = await connect(self, { name: 'management-api', seed, inboxPrefix: INBOX_PREFIX });
+  const { config, logger } = self;
+  const as = { name: 'management-api', seed: config.natsSeed, inboxPrefix: INBOX_PREFIX };
+  const connection = await connectBroker({ ...config, logger }, as);
   self.main.onStop('nats', () => drainConnection(connection, CLOCK));
   self.readiness.add('nats', () => connection.flush());
   return connection;
@@ -128,7 +121,11 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const resync = await composeResync({ broker, database, snapshots, clock: CLOCK, logger, metrics, filling });
   main.onStop('snapshot resync', () => resync.stop());
   readiness.add('snapshots', () => resync.check());
-  const providers = composeServices({ config, database, snapshots, clock: CLOCK, random: RANDOM, logger });
+  const agents = { ...self, clock: CLOCK, store: new HostSessionsStore(database) };
+  const cutOff = await startHostCutOff(agents);
+  const onHostRemoved = (): void => cutOff?.hurry();
+  const shared = { config, database, snapshots, clock: CLOCK, random: RANDOM, logger };
+  const providers = composeServices({ ...shared, onHostRemoved });
   const sealing = makeEnvSealing(new EnvBackfillStore(database, new EnvSeal(secrets)), { clock: CLOCK, logger });
   sealing.start();
   main.onStop('env sealing', () => sealing.stop());
@@ -149,42 +146,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
       serveOpenApi(nest);
     },
   });
-  await serveAgents(self, { app, connection, store: new HostSessionsStore(database) });
+  await serveAgents(agents, { app, connection });
   main.onStop('http', () => app.drain(DRAIN_MS));
   return app.listen(config.httpHost, config.httpPort);
 }
-
-async function serveAgents(
-  self: Process,
-  parts: { readonly app: HttpApp; readonly connection: NatsConnection; readonly store: HostSessionsStore },
-): Promise<void> {
-  const { config, logger, main } = self;
-  const { app, connection, store } = parts;
-  const gateway = { connection, queue: 'management-api', drainMs: GATEWAY_DRAIN_MS, clock: CLOCK, logger };
-  connectAgentGateway(app.nest, gateway);
-  await app.nest.startAllMicroservices();
-  if (config.admission === null) return;
-  const { account, calloutSeed, issuerSeed } = config.admission;
-  // An agent that comes while nobody admits agents hears nothing for five seconds before it tries again.
-  const callout = await connect(self, { name: 'agent-admission', seed: calloutSeed, isFirst: true });
-  main.onStop('agent admission', () => drainConnection(callout, CLOCK));
-  new AgentAdmission({ connection: callout, store, answer: { issuerSeed, account }, clock: CLOCK, logger }).start();
-}
-
-const connect = (
-  { config, logger }: Process,
-  as: { readonly seed: string | null } & Pick<ConnectNatsOptions, 'name' | 'inboxPrefix' | 'isFirst'>,
-): Promise<NatsConnection> => {
-  const { seed, ...identity } = as;
-  return connectNats({
-    url: config.natsUrl,
-    ...identity,
-    credentials: seed === null ? { kind: 'none' } : { kind: 'nkey', seed },
-    connectWithinMs: CONNECT_WITHIN_MS,
-    clock: CLOCK,
-    random: RANDOM,
-    onStatus: ({ detail, kind }) => {
-      logger.info(`nats: ${kind}`, { connection: as.name, detail });
-    },
-  });
-};

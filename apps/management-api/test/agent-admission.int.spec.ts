@@ -2,9 +2,11 @@ import { hostSubject, stopSubject } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
 import { AgentTransport } from '@berth/messaging';
-import { eventually } from '@berth/testing';
+import { silentLogger } from '@berth/telemetry';
+import { eventually, useNatsServer } from '@berth/testing';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { AgentAdmission } from '../src/host-sessions/agent-admission.js';
 import { newJoinToken } from '../src/host-sessions/join-token.js';
 import { hashSecret } from '../src/host-sessions/secret-hash.js';
 import { HostEntity } from '../src/persistence/entities/index.js';
@@ -16,6 +18,7 @@ jest.setTimeout(60_000);
 
 const bench = useControlPlane();
 const { fleet } = bench;
+const open = useNatsServer();
 
 const REFUSED = 'Authorization Violation';
 const SECRET = 'the secret that the agent made';
@@ -160,7 +163,7 @@ test('an agent hears and speaks under its own subjects only', async () => {
   ];
   for (const subject of foreign) connection.publish(subject);
   const heard: string[] = [];
-  for (const subject of [stopSubject('h1' as HostId), 'agents.>', '$KV.>', '_INBOX_agent_h1.>']) {
+  for (const subject of [stopSubject('h1' as HostId), 'agents.>', '$KV.>', '_INBOX_agent.h1.>']) {
     connection.subscribe(subject, {
       callback: (error) => {
         heard.push(error === null ? subject : 'refused');
@@ -180,4 +183,30 @@ test('while the database is away nobody is let in, and afterwards without a new 
   await expect(bench.connectAgent('h1', 'whatever')).rejects.toThrow();
   await fleet.postgres.restart();
   await eventually(() => host.connect(), { deadlineMs: 20_000 });
+});
+
+test('a question about an agent that no server asks is answered nowhere', async () => {
+  const overheard: string[] = [];
+  (await bench.nats.connectAs('callout')).subscribe('$SYS.REQ.USER.AUTH', {
+    callback: (_, message) => overheard.push(message.string()),
+  });
+  await bench.addAgent('h1');
+  await eventually(() => {
+    expect(overheard.length).toBeGreaterThan(0);
+  });
+  const connection = await open.connect();
+  const answer = { issuerSeed: bench.nats.keys.issuer, account: 'APP' };
+  const { sessions: store } = bench;
+  new AgentAdmission({ connection, store, answer, clock: fleet.clock, logger: silentLogger }).start();
+  await connection.flush();
+  const heard: string[] = [];
+  const asker = await open.connect();
+  for (const subject of ['job.>', '$SYS._INBOX.>']) {
+    asker.subscribe(subject, { callback: (_, message) => heard.push(message.subject) });
+  }
+  asker.publish('$SYS.REQ.USER.AUTH', overheard[0] ?? '', { reply: 'job.0.e.j' });
+  asker.publish('$SYS.REQ.USER.AUTH', overheard[0] ?? '', { reply: '$SYS._INBOX.server.1' });
+  await eventually(() => {
+    expect(heard).toEqual(['$SYS._INBOX.server.1']);
+  });
 });

@@ -101,7 +101,8 @@ export class ControlPlaneBench {
     const management = await this.nats.connectAs('management');
     const broker = await Broker.over({ connection: management, inboxPrefix: '_INBOX_management' });
     await ensureTopology({ broker, part: 'snapshots', size: SIZE, clock: systemClock, random: systemRandom });
-    await this.#serveSessions(management);
+    const sessions = await this.nats.connectAs('sessions');
+    await this.#serveSessions(management, sessions);
     await this.#admitAgents();
     this.#router = await this.nats.connectAs('router');
     const reader = await Broker.over({ connection: this.#router, inboxPrefix: '_INBOX_router' });
@@ -109,6 +110,7 @@ export class ControlPlaneBench {
     this.#assignments = new SnapshotWriter({ ...bucket, codec: plainCodec<AssignmentSnapshot>() });
     this.#stops.push(
       () => management.close(),
+      () => sessions.close(),
       () => this.#router?.close(),
     );
   }
@@ -209,10 +211,10 @@ export class ControlPlaneBench {
     return this.nats.connect({ user, pass, inboxPrefix: inboxPrefix(hostId as HostId), reconnect: false });
   }
 
-  async #serveSessions(connection: NatsConnection): Promise<void> {
+  async #serveSessions(management: NatsConnection, connection: NatsConnection): Promise<void> {
     const { clock } = this.fleet;
     const onChange = (): void => {
-      connection.publish('control.changed', '{}');
+      management.publish('control.changed', '{}');
     };
     const credentials = new RegistryCredentialsService(secretBox(), silentLogger);
     const service = new HostSessionsService({ store: this.sessions, credentials, envs: envSeal(), clock, onChange });

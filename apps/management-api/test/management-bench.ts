@@ -223,12 +223,15 @@ export class ManagementBench {
   }
 
   #seeds(): Readonly<Record<string, string>> {
-    if (!this.#hasRoles) return {};
+    // Everybody may do everything on the bench's open broker.
+    if (!this.#hasRoles) return { BERTH_TRUSTED_BROKER: 'on' };
     const { issuer, roles } = this.nats.keys;
     return {
       BERTH_NATS_SEED: roles.management,
       BERTH_AUTH_SEED: roles.callout,
       BERTH_AUTH_ISSUER_SEED: issuer,
+      BERTH_AGENTS_SEED: roles.sessions,
+      BERTH_SYSTEM_SEED: roles.system,
     };
   }
 }

@@ -86,7 +86,7 @@ export async function drainConnection(connection: NatsConnection, clock: Clock):
 
 function connectionOptions(options: ConnectNatsOptions): NodeConnectionOptions {
   return {
-    servers: options.url.split(',').map((server) => server.trim()),
+    servers: serversOf(options.url),
     name: options.name,
     ...loginOptions(options.credentials),
     ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
@@ -102,7 +102,10 @@ function connectionOptions(options: ConnectNatsOptions): NodeConnectionOptions {
   };
 }
 
-function loginOptions(credentials: NatsCredentials): NodeConnectionOptions {
+/** One address, or several with commas between. */
+export const serversOf = (url: string): string[] => url.split(',').map((server) => server.trim());
+
+export function loginOptions(credentials: NatsCredentials): NodeConnectionOptions {
   switch (credentials.kind) {
     case 'none':
       return {};

@@ -1,9 +1,12 @@
 export {
   AGENT_ADMISSION_MS,
+  AgentConnections,
+  BrokerGuard,
   admitAgent,
   agentPermissions,
   readAuthRequest,
   refuseAgent,
+  type AgentConnection,
   type AuthAnswerOptions,
   type AuthRequest,
 } from './agent-auth/index.js';

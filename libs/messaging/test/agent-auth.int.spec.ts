@@ -1,3 +1,4 @@
+import { hostSubject, inboxPrefix, jobSubject } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { eventually, useNatsServer } from '@berth/testing';
@@ -43,7 +44,7 @@ beforeAll(async () => {
 });
 
 const connectAgent = (hostId: string, options: NodeConnectionOptions = {}): Promise<NatsConnection> =>
-  nats.connect({ user: hostId, pass: SECRET, inboxPrefix: `_INBOX_agent_${hostId}`, ...options });
+  nats.connect({ user: hostId, pass: SECRET, inboxPrefix: inboxPrefix(hostId as HostId), ...options });
 
 const errorsOf = (client: NatsConnection): string[] => {
   const errors: string[] = [];
@@ -55,13 +56,13 @@ const errorsOf = (client: NatsConnection): string[] => {
 
 describe('an agent', () => {
   test('asks a router, gets its answer, and hears what is sent down to it', async () => {
-    const router = await nats.connectAs('router');
-    router.subscribe('agents.*.up.job.take', {
+    const [router, gateway] = [await nats.connectAs('router'), await nats.connectAs('gateway')];
+    gateway.subscribe('agents.*.up.job.take', {
       callback: (_, message) => {
         message.respond('a job');
       },
     });
-    await router.flush();
+    await gateway.flush();
     const agent = await connectAgent('h1');
     const heard: string[] = [];
     agent.subscribe('agents.h1.down.>', {
@@ -76,6 +77,30 @@ describe('an agent', () => {
       expect(heard).toEqual(['agents.h1.down.stop']);
     });
   });
+
+  test.each([
+    ['gateway', jobSubject('h1' as HostId, 'take')],
+    ['sessions', hostSubject('h1' as HostId, 'report')],
+  ] as const)(
+    'cannot make %s write where it may not itself, even one that answers to anything',
+    async (role, subject) => {
+      const careless = await nats.connectAs(role);
+      const refused = errorsOf(careless);
+      careless.subscribe(subject.replace('h1', '*'), {
+        callback: (_, message) => {
+          message.respond('written');
+        },
+      });
+      await careless.flush();
+      const agent = await connectAgent('h1');
+      const places = ['job.0.e.j', '$KV.endpoints.e', '$JS.API.STREAM.PURGE.JOBS_0', 'agents.h2.down.stop', '_INBOX.x'];
+      for (const reply of places) agent.publish(subject, '', { reply });
+      expect((await agent.request(subject, '')).string()).toBe('written');
+      await eventually(() => {
+        expect(refused.map((text) => /Publish to "([^"]+)"/.exec(text)?.[1])).toEqual(places);
+      });
+    },
+  );
 
   test('is shown to the callout with its name, its secret and a key of its own', async () => {
     asked.length = 0;
@@ -113,7 +138,17 @@ describe('an agent', () => {
 
   test('cannot hear another host, an inbox of somebody else, or everything', async () => {
     const agent = await connectAgent('h1');
-    const forbidden = ['agents.h2.down.>', 'agents.*.down.>', '_INBOX.>', '_INBOX_agent_h2.>', 'jobn.>', '$SYS.>', '>'];
+    const forbidden = [
+      'agents.h2.down.>',
+      'agents.*.down.>',
+      '_INBOX.>',
+      '_INBOX_agent.h2.>',
+      '_INBOX_agent.*.>',
+      '_INBOX_agent.>',
+      'jobn.>',
+      '$SYS.>',
+      '>',
+    ];
     const refused: string[] = [];
     for (const subject of forbidden) {
       agent.subscribe(subject, {

@@ -48,6 +48,7 @@ export {
   type WorkerOutput,
 } from './checker/check-history.js';
 export {
+  SHARED_USER,
   eventually,
   useNatsServer,
   usePostgres,

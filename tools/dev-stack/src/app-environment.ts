@@ -43,7 +43,10 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     ...(facts.config.natsUrl === null && {
       BERTH_AUTH_SEED: facts.secrets.nats.roles.callout,
       BERTH_AUTH_ISSUER_SEED: facts.secrets.nats.issuer,
+      BERTH_AGENTS_SEED: facts.secrets.nats.roles.sessions,
+      BERTH_SYSTEM_SEED: facts.secrets.nats.roles.system,
     }),
+    BERTH_TRUSTED_BROKER: facts.config.trustedBroker,
     BERTH_DATABASE_URL: facts.databaseUrl,
     BERTH_SECRET_KEY: facts.secrets.secretKey,
     BERTH_HTTP_PORT: String(facts.ports.managementApi),
@@ -59,6 +62,8 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
   }),
   'job-router': (facts) => ({
     ...natsSeed(facts, 'router'),
+    ...(facts.config.natsUrl === null && { BERTH_AGENTS_SEED: facts.secrets.nats.roles.gateway }),
+    BERTH_TRUSTED_BROKER: facts.config.trustedBroker,
     BERTH_SECRET_KEY: facts.secrets.secretKey,
     BERTH_NATS_STORAGE_BYTES: String(facts.storageBytes),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,

@@ -12,6 +12,8 @@ export interface StackConfig {
   readonly images: string;
   /** Null: the launcher runs its own. */
   readonly natsUrl: string | null;
+  /** Agents are heard also where the broker at `natsUrl` does not keep hosts apart. */
+  readonly trustedBroker: 'on' | 'off';
   readonly databaseUrl: string | null;
   readonly simulatedGpus: string | null;
   readonly vcpus: number | null;
@@ -28,6 +30,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--runtime': 'BERTH_RUNTIME',
   '--images': 'BERTH_IMAGES',
   '--nats-url': 'BERTH_NATS_URL',
+  '--trusted-broker': 'BERTH_TRUSTED_BROKER',
   '--database-url': 'BERTH_DATABASE_URL',
   '--simulated-gpus': 'BERTH_SIMULATED_GPUS',
   '--vcpus': 'BERTH_VCPUS',
@@ -57,6 +60,7 @@ export function readStackConfig(
     runtime: read.oneOf('BERTH_RUNTIME', ['auto', 'docker', 'process'], 'auto'),
     images: resolve(options.folder, read.string('BERTH_IMAGES', resolve(options.repository, 'examples/workers'))),
     natsUrl: readUrl(read, 'BERTH_NATS_URL', ['nats:', 'tls:']),
+    trustedBroker: read.oneOf('BERTH_TRUSTED_BROKER', ['on', 'off'], 'off'),
     databaseUrl: readUrl(read, 'BERTH_DATABASE_URL', ['postgres:', 'postgresql:']),
     simulatedGpus: read.optional('BERTH_SIMULATED_GPUS'),
     vcpus:

@@ -162,15 +162,44 @@ describe('access to the broker', () => {
 
   test('each role hears what is meant for it', async () => {
     const fromAgents = ['agents.*.up.job.take', 'agents.*.up.job.withdraw'];
-    expect(await subscribeRefused('router', [...fromAgents, 'jobn.>', 'qn.>', 'rates.*', '_INBOX_router.>'])).toEqual(
-      [],
-    );
-    expect(await subscribeRefused('management', ['agents.*.up.host.join', 'agents.*.up.host.report'])).toEqual([]);
+    expect(await subscribeRefused('gateway', [...fromAgents, '_INBOX_gateway.>'])).toEqual([]);
+    expect(await subscribeRefused('router', ['jobn.>', 'qn.>', 'rates.*', '_INBOX_router.>'])).toEqual([]);
+    expect(await subscribeRefused('sessions', ['agents.*.up.host.join', 'agents.*.up.host.report'])).toEqual([]);
     expect(await subscribeRefused('controllers', ['demand.*', 'control.changed'])).toEqual([]);
     expect(await subscribeRefused('router', ['control.pulse'])).toEqual([]);
     expect(await publishRefused('controllers', ['control.pulse'])).toEqual([]);
     expect(await publishRefused('router', ['demand.r1', 'rates.r1', 'agents.h1.down.stop'])).toEqual([]);
     expect(await publishRefused('management', ['control.changed', 'agents.h1.down.wake'])).toEqual([]);
+  });
+
+  test('whoever hears agents writes to agents and nowhere else, whatever it is asked to answer to', async () => {
+    const forbidden = [
+      'job.0.e.j',
+      'lease.0.e.j.1',
+      '$KV.endpoints.e1',
+      '$JS.API.INFO',
+      '$JS.API.STREAM.PURGE.JOBS_0',
+      'agents.h1.down.stop',
+      'agents.h1.up.job.done',
+      'control.changed',
+      'history.list',
+      '_INBOX_router.x',
+      '_INBOX_management.x',
+      '_INBOX_agentx.h1.x',
+    ];
+    for (const role of ['gateway', 'sessions'] as const) {
+      expect(await publishRefused(role, forbidden)).toEqual(forbidden);
+      expect(await publishRefused(role, ['_INBOX_agent.h1.x', '_INBOX_agent.h1.x.1'])).toEqual([]);
+      const unheard = ['_INBOX_agent.*.>', '_INBOX_router.>', 'jobn.>', '$KV.>', 'history.*', 'agents.*.down.>', '>'];
+      expect(await subscribeRefused(role, unheard)).toEqual(unheard);
+    }
+  });
+
+  test('who writes jobs or buckets hears no agent, so no agent chooses where it writes', async () => {
+    const fromAgents = ['agents.*.up.job.take', 'agents.*.up.job.withdraw', 'agents.*.up.host.join'];
+    for (const role of ['router', 'management', 'controllers'] as const) {
+      expect(await subscribeRefused(role, fromAgents)).toEqual(fromAgents);
+    }
   });
 
   test('the callout user only answers, in an account without streams', async () => {

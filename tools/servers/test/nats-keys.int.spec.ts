@@ -1,8 +1,8 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { useTempFolders } from '@berth/testing';
-import { loadOrCreateNatsKeys } from '../src/index.js';
+import { createNatsKeys, loadOrCreateNatsKeys } from '../src/index.js';
 
 const tempFolder = useTempFolders();
 
@@ -18,4 +18,16 @@ test('a file with something else in it is an error that names the file', async (
   const path = join(await tempFolder(), 'nats-keys.json');
   await writeFile(path, '{"roles":{}}');
   await expect(loadOrCreateNatsKeys(path)).rejects.toThrow(path);
+});
+
+test('a file that was written before a role was known keeps its keys and gets those of the role', async () => {
+  const path = join(await tempFolder(), 'nats-keys.json');
+  const { issuer, roles } = createNatsKeys();
+  const { gateway: _, ...older } = roles;
+  await writeFile(path, JSON.stringify({ issuer, roles: older }));
+  const keys = await loadOrCreateNatsKeys(path);
+  expect(keys).toMatchObject({ issuer, roles: older });
+  expect(keys.roles.gateway).toMatch(/^SU/);
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(keys);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
 });

@@ -21,6 +21,11 @@ export const gatewayMetrics = (metrics: MetricRegistry) => ({
     name: 'router_dispatch_failures_total',
     help: 'Store failures that a dispatcher met; it goes on.',
   }),
+  refused: metrics.counter<'fault'>({
+    name: 'router_agent_questions_refused_total',
+    help: 'Questions of agents that were not handled, because their answer may not go where the agent wants it.',
+    labels: ['fault'],
+  }),
   undelivered: metrics.counter({
     name: 'router_jobs_undelivered_total',
     help: 'Jobs queued again because their host was gone when the answer came.',

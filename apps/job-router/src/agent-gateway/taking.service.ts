@@ -44,9 +44,12 @@ export class Taking {
       await this.#clock.sleep(Math.min(UNPLACED_HOLD_MS, waitMs));
       return { reply: { kind: placement === 'not-placed' ? 'not-placed' : 'none' }, jobs: [] };
     }
-    const handed = await this.#handOut.open(
-      await this.#dispatchers.take(endpointId, { hostId, workerId, slots, waitMs }),
-    );
+    const jobs = await this.#dispatchers.take(endpointId, { hostId, workerId, slots, waitMs });
+    if (jobs.length > 0 && (await this.#isGone(hostId))) {
+      await this.giveBack(jobs);
+      return { reply: { kind: 'not-placed' }, jobs: [] };
+    }
+    const handed = await this.#handOut.open(jobs);
     if (handed.length === 0) return { reply: { kind: 'none' }, jobs: [] };
     return { reply: { kind: 'jobs', jobs: handed.map(({ taken }) => taken) }, jobs: handed.map(({ job }) => job) };
   }
@@ -59,6 +62,15 @@ export class Taking {
   /** Puts jobs back into the queue whose answer reached nobody. */
   giveBack(jobs: readonly Job[]): Promise<void> {
     return this.#dispatchers.giveBack(jobs);
+  }
+
+  /** A take is held for long: its host may have been removed meanwhile. Where that cannot be told, it gets nothing. */
+  async #isGone(hostId: HostId): Promise<boolean> {
+    try {
+      return (await this.#directory.findHost(hostId)) === null;
+    } catch {
+      return true;
+    }
   }
 
   async #isDraining(hostId: HostId): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { EndpointSnapshot } from '@berth/contracts';
+import { inboxPrefix, type EndpointSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
@@ -90,6 +90,8 @@ export class RouterBench {
       BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),
       // Tests ask faster than anybody may; those of the limits switch them on.
       BERTH_RATE_LIMITS: 'off',
+      // Everybody may do everything on the bench's broker.
+      BERTH_TRUSTED_BROKER: 'on',
       ...this.#environment,
     });
     const running = await startRouter(config, {
@@ -135,7 +137,7 @@ export class RouterBench {
   }
 
   async agent(place: ScriptedAgent['place']): Promise<ScriptedAgent> {
-    const connection = await this.nats.connect({ inboxPrefix: `_INBOX_agent_${place.hostId}` });
+    const connection = await this.nats.connect({ inboxPrefix: inboxPrefix(place.hostId) });
     const agent = new ScriptedAgent(connection, place);
     this.#agents.push(agent);
     return agent;

@@ -18,6 +18,8 @@ export interface AgentAdmissionOptions {
 
 /** Where a server with an auth callout asks. */
 const AUTH_SUBJECT = '$SYS.REQ.USER.AUTH';
+/** Where servers hear what they asked. Whoever else asks gets no answer that could be written somewhere. */
+const SERVER_INBOX = '$SYS._INBOX.';
 /** Name under which an agent connects that has only its one-time token yet. */
 const JOINING_USER = 'join';
 
@@ -43,6 +45,10 @@ export class AgentAdmission {
   /** No answer is a refusal after the broker's time limit, and the agent tries again: right while the database is away. */
   async #answer(message: Msg): Promise<void> {
     const { answer, clock, logger } = this.#options;
+    if (message.reply?.startsWith(SERVER_INBOX) !== true) {
+      logger.warn('a question about an agent was refused: it does not come from a server');
+      return;
+    }
     try {
       const request = readAuthRequest(message.string());
       const hostId = await this.#identify(request);

@@ -23,6 +23,8 @@ export interface HostsServiceOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly makeJoinToken: MakeJoinToken;
+  /** Called once a removal is committed. Losing it costs time only. */
+  readonly onRemoved: () => void;
 }
 
 const ID_LENGTH = 12;
@@ -103,13 +105,14 @@ export class HostsService {
 
   /** From then on the host may do nothing; its workers are placed elsewhere. @throws PlatformError `host-not-found` */
   async delete(caller: Caller, id: HostId): Promise<void> {
-    const { audit, records, snapshots, transactions } = this.#options;
+    const { audit, onRemoved, records, snapshots, transactions } = this.#options;
     await transactions.run(async () => {
       if (!(await records.delete(id))) found(null);
       await audit.append({ caller, action: 'host.deleted', resourceId: id, diff: [] });
       await snapshots.removeHost(id);
     });
     snapshots.announce('all');
+    transactions.afterCommit(onRemoved);
   }
 }
 

@@ -401,6 +401,7 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
   }),
   ...casesOf('HostSessionsStore', new HostSessionsStore(database), {
     find: [(sessions) => sessions.find(HOST)],
+    removed: [(sessions) => sessions.removed([HOST, 'gone' as HostId])],
     isTokenGood: [(sessions) => sessions.isTokenGood(HOST, HASH, NOW_MS)],
     join: [(sessions) => sessions.join(HOST, FIRST_HASH, { secretHash: HASH, inventory: INVENTORY, nowMs: NOW_MS })],
     record: [

@@ -30,9 +30,12 @@ export {
   type UploadRequest,
   type WithdrawMessage,
 } from './job-messages.js';
+export { replyFault, type ReplyFault } from './reply-subject.js';
 export {
   HOST_VERBS,
   JOB_VERBS,
+  ROUTER_INBOX,
+  isAgentSubject,
   hostOfSubject,
   hostSubject,
   inboxPrefix,

@@ -23,7 +23,17 @@ export const stopSubject = (hostId: HostId): string => `agents.${hostId}.down.st
 /** Control plane → agent: your desired workers changed, report now and hear. */
 export const wakeSubject = (hostId: HostId): string => `agents.${hostId}.down.wake`;
 
-export const inboxPrefix = (hostId: HostId): string => `_INBOX_agent_${hostId}`;
+/** A token of its own before the host's: only then can the broker's permissions name the inboxes of all hosts. */
+const AGENT_INBOX = '_INBOX_agent';
+
+/** Where the routers hear what they have asked. */
+export const ROUTER_INBOX = '_INBOX_router';
+
+/** Below it, and nowhere else, the server side answers this host. `*` stands for any host, in permissions. */
+export const inboxPrefix = (hostId: HostId | '*'): string => `${AGENT_INBOX}.${hostId}`;
+
+/** Whether it is a subject, or a pattern of subjects, that names the host that asks or tells. */
+export const isAgentSubject = (subject: string): boolean => subject.startsWith('agents.');
 
 /** The host that a message's subject names; the broker lets an agent publish under its own id only. */
 export function hostOfSubject(subject: string): HostId {

@@ -6,7 +6,7 @@ describe('what an agent may do', () => {
   test('is bound to its own host', () => {
     expect(agentPermissions('h1' as HostId)).toEqual({
       pub: { allow: ['agents.h1.up.>'] },
-      sub: { allow: ['agents.h1.down.>', '_INBOX_agent_h1.>'] },
+      sub: { allow: ['agents.h1.down.>', '_INBOX_agent.h1.>'] },
     });
   });
 

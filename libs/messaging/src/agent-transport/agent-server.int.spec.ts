@@ -1,4 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
+import { inboxPrefix } from '@berth/contracts';
+import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
 import { useNatsServer } from '@berth/testing';
@@ -10,12 +12,13 @@ import { reachesNobody } from './confirmed-reply.js';
 jest.setTimeout(60_000);
 
 const SUBJECT = 'agents.host-a.up.echo';
+const HOST = 'host-a' as HostId;
 const HOURS_MS = 7_200_000;
 const nats = useNatsServer();
 const guarded = useNatsServer({ access: 'roles' });
 
 test('what is on its way when it stops is answered, or told that nobody is there', async () => {
-  const [connection, client] = [await nats.connect(), await nats.connect()];
+  const [connection, client] = [await nats.connect(), await nats.connect({ inboxPrefix: inboxPrefix(HOST) })];
   const options = { connection, queue: 'stopping', drainMs: 10_000, clock: systemClock, logger: silentLogger };
   const transport = new AgentTransport(client);
   for (let round = 0; round < 20; round += 1) {
@@ -36,8 +39,9 @@ test('what is on its way when it stops is answered, or told that nobody is there
 });
 
 test('an answer that it has no right to give any more has reached nobody', async () => {
-  const router = await guarded.connectAs('router');
-  expect(await reachesNobody(router, '_INBOX_agent_host-a.asked.before', '{}')).toBe(true);
+  const gateway = await guarded.connectAs('gateway');
+  expect(await reachesNobody(gateway, `${inboxPrefix(HOST)}.asked.before`, '{}')).toBe(true);
+  expect(await reachesNobody(gateway, '_INBOX_router.asked.before', '{}')).toBe(true);
 });
 
 test('what was asked before the broker was away is given up once it is back, and what is asked meanwhile at once', async () => {

@@ -1,4 +1,11 @@
-import { TRACEPARENT_HEADER, hostOfSubject } from '@berth/contracts';
+import {
+  ROUTER_INBOX,
+  TRACEPARENT_HEADER,
+  hostOfSubject,
+  inboxPrefix,
+  isAgentSubject,
+  type ReplyFault,
+} from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import { parseTraceparent, runWithLogContext, type LogContext, type Logger } from '@berth/telemetry';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
@@ -6,6 +13,7 @@ import { NatsContext, Server, Transport, type CustomTransportStrategy } from '@n
 import { lastValueFrom } from 'rxjs';
 import { watchConnection } from '../connection-watch.js';
 import { ConfirmedReply, reachesNobody } from './confirmed-reply.js';
+import { RefusedReplies } from './refused-replies.js';
 import { decodeRequest, encodeError, encodeResult, toWireError } from './wire-codec.js';
 
 export interface AgentServerOptions {
@@ -15,6 +23,15 @@ export interface AgentServerOptions {
   readonly queue: string;
   /** How long requests in flight may take once the process stops. */
   readonly drainMs: number;
+  /**
+   * Whose questions are answered here: those of hosts, which their subjects name, or those of routers. Handlers of the
+   * other kind are left to another server, so that each answers over a connection that may write to its askers alone.
+   */
+  readonly askers?: 'hosts' | 'routers';
+  /** Whether there is anything to answer: nobody is heard before it says so. Absent: yes, at once. */
+  readonly isOpen?: Promise<boolean>;
+  /** Told of each question that is not handled because its answer may not go where the asker wants it. */
+  readonly onRefused?: (fault: ReplyFault) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -22,7 +39,8 @@ export interface AgentServerOptions {
 /**
  * Serves `@MessagePattern` handlers with our envelope. The framework's own NATS server is not used: it answers nothing
  * to a message that it cannot read, and an agent of another version would wait until its time limit instead of being
- * told. Requests are handled side by side, so one that is held keeps no other waiting.
+ * told. Requests are handled side by side, so one that is held keeps no other waiting. An answer goes below its asker's
+ * own inbox and nowhere else, whatever the broker would let through.
  */
 export class AgentServer extends Server implements CustomTransportStrategy {
   override readonly transportId = Transport.NATS;
@@ -31,24 +49,26 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   readonly #options: AgentServerOptions;
   readonly #subscriptions: Subscription[] = [];
   readonly #inFlight = new Set<Promise<void>>();
-  /** How often the connection was lost. The right to answer goes with the connection over which the question came. */
+  readonly #refused: RefusedReplies;
+  #isClosed = false;
+  /** How often the connection was lost. Nothing is given any more to whoever asked over one that was. */
   #losses = 0;
 
   constructor(options: AgentServerOptions) {
     super();
     this.#options = options;
+    this.#refused = new RefusedReplies(options);
     watchConnection(options.connection, { onLost: () => (this.#losses += 1) });
   }
 
   listen(started: (error?: unknown) => void): void {
-    const { connection, queue } = this.#options;
-    for (const [pattern, { isEventHandler = false }] of this.messageHandlers) {
-      const answer = isEventHandler ? this.#hear : this.#answer;
-      const callback = (error: Error | null, message: Msg): void => {
-        if (error === null) this.#accept(message, () => answer.call(this, pattern, message));
-        else this.#options.logger.error(`subscription ${pattern} failed`, { error });
-      };
-      this.#subscriptions.push(connection.subscribe(pattern, isEventHandler ? { callback } : { queue, callback }));
+    const { connection, isOpen } = this.#options;
+    if (isOpen === undefined) {
+      this.#subscribe();
+    } else {
+      void isOpen.then((isSaidSo) => {
+        if (isSaidSo && !this.#isClosed && !connection.isClosed()) this.#subscribe();
+      });
     }
     // Once the broker has answered, it knows the subscriptions: who is told "started" is heard from then on.
     connection.flush().then(() => {
@@ -56,7 +76,21 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     }, started);
   }
 
+  #subscribe(): void {
+    const { askers = 'hosts', connection, queue } = this.#options;
+    for (const [pattern, { isEventHandler = false }] of this.messageHandlers) {
+      if (isAgentSubject(pattern) !== (askers === 'hosts')) continue;
+      const answer = isEventHandler ? this.#hear : this.#answer;
+      const callback = (error: Error | null, message: Msg): void => {
+        if (error === null) this.#accept(message, () => answer.call(this, pattern, message));
+        else this.#options.logger.error(`subscription ${pattern} failed`, { error });
+      };
+      this.#subscriptions.push(connection.subscribe(pattern, isEventHandler ? { callback } : { queue, callback }));
+    }
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     const { clock, drainMs } = this.#options;
     const timer = new AbortController();
     await Promise.race([this.#drain(), clock.sleep(drainMs, timer.signal)]);
@@ -96,21 +130,23 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   }
 
   async #answer(pattern: string, message: Msg): Promise<void> {
+    const inbox = isAgentSubject(message.subject) ? inboxPrefix(hostOfSubject(message.subject)) : ROUTER_INBOX;
+    // Before any work: what cannot be answered must start nothing.
+    const reply = this.#refused.admit(message, inbox);
+    if (reply === null) return;
     const losses = this.#losses;
     try {
       const result = await this.#handle(pattern, message);
-      if (result instanceof ConfirmedReply) await this.#confirm(message, result, losses === this.#losses);
+      if (result instanceof ConfirmedReply) await this.#confirm(reply, result, losses === this.#losses);
       else message.respond(encodeResult(result));
     } catch (error) {
       this.#refuse(message, error);
     }
   }
 
-  async #confirm(message: Msg, confirmed: ConfirmedReply<unknown>, mayAnswer: boolean): Promise<void> {
+  async #confirm(reply: string, confirmed: ConfirmedReply<unknown>, mayAnswer: boolean): Promise<void> {
     const { connection } = this.#options;
-    const { reply } = message;
-    const isLost =
-      !mayAnswer || reply === undefined || (await reachesNobody(connection, reply, encodeResult(confirmed.result)));
+    const isLost = !mayAnswer || (await reachesNobody(connection, reply, encodeResult(confirmed.result)));
     if (isLost) await confirmed.onUndelivered();
   }
 
@@ -138,7 +174,7 @@ function contextOf({ subject, headers }: Msg): LogContext {
   const trace = parseTraceparent(headers?.get(TRACEPARENT_HEADER));
   return {
     // Routers ask as well, and their subjects name no host.
-    ...(subject.startsWith('agents.') ? { hostId: hostOfSubject(subject) } : {}),
+    ...(isAgentSubject(subject) ? { hostId: hostOfSubject(subject) } : {}),
     ...(trace === null ? {} : { traceId: trace.traceId }),
   };
 }

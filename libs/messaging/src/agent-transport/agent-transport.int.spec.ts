@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { jobSubject, stopSubject, withdrawSubject, type TakeReply } from '@berth/contracts';
+import { inboxPrefix, jobSubject, stopSubject, withdrawSubject, type TakeReply } from '@berth/contracts';
 import { PlatformError, type HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { currentLogContext, silentLogger } from '@berth/telemetry';
@@ -55,11 +55,13 @@ let app: INestApplication;
 let server: NatsConnection;
 let client: NatsConnection;
 let transport: AgentTransport;
+let other: AgentTransport;
 
 beforeAll(async () => {
   server = await nats.connect();
-  client = await nats.connect();
+  client = await nats.connect({ inboxPrefix: inboxPrefix(HOST) });
   transport = new AgentTransport(client);
+  other = new AgentTransport(await nats.connect({ inboxPrefix: inboxPrefix(OTHER) }));
   app = await NestFactory.create(GatewayModule, new FastifyAdapter(), { logger: false });
   connectAgentGateway(app, {
     connection: server,
@@ -73,7 +75,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const request = (host: HostId, verb: 'take' | 'renew' | 'done', body: unknown): Promise<unknown> =>
-  transport.request(jobSubject(host, verb), body, { timeoutMs: 5_000 });
+  (host === HOST ? transport : other).request(jobSubject(host, verb), body, { timeoutMs: 5_000 });
 
 describe('a request to the server side', () => {
   test('is answered with what the handler returns, and the handler knows the host from the subject', async () => {

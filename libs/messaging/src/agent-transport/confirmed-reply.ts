@@ -9,9 +9,9 @@ import {
 const SILENCE_MS = 1_000;
 
 /**
- * What a handler returns whose answer must not be lost unnoticed. A reply subject lives as long as its asker, so an
- * answer to an asker that has gone is refused by the broker, and `onUndelivered` takes back what was given. An asker
- * that breaks off later, or whose connection hangs, is not noticed here.
+ * What a handler returns whose answer must not be lost unnoticed. A reply subject lives as long as its asker, so of an
+ * answer to an asker that has gone the broker says that nobody hears it, and `onUndelivered` takes back what was given.
+ * An asker that breaks off later, or whose connection hangs, is not noticed here.
  */
 export class ConfirmedReply<Result> {
   constructor(
@@ -30,7 +30,7 @@ export async function reachesNobody(connection: NatsConnection, subject: string,
   }
 }
 
-/** The right to answer goes with the connection over which the question came, and after its time. */
+/** Nobody hears there, or the broker does not let an answer go there. */
 const isUnheard = (error: unknown): boolean => {
   const cause = error instanceof RequestError ? error.cause : error;
   return cause instanceof NoRespondersError || cause instanceof PermissionViolationError;

@@ -1,4 +1,4 @@
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { useTempFolders } from './temp-folder.js';
-export { useNatsServer, type NatsFixture, type UseNatsServerOptions } from './use-nats-server.js';
+export { SHARED_USER, useNatsServer, type NatsFixture, type UseNatsServerOptions } from './use-nats-server.js';
 export { usePostgres, type PostgresFixture } from './use-postgres.js';

@@ -3,6 +3,7 @@ import {
   makeTempFolder,
   publicNatsKeys,
   startNatsServer,
+  type NatsAuth,
   type NatsKeys,
   type NatsRole,
   type NatsServer,
@@ -15,8 +16,11 @@ import { connect, nkeyAuthenticator, type NatsConnection, type NodeConnectionOpt
 type NatsLimits = Pick<StartNatsServerOptions, 'fileStoreMaxBytes' | 'memoryStoreMaxBytes'>;
 
 export interface UseNatsServerOptions extends NatsLimits {
-  /** `open` (default): everybody may do everything. `roles`: as in production, with a callout that nobody answers yet. */
-  readonly access?: 'open' | 'roles';
+  /**
+   * `open` (default): everybody may do everything. `roles`: as in production, with a callout that nobody answers yet.
+   * `password`: whoever knows it may do everything; `guests`: whoever knows none too.
+   */
+  readonly access?: 'open' | 'roles' | 'password' | 'guests';
 }
 
 /** A nats-server of one spec file, on free ports, with an empty store. */
@@ -32,6 +36,9 @@ export interface NatsFixture {
   /** Ends the server (`kill`: by SIGKILL) and starts it again on the same ports and store, with other limits if given. */
   restart(how?: 'stop' | 'kill', limits?: NatsLimits): Promise<void>;
 }
+
+/** Of a server with the access `password` or `guests`. */
+export const SHARED_USER = { user: 'everybody', pass: 'everybody knows it' } as const;
 
 const START_TIMEOUT_MS = 60_000;
 
@@ -93,10 +100,21 @@ class NatsBench implements NatsFixture {
   }
 
   #start(port: number | 'auto', httpPort: number | 'auto', changed: NatsLimits = {}): Promise<NatsServer> {
-    const { access: _, ...limits } = { ...this.#options, ...changed };
+    const { access = 'open', ...limits } = { ...this.#options, ...changed };
     const storeDir = present(this.#folder, 'The folder is made in beforeAll.').path;
-    const auth = this.#keys === undefined ? undefined : ({ kind: 'roles', keys: publicNatsKeys(this.#keys) } as const);
-    return startNatsServer({ ...limits, storeDir, port, httpPort, ...(auth && { auth }) });
+    return startNatsServer({ ...limits, storeDir, port, httpPort, auth: this.#authOf(access) });
+  }
+
+  #authOf(access: NonNullable<UseNatsServerOptions['access']>): NatsAuth {
+    switch (access) {
+      case 'open':
+        return { kind: 'none' };
+      case 'roles':
+        return { kind: 'roles', keys: publicNatsKeys(this.keys) };
+      case 'password':
+      case 'guests':
+        return { kind: 'password', ...SHARED_USER, hasGuests: access === 'guests' };
+    }
   }
 }
 

@@ -1,9 +1,13 @@
 import { NATS_ROLES, type NatsPublicKeys, type NatsRole } from './nats-keys.js';
 import { rolePermissions, SHARD_COUNTS_DEFAULT, type RolePermissions, type ShardCounts } from './role-permissions.js';
 
-/** `none`: whoever connects may do everything; for tests that are not about access. */
+/**
+ * `none`: whoever connects may do everything; for tests that are not about access. `password`: one user for all, who may
+ * do everything; as it whoever gives no credentials is let in too where there are guests.
+ */
 export type NatsAuth =
   | { readonly kind: 'none' }
+  | { readonly kind: 'password'; readonly user: string; readonly pass: string; readonly hasGuests: boolean }
   | {
       readonly kind: 'roles';
       readonly keys: NatsPublicKeys;
@@ -55,13 +59,14 @@ export const renderNatsConf = (conf: NatsConf): string =>
 
 const renderAuth = (auth: NatsAuth): string[] => {
   if (auth.kind === 'none') return [];
+  if (auth.kind === 'password') return renderPassword(auth);
   const permissions = rolePermissions(auth.shards ?? SHARD_COUNTS_DEFAULT);
   const user = (role: NatsRole): string => renderUser(auth.keys.roles[role], permissions[role]);
   return [
     'system_account: SYS',
     'accounts {',
     `  ${NATS_APP_ACCOUNT} { jetstream: enabled, users: [`,
-    ...(['management', 'controllers', 'router'] as const).map(user),
+    ...(['management', 'sessions', 'controllers', 'router', 'gateway'] as const).map(user),
     '  ] }',
     `  AUTH { users: [\n${user('callout')}\n  ] }`,
     `  SYS { users: [\n${user('system')}\n  ] }`,
@@ -78,20 +83,20 @@ const renderAuth = (auth: NatsAuth): string[] => {
   ];
 };
 
-const renderUser = (key: string, permissions: RolePermissions): string => {
-  const lines = [
+const renderPassword = ({ hasGuests, pass, user }: Extract<NatsAuth, { readonly kind: 'password' }>): string[] => [
+  'accounts {',
+  `  ${NATS_APP_ACCOUNT} { jetstream: enabled, users: [ { user: ${quote(user)}, password: ${quote(pass)} } ] }`,
+  '}',
+  ...(hasGuests ? [`no_auth_user: ${quote(user)}`] : []),
+];
+
+const renderUser = (key: string, permissions: RolePermissions): string =>
+  [
     `    { nkey: ${key}, permissions: {`,
-    // An empty allow list would mean "everything" to the server.
-    permissions.publish.length === 0
-      ? '      publish: { deny: [">"] }'
-      : `      publish: { allow: ${list(permissions.publish)} }`,
+    `      publish: { allow: ${list(permissions.publish)} }`,
     `      subscribe: { allow: ${list(permissions.subscribe)} }`,
-  ];
-  if (permissions.answersWithin !== undefined) {
-    lines.push(`      allow_responses: { max: 1, expires: ${quote(permissions.answersWithin)} }`);
-  }
-  return [...lines, '    } }'].join('\n');
-};
+    '    } }',
+  ].join('\n');
 
 const list = (values: readonly string[]): string => `[ ${values.map(quote).join(', ')} ]`;
 

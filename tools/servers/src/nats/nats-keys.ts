@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkeys';
 
 /**
  * Who connects with a key of its own. Agents do not: the auth callout lets them in.
+ * `sessions`, `gateway`: over which management-api and the routers hear agents; they may write to agents and nowhere
+ * else, so an answer that an agent sends astray meets the broker's refusal.
  * `callout`: management-api's second connection, which answers the server's questions about agents.
  * `system`: looks at connections and ends them; nothing else.
  */
-export const NATS_ROLES = ['management', 'controllers', 'router', 'callout', 'system'] as const;
+export const NATS_ROLES = ['management', 'sessions', 'controllers', 'router', 'gateway', 'callout', 'system'] as const;
 export type NatsRole = (typeof NATS_ROLES)[number];
 
 /** Secret seeds (Ed25519, nkey text). Whoever holds one is that role. */
@@ -36,24 +38,38 @@ export const publicNatsKeys = (keys: NatsKeys): NatsPublicKeys => ({
 
 const OWNER_ONLY = 0o600;
 
-/** Reads the keys of a stack, or makes them at its first start; the file is readable by its owner only. */
+/**
+ * Reads the keys of a stack, or makes them at its first start; the file is readable by its owner only. Roles that it does
+ * not know, because it was written before they were, get theirs.
+ */
 export const loadOrCreateNatsKeys = async (path: string): Promise<NatsKeys> => {
   const kept = await readKeys(path);
-  if (kept !== undefined) return kept;
-  await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
-  await writeFile(draft, JSON.stringify(createNatsKeys(), undefined, 2), { mode: OWNER_ONLY });
-  try {
+  if (kept === undefined) {
+    await mkdir(dirname(path), { recursive: true });
     // Unlike a rename, a link fails when somebody else was first; then theirs are the keys.
-    await link(draft, path);
+    await writeKeys(path, createNatsKeys(), link);
+  } else if (NATS_ROLES.some((role) => !(role in kept.roles))) {
+    await writeKeys(path, completed(path, kept), rename);
+  }
+  const written = await readKeys(path);
+  if (written === undefined) throw new Error(`${path} vanished while it was written.`);
+  return written;
+};
+
+const writeKeys = async (
+  path: string,
+  keys: NatsKeys,
+  place: (draft: string, path: string) => Promise<void>,
+): Promise<void> => {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.new`;
+  await writeFile(draft, JSON.stringify(keys, undefined, 2), { mode: OWNER_ONLY });
+  try {
+    await place(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
   }
-  const written = await readKeys(path);
-  if (written === undefined) throw new Error(`${path} vanished while it was written.`);
-  return written;
 };
 
 const readKeys = async (path: string): Promise<NatsKeys | undefined> => {
@@ -65,13 +81,19 @@ const readKeys = async (path: string): Promise<NatsKeys | undefined> => {
     throw error;
   }
   const keys = JSON.parse(text) as NatsKeys;
-  // Fails on a broken or foreign file here, with its name, and not later as a refused connection.
-  try {
-    publicNatsKeys(keys);
-  } catch (cause) {
-    throw new Error(`${path} does not hold the keys of every role. Remove it to get new ones.`, { cause });
-  }
+  completed(path, keys);
   return keys;
+};
+
+/** Fails on a broken or foreign file here, with its name, and not later as a refused connection. */
+const completed = (path: string, kept: NatsKeys): NatsKeys => {
+  try {
+    const keys = { ...kept, roles: { ...createNatsKeys().roles, ...kept.roles } };
+    publicNatsKeys(keys);
+    return keys;
+  } catch (cause) {
+    throw new Error(`${path} does not hold the keys of a broker's roles. Remove it to get new ones.`, { cause });
+  }
 };
 
 const forEachRole = (make: (role: NatsRole) => string): Record<NatsRole, string> =>

@@ -10,16 +10,19 @@ import {
   JOB_VERBS,
   jobSubject,
   RATES_SUBJECTS,
+  ROUTER_INBOX,
+  inboxPrefix,
   withdrawSubject,
 } from '@berth/contracts';
 import type { NatsRole } from './nats-keys.js';
 
-/** Allow lists only: denied is what no list names. */
+/**
+ * Allow lists only: denied is what no list names. Answers stand in them too. The server's own way to allow them
+ * (`allow_responses`) lets an answer go wherever the asker wants it, and an asker can be hostile.
+ */
 export interface RolePermissions {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** May answer each message it receives once, on whatever subject the asker named, within this time. */
-  readonly answersWithin?: string;
 }
 
 /** How many streams each family has; subjects carry the shard as their second token. */
@@ -34,31 +37,42 @@ export const SHARD_COUNTS_DEFAULT: ShardCounts = { jobs: 16, queues: 4 };
 
 const BUCKET_NAMES = Object.values(BUCKETS);
 
-/** Three times as long as the longest question is held: a `take` waits for a job for at most 20 s. */
-const ANSWERS_WITHIN = '1m';
+/** The inbox of every host, and nothing else. */
+const AGENT_INBOXES = `${inboxPrefix('*')}.>`;
 
 /**
  * What each role may do, by name and never by pattern: `JOBS_*` is not a wildcard to the server.
  * The router owns all that concerns jobs and reads the control plane's buckets; the control plane writes the buckets
- * and cannot touch a job.
+ * and cannot touch a job. Who hears agents (`sessions`, `gateway`) may write to agents only.
  */
 export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, RolePermissions>> => ({
   management: controlPlane('management', {
-    publish: [CONTROL_HINT_SUBJECT],
+    publish: [CONTROL_HINT_SUBJECT, `${ROUTER_INBOX}.>`],
     subscribe: HISTORY_VERBS.map(historySubject),
   }),
+  sessions: heard(
+    'sessions',
+    HOST_VERBS.map((verb) => hostSubject('*', verb)),
+  ),
   controllers: controlPlane('controllers', {
     // The job history is made of the records and of their events, which are read and never written here.
     publish: [CONTROL_PULSE_SUBJECT, ...[...numbered('JOBS', shards.jobs), 'EV'].flatMap(readStream)],
     subscribe: [CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS],
   }),
   router: router(shards),
-  // The server's question names a reply subject of its own; answering is all this user can do.
-  callout: { publish: [], subscribe: ['$SYS.REQ.USER.AUTH'], answersWithin: '1m' },
+  gateway: heard('gateway', [...JOB_VERBS.map((verb) => jobSubject('*', verb)), withdrawSubject('*')]),
+  // Where servers hear what they asked; answering them is all this user can do.
+  callout: { publish: ['$SYS._INBOX.>'], subscribe: ['$SYS.REQ.USER.AUTH'] },
   system: {
     publish: ['$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.SERVER.*.CONNZ', '$SYS.REQ.SERVER.*.KICK'],
     subscribe: ['_INBOX_system.>'],
   },
+});
+
+/** What a role may do over which a process hears agents. */
+const heard = (role: NatsRole, subjects: readonly string[]): RolePermissions => ({
+  publish: [AGENT_INBOXES],
+  subscribe: [`_INBOX_${role}.>`, ...subjects],
 });
 
 const controlPlane = (role: NatsRole, also: RolePermissions): RolePermissions => {
@@ -72,8 +86,7 @@ const controlPlane = (role: NatsRole, also: RolePermissions): RolePermissions =>
       'agents.*.down.wake',
       ...also.publish,
     ],
-    subscribe: [`_INBOX_${role}.>`, ...HOST_VERBS.map((verb) => hostSubject('*', verb)), ...also.subscribe],
-    answersWithin: ANSWERS_WITHIN,
+    subscribe: [`_INBOX_${role}.>`, ...also.subscribe],
   };
 };
 
@@ -102,16 +115,7 @@ const router = (shards: ShardCounts): RolePermissions => {
       ...HISTORY_VERBS.map(historySubject),
       'agents.*.down.stop',
     ],
-    subscribe: [
-      '_INBOX_router.>',
-      'jobn.>',
-      'qn.>',
-      RATES_SUBJECTS,
-      CONTROL_PULSE_SUBJECT,
-      ...JOB_VERBS.map((verb) => jobSubject('*', verb)),
-      withdrawSubject('*'),
-    ],
-    answersWithin: ANSWERS_WITHIN,
+    subscribe: [`${ROUTER_INBOX}.>`, 'jobn.>', 'qn.>', RATES_SUBJECTS, CONTROL_PULSE_SUBJECT],
   };
 };
 

@@ -70,6 +70,19 @@ export class HostSessionsStore {
     );
   }
 
+  /** Those of the names given that were hosts and have been removed. Other users of the broker are none of ours. */
+  async removed(names: readonly HostId[]): Promise<readonly HostId[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.query<{ readonly id: HostId }[]>(
+        `SELECT DISTINCT a.resource_id AS id FROM audit_entries a
+          WHERE a.resource_id = ANY($1) AND a.action = 'host.deleted'
+            AND NOT EXISTS (SELECT 1 FROM hosts h WHERE h.id = a.resource_id)`,
+        [names],
+      ),
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** True while the token may be used: it is this host's, unused, and in time. */
   async isTokenGood(hostId: HostId, tokenHash: string, nowMs: number): Promise<boolean> {
     const rows = await this.#database.read((manager) =>

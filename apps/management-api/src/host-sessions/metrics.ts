@@ -1,0 +1,19 @@
+import type { MetricRegistry } from '@berth/telemetry';
+
+export const hostSessionsMetrics = (metrics: MetricRegistry) => ({
+  refused: metrics.counter<'fault'>({
+    name: 'management_agent_questions_refused_total',
+    help: 'Questions of agents that were not handled, because their answer may not go where the agent wants it.',
+    labels: ['fault'],
+  }),
+  cutOffs: metrics.counter({
+    name: 'management_host_cut_offs_total',
+    help: 'Connections to the broker that were ended because their host was removed.',
+  }),
+  cutOffFailures: metrics.counter({
+    name: 'management_host_cut_off_failures_total',
+    help: 'Connections of removed hosts that could not be ended; the next pass tries again.',
+  }),
+});
+
+export type HostSessionsMetrics = ReturnType<typeof hostSessionsMetrics>;

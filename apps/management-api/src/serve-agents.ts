@@ -1,0 +1,100 @@
+import type { HttpApp } from '@berth/http';
+import type { Clock } from '@berth/lifecycle';
+import { AgentConnections, BrokerGuard, connectAgentGateway, drainConnection } from '@berth/messaging';
+import type { Logger, Main, MetricRegistry, Readiness } from '@berth/telemetry';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { ManagementConfig } from './config.js';
+import { connectBroker, credentialsOf } from './connect-broker.js';
+import { AgentAdmission } from './host-sessions/agent-admission.js';
+import { HostCutOff } from './host-sessions/host-cut-off.js';
+import { hostSessionsMetrics } from './host-sessions/metrics.js';
+import type { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
+
+export interface AgentParts {
+  readonly config: ManagementConfig;
+  readonly main: Main;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  readonly readiness: Readiness;
+  readonly store: HostSessionsStore;
+}
+
+/** Members of one queue group: each question is answered by one process. */
+const QUEUE_GROUP = 'management-api';
+const DRAIN_MS = 2_000;
+
+/**
+ * The loop that ends the connections of removed hosts, started; null where this process may not: then their messages are
+ * refused until the broker ends their admission.
+ */
+export async function startHostCutOff(parts: AgentParts): Promise<HostCutOff | null> {
+  const { clock, config, logger, main, store } = parts;
+  if (config.systemSeed === null) {
+    logger.warn(
+      'removed hosts keep their connections for up to an hour: there is no BERTH_SYSTEM_SEED to end them with',
+    );
+    return null;
+  }
+  const as = { name: 'host cut-off', seed: config.systemSeed, inboxPrefix: '_INBOX_system' };
+  const connection = await connectBroker({ ...config, logger }, as);
+  main.onStop('nats system', () => drainConnection(connection, clock));
+  const connections = new AgentConnections(connection, config.agentAccount);
+  const metrics = hostSessionsMetrics(parts.metrics);
+  const cutOff = new HostCutOff({ connections, store, metrics, clock, logger });
+  cutOff.start();
+  main.onStop('host cut-off', () => cutOff.stop());
+  return cutOff;
+}
+
+/** Answers agents, and routers about the job history, each over a user that may write to them alone. */
+export async function serveAgents(
+  parts: AgentParts,
+  { app, connection }: { readonly app: HttpApp; readonly connection: NatsConnection },
+): Promise<void> {
+  const { clock, config, logger, main, metrics, readiness } = parts;
+  const { refused } = hostSessionsMetrics(metrics);
+  const answering = {
+    queue: QUEUE_GROUP,
+    drainMs: DRAIN_MS,
+    clock,
+    logger,
+    onRefused: (fault: string) => refused.inc({ fault }),
+  };
+  const agents = await connectAgents(parts, connection);
+  // First, because the broker asks about the guard's stranger too.
+  await admitAgents(parts);
+  const { natsUrl: url, isBrokerTrusted: isTrusted } = config;
+  const credentials = credentialsOf(config.agentsSeed ?? config.natsSeed);
+  const guard = new BrokerGuard({ url, credentials, isTrusted, clock, logger });
+  main.onStop('broker guard', () => {
+    guard.stop();
+  });
+  readiness.addDegradation(() => guard.missing);
+  connectAgentGateway(app.nest, { ...answering, connection, askers: 'routers' });
+  connectAgentGateway(app.nest, { ...answering, connection: agents, askers: 'hosts', isOpen: guard.isOpen });
+  await app.nest.startAllMicroservices();
+  await guard.settle();
+  await agents.flush();
+}
+
+async function connectAgents(parts: AgentParts, connection: NatsConnection): Promise<NatsConnection> {
+  const { clock, config, logger, main } = parts;
+  if (config.agentsSeed === null) return connection;
+  const as = { name: 'management-api agents', seed: config.agentsSeed, inboxPrefix: '_INBOX_sessions' };
+  const agents = await connectBroker({ ...config, logger }, as);
+  main.onStop('nats agents', () => drainConnection(agents, clock));
+  parts.readiness.add('nats agents', () => agents.flush());
+  return agents;
+}
+
+async function admitAgents({ clock, config, logger, main, store }: AgentParts): Promise<void> {
+  if (config.admission === null) return;
+  const { calloutSeed, issuerSeed } = config.admission;
+  // An agent that comes while nobody admits agents hears nothing for five seconds before it tries again.
+  const as = { name: 'agent-admission', seed: calloutSeed, isFirst: true };
+  const callout = await connectBroker({ ...config, logger }, as);
+  main.onStop('agent admission', () => drainConnection(callout, clock));
+  const answer = { issuerSeed, account: config.agentAccount };
+  new AgentAdmission({ connection: callout, store, answer, clock, logger }).start();
+}

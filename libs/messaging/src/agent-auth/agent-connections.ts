@@ -1,0 +1,86 @@
+import type { HostId } from '@berth/domain';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+
+/** One connection that a broker has let in, by the name under which it was. */
+export interface AgentConnection {
+  readonly serverId: string;
+  /** The server's own number of it. */
+  readonly connectionId: number;
+  /** Of an agent: its host. Of anybody else: whatever names its user. */
+  readonly user: HostId;
+}
+
+interface ConnectionPage {
+  readonly server: { readonly id: string };
+  readonly data?: {
+    readonly offset: number;
+    readonly total: number;
+    readonly connections?: readonly { readonly cid: number; readonly authorized_user?: string }[];
+  };
+}
+
+/** A page then is a tenth of what a message may hold. */
+const PAGE_CONNECTIONS = 256;
+/** Of one server: more than a quarter of a million agents. */
+const PAGES_MAX = 1_024;
+const ANSWER_MS = 2_000;
+/** Servers of a cluster answer one after the other; after this silence no other is waited for. */
+const LAST_ANSWER_MS = 250;
+
+/** Sees who is connected, and ends connections, with the rights of the role `system`: over a user of the system account. */
+export class AgentConnections {
+  readonly #connection: NatsConnection;
+  readonly #account: string;
+
+  /** @param account the one that agents are put into */
+  constructor(connection: NatsConnection, account: string) {
+    this.#connection = connection;
+    this.#account = account;
+  }
+
+  /** All connections of the account, page by page. @throws when the broker does not answer */
+  async *pages(): AsyncIterable<readonly AgentConnection[]> {
+    const firsts = await this.#connection.requestMany('$SYS.REQ.SERVER.PING.CONNZ', this.#question(0), {
+      strategy: 'stall',
+      stall: LAST_ANSWER_MS,
+      maxWait: ANSWER_MS,
+    });
+    let isAnswered = false;
+    for await (const first of firsts) {
+      isAnswered = true;
+      yield* this.#pagesOf(first);
+    }
+    if (!isAnswered) throw new Error('no server of the broker told who is connected');
+  }
+
+  /** Ends the connection; one that has ended already is the same success. @throws when it may still be there */
+  async end({ connectionId, serverId }: AgentConnection): Promise<void> {
+    const body = JSON.stringify({ cid: connectionId });
+    const answer = await this.#connection.request(`$SYS.REQ.SERVER.${serverId}.KICK`, body, { timeout: ANSWER_MS });
+    const { error } = answer.json<{ error?: { description?: string } }>();
+    if (error !== undefined && !/no such client/i.test(error.description ?? '')) {
+      throw new Error(`the broker did not end a connection: ${error.description ?? ''}`);
+    }
+  }
+
+  async *#pagesOf(first: Msg): AsyncIterable<readonly AgentConnection[]> {
+    let message = first;
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const { data, server } = message.json<ConnectionPage>();
+      if (data === undefined) throw new Error('a server did not tell who is connected');
+      yield (data.connections ?? []).map(({ authorized_user: user, cid }) => ({
+        serverId: server.id,
+        connectionId: cid,
+        user: (user ?? '') as HostId,
+      }));
+      const next = data.offset + PAGE_CONNECTIONS;
+      if (next >= data.total) return;
+      const subject = `$SYS.REQ.SERVER.${server.id}.CONNZ`;
+      message = await this.#connection.request(subject, this.#question(next), { timeout: ANSWER_MS });
+    }
+  }
+
+  #question(offset: number): string {
+    return JSON.stringify({ auth: true, acc: this.#account, limit: PAGE_CONNECTIONS, offset });
+  }
+}
