@@ -157,6 +157,16 @@ describe('a request that wants a stream', () => {
     expect((await asked).text).toBe(`${expected}data: [DONE]\n\n`);
   });
 
+  test('is answered 200 like every other, not as if it had made something', async () => {
+    const scene = await bench.scene();
+    const opening = open(scene);
+    const job = await scene.agent.takeOne();
+    await scene.agent.chunk(job, 0, chunk('data: {}\n\n'));
+    const { response, cancel } = await opening;
+    expect(response.status).toBe(200);
+    await cancel();
+  });
+
   test('of a worker that does not stream gets its output', async () => {
     const { client, agent } = await bench.scene();
     const asked = client.post(CHAT, stream);

@@ -1,4 +1,4 @@
-import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { CurrentCaller, RequireScope, traceparentOf, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -21,6 +21,8 @@ export class OpenAiController {
   ) {}
 
   @Post('*')
+  // A streamed answer begins with it, before anybody knows how the job ends.
+  @HttpCode(200)
   @RequireScope('jobs:write')
   @JobOperation('openai')
   async post(
