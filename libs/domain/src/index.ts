@@ -221,10 +221,22 @@ export {
 } from './job-limits/index.js';
 export { encodeJson, sliceItems, sliceMembers, toRawJson, type RawJson } from './json/index.js';
 export {
+  callerNetwork,
   countRequest,
+  followPassage,
+  fullBucket,
   longestSpent,
+  returnToken,
+  startPassage,
+  takeToken,
   windowStartMs,
   windowState,
+  type Bucket,
+  type BucketLimit,
+  type BucketVerdict,
+  type LeastRate,
+  type Passage,
+  type PassageVerdict,
   type Window,
   type WindowLimit,
   type WindowState,

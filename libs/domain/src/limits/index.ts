@@ -1,3 +1,13 @@
+export { callerNetwork } from './caller-network.js';
+export { followPassage, startPassage, type LeastRate, type Passage, type PassageVerdict } from './least-rate.js';
+export {
+  fullBucket,
+  returnToken,
+  takeToken,
+  type Bucket,
+  type BucketLimit,
+  type BucketVerdict,
+} from './token-bucket.js';
 export {
   countRequest,
   longestSpent,
