@@ -1,43 +1,20 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '@berth/testing';
+import { BodyBudget } from '@berth/http';
+import { systemClock, type Clock } from '@berth/lifecycle';
+import { ManualClock, eventually } from '@berth/testing';
 import fastify, { type FastifyInstance } from 'fastify';
-import { BodyBudget, limitAnswers } from './body-budget.js';
-
-describe('the budget for bodies', () => {
-  test('takes what fits, refuses what does not, and takes it when there is room again', () => {
-    const budget = new BodyBudget(100);
-    const release = budget.take(60);
-    expect(() => budget.take(41)).toThrow(/try again/);
-    budget.take(40);
-    release();
-    expect(budget.takenBytes).toBe(40);
-    budget.take(60);
-  });
-
-  test('gives room back once, however often it is asked to', () => {
-    const budget = new BodyBudget(100);
-    const release = budget.take(10);
-    budget.take(20);
-    release();
-    release();
-    expect(budget.takenBytes).toBe(20);
-  });
-
-  test('never refuses a body that comes alone', () => {
-    expect(() => new BodyBudget(10).take(1_000)).not.toThrow();
-  });
-});
+import { limitAnswers } from './body-budget.js';
 
 describe('large answers', () => {
   const ANSWER_BYTES = 16 * 1024 ** 2;
   let app: FastifyInstance;
   let stalled: Socket;
 
-  const open = async (budget: BodyBudget, stalledAfterMs: number): Promise<string> => {
+  const open = async (budget: BodyBudget, stalledAfterMs: number, clock: Clock = systemClock): Promise<string> => {
     app = fastify();
-    limitAnswers(app, budget, stalledAfterMs);
+    limitAnswers(app, budget, { clock, stalledAfterMs });
     app.get('/large', () => 'x'.repeat(ANSWER_BYTES));
     app.get('/small', () => 'x');
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -77,5 +54,36 @@ describe('large answers', () => {
     });
     stalled.resume();
     await once(stalled, 'close');
+  });
+
+  test('that wait behind another one leave room again when their connection is gone', async () => {
+    const budget = new BodyBudget(4 * ANSWER_BYTES);
+    await open(budget, 60_000);
+    stalled.write('GET /large HTTP/1.1\r\nhost: test\r\n\r\n');
+    await eventually(() => {
+      expect(budget.takenBytes).toBe(2 * ANSWER_BYTES);
+    });
+    stalled.destroy();
+    await eventually(() => {
+      expect(budget.takenBytes).toBe(0);
+    });
+  });
+
+  test('are taken back from a caller that takes a little now and then, when 16 KiB a second would have been enough', async () => {
+    const budget = new BodyBudget(ANSWER_BYTES);
+    const clock = new ManualClock();
+    await open(budget, 60_000, clock);
+    const enoughMs = 60_000 + (ANSWER_BYTES / (16 * 1024)) * 1_000;
+    for (let taken = 0; taken < 3; taken += 1) {
+      await clock.advance(enoughMs / 4);
+      stalled.resume();
+      await once(stalled, 'data');
+      stalled.pause();
+      expect(budget.takenBytes).toBe(ANSWER_BYTES);
+    }
+    await clock.advance(enoughMs / 4);
+    await eventually(() => {
+      expect(budget.takenBytes).toBe(0);
+    });
   });
 });

@@ -1,86 +1,71 @@
-import { PlatformError } from '@berth/domain';
+import { BodyBudget, findCaller } from '@berth/http';
+import type { Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-
-/** Bodies that come in at one time, all together, and as much that goes out: 25 of the largest, or any number of usual ones. */
-const BUDGET_BYTES = 512 * 1024 ** 2;
+import type { FastifyInstance } from 'fastify';
+import type { Socket } from 'node:net';
 
 /** Answers below it wait in the sockets' own buffers. */
-const LARGE_ANSWER_BYTES = 64 * 1024;
+export const LARGE_ANSWER_BYTES = 64 * 1024;
 
 /** A caller that has taken nothing of a large answer for so long is cut off: it holds what others could be given. */
-const STALLED_AFTER_MS = 60_000;
+export const STALLED_AFTER_MS = 60_000;
 
-const RETRY_AFTER_SECONDS = 1;
+/** What callers take of a large answer in a second, on the whole; who takes less is cut off too. */
+const TAKEN_PER_SECOND_BYTES = 16 * 1024;
+const SECOND_MS = 1_000;
 
-/** Refuses bodies that would not fit into memory beside those that are under way already. */
-export class BodyBudget {
-  readonly #budgetBytes: number;
-  #takenBytes = 0;
-
-  constructor(budgetBytes = BUDGET_BYTES) {
-    this.#budgetBytes = budgetBytes;
-  }
-
-  get takenBytes(): number {
-    return this.#takenBytes;
-  }
-
-  /** @throws PlatformError `service-unavailable` when the bodies under way leave no room */
-  take(bytes: number): () => void {
-    if (this.#takenBytes > 0 && this.#takenBytes + bytes > this.#budgetBytes) {
-      throw new PlatformError('service-unavailable', 'Too many large bodies are under way at the moment; try again.', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-    this.#takenBytes += bytes;
-    let isHeld = true;
-    return () => {
-      if (isHeld) this.#takenBytes -= bytes;
-      isHeld = false;
-    };
-  }
+export interface AnswerLimits {
+  readonly clock: Clock;
+  /** Other than the default only where a test waits for it. */
+  readonly stalledAfterMs?: number;
 }
 
-/** Both directions, each with a budget of its own. */
-export function limitBodies(fastify: FastifyInstance, metrics: MetricRegistry): void {
-  const [incoming, outgoing] = [new BodyBudget(), new BodyBudget()];
-  metrics.gaugeOf({ name: 'router_bodies_bytes', help: 'Bodies that are coming in.' }, () => incoming.takenBytes);
+/** What goes out, all of it together and each account's; what comes in is bounded where it is read. */
+export function limitBodies(fastify: FastifyInstance, metrics: MetricRegistry, clock: Clock): void {
+  const outgoing = new BodyBudget();
   metrics.gaugeOf(
     { name: 'router_answers_bytes', help: 'Large answers that callers have not taken yet.' },
     () => outgoing.takenBytes,
   );
-  limitIncoming(fastify, incoming);
-  limitAnswers(fastify, outgoing);
-}
-
-/** From the request line until its body has been read, or its connection is gone. */
-function limitIncoming(fastify: FastifyInstance, budget: BodyBudget): void {
-  fastify.addHook('onRequest', async (request, reply) => {
-    const bytes = announcedBytes(request);
-    if (bytes > 0) releaseWhenRead(request, reply, budget.take(bytes));
-  });
+  limitAnswers(fastify, outgoing, { clock });
 }
 
 /** From the moment it is handed to the socket until the caller has it, or its connection is gone. */
-export function limitAnswers(fastify: FastifyInstance, budget: BodyBudget, stalledAfterMs = STALLED_AFTER_MS): void {
-  fastify.addHook('onSend', async (_request, reply, payload) => {
+export function limitAnswers(
+  fastify: FastifyInstance,
+  budget: BodyBudget,
+  { clock, stalledAfterMs = STALLED_AFTER_MS }: AnswerLimits,
+): void {
+  fastify.addHook('onSend', async (request, reply, payload) => {
     const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
     if (bytes < LARGE_ANSWER_BYTES) return payload;
-    reply.raw.once('close', budget.take(bytes));
-    reply.raw.socket?.setTimeout(stalledAfterMs);
+    const { socket } = request.raw;
+    const release = budget.take(bytes, findCaller(request)?.accountId);
+    const inTime = cutOffLate(socket, takenWithinMs(bytes, stalledAfterMs), clock);
+    const settle = (): void => {
+      socket.off('close', settle);
+      inTime();
+      release();
+    };
+    reply.raw.once('close', settle);
+    // An answer that waits behind another one on its connection is not told that the connection is gone.
+    socket.once('close', settle);
+    socket.setTimeout(stalledAfterMs);
     return payload;
   });
 }
 
-/** One that does not announce its size counts as the largest that its path takes. */
-function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
-  const limit = routeOptions.bodyLimit ?? 0;
-  if (headers['transfer-encoding'] !== undefined) return limit;
-  return Math.min(Number(headers['content-length'] ?? 0), limit);
-}
+/** How long a caller may take for a text of this size, however steadily it takes it. */
+export const takenWithinMs = (bytes: number, stalledAfterMs: number): number =>
+  stalledAfterMs + (bytes / TAKEN_PER_SECOND_BYTES) * SECOND_MS;
 
-function releaseWhenRead(request: FastifyRequest, reply: FastifyReply, release: () => void): void {
-  request.raw.once('end', release);
-  reply.raw.once('close', release);
+/** Returns what to call when the caller has everything. */
+export function cutOffLate(socket: Socket, withinMs: number, clock: Clock): () => void {
+  const taken = new AbortController();
+  void clock.sleep(withinMs, taken.signal).then(() => {
+    if (!taken.signal.aborted) socket.destroy();
+  });
+  return () => {
+    taken.abort();
+  };
 }

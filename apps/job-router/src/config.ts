@@ -1,4 +1,5 @@
 import { parseConfig, systemRandom, type ConfigReader, type Environment } from '@berth/lifecycle';
+import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
@@ -17,6 +18,8 @@ export interface RouterConfig extends RouterSettings {
   readonly httpHost: string;
   readonly httpPort: number;
   readonly operationsPort: number;
+  /** Whose word on where callers are is believed. */
+  readonly trustedProxies: TrustedProxies;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -60,6 +63,7 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
         max: PORT_MAX,
         fallback: OPERATIONS_PORT_DEFAULT,
       }),
+      trustedProxies: readTrustedProxies(read),
       docsUrl: read.string('BERTH_DOCS_URL', '/docs'),
       secrets: readSecretBox(read),
       webhookAddresses: readWebhookAddresses(read),

@@ -89,8 +89,9 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
     bodyMaxBytes,
     getHasEffect,
+    trustedProxies: config.trustedProxies,
     configure: (fastify) => {
-      limitBodies(fastify, metrics);
+      limitBodies(fastify, metrics, clock);
     },
   });
   assertOperationsDeclared(http.nest);

@@ -1,3 +1,4 @@
+import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
@@ -37,6 +38,8 @@ export interface ManagementConfig {
   readonly httpHost: string;
   readonly httpPort: number;
   readonly operationsPort: number;
+  /** Whose word on where callers are is believed. */
+  readonly trustedProxies: TrustedProxies;
   /** Where clients reach this API. */
   readonly baseUrl: string;
   /** Where clients reach the job router. */
@@ -92,6 +95,7 @@ export const loadConfig = (environment: Environment = process.env): ManagementCo
       httpHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
       httpPort,
       operationsPort: port(read, 'BERTH_OPERATIONS_PORT', OPERATIONS_PORT_DEFAULT),
+      trustedProxies: readTrustedProxies(read),
       baseUrl,
       addresses: {
         runUrl: read.url('BERTH_RUN_URL', HTTP, 'http://127.0.0.1:8001'),

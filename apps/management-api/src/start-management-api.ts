@@ -140,6 +140,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
     credentialForm: 'bearer',
     renderingOf: ({ url }) => (url.startsWith('/v1/') ? v1Rendering : managementRendering),
     bodyMaxBytes: () => BODY_MAX_BYTES,
+    trustedProxies: config.trustedProxies,
     rateLimiter: edge.rateLimiter,
     idempotency: edge.idempotency,
     configure: (_fastify, nest) => {

@@ -7,12 +7,15 @@ export {
   RequireScope,
   accessOf,
   callerOf,
+  findCaller,
   type DeclaredAccess,
 } from './auth/access.decorators.js';
 export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-directory.port.js';
 export { hashApiKey, makeApiKey, prefixOfApiKey, type NewApiKey } from './auth/api-key.js';
 export { Authenticator, type Caller, type CredentialForm } from './auth/authenticator.js';
 export { declaredAccess, routeHandlers, type RouteHandler } from './auth/declared-access.js';
+export { BodyBudget } from './bodies/body-budget.js';
+export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { PreconditionFailed, requireVersion, type VersionMatch } from './conditional/version-tag.js';
 export { Versioned } from './conditional/versioned.js';

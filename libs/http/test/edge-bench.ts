@@ -6,7 +6,7 @@ import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { afterAll, beforeAll } from '@jest/globals';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '../src/app/http-app.js';
 import { API_KEY_DIRECTORY } from '../src/auth/api-key-directory.port.js';
-import { makeApiKey } from '../src/auth/api-key.js';
+import { hashApiKey, makeApiKey } from '../src/auth/api-key.js';
 import { managementRendering } from '../src/problems/renderings.js';
 
 export interface Answer {
@@ -55,6 +55,10 @@ export class EdgeBench {
     const known = { id: prefix, prefix, hash, scopes, endpointIds: null, expiresAtMs: null };
     this.#keys.push({ ...known, accountId: accountId as AccountId });
     return key;
+  }
+
+  revokeKey(key: string): void {
+    this.#keys.splice(0, this.#keys.length, ...this.#keys.filter(({ hash }) => hash !== hashApiKey(key)));
   }
 
   async open(): Promise<void> {

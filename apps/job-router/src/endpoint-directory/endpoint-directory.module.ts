@@ -17,6 +17,7 @@ import { ControlPlaneSnapshots } from './snapshots.port.js';
       provide: API_KEY_DIRECTORY,
       inject: [EndpointDirectory],
       useFactory: (directory: EndpointDirectory): ApiKeyDirectory => ({
+        known: (prefix) => directory.knownApiKey(prefix),
         find: (prefix) => directory.findApiKey(prefix),
       }),
     },

@@ -76,6 +76,11 @@ export class EndpointDirectory {
     return endpoint === null || endpoint.isDeleted ? null : endpoint;
   }
 
+  /** What memory knows of the key: nobody is asked. */
+  knownApiKey(prefix: string): ApiKeySnapshot | undefined {
+    return this.#snapshots.apiKeys.get(prefix);
+  }
+
   /** Null for a key that was never issued or is revoked. */
   findApiKey(prefix: string): Promise<ApiKeySnapshot | null> {
     return this.#apiKeys.find(prefix);

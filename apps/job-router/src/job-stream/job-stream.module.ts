@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { BodyBudget } from '../body-budget.js';
+import { BodyBudget } from '@berth/http';
 import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
 import { JobReader } from '../jobs/job-reader.service.js';
 import { JobsModule } from '../jobs/jobs.module.js';
@@ -30,9 +30,9 @@ import { StreamedAnswers } from './streamed-answers.service.js';
     {
       provide: StreamedAnswers,
       inject: [Platform],
-      useFactory: ({ metrics }: Platform) => {
+      useFactory: ({ clock, metrics }: Platform) => {
         const budget = new BodyBudget();
-        const answers = new StreamedAnswers({ budget });
+        const answers = new StreamedAnswers({ budget, clock });
         streamMetrics(metrics, answers, budget);
         return answers;
       },

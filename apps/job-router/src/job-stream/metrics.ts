@@ -1,5 +1,5 @@
+import type { BodyBudget } from '@berth/http';
 import type { MetricRegistry } from '@berth/telemetry';
-import type { BodyBudget } from '../body-budget.js';
 import type { StreamedAnswers } from './streamed-answers.service.js';
 
 export function streamMetrics(metrics: MetricRegistry, answers: StreamedAnswers, budget: BodyBudget): void {

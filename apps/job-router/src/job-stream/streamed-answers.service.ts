@@ -1,29 +1,25 @@
+import { findCaller, type BodyBudget } from '@berth/http';
+import type { Clock } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
 import type { ServerResponse } from 'node:http';
-import type { BodyBudget } from '../body-budget.js';
-
-/** Texts below it wait in the sockets' own buffers. */
-const LARGE_BYTES = 64 * 1024;
-
-/** A reader that has taken nothing for so long is cut off: it holds what others could be given. */
-const STALLED_AFTER_MS = 60_000;
+import type { Socket } from 'node:net';
+import { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from '../body-budget.js';
 
 export interface StreamedAnswersOptions {
   /** What lies here for readers that have not taken it yet, all together. */
   readonly budget: BodyBudget;
+  readonly clock: Clock;
   /** Other than the default only where a test waits for it. */
   readonly stalledAfterMs?: number;
 }
 
 /** Answers that are written piece by piece, as fast as their reader takes them and no faster. */
 export class StreamedAnswers {
-  readonly #budget: BodyBudget;
-  readonly #stalledAfterMs: number;
+  readonly #limits: Required<StreamedAnswersOptions>;
   #open = 0;
 
-  constructor({ budget, stalledAfterMs = STALLED_AFTER_MS }: StreamedAnswersOptions) {
-    this.#budget = budget;
-    this.#stalledAfterMs = stalledAfterMs;
+  constructor({ budget, clock, stalledAfterMs = STALLED_AFTER_MS }: StreamedAnswersOptions) {
+    this.#limits = { budget, clock, stalledAfterMs };
   }
 
   /** Answers that are being written. */
@@ -46,7 +42,7 @@ export class StreamedAnswers {
     raw.once('close', () => {
       this.#open -= 1;
     });
-    return new StreamedAnswer(reply, this.#budget, this.#stalledAfterMs);
+    return new StreamedAnswer(reply, this.#limits);
   }
 
   /**
@@ -57,7 +53,7 @@ export class StreamedAnswers {
    */
   async send(reply: FastifyReply, body: string, beforeEnd: () => Promise<void>): Promise<void> {
     const bytes = Buffer.byteLength(body);
-    const release = reserve(this.#budget, bytes);
+    const release = reserve(this.#limits.budget, bytes, ownerOf(reply));
     try {
       const answer = this.begin(reply, { 'content-length': String(bytes) });
       if (!(await answer.handOver(body.slice(0, -1)))) return;
@@ -71,20 +67,26 @@ export class StreamedAnswers {
 
 const nothing = (): void => undefined;
 
-const reserve = (budget: BodyBudget, bytes: number): (() => void) =>
-  bytes < LARGE_BYTES ? nothing : budget.take(bytes);
+/** @param owner the account of whoever reads it; null where nobody knows */
+const reserve = (budget: BodyBudget, bytes: number, owner: string | null): (() => void) =>
+  bytes < LARGE_ANSWER_BYTES ? nothing : budget.take(bytes, owner);
+
+const ownerOf = ({ request }: FastifyReply): string | null => findCaller(request)?.accountId ?? null;
 
 export class StreamedAnswer {
   readonly #raw: ServerResponse;
-  readonly #budget: BodyBudget;
-  readonly #stalledAfterMs: number;
+  readonly #socket: Socket;
+  readonly #limits: Required<StreamedAnswersOptions>;
+  readonly #owner: string | null;
   readonly #gone = new AbortController();
 
-  constructor({ raw, request }: FastifyReply, budget: BodyBudget, stalledAfterMs: number) {
+  constructor(reply: FastifyReply, limits: Required<StreamedAnswersOptions>) {
+    const { raw } = reply;
+    const { socket } = reply.request.raw;
     this.#raw = raw;
-    this.#budget = budget;
-    this.#stalledAfterMs = stalledAfterMs;
-    const { socket } = request.raw;
+    this.#socket = socket;
+    this.#limits = limits;
+    this.#owner = ownerOf(reply);
     const leave = (): void => {
       socket.removeListener('close', leave);
       this.#gone.abort();
@@ -107,7 +109,7 @@ export class StreamedAnswer {
    * @throws PlatformError `service-unavailable` when the texts that wait for their readers leave no room
    */
   async write(text: string): Promise<boolean> {
-    const release = reserve(this.#budget, Buffer.byteLength(text));
+    const release = reserve(this.#limits.budget, Buffer.byteLength(text), this.#owner);
     try {
       return await this.handOver(text);
     } finally {
@@ -119,6 +121,7 @@ export class StreamedAnswer {
   async handOver(text: string): Promise<boolean> {
     const { signal } = this.#gone;
     if (!signal.aborted && text !== '') {
+      const inTime = this.#cutOffLate(text);
       await new Promise<void>((resolve) => {
         const done = (): void => {
           signal.removeEventListener('abort', done);
@@ -126,13 +129,14 @@ export class StreamedAnswer {
           resolve();
         };
         signal.addEventListener('abort', done);
-        this.#allow(this.#stalledAfterMs);
+        this.#allow(this.#limits.stalledAfterMs);
         this.#raw.write(text, (error) => {
           // The socket tells of its end here before it does so everywhere.
           if (error) this.#gone.abort();
           done();
         });
       });
+      inTime();
     }
     return !signal.aborted;
   }
@@ -140,8 +144,15 @@ export class StreamedAnswer {
   /** The last of it; the reader sees a whole answer. */
   end(text = ''): void {
     if (this.#gone.signal.aborted) return;
-    this.#allow(this.#stalledAfterMs);
+    this.#allow(this.#limits.stalledAfterMs);
     this.#raw.end(text);
+  }
+
+  #cutOffLate(text: string): () => void {
+    const { clock, stalledAfterMs } = this.#limits;
+    const bytes = Buffer.byteLength(text);
+    if (bytes < LARGE_ANSWER_BYTES) return nothing;
+    return cutOffLate(this.#socket, takenWithinMs(bytes, stalledAfterMs), clock);
   }
 
   /** Only a reader that has something to take can stall: an answer may be silent for as long as its job. 0: no limit. */

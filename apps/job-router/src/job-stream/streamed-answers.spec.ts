@@ -3,7 +3,7 @@ import { systemClock } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { BodyBudget } from '../body-budget.js';
+import { BodyBudget } from '@berth/http';
 import { StreamedAnswers, type StreamedAnswer } from './streamed-answers.service.js';
 
 const MB = 'x'.repeat(1_000_000);
@@ -18,7 +18,7 @@ let sockets: Socket[];
 
 beforeEach(async () => {
   budget = new BodyBudget(BUDGET_BYTES);
-  answers = new StreamedAnswers({ budget, stalledAfterMs: STALLED_AFTER_MS });
+  answers = new StreamedAnswers({ budget, clock: systemClock, stalledAfterMs: STALLED_AFTER_MS });
   sockets = [];
   server = fastify();
   server.get('/', async (_request, reply) => {
@@ -116,7 +116,7 @@ describe('a whole answer', () => {
   test('to a reader that is gone leaves it undone', async () => {
     const large = MB.repeat(30);
     budget = new BodyBudget(2 * large.length);
-    answers = new StreamedAnswers({ budget });
+    answers = new StreamedAnswers({ budget, clock: systemClock });
     let isDone = false;
     const over = new Promise<void>((resolve) => {
       answer = async (reply) => {

@@ -28,8 +28,17 @@ export class StatementWatch {
    * or none.
    */
   async during(id: string, action: () => Promise<void>): Promise<readonly string[]> {
+    return this.#heardDuring(`"${id}"`, action);
+  }
+
+  /** Like `during`, for ids that begin with the mark. */
+  duringMarked(mark: string, action: () => Promise<void>): Promise<readonly string[]> {
+    return this.#heardDuring(`"${mark}`, action);
+  }
+
+  async #heardDuring(text: string, action: () => Promise<void>): Promise<readonly string[]> {
     this.#heard.length = 0;
     await action();
-    return this.#heard.filter(({ parameters }) => parameters.includes(`"${id}"`)).map(({ text }) => text);
+    return this.#heard.filter(({ parameters }) => parameters.includes(text)).map((statement) => statement.text);
   }
 }

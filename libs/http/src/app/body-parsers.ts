@@ -1,49 +1,50 @@
 import { PlatformError } from '@berth/domain';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ArrivingBodies } from '../bodies/arriving-bodies.js';
 
 const MEDIA_TYPE = 'Send the body as application/json.';
-const CODING = 'Send the body as it is, without a content coding.';
 const JSON_TYPE = /^application\/([\w.+-]+\+)?json(;|$)/i;
+const REQUEST_TIMEOUT = 408;
 
 /**
  * Bodies arrive in handlers as the text that came: a DTO is parsed and checked by the pipe, after the key; a job's text
  * is kept as it is. An empty body is no error under any content type, since official clients send
  * `Content-Type: application/json` with empty bodies (wire contract 2.3).
  */
-export function registerBodyParsers(fastify: FastifyInstance): void {
+export function registerBodyParsers(fastify: FastifyInstance, bodies: ArrivingBodies): void {
+  bodies.expectations.watch(fastify.server);
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      requirePlain(request.headers['content-encoding']);
-      done(null, decode(body as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
+  fastify.addContentTypeParser(JSON_TYPE, async (request: FastifyRequest) => decode(await bodies.read(request)));
   fastify.addContentTypeParser('*', (request, _payload, done) => {
     if (request.headers['content-length'] === '0') done(null, '');
     else done(new PlatformError('unsupported-media-type', MEDIA_TYPE));
   });
-  letSendersFinish(fastify);
+  letSendersFinish(fastify, bodies);
 }
 
 /**
  * A body that is refused is read to its end and thrown away: many clients send all of it before they read anything, and
- * would see a broken connection, as the framework means them to, in place of the answer. The time limit for a request to
- * arrive bounds it.
+ * would see a broken connection, as the framework means them to, in place of the answer. One that came too slowly, or
+ * whose sender still waits to be told to send it, is not waited for.
  */
-function letSendersFinish(fastify: FastifyInstance): void {
-  fastify.addHook('onSend', async ({ headers, raw }, reply) => {
-    const isSent =
-      raw.complete || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined);
-    if (!isSent) reply.removeHeader('connection');
+function letSendersFinish(fastify: FastifyInstance, bodies: ArrivingBodies): void {
+  fastify.addHook('onSend', async (request, reply) => {
+    if (isWhole(request)) return;
+    if (reply.statusCode === REQUEST_TIMEOUT || bodies.expectations.isWaiting(request.raw)) {
+      void reply.header('connection', 'close');
+    } else {
+      void reply.removeHeader('connection');
+      bodies.throwAway(request);
+    }
+  });
+  // Answers that are written piece by piece pass no hook before they end.
+  fastify.addHook('onResponse', async (request) => {
+    if (!isWhole(request) && !request.raw.destroyed) bodies.throwAway(request);
   });
 }
 
-/** Unpacking would let a small body be a huge one. */
-function requirePlain(coding = 'identity'): void {
-  if (coding !== 'identity') throw new PlatformError('unsupported-media-type', CODING);
-}
+const isWhole = ({ headers, raw }: FastifyRequest): boolean =>
+  raw.complete || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined);
 
 /** A byte sequence that is no text would be changed silently by a forgiving decoder. */
 function decode(body: Buffer): string {

@@ -7,11 +7,15 @@ import { NestLogger, listenError, type Logger, type MetricRegistry } from '@bert
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { API_KEY_DIRECTORY, type ApiKeyDirectory } from '../auth/api-key-directory.port.js';
+import { Admission } from '../auth/admission.js';
 import { AuthenticationGuard } from '../auth/authentication.guard.js';
 import { Authenticator, type CredentialForm } from '../auth/authenticator.js';
 import { assertAccessDeclared } from '../auth/declared-access.js';
 import { ScopeGuard } from '../auth/scope.guard.js';
+import { ArrivingBodies } from '../bodies/arriving-bodies.js';
+import { TrustedProxies } from '../callers/trusted-proxies.js';
 import { VersionedInterceptor } from '../conditional/versioned.interceptor.js';
+import { Connections } from '../connections/connections.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
 import type { IdempotencyLedger } from '../idempotency/idempotency-ledger.port.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
@@ -20,11 +24,12 @@ import type { ProblemRendering } from '../problems/renderings.js';
 import { RateLimitGuard } from '../rate-limit/rate-limit.guard.js';
 import type { RateLimiter } from '../rate-limit/rate-limiter.port.js';
 import { ValidationPipe } from '../validation/validation.pipe.js';
+import { admitRequests, tellRoutesAccess } from './admit-requests.js';
 import { registerBodyParsers } from './body-parsers.js';
 import { makeRequestId, registerRequestContext } from './request-context.js';
 import { registerRequestMetrics } from './request-metrics.js';
 import { RouteTable } from './route-table.js';
-import { answerUnreadable, ignoreExpectations, requireHost } from './unreadable-requests.js';
+import { answerUnreadable, requireHost } from './unreadable-requests.js';
 
 export interface HttpAppOptions {
   readonly logger: Logger;
@@ -39,6 +44,8 @@ export interface HttpAppOptions {
   readonly bodyMaxBytes: (route: string) => number;
   /** Whether a `GET` of the route may change something: then there is no `HEAD`, which must not. Absent: none does. */
   readonly getHasEffect?: (route: string) => boolean;
+  /** Whose `X-Forwarded-For` is believed. Absent: nobody's. */
+  readonly trustedProxies?: TrustedProxies;
   /** Absent: callers may ask as often as they like. */
   readonly rateLimiter?: RateLimiter;
   /** Absent: `Idempotency-Key` has no effect. */
@@ -85,27 +92,35 @@ export class HttpApp {
 
 /** Longer than the idle time of the load balancers in front, so that they never send on a connection that we close. */
 const KEEP_ALIVE_MS = 75_000;
-const REQUEST_ARRIVES_WITHIN_MS = 300_000;
+/** The headers, and the first byte of a connection: slow senders of these have shown no key yet. */
+const HEADERS_ARRIVE_WITHIN_MS = 10_000;
+/** The largest body at the least rate, and some more; what comes more slowly is cut off before. */
+const REQUEST_ARRIVES_WITHIN_MS = 1_500_000;
+/** How often the two above are looked at. */
+const ARRIVALS_LOOK_MS = 1_000;
 /** Longest part of a path that a parameter takes; longer ones name nothing. */
 export const PARAMETER_MAX_CHARACTERS = 500;
 
 /** @throws Error when a handler does not declare who may call it */
 export async function createHttpApp(module: Type | DynamicModule, options: HttpAppOptions): Promise<HttpApp> {
-  const { logger, clock, idempotency, rateLimiter } = options;
+  const { logger, clock, idempotency, metrics, rateLimiter, trustedProxies: proxies = new TrustedProxies() } = options;
+  const connections = new Connections({ metrics, proxies });
   const routes = new RouteTable();
   const filter = new ProblemFilter({ ...options, allowedMethods: (url) => routes.methodsOf(url) });
-  const adapter = makeAdapter(options, filter);
+  const adapter = makeAdapter({ ...options, trustedProxies: proxies }, filter);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });
-  configureFastify(adapter.getInstance(), options, routes);
+  configureFastify(adapter.getInstance(), options, { connections, routes });
   await options.configure?.(adapter.getInstance(), app);
   const directory = app.get<ApiKeyDirectory>(API_KEY_DIRECTORY, { strict: false });
-  const authenticator = new Authenticator({ directory, clock, form: options.credentialForm });
+  const authenticator = new Authenticator({ directory, clock, form: options.credentialForm, metrics });
+  const admission = new Admission({ authenticator, connections, clock });
+  admitRequests(adapter.getInstance(), admission);
   app.useGlobalGuards(
-    new AuthenticationGuard(authenticator),
+    new AuthenticationGuard(admission),
     ...(rateLimiter === undefined ? [] : [new RateLimitGuard(rateLimiter)]),
     new ScopeGuard(clock),
   );
@@ -116,11 +131,15 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   );
   app.useGlobalFilters(filter);
   assertAccessDeclared(app);
+  tellRoutesAccess(app);
   await app.init();
   return new HttpApp(app, clock);
 }
 
-const makeAdapter = (options: HttpAppOptions, filter: ProblemFilter): FastifyAdapter =>
+const makeAdapter = (
+  options: HttpAppOptions & { readonly trustedProxies: TrustedProxies },
+  filter: ProblemFilter,
+): FastifyAdapter =>
   new FastifyAdapter({
     genReqId: () => makeRequestId(options.random),
     requestIdHeader: false,
@@ -131,7 +150,12 @@ const makeAdapter = (options: HttpAppOptions, filter: ProblemFilter): FastifyAda
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: PARAMETER_MAX_CHARACTERS },
     // Node would answer without a body.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: HEADERS_ARRIVE_WITHIN_MS,
+      connectionsCheckingInterval: ARRIVALS_LOOK_MS,
+    },
+    trustProxy: (address: string) => options.trustedProxies.has(address),
     clientErrorHandler: answerUnreadable(options),
     // An address that the router cannot even read names nothing that exists. No hook is called for it.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
@@ -146,17 +170,24 @@ const refuseMethod: onRequestHookHandler = (_request, _reply, done) => {
   done(new NotFoundException());
 };
 
-function configureFastify(fastify: FastifyInstance, options: HttpAppOptions, routes: RouteTable): void {
+function configureFastify(
+  fastify: FastifyInstance,
+  options: HttpAppOptions,
+  { connections, routes }: { readonly connections: Connections; readonly routes: RouteTable },
+): void {
   const { bodyMaxBytes, getHasEffect, random } = options;
   fastify.addHook('onRoute', (route: RouteOptions) => {
     route.bodyLimit = bodyMaxBytes(route.url);
     // The framework adds a HEAD to every GET.
-    if (route.method === 'HEAD' && getHasEffect?.(route.url) === true) route.onRequest = refuseMethod;
-    else routes.add(route.url, [route.method].flat());
+    if (route.method === 'HEAD' && getHasEffect?.(route.url) === true) {
+      route.onRequest = refuseMethod;
+      route.config = {};
+    } else routes.add(route.url, [route.method].flat());
   });
-  ignoreExpectations(fastify.server);
-  registerBodyParsers(fastify);
+  connections.watch(fastify.server);
+  registerBodyParsers(fastify, new ArrivingBodies(options));
   registerRequestContext(fastify, random);
+  connections.countRequests(fastify);
   requireHost(fastify);
   registerRequestMetrics(fastify, options);
 }

@@ -2,7 +2,7 @@ import { PlatformError, type ErrorCode } from '@berth/domain';
 import type { Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyInstance } from 'fastify';
-import { STATUS_CODES, type Server } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { toProblem } from '../problems/problem.js';
 import type { ProblemRendering } from '../problems/renderings.js';
@@ -68,12 +68,5 @@ export function requireHost(fastify: FastifyInstance): void {
       void reply.header('connection', 'close');
       done(new PlatformError('malformed-request', 'There is no Host header.'));
     }
-  });
-}
-
-/** An `Expect` that we do not know is left aside, as HTTP allows, rather than answered without a body. */
-export function ignoreExpectations(server: Server): void {
-  server.on('checkExpectation', (request, response) => {
-    server.emit('request', request, response);
   });
 }

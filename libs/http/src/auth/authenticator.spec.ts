@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ApiKeySnapshot } from '@berth/contracts';
 import type { AccountId } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
+import { MetricRegistry } from '@berth/telemetry';
 import { ManualClock, SeededRandom } from '@berth/testing';
 import { Authenticator, type CredentialForm } from './authenticator.js';
 import { makeApiKey, prefixOfApiKey } from './api-key.js';
@@ -21,7 +22,7 @@ const KNOWN: ApiKeySnapshot = {
 
 const authenticate = (header: string | undefined, form: CredentialForm = 'bearer'): Promise<unknown> => {
   const directory = { find: async (asked: string) => (asked === prefix ? KNOWN : null) };
-  return new Authenticator({ directory, clock, form }).authenticate(header);
+  return new Authenticator({ directory, clock, form, metrics: new MetricRegistry() }).authenticate(header, '192.0.2.1');
 };
 
 describe('a key', () => {

@@ -1,8 +1,11 @@
 import type { ApiKeySnapshot } from '@berth/contracts';
 import { PlatformError, isScope, type KeyGrant } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import type { MetricRegistry } from '@berth/telemetry';
+import { Strangers } from '../callers/strangers.js';
 import type { ApiKeyDirectory } from './api-key-directory.port.js';
-import { matchesHash, prefixOfApiKey } from './api-key.js';
+import { prefixOfApiKey } from './api-key.js';
+import { KeyLookups, type ShownKey } from './key-lookups.js';
 
 /** Who asks, as far as the key tells. */
 export interface Caller extends KeyGrant {
@@ -15,32 +18,49 @@ export type CredentialForm = 'bearer' | 'bearer-or-bare';
 const BEARER = /^bearer +(\S+) *$/i;
 const BARE = /^\s*(bk_\S+)\s*$/;
 
+export interface AuthenticatorOptions {
+  readonly directory: ApiKeyDirectory;
+  readonly clock: Clock;
+  readonly form: CredentialForm;
+  readonly metrics: MetricRegistry;
+}
+
 /** Turns an `Authorization` header into a caller. */
 export class Authenticator {
-  readonly #directory: ApiKeyDirectory;
   readonly #clock: Clock;
   readonly #form: CredentialForm;
+  readonly #strangers: Strangers;
+  readonly #lookups: KeyLookups;
 
-  constructor({ directory, clock, form }: { directory: ApiKeyDirectory; clock: Clock; form: CredentialForm }) {
-    this.#directory = directory;
+  constructor({ clock, directory, form, metrics }: AuthenticatorOptions) {
     this.#clock = clock;
     this.#form = form;
+    this.#strangers = new Strangers(clock);
+    this.#lookups = new KeyLookups({ directory, strangers: this.#strangers, clock, metrics });
   }
 
-  /** @throws PlatformError `missing-api-key` or `invalid-api-key` */
-  async authenticate(header: string | undefined): Promise<Caller> {
-    if (header === undefined || header.trim() === '')
-      throw new PlatformError('missing-api-key', 'missing bearer token');
-    const key = this.#keyOf(header);
-    const prefix = key === null ? null : prefixOfApiKey(key);
-    if (key === null || prefix === null) throw new PlatformError('invalid-api-key', 'malformed bearer token');
-    const known = await this.#directory.find(prefix);
-    if (known === null || !matchesHash(key, known.hash))
-      throw new PlatformError('invalid-api-key', 'invalid bearer token');
+  /**
+   * @param network of whoever asks: those without a good key are limited by it
+   * @throws PlatformError `missing-api-key`, `invalid-api-key`, `rate-limited`; `service-unavailable` when nobody can tell
+   */
+  async authenticate(header: string | undefined, network: string): Promise<Caller> {
+    const known = await this.#lookups.find(this.#shownIn(header, network));
+    if (known === null) throw new PlatformError('invalid-api-key', 'invalid bearer token');
     if (known.expiresAtMs !== null && known.expiresAtMs <= this.#clock.nowMs()) {
       throw new PlatformError('invalid-api-key', 'expired bearer token');
     }
     return callerOf(known);
+  }
+
+  /** @throws PlatformError `missing-api-key`, `invalid-api-key`, `rate-limited` */
+  #shownIn(header: string | undefined, network: string): ShownKey {
+    const key = header === undefined ? null : this.#keyOf(header);
+    const prefix = key === null ? null : prefixOfApiKey(key);
+    if (key !== null && prefix !== null) return { key, prefix, network };
+    this.#strangers.admitAsk(network);
+    if (header === undefined || header.trim() === '')
+      throw new PlatformError('missing-api-key', 'missing bearer token');
+    throw new PlatformError('invalid-api-key', 'malformed bearer token');
   }
 
   #keyOf(header: string): string | null {

@@ -9,6 +9,7 @@ type Handler = (...input: never[]) => unknown;
 export interface RouteHandler {
   /** `<Controller>.<method>` */
   readonly name: string;
+  readonly handler: (...input: never[]) => unknown;
   /** What it declares under a metadata key, or its controller. */
   readonly declared: <Declaration>(metadata: string) => Declaration | undefined;
 }
@@ -42,6 +43,6 @@ function handlersOf(controller: Handler): readonly RouteHandler[] {
     if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
     const declared = <Declaration>(metadata: string) =>
       reflector.getAllAndOverride<Declaration | undefined>(metadata, [handler, controller]);
-    return [{ name: `${controller.name}.${name}`, declared }];
+    return [{ name: `${controller.name}.${name}`, handler, declared }];
   });
 }

@@ -1,0 +1,44 @@
+import type { Clock } from '@berth/lifecycle';
+import type { FastifyRequest } from 'fastify';
+import { networkOf } from '../callers/caller-address.js';
+import type { Connections } from '../connections/connections.js';
+import { findCaller, setCaller } from './access.decorators.js';
+import type { Authenticator, Caller } from './authenticator.js';
+
+/** A body may take long to arrive, and a key that is revoked meanwhile is refused like any other: it is asked for again. */
+const TRUSTED_FOR_MS = 1_000;
+
+export interface AdmissionOptions {
+  readonly authenticator: Authenticator;
+  readonly connections: Connections;
+  readonly clock: Clock;
+}
+
+/** Lets callers in: before a byte of their body is read, and once more when all of it has come. */
+export class Admission {
+  readonly #options: AdmissionOptions;
+  /** Request → monotonic instant. */
+  readonly #admittedAtMs = new WeakMap<FastifyRequest, number>();
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** @throws PlatformError as `Authenticator.authenticate` does */
+  async admit(request: FastifyRequest): Promise<Caller> {
+    const { authenticator, clock, connections } = this.#options;
+    const caller = await authenticator.authenticate(request.headers.authorization, networkOf(request));
+    setCaller(request, caller);
+    this.#admittedAtMs.set(request, clock.monotonicMs());
+    connections.prove(request.raw.socket, caller.accountId);
+    return caller;
+  }
+
+  /** @throws PlatformError as `admit` does */
+  async confirm(request: FastifyRequest): Promise<Caller> {
+    const caller = findCaller(request);
+    const atMs = this.#admittedAtMs.get(request);
+    if (caller === undefined || atMs === undefined) return this.admit(request);
+    return this.#options.clock.monotonicMs() - atMs < TRUSTED_FOR_MS ? caller : this.admit(request);
+  }
+}

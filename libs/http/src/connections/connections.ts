@@ -1,0 +1,99 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { PlatformError } from '@berth/domain';
+import type { MetricRegistry } from '@berth/telemetry';
+import type { FastifyInstance } from 'fastify';
+import { socketNetwork } from '../callers/caller-address.js';
+import type { TrustedProxies } from '../callers/trusted-proxies.js';
+import { FairPool } from './fair-pool.js';
+
+/** Connections on which nobody has shown a good key yet. */
+const WITHOUT_KEY_MAX = 1_024;
+
+/** Connections of accounts, each of which is proven by a request with a good key. */
+const WITH_KEY_MAX = 10_000;
+
+/** Requests of one connection at one time: clients that send ahead send a few, and each costs memory until it is answered. */
+const SENT_AHEAD_MAX = 64;
+
+/** Of one connection: each request under way may wait for its end in a few places. */
+const LISTENERS_MAX = 8 * SENT_AHEAD_MAX;
+
+const connectionMetrics = (metrics: MetricRegistry) => ({
+  closed: metrics.counter({
+    name: 'http_connections_closed_total',
+    help: 'Connections that were closed to make room for others, or that sent too many requests at one time.',
+    labels: ['reason'],
+  }),
+});
+
+export interface ConnectionsOptions {
+  readonly metrics: MetricRegistry;
+  readonly proxies: TrustedProxies;
+}
+
+/** Who is connected. Those without a key have a room of their own, so that they never take that of others. */
+export class Connections {
+  readonly #proxies: TrustedProxies;
+  readonly #metrics: ReturnType<typeof connectionMetrics>;
+  /** Requests that are not answered yet. */
+  readonly #underWay = new WeakMap<Socket, number>();
+  readonly #withoutKey = new FairPool<Socket>({ membersMax: WITHOUT_KEY_MAX });
+  readonly #withKey = new FairPool<Socket>({
+    membersMax: WITH_KEY_MAX,
+    isIdle: (socket) => (this.#underWay.get(socket) ?? 0) === 0,
+  });
+
+  constructor({ metrics, proxies }: ConnectionsOptions) {
+    this.#proxies = proxies;
+    this.#metrics = connectionMetrics(metrics);
+    metrics.gaugeOf(
+      { name: 'http_connections_without_key', help: 'Connections on which nobody has shown a good key yet.' },
+      () => this.#withoutKey.size,
+    );
+    metrics.gaugeOf(
+      { name: 'http_connections_with_key', help: 'Connections on which somebody has shown a good key.' },
+      () => this.#withKey.size,
+    );
+  }
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      socket.setMaxListeners(LISTENERS_MAX);
+      socket.once('close', () => {
+        this.#withoutKey.remove(socket);
+        this.#withKey.remove(socket);
+      });
+      // A proxy's connections are anybody's, and as many as the proxy means to have.
+      if (this.#proxies.has(socket.remoteAddress ?? '')) return;
+      this.#makeRoom(this.#withoutKey.add(socket, socketNetwork(socket.remoteAddress)), 'without-key');
+    });
+  }
+
+  countRequests(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', async ({ raw: { socket } }, reply) => {
+      const underWay = (this.#underWay.get(socket) ?? 0) + 1;
+      this.#underWay.set(socket, underWay);
+      reply.raw.once('close', () => {
+        this.#underWay.set(socket, (this.#underWay.get(socket) ?? 1) - 1);
+      });
+      if (underWay <= SENT_AHEAD_MAX) return;
+      this.#metrics.closed.inc({ reason: 'sent-ahead' });
+      socket.destroy();
+      throw new PlatformError('malformed-request', 'Too many requests at one time on one connection.');
+    });
+  }
+
+  /** Somebody has shown a good key on it. */
+  prove(socket: Socket, accountId: string): void {
+    if (!this.#withoutKey.has(socket)) return;
+    this.#withoutKey.remove(socket);
+    this.#makeRoom(this.#withKey.add(socket, accountId), 'with-key');
+  }
+
+  #makeRoom(leaving: Socket | undefined, reason: string): void {
+    if (leaving === undefined) return;
+    this.#metrics.closed.inc({ reason });
+    leaving.destroy();
+  }
+}
