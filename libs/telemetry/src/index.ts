@@ -20,6 +20,7 @@ export {
 } from './metrics/metric-registry.js';
 export { OperationsServer, type OperationsServerOptions } from './operations/operations-server.js';
 export { Readiness, type DependencyCheck, type DependencyState, type ReadinessReport } from './operations/readiness.js';
+export { findRefusal, type Refusal } from './process-main/refusal.js';
 export { runMain, type Main, type ProcessHost, type RunMainOptions } from './process-main/run-main.js';
 export { Shutdown } from './process-main/shutdown.js';
 export { StartupError, listenError, type ListenAddress } from './process-main/startup-error.js';

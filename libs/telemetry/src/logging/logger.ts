@@ -4,7 +4,8 @@ import { formatLine, type LogEntry } from './line-format.js';
 import { currentLogContext } from './log-context.js';
 import { redact, redactText } from './redact.js';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
+/** `trace` says what `debug` says, and what the framework says at length. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** `auto`: a line for people where the output is a terminal, else JSON. */
@@ -15,6 +16,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
+  trace(message: string, fields?: LogFields): void;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -58,6 +60,7 @@ function wrap(inner: Pino): Logger {
       if (inner.isLevelEnabled(level)) inner[level](redact(fields), redactText(message));
     };
   return {
+    trace: at('trace'),
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),

@@ -43,7 +43,7 @@ export class NestLogger {
   }
 
   verbose(message: unknown, ...rest: unknown[]): void {
-    this.debug(message, ...rest);
+    this.#logger.trace(textOf(message), { room: roomOf(rest) });
   }
 }
 

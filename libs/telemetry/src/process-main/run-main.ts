@@ -1,5 +1,6 @@
 import { ConfigError, systemClock, type Clock } from '@berth/lifecycle';
 import { createLogger, type Logger } from '../logging/logger.js';
+import { refusalText } from './refusal.js';
 import { Shutdown } from './shutdown.js';
 import { StartupError } from './startup-error.js';
 
@@ -93,7 +94,7 @@ class MainFrame implements Main {
 
   async refuseToStart(error: unknown): Promise<void> {
     if (error instanceof ConfigError || error instanceof StartupError) {
-      this.#host.stderr.write(`${this.#name}: ${error.message}\n`);
+      this.#host.stderr.write(refusalText(this.#name, error));
     } else {
       this.logger.fatal('could not start', { error });
     }

@@ -13,6 +13,11 @@ export interface ListenAddress {
   readonly variable: string;
 }
 
+const TAKEN = /^Port \d+ on \S+ is already in use\./;
+
+/** Whether a message of ours says that somebody else has a port: perhaps for this moment only. */
+export const isPortTaken = (message: string): boolean => TAKEN.test(message);
+
 /** Says which port could not be had and which variable moves it; other errors stay as they are. */
 export function listenError(error: unknown, { host, port, variable }: ListenAddress): Error {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

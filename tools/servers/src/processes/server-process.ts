@@ -88,9 +88,14 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
+  /** What it printed last, both outputs; nothing of earlier runs. */
+  lastWords(): Promise<string> {
+    return readLogTail(this.#command.logFile, this.#logStart);
+  }
+
   /** An error that says how it ended and what it printed last. */
   async startError(): Promise<ServerStartError> {
-    const tail = await readLogTail(this.#command.logFile, this.#logStart);
+    const tail = await this.lastWords();
     const how = this.isRunning
       ? 'is not ready'
       : `ended with ${this.#child.signalCode ?? `code ${String(this.#child.exitCode)}`}`;
