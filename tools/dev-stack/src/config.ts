@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
 import { ConfigError, parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
+import { LOG_LEVELS } from '@berth/telemetry';
+import { SETTINGS, SETTINGS_OF_LATER, flagOf } from '../settings.mjs';
+import { nearestName, unreadSettings } from './unread-settings.js';
 
 /** What `npm start` was asked for. */
 export interface StackConfig {
@@ -22,23 +25,13 @@ export interface StackConfig {
   readonly logLevel: string;
   /** Of the job paths. */
   readonly rateLimits: 'on' | 'off';
+  /** What was given for one of the processes alone; it says itself what is wrong with it. */
+  readonly handedOn: Readonly<Record<string, string>>;
 }
 
-const FLAGS: Readonly<Record<string, string>> = {
-  '--home': 'BERTH_HOME',
-  '--ports': 'BERTH_PORTS',
-  '--runtime': 'BERTH_RUNTIME',
-  '--images': 'BERTH_IMAGES',
-  '--nats-url': 'BERTH_NATS_URL',
-  '--trusted-broker': 'BERTH_TRUSTED_BROKER',
-  '--database-url': 'BERTH_DATABASE_URL',
-  '--simulated-gpus': 'BERTH_SIMULATED_GPUS',
-  '--vcpus': 'BERTH_VCPUS',
-  '--demo': 'BERTH_DEMO',
-  '--docker-socket': 'BERTH_DOCKER_SOCKET',
-  '--log-level': 'BERTH_LOG_LEVEL',
-  '--rate-limits': 'BERTH_RATE_LIMITS',
-};
+const FLAGS: Readonly<Record<string, string>> = Object.fromEntries(
+  SETTINGS.map(({ variable }) => [flagOf(variable), variable]),
+);
 
 const PORT_MIN = 1_024;
 const PORT_MAX = 65_526;
@@ -69,10 +62,23 @@ export function readStackConfig(
         : read.integer('BERTH_VCPUS', { min: 1, max: VCPUS_MAX, fallback: 1 }),
     hasDemo: read.oneOf('BERTH_DEMO', ['on', 'off'], 'on') === 'on',
     dockerSocket: read.string('BERTH_DOCKER_SOCKET', '/var/run/docker.sock'),
-    logLevel: read.oneOf('BERTH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error'], 'info'),
+    logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     rateLimits: read.oneOf('BERTH_RATE_LIMITS', ['on', 'off'], 'on'),
+    handedOn: readHandedOn(read),
   }));
 }
+
+/**
+ * Whether `npm start` of this repository is what began this process: then it ends with npm, as if they were one. Who runs
+ * the launcher directly may leave.
+ */
+export const isStartedByNpm = (repository: string, environment: Environment = process.env): boolean =>
+  environment['npm_lifecycle_event'] === 'start' &&
+  environment['npm_package_json'] === resolve(repository, 'package.json');
+
+/** What was set for Berth and has no effect, a sentence for each. */
+export const ineffectiveSettings = (environment: Environment = process.env): readonly string[] =>
+  unreadSettings(Object.keys(environment).filter((name) => (environment[name] ?? '') !== ''));
 
 /** Not ours to interpret, and not secret: what a child needs to find programs, caches and certificates. */
 export function inheritedEnvironment(environment: Environment = process.env): Record<string, string> {
@@ -90,13 +96,25 @@ function readFlags(args: readonly string[]): Record<string, string> {
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     const [flag = '', inline] = word.split(/=(.*)/s, 2);
     const variable = FLAGS[flag];
-    if (variable === undefined)
-      throw new ConfigError([`${word} is not a flag; there are ${Object.keys(FLAGS).join(' ')}`]);
+    if (variable === undefined) throw new ConfigError([whyNoFlag(flag)]);
     const value = inline ?? queue.shift();
     if (value === undefined) throw new ConfigError([`${flag} needs a value`]);
     found[variable] = value;
   }
   return found;
+}
+
+function whyNoFlag(word: string): string {
+  if (SETTINGS_OF_LATER.map(flagOf).includes(word)) return `${word} is not supported yet`;
+  const nearest = nearestName(word, Object.keys(FLAGS));
+  return `${word} is not a flag${nearest === null ? '' : `; did you mean ${nearest}?`} --help lists them all`;
+}
+
+function readHandedOn(read: ConfigReader): Readonly<Record<string, string>> {
+  const given = SETTINGS.filter(({ app }) => app !== undefined).map(
+    ({ variable }) => [variable, read.optional(variable)] as const,
+  );
+  return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
 function readPorts(read: ConfigReader): number | 'auto' {

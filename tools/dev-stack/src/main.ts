@@ -1,32 +1,41 @@
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { ConfigError, systemClock } from '@berth/lifecycle';
-import { findRecorded, removePidFile, writePidFile } from '@berth/servers';
+import { asksForHelp, usage } from '../settings.mjs';
 import { runUrl, baseUrl } from './app-environment.js';
 import { chooseRuntime } from './choose-runtime.js';
-import { chooseStorage } from './choose-storage.js';
-import { inheritedEnvironment, readStackConfig, type StackConfig } from './config.js';
+import {
+  ineffectiveSettings,
+  inheritedEnvironment,
+  isStartedByNpm,
+  readStackConfig,
+  type StackConfig,
+} from './config.js';
 import { curlExample, ensureSampleEndpoint, runFirstJob } from './demo.js';
 import { removeDevFile } from './dev-file.js';
 import { Progress } from './progress.js';
-import { loadOrCreateSecrets } from './stack-secrets.js';
-import { choosePorts, type StackPorts } from './stack-ports.js';
+import { prepareHome, releaseHome } from './stack-home.js';
+import type { StackPorts } from './stack-ports.js';
 import { Stack } from './stack.js';
+import { watchStarter } from './watch-starter.js';
 
 const STAY_MS = 60_000;
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
 
 async function main(): Promise<void> {
+  if (asksForHelp(process.argv.slice(2))) {
+    process.stdout.write(usage());
+    return;
+  }
+  outliveReaders();
   const progress = new Progress(systemClock);
   const config = readStackConfig(process.argv.slice(2), { folder: process.cwd(), repository: REPOSITORY });
+  for (const sentence of ineffectiveSettings()) progress.line(`! ${sentence}`);
   const { runtime, why } = await chooseRuntime(config);
   progress.line(`runtime: ${runtime} (${why})`);
-  await claimHome(config.home);
-  const ports = await choosePorts(config.ports, config.home);
-  const secrets = await loadOrCreateSecrets(config.home);
-  const storageBytes = await chooseStorage(config.home);
+  const state = await prepareHome(config.home, config.ports);
+  const { ports, secrets } = state;
   const stack = new Stack({
-    facts: { config, ports, secrets, runtime, storageBytes },
+    facts: { config, runtime, ...state },
     repository: REPOSITORY,
     inherited: inheritedEnvironment(),
     progress,
@@ -34,7 +43,17 @@ async function main(): Promise<void> {
   });
   // The children are watched without holding this process; it stays until it is told to go.
   systemClock.every(STAY_MS, () => undefined);
-  onSignals((signal) => void end(stack, config, { code: 0, why: `${signal}: draining`, progress }));
+  const drain = (cause: string): void => void end(stack, config, { code: 0, why: `${cause}: draining`, progress });
+  onSignals(drain);
+  if (isStartedByNpm(REPOSITORY)) {
+    watchStarter({
+      clock: systemClock,
+      parentPid: () => process.ppid,
+      onGone: () => {
+        drain('npm has ended');
+      },
+    });
+  }
   try {
     await stack.start();
     if (config.hasDemo) await demonstrate(stack, { ports, apiKey: secrets.apiKey, progress });
@@ -43,24 +62,6 @@ async function main(): Promise<void> {
     if (isEnding) return;
     await end(stack, config, { code: 1, why: messageOf(error), progress });
   }
-}
-
-/**
- * One launcher per home. What one that was killed left running is ended when its successor starts the same process.
- *
- * @throws ConfigError while another launcher lives there
- */
-async function claimHome(home: string): Promise<void> {
-  await mkdir(home, { recursive: true });
-  const pidFile = join(home, 'launcher.pid');
-  const other = await findRecorded(pidFile);
-  if (other !== undefined) {
-    throw new ConfigError([
-      `BERTH_HOME: a stack already runs in ${home} (process ${other.pid}). Stop it, or choose another folder.`,
-    ]);
-  }
-  await removeDevFile(home);
-  await writePidFile(pidFile, process.pid);
 }
 
 async function demonstrate(
@@ -89,13 +90,20 @@ async function end(
 ): Promise<void> {
   if (isEnding) return;
   isEnding = true;
-  progress.line(why);
+  if (code === 0) progress.line(why);
+  else process.stderr.write(`${why}\n`);
   process.exitCode = code;
+  const stopped = stack.stop();
   await removeDevFile(config.home);
-  await stack.stop();
-  await removePidFile(join(config.home, 'launcher.pid'));
+  await stopped;
+  await releaseHome(config.home);
   progress.line('stopped');
   process.exit();
+}
+
+/** A terminal or a pipe that has gone must not keep the rest from being stopped in order. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
 function onSignals(act: (signal: NodeJS.Signals) => void): void {

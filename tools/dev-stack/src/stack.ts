@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@berth/lifecycle';
+import { findRefusal } from '@berth/telemetry';
 import { publicNatsKeys, runCommand, spawnServer, startNatsServer, startPostgres, stopLeftover } from '@berth/servers';
 import {
   appEnvironment,
@@ -56,6 +57,7 @@ export class Stack {
   #facts: StackFacts;
   #readyAt: string | null = null;
   #hostToken: string | null = null;
+  #isStopping = false;
 
   constructor(options: StackOptions) {
     const { config } = options.facts;
@@ -81,6 +83,7 @@ export class Stack {
     await progress.step('database migrations and account', () => this.#runOnce('migrate.main.js'));
     await progress.step('management API, controllers, router', () => this.#startServices());
     await progress.step('worker agent on this machine', () => this.#startAgent());
+    this.#assertWanted();
     this.#readyAt = new Date(systemClock.nowMs()).toISOString();
     await this.#publish();
     progress.line(`ready after ${(progress.elapsedMs / 1000).toFixed(1)} s: ${baseUrl(ports)} and ${runUrl(ports)}`);
@@ -88,6 +91,7 @@ export class Stack {
 
   /** Ends everything in order. Safe to call while starting and twice. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     this.#readyAt = null;
     for (const name of STOP_ORDER) await this.#supervisors.get(name)?.stop();
   }
@@ -140,9 +144,10 @@ export class Stack {
     await waitForHost(this.client, baseUrl(ports), host.hostId);
   }
 
-  #waitUntilReady(app: AppName): Promise<void> {
+  async #waitUntilReady(app: AppName): Promise<void> {
     const { progress } = this.#options;
-    return waitUntilReady(this.#operationsUrl(app), { say: (line) => progress.line(`${app} ${line}`) });
+    await waitUntilReady(this.#operationsUrl(app), { say: (line) => progress.line(`${app} ${line}`) });
+    this.#supervisors.get(app)?.markReady();
   }
 
   async #startApp(app: AppName): Promise<void> {
@@ -164,11 +169,16 @@ export class Stack {
         pid: server.pid,
         exited: server.exited,
         stop: () => server.stop(app === 'worker-agent' ? AGENT_STOP_MS : APP_STOP_MS),
+        whyRefused: async () => {
+          const refusal = findRefusal(await server.lastWords(), app);
+          return refusal === null || refusal.mayPass ? null : refusal.text;
+        },
       };
     });
   }
 
   async #supervise(name: ProcessName, logFile: string, start: () => Promise<Running>): Promise<void> {
+    this.#assertWanted();
     const { progress, onGiveUp } = this.#options;
     const supervisor = new Supervisor(name, logFile, {
       start,
@@ -182,6 +192,11 @@ export class Stack {
     });
     this.#supervisors.set(name, supervisor);
     await supervisor.start();
+  }
+
+  /** A start that is still under way must not go on behind the back of the stop. */
+  #assertWanted(): void {
+    if (this.#isStopping) throw new Error('the stack is stopping');
   }
 
   async #runOnce(entry: string): Promise<void> {

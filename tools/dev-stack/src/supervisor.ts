@@ -7,6 +7,8 @@ export interface Running {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
   stop(): Promise<unknown>;
+  /** Asked after its end: its own sentence, if it ended because it cannot be started as it was told to. */
+  whyRefused?(): Promise<string | null>;
 }
 
 export interface SupervisorOptions {
@@ -15,13 +17,15 @@ export interface SupervisorOptions {
   readonly say: (line: string) => void;
   /** Called with each new pid, after the first start too. */
   readonly onPid: (name: ProcessName, pid: number) => Promise<void>;
-  /** Called once, when one process died too often. */
+  /** Called once, when one process died too often or will not start. */
   readonly onGiveUp: (reason: string) => void;
 }
 
 const DEATHS_MAX = 10;
 const DEATHS_WINDOW_MS = 60_000;
 const RESTART_DELAY_MS = 200;
+/** Exit code of a process that will not start with what it was given, among other ends. */
+const REFUSED = 1;
 
 /** Keeps one process running: starts it again within a second of its death, gives up after ten deaths in a minute. */
 export class Supervisor {
@@ -32,6 +36,7 @@ export class Supervisor {
   readonly #deathsAtMs: number[] = [];
   #running: Running | undefined;
   #isStopping = false;
+  #hasBeenReady = false;
   #watch: Promise<void> = Promise.resolve();
 
   constructor(
@@ -48,8 +53,15 @@ export class Supervisor {
   /** Starts it for the first time. An error here is the caller's: nothing is tried again. */
   async start(): Promise<void> {
     this.#running = await this.#start();
+    // Told to stop while it began: nobody else knows of it yet.
+    if (this.#isStopping) await this.#running.stop();
     await this.#options.onPid(this.#name, this.#running.pid);
     this.#watch = this.#keepAlive(this.#running);
+  }
+
+  /** It has been ready: it can be started as it was told to, and what ends it from here on may pass. */
+  markReady(): void {
+    this.#hasBeenReady = true;
   }
 
   /** Stops it for good; safe to call twice, and while it is being started again. */
@@ -64,6 +76,11 @@ export class Supervisor {
     while (running !== null) {
       const exit = await running.exited;
       if (this.#isStopping) return;
+      const refusal = this.#hasBeenReady || exit.code !== REFUSED ? null : ((await running.whyRefused?.()) ?? null);
+      if (refusal !== null) {
+        this.#options.onGiveUp(refusal);
+        return;
+      }
       running = await this.#replace(describeExit(exit));
     }
   }

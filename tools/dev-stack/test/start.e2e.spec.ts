@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -216,13 +217,19 @@ describe('npm start', () => {
 });
 
 describe('npm start refuses what it cannot do', () => {
-  const start = async (flags: readonly string[]): Promise<{ readonly code: number; readonly stderr: string }> => {
+  const launch = async (
+    args: readonly string[],
+  ): Promise<{ readonly code: number; readonly stderr: string; readonly stdout: string }> => {
+    try {
+      return { code: 0, ...(await run(process.execPath, [LAUNCHER, ...args], { timeout: 60_000 })) };
+    } catch (error) {
+      return error as { code: number; stderr: string; stdout: string };
+    }
+  };
+  const start = async (flags: readonly string[]): ReturnType<typeof launch> => {
     const folder = await makeTempFolder('berth-refused-');
     try {
-      await run(process.execPath, [LAUNCHER, '--home', folder.path, ...flags], { timeout: 30_000 });
-      return { code: 0, stderr: '' };
-    } catch (error) {
-      return error as { code: number; stderr: string };
+      return await launch(['--home', folder.path, ...flags]);
     } finally {
       await folder.remove();
     }
@@ -242,6 +249,36 @@ describe('npm start refuses what it cannot do', () => {
     const { code, stderr } = await start(flags);
     expect(code).toBe(1);
     expect(stderr).toContain(named);
+  });
+
+  test('what a process of it cannot use ends it with the sentence of that process', async () => {
+    const auto = ['--ports', 'auto', '--runtime', 'process', '--demo', 'off'];
+    const { code, stderr, stdout } = await start([...auto, '--webhook-allowed-networks', 'nonsense']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^job-router: Bad settings:\n {2}BERTH_WEBHOOK_ALLOWED_NETWORKS must be networks/m);
+    expect(stdout).not.toContain('starting it again');
+  }, 90_000);
+
+  test('a home that is a file, that lies in a file, or where nothing can be written', async () => {
+    const folder = await makeTempFolder('berth-home-');
+    const file = join(folder.path, 'file');
+    await writeFile(file, '');
+    for (const home of [file, join(file, 'below'), '/proc/berth']) {
+      const { code, stderr } = await launch(['--home', home, '--ports', 'auto', '--runtime', 'process']);
+      expect(stderr).toMatch(/^Bad settings:\n {2}BERTH_HOME: \S+ cannot be used: .+ Choose another folder\.\n$/);
+      expect(stderr).toContain(home);
+      expect(code).toBe(1);
+    }
+    await folder.remove();
+  });
+
+  test('and says what it can do when it is asked, without doing any of it', async () => {
+    const folder = await makeTempFolder('berth-help-');
+    const { code, stdout } = await launch(['--home', join(folder.path, 'home'), '--help']);
+    expect(stdout).toContain('BERTH_HOME, default: .berth');
+    expect(existsSync(join(folder.path, 'home'))).toBe(false);
+    expect(code).toBe(0);
+    await folder.remove();
   });
 
   test('a port in use', async () => {
