@@ -20,6 +20,8 @@ export interface RouterConfig extends RouterSettings {
   readonly operationsPort: number;
   /** Whose word on where callers are is believed. */
   readonly trustedProxies: TrustedProxies;
+  /** Where clients reach the management API; null: nobody has said. */
+  readonly baseUrl: string | null;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -64,6 +66,7 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
         fallback: OPERATIONS_PORT_DEFAULT,
       }),
       trustedProxies: readTrustedProxies(read),
+      baseUrl: read.optional('BERTH_BASE_URL') === null ? null : read.url('BERTH_BASE_URL', ['http:', 'https:']),
       docsUrl: read.string('BERTH_DOCS_URL', '/docs'),
       secrets: readSecretBox(read),
       webhookAddresses: readWebhookAddresses(read),

@@ -1,6 +1,6 @@
 import { ROUTER_INBOX } from '@berth/contracts';
 import type { Clock, Random } from '@berth/lifecycle';
-import { createHttpApp, jobRendering, openAiRendering, type HttpApp } from '@berth/http';
+import { createHttpApp, jobRendering, openAiRendering, pointElsewhere, type HttpApp } from '@berth/http';
 import {
   Broker,
   BrokerGuard,
@@ -90,6 +90,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     bodyMaxBytes,
     getHasEffect,
     trustedProxies: config.trustedProxies,
+    elsewhere: pointElsewhere('jobs', config.baseUrl),
     configure: (fastify) => {
       limitBodies(fastify, metrics, clock);
     },

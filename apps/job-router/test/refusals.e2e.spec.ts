@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { JobClient, type Answer } from './bench/job-client.js';
 import { RouterBench, type Scene } from './bench/router-bench.js';
 
-const bench = new RouterBench();
+const bench = new RouterBench({ environment: { BERTH_BASE_URL: 'https://api.example.com' } });
 const MIB = 1024 * 1024;
 let scene: Scene;
 
@@ -191,6 +191,21 @@ describe('an id that is refused', () => {
     expectProblem(await client.post('/run', { input: {} }), 400, 'wrong-endpoint-type');
     expectProblem(await client.status('x'), 400, 'wrong-endpoint-type');
     expect((await client.call('/health')).status).toBe(200);
+  });
+
+  test('a path of the management API says where that is', async () => {
+    const at = (key = scene.tenant.key) => new JobClient(bench.router.url, key);
+    for (const path of ['/v2/serverless', '/v2/serverless/x', '/v2/templates/run', '/v1/endpoints', '/openapi.json']) {
+      const answer = await at().call(path);
+      expectProblem(answer, 404, 'route-not-found');
+      expect(answer.body.detail).toContain('management API, which has such paths, is at https://api.example.com.');
+    }
+    // Where a job path has the same shape, who may ask is settled first, as for any endpoint.
+    expectProblem(await at('nonsense').call('/v2/serverless/health'), 401, 'invalid-api-key');
+    const named = await at().call('/v2/serverless/health');
+    expectProblem(named, 404, 'route-not-found');
+    expect(named.body.detail).toContain('https://api.example.com');
+    expectProblem(await at().call('/v2/nothing/health'), 404, 'endpoint-not-found');
   });
 
   test('paths and methods that do not exist', async () => {

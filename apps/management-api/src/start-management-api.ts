@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { createHttpApp, managementRendering, v1Rendering } from '@berth/http';
+import { createHttpApp, managementRendering, pointElsewhere, v1Rendering } from '@berth/http';
 import { Broker, drainConnection, ensureTopology } from '@berth/messaging';
 import {
   MetricRegistry,
@@ -141,6 +141,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
     renderingOf: ({ url }) => (url.startsWith('/v1/') ? v1Rendering : managementRendering),
     bodyMaxBytes: () => BODY_MAX_BYTES,
     trustedProxies: config.trustedProxies,
+    elsewhere: pointElsewhere('management', config.addresses.runUrl),
     rateLimiter: edge.rateLimiter,
     idempotency: edge.idempotency,
     configure: (_fastify, nest) => {

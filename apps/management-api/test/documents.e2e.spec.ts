@@ -1,8 +1,15 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { PROBLEMS } from '@berth/http';
+import { PROBLEMS, whichApi } from '@berth/http';
 import { useManagementApi } from './management-bench.js';
 
 const bench = useManagementApi();
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+
+async function page(code: string, accept: string): Promise<{ status: number; headers: Headers; text: string }> {
+  const answer = await fetch(`${bench.url}/docs/problems/${code}`, { headers: { accept } });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
 
 describe('documents need no key', () => {
   test('the interface as OpenAPI', async () => {
@@ -30,6 +37,48 @@ describe('documents need no key', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(body).toContain(`# ${PROBLEMS[code as keyof typeof PROBLEMS].title}`);
+  });
+
+  test.each(Object.keys(PROBLEMS))('the page of the problem %s is HTML in a browser', async (code) => {
+    const { status, headers, text } = await page(code, BROWSER);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('vary')).toMatch(/accept/i);
+    expect(text).toMatch(/^<!doctype html>/);
+    expect(text).toContain(`<h1>${PROBLEMS[code as keyof typeof PROBLEMS].title}</h1>`);
+    // Nothing of the Markdown is left standing, and nothing comes from elsewhere or runs.
+    expect(text.replaceAll(/<style>[^]*<\/style>/g, '')).not.toMatch(
+      /^#|^- |^\||\*\*|`|<script|<link|src=|href="http/m,
+    );
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    const style = /<style>([^]*)<\/style>/.exec(text)?.[1] ?? '';
+    expect(policy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+  });
+
+  test.each([
+    ['curl', '*/*', 'text/plain'],
+    ['who wants Markdown', 'text/markdown, text/html;q=0.5', 'text/plain'],
+    ['who wants no HTML', 'text/html;q=0, */*', 'text/plain'],
+    ['who wants HTML', 'text/html', 'text/html'],
+  ])('%s gets a problem page as they take it', async (_, accept, type) => {
+    expect((await page('rate-limited', accept)).headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+  });
+
+  test('a path of the job API says where that is', async () => {
+    for (const path of ['POST /v2/abc123/run', 'GET /v2/abc123/status/some-job', 'GET /v2/abc123/health']) {
+      const { body, status } = await bench.call(path, { isOffContract: true });
+      expect([status, body.type]).toEqual([404, 'https://api.example.com/docs/problems/route-not-found']);
+      expect(body.detail).toContain('is at https://jobs.example.com.');
+    }
+    const { body } = await bench.call('GET /v2/nowhere', { isOffContract: true });
+    expect(body.detail).toBe('There is nothing at this path.');
+  });
+
+  test('every path of this API is known as one', async () => {
+    const { body } = await bench.call('GET /openapi.json', { key: null, isOffContract: true });
+    const strangers = Object.keys(body.paths).filter((path) => whichApi(path) !== 'management');
+    expect(strangers).toEqual([]);
   });
 
   test('no page of a problem that does not exist', async () => {

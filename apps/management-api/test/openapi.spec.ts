@@ -60,6 +60,35 @@ test('it is OpenAPI 3.1, by the schema of OpenAPI 3.1', async () => {
   expect(await new Validator().validate({ ...structuredClone(document) })).toEqual({ valid: true });
 });
 
+/** Every text for people, with its place. */
+function descriptionsIn(value: unknown, place: string): readonly (readonly [string, string])[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === 'description' && typeof member === 'string'
+      ? [[place, member] as const]
+      : descriptionsIn(member, `${place}/${key}`),
+  );
+}
+
+/** Lines that a Markdown reader takes for a numbered item, and that do not go on with a list from 1. */
+function strayNumbers(text: string): readonly string[] {
+  let expected = 1;
+  return text.split('\n').filter((line) => {
+    const number = /^ {0,3}(\d{1,9})[.)](\s|$)/.exec(line)?.[1];
+    if (number === undefined) return false;
+    const isStray = Number(number) !== expected && Number(number) !== 1;
+    expected = Number(number) + 1;
+    return isStray;
+  });
+}
+
+test('no sentence of its text turns into a numbered list', () => {
+  const descriptions = descriptionsIn(document, '');
+  expect(descriptions.length).toBeGreaterThan(100);
+  const findings = descriptions.flatMap(([place, text]) => strayNumbers(text).map((line) => `${place}: ${line}`));
+  expect(findings).toEqual([]);
+});
+
 describe('every operation', () => {
   test('says what it is, under a tag that is described', () => {
     const tags = document.tags?.map(({ name }) => name) ?? [];

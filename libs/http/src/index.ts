@@ -39,6 +39,7 @@ export {
   type ProblemRendering,
   type RenderedProblem,
 } from './problems/renderings.js';
+export { pointElsewhere, whichApi, type ApiName } from './problems/which-api.js';
 export { type RateLimitVerdict, type RateLimiter } from './rate-limit/rate-limiter.port.js';
 export { BooleanField } from './validation/fields/boolean-field.js';
 export { field, type FieldOptions } from './validation/fields/field-options.js';

@@ -15,8 +15,10 @@ account's keys it sees, makes and revokes those that reach no others. Its other 
 
 ## Problems
 Errors are \`application/problem+json\`. Their \`type\` is a page that says what happened and how to mend it, and ends in the code
-to branch on; \`instance\` is the id under which the log knows the request. Unknown ids and ids of other accounts get the same
-404. Checks, the first group that fails answers:
+to branch on; \`instance\` is the id under which the log knows the request. Unknown ids and ids of other accounts get one and
+the same 404.
+
+Checks, the first group that fails answers:
 
 1. malformed JSON, no body, or no object: 400;
 2. the schema: 422, with every failure in \`errors\` as \`$.path: reason\`; unknown members are failures;

@@ -1,7 +1,13 @@
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Param, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '@berth/http';
+import { PROBLEM_PAGE_POLICY, prefersHtml } from './problem-page.js';
 import { ProblemPagesService } from './problem-pages.service.js';
+
+/** As much of an answer as this room needs. */
+interface Reply {
+  header(name: string, value: string): unknown;
+}
 
 @ApiTags('Problems')
 @Controller('docs/problems')
@@ -14,11 +20,25 @@ export class ProblemsController {
   }
 
   @Get(':code')
-  // Browsers save Markdown to disk; as plain text they show it.
-  @Header('content-type', 'text/plain; charset=utf-8')
+  @Header('vary', 'Accept')
   @ApiOperation({ summary: 'What a kind of problem means and how to mend it' })
-  @ApiOkResponse({ content: { 'text/plain': { schema: { type: 'string' } } } })
-  page(@Param('code') code: string): Promise<string> {
-    return this.#pages.page(code);
+  @ApiOkResponse({
+    content: { 'text/plain': { schema: { type: 'string' } }, 'text/html': { schema: { type: 'string' } } },
+  })
+  async page(
+    @Param('code') code: string,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: Reply,
+  ): Promise<string> {
+    if (prefersHtml(accept)) {
+      const page = await this.#pages.html(code);
+      reply.header('content-type', 'text/html; charset=utf-8');
+      reply.header('content-security-policy', PROBLEM_PAGE_POLICY);
+      return page;
+    }
+    const text = await this.#pages.text(code);
+    // Browsers save Markdown to disk; as plain text they show it.
+    reply.header('content-type', 'text/plain; charset=utf-8');
+    return text;
   }
 }

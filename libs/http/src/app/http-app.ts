@@ -46,6 +46,8 @@ export interface HttpAppOptions {
   readonly getHasEffect?: (route: string) => boolean;
   /** Whose `X-Forwarded-For` is believed. Absent: nobody's. */
   readonly trustedProxies?: TrustedProxies;
+  /** Where a path that is not here is served, as a sentence; null, or absent: nowhere that is known. */
+  readonly elsewhere?: (url: string) => string | null;
   /** Absent: callers may ask as often as they like. */
   readonly rateLimiter?: RateLimiter;
   /** Absent: `Idempotency-Key` has no effect. */

@@ -12,6 +12,8 @@ export interface ProblemFilterOptions {
   readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
   /** Methods that the path of an unanswered request does answer. */
   readonly allowedMethods: (url: string) => readonly string[];
+  /** Where a path that is not here is served, as a sentence; null: nowhere that is known. */
+  readonly elsewhere?: (url: string) => string | null;
 }
 
 /** The only exception filter: everything that is thrown leaves through here, in one shape per kind of client. */
@@ -36,6 +38,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (hasBrokenOff(request) && !(thrown instanceof PlatformError)) {
       return toProblem(new PlatformError('malformed-request', 'The request broke off.', { cause: thrown }));
     }
+    const elsewhere = isNothingHere(thrown) ? (this.#options.elsewhere?.(request.url) ?? null) : null;
+    if (elsewhere !== null) return toProblem(new PlatformError('route-not-found', elsewhere, { cause: thrown }));
     return toProblem(thrown, thrown instanceof NotFoundException ? this.#otherMethods(request) : []);
   }
 
@@ -64,6 +68,10 @@ export class ProblemFilter implements ExceptionFilter {
     else this.#options.logger.error('a request failed on our side', fields);
   }
 }
+
+/** No such path, or one that names an endpoint which is none. */
+const isNothingHere = (thrown: unknown): boolean =>
+  thrown instanceof NotFoundException || (thrown instanceof PlatformError && thrown.code === 'endpoint-not-found');
 
 /** The caller went away before all of the request had arrived. Nothing of ours has failed, and nobody hears the answer. */
 const hasBrokenOff = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.complete;

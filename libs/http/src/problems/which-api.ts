@@ -1,0 +1,61 @@
+/** The two interfaces, each at an address of its own. */
+export type ApiName = 'management' | 'jobs';
+
+/** What stands behind `/v2/` in the management API. No endpoint has such an id. */
+const RESOURCES: ReadonlySet<string> = new Set([
+  'accounts',
+  'api-keys',
+  'audit',
+  'catalog',
+  'clusters',
+  'hosts',
+  'network-volumes',
+  'pods',
+  'registries',
+  'serverless',
+  'templates',
+]);
+
+/** What stands behind `/v2/ENDPOINT/` in the job API. */
+const JOB_OPERATIONS: ReadonlySet<string> = new Set([
+  'cancel',
+  'health',
+  'openai',
+  'purge-queue',
+  'requests',
+  'retry',
+  'run',
+  'run-batch',
+  'runsync',
+  'status',
+  'status-sync',
+  'stream',
+  'webhooks',
+]);
+
+/** Which of the two has paths like this one, whether or not it has this very path; null: neither. */
+export function whichApi(url: string): ApiName | null {
+  const [, version = '', first = '', second = ''] = (url.split('?', 1)[0] ?? '').split('/');
+  if (version === 'docs' || version === 'openapi.json') return 'management';
+  if (version === 'v1') return first === 'endpoints' ? 'management' : null;
+  if (version !== 'v2') return null;
+  if (RESOURCES.has(first)) return 'management';
+  return JOB_OPERATIONS.has(second) ? 'jobs' : null;
+}
+
+const CALLED: Readonly<Record<ApiName, string>> = { management: 'management API', jobs: 'job API' };
+
+/**
+ * Tells who asks one API for a path of the other where to go.
+ *
+ * @param here the API that was asked
+ * @param address base URL of the other one; null where this process was not told
+ */
+export const pointElsewhere =
+  (here: ApiName, address: string | null) =>
+  (url: string): string | null => {
+    const owner = whichApi(url);
+    if (owner === null || owner === here) return null;
+    const place = address === null ? 'has another address' : `is at ${address}`;
+    return `This is the ${CALLED[here]}. The ${CALLED[owner]}, which has such paths, ${place}.`;
+  };
