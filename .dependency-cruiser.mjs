@@ -21,7 +21,7 @@ export default {
           '^(libs|tools)/[^/]+/src/index\\.ts$',
           '/main\\.ts$',
           '^tools/bench/src/peers/',
-          '\\.d\\.ts$',
+          '\\.d\\.m?ts$',
           '\\.mjs$',
         ],
       },

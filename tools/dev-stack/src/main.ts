@@ -12,6 +12,7 @@ import {
 } from './config.js';
 import { curlExample, ensureSampleEndpoint, runFirstJob } from './demo.js';
 import { removeDevFile } from './dev-file.js';
+import { assertOutsideServers } from './outside-servers.js';
 import { Progress } from './progress.js';
 import { prepareHome, releaseHome } from './stack-home.js';
 import type { StackPorts } from './stack-ports.js';
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
   for (const sentence of ineffectiveSettings()) progress.line(`! ${sentence}`);
   const { runtime, why } = await chooseRuntime(config);
   progress.line(`runtime: ${runtime} (${why})`);
+  await assertOutsideServers(config);
   const state = await prepareHome(config.home, config.ports);
   const { ports, secrets } = state;
   const stack = new Stack({

@@ -244,11 +244,18 @@ describe('npm start refuses what it cannot do', () => {
       'BERTH_RUNTIME',
     ],
     ['an unknown flag', ['--prots', 'auto'], '--prots'],
+    [
+      'a broker that is not there',
+      ['--nats-url', 'nats://berth:secret@127.0.0.1:1'],
+      'BERTH_NATS_URL: nothing answers',
+    ],
+    ['a database that is not there', ['--database-url', 'postgres://a:b@127.0.0.1:1/c'], 'BERTH_DATABASE_URL: nothing'],
     ['a broker address of another kind', ['--nats-url', 'http://127.0.0.1'], 'BERTH_NATS_URL'],
   ])('%s', async (_, flags, named) => {
     const { code, stderr } = await start(flags);
     expect(code).toBe(1);
     expect(stderr).toContain(named);
+    expect(stderr).not.toContain('secret');
   });
 
   test('what a process of it cannot use ends it with the sentence of that process', async () => {

@@ -33,14 +33,23 @@ const JOB_OPERATIONS: ReadonlySet<string> = new Set([
   'webhooks',
 ]);
 
+const ofManagement = (): ApiName => 'management';
+
+/** By the first part of a path, what the next two say. */
+const OWNERS: Readonly<Record<string, (first: string, second: string) => ApiName | null>> = {
+  docs: ofManagement,
+  'openapi.json': ofManagement,
+  v1: (first) => (first === 'endpoints' ? 'management' : null),
+  v2: (first, second) => {
+    if (RESOURCES.has(first)) return 'management';
+    return JOB_OPERATIONS.has(second) ? 'jobs' : null;
+  },
+};
+
 /** Which of the two has paths like this one, whether or not it has this very path; null: neither. */
 export function whichApi(url: string): ApiName | null {
-  const [, version = '', first = '', second = ''] = (url.split('?', 1)[0] ?? '').split('/');
-  if (version === 'docs' || version === 'openapi.json') return 'management';
-  if (version === 'v1') return first === 'endpoints' ? 'management' : null;
-  if (version !== 'v2') return null;
-  if (RESOURCES.has(first)) return 'management';
-  return JOB_OPERATIONS.has(second) ? 'jobs' : null;
+  const [, root = '', first = '', second = ''] = (url.split('?', 1)[0] ?? '').split('/');
+  return Object.hasOwn(OWNERS, root) ? (OWNERS[root]?.(first, second) ?? null) : null;
 }
 
 const CALLED: Readonly<Record<ApiName, string>> = { management: 'management API', jobs: 'job API' };
