@@ -3,7 +3,7 @@ import type { Provider } from '@nestjs/common';
 import type { HostId } from '@berth/domain';
 import { API_KEY_DIRECTORY } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { AccountsService } from './accounts/accounts.service.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
 import { AUDIT_RECORDS } from './audit/audit-records.port.js';
@@ -14,7 +14,8 @@ import { composeEndpoints } from './compose-endpoints.js';
 import { composeResources } from './compose-resources.js';
 import type { ManagementConfig } from './config.js';
 import { PUBLIC_ADDRESSES } from './endpoints/public-addresses.port.js';
-import { HostSessionsService } from './host-sessions/host-sessions.service.js';
+import { DroppedReportEntries } from './host-sessions/dropped-report-entries.js';
+import { HostSessionsService, type HostSessionsOptions } from './host-sessions/host-sessions.service.js';
 import { newJoinToken } from './host-sessions/join-token.js';
 import { hashSecret } from './host-sessions/secret-hash.js';
 import { HostsService } from './hosts/hosts.service.js';
@@ -48,6 +49,7 @@ export interface ServiceParts {
   readonly logger: Logger;
   /** Called when a host has been removed for good. */
   readonly onHostRemoved: () => void;
+  readonly metrics: MetricRegistry;
 }
 
 /** Beside the programs, in the sources as in the build. */
@@ -90,18 +92,7 @@ export function composeServices(parts: ServiceParts): Provider[] {
     provided(JobHistoryService, new JobHistoryService(new JobHistoryStore(database))),
     provided(PodsService, new PodsService({ clusters, records: new PodsStore(database) })),
     provided(ProblemPagesService, new ProblemPagesService(PROBLEM_PAGES)),
-    provided(
-      HostSessionsService,
-      new HostSessionsService({
-        store: new HostSessionsStore(database),
-        credentials: resources.credentials,
-        envs,
-        clock,
-        onChange: () => {
-          snapshots.announce('all');
-        },
-      }),
-    ),
+    provided(HostSessionsService, newHostSessions(parts, envs, resources.credentials)),
   ];
 }
 
@@ -111,3 +102,23 @@ const makeJoinTokens =
     const token = newJoinToken(hostId, random);
     return { token, hash: hashSecret(token) };
   };
+
+function newHostSessions(
+  { clock, database, logger, metrics, snapshots }: ServiceParts,
+  envs: EnvSeal,
+  credentials: HostSessionsOptions['credentials'],
+): HostSessionsService {
+  const dropped = new DroppedReportEntries(metrics, logger);
+  return new HostSessionsService({
+    store: new HostSessionsStore(database),
+    credentials,
+    envs,
+    clock,
+    onChange: () => {
+      snapshots.announce('all');
+    },
+    onDropped: (hostId, entries) => {
+      dropped.note(hostId, entries);
+    },
+  });
+}

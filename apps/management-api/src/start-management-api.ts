@@ -124,7 +124,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const agents = { ...self, clock: CLOCK, store: new HostSessionsStore(database) };
   const cutOff = await startHostCutOff(agents);
   const onHostRemoved = (): void => cutOff?.hurry();
-  const shared = { config, database, snapshots, clock: CLOCK, random: RANDOM, logger };
+  const shared = { config, database, snapshots, clock: CLOCK, random: RANDOM, logger, metrics };
   const providers = composeServices({ ...shared, onHostRemoved });
   const sealing = makeEnvSealing(new EnvBackfillStore(database, new EnvSeal(secrets)), { clock: CLOCK, logger });
   sealing.start();

@@ -20,6 +20,8 @@ export {
   type AttemptRef,
   type ChunkRequest,
   type DesiredWorker,
+  type DroppedEntries,
+  type DroppedEntry,
   type DoneRequest,
   type DoneResult,
   type DownloadReply,

@@ -324,6 +324,7 @@ export {
   type TemplateSource,
   type TemplateSpec,
 } from './template/index.js';
+export { cleanText } from './text/index.js';
 export {
   STABLE_AFTER_MS,
   STOP_GRACE_DEFAULT_MS,
@@ -331,6 +332,7 @@ export {
   UNHEALTHY_AFTER_FAILURES,
   WORKER_PHASES,
   WORKER_PHASE_TRANSITIONS,
+  WORKER_REASON_CHARACTERS_MAX,
   failuresAfterEnd,
   goneReason,
   isReady,

@@ -1,25 +1,23 @@
-import { plainToInstance, Type, type ClassConstructor } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import {
-  ArrayMaxSize,
-  IsArray,
+  Allow,
   IsBoolean,
   IsIn,
   IsInt,
   IsNumber,
-  IsObject,
   IsOptional,
   IsString,
   Matches,
   Max,
   MaxLength,
   Min,
-  ValidateNested,
-  validateSync,
 } from 'class-validator';
 import {
-  PlatformError,
   WORKER_PHASES,
+  WORKER_REASON_CHARACTERS_MAX,
+  cleanText,
   type EndpointId,
+  type HostGpu,
   type Inventory,
   type ObservedWorker,
   type StartFailure,
@@ -30,28 +28,44 @@ import type { JoinRequest, ReportRequest } from '@berth/contracts';
 import { INTEGER_MAX } from '@berth/http';
 
 const START_FAILURES: readonly StartFailure[] = ['image', 'container'];
-const WORKERS_MAX = 4_096;
-const GPUS_MAX = 256;
-const IMAGES_MAX = 10_000;
 const TEXT_MAX = 4_096;
+const NAME_MAX = 512;
+/** Ids are ours, so one that is none names nothing here. */
+const ID = /^[\x21-\x7e]{1,128}$/;
+/** What a `Date` can hold. */
+const INSTANT_MAX_MS = 8_640_000_000_000_000;
 
-class GpuDto {
+/** A text that came by way of an agent: a worker, an image or an engine wrote it. */
+const Clean = (charactersMax: number): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? cleanText(value, charactersMax) : value));
+
+export class GpuDto implements HostGpu {
   @IsInt()
   @Min(0)
+  @Max(INTEGER_MAX)
   index!: number;
 
+  @Clean(NAME_MAX)
   @IsString()
-  @MaxLength(TEXT_MAX)
   typeId!: string;
 
   @IsNumber()
   @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
   memoryBytes!: number;
 }
 
-class InventoryDto implements Inventory {
+export class ImageDto {
+  @Clean(NAME_MAX)
+  @IsString()
+  name!: string;
+}
+
+/** Its lists are read entry by entry before it. */
+export class InventoryDto implements Inventory {
   @IsNumber()
   @Min(0)
+  @Max(INTEGER_MAX)
   vcpus!: number;
 
   @IsBoolean()
@@ -59,68 +73,73 @@ class InventoryDto implements Inventory {
 
   @IsNumber()
   @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
   memoryBytes!: number;
 
   @IsNumber()
   @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
   diskBytes!: number;
 
-  @IsArray()
-  @ArrayMaxSize(GPUS_MAX)
-  @ValidateNested({ each: true })
-  @Type(() => GpuDto)
-  gpus!: GpuDto[];
+  @Allow()
+  gpus!: HostGpu[];
 
   @IsBoolean()
   areGpusSimulated!: boolean;
 
   @IsOptional()
-  @Matches(/^\d+\.\d+$/)
+  @Matches(/^\d{1,9}\.\d{1,9}$/)
   cudaVersion!: string | null;
 
   @IsIn(['docker', 'process', 'kubernetes'])
   runtime!: Inventory['runtime'];
 
-  @IsArray()
-  @ArrayMaxSize(IMAGES_MAX)
-  @IsString({ each: true })
+  @Allow()
   images!: string[];
 }
 
-class ObservedWorkerDto implements ObservedWorker {
-  @IsString()
+export class ObservedWorkerDto implements ObservedWorker {
+  @Matches(ID)
   workerId!: WorkerId;
 
-  @IsString()
+  @Matches(ID)
   endpointId!: EndpointId;
 
   @IsInt()
   @Min(1)
+  @Max(INTEGER_MAX)
   release!: number;
 
   @IsIn(WORKER_PHASES)
   phase!: WorkerPhase;
 
+  @Clean(WORKER_REASON_CHARACTERS_MAX)
   @IsString()
-  @MaxLength(TEXT_MAX)
   reason!: string;
 
   @IsInt()
   @Min(0)
+  @Max(INTEGER_MAX)
   runningJobs!: number;
 
   @IsInt()
   @Min(0)
+  @Max(INTEGER_MAX)
   failedStarts!: number;
 
   @IsNumber()
+  @Min(0)
+  @Max(INSTANT_MAX_MS)
   phaseSinceMs!: number;
 
   @IsOptional()
   @IsNumber()
+  @Min(0)
+  @Max(INSTANT_MAX_MS)
   startedAtMs!: number | null;
 
   @IsOptional()
+  @Clean(NAME_MAX)
   @IsString()
   gpuTypeId!: string | null;
 
@@ -136,61 +155,32 @@ class ObservedWorkerDto implements ObservedWorker {
 
   @IsOptional()
   @IsNumber()
+  @Min(0)
+  @Max(INSTANT_MAX_MS)
   nextStartAtMs?: number;
 }
 
-export class JoinRequestDto implements JoinRequest {
+/** Without its inventory, which is read by itself. */
+export class JoinFrameDto implements Omit<JoinRequest, 'inventory'> {
   @IsString()
   @MaxLength(TEXT_MAX)
   token!: string;
 
   @Matches(/^[0-9a-f]{64}$/)
   secretHash!: string;
-
-  @IsObject()
-  @ValidateNested()
-  @Type(() => InventoryDto)
-  inventory!: InventoryDto;
 }
 
-export class ReportRequestDto implements ReportRequest {
+/** Without what it reports, which is read entry by entry. */
+export class ReportFrameDto implements Omit<ReportRequest, 'inventory' | 'workers'> {
   @IsString()
   @MaxLength(TEXT_MAX)
   secret!: string;
 
-  @IsString()
-  @MaxLength(TEXT_MAX)
+  @Matches(ID)
   instanceId!: string;
 
   @IsInt()
   @Min(0)
   @Max(INTEGER_MAX)
   sequence!: number;
-
-  @IsObject()
-  @ValidateNested()
-  @Type(() => InventoryDto)
-  inventory!: InventoryDto;
-
-  @IsArray()
-  @ArrayMaxSize(WORKERS_MAX)
-  @ValidateNested({ each: true })
-  @Type(() => ObservedWorkerDto)
-  workers!: ObservedWorkerDto[];
 }
-
-/**
- * A host is trusted with its own workers, not with the shape of what it says.
- *
- * @throws PlatformError `invalid-fields`
- */
-export function readMessage<Message extends object>(type: ClassConstructor<Message>, body: unknown): Message {
-  const message: unknown = plainToInstance(type, body);
-  if (!(message instanceof type)) throw unreadable('no object');
-  const failures = validateSync(message, { whitelist: true });
-  if (failures.length > 0) throw unreadable(failures.map(({ property }) => property).join(', '));
-  return message;
-}
-
-const unreadable = (why: string): PlatformError =>
-  new PlatformError('invalid-fields', `The message of this host cannot be read: ${why}.`);

@@ -3,7 +3,7 @@ import { hostSubject, type HostReply, type JoinReply } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { AgentGateway, CurrentHost } from '@berth/messaging';
 import { HostSessionsService } from './host-sessions.service.js';
-import { JoinRequestDto, ReportRequestDto, readMessage } from './host-messages.dto.js';
+import { readJoin, readReport } from './read-host-message.js';
 
 /** What agents ask the control plane, over NATS. */
 @AgentGateway()
@@ -16,11 +16,11 @@ export class HostSessionsController {
 
   @MessagePattern(hostSubject('*', 'join'))
   join(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<JoinReply> {
-    return this.#sessions.join(hostId, readMessage(JoinRequestDto, body));
+    return this.#sessions.join(hostId, readJoin(body));
   }
 
   @MessagePattern(hostSubject('*', 'report'))
   report(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<HostReply> {
-    return this.#sessions.report(hostId, readMessage(ReportRequestDto, body));
+    return this.#sessions.report(hostId, readReport(body));
   }
 }

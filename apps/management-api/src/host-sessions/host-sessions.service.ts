@@ -1,9 +1,10 @@
 import { PlatformError, type HostId } from '@berth/domain';
-import type { DesiredWorker, HostReply, JoinReply, JoinRequest, ReportRequest } from '@berth/contracts';
+import type { DesiredWorker, DroppedEntries, HostReply, JoinReply, JoinRequest } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import type { EnvSeal } from '../persistence/env-seal.service.js';
 import type { AssignedWorker, HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/registry-credentials.service.js';
+import type { ReadReport } from './read-host-message.js';
 import { hashSecret, isSameHash } from './secret-hash.js';
 
 export interface HostSessionsOptions {
@@ -13,6 +14,8 @@ export interface HostSessionsOptions {
   readonly clock: Clock;
   /** Told when something that the control loops decide on has changed. */
   readonly onChange: () => void;
+  /** Told of every report that was taken: what of it could not be read; null for one that was taken whole. */
+  readonly onDropped?: (hostId: HostId, dropped: DroppedEntries | null) => void;
 }
 
 /** What agents tell the control plane, and what they hear back. */
@@ -44,7 +47,7 @@ export class HostSessionsService {
   }
 
   /** @throws PlatformError `host-not-found`, `host-not-joined` */
-  async report(hostId: HostId, request: ReportRequest): Promise<HostReply> {
+  async report(hostId: HostId, { dropped = null, ...request }: ReadReport): Promise<HostReply> {
     const { clock, onChange, store } = this.#options;
     const host = await this.#find(hostId);
     if (host.secretHash === null || !isSameHash(host.secretHash, hashSecret(request.secret))) {
@@ -60,8 +63,13 @@ export class HostSessionsService {
       receivedAtMs: clock.nowMs(),
     });
     if (outcome === 'changed') onChange();
+    this.#options.onDropped?.(hostId, dropped);
     const desired = await store.desired(hostId);
-    return { desired: desired.map((worker) => this.#opened(worker)), dataCenterId: host.dataCenterId };
+    return {
+      desired: desired.map((worker) => this.#opened(worker)),
+      dataCenterId: host.dataCenterId,
+      ...(dropped === null ? {} : { dropped }),
+    };
   }
 
   /**

@@ -1,5 +1,5 @@
 import { TAKE_JOBS_MAX } from '@berth/contracts';
-import type { WorkerId } from '@berth/domain';
+import { cleanText, type WorkerId } from '@berth/domain';
 
 /** One request of a worker, as its method and address say it. */
 export type WorkerCall =
@@ -12,7 +12,9 @@ export type WorkerCall =
 
 const ROUTE =
   /^(?:\/v2\/[^/]+)?\/(job-take|job-take-batch|job-stop|ping|job-done|job-stream)\/([^/]+)(?:\/([^/]+))?\/?$/;
-const REASON_MAX_LENGTH = 256;
+const CHECK_CHARACTERS_MAX = 64;
+const REASON_CHARACTERS_MAX = 256;
+const VERSION_CHARACTERS_MAX = 64;
 
 /** Null when this is none of the worker's calls (wire contract 1.4). The worker is known by its token, not by its path. */
 export function parseCall(method: string, target: string): WorkerCall | null {
@@ -52,11 +54,13 @@ function parseGet(verb: string, query: URLSearchParams): WorkerCall | null {
 
 function parsePing(query: URLSearchParams): WorkerCall {
   if (query.get('status') === 'unhealthy') {
-    const check = query.get('check') ?? 'unnamed';
-    return { kind: 'unhealthy', check, reason: (query.get('reason') ?? '').slice(0, REASON_MAX_LENGTH) };
+    const check = cleanText(query.get('check') ?? 'unnamed', CHECK_CHARACTERS_MAX);
+    return { kind: 'unhealthy', check, reason: cleanText(query.get('reason') ?? '', REASON_CHARACTERS_MAX) };
   }
   const jobIds = query.getAll('job_id').flatMap((list) => list.split(','));
-  return { kind: 'ping', jobIds: jobIds.filter((id) => id !== ''), sdkVersion: query.get('runpod_version') };
+  const version = query.get('runpod_version');
+  const sdkVersion = version === null ? null : cleanText(version, VERSION_CHARACTERS_MAX);
+  return { kind: 'ping', jobIds: jobIds.filter((id) => id !== ''), sdkVersion };
 }
 
 /** The SDKs append `&name=value` to whatever stands there, so `?a&b`, `?&a` and a second `?` all occur. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { promisify } from 'node:util';
-import type { Inventory } from '@berth/domain';
+import { cleanText, type Inventory } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { parseCudaVersion, parseGpuList } from './parse-nvidia-smi.js';
@@ -28,6 +28,9 @@ type Machine = Omit<Inventory, 'images'>;
 
 const REFRESH_MS = 60_000;
 const NVIDIA_SMI_TIMEOUT_MS = 20_000;
+/** They only let placement prefer a host, and every report carries them. */
+const IMAGES_MAX = 1_000;
+const IMAGE_CHARACTERS_MAX = 512;
 
 /** What this machine has. Devices come and go rarely, so they are looked at once a minute; images every time. */
 export class InventoryService {
@@ -45,7 +48,8 @@ export class InventoryService {
     if (this.#machine === null || nowMs - this.#machine.readAtMs > REFRESH_MS) {
       this.#machine = { value: await this.#readMachine(), readAtMs: nowMs };
     }
-    return { ...this.#machine.value, images: await this.#options.images() };
+    const images = (await this.#options.images()).slice(0, IMAGES_MAX);
+    return { ...this.#machine.value, images: images.map((name) => cleanText(name, IMAGE_CHARACTERS_MAX)) };
   }
 
   async #readMachine(): Promise<Machine> {

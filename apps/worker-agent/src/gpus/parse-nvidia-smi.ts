@@ -1,7 +1,8 @@
-import { gpuTypeById, type HostGpu } from '@berth/domain';
+import { cleanText, gpuTypeById, type HostGpu } from '@berth/domain';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
+const NAME_CHARACTERS_MAX = 128;
 
 /**
  * Reads `nvidia-smi --query-gpu=index,name,memory.total --format=csv,noheader,nounits`. Lines that are none of it
@@ -12,7 +13,8 @@ export function parseGpuList(text: string): readonly HostGpu[] {
     const fields = line.split(',').map((field) => field.trim());
     const [index = '', name = '', memoryMib = ''] = fields;
     if (fields.length !== 3 || !/^\d+$/.test(index) || name === '') return [];
-    return [{ index: Number(index), typeId: name, memoryBytes: memoryOf(name, memoryMib) }];
+    const typeId = cleanText(name, NAME_CHARACTERS_MAX);
+    return [{ index: Number(index), typeId, memoryBytes: memoryOf(typeId, memoryMib) }];
   });
 }
 

@@ -1,5 +1,5 @@
 import type { RegistryCredentials } from '@berth/contracts';
-import type { EndpointId, HostId, Inventory, WorkerId } from '@berth/domain';
+import { cleanText, type EndpointId, type HostId, type Inventory, type WorkerId } from '@berth/domain';
 
 /** Everything about a container that must survive the agent: it is written on the container itself. */
 export interface ContainerLabels {
@@ -155,13 +155,16 @@ const IS_TEMPORARY: Readonly<Record<RuntimeErrorReason, boolean>> = {
   'start-failed': false,
 };
 
-/** `message` is for people and may be shown to the endpoint's owner. */
+/** An engine or a registry may say more; its first words tell what is wrong. */
+const DETAIL_CHARACTERS_MAX = 1_000;
+
+/** `message` is for people and may be shown to the endpoint's owner: clean text, whatever an engine or a registry wrote. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
   readonly reason: RuntimeErrorReason;
 
   constructor(reason: RuntimeErrorReason, detail: string, options: { readonly cause?: unknown } = {}) {
-    super(detail, options);
+    super(cleanText(detail, DETAIL_CHARACTERS_MAX), options);
     this.reason = reason;
   }
 

@@ -1,4 +1,4 @@
-import { REPORT_INTERVAL_MS, type HostReply, type ReportRequest } from '@berth/contracts';
+import { REPORT_INTERVAL_MS, type DroppedEntries, type HostReply, type ReportRequest } from '@berth/contracts';
 import type { Inventory } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
@@ -27,6 +27,7 @@ export class SessionService {
   readonly #loop: ControlLoop;
   #sequence = 0;
   #isAnswered = true;
+  #isTakenWhole = true;
   readonly #ends: (() => void)[] = [];
 
   constructor(options: SessionOptions) {
@@ -63,10 +64,20 @@ export class SessionService {
   async #report(signal: AbortSignal): Promise<void> {
     await this.#options.clock.sleep(GATHER_MS, signal);
     if (signal.aborted) return;
-    const { desired, dataCenterId } = await this.#exchange();
+    const { desired, dataCenterId, dropped } = await this.#exchange();
     if (!this.#isAnswered) this.#options.logger.info('the control plane answers again');
     this.#isAnswered = true;
+    this.#noteDropped(dropped);
     this.#options.workers.setDesired(desired, dataCenterId);
+  }
+
+  /** Once until a report is taken whole again. */
+  #noteDropped(dropped: DroppedEntries | undefined): void {
+    const isWhole = dropped === undefined;
+    if (!isWhole && this.#isTakenWhole) {
+      this.#options.logger.warn('the control plane cannot read part of the report; the rest is taken', { ...dropped });
+    }
+    this.#isTakenWhole = isWhole;
   }
 
   async #exchange(): Promise<HostReply> {

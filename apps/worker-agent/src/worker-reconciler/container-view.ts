@@ -1,9 +1,10 @@
-import type { ContainerState } from '@berth/domain';
+import { cleanText, type ContainerState } from '@berth/domain';
 import type { ContainerRuntime, OwnedContainer } from '../runtimes/container-runtime.port.js';
 import { cleanLines } from './log-tail.js';
 
 const LAST_LINES = 5;
 const LAST_LINES_MAX_CHARS = 800;
+const DETAIL_CHARACTERS_MAX = 500;
 
 /** The runtime's container as the plan sees it; a container that ended comes with its last words. */
 export async function viewContainer(runtime: ContainerRuntime, found: OwnedContainer | null): Promise<ContainerState> {
@@ -14,5 +15,6 @@ export async function viewContainer(runtime: ContainerRuntime, found: OwnedConta
   const lines = cleanLines(await runtime.logs(found.labels.workerId, LAST_LINES));
   const lastOutput = lines.join(' | ').slice(-LAST_LINES_MAX_CHARS).toWellFormed();
   // The plan says the exit code itself.
-  return { kind: 'exited', containerId, exitCode: code, reason: cause === 'exited' ? '' : detail, lastOutput };
+  const reason = cause === 'exited' ? '' : cleanText(detail, DETAIL_CHARACTERS_MAX);
+  return { kind: 'exited', containerId, exitCode: code, reason, lastOutput };
 }

@@ -1,13 +1,10 @@
-import { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX } from '@berth/domain';
+import { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX, cleanText } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
 import type { LogTail } from '../bridge/bridge.port.js';
 import type { ContainerRuntime } from '../runtimes/container-runtime.port.js';
 
 /** Asked for, because blank ones are left out. */
 const LINES_READ = 3 * LOG_TAIL_LINES_MAX;
-/** Colours and cursor movements: ESC, `[`, parameters and a final letter. */
-const TERMINAL_CODE = new RegExp(String.raw`${String.fromCharCode(27)}\[[0-?]*[ -/]*[@-~]`, 'g');
-const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** What a worker wrote last, for the history of its jobs: a log that cannot be read keeps no job from being reported. */
 export function logTailOf({ runtime, logger }: { runtime: ContainerRuntime; logger: Logger }): LogTail {
@@ -23,8 +20,4 @@ export function logTailOf({ runtime, logger }: { runtime: ContainerRuntime; logg
 
 /** Lines that may be shown anywhere: bounded, without control characters, none of them blank. */
 export const cleanLines = (lines: readonly string[]): readonly string[] =>
-  lines.map(cleanLine).filter((line) => line !== '');
-
-/** A cut may fall into a surrogate pair, and a program may write any bytes. */
-const cleanLine = (line: string): string =>
-  line.replace(TERMINAL_CODE, '').replace(CONTROL, ' ').trim().slice(0, LOG_TAIL_CHARACTERS_MAX).toWellFormed();
+  lines.map((line) => cleanText(line, LOG_TAIL_CHARACTERS_MAX)).filter((line) => line !== '');

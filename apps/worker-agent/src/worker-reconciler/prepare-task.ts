@@ -1,8 +1,11 @@
 import { REPORT_INTERVAL_MS, type DesiredWorker as AssignedWorker } from '@berth/contracts';
-import type { Preparation } from '@berth/domain';
+import { cleanText, type Preparation } from '@berth/domain';
 import { RuntimeError } from '../runtimes/container-runtime.port.js';
 import { describeFailure, type Failure } from './worker-steps.js';
 import type { WorkerTools } from './worker-tools.js';
+
+/** A line of an engine or of an operator's setup, for the log. */
+const LINE_CHARACTERS_MAX = 500;
 
 /** One worker's image on its way: runs beside the worker's task, which must be able to change its mind meanwhile. */
 export class PrepareTask {
@@ -55,7 +58,7 @@ export class PrepareTask {
   async #prepare({ workerId, container, registryCredentials }: AssignedWorker, signal: AbortSignal): Promise<void> {
     const { logger, metrics, runtime } = this.#tools;
     const onProgress = (line: string): void => {
-      logger.info(`preparing: ${line}`, { workerId });
+      logger.info(`preparing: ${cleanText(line, LINE_CHARACTERS_MAX)}`, { workerId });
     };
     const telling = new AbortController();
     const onPercent = (percent: number): void => {

@@ -1,5 +1,12 @@
 import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
-import { withStartFailure, type ContainerState, type LastFailure, type WorkerOperation } from '@berth/domain';
+import {
+  WORKER_REASON_CHARACTERS_MAX,
+  cleanText,
+  withStartFailure,
+  type ContainerState,
+  type LastFailure,
+  type WorkerOperation,
+} from '@berth/domain';
 import type { WorkerAdmission, WorkerRegistration } from '../bridge/bridge.port.js';
 import { RuntimeError, type ContainerStart, type RuntimeErrorReason } from '../runtimes/container-runtime.port.js';
 import { checkVariables, factsOf, readArgs } from './desired-worker.js';
@@ -24,7 +31,9 @@ export type Failure = Pick<LastFailure, 'kind' | 'reason'>;
 
 /** Why the runtime could not start or prepare a worker, for people and for the crash-loop count. */
 export function describeFailure(error: unknown): Failure {
-  if (!(error instanceof RuntimeError)) return { kind: 'container', reason: String(error) };
+  if (!(error instanceof RuntimeError)) {
+    return { kind: 'container', reason: cleanText(String(error), WORKER_REASON_CHARACTERS_MAX) };
+  }
   const kind = IMAGE_REASONS.includes(error.reason) ? 'image' : 'container';
   return { kind, reason: `${error.reason}: ${error.message}` };
 }

@@ -65,8 +65,24 @@ export interface DesiredWorker {
   readonly restarts: number;
 }
 
+/** What of a report could not be read. The rest of it was taken. */
+export interface DroppedEntries {
+  readonly count: number;
+  /** The first of them. */
+  readonly examples: readonly DroppedEntry[];
+}
+
+export interface DroppedEntry {
+  /** Where it stands in the report: `workers[3]`. */
+  readonly member: string;
+  /** For people. */
+  readonly reason: string;
+}
+
 export interface HostReply {
   /** Every worker that this host shall have: what is not named here must go. */
   readonly desired: readonly DesiredWorker[];
   readonly dataCenterId: string;
+  /** Absent where the whole report was taken. */
+  readonly dropped?: DroppedEntries;
 }

@@ -2,6 +2,8 @@ export {
   HOST_LOST_MS,
   REPORT_INTERVAL_MS,
   type DesiredWorker,
+  type DroppedEntries,
+  type DroppedEntry,
   type HostReply,
   type JoinReply,
   type JoinRequest,

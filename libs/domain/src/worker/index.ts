@@ -25,4 +25,12 @@ export { WORKER_PHASES, WORKER_PHASE_TRANSITIONS } from './worker-phase.js';
 export { STRAY_GRACE_MS } from './worker-purpose.js';
 export { isReady, workerStatus, type WorkerStatus } from './worker-status.js';
 export type { ContainerState, DesiredWorker, Preparation, WorkerSession, WorkerView } from './worker-view.js';
-export type { ObservedWorker, StartFailure, Worker, WorkerIntent, WorkerPhase, WorkerResources } from './worker.js';
+export {
+  WORKER_REASON_CHARACTERS_MAX,
+  type ObservedWorker,
+  type StartFailure,
+  type Worker,
+  type WorkerIntent,
+  type WorkerPhase,
+  type WorkerResources,
+} from './worker.js';

@@ -75,3 +75,11 @@ test('an observation tells how much of the image is here, what failed last, and 
   expect(due).not.toHaveProperty('nextStartAtMs');
   expect(due).not.toHaveProperty('imagePercent');
 });
+
+test('a reason that some worker, image or engine wrote is bounded, and may be stored and shown', () => {
+  const view = viewWith(0);
+  const reasonOf = (reason: string): string =>
+    observeWorker(identity, { view, condition: { phase: 'idle', reason }, previous: null }, 1).reason;
+  expect(reasonOf('a\0b\ud83d\u202e')).toBe('a b\ufffd');
+  expect(reasonOf('x'.repeat(5_000))).toHaveLength(2_000);
+});

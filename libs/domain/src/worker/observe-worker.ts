@@ -1,7 +1,8 @@
+import { cleanText } from '../text/index.js';
 import type { WorkerCondition } from './worker-condition.js';
 import type { WorkerView } from './worker-view.js';
 import { nextStartAtMs } from './worker-journal.js';
-import type { ObservedWorker } from './worker.js';
+import { WORKER_REASON_CHARACTERS_MAX, type ObservedWorker } from './worker.js';
 
 /** The part of an observation that never changes. */
 export type WorkerIdentity = Pick<ObservedWorker, 'workerId' | 'endpointId' | 'release' | 'gpuTypeId'>;
@@ -20,7 +21,8 @@ export function observeWorker(
   const isSamePhase = previous !== null && previous.phase === condition.phase;
   return {
     ...identity,
-    ...condition,
+    phase: condition.phase,
+    reason: cleanText(condition.reason, WORKER_REASON_CHARACTERS_MAX),
     runningJobs: session?.runningJobs ?? 0,
     failedStarts: journal.failedStarts,
     phaseSinceMs: isSamePhase ? previous.phaseSinceMs : nowMs,

@@ -94,6 +94,20 @@ describe('one step towards a running worker', () => {
 });
 
 describe('starts that fail', () => {
+  test.each<[string, Partial<WorkerView>, string]>([
+    ['preparing', { preparation: 'running' }, 'the image is being prepared; before: 1 failed start: exit 3 | boom'],
+    ['starting', { preparation: 'done' }, 'the container is being started; before: 1 failed start: exit 3 | boom'],
+    [
+      'starting',
+      { container: RUNNING, session: sessionOf({ readyAtMs: null, openedAtMs: NOW + 1_000 }) },
+      'the worker has not asked for a job yet; before: 1 failed start: exit 3 | boom',
+    ],
+    ['idle', { container: RUNNING, session: sessionOf() }, 'before: 1 failed start: exit 3 | boom'],
+  ])('tell of the very first how it ended, also while the worker is %s', (phase, fields, reason) => {
+    const journal = withStartFailure(newJournal(0), { reason: 'exit 3 | boom', kind: 'container' }, NOW);
+    expect(planWorker(absent({ journal, ...fields }), NOW + 1_000).condition).toEqual({ phase, reason });
+  });
+
   test.each([
     [1, 1_000, 'waiting', '1 failed start: no such image'],
     [3, 4_000, 'waiting', '3 failed starts in a row: no such image'],

@@ -27,10 +27,11 @@ export function conditionOf(view: WorkerView, purpose: WorkerPurpose, nowMs: num
 
 function runningCondition({ session, journal }: WorkerView): WorkerCondition {
   if (session !== null && isSessionReady(session)) {
-    return { phase: session.runningJobs > 0 ? 'busy' : 'idle', reason: session.killReason ?? '' };
+    const phase = session.runningJobs > 0 ? 'busy' : 'idle';
+    return session.killReason === null ? hopeful(phase, '', journal) : { phase, reason: session.killReason };
   }
   if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
-  return { phase: 'starting', reason: 'the worker has not asked for a job yet' };
+  return hopeful('starting', 'the worker has not asked for a job yet', journal);
 }
 
 function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number): WorkerCondition {
@@ -42,17 +43,25 @@ function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number
 function startCondition({ imagePercent, journal, preparation }: WorkerView, nowMs: number): WorkerCondition {
   if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
   if (nowMs < nextStartAtMs(journal)) return failingCondition('waiting', journal);
-  if (preparation === 'done') return { phase: 'starting', reason: 'the container is being started' };
+  if (preparation === 'done') return hopeful('starting', 'the container is being started', journal);
   const isPulling = imagePercent !== undefined;
-  return {
-    phase: 'preparing',
-    reason: isPulling ? `the image is being pulled, ${imagePercent} %` : 'the image is being prepared',
-  };
+  const reason = isPulling ? `the image is being pulled, ${imagePercent} %` : 'the image is being prepared';
+  return hopeful('preparing', reason, journal);
 }
 
 const isUnhealthy = (journal: WorkerJournal): boolean => journal.failedStarts >= UNHEALTHY_AFTER_FAILURES;
 
-const failingCondition = (phase: WorkerPhase, { failedStarts, lastFailure }: WorkerJournal): WorkerCondition => ({
+const failingCondition = (phase: WorkerPhase, journal: WorkerJournal): WorkerCondition => ({
   phase,
-  reason: `${failedStarts} failed ${failedStarts === 1 ? 'start' : 'starts in a row'}: ${lastFailure?.reason ?? 'unknown'}`,
+  reason: describeFailures(journal),
 });
+
+/** The worker is on its way or well again; how its last start ended is told until the failures are forgotten. */
+function hopeful(phase: WorkerPhase, reason: string, journal: WorkerJournal): WorkerCondition {
+  if (journal.lastFailure === null) return { phase, reason };
+  const before = `before: ${describeFailures(journal)}`;
+  return { phase, reason: reason === '' ? before : `${reason}; ${before}` };
+}
+
+const describeFailures = ({ failedStarts, lastFailure }: WorkerJournal): string =>
+  `${failedStarts} failed ${failedStarts === 1 ? 'start' : 'starts in a row'}: ${lastFailure?.reason ?? 'unknown'}`;

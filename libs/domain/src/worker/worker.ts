@@ -20,12 +20,15 @@ export type WorkerIntent = 'running' | 'drained';
 /** What failed last: having the image (or folder), or the container that was made of it. */
 export type StartFailure = 'image' | 'container';
 
+/** Longest reason of an observation: the exit and the last output of a crash with room to spare. */
+export const WORKER_REASON_CHARACTERS_MAX = 2_000;
+
 export interface ObservedWorker {
   readonly workerId: WorkerId;
   readonly endpointId: EndpointId;
   readonly release: number;
   readonly phase: WorkerPhase;
-  /** Why it is in this phase, for people; empty when there is nothing to say. */
+  /** Why it is in this phase, for people: clean text, empty when there is nothing to say. */
   readonly reason: string;
   readonly runningJobs: number;
   /** Failed starts in a row. */

@@ -19,7 +19,8 @@ export interface HostReport {
   readonly hostId: HostId;
   readonly instanceId: string;
   readonly sequence: number;
-  readonly inventory: Inventory;
+  /** Null: what is known of it stays. */
+  readonly inventory: Inventory | null;
   readonly workers: readonly ObservedWorker[];
   readonly receivedAtMs: number;
 }
@@ -182,12 +183,12 @@ async function takeReport(manager: EntityManager, report: HostReport): Promise<b
     `UPDATE hosts h
         SET inventory = CASE WHEN old.is_same THEN h.inventory ELSE $4::jsonb END,
             last_seen_at = $5, instance_id = $2, report_sequence = $3
-       FROM (SELECT id, inventory IS NOT DISTINCT FROM $4::jsonb AS is_same,
+       FROM (SELECT id, $4::jsonb IS NULL OR inventory IS NOT DISTINCT FROM $4::jsonb AS is_same,
                     last_seen_at IS NULL OR last_seen_at < $5::timestamptz - make_interval(secs => $6) AS was_silent
                FROM hosts WHERE id = $1 FOR UPDATE) old
       WHERE h.id = old.id AND (h.instance_id IS DISTINCT FROM $2 OR h.report_sequence < $3)
       RETURNING old.was_silent OR NOT old.is_same AS is_news`,
-    [hostId, instanceId, sequence, JSON.stringify(inventory), new Date(receivedAtMs), SILENCE_SECONDS],
+    [hostId, instanceId, sequence, inventory && JSON.stringify(inventory), new Date(receivedAtMs), SILENCE_SECONDS],
   );
   return rows[0]?.is_news ?? null;
 }

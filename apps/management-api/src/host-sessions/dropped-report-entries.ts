@@ -1,0 +1,32 @@
+import type { DroppedEntries } from '@berth/contracts';
+import type { HostId } from '@berth/domain';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+
+/** What could not be read of the hosts' reports: counted each time, logged once until a host's report is whole again. */
+export class DroppedReportEntries {
+  readonly #logger: Logger;
+  readonly #total;
+  /** Hosts whose last report was not whole. Only hosts that have joined come here. */
+  readonly #complained = new Set<HostId>();
+
+  constructor(metrics: MetricRegistry, logger: Logger) {
+    this.#logger = logger;
+    this.#total = metrics.counter({
+      name: 'management_api_report_entries_dropped_total',
+      help: "Entries of hosts' reports that could not be read and were left out.",
+    });
+  }
+
+  /** @param dropped null for a report that was taken whole */
+  note(hostId: HostId, dropped: DroppedEntries | null): void {
+    if (dropped === null) {
+      this.#complained.delete(hostId);
+      return;
+    }
+    const { count, examples } = dropped;
+    this.#total.inc(count);
+    if (this.#complained.has(hostId)) return;
+    this.#complained.add(hostId);
+    this.#logger.warn('part of a report of a host cannot be read; the rest is taken', { hostId, count, examples });
+  }
+}

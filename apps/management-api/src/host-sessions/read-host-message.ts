@@ -1,0 +1,73 @@
+import { PlatformError, type Inventory, type ObservedWorker } from '@berth/domain';
+import type { DroppedEntries, JoinRequest, ReportRequest } from '@berth/contracts';
+import { EntryReader, readFrame } from './entry-reader.js';
+import {
+  GpuDto,
+  ImageDto,
+  InventoryDto,
+  JoinFrameDto,
+  ObservedWorkerDto,
+  ReportFrameDto,
+} from './host-messages.dto.js';
+
+const WORKERS_MAX = 4_096;
+const GPUS_MAX = 256;
+const IMAGES_MAX = 10_000;
+
+/** A report without what could not be read of it. */
+export interface ReadReport extends Omit<ReportRequest, 'inventory'> {
+  /** Null: that of the report before stands. */
+  readonly inventory: Inventory | null;
+  readonly dropped?: DroppedEntries | null;
+}
+
+/** @throws PlatformError `invalid-fields` */
+export function readJoin(body: unknown): JoinRequest {
+  const frame = readFrame(JoinFrameDto, body);
+  const inventory = readInventory(new EntryReader(), memberOf(body, 'inventory'));
+  if (inventory === null) {
+    throw new PlatformError('invalid-fields', 'The message of this host cannot be read: inventory.');
+  }
+  return { ...frame, inventory };
+}
+
+/**
+ * A host is trusted with its own workers, not with the shape of what it says; and what one worker made it say must not
+ * cost the others their host. So every entry is judged by itself.
+ *
+ * @throws PlatformError `invalid-fields` where it cannot be known whose report it is, and which
+ */
+export function readReport(body: unknown): ReadReport {
+  const frame = readFrame(ReportFrameDto, body);
+  const reader = new EntryReader();
+  const inventory = readInventory(reader, memberOf(body, 'inventory'));
+  const listed = reader.readList(ObservedWorkerDto, memberOf(body, 'workers'), { member: 'workers', max: WORKERS_MAX });
+  const workers = withoutRepeats(reader, listed);
+  return { ...frame, inventory, workers, dropped: reader.dropped };
+}
+
+function readInventory(reader: EntryReader, value: unknown): Inventory | null {
+  if (typeof value !== 'object' || value === null) {
+    reader.drop('inventory', 'no object');
+    return null;
+  }
+  const lists = value as { readonly gpus?: unknown; readonly images?: unknown };
+  const gpus = reader.readList(GpuDto, lists.gpus, { member: 'inventory.gpus', max: GPUS_MAX });
+  const images = reader.readList(ImageDto, namesOf(lists.images), { member: 'inventory.images', max: IMAGES_MAX });
+  return reader.read(InventoryDto, { ...value, gpus, images: images.map(({ name }) => name) }, 'inventory');
+}
+
+const namesOf = (images: unknown): unknown =>
+  Array.isArray(images) ? images.map((name: unknown) => ({ name })) : images;
+
+/** Of two words about one worker neither is known to be the newer one; the first counts. */
+function withoutRepeats(reader: EntryReader, workers: readonly ObservedWorker[]): readonly ObservedWorker[] {
+  const byId = new Map<string, ObservedWorker>();
+  for (const worker of workers) {
+    if (byId.has(worker.workerId)) reader.drop('workers', `${worker.workerId} is named twice`);
+    else byId.set(worker.workerId, worker);
+  }
+  return [...byId.values()];
+}
+
+const memberOf = (body: unknown, name: string): unknown => (body as Readonly<Record<string, unknown>>)[name];
