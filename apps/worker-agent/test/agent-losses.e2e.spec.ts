@@ -97,4 +97,22 @@ describe('a worker that', () => {
     },
     TEST_TIMEOUT_MS,
   );
+
+  test(
+    'stands still while it is idle is replaced within a minute, and the job that comes then is done',
+    async () => {
+      const agent = startAgent();
+      control.desired = [exampleWorker(W1, 'local/mortal')];
+      expect((await endOf(submit({ freezesAfterMs: 500 }))).output).toEqual({ retries: 0 });
+      const startedAtMs = control.observed(W1)?.startedAtMs;
+      await eventually(() => {
+        expect(control.observed(W1)?.phase).toBe('idle');
+        expect(control.observed(W1)?.startedAtMs).not.toBe(startedAtMs);
+      }, WAIT);
+      expect((await endOf(submit({}))).output).toEqual({ retries: 0 });
+      expect(control.router.losses).toEqual([]);
+      await agent.end('SIGTERM');
+    },
+    TEST_TIMEOUT_MS,
+  );
 });

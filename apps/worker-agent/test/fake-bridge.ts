@@ -14,6 +14,7 @@ const QUIET: BridgeWorkerState = {
   latestDeadlineAtMs: null,
   hasPolled: false,
   hasCalled: false,
+  notAskingSinceMs: null,
   sdkVersion: null,
   lastPingAtMs: null,
   wantsRecycle: null,

@@ -61,6 +61,8 @@ export interface BridgeWorkerState {
   readonly hasPolled: boolean;
   /** True once any call of it has come since it was registered or restored: it can reach the bridge. */
   readonly hasCalled: boolean;
+  /** Since when it has neither had a job nor asked for one; null while it has a job or asks. Pings say nothing of that. */
+  readonly notAskingSinceMs: number | null;
   /** From its pings; null until one told it. */
   readonly sdkVersion: string | null;
   readonly lastPingAtMs: number | null;

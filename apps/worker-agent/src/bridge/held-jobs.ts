@@ -6,6 +6,8 @@ export interface HeldJob {
   readonly deliveredAtMs: number;
   /** True once a ping has named it. */
   wasListed: boolean;
+  /** True once something of it was posted. */
+  wasPosted: boolean;
   /** Since when the worker's own words leave it out. */
   doubtedAtMs: number | null;
   stop: { readonly reason: StopReason; readonly sinceMs: number } | null;
@@ -29,7 +31,8 @@ const CONFIRM_MS = 1_000;
  */
 export class HeldJobs {
   readonly #jobs = new Map<string, HeldJob>();
-  #loopSeenAtMs = 0;
+  #loopSeenAtMs = Number.NEGATIVE_INFINITY;
+  #namesJobs = false;
 
   get size(): number {
     return this.#jobs.size;
@@ -44,7 +47,7 @@ export class HeldJobs {
   }
 
   add(attempt: Attempt, nowMs: number): HeldJob {
-    const fresh = { wasListed: false, doubtedAtMs: null, stop: null, refreshes: 0 };
+    const fresh = { wasListed: false, wasPosted: false, doubtedAtMs: null, stop: null, refreshes: 0 };
     const job: HeldJob = { attempt, deliveredAtMs: nowMs, ...fresh };
     this.#jobs.set(attempt.ref.jobId, job);
     return job;
@@ -66,6 +69,7 @@ export class HeldJobs {
     return this.values().filter((job) => {
       if (listed.has(job.attempt.ref.jobId)) {
         job.wasListed = true;
+        this.#namesJobs = true;
         job.doubtedAtMs = null;
         return false;
       }
@@ -81,6 +85,18 @@ export class HeldJobs {
       const freshMs = job.stop === null ? FRESH_MS : STOP_FRESH_MS;
       return nowMs - job.deliveredAtMs >= freshMs && this.#isGone(job, nowMs, IDLE_BELIEVED_MS);
     });
+  }
+
+  /**
+   * False while nothing that the worker said since shows that it has read the job. Pings that have never named any job
+   * show as much as any call does: such a worker cannot tell.
+   *
+   * @param seenAtMs its last call
+   */
+  isHeard({ deliveredAtMs, wasListed, wasPosted }: HeldJob, seenAtMs: number): boolean {
+    return (
+      wasListed || wasPosted || this.#loopSeenAtMs > deliveredAtMs || (!this.#namesJobs && seenAtMs > deliveredAtMs)
+    );
   }
 
   /** A job that was told to stop is let go at the first sign; any other needs a second. */

@@ -60,6 +60,11 @@ export class TakePolls {
     this.#options = options;
   }
 
+  /** True while the worker waits for a job here. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Holds the poll until there is a job or its time is over. */
   async serve(call: { readonly slots: number; readonly isBatch: boolean }, reply: WorkerReply): Promise<void> {
     const { clock, random } = this.#options;

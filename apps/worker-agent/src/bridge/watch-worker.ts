@@ -1,5 +1,7 @@
 /** Several ping intervals: the machine may be busy. */
 const SILENCE_MS = 35_000;
+/** Two ping intervals and some: a worker that has read its job says so with the next ping. */
+const UNHEARD_MS = 25_000;
 /** From the stop to the kill (decisions, "Cancel of a running job"). */
 const KILL_AFTER_MS = 10_000;
 
@@ -12,6 +14,10 @@ export const isSilent = (worker: {
   readonly pingedAtMs: number | null;
   readonly seenAtMs: number;
 }): boolean => worker.pingedAtMs !== null && worker.nowMs - worker.seenAtMs > SILENCE_MS;
+
+/** True when a worker that pings has not said for too long that it has a job. Instants as above. */
+export const isUnheard = (job: { readonly nowMs: number; readonly deliveredAtMs: number }): boolean =>
+  job.nowMs - job.deliveredAtMs >= UNHEARD_MS;
 
 /**
  * True when a stopped job holds on for so long that its worker must be killed. A worker that lets go of one job among

@@ -2,13 +2,14 @@ import type { RawJson, WorkerId } from '@berth/domain';
 import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { Attempt, Ending, JobClientService, StopReason } from '../job-client/job-client.service.js';
+import { AskingWatch } from './asking-watch.js';
 import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from './bridge.port.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
 import type { BridgeMetrics } from './metrics.js';
 import type { PostedResult } from './posted-result.js';
 import { StopPolls } from './stop-polls.js';
 import { TakePolls } from './take-polls.js';
-import { isRefreshDue, isSilent, mustBeKilled } from './watch-worker.js';
+import { isRefreshDue, isSilent, isUnheard, mustBeKilled } from './watch-worker.js';
 import type { WorkerCall } from './worker-call.js';
 import type { WorkerReply } from './worker-reply.js';
 
@@ -37,6 +38,7 @@ export class WorkerSession {
   readonly #jobs = new HeldJobs();
   readonly #takes: TakePolls;
   readonly #stops: StopPolls;
+  readonly #asking: AskingWatch;
   #hasPolled = false;
   #hasCalled = false;
   #isDraining = false;
@@ -44,6 +46,8 @@ export class WorkerSession {
   #sdkVersion: string | null = null;
   #ping: { readonly atMs: number; readonly atUnixMs: number } | null = null;
   #seenAtMs: number;
+  /** Why the process has to go, whatever it says from now on. */
+  #doom: string | null = null;
   #killAskedAtMs: number | null = null;
 
   constructor(worker: WorkerAdmission, tools: SessionTools) {
@@ -52,6 +56,7 @@ export class WorkerSession {
     this.token = worker.token;
     this.#tools = tools;
     this.#seenAtMs = clock.monotonicMs();
+    this.#asking = new AskingWatch(this.#seenAtMs);
     const { workerId, endpointId } = worker;
     const onDelivered = (attempt: Attempt): void => this.#onDelivered(attempt);
     const jobs = this.#jobs;
@@ -66,6 +71,7 @@ export class WorkerSession {
       latestDeadlineAtMs: this.#latestDeadlineAtMs(),
       hasPolled: this.#hasPolled,
       hasCalled: this.#hasCalled,
+      notAskingSinceMs: this.#isAsking ? null : this.#toUnixMs(this.#asking.askedAtMs),
       sdkVersion: this.#sdkVersion,
       lastPingAtMs: this.#ping?.atUnixMs ?? null,
       wantsRecycle: this.#wantsRecycle,
@@ -127,6 +133,7 @@ export class WorkerSession {
   async serveChunks(jobId: string, bodies: readonly RawJson[]): Promise<void> {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
+    job.wasPosted = true;
     const outcome = await this.#tools.client.addChunks(job.attempt, bodies);
     if (outcome === 'dropped') this.#tools.metrics.droppedResults.inc({ reason: 'ended' });
   }
@@ -135,6 +142,7 @@ export class WorkerSession {
   async serveResult(jobId: string, posted: PostedResult): Promise<void> {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
+    job.wasPosted = true;
     if (posted.kind === 'result') await this.#end(job, posted.ending);
     else if (job.stop === null) this.#tools.client.showProgress(job.attempt, posted.output);
   }
@@ -157,13 +165,33 @@ export class WorkerSession {
   /** Looks for jobs that would not stop, and for a worker that has gone silent. */
   watch(): void {
     const nowMs = this.#tools.clock.monotonicMs();
-    const pingedAtMs = this.#ping?.atMs ?? null;
-    if (this.#jobs.size > 0 && isSilent({ nowMs, pingedAtMs, seenAtMs: this.#seenAtMs })) {
-      for (const job of this.#jobs.values()) this.#letGo(job, 'silence');
-      this.#wantsRecycle = SILENT;
+    this.#asking.look(this.#isAsking, nowMs);
+    this.#doom ??= this.#findDoom(nowMs);
+    if (this.#doom !== null) {
+      for (const job of this.#jobs.values()) this.#letGo(job, this.#isHeard(job) ? 'silence' : 'unheard');
+      this.#wantsRecycle = this.#doom;
+      this.#askKill(this.#doom, nowMs);
     }
-    if (this.#wantsRecycle === SILENT) this.#askKill(SILENT, nowMs);
     for (const job of this.#jobs.values()) this.#watchStop(job, nowMs);
+  }
+
+  get #isAsking(): boolean {
+    return this.#jobs.size > 0 || this.#takes.isOpen;
+  }
+
+  /** A worker with jobs that has gone silent, or that has not even read them. */
+  #findDoom(nowMs: number): string | null {
+    const pingedAtMs = this.#ping?.atMs ?? null;
+    const jobs = this.#jobs.values();
+    if (jobs.length === 0 || pingedAtMs === null) return null;
+    if (isSilent({ nowMs, pingedAtMs, seenAtMs: this.#seenAtMs })) return SILENT;
+    // Where it has read one, that one may keep it from reading the others.
+    const areUnheard = jobs.every((job) => !this.#isHeard(job) && isUnheard({ ...job, nowMs }));
+    return areUnheard ? UNHEARD : null;
+  }
+
+  #isHeard(job: HeldJob): boolean {
+    return this.#jobs.isHeard(job, this.#seenAtMs);
   }
 
   /** The process is gone. Resolves once every job it had is written down as lost. */
@@ -210,11 +238,11 @@ export class WorkerSession {
   }
 
   /** By its own words or silence the worker has the job no longer. */
-  #letGo(job: HeldJob, sign: 'idle' | 'ping' | 'silence'): void {
+  #letGo(job: HeldJob, sign: keyof typeof LOSS): void {
     if (!this.#jobs.remove(job.attempt)) return;
     if (job.stop === null) {
       this.#tools.metrics.lostByWorker.inc({ sign });
-      void this.#lose(job.attempt, { reason: LOSS[sign], isCharged: true });
+      void this.#lose(job.attempt, { reason: LOSS[sign], isCharged: sign !== 'unheard' });
       this.#emitEnded(job.attempt, 'lost');
       return;
     }
@@ -245,10 +273,13 @@ export class WorkerSession {
   }
 
   #latestDeadlineAtMs(): number | null {
-    const { clock } = this.#tools;
     if (this.#jobs.size === 0) return null;
-    const latestMs = Math.max(...this.#jobs.values().map(({ attempt }) => attempt.executionEndsAtMs));
-    return Math.round(clock.nowMs() + latestMs - clock.monotonicMs());
+    return this.#toUnixMs(Math.max(...this.#jobs.values().map(({ attempt }) => attempt.executionEndsAtMs)));
+  }
+
+  #toUnixMs(monotonicMs: number): number {
+    const { clock } = this.#tools;
+    return Math.round(clock.nowMs() + monotonicMs - clock.monotonicMs());
   }
 
   #phase(): BridgeWorkerState['phase'] {
@@ -259,12 +290,14 @@ export class WorkerSession {
 }
 
 const SILENT = 'the worker stopped answering';
+const UNHEARD = 'its worker never said that it had the job';
 const SIBLING_KILLED = 'its worker was killed to stop another job';
 
 const LOSS = {
   idle: 'the worker no longer knew the job',
   ping: 'the worker no longer knew the job',
   silence: SILENT,
+  unheard: UNHEARD,
 } as const;
 
 const outcomeOfStop = (reason: StopReason): Outcome => (reason === 'timed-out' ? 'timed-out' : 'stopped');

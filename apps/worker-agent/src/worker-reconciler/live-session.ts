@@ -27,8 +27,12 @@ const NO_LIFE: Pick<WorkerSession, 'readyAtMs' | 'releasedAtMs' | 'stoppedAtMs'>
   stoppedAtMs: null,
 };
 
-const NO_CALLS: Pick<BridgeWorkerState, 'hasCalled' | 'runningJobs' | 'latestDeadlineAtMs' | 'wantsRecycle'> = {
+const NO_CALLS: Pick<
+  BridgeWorkerState,
+  'hasCalled' | 'notAskingSinceMs' | 'runningJobs' | 'latestDeadlineAtMs' | 'wantsRecycle'
+> = {
   hasCalled: false,
+  notAskingSinceMs: null,
   runningJobs: 0,
   latestDeadlineAtMs: null,
   wantsRecycle: null,
@@ -41,12 +45,13 @@ export function viewSession(
   bridge: { readonly address: string; readonly state: BridgeWorkerState | null },
 ): WorkerSession {
   const { readyAtMs, releasedAtMs, stoppedAtMs } = life ?? NO_LIFE;
-  const { hasCalled, runningJobs, latestDeadlineAtMs, wantsRecycle } = bridge.state ?? NO_CALLS;
+  const { hasCalled, notAskingSinceMs, runningJobs, latestDeadlineAtMs, wantsRecycle } = bridge.state ?? NO_CALLS;
   return {
     ...session,
     // One without a record is killed anyway.
     knowsBridge: life === null || life.bridgeAddress === bridge.address,
     hasCalled,
+    notAskingSinceMs,
     readyAtMs,
     releasedAtMs,
     stoppedAtMs,

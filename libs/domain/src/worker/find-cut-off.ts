@@ -3,10 +3,17 @@ import type { WorkerSession, WorkerView } from './worker-view.js';
 /** A worker that was found again, is ready and has no job in hand has called its bridge by then: SDKs poll without end. */
 const ADOPTED_SILENCE_MS = 60_000;
 
+/**
+ * From the end of a poll to the next one. SDKs ask again at once, after an error or a refusal within five seconds. A
+ * process that stands still keeps its connection, so this shows only when the poll that it holds has come to its end.
+ */
+const NOT_ASKING_MS = 25_000;
+
 const MOVED = 'the address of the bridge has changed since the worker was started';
 const SILENT = 'the worker has not called the bridge since its agent was restarted';
+const NOT_ASKING = 'the worker has no job and has stopped asking for one';
 
-/** That a worker's calls do not reach this agent: such a worker would stay idle for ever while its jobs wait. */
+/** That a worker's requests do not reach this agent: such a worker would stay idle for ever while its jobs wait. */
 interface CutOff {
   /** The instant from which it counts. */
   readonly fromMs: number;
@@ -21,9 +28,17 @@ interface CutOff {
 export function findCutOff({ desired, session }: WorkerView): CutOff | null {
   if (session === null || desired?.endpointType !== 'QUEUE') return null;
   if (!session.knowsBridge) return { fromMs: session.openedAtMs, reason: MOVED };
-  const mustCall = session.isAdopted && session.readyAtMs !== null && session.runningJobs === 0;
-  return mustCall && !session.hasCalled ? { fromMs: session.openedAtMs + ADOPTED_SILENCE_MS, reason: SILENT } : null;
+  if (session.readyAtMs === null || session.runningJobs > 0) return null;
+  const foundAgainMs = session.isAdopted ? session.openedAtMs + ADOPTED_SILENCE_MS : session.openedAtMs;
+  if (session.isAdopted && !session.hasCalled) return { fromMs: foundAgainMs, reason: SILENT };
+  const { notAskingSinceMs = null } = session;
+  if (notAskingSinceMs === null) return null;
+  return { fromMs: Math.max(foundAgainMs, notAskingSinceMs + NOT_ASKING_MS), reason: NOT_ASKING };
 }
+
+/** Whether it had stopped asking for jobs before it was told to take no more: nothing of it is worth waiting for. */
+export const stoodStill = ({ notAskingSinceMs = null, releasedAtMs }: WorkerSession): boolean =>
+  notAskingSinceMs !== null && releasedAtMs !== null && releasedAtMs - notAskingSinceMs >= NOT_ASKING_MS;
 
 /** Whether a job that it finishes will be heard of. An address that has changed may still lead here. */
 export const canReport = ({ knowsBridge, hasCalled }: WorkerSession): boolean => knowsBridge || hasCalled;

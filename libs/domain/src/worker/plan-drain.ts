@@ -1,9 +1,12 @@
-import { canReport } from './find-cut-off.js';
+import { canReport, stoodStill } from './find-cut-off.js';
 import { killStep, waitUntil, type WorkerOperation } from './worker-operation.js';
 import type { DesiredWorker, WorkerSession } from './worker-view.js';
 
 /** Time after SIGTERM of a container that nobody desires any more. */
 export const STOP_GRACE_DEFAULT_MS = 30_000;
+
+/** Of one that stands still: it may run on at any moment, but most will not. */
+const STANDSTILL_GRACE_MS = 5_000;
 
 /** A running job ends by its own deadline; only this much later is its container killed. */
 const DEADLINE_MARGIN_MS = 10_000;
@@ -30,5 +33,6 @@ export function planDrain(desired: DesiredWorker | null, session: WorkerSession,
 function killsAtMs(session: WorkerSession, stoppedAtMs: number, graceMs: number): number {
   const { latestDeadlineAtMs } = session;
   const isWaitedFor = latestDeadlineAtMs !== null && canReport(session);
-  return Math.max(stoppedAtMs + graceMs, isWaitedFor ? latestDeadlineAtMs + DEADLINE_MARGIN_MS : 0);
+  const ownGraceMs = stoodStill(session) ? Math.min(graceMs, STANDSTILL_GRACE_MS) : graceMs;
+  return Math.max(stoppedAtMs + ownGraceMs, isWaitedFor ? latestDeadlineAtMs + DEADLINE_MARGIN_MS : 0);
 }

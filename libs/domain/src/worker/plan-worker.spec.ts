@@ -364,6 +364,61 @@ describe('a worker whose calls do not reach the bridge', () => {
   });
 });
 
+describe('a worker that stands still', () => {
+  const NOT_ASKING = 'the worker has no job and has stopped asking for one';
+  const still = (fields: Partial<WorkerSession> = {}): WorkerSession => sessionOf({ notAskingSinceMs: NOW, ...fields });
+  const LATER = NOW + 25_000;
+
+  test('is replaced when it has not asked for a job for 25 s, however often it pings', () => {
+    const view = viewOf({ session: still() });
+    expect(planWorker(view, NOW)).toMatchObject({
+      operation: { kind: 'wait-until', untilMs: LATER },
+      condition: { phase: 'idle' },
+    });
+    expect(planWorker(view, LATER)).toEqual({
+      operation: { kind: 'release-parked-polls' },
+      condition: { phase: 'draining', reason: NOT_ASKING },
+    });
+  });
+
+  test('has five seconds after SIGTERM, not the grace of one that works', () => {
+    const stopped = still({ releasedAtMs: LATER, stoppedAtMs: LATER });
+    expect(planWorker(viewOf({ session: stopped }), LATER).operation).toEqual({
+      kind: 'wait-until',
+      untilMs: LATER + 5_000,
+    });
+    expect(planWorker(viewOf({ session: stopped }), LATER + 5_000).operation.kind).toBe('kill');
+  });
+
+  test('is not taken for one that was released while it asked', () => {
+    const leaving = still({ notAskingSinceMs: NOW, releasedAtMs: NOW, stoppedAtMs: NOW });
+    expect(planWorker(viewOf({ session: leaving }), LATER + 4_000).operation).toEqual({
+      kind: 'wait-until',
+      untilMs: NOW + 30_000,
+    });
+  });
+
+  test('has a minute after its adoption, in which it finds the bridge again', () => {
+    const view = viewOf({ session: still({ isAdopted: true, openedAtMs: NOW }) });
+    expect(planWorker(view, LATER).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 60_000 });
+    expect(planWorker(view, NOW + 60_000).condition).toEqual({ phase: 'draining', reason: NOT_ASKING });
+  });
+
+  test.each<[string, Partial<WorkerView>]>([
+    ['one whose poll is held', { session: still({ notAskingSinceMs: null }) }],
+    ['one with a job', { session: still({ runningJobs: 1 }) }],
+    ['a load-balanced one, which never asks', { desired: desiredOf({ endpointType: 'LOAD_BALANCER' }) }],
+  ])('is not taken for %s', (_, fields) => {
+    const view = viewOf({ session: still(), ...fields });
+    expect(planWorker(view, LATER).operation).toEqual({ kind: 'wait-until', untilMs: null });
+  });
+
+  test('is judged by its initialization time as long as it has never been ready', () => {
+    const view = viewOf({ session: still({ readyAtMs: null, openedAtMs: NOW }) });
+    expect(planWorker(view, LATER).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 420_000 });
+  });
+});
+
 describe('a worker that nobody lists', () => {
   const unlisted = { desired: null } as const;
 

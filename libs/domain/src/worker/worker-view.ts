@@ -42,6 +42,11 @@ export interface WorkerSession {
   readonly knowsBridge: boolean;
   /** True once it has called the bridge in this session, whatever the call was. */
   readonly hasCalled: boolean;
+  /**
+   * Since when it has neither had a job nor a request for one open; null while it has. Its pings say nothing of that: they
+   * may come from a process of their own. Absent where nobody can tell.
+   */
+  readonly notAskingSinceMs?: number | null;
   /** First sign of the SDK (or of a good health check) in this session; null until then. */
   readonly readyAtMs: number | null;
   /** Delivered and not finished. */

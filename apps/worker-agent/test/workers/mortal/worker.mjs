@@ -1,6 +1,7 @@
 // A worker that ends as its jobs say, for tests of what becomes of them then. One job at a time.
 //
 // `dies`: in how many attempts it dies, and `by`: `exit` with code 3, or `kill`, a signal of its own making.
+// `freezesAfterMs`: it stands still so long after the job, while it waits for the next one.
 // `spinSeconds`: works without ever looking up, as a handler in a loop does. `error`: reports this as its error.
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,6 +24,7 @@ function spin(seconds) {
 function work({ input, retries }) {
   console.log(`attempt with ${retries} retries`);
   if (retries < (input.dies ?? 0)) die(input);
+  if (input.freezesAfterMs !== undefined) setTimeout(() => process.kill(process.pid, 'SIGSTOP'), input.freezesAfterMs);
   if (input.spinSeconds !== undefined) spin(input.spinSeconds);
   return input.error === undefined ? { output: { retries } } : { error: input.error };
 }
