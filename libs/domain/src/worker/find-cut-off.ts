@@ -28,12 +28,16 @@ interface CutOff {
 export function findCutOff({ desired, session }: WorkerView): CutOff | null {
   if (session === null || desired?.endpointType !== 'QUEUE') return null;
   if (!session.knowsBridge) return { fromMs: session.openedAtMs, reason: MOVED };
-  if (session.readyAtMs === null || session.runningJobs > 0) return null;
-  const foundAgainMs = session.isAdopted ? session.openedAtMs + ADOPTED_SILENCE_MS : session.openedAtMs;
-  if (session.isAdopted && !session.hasCalled) return { fromMs: foundAgainMs, reason: SILENT };
-  const { notAskingSinceMs = null } = session;
+  return session.readyAtMs === null || session.runningJobs > 0 ? null : findSilence(session);
+}
+
+/** Of a worker that could take a job. One that was found again first has to notice that its agent is back. */
+function findSilence(session: WorkerSession): CutOff | null {
+  const { hasCalled, isAdopted, notAskingSinceMs = null, openedAtMs } = session;
+  const patientUntilMs = isAdopted ? openedAtMs + ADOPTED_SILENCE_MS : openedAtMs;
+  if (isAdopted && !hasCalled) return { fromMs: patientUntilMs, reason: SILENT };
   if (notAskingSinceMs === null) return null;
-  return { fromMs: Math.max(foundAgainMs, notAskingSinceMs + NOT_ASKING_MS), reason: NOT_ASKING };
+  return { fromMs: Math.max(patientUntilMs, notAskingSinceMs + NOT_ASKING_MS), reason: NOT_ASKING };
 }
 
 /** Whether it had stopped asking for jobs before it was told to take no more: nothing of it is worth waiting for. */
