@@ -1,14 +1,13 @@
 import { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from '@berth/contracts';
-import { isJobOperation } from '@berth/domain';
+import { isJobOperation, type UnreadableMessage } from '@berth/domain';
 import { watchConnection } from '@berth/messaging';
-import type { Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { RatePeers } from './job-rate-limits/rate-peers.port.js';
 
 export interface NatsRatePeersOptions {
   readonly connection: NatsConnection;
   readonly routerId: string;
-  readonly logger: Logger;
+  readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
 /** The other routers, over core NATS: nothing is stored, and nobody waits. */
@@ -34,7 +33,7 @@ export class NatsRatePeers implements RatePeers {
   }
 
   listen(onNews: (routerId: string, news: readonly RateNews[]) => void): () => void {
-    const { connection, logger } = this.#options;
+    const { connection, onUnreadable } = this.#options;
     const subscription = connection.subscribe(RATES_SUBJECTS, {
       callback: (error, message) => {
         if (error !== null || message.subject === this.#subject) return;
@@ -42,7 +41,7 @@ export class NatsRatePeers implements RatePeers {
         // Not within the client's reading loop: what it threw would end that, quietly.
         queueMicrotask(() => {
           const told = readRates(text);
-          if (told === null) logger.warn('a router told rates that cannot be read', { subject: message.subject });
+          if (told === null) onUnreadable({ place: 'rates', key: message.subject, reason: 'these are no rates' });
           else onNews(told.routerId, told.news);
         });
       },

@@ -1,13 +1,19 @@
 import {
   BUCKETS,
+  apiKeySnapshotShape,
+  assignmentSnapshotShape,
+  endpointSnapshotShape,
+  hostSnapshotShape,
+  webhookSecretsSnapshotShape,
   type ApiKeySnapshot,
   type AssignmentSnapshot,
   type EndpointSnapshot,
   type HostSnapshot,
+  type SnapshotShape,
   type WebhookSecretsSnapshot,
 } from '@berth/contracts';
-import { PlatformError, type EndpointId } from '@berth/domain';
-import { SnapshotDirectory, plainCodec, type Broker } from '@berth/messaging';
+import { PlatformError, isUnreadable, type EndpointId } from '@berth/domain';
+import { SnapshotDirectory, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { ControlPlaneSnapshots, Snapshots } from './endpoint-directory/snapshots.port.js';
@@ -34,21 +40,22 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
   #isLoaded = false;
 
   constructor(options: NatsSnapshotsOptions) {
-    const open = <Value>(bucket: string): SnapshotDirectory<Value> =>
+    const open = <Value>(bucket: string, shape: SnapshotShape<Value>): SnapshotDirectory<Value> =>
       new SnapshotDirectory<Value>({
         broker: options.broker,
         clock: options.clock,
         bucket,
-        codec: plainCodec<Value>(),
+        codec: snapshotCodec(shape),
         onError: (error) => {
-          options.logger.warn('a snapshot bucket was interrupted', { error });
+          // Told where all that cannot be read is.
+          if (!isUnreadable(error)) options.logger.warn('a snapshot bucket was interrupted', { error });
         },
       });
-    const endpoints = open<EndpointSnapshot>(BUCKETS.endpoints);
-    const apiKeys = open<ApiKeySnapshot>(BUCKETS.apiKeys);
-    const hosts = open<HostSnapshot>(BUCKETS.hosts);
-    const assignments = open<AssignmentSnapshot>(BUCKETS.assignments);
-    const webhookSecrets = open<WebhookSecretsSnapshot>(BUCKETS.webhookSecrets);
+    const endpoints = open<EndpointSnapshot>(BUCKETS.endpoints, endpointSnapshotShape);
+    const apiKeys = open<ApiKeySnapshot>(BUCKETS.apiKeys, apiKeySnapshotShape);
+    const hosts = open<HostSnapshot>(BUCKETS.hosts, hostSnapshotShape);
+    const assignments = open<AssignmentSnapshot>(BUCKETS.assignments, assignmentSnapshotShape);
+    const webhookSecrets = open<WebhookSecretsSnapshot>(BUCKETS.webhookSecrets, webhookSecretsSnapshotShape);
     this.endpoints = asSnapshots(endpoints);
     this.apiKeys = asSnapshots(apiKeys);
     this.hosts = asSnapshots(hosts);

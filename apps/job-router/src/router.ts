@@ -8,6 +8,7 @@ import {
   TopologyKeeper,
   connectNats,
   drainConnection,
+  unreadableLog,
   type NatsCredentials,
 } from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth/telemetry';
@@ -68,15 +69,17 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     await Promise.all([connections.store.flush(), connections.payloads.flush(), connections.agents.flush()]);
   });
   const guard = guardAgents(config, environment, readiness);
-  const broker = await Broker.over({ connection: connections.store, inboxPrefix: INBOX_PREFIX });
-  const payloadBroker = await Broker.over({ connection: connections.payloads, inboxPrefix: INBOX_PREFIX });
+  const onUnreadable = unreadableLog({ app: 'router', metrics, logger });
+  const ways = { inboxPrefix: INBOX_PREFIX, onUnreadable };
+  const broker = await Broker.over({ connection: connections.store, ...ways });
+  const payloadBroker = await Broker.over({ connection: connections.payloads, ...ways });
   const { jobs, snapshots } = await openStores({ broker, payloadBroker }, config, environment);
   watchStores(readiness, broker, { jobs, snapshots });
   metrics.gaugeOf({ name: 'router_store_fill_ratio', help: 'How full the fullest store of jobs is.' }, () => jobs.fill);
 
   const messageMaxBytes = messageLimitOf(connections.store, logger);
   const platform = { store: jobs.store, clock, logger, metrics, settings: { ...config, messageMaxBytes } };
-  const ratePeers = new NatsRatePeers({ connection: connections.store, routerId: config.routerId, logger });
+  const ratePeers = new NatsRatePeers({ connection: connections.store, routerId: config.routerId, onUnreadable });
   const { nameLookup = new SystemNameLookup() } = environment;
   const history = new NatsJobHistory({ connection: connections.store, clock, random });
   const http = await createHttpApp(createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history }), {

@@ -1,5 +1,13 @@
+import {
+  apiKeySnapshotShape,
+  endpointSnapshotShape,
+  hostSnapshotShape,
+  webhookSecretsSnapshotShape,
+  type SnapshotShape,
+} from '@berth/contracts';
+import { isUnreadable } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { SnapshotDirectory, plainCodec, type Broker, type SnapshotWriter } from '@berth/messaging';
+import { SnapshotDirectory, snapshotCodec, type Broker, type SnapshotWriter } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Database } from './persistence/database.js';
 import { AccountsStore } from './persistence/stores/accounts.store.js';
@@ -34,12 +42,21 @@ export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promi
   const buckets = await Promise.all([
     openBucket(parts, endpointTruth(database), {
       writer: snapshots.endpoints,
-      keptUntilMs: ({ deletedAtMs }, firstSeenMs) =>
-        deletedAtMs === undefined ? grace(null, firstSeenMs) : deletedAtMs + TOMBSTONE_MS,
+      shape: endpointSnapshotShape,
+      keptUntilMs: (value, firstSeenMs) =>
+        value?.deletedAtMs === undefined ? grace(null, firstSeenMs) : value.deletedAtMs + TOMBSTONE_MS,
     }),
-    openBucket(parts, apiKeyTruth(database), { writer: snapshots.apiKeys, keptUntilMs: grace }),
-    openBucket(parts, hostTruth(database), { writer: snapshots.hosts, keptUntilMs: grace }),
-    openBucket(parts, new WebhookSecretTruth(database), { writer: snapshots.webhookSecrets, keptUntilMs: grace }),
+    openBucket(parts, apiKeyTruth(database), {
+      writer: snapshots.apiKeys,
+      shape: apiKeySnapshotShape,
+      keptUntilMs: grace,
+    }),
+    openBucket(parts, hostTruth(database), { writer: snapshots.hosts, shape: hostSnapshotShape, keptUntilMs: grace }),
+    openBucket(parts, new WebhookSecretTruth(database), {
+      writer: snapshots.webhookSecrets,
+      shape: webhookSecretsSnapshotShape,
+      keptUntilMs: grace,
+    }),
   ]);
   const forgetting: Resync = {
     run: async () => {
@@ -62,19 +79,22 @@ async function openBucket<Value>(
   truth: SnapshotTruth<Value>,
   {
     keptUntilMs,
+    shape,
     writer,
   }: {
     readonly writer: SnapshotWriter<Value>;
-    readonly keptUntilMs: (value: Value, firstSeenMs: number) => number;
+    readonly shape: SnapshotShape<Value>;
+    readonly keptUntilMs: (value: Value | null, firstSeenMs: number) => number;
   },
 ): Promise<{ readonly directory: { stop(): Promise<void> }; readonly resync: Resync }> {
   const directory = new SnapshotDirectory<Value>({
     broker,
     clock,
     bucket: truth.bucket,
-    codec: plainCodec(),
+    codec: snapshotCodec(shape),
     onError: (error) => {
-      logger.warn(`bucket ${truth.bucket} could not be read`, { error });
+      // Named where all that cannot be read is; the next pass puts it right.
+      if (!isUnreadable(error)) logger.warn(`bucket ${truth.bucket} could not be read`, { error });
     },
   });
   await directory.start();

@@ -1,6 +1,15 @@
-import { BUCKETS, type AssignmentSnapshot } from '@berth/contracts';
+import { BUCKETS, assignmentSnapshotShape } from '@berth/contracts';
+import { isUnreadable, type UnreadableMessage } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { Broker, SnapshotDirectory, SnapshotWriter, connectNats, drainConnection, plainCodec } from '@berth/messaging';
+import {
+  Broker,
+  SnapshotDirectory,
+  SnapshotWriter,
+  connectNats,
+  drainConnection,
+  snapshotCodec,
+  unreadableLog,
+} from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, createLogger, type Logger, type Main } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { composeJobHistory } from './compose-job-history.js';
@@ -30,6 +39,7 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   main.logTo(logger);
   const metrics = new MetricRegistry();
   metrics.collectProcess();
+  const onUnreadable = unreadableLog({ app: 'controllers', metrics, logger });
   const readiness = new Readiness(CLOCK);
   const operations = new OperationsServer({
     host: config.operationsHost,
@@ -51,7 +61,7 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   const database = new Database(source);
   readiness.add('postgresql', () => database.ping());
   readiness.add('nats', () => connection.flush());
-  const parts = { database, connection, logger, metrics };
+  const parts = { database, connection, logger, metrics, onUnreadable };
   const outlet = await composeOutlet(parts);
   main.onStop('assignments', () => outlet.stop());
   await outlet.start();
@@ -65,7 +75,7 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   loops.start();
   main.onStop('control loops', () => loops.stop());
   const { historyRetentionDays: retentionDays } = config;
-  const broker = await Broker.over({ connection: recordConnection, inboxPrefix: INBOX_PREFIX });
+  const broker = await Broker.over({ connection: recordConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   const history = composeJobHistory({ broker, database, lease, retentionDays, clock: CLOCK, logger, metrics });
   history.start();
   main.onStop('job history', () => history.stop());
@@ -95,13 +105,14 @@ interface Parts {
   readonly connection: NatsConnection;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
-async function composeOutlet({ connection, logger }: Parts): Promise<NatsFleetOutlet> {
-  const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX });
-  const bucket = { broker, clock: CLOCK, bucket: BUCKETS.assignments, codec: plainCodec<AssignmentSnapshot>() };
+async function composeOutlet({ connection, logger, onUnreadable }: Parts): Promise<NatsFleetOutlet> {
+  const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
+  const bucket = { broker, clock: CLOCK, bucket: BUCKETS.assignments, codec: snapshotCodec(assignmentSnapshotShape) };
   const onError = (error: unknown): void => {
-    logger.warn('the bucket of assignments', { error });
+    if (!isUnreadable(error)) logger.warn('the bucket of assignments', { error });
   };
   return new NatsFleetOutlet({
     connection,
@@ -111,7 +122,7 @@ async function composeOutlet({ connection, logger }: Parts): Promise<NatsFleetOu
 }
 
 function composeLoops(parts: Parts, outlet: NatsFleetOutlet, lease: LeaderLease): ControlLoops {
-  const { connection, database, logger, metrics: registry } = parts;
+  const { connection, database, logger, metrics: registry, onUnreadable } = parts;
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
@@ -128,5 +139,14 @@ function composeLoops(parts: Parts, outlet: NatsFleetOutlet, lease: LeaderLease)
       logger,
       metrics,
     });
-  return new ControlLoops({ connection, lease, demand, newFleet, clock: CLOCK, logger, metrics: registry });
+  return new ControlLoops({
+    connection,
+    lease,
+    demand,
+    newFleet,
+    clock: CLOCK,
+    logger,
+    metrics: registry,
+    onUnreadable,
+  });
 }

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { createHttpApp, managementRendering, pointElsewhere, v1Rendering } from '@berth/http';
-import { Broker, drainConnection, ensureTopology } from '@berth/messaging';
+import { Broker, drainConnection, ensureTopology, unreadableLog } from '@berth/messaging';
 import {
   MetricRegistry,
   OperationsServer,
@@ -113,7 +113,8 @@ async function openNats(self: Process): Promise<NatsConnection> {
 
 async function startServing(self: Process, database: Database, connection: NatsConnection): Promise<number> {
   const { config, logger, main, metrics, readiness } = self;
-  const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX });
+  const onUnreadable = unreadableLog({ app: 'management', metrics, logger });
+  const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock: CLOCK, random: RANDOM });
   const snapshots = new KvControlSnapshots(broker, CLOCK, database);
   const { secrets } = config;

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import {
   BUCKETS,
+  assignmentSnapshotShape,
   demandSubject,
   hostSubject,
   inboxPrefix,
@@ -20,6 +21,7 @@ import {
   connectAgentGateway,
   ensureTopology,
   plainCodec,
+  snapshotCodec,
 } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer, type NatsFixture } from '@berth/testing';
@@ -134,7 +136,12 @@ export class ControlPlaneBench {
     const source = await this.fleet.connect();
     const connection = await this.nats.connectAs('controllers');
     const broker = await Broker.over({ connection, inboxPrefix: '_INBOX_controllers' });
-    const bucket = { broker, clock: systemClock, bucket: BUCKETS.assignments, codec: plainCodec<AssignmentSnapshot>() };
+    const bucket = {
+      broker,
+      clock: systemClock,
+      bucket: BUCKETS.assignments,
+      codec: snapshotCodec(assignmentSnapshotShape),
+    };
     const outlet = new NatsFleetOutlet({
       connection,
       writer: new SnapshotWriter(bucket),
@@ -157,6 +164,7 @@ export class ControlPlaneBench {
       clock,
       logger,
       metrics: registry,
+      onUnreadable: () => undefined,
     });
     loops.start();
     let stopped: Promise<void> | undefined;

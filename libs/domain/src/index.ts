@@ -76,7 +76,14 @@ export {
   type VolumePlace,
   type WorkerRange,
 } from './endpoint/index.js';
-export { PlatformError, type ErrorCode, type PlatformErrorOptions } from './errors/index.js';
+export {
+  PlatformError,
+  UnreadableMessageError,
+  isUnreadable,
+  type ErrorCode,
+  type PlatformErrorOptions,
+  type UnreadableMessage,
+} from './errors/index.js';
 export {
   CPU_FLAVORS,
   GPU_POOLS,

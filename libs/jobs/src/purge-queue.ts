@@ -1,4 +1,4 @@
-import { purgeJob, type EndpointId, type JobKey } from '@berth/domain';
+import { isUnreadable, purgeJob, type EndpointId, type JobKey } from '@berth/domain';
 import { inParallel } from '@berth/lifecycle';
 import { changeJob } from './change-job.js';
 import { dropInput, dropTicketOf } from './hints.js';
@@ -28,12 +28,22 @@ export async function purgeQueue(store: JobStore, endpointId: EndpointId): Promi
     for (let afterSequence = 0; afterSequence < lastSequence;) {
       const page = await store.tickets.list({ endpointId, isLowPriority, afterSequence, limit: PAGE });
       const due = page.filter(({ sequence }) => sequence <= lastSequence);
-      const purged = await inParallel(due, PARALLEL, ({ ticket }) => purgeAttempt(store, ticket));
+      const purged = await inParallel(due, PARALLEL, ({ ticket }) => purgeTicket(store, ticket));
       removed += purged.filter(Boolean).length;
       afterSequence = page.length < PAGE ? lastSequence : (page.at(-1)?.sequence ?? lastSequence);
     }
   }
   return removed;
+}
+
+/** A job whose record cannot be read stays where it is, and keeps no other from being removed. */
+async function purgeTicket(store: JobStore, target: PurgeTarget): Promise<boolean> {
+  try {
+    return await purgeAttempt(store, target);
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
+  }
 }
 
 /**

@@ -29,6 +29,7 @@ export {
 export { JetStreamBlobs } from './blobs/jetstream-blobs.js';
 export { Broker, type BrokerOptions } from './broker/broker.js';
 export { BrokerApiError } from './broker/broker-errors.js';
+export { unreadableLog, type UnreadableLogOptions } from './broker/unreadable-log.js';
 export { JetStreamChunks } from './chunk-log/jetstream-chunks.js';
 export {
   connectNats,
@@ -72,7 +73,7 @@ export { LeaseWatch, type LeaseWatchOptions, type WatchedLease } from './leases/
 export { StoreSurvey, type JobAttachment } from './maintenance/store-survey.js';
 export { JobNotifications, type JobNews, type JobWatch } from './notifications/job-notifications.js';
 export { JetStreamReaderCursors } from './reader-cursors/jetstream-reader-cursors.js';
-export { plainCodec, type SnapshotCodec } from './snapshots/snapshot-codec.js';
+export { plainCodec, snapshotCodec, type SnapshotCodec } from './snapshots/snapshot-codec.js';
 export {
   SnapshotDirectory,
   type SnapshotDirectoryOptions,

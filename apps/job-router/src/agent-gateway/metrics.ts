@@ -1,4 +1,4 @@
-import type { Job } from '@berth/domain';
+import { isUnreadable, type Job } from '@berth/domain';
 import { SECONDS_BUCKETS, type Logger, type MetricRegistry } from '@berth/telemetry';
 import type { DispatchObserver } from './dispatcher/endpoint-dispatcher.js';
 
@@ -75,6 +75,8 @@ export const dispatchObserver = (metrics: GatewayMetrics, logger: Logger): Dispa
   },
   failed: (endpointId, error) => {
     metrics.dispatchFailures.inc();
+    // Named once, where it was read.
+    if (isUnreadable(error)) return;
     logger.warn('the job store failed a dispatcher', { endpointId, error });
   },
 });

@@ -1,4 +1,4 @@
-import type { Job } from '@berth/domain';
+import { isUnreadable, type Job } from '@berth/domain';
 import { isUnavailable } from '../patiently.js';
 
 /** What maintenance may find and mend. In steady state each stays at zero. */
@@ -27,21 +27,26 @@ const PARALLEL = 16;
 /**
  * Does `action` for each item, some side by side, at most `PASS_MAX`. One item that fails does not keep the others from
  * being mended, but a store that does not answer ends the pass.
+ *
+ * @returns those whose record cannot be read: nothing can be mended by looking at them again
  */
 export async function mendEach<T>(
   items: readonly T[],
   { loop, observer, signal }: { loop: string; observer: MaintenanceObserver; signal: AbortSignal },
   action: (item: T) => Promise<void>,
-): Promise<void> {
+): Promise<readonly T[]> {
+  const unreadable: T[] = [];
   const attempt = async (item: T): Promise<void> => {
     try {
       await action(item);
     } catch (error) {
       if (isUnavailable(error)) throw error;
       observer.failed(loop, error);
+      if (isUnreadable(error)) unreadable.push(item);
     }
   };
   for (let from = 0; from < Math.min(items.length, PASS_MAX) && !signal.aborted; from += PARALLEL) {
     await Promise.all(items.slice(from, Math.min(from + PARALLEL, PASS_MAX)).map(attempt));
   }
+  return unreadable;
 }

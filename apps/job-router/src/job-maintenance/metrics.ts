@@ -1,3 +1,4 @@
+import { isUnreadable } from '@berth/domain';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { isUnavailable } from '../patiently.js';
 import type { MaintenanceObserver } from './mend.js';
@@ -22,7 +23,8 @@ export function maintenanceObserver(metrics: MetricRegistry, logger: Logger): Ma
     failed: (loop, error) => {
       failures.inc({ loop });
       // A store that is away is told by its own lines; here it is only the reason of a pass that ended early.
-      if (isUnavailable(error)) logger.debug(`${loop} ended early`, { error });
+      // What cannot be read is named once, where it was read.
+      if (isUnavailable(error) || isUnreadable(error)) logger.debug(`${loop} ended early`, { error });
       else logger.error(`${loop} failed`, { error });
     },
   };

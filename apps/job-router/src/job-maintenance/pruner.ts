@@ -136,12 +136,18 @@ export class Pruner {
 
   async #cancelAll(endpointId: EndpointId, signal: AbortSignal): Promise<void> {
     const { store, view, observer } = this.#options;
-    await mendEach(this.#liveJobs(endpointId), { loop: PRUNER, observer, signal }, async ({ jobId }) => {
-      const key = { endpointId, jobId };
-      const job = await cancel(store, key);
-      if (job === null) view.remove(key, store.clock.nowMs());
-      else observer.mended('endpoint-deleted', key);
-    });
+    const unreadable = await mendEach(
+      this.#liveJobs(endpointId),
+      { loop: PRUNER, observer, signal },
+      async ({ jobId }) => {
+        const key = { endpointId, jobId };
+        const job = await cancel(store, key);
+        if (job === null) view.remove(key, store.clock.nowMs());
+        else observer.mended('endpoint-deleted', key);
+      },
+    );
+    // Nobody can be told of them; they go with the endpoint, and must not keep it.
+    for (const job of unreadable) view.purge(job);
   }
 
   #liveJobs(endpointId: EndpointId): readonly JobSighting[] {

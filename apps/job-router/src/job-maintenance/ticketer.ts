@@ -47,9 +47,9 @@ export class Ticketer {
     const untilMs = store.clock.nowMs() - TICKETLESS_GRACE_MS;
     const missing = this.#isSurveyDue() ? await this.#survey(untilMs, signal) : await this.#lookAtNew(untilMs);
     this.#lookedUntilMs = untilMs;
-    await mendEach(missing, { loop: TICKETER, observer, signal }, (job) => this.#mend(job));
+    const unreadable = await mendEach(missing, { loop: TICKETER, observer, signal }, (job) => this.#mend(job));
     // What could not be mended is found again.
-    if (missing.length > 0) this.#nextSurveyMs = Number.NEGATIVE_INFINITY;
+    if (missing.length > unreadable.length) this.#nextSurveyMs = Number.NEGATIVE_INFINITY;
   }
 
   #isSurveyDue(): boolean {

@@ -5,10 +5,12 @@ import {
   encodeJson,
   formatPageCursor,
   isEnded,
+  isUnreadable,
   mergeSlices,
   summarizeJob,
   type AccountId,
   type EndpointId,
+  type Job,
   type JobKey,
   type JobSummary,
   type PageKey,
@@ -111,9 +113,20 @@ export class Requests {
   /** The record where there is one, whatever the history says. Null: the job has gone, or is not of a wanted status. */
   async #item(key: JobKey, past: JobSummary | null, { statuses }: RequestsQuery): Promise<object | null> {
     const { reasons, store, view } = this.#options;
-    const job = view.find(key) === undefined ? null : await patiently(store, () => readJob(store, key));
+    const job = view.find(key) === undefined ? null : await this.#read(key);
     if (job === null) return past === null ? null : requestBody(past, null);
     return statuses.has(job.state) ? requestBody(summarizeJob(job, store.clock.nowMs()), reasons.of(job)) : null;
+  }
+
+  /** Null also for a record that cannot be read: the others of the list can. */
+  async #read(key: JobKey): Promise<Job | null> {
+    const { store } = this.#options;
+    try {
+      return await patiently(store, () => readJob(store, key));
+    } catch (error) {
+      if (isUnreadable(error)) return null;
+      throw error;
+    }
   }
 
   async #past({ accountId, id: endpointId }: OwnEndpoint, { before, limit, statuses }: RequestsQuery): Promise<Past> {

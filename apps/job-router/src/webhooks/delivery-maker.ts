@@ -1,4 +1,4 @@
-import { DELIVERY_MADE_WITHIN_MS } from '@berth/domain';
+import { DELIVERY_MADE_WITHIN_MS, isUnreadable } from '@berth/domain';
 import { putDelivery, readJob, type JobStore } from '@berth/jobs';
 import { ControlLoop, inParallel } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
@@ -49,7 +49,15 @@ export class DeliveryMaker {
   }
 
   async run(): Promise<void> {
-    await inParallel(this.#suspects(), PARALLEL, (job) => this.#mend(job));
+    await inParallel(this.#suspects(), PARALLEL, async (job) => {
+      try {
+        await this.#mend(job);
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        // Nobody can say how it ended, and whoever is to be told of others must not wait for that.
+        this.#options.view.markTold(job);
+      }
+    });
   }
 
   #suspects(): readonly JobSighting[] {

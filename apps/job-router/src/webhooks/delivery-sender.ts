@@ -1,3 +1,4 @@
+import { isUnreadable } from '@berth/domain';
 import { ControlLoop, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { isUnavailable } from '../patiently.js';
@@ -103,6 +104,11 @@ export class DeliverySender {
     try {
       this.#note(name, pending, await this.#options.attempt.run(pending));
     } catch (error) {
+      // It is named where it was read, and nobody can make anything of it.
+      if (isUnreadable(error)) {
+        this.#options.pending.forget(pending);
+        return;
+      }
       this.#postpone(name, isUnavailable(error) ? 'store-unavailable' : 'fault');
       if (!isUnavailable(error))
         this.#options.logger.error('a delivery could not be tried', { ...idsOf(pending), error });

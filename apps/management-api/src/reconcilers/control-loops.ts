@@ -1,5 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS } from '@berth/contracts';
+import type { UnreadableMessage } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { LeaderLease, LeaderTerm } from '../persistence/stores/leader-lease.store.js';
@@ -18,6 +19,8 @@ export interface ControlLoopsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** Told of a message that cannot be used; it is dropped. */
+  readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
 const LEASE_INTERVAL_MS = 1_500;
@@ -79,7 +82,8 @@ export class ControlLoops {
         take(message);
         this.#fleetLoop.hurry();
       } catch (problem) {
-        this.#options.logger.error(`a message on ${subject} cannot be used`, { error: problem });
+        const reason = problem instanceof Error ? problem.message : String(problem);
+        this.#options.onUnreadable({ place: subject, key: message.subject, reason });
       }
     };
     this.#subscriptions.push(this.#options.connection.subscribe(subject, { callback }));

@@ -1,4 +1,4 @@
-import { DEMAND_STALE_MS, type DemandMessage } from '@berth/contracts';
+import { DEMAND_STALE_MS, id, readJson, type DemandMessage } from '@berth/contracts';
 import type { Demand, EndpointId } from '@berth/domain';
 
 interface RouterDemand {
@@ -65,7 +65,9 @@ export class DemandBoard {
 
 /** @throws Error for what is no demand: a router of another version must not be taken for one that has none */
 export function readDemand(text: string): DemandMessage {
-  const message = JSON.parse(text) as Partial<DemandMessage> | null;
+  const json = readJson(text);
+  if (json.kind === 'unreadable') throw new Error(json.reason);
+  const message = json.value as Partial<DemandMessage> | null;
   const { endpoints, isComplete, routerId } = message ?? {};
   const isDemand = typeof routerId === 'string' && typeof isComplete === 'boolean' && Array.isArray(endpoints);
   if (!isDemand || !endpoints.every(isEndpointDemand)) throw new Error('this is no demand');
@@ -83,6 +85,7 @@ const COUNTS = [
 
 const isEndpointDemand = (entry: Partial<DemandMessage['endpoints'][number]> | null): boolean =>
   entry !== null &&
-  typeof entry.endpointId === 'string' &&
+  // Whatever is looked at for it is asked of the database by this name.
+  id(entry.endpointId, '$') === null &&
   (entry.oldestQueuedAtMs === null || Number.isFinite(entry.oldestQueuedAtMs)) &&
   COUNTS.every((count) => Number.isFinite(entry[count]));

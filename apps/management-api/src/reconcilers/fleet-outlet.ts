@@ -8,7 +8,10 @@ export interface NatsFleetOutletOptions {
   readonly connection: NatsConnection;
   readonly writer: Pick<SnapshotWriter<AssignmentSnapshot>, 'put' | 'delete'>;
   /** Of the same bucket: what is really in it, whoever wrote it. */
-  readonly directory: Pick<SnapshotDirectory<AssignmentSnapshot>, 'start' | 'stop' | 'entries' | 'onChange'>;
+  readonly directory: Pick<
+    SnapshotDirectory<AssignmentSnapshot>,
+    'start' | 'stop' | 'entries' | 'onChange' | 'unreadable'
+  >;
 }
 
 /** Tells routers which workers there are, and agents that something is wanted of them. */
@@ -52,7 +55,7 @@ export class NatsFleetOutlet implements FleetOutlet {
       await this.#options.writer.put(endpointId, snapshot);
       this.#note(endpointId, snapshot);
     }
-    for (const endpointId of [...this.#present.keys()]) {
+    for (const endpointId of [...this.#present.keys(), ...this.#options.directory.unreadable()]) {
       if (wanted.has(endpointId) || unknown.has(endpointId as EndpointId)) continue;
       beforeEach();
       await this.#options.writer.delete(endpointId);

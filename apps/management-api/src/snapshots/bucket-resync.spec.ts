@@ -12,6 +12,10 @@ class Bench {
   readonly rows = new Map<string, number>();
   readonly bucket = new Map<string, number>();
   watched: ReadonlyMap<string, number> = this.bucket;
+  /** Keys that hold what cannot be read: no value, yet something. */
+  readonly unreadable = new Set<string>();
+  /** Keys that the broker refuses to write. */
+  readonly refused = new Set<string>();
   /** Runs when the row is locked: a writer that was in between has committed by then. */
   onLock: () => void = () => undefined;
   readonly resync = new BucketResync<number>({
@@ -23,17 +27,24 @@ class Bench {
         await act(this.rows.get(key) ?? null);
       },
     },
-    directory: { get: (key) => this.watched.get(key), entries: () => this.watched.entries() },
+    directory: {
+      get: (key) => this.watched.get(key),
+      entries: () => this.watched.entries(),
+      unreadable: () => this.unreadable.values(),
+    },
     writer: {
       read: async (key) => {
         const value = this.bucket.get(key);
         return value === undefined ? null : { value, revision: 1 };
       },
       put: async (key, value) => {
+        if (this.refused.has(key)) throw new RangeError('no such key');
+        this.unreadable.delete(key);
         this.bucket.set(key, value);
         return 1;
       },
       delete: async (key) => {
+        this.unreadable.delete(key);
         this.bucket.delete(key);
       },
     },
@@ -47,7 +58,7 @@ class Bench {
     return this.resync.run(new AbortController().signal);
   }
 
-  async counted(kind: 'written' | 'removed'): Promise<number> {
+  async counted(kind: 'written' | 'removed' | 'failed'): Promise<number> {
     const text = await this.metrics.text();
     const [, count = '0'] = new RegExp(`kind="${kind}"\\} (\\d+)`).exec(text) ?? [];
     return Number(count);
@@ -117,5 +128,34 @@ describe('a bucket', () => {
     bench.onLock = () => bench.rows.set('a', 1);
     await bench.run();
     expect(bench.bucket.has('a')).toBe(true);
+  });
+
+  test('gets a sound value in place of one that cannot be read', async () => {
+    const bench = new Bench();
+    bench.rows.set('a', 1);
+    bench.unreadable.add('a');
+    await bench.run();
+    expect([bench.bucket.get('a'), bench.unreadable.size]).toEqual([1, 0]);
+  });
+
+  test('keeps what cannot be read and has no row for its grace, and no longer', async () => {
+    const bench = new Bench();
+    bench.unreadable.add('odd.key');
+    await bench.run();
+    await bench.clock.advance(GRACE_MS - 1);
+    await bench.run();
+    expect(bench.unreadable.size).toBe(1);
+    await bench.clock.advance(1);
+    await bench.run();
+    expect(bench.unreadable.size).toBe(0);
+  });
+
+  test('is put right but for the one key that cannot be', async () => {
+    const bench = new Bench();
+    bench.rows.set('a', 1).set('bad', 2).set('c', 3);
+    bench.refused.add('bad');
+    await bench.run();
+    expect(Object.fromEntries(bench.bucket)).toEqual({ a: 1, c: 3 });
+    expect(await bench.counted('failed')).toBe(1);
   });
 });

@@ -3,12 +3,17 @@ import {
   CONTROL_HINT_SUBJECT,
   type ApiKeySnapshot,
   type EndpointSnapshot,
+  apiKeySnapshotShape,
+  endpointSnapshotShape,
+  hostSnapshotShape,
+  webhookSecretsSnapshotShape,
   type HostSnapshot,
+  type SnapshotShape,
   type WebhookSecretsSnapshot,
 } from '@berth/contracts';
 import type { Endpoint, EndpointId, HostId, HostIntent } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { SnapshotWriter, plainCodec, publishOneWay, type Broker } from '@berth/messaging';
+import { SnapshotWriter, publishOneWay, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Transactions } from '../transactions.port.js';
 import { endpointSnapshot, hostSnapshot, type ControlSnapshots } from './control-snapshots.port.js';
 
@@ -24,10 +29,12 @@ export class KvControlSnapshots implements ControlSnapshots {
   constructor(broker: Broker, clock: Clock, transactions: Pick<Transactions, 'afterCommit'>) {
     this.#broker = broker;
     this.#transactions = transactions;
-    this.endpoints = new SnapshotWriter({ broker, clock, bucket: BUCKETS.endpoints, codec: plainCodec() });
-    this.apiKeys = new SnapshotWriter({ broker, clock, bucket: BUCKETS.apiKeys, codec: plainCodec() });
-    this.hosts = new SnapshotWriter({ broker, clock, bucket: BUCKETS.hosts, codec: plainCodec() });
-    this.webhookSecrets = new SnapshotWriter({ broker, clock, bucket: BUCKETS.webhookSecrets, codec: plainCodec() });
+    const open = <Value>(bucket: string, shape: SnapshotShape<Value>): SnapshotWriter<Value> =>
+      new SnapshotWriter({ broker, clock, bucket, codec: snapshotCodec(shape) });
+    this.endpoints = open(BUCKETS.endpoints, endpointSnapshotShape);
+    this.apiKeys = open(BUCKETS.apiKeys, apiKeySnapshotShape);
+    this.hosts = open(BUCKETS.hosts, hostSnapshotShape);
+    this.webhookSecrets = open(BUCKETS.webhookSecrets, webhookSecretsSnapshotShape);
   }
 
   async putEndpoint(endpoint: Endpoint): Promise<void> {

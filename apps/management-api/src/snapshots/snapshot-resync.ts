@@ -1,3 +1,4 @@
+import { PlatformError } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 
@@ -22,7 +23,7 @@ export class SnapshotResync {
         logger.warn(`control loop ${name} failed; it runs again`, { error });
       },
       run: async (signal) => {
-        for (const resync of resyncs) await resync.run(signal);
+        await runAll(resyncs, signal);
         this.#hasRun = true;
       },
     });
@@ -45,4 +46,22 @@ export class SnapshotResync {
   async check(): Promise<void> {
     if (!this.#hasRun) throw new Error('the snapshots have not been compared with the database yet');
   }
+}
+
+/**
+ * One bucket whose pass failed keeps no other from its own; while nobody answers the rest would only wait.
+ *
+ * @throws the first failure, once everything else is done
+ */
+async function runAll(resyncs: readonly Resync[], signal: AbortSignal): Promise<void> {
+  const failures: unknown[] = [];
+  for (const resync of resyncs) {
+    try {
+      await resync.run(signal);
+    } catch (error) {
+      if (error instanceof PlatformError && error.code === 'service-unavailable') throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }

@@ -1,5 +1,6 @@
 import {
   jobSubject,
+  readStopMessage,
   stopSubject,
   withdrawSubject,
   type StopMessage,
@@ -48,7 +49,10 @@ export class TransportRouterLink implements RouterLink {
   }
 
   onStop(listener: (message: StopMessage) => void): () => void {
-    return this.#transport.listen<StopMessage>(stopSubject(this.#hostId), listener, (error) => {
+    const hear = (body: unknown): void => {
+      listener(readStopMessage(body));
+    };
+    return this.#transport.listen(stopSubject(this.#hostId), hear, (error) => {
       // The next renewal says the same, later.
       this.#log.warn('A stop message could not be read.', { error });
     });

@@ -48,3 +48,4 @@ export {
   type HostVerb,
   type JobVerb,
 } from './subjects.js';
+export { readStopMessage } from './read-stop-message.js';

@@ -15,3 +15,11 @@ export {
   type HostSnapshot,
   type WebhookSecretsSnapshot,
 } from './snapshots.js';
+export {
+  apiKeySnapshotShape,
+  assignmentSnapshotShape,
+  endpointSnapshotShape,
+  hostSnapshotShape,
+  webhookSecretsSnapshotShape,
+  type SnapshotShape,
+} from './snapshot-shapes.js';

@@ -12,6 +12,7 @@ import { watchConnection } from '../connection-watch.js';
 import { RequestsInFlight } from '../requests-in-flight.js';
 import { brokerUnavailable, isUnanswered, type ApiError } from './broker-errors.js';
 import { decodeText } from './text.js';
+import type { UnreadableMessage } from '@berth/domain';
 
 export interface BrokerOptions {
   readonly connection: NatsConnection;
@@ -19,6 +20,8 @@ export interface BrokerOptions {
   readonly inboxPrefix?: string | undefined;
   /** Longest wait for one answer. */
   readonly timeoutMs?: number;
+  /** Told of every message that was come upon and could not be read. */
+  readonly onUnreadable?: (message: UnreadableMessage) => void;
 }
 
 const TIMEOUT_DEFAULT_MS = 5_000;
@@ -37,6 +40,8 @@ interface Question {
 export class Broker {
   readonly connection: NatsConnection;
   readonly timeoutMs: number;
+  /** To be told of every message that was come upon and could not be read: it is counted, and named once. */
+  readonly noteUnreadable: (message: UnreadableMessage) => void;
   readonly #inboxPrefix: string | undefined;
   readonly #requests: RequestsInFlight;
   /** Resolves when the connection is back; null while it stands. */
@@ -46,6 +51,7 @@ export class Broker {
   private constructor(options: BrokerOptions) {
     this.connection = options.connection;
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_DEFAULT_MS;
+    this.noteUnreadable = options.onUnreadable ?? (() => undefined);
     this.#inboxPrefix = options.inboxPrefix;
     this.#requests = new RequestsInFlight(options.connection);
     watchConnection(options.connection, {

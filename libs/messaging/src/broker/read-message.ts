@@ -1,3 +1,4 @@
+import { systemClock } from '@berth/lifecycle';
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from './broker.js';
 import { API_ERROR, brokerUnavailable, isUnanswered, unexpectedAnswer } from './broker-errors.js';
@@ -47,6 +48,7 @@ const fromBase64 = (text: string): Buffer => Buffer.from(text, 'base64');
 
 const NOT_FOUND = 404;
 const END_OF_BATCH = 204;
+const UNHEARD = 503;
 
 /**
  * One message by a direct get, which any replica may answer from what it has: null proves nothing on a replicated
@@ -97,28 +99,42 @@ export async function readPage(broker: Broker, stream: string, query: PageQuery)
   if (code === NOT_FOUND) return { messages, isLast: true };
   if (end === null)
     throw brokerUnavailable(new Error(`direct get from ${stream}: no end within ${broker.timeoutMs} ms`));
+  if (code === UNHEARD) throw brokerUnavailable(new Error(`nobody answers for ${stream}`));
   if (code !== END_OF_BATCH) throw new Error(`direct get from ${stream}: ${end.headers?.status ?? ''}`);
   return { messages, isLast: Number(end.headers?.get(BROKER_HEADERS.pending)) === 0 };
 }
 
-/** Gathers until the empty message that ends a batch; null when it did not come in time. No message here is empty. */
+/**
+ * Gathers until the broker's own word that the batch has ended, which has a status: a message that somebody stored may
+ * be as empty as that. Null when it did not come in time.
+ */
 async function collect(
   broker: Broker,
   { stream, question }: { readonly stream: string; readonly question: string },
   messages: StoredMessage[],
 ): Promise<Msg | null> {
+  const { connection, timeoutMs } = broker;
+  const inbox = broker.newInbox();
+  const end = Promise.withResolvers<Msg | null>();
+  const patience = new AbortController();
+  const subscription = connection.subscribe(inbox, {
+    callback: (error, answer) => {
+      if (error !== null) end.reject(error);
+      else if ((answer.headers?.code ?? 0) !== 0) end.resolve(answer);
+      else messages.push(directMessage(answer));
+    },
+  });
+  void systemClock.sleep(timeoutMs, patience.signal).then(() => {
+    end.resolve(null);
+  });
   try {
-    const answers = await broker.connection.requestMany(`$JS.API.DIRECT.GET.${stream}`, question, {
-      strategy: 'sentinel',
-      maxWait: broker.timeoutMs,
-    });
-    for await (const answer of answers) {
-      if (answer.data.length === 0) return answer;
-      messages.push(directMessage(answer));
-    }
-    return null;
+    connection.publish(`$JS.API.DIRECT.GET.${stream}`, question, { reply: inbox });
+    return await end.promise;
   } catch (error) {
     throw isUnanswered(error) ? brokerUnavailable(error) : error;
+  } finally {
+    patience.abort();
+    subscription.unsubscribe();
   }
 }
 

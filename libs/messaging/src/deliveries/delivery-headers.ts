@@ -35,7 +35,7 @@ export type DeliverySighting =
   | { readonly kind: 'pending'; readonly pending: PendingDelivery }
   | { readonly kind: 'over'; readonly key: DeliveryKey };
 
-/** Reads a message of the deliveries' streams by its headers; null when it is none. */
+/** Reads a message of the deliveries' streams by its headers; null when it is none that can be read. */
 export function readDeliverySighting({ subject, headers }: TailMessage): DeliverySighting | null {
   const key = parseDeliverySubject(subject);
   if (key === null) return null;
@@ -47,5 +47,7 @@ export function readDeliverySighting({ subject, headers }: TailMessage): Deliver
     host: headers.get(HEADERS.host),
     sizeBytes: Number(headers.get(HEADERS.size)),
   };
-  return { kind: 'pending', pending };
+  // Who tells receivers sorts by these: one that is no number would spoil the order of all others.
+  const isWhole = [pending.dueAtMs, pending.createdAtMs, pending.sizeBytes].every(Number.isFinite);
+  return isWhole ? { kind: 'pending', pending } : null;
 }

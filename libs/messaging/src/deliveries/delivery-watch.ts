@@ -99,7 +99,12 @@ export class DeliveryWatch {
 
   #see(shard: Shard, message: TailMessage): void {
     const sighting = readDeliverySighting(message);
-    if (sighting === null) return;
+    if (sighting === null) {
+      shard.pending.delete(message.subject);
+      const reason = "its subject and headers are no delivery's";
+      this.#options.broker.noteUnreadable({ place: 'deliveries', key: message.subject, reason });
+      return;
+    }
     if (sighting.kind === 'over') shard.pending.delete(message.subject);
     else shard.pending.set(message.subject, { pending: sighting.pending, round: shard.round });
     this.#options.onSeen(sighting.kind === 'over' ? sighting.key : sighting.pending);

@@ -4,9 +4,10 @@ import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
 import { compareAndSet, type Version } from '../broker/compare-and-set.js';
 import { publishMessage } from '../broker/publish-message.js';
-import { readDirect, readLatest } from '../broker/read-message.js';
+import { readDirect, readLatest, type StoredMessage } from '../broker/read-message.js';
+import { UnreadableMessageError, type UnreadableMessage } from '@berth/domain';
 import { STREAMS, deliveryFilter, deliverySubject } from '../topology/subjects.js';
-import { decodeDelivery, encodeDelivery } from './delivery-codec.js';
+import { encodeDelivery, readDelivery } from './delivery-codec.js';
 import { deliveryHeaders } from './delivery-headers.js';
 
 /** Above it no delivery is begun: those that are under way have to write how they end. */
@@ -41,10 +42,14 @@ export class JetStreamDeliveries implements Deliveries {
     if (outcome.kind === 'unknown') throw brokerUnavailable(outcome.cause);
   }
 
+  /** @throws UnreadableMessageError for what is no delivery */
   async read(key: DeliveryKey): Promise<StoredDelivery | null> {
     const message = await readLatest(this.#broker, STREAMS.deliveries(key.jobId), deliverySubject(key));
     if (message === null || message.isMarker) return null;
-    return { delivery: decodeDelivery(message.body), sequence: message.sequence };
+    const reading = this.#read(message);
+    if ('place' in reading)
+      throw new UnreadableMessageError(`The delivery of job ${key.jobId} cannot be read.`, reading);
+    return { delivery: reading, sequence: message.sequence };
   }
 
   replace(delivery: Delivery, expectedSequence: number, ttlMs: number): Promise<WriteOutcome> {
@@ -59,10 +64,20 @@ export class JetStreamDeliveries implements Deliveries {
       const next = { next: deliveryFilter(key), sequence };
       const message = await readDirect(this.#broker, STREAMS.deliveries(key.jobId), next);
       if (message === null) break;
-      if (!message.isMarker) found.push(decodeDelivery(message.body));
+      const reading = message.isMarker ? null : this.#read(message);
+      // What is wrong with one delivery is no reason to keep the others from being told.
+      if (reading !== null && !('place' in reading)) found.push(reading);
       sequence = message.sequence + 1;
     }
     return found.sort((one, other) => one.attempt - other.attempt);
+  }
+
+  #read({ body, subject }: StoredMessage): Delivery | UnreadableMessage {
+    const reading = readDelivery(body);
+    if (reading.kind === 'value') return reading.value;
+    const unreadable = { place: 'deliveries', key: subject, reason: reading.reason };
+    this.#broker.noteUnreadable(unreadable);
+    return unreadable;
   }
 }
 

@@ -1,6 +1,18 @@
+import {
+  count,
+  id,
+  instant,
+  listOf,
+  objectOf,
+  readAs,
+  readJson,
+  readShape,
+  text,
+  unreadable,
+  type Reading,
+} from '@berth/contracts';
 import type { JobId } from '@berth/domain';
 import type { Reservation } from '@berth/jobs';
-import { decodeText } from '../broker/text.js';
 
 const VERSION = 1;
 
@@ -13,14 +25,31 @@ interface ReservationV1 {
   readonly createdAtMs: number;
 }
 
+/** More jobs than any request may name. */
+const MISSING_MAX = 100_000;
+const FINGERPRINT_MAX_CHARACTERS = 65_536;
+
+const SHAPE = objectOf<ReservationV1>({
+  v: count,
+  firstId: id,
+  size: count,
+  missing: listOf(count, MISSING_MAX),
+  fingerprint: text(FINGERPRINT_MAX_CHARACTERS),
+  createdAtMs: instant,
+});
+
 export function encodeReservation({ firstId, size, missing, fingerprint, createdAtMs }: Reservation): string {
   const wire: ReservationV1 = { v: VERSION, firstId, size, missing, fingerprint, createdAtMs };
   return JSON.stringify(wire);
 }
 
-/** @throws Error when the reservation was written in a form that this process does not know */
-export function decodeReservation(body: Uint8Array): Reservation {
-  const { v, firstId, ...rest } = JSON.parse(decodeText(body)) as ReservationV1;
-  if ((v as number) !== VERSION) throw new Error(`reservation of version ${String(v)}: this process reads ${VERSION}`);
-  return { ...rest, firstId: firstId as JobId };
+/** Whatever was written there; never throws. */
+export function readReservation(body: Uint8Array): Reading<Reservation> {
+  const json = readJson(body);
+  if (json.kind === 'unreadable') return json;
+  const reading = readShape<ReservationV1>(SHAPE, json.value);
+  if (reading.kind === 'unreadable') return reading;
+  const { v, firstId, ...rest } = reading.value;
+  if ((v as number) !== VERSION) return unreadable(`it is no reservation of version ${VERSION}`);
+  return readAs({ ...rest, firstId: firstId as JobId });
 }

@@ -1,8 +1,7 @@
 import type { HistoryEvent } from '@berth/domain';
 import type { Broker } from '../broker/broker.js';
 import { API_ERROR, unexpectedAnswer } from '../broker/broker-errors.js';
-import { decodeText } from '../broker/text.js';
-import { decodeJobRecord } from '../job-records/job-record-codec.js';
+import { readJobRecord } from '../job-records/job-record-codec.js';
 import { readJobEvent } from '../job-view/job-event.js';
 import { STREAMS } from '../topology/subjects.js';
 import { readEventPage, type EventPageQuery, type StoredEvent } from './read-event-page.js';
@@ -124,7 +123,12 @@ function readEvent(message: StoredEvent): HistoryEvent | UnreadableEvent {
     if (event === null) return unreadable(message, 'no record of a job');
     const { endpointId, jobId, recordSequence, state } = event;
     if (state === 'removed') return { kind: 'removed', key: { endpointId, jobId }, recordSequence };
-    return { kind: 'changed', job: decodeJobRecord(decodeText(message.body)), recordSequence };
+    const record = readJobRecord(message.body);
+    if (record.kind === 'unreadable') return unreadable(message, record.reason);
+    if (record.value.id !== jobId || record.value.endpointId !== endpointId) {
+      return unreadable(message, 'it is the record of another job');
+    }
+    return { kind: 'changed', job: record.value, recordSequence };
   } catch (error) {
     return unreadable(message, error instanceof Error ? error.message : String(error));
   }

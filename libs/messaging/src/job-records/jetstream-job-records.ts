@@ -3,10 +3,10 @@ import type { JobRecords, StoredJob, WriteOutcome } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
 import { compareAndSet, type Version } from '../broker/compare-and-set.js';
 import { readLatest } from '../broker/read-message.js';
-import { decodeText } from '../broker/text.js';
+import { UnreadableMessageError } from '@berth/domain';
 import { isSubjectToken } from '../topology/subject-token.js';
 import { STREAMS, recordSubject } from '../topology/subjects.js';
-import { decodeJobRecord, encodeJobRecord } from './job-record-codec.js';
+import { encodeJobRecord, readJobRecord } from './job-record-codec.js';
 import { recordHeaders } from './record-headers.js';
 import type { Admission } from './storage-admission.js';
 
@@ -20,12 +20,20 @@ export class JetStreamJobRecords implements JobRecords {
     this.#admission = admission;
   }
 
+  /** @throws UnreadableMessageError for a record that is none */
   async read({ endpointId, jobId }: JobKey): Promise<StoredJob | null> {
     // An id that can be no subject can be no record: a caller's odd id is an unknown one.
     if (!isSubjectToken(endpointId) || !isSubjectToken(jobId)) return null;
     const message = await readLatest(this.#broker, STREAMS.records(jobId), recordSubject({ endpointId, jobId }));
     if (message === null || message.isMarker) return null;
-    return { job: decodeJobRecord(decodeText(message.body)), sequence: message.sequence };
+    const reading = readJobRecord(message.body);
+    if (reading.kind === 'value' && isOf(reading.value, { endpointId, jobId })) {
+      return { job: reading.value, sequence: message.sequence };
+    }
+    const reason = reading.kind === 'value' ? 'it is the record of another job' : reading.reason;
+    const unreadable = { place: 'records', key: message.subject, reason };
+    this.#broker.noteUnreadable(unreadable);
+    throw new UnreadableMessageError(`The record of job ${jobId} cannot be read.`, unreadable);
   }
 
   async create(job: Job, ttlMs: number): Promise<WriteOutcome> {
@@ -43,3 +51,5 @@ export class JetStreamJobRecords implements JobRecords {
     return compareAndSet(this.#broker, { subject, headers: recordHeaders(job), ...write });
   }
 }
+
+const isOf = (job: Job, { endpointId, jobId }: JobKey): boolean => job.id === jobId && job.endpointId === endpointId;

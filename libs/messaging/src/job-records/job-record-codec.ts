@@ -1,4 +1,6 @@
+import { readAs, readJson, readShape, unreadable, type Reading } from '@berth/contracts';
 import type { AttemptRecord, Job, Milestone } from '@berth/domain';
+import { jobRecordShape } from './job-record-shape.js';
 
 const VERSION = 1;
 
@@ -52,10 +54,25 @@ export function encodeJobRecord(job: Job): string {
   return JSON.stringify(record);
 }
 
-/** @throws Error when the record was written in a form that this process does not know */
+/** Whatever was written there; never throws. */
+export function readJobRecord(body: Uint8Array | string): Reading<Job> {
+  const json = readJson(body);
+  if (json.kind === 'unreadable') return json;
+  const record = json.value as Partial<JobRecordV1> | null;
+  if (record?.v !== VERSION) return unreadable(otherVersion(record?.v));
+  const reading = readShape<JobRecordV1>(jobRecordShape, record);
+  if (reading.kind === 'unreadable') return reading;
+  const { v: _, milestones = [], ...job } = reading.value;
+  const history = job.history.map((attempt) => ({ ...ADDED_TO_ATTEMPT, ...attempt }));
+  return readAs({ ...ADDED, ...job, milestones, history });
+}
+
+const otherVersion = (v: unknown): string =>
+  typeof v === 'number' ? `it is of version ${v}, and this process reads ${VERSION}` : 'it is no job record';
+
+/** @throws Error when the text is no record of a form that this process knows */
 export function decodeJobRecord(text: string): Job {
-  const { v, milestones = [], ...job } = JSON.parse(text) as JobRecordV1;
-  // The literal type says what we write, not what a newer process may have written.
-  if ((v as number) !== VERSION) throw new Error(`job record of version ${String(v)}: this process reads ${VERSION}`);
-  return { ...ADDED, ...job, milestones, history: job.history.map((attempt) => ({ ...ADDED_TO_ATTEMPT, ...attempt })) };
+  const reading = readJobRecord(text);
+  if (reading.kind === 'unreadable') throw new Error(`no job record that can be read: ${reading.reason}`);
+  return reading.value;
 }

@@ -111,7 +111,9 @@ export class CounterCheckpoints {
   async #look(): Promise<StoredHead> {
     const message = await readLatest(this.#broker, STREAMS.checkpoints, CHECKPOINT_SUBJECT);
     this.#headSequence = message?.sequence ?? 0;
-    return { sequence: this.#headSequence, head: message === null ? null : decodeHead(message.body) };
+    const head = message === null ? null : decodeHead(message.body);
+    if (message !== null && head === null) this.#note(CHECKPOINT_SUBJECT);
+    return { sequence: this.#headSequence, head };
   }
 
   async #readParts({ id, parts }: CheckpointHead): Promise<ReadonlyMap<EndpointId, JobCounters> | null> {
@@ -119,9 +121,19 @@ export class CounterCheckpoints {
     for (let part = 0; part < parts; part += 1) {
       const message = await readLatest(this.#broker, STREAMS.checkpoints, checkpointPartSubject(id, part));
       if (message === null) return null;
-      for (const [endpointId, counters] of decodePart(message.body)) endpoints.set(endpointId, counters);
+      const rows = decodePart(message.body);
+      if (rows === null) {
+        this.#note(message.subject);
+        return null;
+      }
+      for (const [endpointId, counters] of rows) endpoints.set(endpointId, counters);
     }
     return endpoints;
+  }
+
+  /** It is as good as none, and the next checkpoint takes its place. */
+  #note(key: string): void {
+    this.#broker.noteUnreadable({ place: 'checkpoints', key, reason: 'it is no checkpoint that this process knows' });
   }
 
   /** Numbers that a stream does not have yet are those of another one: what comes under them is not counted yet. */

@@ -1,4 +1,4 @@
-import { isPurged, type HostId, type JobKey, type JobState, type Milestone } from '@berth/domain';
+import { JOB_STATES, isPurged, type HostId, type JobKey, type JobState, type Milestone } from '@berth/domain';
 import { BROKER_HEADERS } from '../broker/headers.js';
 import type { TailMessage } from '../broker/tail-session.js';
 import { RECORD_HEADERS, milestonesFrom } from '../job-records/record-headers.js';
@@ -45,7 +45,10 @@ export interface JobRemoved extends JobEventBase {
 
 export type JobEvent = JobChanged | JobRemoved;
 
-/** Reads a message of `EV`, or of a record stream itself; null when it is neither. */
+/** What a `Date` can hold. */
+const INSTANT_MAX_MS = 8.64e15;
+
+/** Reads a message of `EV`, or of a record stream itself; null when it is no version of a job's record. */
 export function readJobEvent(message: TailMessage, from: 'events' | 'records'): JobEvent | null {
   const key = parseRecordSubject(message.subject);
   const { headers } = message;
@@ -57,6 +60,7 @@ export function readJobEvent(message: TailMessage, from: 'events' | 'records'): 
   if (headers.has(BROKER_HEADERS.markerReason)) return { ...key, ...position, state: 'removed', reason: 'expired' };
   const values = new Map([...headers].map(([name, [value]]) => [name, value]));
   const described = describe(values);
+  if (!isSound(described)) return null;
   // What a purge leaves of the record lies there for a while, but the job is gone.
   if (isPurged(described)) return { ...key, ...position, state: 'removed', reason: 'purged' };
   return { ...key, ...position, ...described };
@@ -86,4 +90,26 @@ function describe(values: ReadonlyMap<string, string | undefined>): Omit<JobChan
     token: values.has(RECORD_HEADERS.token) ? text(RECORD_HEADERS.token) : null,
     ...(milestones === undefined ? {} : { milestones: milestonesFrom(milestones) }),
   };
+}
+
+/** Views sort and count by these: one version that is no number would spoil what they know of all the others. */
+function isSound(job: Omit<JobChanged, keyof JobEventBase>): boolean {
+  const { attempt, charged, createdAtMs, deadlineAtMs, endedAtMs, expiresAtMs, notBeforeMs, queuedAtMs, startedAtMs } =
+    job;
+  const counts = [attempt, charged, ...(job.milestones ?? []).flatMap((each) => [each.sequence, each.attempt])];
+  const instants = [
+    createdAtMs,
+    queuedAtMs,
+    notBeforeMs,
+    expiresAtMs,
+    startedAtMs ?? 0,
+    endedAtMs ?? 0,
+    deadlineAtMs ?? 0,
+  ];
+  const states = [job.state, ...(job.milestones ?? []).map(({ state }) => state)];
+  return (
+    states.every((state) => JOB_STATES.includes(state)) &&
+    counts.every((count) => Number.isSafeInteger(count) && count >= 0) &&
+    instants.every((instant) => Number.isFinite(instant) && Math.abs(instant) <= INSTANT_MAX_MS)
+  );
 }

@@ -4,6 +4,7 @@ import { tellStream } from '../broker/tell-stream.js';
 import { StreamTail } from '../broker/stream-tail.js';
 import { JOB_SHARDS } from '../topology/shards.js';
 import { STREAMS, recordStream } from '../topology/subjects.js';
+import type { TailMessage } from '../broker/tail-session.js';
 import { readJobEvent, type JobEvent } from './job-event.js';
 
 export interface JobViewFeedOptions {
@@ -20,6 +21,8 @@ export interface JobViewFeedOptions {
 
 /** Records are re-read at once when `EV` was interrupted, and tried again after this when that failed. */
 const REREAD_RETRY_MS = 1_000;
+
+const UNSOUND = 'its subject and headers are no version of a job';
 
 /**
  * Tells a view every change of every job, by headers alone. `EV` is not synced, so after each interruption the records
@@ -46,8 +49,7 @@ export class JobViewFeed {
       isHeadersOnly: true,
       start: from === 'next' ? 'next' : { sequence: from.evSequence + 1 },
       onMessage: (message) => {
-        const event = readJobEvent(message, 'events');
-        if (event !== null) options.onEvent(event);
+        this.#tell(message, 'events');
       },
       onCaughtUp: () => {
         this.#isTailing = true;
@@ -91,10 +93,17 @@ export class JobViewFeed {
     while (!this.isWhole) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
+  #tell(message: TailMessage, from: 'events' | 'records'): void {
+    const { broker, onEvent } = this.#options;
+    const event = readJobEvent(message, from);
+    if (event !== null) onEvent(event);
+    else broker.noteUnreadable({ place: 'records', key: message.subject, reason: UNSOUND });
+  }
+
   async #readRecords(signal: AbortSignal): Promise<void> {
     const round = this.#round;
     if (!this.#isTailing || this.isWhole) return;
-    const { broker, clock, onEvent } = this.#options;
+    const { broker, clock } = this.#options;
     for (let shard = 0; shard < JOB_SHARDS; shard += 1) {
       await tellStream({
         broker,
@@ -102,8 +111,7 @@ export class JobViewFeed {
         stream: recordStream(shard),
         signal,
         onMessage: (message) => {
-          const event = readJobEvent(message, 'records');
-          if (event !== null) onEvent(event);
+          this.#tell(message, 'records');
         },
       });
     }

@@ -5,7 +5,7 @@ import { publishMessage } from '../broker/publish-message.js';
 import { readLatest } from '../broker/read-message.js';
 import { purgeSubject } from '../broker/remove-messages.js';
 import { STREAMS, leaseSubject } from '../topology/subjects.js';
-import { decodeLease, encodeLease } from './lease-codec.js';
+import { encodeLease, readLease } from './lease-codec.js';
 
 /** Leases as messages that expire, in memory: the broker itself says when one has run out. */
 export class JetStreamLeases implements Leases {
@@ -22,9 +22,12 @@ export class JetStreamLeases implements Leases {
     const message = await unlessForgotten(readLatest(this.#broker, STREAMS.leases(key.endpointId), leaseSubject(key)));
     if (message === null) return { kind: 'missing' };
     const { sequence } = message;
-    return message.isMarker
-      ? { kind: 'expired', sequence }
-      : { kind: 'live', lease: decodeLease(message.body), sequence };
+    if (message.isMarker) return { kind: 'expired', sequence };
+    const reading = readLease(message.body);
+    if (reading.kind === 'value') return { kind: 'live', lease: reading.value, sequence };
+    // It holds the attempt for nobody. Whoever owns the job writes over it, or the reaper takes the attempt.
+    this.#broker.noteUnreadable({ place: 'leases', key: message.subject, reason: reading.reason });
+    return { kind: 'expired', sequence };
   }
 
   async write(key: LeaseKey, lease: Lease, expectedSequence: number): Promise<number | null> {

@@ -1,6 +1,6 @@
+import { count, objectOf, readAs, readJson, readShape, text, unreadable, type Reading } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Lease } from '@berth/jobs';
-import { decodeText } from '../broker/text.js';
 
 const VERSION = 1;
 
@@ -10,15 +10,20 @@ interface LeaseV1 {
   readonly hostId: string;
 }
 
+const SHAPE = objectOf<LeaseV1>({ v: count, token: text(), hostId: text() });
+
 export function encodeLease({ token, hostId }: Lease): string {
   const wire: LeaseV1 = { v: VERSION, token, hostId };
   return JSON.stringify(wire);
 }
 
-/** @throws Error when the lease was written in a form that this process does not know */
-export function decodeLease(body: Uint8Array): Lease {
-  const wire = JSON.parse(decodeText(body)) as LeaseV1;
-  if ((wire.v as number) !== VERSION)
-    throw new Error(`lease of version ${String(wire.v)}: this process reads ${VERSION}`);
-  return { token: wire.token, hostId: wire.hostId as HostId };
+/** Whatever was written there; never throws. */
+export function readLease(body: Uint8Array): Reading<Lease> {
+  const json = readJson(body);
+  if (json.kind === 'unreadable') return json;
+  const reading = readShape<LeaseV1>(SHAPE, json.value);
+  if (reading.kind === 'unreadable') return reading;
+  const { v, token, hostId } = reading.value;
+  if ((v as number) !== VERSION) return unreadable(`it is no lease of version ${VERSION}`);
+  return readAs({ token, hostId: hostId as HostId });
 }

@@ -111,7 +111,11 @@ export class LeaseWatch {
 
   #see(shard: Shard, { subject, sequence, headers }: TailMessage): void {
     const key = parseLeaseSubject(subject);
-    if (key === null) return;
+    if (key === null) {
+      const reason = 'its subject names no attempt of a job';
+      this.#options.broker.noteUnreadable({ place: 'leases', key: subject, reason });
+      return;
+    }
     const state = headers?.has(BROKER_HEADERS.markerReason) === true ? 'expired' : 'live';
     shard.seen.set(subject, { state, seenAtMs: this.#options.clock.nowMs(), round: shard.round });
     if (state === 'expired') this.#options.onExpired(key, sequence);

@@ -1,4 +1,4 @@
-import type { EndpointId, JobId, JobKey } from '@berth/domain';
+import type { EndpointId, JobKey } from '@berth/domain';
 import type { Broker } from '../broker/broker.js';
 import { purgeSubject } from '../broker/remove-messages.js';
 import { DELIVERY_SHARDS, ENDPOINT_SHARDS, JOB_SHARDS } from '../topology/shards.js';
@@ -9,6 +9,7 @@ import {
   deliveryStream,
   chunkStream,
   leaseStream,
+  parseAttachmentSubject,
   readerCursorStream,
   recordStream,
   reservationStream,
@@ -52,7 +53,7 @@ export class StoreSurvey {
   /** Each job with payload parts and each attempt with chunks, once; one that comes or goes meanwhile may be missed. */
   async *attachments(): AsyncGenerator<JobAttachment> {
     yield* this.#jobsOf(BLOBS, () => null);
-    yield* this.#jobsOf(CHUNKS, (attempt) => Number(attempt));
+    yield* this.#jobsOf(CHUNKS, Number);
   }
 
   /**
@@ -72,7 +73,7 @@ export class StoreSurvey {
 
   async *#jobsOf(
     { name, stream, shards }: Family,
-    attemptOf: (token: string | undefined) => number | null,
+    attemptOf: (token: string) => number | null,
   ): AsyncGenerator<JobAttachment> {
     for (let shard = 0; shard < shards; shard += 1) {
       const { state } = await this.#broker.manager.streams.info(stream(shard), {
@@ -80,12 +81,18 @@ export class StoreSurvey {
       });
       const seen = new Set<string>();
       for (const subject of Object.keys(state.subjects ?? {})) {
-        const [, , endpointId, jobId, third] = subject.split('.');
-        const attempt = attemptOf(third);
-        const place = `${endpointId ?? ''}.${jobId ?? ''}.${attempt ?? ''}`;
-        if (endpointId === undefined || jobId === undefined || seen.has(place)) continue;
+        const found = parseAttachmentSubject(subject);
+        const attempt = attemptOf(found?.third ?? '');
+        // What names no job has no owner that could be looked for; it expires, or goes with its endpoint.
+        if (found === null || Number.isNaN(attempt)) {
+          this.#broker.noteUnreadable({ place: 'attachments', key: subject, reason: 'its subject names no job' });
+          continue;
+        }
+        const { endpointId, jobId } = found;
+        const place = `${endpointId}.${jobId}.${attempt ?? ''}`;
+        if (seen.has(place)) continue;
         seen.add(place);
-        yield { endpointId: endpointId as EndpointId, jobId: jobId as JobId, attempt };
+        yield { endpointId, jobId, attempt };
       }
     }
   }

@@ -4,7 +4,10 @@ import { API_ERROR, BrokerApiError } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { readLatest } from '../broker/read-message.js';
 import { STREAMS, readerCursorSubject } from '../topology/subjects.js';
-import { decodeReaderCursor, encodeReaderCursor } from './reader-cursor-codec.js';
+import { encodeReaderCursor, readReaderCursor } from './reader-cursor-codec.js';
+
+/** Before every chunk of every attempt. */
+const START: StreamCursor = { attempt: 0, index: 0 };
 
 /** Cursors as messages that expire, in memory: one subject for each reader and job. */
 export class JetStreamReaderCursors implements ReaderCursors {
@@ -25,7 +28,12 @@ export class JetStreamReaderCursors implements ReaderCursors {
         STREAMS.readerCursors(reader.endpointId),
         readerCursorSubject(reader),
       );
-      return message === null ? null : { cursor: decodeReaderCursor(message.body), sequence: message.sequence };
+      if (message === null) return null;
+      const reading = readReaderCursor(message.body);
+      if (reading.kind === 'value') return { cursor: reading.value, sequence: message.sequence };
+      this.#broker.noteUnreadable({ place: 'reader cursors', key: message.subject, reason: reading.reason });
+      // Its reader begins at the start again, and writes over it.
+      return { cursor: START, sequence: message.sequence };
     } catch (error) {
       // A broker that restarts alone has no stream in memory until it is made again: nothing is there, as in a new one.
       if (error instanceof BrokerApiError && error.code === API_ERROR.streamNotFound) return null;

@@ -1,5 +1,5 @@
+import { count, objectOf, readAs, readJson, readShape, unreadable, type Reading } from '@berth/contracts';
 import type { StreamCursor } from '@berth/jobs';
-import { decodeText } from '../broker/text.js';
 
 const VERSION = 1;
 
@@ -7,15 +7,19 @@ interface ReaderCursorV1 extends StreamCursor {
   readonly v: typeof VERSION;
 }
 
+const SHAPE = objectOf<ReaderCursorV1>({ v: count, attempt: count, index: count });
+
 export function encodeReaderCursor({ attempt, index }: StreamCursor): string {
   const wire: ReaderCursorV1 = { v: VERSION, attempt, index };
   return JSON.stringify(wire);
 }
 
-/** @throws Error when the cursor was written in a form that this process does not know */
-export function decodeReaderCursor(body: Uint8Array): StreamCursor {
-  const { v, attempt, index } = JSON.parse(decodeText(body)) as ReaderCursorV1;
-  if ((v as number) !== VERSION)
-    throw new Error(`reader cursor of version ${String(v)}: this process reads ${VERSION}`);
-  return { attempt, index };
+/** Whatever was written there; never throws. */
+export function readReaderCursor(body: Uint8Array): Reading<StreamCursor> {
+  const json = readJson(body);
+  if (json.kind === 'unreadable') return json;
+  const reading = readShape<ReaderCursorV1>(SHAPE, json.value);
+  if (reading.kind === 'unreadable') return reading;
+  const { v, attempt, index } = reading.value;
+  return (v as number) === VERSION ? readAs({ attempt, index }) : unreadable(`it is no cursor of version ${VERSION}`);
 }

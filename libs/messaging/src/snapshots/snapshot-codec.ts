@@ -1,11 +1,14 @@
+import { readJson, readShape, unreadable, type Reading, type SnapshotShape } from '@berth/contracts';
+import { isSubjectToken } from '../topology/subject-token.js';
+
 /** How one kind of snapshot is written as JSON and read again. */
 export interface SnapshotCodec<Value> {
   /** The form in which `encode` writes; a reader refuses any other. Members may be added without a new one. */
   readonly version: number;
   /** A value that JSON can hold. */
   encode(value: Value): unknown;
-  /** @throws Error when the JSON is not what this kind looks like */
-  decode(json: unknown): Value;
+  /** Never throws, whatever the JSON is. */
+  decode(json: unknown, key: string): Reading<Value>;
 }
 
 interface Envelope {
@@ -18,16 +21,32 @@ export function encodeSnapshot<Value>(codec: SnapshotCodec<Value>, value: Value)
   return JSON.stringify(envelope);
 }
 
-/** @throws Error when it was written in another version, or does not read as its kind */
-export function decodeSnapshot<Value>(codec: SnapshotCodec<Value>, text: string): Value {
-  const { v, value } = JSON.parse(text) as Envelope;
-  if (v !== codec.version) throw new Error(`snapshot of version ${String(v)}: this process reads ${codec.version}`);
-  return codec.decode(value);
+/** What lies under a key, whoever wrote it there. */
+export function decodeSnapshot<Value>(codec: SnapshotCodec<Value>, key: string, body: Uint8Array): Reading<Value> {
+  if (!isSubjectToken(key)) return unreadable('its key is no id');
+  const json = readJson(body);
+  if (json.kind === 'unreadable') return json;
+  if (typeof json.value !== 'object' || json.value === null) return unreadable('it is no object');
+  const { v, value } = json.value as Partial<Envelope>;
+  if (v !== codec.version) return unreadable(`it is not of version ${codec.version}`);
+  // A null is how readers tell each other that a key was removed.
+  return value === undefined || value === null ? unreadable('it holds no value') : codec.decode(value, key);
 }
 
-/** For shapes that are plain JSON as they are. */
+/** For one kind of snapshot: a value that looks otherwise, or lies under another's key, is none. */
+export const snapshotCodec = <Value>({ keyOf, shape }: SnapshotShape<Value>, version = 1): SnapshotCodec<Value> => ({
+  version,
+  encode: (value) => value,
+  decode: (json, key) => {
+    const reading = readShape<Value>(shape, json);
+    if (reading.kind === 'unreadable' || keyOf(reading.value) === key) return reading;
+    return unreadable('it names another key than its own');
+  },
+});
+
+/** For writers, and for readers that look at whatever lies there. */
 export const plainCodec = <Value>(version = 1): SnapshotCodec<Value> => ({
   version,
   encode: (value) => value,
-  decode: (json) => json as Value,
+  decode: (json) => ({ kind: 'value', value: json as Value }),
 });

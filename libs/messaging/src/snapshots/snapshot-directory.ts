@@ -2,9 +2,9 @@ import type { Clock } from '@berth/lifecycle';
 import type { Broker } from '../broker/broker.js';
 import { readLatest } from '../broker/read-message.js';
 import { StreamTail } from '../broker/stream-tail.js';
-import { decodeText } from '../broker/text.js';
+import { UnreadableMessageError } from '@berth/domain';
 import { isSubjectToken } from '../topology/subject-token.js';
-import { bucketKeyOf, bucketKeySubject, bucketStream } from '../topology/buckets.js';
+import { bucketKeyOf, bucketKeySubject, bucketPlace, bucketStream } from '../topology/buckets.js';
 import { decodeSnapshot, type SnapshotCodec } from './snapshot-codec.js';
 
 export interface SnapshotDirectoryOptions<Value> {
@@ -12,16 +12,20 @@ export interface SnapshotDirectoryOptions<Value> {
   readonly clock: Clock;
   readonly bucket: string;
   readonly codec: SnapshotCodec<Value>;
-  /** A value that cannot be read (it is then as good as absent), a listener that threw, or an interruption. */
+  /**
+   * A value that cannot be read, as an `UnreadableMessageError` (it is then as good as absent), a listener that threw, or
+   * an interruption.
+   */
   readonly onError: (error: unknown) => void;
 }
 
-/** `value` is null when the key was removed. */
+/** `value` is null when the key was removed, or holds what cannot be read. */
 export type SnapshotListener<Value> = (key: string, value: Value | null) => void;
 
 interface Entry<Value> {
   /** Null: removed, or not readable. */
   readonly value: Value | null;
+  readonly isUnreadable: boolean;
   readonly revision: number;
   readonly round: number;
 }
@@ -108,6 +112,11 @@ export class SnapshotDirectory<Value> {
     for (const [key, { value }] of this.#entries) if (value !== null) yield [key, value];
   }
 
+  /** Every key that holds something that cannot be read. */
+  *unreadable(): IterableIterator<string> {
+    for (const [key, { isUnreadable }] of this.#entries) if (isUnreadable) yield key;
+  }
+
   /** Told of each change from now on, until the returned function is called. */
   onChange(listener: SnapshotListener<Value>): () => void {
     this.#listeners.add(listener);
@@ -123,18 +132,22 @@ export class SnapshotDirectory<Value> {
       this.#entries.set(key, { ...known, round });
       return;
     }
-    const value = body.byteLength === 0 ? null : this.#decode(key, body);
-    this.#entries.set(key, { value, revision, round });
-    if (value !== null || (known?.value ?? null) !== null) this.#tell(key, value);
+    const isRemoved = body.byteLength === 0;
+    const value = isRemoved ? null : this.#decode(key, body);
+    const isUnreadable = !isRemoved && value === null;
+    this.#entries.set(key, { value, isUnreadable, revision, round });
+    // Who wrote the key last must hear of it even where that write itself was never told.
+    if (isUnreadable || value !== null || (known?.value ?? null) !== null) this.#tell(key, value);
   }
 
   #decode(key: string, body: Uint8Array): Value | null {
-    try {
-      return decodeSnapshot(this.#options.codec, decodeText(body));
-    } catch (cause) {
-      this.#options.onError(new Error(`bucket ${this.#options.bucket}: ${key} cannot be read`, { cause }));
-      return null;
-    }
+    const { broker, bucket, codec, onError } = this.#options;
+    const reading = decodeSnapshot(codec, key, body);
+    if (reading.kind === 'value') return reading.value;
+    const unreadable = { place: bucketPlace(bucket), key, reason: reading.reason };
+    broker.noteUnreadable(unreadable);
+    onError(new UnreadableMessageError(`bucket ${bucket}: ${key} cannot be read`, unreadable));
+    return null;
   }
 
   /** Another stream counts anew, so nothing it says may be taken for old. */

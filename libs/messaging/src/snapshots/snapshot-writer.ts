@@ -5,8 +5,7 @@ import { BROKER_HEADERS } from '../broker/headers.js';
 import { publishMessage, type Publication } from '../broker/publish-message.js';
 import { readLatest } from '../broker/read-message.js';
 import { tellStream } from '../broker/tell-stream.js';
-import { decodeText } from '../broker/text.js';
-import { bucketKeyOf, bucketKeySubject, bucketStream } from '../topology/buckets.js';
+import { bucketKeyOf, bucketKeySubject, bucketPlace, bucketStream, foundKeySubject } from '../topology/buckets.js';
 import { OPERATION_HEADER, PURGED, TOMBSTONE_MS } from './bucket-message.js';
 import { decodeSnapshot, encodeSnapshot, type SnapshotCodec } from './snapshot-codec.js';
 
@@ -31,13 +30,16 @@ export class SnapshotWriter<Value> {
     this.#options = options;
   }
 
-  /** The value as the bucket's leader knows it; null when there is none. */
+  /** The value as the bucket's leader knows it; null when there is none that can be read. */
   async read(key: string): Promise<Snapshot<Value> | null> {
     const { broker, bucket, codec } = this.#options;
     const message = await readLatest(broker, bucketStream(bucket), bucketKeySubject(bucket, key));
     // The trace of a removed key has no body, and a value always has one.
     if (message === null || message.body.byteLength === 0) return null;
-    return { value: decodeSnapshot(codec, decodeText(message.body)), revision: message.sequence };
+    const reading = decodeSnapshot(codec, key, message.body);
+    if (reading.kind === 'value') return { value: reading.value, revision: message.sequence };
+    broker.noteUnreadable({ place: bucketPlace(bucket), key, reason: reading.reason });
+    return null;
   }
 
   /**
@@ -46,16 +48,16 @@ export class SnapshotWriter<Value> {
    * @throws PlatformError `service-unavailable` when it is not known whether it was written: write again
    */
   async put(key: string, value: Value, expectedRevision?: number): Promise<number | null> {
-    return this.#publish(key, {
+    return this.#publish(bucketKeySubject(this.#options.bucket, key), {
       body: encodeSnapshot(this.#options.codec, value),
       ...(expectedRevision === undefined ? {} : { expectedSequence: expectedRevision }),
     });
   }
 
-  /** Absent is success. @throws PlatformError `service-unavailable` when it is not known whether it was done */
+  /** Of any key that was found, also one that nobody should have written. Absent is success. @throws PlatformError `service-unavailable` when it is not known whether it was done */
   async delete(key: string): Promise<void> {
     const headers = { [OPERATION_HEADER]: PURGED, [BROKER_HEADERS.rollup]: 'sub' };
-    await this.#publish(key, { body: '', headers, ttlMs: TOMBSTONE_MS });
+    await this.#publish(foundKeySubject(this.#options.bucket, key), { body: '', headers, ttlMs: TOMBSTONE_MS });
   }
 
   /** Every key that has a value. */
@@ -73,9 +75,8 @@ export class SnapshotWriter<Value> {
     return keys;
   }
 
-  async #publish(key: string, publication: Omit<Publication, 'subject'>): Promise<number | null> {
-    const { broker, bucket } = this.#options;
-    const outcome = await publishMessage(broker, { ...publication, subject: bucketKeySubject(bucket, key) });
+  async #publish(subject: string, publication: Omit<Publication, 'subject'>): Promise<number | null> {
+    const outcome = await publishMessage(this.#options.broker, { ...publication, subject });
     if (outcome.kind === 'unknown') throw brokerUnavailable(outcome.cause);
     return outcome.kind === 'stored' ? outcome.sequence : null;
   }

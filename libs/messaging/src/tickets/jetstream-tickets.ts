@@ -3,7 +3,7 @@ import type { LeaseKey, QueuedTicket, Ticket, Tickets } from '@berth/jobs';
 import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable, unexpectedAnswer } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
-import { readDirect, readPage } from '../broker/read-message.js';
+import { readDirect, readPage, type StoredMessage } from '../broker/read-message.js';
 import { purgeSubject, removeMessage } from '../broker/remove-messages.js';
 import { ENDPOINT_SHARDS } from '../topology/shards.js';
 import {
@@ -14,7 +14,7 @@ import {
   ticketStream,
   ticketSubject,
 } from '../topology/subjects.js';
-import { decodeTicket, encodeTicket } from './ticket-codec.js';
+import { encodeTicket, readTicket } from './ticket-codec.js';
 import { walkTickets } from './walk-tickets.js';
 
 /** One ticket that waits, without its content. */
@@ -46,14 +46,28 @@ export class JetStreamTickets implements Tickets {
     if (outcome.kind === 'unknown') throw brokerUnavailable(outcome.cause);
   }
 
+  /** A ticket is a hint, so one that cannot be read is removed: a job that waits without one is given another. */
   async list(query: Parameters<Tickets['list']>[0]): Promise<readonly QueuedTicket[]> {
-    const messages = await walkTickets(this.#broker, {
-      stream: STREAMS.tickets(query.endpointId),
-      filter: ticketFilter(query.endpointId, priorityToken(query.isLowPriority)),
-      afterSequence: query.afterSequence,
-      limit: query.limit,
-    });
-    return messages.map(decodeTicket);
+    const { endpointId, isLowPriority, limit } = query;
+    const filter = ticketFilter(endpointId, priorityToken(isLowPriority));
+    const found: QueuedTicket[] = [];
+    let { afterSequence } = query;
+    for (;;) {
+      const walk = { stream: STREAMS.tickets(endpointId), filter, afterSequence, limit: limit - found.length };
+      const messages = await walkTickets(this.#broker, walk);
+      for (const message of messages) {
+        const reading = readTicket(message);
+        if (reading.kind === 'value') found.push(reading.value);
+        else await this.#removeUnreadable(endpointId, message, reading.reason);
+      }
+      if (messages.length < walk.limit || found.length === limit) return found;
+      afterSequence = messages.at(-1)?.sequence ?? afterSequence;
+    }
+  }
+
+  async #removeUnreadable(endpointId: EndpointId, { sequence, subject }: StoredMessage, reason: string): Promise<void> {
+    this.#broker.noteUnreadable({ place: 'tickets', key: subject, reason });
+    await removeMessage(this.#broker, STREAMS.tickets(endpointId), sequence);
   }
 
   /** Of the whole stream, which other endpoints share: a bound, at the cost of one question. */

@@ -13,5 +13,19 @@ export const bucketSubjects = (bucket: string): string => `$KV.${bucket}.>`;
 
 export const bucketKeySubject = (bucket: string, key: string): string => `$KV.${bucket}.${subjectToken(key)}`;
 
+/** The bucket where what cannot be read is counted by its place. */
+export const bucketPlace = (bucket: string): string => `bucket ${bucket}`;
+
+/**
+ * The subject of a key that was found in the bucket, whoever chose it.
+ *
+ * @throws RangeError for one that stands for other keys besides itself
+ */
+export function foundKeySubject(bucket: string, key: string): string {
+  const isLiteral = key.split('.').every((token) => token !== '' && token !== '*' && token !== '>');
+  if (!isLiteral) throw new RangeError(`not the subject of one key: ${JSON.stringify(key.slice(0, 200))}`);
+  return `$KV.${bucket}.${key}`;
+}
+
 /** The key in the subject of one of the bucket's messages. */
 export const bucketKeyOf = (bucket: string, subject: string): string => subject.slice(`$KV.${bucket}.`.length);

@@ -1,7 +1,7 @@
 import type { DeliveryKey, EndpointId, JobId, JobKey } from '@berth/domain';
 import type { LeaseKey, ReaderKey, ReservationKey } from '@berth/jobs';
 import { deliveryShard, endpointShard, jobShard, reservationShard } from './shards.js';
-import { subjectToken } from './subject-token.js';
+import { isSubjectToken, subjectToken } from './subject-token.js';
 
 /** First token of each family; the second is the shard. */
 export const FAMILIES = {
@@ -105,35 +105,44 @@ export const CHECKPOINT_PARTS = `${FAMILIES.checkpoints}.part.>`;
 export const checkpointPartSubject = (id: string, part: number): string =>
   `${FAMILIES.checkpoints}.part.${subjectToken(id)}.${part}`;
 
+/** Anybody who may write to a stream names its subjects, so what is read there is checked as what callers say. */
+const isKey = (endpointId: string | undefined, jobId: string | undefined): boolean =>
+  isSubjectToken(endpointId ?? '') && isSubjectToken(jobId ?? '');
+
+const ATTEMPT = /^[1-9]\d{0,9}$/;
+
 /** Reads `job.S.{endpoint}.{job}`; null for any other subject. */
 export function parseRecordSubject(subject: string): JobKey | null {
   const [family, , endpointId, jobId, ...more] = subject.split('.');
-  if (family !== FAMILIES.records || jobId === undefined || more.length > 0) return null;
+  if (family !== FAMILIES.records || !isKey(endpointId, jobId) || more.length > 0) return null;
   return { endpointId: endpointId as EndpointId, jobId: jobId as JobId };
 }
 
 /** Reads `q.S.{endpoint}.{n|l}.{job}.{attempt}`; null for any other subject. */
 export function parseTicketSubject(subject: string): (LeaseKey & { readonly isLowPriority: boolean }) | null {
-  const [family, , endpointId, priority, jobId, attempt, ...more] = subject.split('.');
-  if (family !== FAMILIES.tickets || attempt === undefined || more.length > 0) return null;
-  return {
-    endpointId: endpointId as EndpointId,
-    jobId: jobId as JobId,
-    attempt: Number(attempt),
-    isLowPriority: priority === 'l',
-  };
+  const [family, shard, endpointId, priority, ...attempted] = subject.split('.');
+  if (priority !== 'n' && priority !== 'l') return null;
+  const key = parseAttemptTokens([family, shard, endpointId, ...attempted], FAMILIES.tickets);
+  return key === null ? null : { ...key, isLowPriority: priority === 'l' };
 }
 
 /** Reads `hook.S.{endpoint}.{job}.{attempt}`; null for any other subject. */
-export function parseDeliverySubject(subject: string): DeliveryKey | null {
-  const [family, , endpointId, jobId, attempt, ...more] = subject.split('.');
-  if (family !== FAMILIES.deliveries || attempt === undefined || more.length > 0) return null;
-  return { endpointId: endpointId as EndpointId, jobId: jobId as JobId, attempt: Number(attempt) };
-}
+export const parseDeliverySubject = (subject: string): DeliveryKey | null =>
+  parseAttemptTokens(subject.split('.'), FAMILIES.deliveries);
 
 /** Reads `lease.S.{endpoint}.{job}.{attempt}`; null for any other subject. */
-export function parseLeaseSubject(subject: string): LeaseKey | null {
-  const [family, , endpointId, jobId, attempt, ...more] = subject.split('.');
-  if (family !== FAMILIES.leases || attempt === undefined || more.length > 0) return null;
+export const parseLeaseSubject = (subject: string): LeaseKey | null =>
+  parseAttemptTokens(subject.split('.'), FAMILIES.leases);
+
+/** Reads what a survey finds below `blob.S` or `out.S`; null where it names no job. */
+export function parseAttachmentSubject(subject: string): (JobKey & { readonly third: string }) | null {
+  const [, , endpointId, jobId, third = ''] = subject.split('.');
+  return isKey(endpointId, jobId) ? { endpointId: endpointId as EndpointId, jobId: jobId as JobId, third } : null;
+}
+
+function parseAttemptTokens(tokens: readonly (string | undefined)[], expected: string): LeaseKey | null {
+  const [family, , endpointId, jobId, attempt, ...more] = tokens;
+  if (family !== expected || !isKey(endpointId, jobId) || more.length > 0) return null;
+  if (attempt === undefined || !ATTEMPT.test(attempt)) return null;
   return { endpointId: endpointId as EndpointId, jobId: jobId as JobId, attempt: Number(attempt) };
 }

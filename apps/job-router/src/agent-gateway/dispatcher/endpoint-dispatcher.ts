@@ -1,4 +1,4 @@
-import type { EndpointId, Job } from '@berth/domain';
+import { isUnreadable, type EndpointId, type Job } from '@berth/domain';
 import { takeTicket, type JobStore, type QueuedTicket } from '@berth/jobs';
 import type { Clock } from '@berth/lifecycle';
 import type { Doorbell } from './doorbell.port.js';
@@ -17,6 +17,9 @@ const TAKERS_MAX = 4_096;
 
 /** After a store failure, and for a ticket whose delay has not passed by the record's account. */
 const PAUSE_MS = 250;
+
+/** Before a ticket is tried again whose job's record cannot be read. */
+const UNREADABLE_PAUSE_MS = 60_000;
 
 export interface DispatcherOptions {
   readonly store: JobStore;
@@ -210,7 +213,7 @@ export class EndpointDispatcher {
       return outcome.job;
     } catch (error) {
       observer.failed(endpointId, error);
-      lane.delay(queued, store.clock.nowMs() + PAUSE_MS);
+      lane.delay(queued, store.clock.nowMs() + (isUnreadable(error) ? UNREADABLE_PAUSE_MS : PAUSE_MS));
       return null;
     }
   }

@@ -1,0 +1,15 @@
+export { readAs, readJson, unreadable, type Reading } from './reading.js';
+export {
+  count,
+  flag,
+  id,
+  instant,
+  listOf,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  readShape,
+  text,
+  type Shape,
+} from './shape.js';

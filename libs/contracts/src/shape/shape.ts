@@ -1,0 +1,77 @@
+import { readAs, unreadable, type Reading } from './reading.js';
+
+/**
+ * Says what keeps a value from having a shape, beginning with its path; null where nothing does. Members that the shape
+ * does not name are let pass: a later version may have added them. Never throws.
+ */
+export type Shape = (value: unknown, path: string) => string | null;
+
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+/** Longest text that is let pass where no other bound is named. */
+const TEXT_MAX = 4_096;
+/** What a `Date` can hold. */
+const INSTANT_MAX_MS = 8.64e15;
+
+const shapeOf =
+  (what: string, holds: (value: unknown) => boolean): Shape =>
+  (value, path) =>
+    holds(value) ? null : `${path} is no ${what}`;
+
+/** What may stand in a subject or a key. */
+export const id: Shape = shapeOf('id', (value) => typeof value === 'string' && ID.test(value));
+export const flag: Shape = shapeOf('boolean', (value) => typeof value === 'boolean');
+/** A whole number from 0 on. */
+export const count: Shape = shapeOf('count', (value) => Number.isSafeInteger(value) && Number(value) >= 0);
+/** Unix milliseconds; fractions are let pass, since clocks are divided now and then. */
+export const instant: Shape = shapeOf(
+  'instant',
+  (value) => typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= INSTANT_MAX_MS,
+);
+
+export const text = (maxCharacters = TEXT_MAX): Shape =>
+  shapeOf(`text of at most ${maxCharacters} characters`, (value) => {
+    return typeof value === 'string' && value.length <= maxCharacters;
+  });
+
+export const oneOf = (words: readonly string[]): Shape =>
+  shapeOf(`word of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value));
+
+export const orNull =
+  (shape: Shape): Shape =>
+  (value, path) =>
+    value === null ? null : shape(value, path);
+
+/** A member that older, or other, writers leave out. */
+export const optional =
+  (shape: Shape): Shape =>
+  (value, path) =>
+    value === undefined ? null : shape(value, path);
+
+export const listOf =
+  (shape: Shape, max: number): Shape =>
+  (value, path) => {
+    if (!Array.isArray(value)) return `${path} is no list`;
+    if (value.length > max) return `${path} has more than ${max} items`;
+    for (const [index, item] of value.entries()) {
+      const fault = shape(item, `${path}[${index}]`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
+
+/** Every member that the type has stands here, so one that is added to it cannot be forgotten. */
+export const objectOf =
+  <Value extends object>(members: Readonly<Record<keyof Value & string, Shape>>): Shape =>
+  (value, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${path} is no object`;
+    for (const [name, shape] of Object.entries<Shape>(members)) {
+      const fault = shape((value as Readonly<Record<string, unknown>>)[name], `${path}.${name}`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
+
+export function readShape<Value>(shape: Shape, value: unknown): Reading<Value> {
+  const fault = shape(value, '$');
+  return fault === null ? readAs(value as Value) : unreadable(fault);
+}

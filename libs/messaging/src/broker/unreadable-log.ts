@@ -1,0 +1,34 @@
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { UnreadableMessage } from '@berth/domain';
+
+export interface UnreadableLogOptions {
+  /** First word of the metric's name. */
+  readonly app: string;
+  readonly metrics: MetricRegistry;
+  readonly logger: Logger;
+}
+
+/** Messages that are named in the log; whoever writes more than that has made the point. */
+const NAMED_MAX = 1_000;
+const KEY_MAX_CHARACTERS = 200;
+
+/** Counts what cannot be read by its place, and names each message once. */
+export function unreadableLog({ app, logger, metrics }: UnreadableLogOptions): (message: UnreadableMessage) => void {
+  const counter = metrics.counter({
+    name: `${app}_unreadable_messages_total`,
+    help: 'Records, snapshots and messages that could not be read, each time one was come upon.',
+    labels: ['place'],
+  });
+  const named = new Set<string>();
+  return ({ key, place, reason }) => {
+    counter.inc({ place });
+    const name = `${place} ${printable(key)}`;
+    if (named.has(name) || named.size > NAMED_MAX) return;
+    named.add(name);
+    if (named.size > NAMED_MAX) logger.error('too many messages cannot be read to name them all', { place });
+    else logger.error('a message cannot be read; it is passed over', { place, key: printable(key), reason });
+  };
+}
+
+/** Whoever wrote the message chose its name. */
+const printable = (text: string): string => text.slice(0, KEY_MAX_CHARACTERS).replaceAll(/[^\x21-\x7e]/g, '?');
