@@ -58,7 +58,7 @@ describe('a join token', () => {
       ask(second, hostSubject('h1' as HostId, 'join'), joinBody(token, 'two')),
     ]);
     const refused = answers.filter((answer) => answer.status === 'rejected');
-    expect(refused).toMatchObject([{ reason: { code: 'invalid-join-token' } }]);
+    expect(refused).toMatchObject([{ reason: { code: 'join-token-used' } }]);
   });
 
   test('whose answer was lost is mended by asking again with the same secret', async () => {
@@ -111,6 +111,56 @@ describe('a join token', () => {
       await expect(ask(connection, subject, body)).rejects.toMatchObject({ code: 'invalid-fields' });
     }
     expect(await isJoined()).toBe(false);
+  });
+});
+
+describe('a join token that is good no longer', () => {
+  const whyNot = async (token: string): Promise<unknown> => {
+    const connection = await bench.connectAgent('join-refused', token, 'h1', '_INBOX_refused_h1');
+    return ask(connection, hostSubject('h1' as HostId, 'join'), joinBody(token, 'another'));
+  };
+
+  test('says to its holder that it was used, or is out of date, and how to get a new one', async () => {
+    const used = await bench.newToken('h1');
+    const host = new ScriptedHost(bench, 'h1' as HostId);
+    await host.join(used);
+    const newOne = expect.stringContaining('POST /v2/hosts/join-tokens');
+    await expect(whyNot(used)).rejects.toMatchObject({ code: 'join-token-used', message: newOne });
+    await host.close();
+  });
+
+  test('says so too when it is out of date', async () => {
+    const late = await bench.newToken('h1');
+    await fleet.clock.advance(60_000);
+    await expect(whyNot(late)).rejects.toMatchObject({ code: 'join-token-expired' });
+    expect(await isJoined()).toBe(false);
+  });
+
+  test('lets its holder do nothing else: neither report nor hear what its host is told', async () => {
+    const token = await bench.newToken('h1');
+    await fleet.clock.advance(60_000);
+    const connection = await bench.connectAgent('join-refused', token, 'h1', '_INBOX_refused_h1');
+    const heard: string[] = [];
+    for (const subject of ['agents.h1.down.>', '_INBOX_agent_h1.>']) {
+      connection.subscribe(subject, {
+        callback: (error) => {
+          heard.push(error === null ? subject : 'refused');
+        },
+      });
+    }
+    await connection.flush();
+    await eventually(() => expect(heard).toEqual(['refused', 'refused']));
+    const report = { secret: 's', instanceId: 'i', sequence: 1, inventory: INVENTORY, workers: [] };
+    await expect(ask(connection, hostSubject('h1' as HostId, 'report'), report)).rejects.toMatchObject({
+      failure: 'forbidden',
+    });
+  });
+
+  test('is told apart from none by its holder only: made up ones, and those that are good, ask nothing', async () => {
+    const good = await bench.newToken('h1');
+    for (const token of [good, newJoinToken('h1' as HostId, systemRandom), 'token', '']) {
+      await expect(bench.connectAgent('join-refused', token, 'h1', '_INBOX_refused_h1')).rejects.toThrow(REFUSED);
+    }
   });
 });
 

@@ -215,8 +215,13 @@ export class ControlPlaneBench {
     await clock.advance(STEP_MS);
   }
 
-  connectAgent(user: string, pass: string, hostId = user): Promise<NatsConnection> {
-    return this.nats.connect({ user, pass, inboxPrefix: inboxPrefix(hostId as HostId), reconnect: false });
+  connectAgent(
+    user: string,
+    pass: string,
+    hostId = user,
+    prefix = inboxPrefix(hostId as HostId),
+  ): Promise<NatsConnection> {
+    return this.nats.connect({ user, pass, inboxPrefix: prefix, reconnect: false });
   }
 
   async #serveSessions(management: NatsConnection, connection: NatsConnection): Promise<void> {

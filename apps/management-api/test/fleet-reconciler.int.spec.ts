@@ -564,3 +564,75 @@ describe('the outlook', () => {
     expect(outlet.pulses).toBe(2);
   });
 });
+
+describe('a worker whose short jobs fall between two looks at the demand', () => {
+  const idle = async (idleSinceMs?: number): Promise<void> => {
+    const [worker] = await bench.workers();
+    const seen = observed(worker!.id, 'idle', { endpointId: 'e1' as EndpointId });
+    await bench.report('h1', [{ ...seen, ...(idleSinceMs === undefined ? {} : { idleSinceMs }) }]);
+  };
+
+  test('stays for the idle time after the last of them, though no demand ever told of it', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    await idle();
+    await live(9, []);
+    await idle(bench.clock.nowMs());
+    await live(9, []);
+    expect(await bench.workers()).toMatchObject([{ intent: 'running' }]);
+    await live(2, []);
+    expect(await bench.workers()).toMatchObject([{ intent: 'drained', leavesAfterIdleMs: 10_000 }]);
+    expect(await bench.sessions.desired('h1' as HostId)).toMatchObject([{ leavesAfterIdleMs: 10_000 }]);
+  });
+
+  test('is taken back when it is wanted before it has gone', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    await idle(bench.clock.nowMs());
+    await live(12, []);
+    const [before] = await bench.workers();
+    expect(before).toMatchObject({ intent: 'drained' });
+    await pass({ e1: queued(1) });
+    expect(await bench.workers()).toMatchObject([{ id: before?.id, intent: 'running', leavesAfterIdleMs: null }]);
+  });
+});
+
+describe('a worker that fails again and again', () => {
+  const fail = async (failedStarts: number): Promise<void> => {
+    for (const { endpointId, hostId, id, intent } of await bench.workers()) {
+      const phase = intent === 'drained' ? 'removed' : 'waiting';
+      await bench.report(hostId, [observed(id, phase, { endpointId: endpointId as EndpointId, failedStarts })]);
+    }
+  };
+  const places = async (): Promise<readonly string[]> =>
+    (await bench.workers()).map(({ hostId, intent, staysBecause }) =>
+      `${hostId} ${intent} ${staysBecause ?? ''}`.trim(),
+    );
+
+  test('goes to a host that can take it, within the maximum, and stays where no other is left', async () => {
+    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, max: 1 } });
+    await bench.addHost('h1');
+    await bench.addHost('h2');
+    const demand = { e1: queued(1) };
+    await pass(demand);
+    const [first] = hostsOf(await bench.workers());
+    const other = first === 'h1' ? 'h2' : 'h1';
+    await fail(2);
+    await pass(demand);
+    expect(await places()).toEqual([`${first} running`]);
+    await fail(3);
+    await pass(demand);
+    expect(await places()).toEqual([`${first} drained`]);
+    await fail(3);
+    await pass(demand);
+    expect(await places()).toEqual([`${other} running`]);
+    expect(await bench.workers()).toMatchObject([{ failedOn: [first] }]);
+    await fail(3);
+    await pass(demand);
+    const why = `it has failed 3 times in a row on host ${other} and stays there: it failed on every other host as well`;
+    expect(await places()).toEqual([`${other} running ${why}`]);
+    expect(outlet.assignments.get('e1' as EndpointId)?.outlook?.coming[0]?.detail).toContain('stays there');
+  });
+});

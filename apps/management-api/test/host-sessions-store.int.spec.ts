@@ -60,14 +60,14 @@ async function addWorker(
 describe('joining', () => {
   test('takes the secret and the inventory, and uses the token up', async () => {
     await addNewHost();
-    expect(await bench.sessions.isTokenGood(H1, TOKEN, bench.clock.nowMs())).toBe(true);
+    expect(await bench.sessions.tokenState(H1, TOKEN, bench.clock.nowMs())).toBe('good');
     expect(await join()).toBe(true);
     expect(await host()).toMatchObject({
       secretHash: SECRET,
       inventory: INVENTORY,
       lastSeenAt: (await token()).usedAt,
     });
-    expect(await bench.sessions.isTokenGood(H1, TOKEN, bench.clock.nowMs())).toBe(false);
+    expect(await bench.sessions.tokenState(H1, TOKEN, bench.clock.nowMs())).toBe('used');
     expect(await bench.sessions.find(H1)).toEqual({ secretHash: SECRET, dataCenterId: 'local' });
   });
 
@@ -99,7 +99,7 @@ describe('joining', () => {
     expect(await join(SECRET, 'b'.repeat(64))).toBe(false);
     expect(await join(SECRET, TOKEN, 'h2' as HostId)).toBe(false);
     await bench.clock.advance(MINUTE_MS);
-    expect(await bench.sessions.isTokenGood(H1, TOKEN, bench.clock.nowMs())).toBe(false);
+    expect(await bench.sessions.tokenState(H1, TOKEN, bench.clock.nowMs())).toBe('expired');
     expect(await join()).toBe(false);
     expect(await host()).toMatchObject({ secretHash: null, inventory: null });
   });
@@ -220,5 +220,28 @@ describe('the desired workers of a host', () => {
     await addWorker('w1');
     expect(await bench.sessions.desired(H1)).toHaveLength(1);
     expect(await bench.sessions.desired('h2' as HostId)).toEqual([]);
+  });
+});
+
+describe('the end of a last job', () => {
+  const ended = (lastJobEndedAtMs: number): ObservedWorker =>
+    observed('w1', 'idle', { endpointId: 'e1' as EndpointId, lastJobEndedAtMs });
+  const known = async (): Promise<ObservedWorker | undefined> => {
+    const [row] = await bench.workers();
+    return row?.observed ?? undefined;
+  };
+
+  test('is believed as how long ago it was, whatever the clock of its host says, and moves by no later report', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await addWorker('w1');
+    const receivedAtMs = bench.clock.nowMs();
+    expect(await report(1, [ended(50_000)], { sentAtMs: 52_000, receivedAtMs })).toBe('changed');
+    expect(await known()).toMatchObject({ lastJobEndedAtMs: 50_000, idleSinceMs: receivedAtMs - 2_000 });
+    const later = { sentAtMs: 57_000, receivedAtMs: receivedAtMs + 5_900 };
+    expect(await report(2, [ended(50_000)], later)).toBe('same');
+    expect(await known()).toMatchObject({ idleSinceMs: receivedAtMs - 2_000 });
+    expect(await report(3, [ended(58_000)], { sentAtMs: 58_000, receivedAtMs: receivedAtMs + 7_000 })).toBe('changed');
+    expect(await known()).toMatchObject({ idleSinceMs: receivedAtMs + 7_000 });
   });
 });

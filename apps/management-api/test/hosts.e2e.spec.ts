@@ -61,7 +61,7 @@ describe('POST /v2/hosts/join-tokens', () => {
     const join = (hash: string): Promise<JoinReply> =>
       agent.request(hostSubject(id, 'join'), { token, secretHash: hash, inventory: INVENTORY }, { timeoutMs: 5_000 });
     expect(await join(secretHash)).toEqual({ hostId, dataCenterId: 'LOCAL-1' });
-    await expect(join('0'.repeat(64))).rejects.toMatchObject({ code: 'invalid-join-token' });
+    await expect(join('0'.repeat(64))).rejects.toMatchObject({ code: 'join-token-used' });
     const report = { secret, instanceId: 'i1', sequence: 1, inventory: INVENTORY, workers: [] };
     const reply = await agent.request<HostReply>(hostSubject(id, 'report'), report, { timeoutMs: 5_000 });
     expect(reply).toMatchObject({ desired: [], dataCenterId: 'LOCAL-1' });

@@ -12,6 +12,7 @@ const QUIET: BridgeWorkerState = {
   phase: 'starting',
   runningJobs: 0,
   latestDeadlineAtMs: null,
+  lastJobEndedAtMs: null,
   hasPolled: false,
   hasCalled: false,
   notAskingSinceMs: null,

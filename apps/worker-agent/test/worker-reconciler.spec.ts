@@ -406,3 +406,28 @@ describe('drainAll', () => {
     expect(given).toMatchObject([{ runningJobs: 1, isFault: false }]);
   });
 });
+
+describe('a worker that is told to leave for want of jobs', () => {
+  const idleDrain = assigned(W1, { intent: 'drained', leavesAfterIdleMs: 6_000 });
+
+  test('stays when a job of it ended after that was decided, and goes when the idle time is over', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    agent.bridge.set(W1, { lastJobEndedAtMs: bench.clock.nowMs() });
+    agent.bridge.tell({ kind: 'job-ended', workerId: W1, ...JOB, outcome: 'completed' });
+    await bench.clock.advance(1_000);
+    expect(agent.observed(W1)?.lastJobEndedAtMs).toBeGreaterThan(bench.clock.nowMs() - 1_001);
+    await agent.want(idleDrain);
+    await bench.clock.advance(4_900);
+    expect([agent.bridge.drained, agent.observed(W1)?.phase]).toEqual([[], 'idle']);
+    await bench.clock.advance(100);
+    expect(agent.bridge.drained).toEqual([W1]);
+  });
+
+  test('goes at once when it has had none', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    await agent.want(idleDrain);
+    expect(agent.bridge.drained).toEqual([W1]);
+  });
+});

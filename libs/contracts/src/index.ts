@@ -11,6 +11,7 @@ export {
   hostSubject,
   inboxPrefix,
   isAgentSubject,
+  refusedInboxPrefix,
   jobSubject,
   outputBlobName,
   readStopMessage,

@@ -253,6 +253,8 @@ export {
   GB_BYTES,
   WORKER_RESOURCE_DEFAULTS,
   freeResources,
+  decideMove,
+  failedHosts,
   placeWorker,
   placementRequestOf,
   workerOptions,

@@ -22,6 +22,13 @@ const AUTH_SUBJECT = '$SYS.REQ.USER.AUTH';
 const SERVER_INBOX = '$SYS._INBOX.';
 /** Name under which an agent connects that has only its one-time token yet. */
 const JOINING_USER = 'join';
+/** Name under which one asks why its token was refused: it may ask that, and nothing else. */
+const REFUSED_USER = 'join-refused';
+
+interface Admission {
+  readonly hostId: HostId;
+  readonly isRefused: boolean;
+}
 
 /** Says to the broker which agent may come in, and as which host. */
 export class AgentAdmission {
@@ -51,33 +58,38 @@ export class AgentAdmission {
     }
     try {
       const request = readAuthRequest(message.string());
-      const hostId = await this.#identify(request);
-      if (hostId === null) logger.warn('agent refused', { user: request.user ?? '', address: request.address ?? '' });
+      const admission = await this.#identify(request);
+      if (admission === null)
+        logger.warn('agent refused', { user: request.user ?? '', address: request.address ?? '' });
       const text =
-        hostId === null
+        admission === null
           ? await refuseAgent(request, 'unknown host, wrong secret, or used token', answer)
-          : await admitAgent(request, { hostId, nowMs: clock.nowMs() }, answer);
+          : await admitAgent(request, { ...admission, nowMs: clock.nowMs() }, answer);
       message.respond(text);
     } catch (error) {
       logger.error('agent admission could not be decided', { error });
     }
   }
 
-  async #identify({ password, user }: AuthRequest): Promise<HostId | null> {
+  async #identify({ password, user }: AuthRequest): Promise<Admission | null> {
     if (user === undefined || password === undefined) return null;
-    return user === JOINING_USER ? this.#byToken(password) : this.#bySecret(user as HostId, password);
+    if (user === JOINING_USER || user === REFUSED_USER) return this.#byToken(password, user === REFUSED_USER);
+    return this.#bySecret(user as HostId, password);
   }
 
-  async #byToken(token: string): Promise<HostId | null> {
+  /** Only who has a whole token that was good once may ask what has become of it. */
+  async #byToken(token: string, isRefused: boolean): Promise<Admission | null> {
+    const { clock, store } = this.#options;
     const hostId = hostOfJoinToken(token);
     if (hostId === null) return null;
-    const isGood = await this.#options.store.isTokenGood(hostId, hashSecret(token), this.#options.clock.nowMs());
-    return isGood ? hostId : null;
+    const state = await store.tokenState(hostId, hashSecret(token), clock.nowMs());
+    const isAdmitted = isRefused ? state === 'used' || state === 'expired' : state === 'good';
+    return isAdmitted ? { hostId, isRefused } : null;
   }
 
-  async #bySecret(hostId: HostId, secret: string): Promise<HostId | null> {
+  async #bySecret(hostId: HostId, secret: string): Promise<Admission | null> {
     const host = await this.#options.store.find(hostId);
     const isKnown = host?.secretHash != null && isSameHash(host.secretHash, hashSecret(secret));
-    return isKnown ? hostId : null;
+    return isKnown ? { hostId, isRefused: false } : null;
   }
 }

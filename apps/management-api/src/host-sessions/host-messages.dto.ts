@@ -158,6 +158,12 @@ export class ObservedWorkerDto implements ObservedWorker {
   @Min(0)
   @Max(INSTANT_MAX_MS)
   nextStartAtMs?: number;
+
+  @IsOptional()
+  @IsNumber()
+  @Min(0)
+  @Max(INSTANT_MAX_MS)
+  lastJobEndedAtMs?: number;
 }
 
 /** Without its inventory, which is read by itself. */
@@ -183,4 +189,10 @@ export class ReportFrameDto implements Omit<ReportRequest, 'inventory' | 'worker
   @Min(0)
   @Max(INTEGER_MAX)
   sequence!: number;
+
+  @IsOptional()
+  @IsNumber()
+  @Min(0)
+  @Max(INSTANT_MAX_MS)
+  sentAtMs?: number;
 }

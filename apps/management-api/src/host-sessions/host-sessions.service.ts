@@ -2,7 +2,7 @@ import { PlatformError, type HostId } from '@berth/domain';
 import type { DesiredWorker, DroppedEntries, HostReply, JoinReply, JoinRequest } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import type { EnvSeal } from '../persistence/env-seal.service.js';
-import type { AssignedWorker, HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
+import type { AssignedWorker, HostSessionsStore, TokenState } from '../persistence/stores/host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/registry-credentials.service.js';
 import type { ReadReport } from './read-host-message.js';
 import { hashSecret, isSameHash } from './secret-hash.js';
@@ -26,22 +26,14 @@ export class HostSessionsService {
     this.#options = options;
   }
 
-  /** @throws PlatformError `invalid-join-token`, `host-not-found` */
+  /** @throws PlatformError `join-token-used`, `join-token-expired`, `invalid-join-token`, `host-not-found` */
   async join(hostId: HostId, request: JoinRequest): Promise<JoinReply> {
     const { clock, onChange, store } = this.#options;
     const host = await this.#find(hostId);
     const { inventory, secretHash } = request;
-    const hasJoined = await store.join(hostId, hashSecret(request.token), {
-      inventory,
-      secretHash,
-      nowMs: clock.nowMs(),
-    });
-    if (!hasJoined) {
-      throw new PlatformError(
-        'invalid-join-token',
-        'The join token is unknown, used, or out of date. Ask for a new one.',
-      );
-    }
+    const tokenHash = hashSecret(request.token);
+    const hasJoined = await store.join(hostId, tokenHash, { inventory, secretHash, nowMs: clock.nowMs() });
+    if (!hasJoined) throw tokenRefusal(await store.tokenState(hostId, tokenHash, clock.nowMs()));
     onChange();
     return { hostId, dataCenterId: host.dataCenterId };
   }
@@ -53,7 +45,7 @@ export class HostSessionsService {
     if (host.secretHash === null || !isSameHash(host.secretHash, hashSecret(request.secret))) {
       throw new PlatformError('host-not-joined', `Host ${hostId} has not joined with this secret.`);
     }
-    const { instanceId, inventory, sequence, workers } = request;
+    const { instanceId, inventory, sentAtMs, sequence, workers } = request;
     const outcome = await store.record({
       hostId,
       instanceId,
@@ -61,6 +53,7 @@ export class HostSessionsService {
       inventory,
       workers,
       receivedAtMs: clock.nowMs(),
+      ...(sentAtMs === undefined ? {} : { sentAtMs }),
     });
     if (outcome === 'changed') onChange();
     this.#options.onDropped?.(hostId, dropped);
@@ -91,4 +84,14 @@ export class HostSessionsService {
       throw new PlatformError('host-not-found', `There is no host ${hostId}; it may have been removed.`);
     return host;
   }
+}
+
+const NEW_TOKEN = 'Make a new one with POST /v2/hosts/join-tokens.';
+
+function tokenRefusal(state: TokenState): PlatformError {
+  if (state === 'expired')
+    return new PlatformError('join-token-expired', `The join token is out of date. ${NEW_TOKEN}`);
+  if (state === 'unknown') return new PlatformError('invalid-join-token', `There is no such join token. ${NEW_TOKEN}`);
+  // A token that was good a moment ago has just been used by another.
+  return new PlatformError('join-token-used', `The join token has been used. ${NEW_TOKEN}`);
 }

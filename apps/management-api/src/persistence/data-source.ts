@@ -29,6 +29,7 @@ import { StricterFirstTables1763800000007 } from './migrations/1763800000007-str
 import { WebhookSecrets1763800000008 } from './migrations/1763800000008-webhook-secrets.js';
 import { JobHistory1763800000009 } from './migrations/1763800000009-job-history.js';
 import { SealedEnv1763800000010 } from './migrations/1763800000010-sealed-env.js';
+import { WorkerMoves1763800000031 } from './migrations/1763800000031-worker-moves.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -43,6 +44,7 @@ const MIGRATIONS = [
   WebhookSecrets1763800000008,
   JobHistory1763800000009,
   SealedEnv1763800000010,
+  WorkerMoves1763800000031,
 ] as const;
 
 export interface DataSourceOptions {

@@ -50,6 +50,9 @@ export const toWorker = (row: WorkerEntity): Worker => ({
   createdAtMs: row.createdAt.getTime(),
   resources: row.resources,
   observed: row.observed,
+  ...(row.leavesAfterIdleMs === null ? {} : { leavesAfterIdleMs: row.leavesAfterIdleMs }),
+  ...(row.failedOn.length === 0 ? {} : { failedOn: row.failedOn as HostId[] }),
+  ...(row.staysBecause === null ? {} : { staysBecause: row.staysBecause }),
 });
 
 export const apiKeyRow = (key: ApiKeyRecord): ApiKeyEntity => ({

@@ -486,10 +486,14 @@ CREATE TABLE workers (
   restarts integer NOT NULL DEFAULT 0,
   observed jsonb,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  leaves_after_idle_ms integer,
+  failed_on text[] NOT NULL DEFAULT '{}'::text[],
+  stays_because text,
   CONSTRAINT workers_pkey PRIMARY KEY (id),
   CONSTRAINT workers_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id),
   CONSTRAINT workers_host_id_fkey FOREIGN KEY (host_id) REFERENCES hosts(id) ON DELETE CASCADE,
   CONSTRAINT workers_id CHECK ((id <> ''::text)),
+  CONSTRAINT workers_idle_leave CHECK ((leaves_after_idle_ms >= 0)),
   CONSTRAINT workers_intent_check CHECK ((intent = ANY (ARRAY['running'::text, 'drained'::text]))),
   CONSTRAINT workers_observed_check CHECK ((jsonb_typeof(observed) = 'object'::text)),
   CONSTRAINT workers_of_release FOREIGN KEY (endpoint_id, release) REFERENCES releases(endpoint_id, release),
@@ -498,7 +502,8 @@ CREATE TABLE workers (
   CONSTRAINT workers_release_check CHECK ((release >= 1)),
   CONSTRAINT workers_resources_check CHECK ((jsonb_typeof(resources) = 'object'::text)),
   CONSTRAINT workers_resources_whole CHECK (((resources IS NULL) OR ((resources @@ 'strict ((($."vcpus" >= 0 && $."memoryBytes" >= 0) && $."diskBytes" >= 0) && $."gpuCount" >= 0)'::jsonpath) IS TRUE))),
-  CONSTRAINT workers_restarts_check CHECK ((restarts >= 0))
+  CONSTRAINT workers_restarts_check CHECK ((restarts >= 0)),
+  CONSTRAINT workers_stay CHECK ((stays_because <> ''::text))
 );
 CREATE INDEX workers_of_endpoint ON public.workers USING btree (endpoint_id, created_at);
 CREATE INDEX workers_of_host ON public.workers USING btree (host_id);

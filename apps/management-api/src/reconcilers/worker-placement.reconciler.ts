@@ -1,4 +1,7 @@
 import {
+  STABLE_WINDOW_DEFAULT_MS,
+  decideMove,
+  failedHosts,
   placeWorker,
   placementRequestOf,
   planEndpoint,
@@ -47,7 +50,7 @@ export interface PlacementResult {
 }
 
 export interface WorkerPlacementOptions {
-  readonly store: Pick<FleetStore, 'createWorker' | 'drainWorker' | 'forgetWorker'>;
+  readonly store: Pick<FleetStore, 'createWorker' | 'drainWorker' | 'forgetWorker' | 'noteStay' | 'resumeWorker'>;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Pick<ControllersMetrics, 'operations'>;
@@ -58,12 +61,20 @@ const WORKER_ID_LENGTH = 14;
 /** Entries of `waiting` that are kept, and hosts in each: enough to say why, whatever the number of workers and hosts. */
 const WAITING_MAX = 50;
 const WAITING_HOSTS_MAX = 50;
+/** Hosts that are remembered for having failed; beyond it the first ones may be tried again. */
+const FAILED_HOSTS_MAX = 50;
 
 type Outcome =
   | { readonly kind: 'done'; readonly hostId: HostId }
   /** The row was not as it was read. */
   | { readonly kind: 'overtaken' }
   | Unplaced;
+
+interface Performing {
+  readonly pass: PlacementPass;
+  readonly wanted: PlacementWish;
+  readonly workers: Map<WorkerId, Worker>;
+}
 
 /** Brings the workers of one endpoint to what is wanted: places new ones, drains, forgets. Safe to run twice. */
 export class WorkerPlacement {
@@ -82,12 +93,13 @@ export class WorkerPlacement {
     for (const operation of plan(endpoint, wanted, pass)) {
       const [hopeless] = operation.kind === 'create-worker' ? waiting : [];
       // Workers of one release are alike: what was refused once is refused again in the same pass.
-      const outcome = hopeless ?? (await this.#perform(endpoint, operation, { pass, workers }));
+      const outcome = hopeless ?? (await this.#perform(endpoint, operation, { pass, workers, wanted }));
       if (outcome.kind === 'unplaced') waiting.push(outcome);
       if (outcome.kind === 'done') touched.add(outcome.hostId);
       isCutShort = outcome.kind === 'overtaken';
       if (isCutShort) break;
     }
+    if (!isCutShort) await this.#moveFailing(endpoint, { pass, workers, touched });
     const before = endpoint.lastDecision?.waiting ?? [];
     const [why] = waiting;
     return {
@@ -102,21 +114,31 @@ export class WorkerPlacement {
   async #perform(
     endpoint: FleetEndpoint,
     operation: EndpointOperation,
-    { pass, workers }: { readonly pass: PlacementPass; readonly workers: Map<WorkerId, Worker> },
+    { pass, wanted, workers }: Performing,
   ): Promise<Outcome> {
     requireTerm(pass.term);
     switch (operation.kind) {
       case 'create-worker': {
-        const created = await this.#create(endpoint, operation.release, pass);
+        // Those that are forgotten in this pass still tell where they failed.
+        const siblings = wanted.workers
+          .map(({ worker }) => worker)
+          .filter(({ release }) => release === operation.release);
+        const created = await this.#create(endpoint, { release: operation.release, siblings }, pass);
         if ('kind' in created) return created;
         workers.set(created.id, created);
         return this.#done(created, { kind: operation.kind, reason: 'wanted' });
       }
       case 'drain-worker': {
         const worker = known(workers, operation.workerId);
-        await this.#options.store.drainWorker(worker.id);
+        await this.#options.store.drainWorker(worker.id, operation.leavesAfterIdleMs ?? null);
         workers.set(worker.id, { ...worker, intent: 'drained' });
         return this.#done(worker, operation);
+      }
+      case 'resume-worker': {
+        const worker = known(workers, operation.workerId);
+        await this.#options.store.resumeWorker(worker.id);
+        workers.set(worker.id, { ...worker, intent: 'running' });
+        return this.#done(worker, { kind: operation.kind, reason: 'wanted' });
       }
       case 'forget-worker': {
         const worker = known(workers, operation.workerId);
@@ -131,10 +153,18 @@ export class WorkerPlacement {
     }
   }
 
-  async #create(endpoint: FleetEndpoint, release: number, pass: PlacementPass): Promise<Worker | Unplaced> {
-    const loads: HostLoad[] = [...pass.hosts.values()].map((host) => ({ host, taken: pass.taken.get(host.id) ?? [] }));
+  /** Where workers of the release have failed again and again comes last. */
+  async #create(
+    endpoint: FleetEndpoint,
+    { release, siblings }: { readonly release: number; readonly siblings: readonly Worker[] },
+    pass: PlacementPass,
+  ): Promise<Worker | Unplaced> {
+    const loads = loadsOf(pass);
     const request = placementRequestOf(endpoint.spec, endpoint.volumeDataCenterIds);
-    const placed = placeWorker(request, loads, pass.nowMs);
+    const failedOn = failedHosts(siblings).slice(0, FAILED_HOSTS_MAX);
+    const preferred = loads.filter(({ host }) => !failedOn.includes(host.id));
+    const first = placeWorker(request, preferred, pass.nowMs);
+    const placed = first.kind === 'placed' || failedOn.length === 0 ? first : placeWorker(request, loads, pass.nowMs);
     if (placed.kind === 'unplaced') return placed;
     const worker: Worker = {
       id: this.#options.random.id(WORKER_ID_LENGTH) as WorkerId,
@@ -145,19 +175,57 @@ export class WorkerPlacement {
       createdAtMs: pass.nowMs,
       resources: placed.resources,
       observed: null,
+      ...(failedOn.length === 0 ? {} : { failedOn }),
     };
     if (!(await this.#options.store.createWorker(worker, pass.term))) throw new TermOverError();
     pass.taken.set(placed.hostId, [...(pass.taken.get(placed.hostId) ?? []), placed.resources]);
     return worker;
   }
 
+  /**
+   * A worker that fails again and again goes where another host can take it; its successor is placed once it is gone, for
+   * the maximum counts it until then. Where none can, it is said why it stays.
+   */
+  async #moveFailing(
+    endpoint: FleetEndpoint,
+    { pass, touched, workers }: { pass: PlacementPass; workers: Map<WorkerId, Worker>; touched: Set<HostId> },
+  ): Promise<void> {
+    const { store } = this.#options;
+    const request = placementRequestOf(endpoint.spec, endpoint.volumeDataCenterIds);
+    for (const worker of workers.values()) {
+      const siblings = [...workers.values()].filter(({ release }) => release === worker.release);
+      const decision = decideMove({ worker, siblings, request, hosts: loadsOf(pass) }, pass.nowMs);
+      const because = decision.kind === 'stay' ? decision.because : null;
+      if (decision.kind !== 'move' && because === (worker.staysBecause ?? null)) continue;
+      requireTerm(pass.term);
+      if (decision.kind === 'move') {
+        await store.drainWorker(worker.id);
+        workers.set(worker.id, { ...worker, intent: 'drained' });
+        touched.add(worker.hostId);
+        this.#done(worker, { kind: 'drain-worker', reason: 'failing-host', detail: decision.because });
+      } else {
+        await store.noteStay(worker.id, because);
+        workers.set(worker.id, withStay(worker, because));
+      }
+    }
+  }
+
   #done(
     worker: Worker,
-    { kind, reason }: { readonly kind: EndpointOperation['kind']; readonly reason: string },
+    {
+      detail,
+      kind,
+      reason,
+    }: { readonly detail?: string; readonly kind: EndpointOperation['kind']; readonly reason: string },
   ): Outcome {
     const { endpointId, hostId, id } = worker;
     this.#options.metrics.operations.inc({ kind, reason });
-    this.#options.logger.info(`${kind}: ${reason}`, { endpointId, hostId, workerId: id });
+    this.#options.logger.info(`${kind}: ${reason}`, {
+      endpointId,
+      hostId,
+      workerId: id,
+      ...(detail ? { detail } : {}),
+    });
     return { kind: 'done', hostId };
   }
 }
@@ -171,9 +239,20 @@ const plan = (endpoint: FleetEndpoint, { desired, workers }: PlacementWish, pass
       workersMax: endpoint.spec.workers.max,
       workers,
       observingSinceMs: pass.observingSinceMs,
+      idleTimeoutMs: idleTimeoutMs(endpoint),
     },
     pass.nowMs,
   );
+
+const idleTimeoutMs = ({ spec }: FleetEndpoint): number =>
+  spec.workers.idleTimeoutSeconds === null ? STABLE_WINDOW_DEFAULT_MS : spec.workers.idleTimeoutSeconds * 1000;
+
+const loadsOf = ({ hosts, taken }: PlacementPass): readonly HostLoad[] =>
+  [...hosts.values()].map((host) => ({ host, taken: taken.get(host.id) ?? [] }));
+
+function withStay({ staysBecause: _, ...worker }: Worker, because: string | null): Worker {
+  return because === null ? worker : { ...worker, staysBecause: because };
+}
 
 function known(workers: ReadonlyMap<WorkerId, Worker>, id: WorkerId): Worker {
   const worker = workers.get(id);

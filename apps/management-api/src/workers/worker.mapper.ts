@@ -27,7 +27,7 @@ function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number
   return {
     id,
     status: workerStatus(observed),
-    reason: observed === null ? NOT_REPORTED : observed.reason,
+    reason: reasonOf(worker),
     isStale: isStale(worker, latestRelease),
     version: release,
     ...(image === null ? {} : { image }),
@@ -38,6 +38,12 @@ function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number
     ...(startedAtMs === null ? {} : timesSince(startedAtMs, nowMs)),
   };
 }
+
+/** What its host says, and what the control plane makes of a worker that fails there again and again. */
+const reasonOf = ({ observed, staysBecause }: PlacedWorker): string =>
+  [observed === null ? NOT_REPORTED : observed.reason, ...(staysBecause === undefined ? [] : [staysBecause])].join(
+    '; ',
+  );
 
 const timesSince = (startedAtMs: number, nowMs: number): Required<Pick<WorkerBody, 'startedAt' | 'uptimeSeconds'>> => ({
   startedAt: new Date(startedAtMs).toISOString(),

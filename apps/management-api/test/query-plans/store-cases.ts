@@ -402,7 +402,7 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
   ...casesOf('HostSessionsStore', new HostSessionsStore(database), {
     find: [(sessions) => sessions.find(HOST)],
     removed: [(sessions) => sessions.removed([HOST, 'gone' as HostId])],
-    isTokenGood: [(sessions) => sessions.isTokenGood(HOST, HASH, NOW_MS)],
+    tokenState: [(sessions) => sessions.tokenState(HOST, HASH, NOW_MS)],
     join: [(sessions) => sessions.join(HOST, FIRST_HASH, { secretHash: HASH, inventory: INVENTORY, nowMs: NOW_MS })],
     record: [
       (sessions) =>
@@ -450,6 +450,8 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
         ),
     ],
     drainWorker: [(fleet) => fleet.drainWorker('w1' as WorkerId)],
+    resumeWorker: [(fleet) => fleet.resumeWorker('w1' as WorkerId)],
+    noteStay: [(fleet) => fleet.noteStay('w1' as WorkerId, 'it stays')],
     forgetWorker: [
       (fleet) => fleet.forgetWorker({ id: 'w1' as WorkerId, reason: 'removed', hostLastSeenAtMs: null }),
       (fleet) => fleet.forgetWorker({ id: 'w1' as WorkerId, reason: 'host-lost', hostLastSeenAtMs: NOW_MS }),

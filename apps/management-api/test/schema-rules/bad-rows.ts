@@ -180,6 +180,8 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['resources without memory', { resources: { ...SOUND.workers.resources, memoryBytes: null } }, 'check'],
     ['fewer GPUs than none', { resources: { ...SOUND.workers.resources, gpuCount: -1 } }, 'check'],
     ['fewer restarts than none', { restarts: -1 }, 'check'],
+    ['a leave before its last job', { leaves_after_idle_ms: -1 }, 'check'],
+    ['a stay without a reason', { stays_because: '' }, 'check'],
     ['an observation that is no object', { observed: [] }, 'check'],
     ['the observation of another worker', { observed: { ...SOUND.workers.observed, workerId: 'another' } }, 'check'],
     ['an unknown phase', { observed: { ...SOUND.workers.observed, workerId: 'new', phase: 'gone' } }, 'check'],

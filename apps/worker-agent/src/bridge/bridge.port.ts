@@ -58,6 +58,8 @@ export interface BridgeWorkerState {
   readonly runningJobs: number;
   /** Latest instant at which one of the running jobs must have ended; null without any. A drain waits for it. */
   readonly latestDeadlineAtMs: number | null;
+  /** When the last of its jobs ended since it was registered or restored, however it ended; null: it has had none. */
+  readonly lastJobEndedAtMs: number | null;
   readonly hasPolled: boolean;
   /** True once any call of it has come since it was registered or restored: it can reach the bridge. */
   readonly hasCalled: boolean;

@@ -40,6 +40,7 @@ export class WorkerSession {
   readonly #stops: StopPolls;
   readonly #asking: AskingWatch;
   #hasPolled = false;
+  #lastJobEndedAtMs: number | null = null;
   #hasCalled = false;
   #isDraining = false;
   #wantsRecycle: string | null = null;
@@ -69,6 +70,7 @@ export class WorkerSession {
       phase: this.#phase(),
       runningJobs: this.#jobs.size,
       latestDeadlineAtMs: this.#latestDeadlineAtMs(),
+      lastJobEndedAtMs: this.#lastJobEndedAtMs,
       hasPolled: this.#hasPolled,
       hasCalled: this.#hasCalled,
       notAskingSinceMs: this.#isAsking ? null : this.#toUnixMs(this.#asking.askedAtMs),
@@ -265,6 +267,7 @@ export class WorkerSession {
 
   #emitEnded({ ref }: Attempt, outcome: Outcome): void {
     const { jobId, attempt } = ref;
+    this.#lastJobEndedAtMs = this.#tools.clock.nowMs();
     this.#tools.emit({ kind: 'job-ended', workerId: this.workerId, jobId, attempt, outcome });
   }
 

@@ -25,10 +25,15 @@ const fastClock: Clock = {
 };
 
 /** What the control plane knows, as its admission and its join do it. */
-const known: { token: string | null; secretHash: string | null } = { token: null, secretHash: null };
+const known: { token: string | null; secretHash: string | null; spent: string | null } = {
+  token: null,
+  secretHash: null,
+  spent: null,
+};
 
 function hostOf({ user, password = '' }: AuthRequest): HostId | null {
   if (user === 'join') return password === known.token ? HOST : null;
+  if (user === 'join-refused') return password === known.spent ? HOST : null;
   return user === HOST && hashSecret(password) === known.secretHash ? HOST : null;
 }
 
@@ -42,13 +47,22 @@ beforeAll(async () => {
       const answer =
         hostId === null
           ? refuseAgent(request, 'no', options)
-          : admitAgent(request, { hostId, nowMs: systemClock.nowMs() }, options);
+          : admitAgent(
+              request,
+              { hostId, nowMs: systemClock.nowMs(), isRefused: request.user === 'join-refused' },
+              options,
+            );
       void answer.then((text) => message.respond(text));
     },
   });
   const management = await nats.connectAs('management');
   management.subscribe(hostSubject('*', 'join'), {
     callback: (_, message) => {
+      if (known.spent !== null) {
+        const detail = 'The join token has been used. Make a new one with POST /v2/hosts/join-tokens.';
+        message.respond(JSON.stringify({ v: 1, error: { code: 'join-token-used', detail, isRetriable: false } }));
+        return;
+      }
       known.secretHash = message.json<{ body: JoinRequest }>().body.secretHash;
       known.token = null;
       message.respond(JSON.stringify({ v: 1, result: { hostId: HOST, dataCenterId: 'EU-1' } }));
@@ -86,6 +100,15 @@ describe('a host that joins through the broker’s admission', () => {
     const failure = await join(await newFolder()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartupError);
     expect(String(failure)).toContain('Ask for a new one');
+  });
+
+  test('whose token is used up says that it was used, and how to get a new one', async () => {
+    known.token = null;
+    known.spent = TOKEN;
+    const failure = await join(await newFolder()).catch((error: unknown) => error);
+    known.spent = null;
+    expect(failure).toBeInstanceOf(StartupError);
+    expect(String(failure)).toContain('has been used. Make a new one with POST /v2/hosts/join-tokens');
   });
 
   test('that was killed before it heard the answer joins with the secret that it had written down', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { hostSubject, inboxPrefix, type JoinReply, type JoinRequest } from '@berth/contracts';
+import { hostSubject, inboxPrefix, refusedInboxPrefix, type JoinReply, type JoinRequest } from '@berth/contracts';
 import { PlatformError, type HostId, type Inventory } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import { AgentTransport, isRetriable, type ConnectionEvent, type NatsCredentials } from '@berth/messaging';
@@ -31,6 +31,8 @@ const TOKEN = /^bjt_([A-Za-z0-9-]+)_[A-Za-z0-9]+$/;
 const SECRET_LENGTH = 48;
 /** Name under which an agent connects that has only its token yet. */
 const JOINING_USER = 'join';
+/** Name under which one asks why its token was refused. */
+const REFUSED_USER = 'join-refused';
 const CONNECT_WITHIN_MS = 60_000;
 /** A broker whose admission is still starting refuses everybody for a while. */
 const REFUSED_WITHIN_MS = 10_000;
@@ -90,14 +92,12 @@ interface Joining {
 async function confirm(identity: HostIdentity, token: string, options: JoinOptions): Promise<HostIdentity> {
   const { hostId, secret } = identity;
   const joining: Joining = { options, hostId, wait: new JoinWait(options.clock, options.logger) };
-  const refused = new StartupError(
-    'The join token was refused: it is used, out of date, or its host was removed. Ask for a new one.',
-  );
-  const connection = await connectToJoin(joining, { user: JOINING_USER, pass: token });
+  const prefix = inboxPrefix(hostId);
+  const connection = await connectToJoin(joining, { user: JOINING_USER, pass: token, prefix });
   if (connection === 'refused') {
     // An earlier life may have joined without hearing so: then the secret is good although the token is used up.
-    const own = await connectToJoin(joining, { user: hostId, pass: secret });
-    if (own === 'refused') throw refused;
+    const own = await connectToJoin(joining, { user: hostId, pass: secret, prefix });
+    if (own === 'refused') throw await whyRefused(identity, token, joining);
     await own.close();
     return { ...identity, isJoined: true };
   }
@@ -107,15 +107,47 @@ async function confirm(identity: HostIdentity, token: string, options: JoinOptio
     return { ...identity, isJoined: true, dataCenterId };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    throw new StartupError(`The control plane did not let this host join: ${error.message}`, { cause: error });
+    throw notLetIn(error);
   } finally {
     await connection.close();
   }
 }
 
+const notLetIn = (error: PlatformError): StartupError =>
+  new StartupError(`The control plane did not let this host join: ${error.message}`, { cause: error });
+
+const UNKNOWN_TOKEN =
+  'The join token was refused: there is no such token, or its host was removed. ' +
+  'Ask for a new one with POST /v2/hosts/join-tokens, and set BERTH_JOIN_TOKEN to it.';
+
+/** What has become of a token that was good once, its holder may ask; of any other nothing is said. */
+async function whyRefused({ hostId, secret }: HostIdentity, token: string, joining: Joining): Promise<StartupError> {
+  const asking = { user: REFUSED_USER, pass: token, prefix: refusedInboxPrefix(hostId), isPatient: false };
+  const connection = await connectToJoin(joining, asking);
+  if (connection === 'refused') return new StartupError(UNKNOWN_TOKEN);
+  try {
+    const inventory = await joining.options.inventory();
+    await askToJoin(joining, connection, { token, secretHash: hashSecret(secret), inventory });
+    return new StartupError(UNKNOWN_TOKEN);
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    return notLetIn(error);
+  } finally {
+    await connection.close();
+  }
+}
+
+interface Login {
+  readonly user: string;
+  readonly pass: string;
+  readonly prefix: string;
+  /** False: the first refusal is believed. */
+  readonly isPatient?: boolean;
+}
+
 async function connectToJoin(
-  { options: { connect, clock }, hostId, wait }: Joining,
-  { user, pass }: { readonly user: string; readonly pass: string },
+  { options: { connect, clock }, wait }: Joining,
+  { user, pass, prefix, isPatient = true }: Login,
 ): Promise<NatsConnection | 'refused'> {
   const patience = new AbortController();
   let refusedSinceMs: number | null = null;
@@ -124,12 +156,13 @@ async function connectToJoin(
     wait.note(`no connection to the broker: ${detail}`);
     const isRefused = /authorization/i.test(detail);
     refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.monotonicMs()) : null;
-    if (refusedSinceMs !== null && clock.monotonicMs() - refusedSinceMs >= REFUSED_WITHIN_MS) patience.abort();
+    const patienceMs = isPatient ? REFUSED_WITHIN_MS : 0;
+    if (refusedSinceMs !== null && clock.monotonicMs() - refusedSinceMs >= patienceMs) patience.abort();
   };
   try {
     return await connect({
       credentials: { kind: 'password', user, pass },
-      inboxPrefix: inboxPrefix(hostId),
+      inboxPrefix: prefix,
       connectWithinMs: CONNECT_WITHIN_MS,
       onStatus,
       signal: patience.signal,

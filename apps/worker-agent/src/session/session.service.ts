@@ -81,10 +81,11 @@ export class SessionService {
   }
 
   async #exchange(): Promise<HostReply> {
-    const { secret, instanceId, link, workers } = this.#options;
+    const { clock, secret, instanceId, link, workers } = this.#options;
     const inventory = await this.#options.inventory();
     this.#sequence += 1;
-    return link.report({ secret, instanceId, sequence: this.#sequence, inventory, workers: workers.observed() });
+    const report = { secret, instanceId, sequence: this.#sequence, inventory, workers: workers.observed() };
+    return link.report({ ...report, sentAtMs: clock.nowMs() });
   }
 
   /** Once per interruption: the loop goes on every few seconds, and the log should stay readable. */

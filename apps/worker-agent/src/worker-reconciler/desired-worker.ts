@@ -16,6 +16,7 @@ export const toDesired = (assigned: AssignedWorker): DesiredWorker => ({
   generation: assigned.restarts,
   initTimeoutMs: initTimeoutMs(assigned),
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
+  ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
 });
 
 /** A load-balanced worker never asks for a job, so the bridge cannot tell when it is ready: its health checks do. */

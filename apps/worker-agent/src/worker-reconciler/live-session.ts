@@ -29,12 +29,13 @@ const NO_LIFE: Pick<WorkerSession, 'readyAtMs' | 'releasedAtMs' | 'stoppedAtMs'>
 
 const NO_CALLS: Pick<
   BridgeWorkerState,
-  'hasCalled' | 'notAskingSinceMs' | 'runningJobs' | 'latestDeadlineAtMs' | 'wantsRecycle'
+  'hasCalled' | 'notAskingSinceMs' | 'runningJobs' | 'latestDeadlineAtMs' | 'lastJobEndedAtMs' | 'wantsRecycle'
 > = {
   hasCalled: false,
   notAskingSinceMs: null,
   runningJobs: 0,
   latestDeadlineAtMs: null,
+  lastJobEndedAtMs: null,
   wantsRecycle: null,
 };
 
@@ -45,7 +46,8 @@ export function viewSession(
   bridge: { readonly address: string; readonly state: BridgeWorkerState | null },
 ): WorkerSession {
   const { readyAtMs, releasedAtMs, stoppedAtMs } = life ?? NO_LIFE;
-  const { hasCalled, notAskingSinceMs, runningJobs, latestDeadlineAtMs, wantsRecycle } = bridge.state ?? NO_CALLS;
+  const { hasCalled, notAskingSinceMs, runningJobs, lastJobEndedAtMs, latestDeadlineAtMs, wantsRecycle } =
+    bridge.state ?? NO_CALLS;
   return {
     ...session,
     // One without a record is killed anyway.
@@ -56,6 +58,7 @@ export function viewSession(
     releasedAtMs,
     stoppedAtMs,
     runningJobs,
+    lastJobEndedAtMs,
     latestDeadlineAtMs,
     recycleReason: wantsRecycle,
   };

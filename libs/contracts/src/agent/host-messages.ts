@@ -33,6 +33,8 @@ export interface ReportRequest {
   readonly instanceId: string;
   /** Grows with every report of one instance; an older one is dropped. */
   readonly sequence: number;
+  /** When it was sent, by the host's own clock: what it says of instants is believed as how long ago they were. */
+  readonly sentAtMs?: number;
   readonly inventory: Inventory;
   /** Every worker on this host: the whole truth, not a change. */
   readonly workers: readonly ObservedWorker[];
@@ -63,6 +65,11 @@ export interface DesiredWorker {
   readonly executionTimeoutMs: number;
   /** Grows when an operator asks for a restart. */
   readonly restarts: number;
+  /**
+   * Of a drained worker that is to leave for want of jobs: no sooner than this long after the end of its last one, by the
+   * agent's own clock. Absent: at once.
+   */
+  readonly leavesAfterIdleMs?: number;
 }
 
 /** What of a report could not be read. The rest of it was taken. */

@@ -41,6 +41,7 @@ export {
   hostOfSubject,
   hostSubject,
   inboxPrefix,
+  refusedInboxPrefix,
   jobSubject,
   stopSubject,
   wakeSubject,

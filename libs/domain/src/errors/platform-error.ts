@@ -23,6 +23,8 @@ export type ErrorCode =
   | 'invalid-query'
   | 'job-not-found'
   | 'job-not-retriable'
+  | 'join-token-expired'
+  | 'join-token-used'
   | 'malformed-request'
   | 'method-not-allowed'
   | 'missing-api-key'

@@ -86,12 +86,19 @@ function stageOf({ intent, observed }: Worker): ComingStage | null {
 
 const NOT_REPORTED = 'its host has not reported it yet';
 
-function describeComing({ createdAtMs, id, observed }: Worker, stage: ComingStage, nowMs: number): ComingWorker {
+function describeComing(
+  { createdAtMs, id, observed, staysBecause }: Worker,
+  stage: ComingStage,
+  nowMs: number,
+): ComingWorker {
   return {
     id,
     stage,
     reason: reasonOf(stage, observed),
-    detail: clipText(observed === null ? NOT_REPORTED : observed.reason, OUTLOOK_TEXT_MAX),
+    detail: clipText(
+      [observed === null ? NOT_REPORTED : observed.reason, staysBecause ?? []].flat().join('; '),
+      OUTLOOK_TEXT_MAX,
+    ),
     nextStartAtMs: observed?.nextStartAtMs ?? null,
     sinceMs: observed?.phaseSinceMs ?? createdAtMs,
     toldAtMs: nowMs,

@@ -1,4 +1,5 @@
 import { cleanText } from '../text/index.js';
+import { idleSinceMs } from './idle-time.js';
 import type { WorkerCondition } from './worker-condition.js';
 import type { WorkerView } from './worker-view.js';
 import { nextStartAtMs } from './worker-journal.js';
@@ -29,7 +30,16 @@ export function observeWorker(
     startedAtMs: container.kind === 'running' ? container.startedAtMs : null,
     ...(condition.phase === 'preparing' && view.imagePercent !== undefined ? { imagePercent: view.imagePercent } : {}),
     ...lastFailureOf(view, nowMs),
+    ...lastJobOf(view),
   };
+}
+
+const SECOND_MS = 1_000;
+
+/** By the second, and never earlier than it was: jobs may end by the hundred, and each change is a report. */
+function lastJobOf({ container, session }: WorkerView): Pick<ObservedWorker, 'lastJobEndedAtMs'> {
+  const sinceMs = session === null || container.kind !== 'running' ? null : idleSinceMs(session);
+  return sinceMs === null ? {} : { lastJobEndedAtMs: Math.ceil(sinceMs / SECOND_MS) * SECOND_MS };
 }
 
 function lastFailureOf(

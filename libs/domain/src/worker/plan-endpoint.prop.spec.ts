@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import { goneReason, type HostedWorker } from './hosted-worker.js';
 import { planEndpoint, type EndpointOperation, type EndpointView } from './plan-endpoint.js';
+import type { Worker } from './worker.js';
 import { WORKER_PHASES } from './worker-phase.js';
 
 const NOW = 1_000_000;
+const IDLE_TIMEOUT_MS = 10_000;
 const endpointId = 'e' as EndpointId;
 const resources = { vcpus: 1, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
 
@@ -16,6 +18,8 @@ const hosted: fc.Arbitrary<HostedWorker> = fc
     intent: fc.constantFrom('running' as const, 'running' as const, 'drained' as const),
     createdAtMs: fc.nat(5),
     phase: fc.option(fc.constantFrom(...WORKER_PHASES)),
+    idleForMs: fc.option(fc.nat(20_000)),
+    isConditional: fc.boolean(),
     host: fc.option(
       fc.record({
         intent: fc.constantFrom('ready' as const, 'ready' as const, 'cordoned' as const, 'draining' as const),
@@ -24,13 +28,14 @@ const hosted: fc.Arbitrary<HostedWorker> = fc
       { freq: 9 },
     ),
   })
-  .map(({ phase, host, ...fields }) => ({
+  .map(({ phase, host, idleForMs, isConditional, ...fields }) => ({
     host,
     worker: {
       ...fields,
       endpointId,
       hostId: 'h' as HostId,
       resources,
+      ...(isConditional && fields.intent === 'drained' ? { leavesAfterIdleMs: IDLE_TIMEOUT_MS } : {}),
       observed:
         phase === null
           ? null
@@ -45,6 +50,7 @@ const hosted: fc.Arbitrary<HostedWorker> = fc
               phaseSinceMs: 0,
               startedAtMs: null,
               gpuTypeId: null,
+              ...(idleForMs === null ? {} : { idleSinceMs: NOW - idleForMs }),
             },
     },
   }));
@@ -56,7 +62,15 @@ const view: fc.Arbitrary<EndpointView> = fc.record({
   workersMax: fc.nat(8),
   workers: fc.uniqueArray(hosted, { selector: ({ worker }) => worker.id, maxLength: 10 }),
   observingSinceMs: fc.integer({ min: NOW - 60_000, max: NOW }),
+  idleTimeoutMs: fc.constant(IDLE_TIMEOUT_MS),
 });
+
+function drained(
+  { leavesAfterIdleMs: _, ...worker }: Worker,
+  { leavesAfterIdleMs }: { readonly leavesAfterIdleMs?: number },
+): Worker {
+  return { ...worker, intent: 'drained', ...(leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs }) };
+}
 
 /** The view after every operation has had its effect, with each wanted worker placed on a good host. */
 function applied(before: EndpointView, operations: readonly EndpointOperation[]): EndpointView {
@@ -80,7 +94,12 @@ function applied(before: EndpointView, operations: readonly EndpointOperation[])
         break;
       case 'drain-worker':
         workers = workers.map((each) =>
-          each.worker.id === operation.workerId ? { ...each, worker: { ...each.worker, intent: 'drained' } } : each,
+          each.worker.id === operation.workerId ? { ...each, worker: drained(each.worker, operation) } : each,
+        );
+        break;
+      case 'resume-worker':
+        workers = workers.map((each) =>
+          each.worker.id === operation.workerId ? { ...each, worker: { ...each.worker, intent: 'running' } } : each,
         );
         break;
       case 'forget-worker':
@@ -144,6 +163,23 @@ test('the order in which workers are listed does not matter', () => {
   fc.assert(
     fc.property(shuffled, ([given, workers]) => {
       expect(sorted(planEndpoint({ ...given, workers }, NOW))).toEqual(sorted(planEndpoint(given, NOW)));
+    }),
+  );
+});
+
+test('nobody is drained to save a worker sooner than the idle time after its last job, unless there are too many', () => {
+  fc.assert(
+    fc.property(view, (given) => {
+      const known = new Map(given.workers.map(({ worker }) => [worker.id, worker]));
+      for (const operation of planEndpoint(given, NOW)) {
+        if (operation.kind !== 'drain-worker' || operation.reason !== 'scale-down') continue;
+        if (operation.leavesAfterIdleMs === undefined) {
+          expect(given.workers.length).toBeGreaterThan(given.workersMax);
+          continue;
+        }
+        const idleSinceMs = known.get(operation.workerId)?.observed?.idleSinceMs ?? 0;
+        expect(NOW - idleSinceMs).toBeGreaterThanOrEqual(IDLE_TIMEOUT_MS);
+      }
     }),
   );
 });

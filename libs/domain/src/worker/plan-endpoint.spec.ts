@@ -64,6 +64,8 @@ const lines = (operations: readonly EndpointOperation[]): readonly string[] =>
         return `create ${operation.release}`;
       case 'drain-worker':
         return `drain ${operation.workerId} ${operation.reason}`;
+      case 'resume-worker':
+        return `resume ${operation.workerId}`;
       case 'forget-worker':
         return `forget ${operation.workerId} ${operation.reason}`;
     }

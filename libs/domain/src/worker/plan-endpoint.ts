@@ -1,5 +1,6 @@
 import type { WorkerId } from '../ids.js';
 import { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.js';
+import { isRecentlyUsed } from './idle-time.js';
 import { isStale } from './rollout.js';
 import type { Worker, WorkerPhase } from './worker.js';
 
@@ -8,8 +9,15 @@ export type DrainReason = 'endpoint-deleted' | 'host-draining' | 'stale-release'
 export type EndpointOperation =
   /** Place one worker of this release. One operation per wanted worker. */
   | { readonly kind: 'create-worker'; readonly release: number }
-  /** No new job, then gone. */
-  | { readonly kind: 'drain-worker'; readonly workerId: WorkerId; readonly reason: DrainReason }
+  /** No new job, then gone: at once, or as long after its last job as is named here. */
+  | {
+      readonly kind: 'drain-worker';
+      readonly workerId: WorkerId;
+      readonly reason: DrainReason;
+      readonly leavesAfterIdleMs?: number;
+    }
+  /** Drained for want of jobs, still there, and wanted again. */
+  | { readonly kind: 'resume-worker'; readonly workerId: WorkerId }
   /** Nothing runs there any more, or nobody can tell: delete the assignment. */
   | { readonly kind: 'forget-worker'; readonly workerId: WorkerId; readonly reason: GoneReason };
 
@@ -24,13 +32,16 @@ export interface EndpointView {
   readonly workers: readonly HostedWorker[];
   /** Since when heartbeats have been received without a break. */
   readonly observingSinceMs: number;
+  /** How long a worker stays after its last job. Absent: no longer than the scaling decision says. */
+  readonly idleTimeoutMs?: number;
 }
 
 /**
  * The operations that bring an endpoint's workers to what is wanted: at most one per worker, none when everything is
  * as it should be. `workersMax` holds for all workers that may still run, draining ones included; those of a lost host
- * do not count. Scale-down takes workers without a job only; a job of an old release, a deleted endpoint or a draining
- * host is finished by its worker.
+ * do not count. Scale-down takes workers without a job only, and none whose last one ended within the idle time, unless
+ * there are more than the maximum; a job of an old release, a deleted endpoint or a draining host is finished by its
+ * worker.
  */
 export function planEndpoint(view: EndpointView, nowMs: number): readonly EndpointOperation[] {
   const gone: EndpointOperation[] = [];
@@ -40,15 +51,19 @@ export function planEndpoint(view: EndpointView, nowMs: number): readonly Endpoi
     if (reason === null) present.push(hosted);
     else gone.push({ kind: 'forget-worker', workerId: hosted.worker.id, reason });
   }
-  const running = present.filter(({ worker }) => worker.intent === 'running');
-  const leaving = running.flatMap((hosted) => drainIf(hosted.worker, mustLeaveBecause(hosted, view)));
-  const staying = running.filter((hosted) => mustLeaveBecause(hosted, view) === null).map(({ worker }) => worker);
+  const held = present.filter(({ worker }) => worker.intent === 'running' || isLingering(worker));
+  const leaving = held.flatMap((hosted) => drainIf(hosted.worker, mustLeaveBecause(hosted, view)));
+  const kept = held.filter((hosted) => mustLeaveBecause(hosted, view) === null).map(({ worker }) => worker);
+  const staying = kept.filter(({ intent }) => intent === 'running');
   const wanted = view.isDeleted ? 0 : view.desiredWorkers;
-  const missing = Math.max(0, Math.min(wanted - staying.length, view.workersMax - present.length));
+  const resumed = kept.filter(isResumable).slice(0, Math.max(0, wanted - staying.length));
+  const missing = Math.max(0, Math.min(wanted - staying.length - resumed.length, view.workersMax - present.length));
+  const drained = surplus(staying, { ...view, wanted, nowMs });
   return [
     ...gone,
     ...leaving,
-    ...surplus(staying, wanted).flatMap((worker) => drainIf(worker, 'scale-down')),
+    ...drained,
+    ...resumed.map(({ id }) => ({ kind: 'resume-worker', workerId: id }) as const),
     ...Array.from({ length: missing }, () => ({ kind: 'create-worker', release: view.release }) as const),
   ];
 }
@@ -76,15 +91,52 @@ const LEAVES_AT: Readonly<Record<WorkerPhase, number | null>> = {
 
 const leavesAt = ({ observed }: Worker): number | null => LEAVES_AT[observed?.phase ?? 'preparing'];
 
-function surplus(staying: readonly Worker[], wanted: number): readonly Worker[] {
-  return staying
+interface Surplus extends Pick<EndpointView, 'workersMax' | 'idleTimeoutMs'> {
+  readonly wanted: number;
+  readonly nowMs: number;
+}
+
+/**
+ * Who is too many. Those above the maximum leave at once; the others when they have been idle for long enough, which
+ * their agents know better than anybody here.
+ */
+function surplus(
+  staying: readonly Worker[],
+  { idleTimeoutMs, nowMs, wanted, workersMax }: Surplus,
+): readonly (EndpointOperation & { readonly kind: 'drain-worker' })[] {
+  const isUsed = ({ observed }: Worker): boolean =>
+    idleTimeoutMs !== undefined && isRecentlyUsed(observed, idleTimeoutMs, nowMs);
+  const candidates = staying
     .flatMap((worker) => {
       const rank = leavesAt(worker);
-      return rank === null ? [] : [{ worker, rank }];
+      return rank === null ? [] : [{ worker, rank, isUsed: isUsed(worker) }];
     })
-    .sort((a, b) => a.rank - b.rank || b.worker.createdAtMs - a.worker.createdAtMs || compareIds(a.worker, b.worker))
-    .slice(0, Math.max(0, staying.length - wanted))
-    .map(({ worker }) => worker);
+    .sort(
+      (a, b) =>
+        a.rank - b.rank ||
+        Number(a.isUsed) - Number(b.isUsed) ||
+        b.worker.createdAtMs - a.worker.createdAtMs ||
+        compareIds(a.worker, b.worker),
+    );
+  const aboveMax = Math.max(0, staying.length - workersMax);
+  const idle = candidates.slice(aboveMax).filter((candidate) => !candidate.isUsed);
+  const tooMany = Math.max(0, staying.length - Math.max(wanted, 0) - aboveMax);
+  const conditional = idleTimeoutMs === undefined ? {} : { leavesAfterIdleMs: idleTimeoutMs };
+  const drain = ({ worker: { id: workerId } }: { readonly worker: Worker }) =>
+    ({ kind: 'drain-worker', workerId, reason: 'scale-down' }) as const;
+  return [
+    ...candidates.slice(0, aboveMax).map(drain),
+    ...idle.slice(0, tooMany).map((candidate) => ({ ...drain(candidate), ...conditional })),
+  ];
 }
+
+/** Told to leave for want of jobs, and still there: its last job may have ended after that was decided. */
+const isLingering = ({ intent, leavesAfterIdleMs }: Worker): boolean =>
+  intent === 'drained' && leavesAfterIdleMs !== undefined;
+
+const isResumable = (worker: Worker): boolean => {
+  const phase = worker.observed?.phase;
+  return isLingering(worker) && (phase === 'idle' || phase === 'busy');
+};
 
 const compareIds = (a: Worker, b: Worker): number => (a.id < b.id ? -1 : Number(a.id > b.id));

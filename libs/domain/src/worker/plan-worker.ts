@@ -1,4 +1,5 @@
 import { findCutOff } from './find-cut-off.js';
+import { lingersUntilMs } from './idle-time.js';
 import { INIT_TIMEOUT_REASON, planContainerEnd } from './plan-container-end.js';
 import { planDrain } from './plan-drain.js';
 import { STABLE_AFTER_MS } from './start-backoff.js';
@@ -39,12 +40,13 @@ function nextOperation(view: WorkerView, purpose: WorkerPurpose, nowMs: number):
   return purpose === 'keep' ? planKept(view, session, nowMs) : planDrain(view.desired, session, nowMs);
 }
 
-/** Does not wait beyond the instant from which the worker would count as cut off. */
+/** Does not wait beyond the instant from which the worker would count as cut off, or has been idle for long enough. */
 function planKept(view: WorkerView, session: WorkerSession, nowMs: number): WorkerOperation {
   const operation = planRunning(view, session, nowMs);
-  const cutOff = findCutOff(view);
-  if (operation.kind !== 'wait-until' || cutOff === null) return operation;
-  return waitUntil(Math.min(operation.untilMs ?? cutOff.fromMs, cutOff.fromMs));
+  if (operation.kind !== 'wait-until') return operation;
+  const instants = [operation.untilMs, findCutOff(view)?.fromMs ?? null, lingersUntilMs(view)];
+  const earliestMs = Math.min(...instants.map((instant) => instant ?? Number.POSITIVE_INFINITY));
+  return waitUntil(Number.isFinite(earliestMs) ? earliestMs : null);
 }
 
 /** The journal with since when the worker is unwanted; the same object when it says so already. */

@@ -1,4 +1,5 @@
 import { findCutOff } from './find-cut-off.js';
+import { lingersUntilMs } from './idle-time.js';
 import type { WorkerSession, WorkerView } from './worker-view.js';
 
 /** A container that a complete list of desired workers does not name is left alone for this long, then drained. */
@@ -13,7 +14,9 @@ export type WorkerPurpose = 'keep' | 'leave' | 'replace' | 'hold';
 export function purposeOf(view: WorkerView, nowMs: number): WorkerPurpose {
   const { desired, session, journal } = view;
   if (desired === null) return isReleased(session) || isStray(view, nowMs) ? 'leave' : 'hold';
-  if (desired.intent === 'drained') return 'leave';
+  if (desired.intent === 'drained') {
+    return nowMs < (lingersUntilMs(view) ?? nowMs) && replaceReason(view, nowMs) === null ? 'keep' : 'leave';
+  }
   const isOutdated = journal.generation !== desired.generation;
   return isOutdated || isReleased(session) || replaceReason(view, nowMs) !== null ? 'replace' : 'keep';
 }

@@ -12,6 +12,11 @@ export interface DesiredWorker {
   readonly initTimeoutMs: number;
   /** How long it has after SIGTERM where no running job gives it longer. */
   readonly stopGraceMs: number;
+  /**
+   * Of a worker that is to leave for want of jobs: no sooner than this long after the end of its last one, by its
+   * agent's own clock. Absent: at once.
+   */
+  readonly leavesAfterIdleMs?: number;
 }
 
 /** The container as the runtime shows it. One that was created and never ran is `absent`: starting it is idempotent. */
@@ -52,6 +57,8 @@ export interface WorkerSession {
   /** Delivered and not finished. */
   readonly runningJobs: number;
   readonly finishedJobs: number;
+  /** When its last job ended in this session, however it ended; absent or null: it has had none. */
+  readonly lastJobEndedAtMs?: number | null;
   /** Latest instant at which one of the running jobs must have ended; null without any. */
   readonly latestDeadlineAtMs: number | null;
   /** Why its container must be replaced, such as `stopPod` after a job; else null. */

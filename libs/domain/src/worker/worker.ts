@@ -44,6 +44,13 @@ export interface ObservedWorker {
   readonly failure?: StartFailure;
   /** The instant before which it is not started again; absent while nothing delays it. */
   readonly nextStartAtMs?: number;
+  /**
+   * When its last job ended, on its host's clock and rounded up to a second; absent while it has one, and where it has
+   * had none. It names the end: whose instant it is elsewhere, `idleSinceMs` says.
+   */
+  readonly lastJobEndedAtMs?: number;
+  /** The same end on the control plane's clock, written where the report is taken. */
+  readonly idleSinceMs?: number;
 }
 
 /** A worker as the control plane knows it: its own intent beside the agent's observation. */
@@ -56,6 +63,12 @@ export interface Worker {
   readonly createdAtMs: number;
   readonly resources: WorkerResources;
   readonly observed: ObservedWorker | null;
+  /** Of a drained worker that is to leave for want of jobs: how long after its last one; absent: it leaves at once. */
+  readonly leavesAfterIdleMs?: number;
+  /** Hosts on which workers that it stands for failed so often that they were moved; absent: none. */
+  readonly failedOn?: readonly HostId[];
+  /** Why it stays on a host where it fails again and again: a sentence without its full stop; absent: it does not. */
+  readonly staysBecause?: string;
 }
 
 /** What a worker takes from its host. */

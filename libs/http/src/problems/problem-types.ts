@@ -32,6 +32,8 @@ export const PROBLEMS = {
   'invalid-query': { status: 400, title: 'Query parameters not valid' },
   'job-not-found': { status: 404, title: 'Job not found' },
   'job-not-retriable': { status: 409, title: 'Job cannot be retried' },
+  'join-token-expired': { status: 403, title: 'Join token out of date' },
+  'join-token-used': { status: 403, title: 'Join token used up' },
   'malformed-request': { status: 400, title: 'Not a readable HTTP request' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'missing-api-key': { status: 401, title: 'API key missing' },

@@ -1,4 +1,4 @@
-import { inboxPrefix } from '@berth/contracts';
+import { hostSubject, inboxPrefix, refusedInboxPrefix } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Permissions } from '@nats-io/jwt';
 
@@ -14,6 +14,17 @@ export function agentPermissions(hostId: HostId): Required<Pick<Permissions, 'pu
     pub: { allow: [`agents.${hostId}.up.>`] },
     sub: { allow: [`agents.${hostId}.down.>`, `${inboxPrefix(hostId)}.>`] },
   };
+}
+
+/**
+ * All that somebody may do whose one-time token is good no longer: ask to join, and hear why not. The answers come where
+ * no agent of that host gets its own.
+ *
+ * @throws RangeError when the id could act as more than one subject token
+ */
+export function refusedPermissions(hostId: HostId): Required<Pick<Permissions, 'pub' | 'sub'>> {
+  if (!SUBJECT_TOKEN.test(hostId)) throw new RangeError(`"${hostId}" cannot stand in a subject.`);
+  return { pub: { allow: [hostSubject(hostId, 'join')] }, sub: { allow: [`${refusedInboxPrefix(hostId)}.>`] } };
 }
 
 // Neither a dot nor a wildcard: a host named `*` would otherwise be let in as every host.

@@ -1,7 +1,7 @@
 import type { HostId } from '@berth/domain';
 import { encodeAuthorizationResponse, encodeUser } from '@nats-io/jwt';
 import { fromSeed } from '@nats-io/nkeys';
-import { agentPermissions } from './agent-permissions.js';
+import { agentPermissions, refusedPermissions } from './agent-permissions.js';
 import type { AuthRequest } from './auth-request.js';
 
 export interface AuthAnswerOptions {
@@ -17,19 +17,23 @@ export const AGENT_ADMISSION_MS = 60 * 60 * 1000;
 /** Subscriptions of one agent; it needs three. */
 const SUBSCRIPTIONS_MAX = 32;
 
-/** Text to answer with: let this connection in, as the agent of `hostId`, for an hour. */
+/**
+ * Text to answer with: let this connection in, as the agent of `hostId`, for an hour. `isRefused`: only to hear why its
+ * token is good no longer.
+ */
 export async function admitAgent(
   request: AuthRequest,
-  admission: { readonly hostId: HostId; readonly nowMs: number },
+  admission: { readonly hostId: HostId; readonly nowMs: number; readonly isRefused?: boolean },
   options: AuthAnswerOptions,
 ): Promise<string> {
-  const { hostId, nowMs } = admission;
+  const { hostId, isRefused = false, nowMs } = admission;
+  const permissions = isRefused ? refusedPermissions(hostId) : agentPermissions(hostId);
   const issuer = fromSeed(new TextEncoder().encode(options.issuerSeed));
   const jwt = await encodeUser(
     hostId,
     request.userKey,
     issuer,
-    { ...agentPermissions(hostId), subs: SUBSCRIPTIONS_MAX, allowed_connection_types: ['STANDARD'] },
+    { ...permissions, subs: SUBSCRIPTIONS_MAX, allowed_connection_types: ['STANDARD'] },
     { aud: options.account, exp: Math.floor((nowMs + AGENT_ADMISSION_MS) / 1000) },
   );
   return encodeAuthorizationResponse(request.userKey, request.serverId, issuer, { jwt }, {});

@@ -30,6 +30,16 @@ export class WorkerEntity {
   @Column({ type: 'jsonb', nullable: true })
   observed!: ObservedWorker | null;
 
+  /** Of a drained worker: null where it leaves at once. Written by the control loops only, as what follows. */
+  @Column({ name: 'leaves_after_idle_ms', type: 'integer', nullable: true })
+  leavesAfterIdleMs!: number | null;
+
+  @Column({ name: 'failed_on', type: 'text', array: true })
+  failedOn!: string[];
+
+  @Column({ name: 'stays_because', type: 'text', nullable: true })
+  staysBecause!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 }

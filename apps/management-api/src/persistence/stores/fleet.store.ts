@@ -37,6 +37,7 @@ export interface NewWorker {
   readonly release: number;
   readonly resources: WorkerResources;
   readonly createdAtMs: number;
+  readonly failedOn?: readonly HostId[];
 }
 
 export interface ScalingRecord {
@@ -119,8 +120,8 @@ export class FleetStore {
   async createWorker(worker: NewWorker, { name, number }: LeaderTerm): Promise<boolean> {
     const placed = await this.#database.read((manager) =>
       manager.query<unknown[]>(
-        `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, created_at)
-         SELECT $1, $2, $3, $4, 'running', $5::jsonb, $6::timestamptz
+        `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, created_at, failed_on)
+         SELECT $1, $2, $3, $4, 'running', $5::jsonb, $6::timestamptz, $9::text[]
            FROM leader_leases WHERE name = $7 AND term = $8 FOR SHARE
          RETURNING id`,
         [
@@ -132,15 +133,38 @@ export class FleetStore {
           new Date(worker.createdAtMs),
           name,
           number,
+          worker.failedOn ?? [],
         ],
       ),
     );
     return placed.length > 0;
   }
 
-  /** Drained stays drained; a worker that is gone already is success. */
-  async drainWorker(id: WorkerId): Promise<void> {
-    await this.#database.read((manager) => manager.update(WorkerEntity, { id }, { intent: 'drained' }));
+  /**
+   * A worker that is gone already is success.
+   *
+   * @param leavesAfterIdleMs how long after its last job it shall leave; null: at once
+   */
+  async drainWorker(id: WorkerId, leavesAfterIdleMs: number | null = null): Promise<void> {
+    await this.#database.read((manager) =>
+      manager.update(WorkerEntity, { id }, { intent: 'drained', leavesAfterIdleMs }),
+    );
+  }
+
+  /** Takes a drain for want of jobs back; a worker that is gone already, or leaves for another reason, stays as it is. */
+  async resumeWorker(id: WorkerId): Promise<void> {
+    await this.#database.read((manager) =>
+      manager.query(
+        `UPDATE workers SET intent = 'running', leaves_after_idle_ms = NULL
+          WHERE id = $1 AND intent = 'drained' AND leaves_after_idle_ms IS NOT NULL`,
+        [id],
+      ),
+    );
+  }
+
+  /** @param because null: nothing keeps it on a host where it fails */
+  async noteStay(id: WorkerId, because: string | null): Promise<void> {
+    await this.#database.read((manager) => manager.update(WorkerEntity, { id }, { staysBecause: because }));
   }
 
   /** Deletes the row if it is still gone for the same reason: a report may have come since. Returns whether it was. */

@@ -23,6 +23,8 @@ export interface HostReport {
   readonly inventory: Inventory | null;
   readonly workers: readonly ObservedWorker[];
   readonly receivedAtMs: number;
+  /** By the host's own clock; absent: it does not say. */
+  readonly sentAtMs?: number;
 }
 
 export interface Joining {
@@ -31,6 +33,9 @@ export interface Joining {
   readonly inventory: Inventory;
   readonly nowMs: number;
 }
+
+/** What a one-time token is worth. */
+export type TokenState = 'unknown' | 'used' | 'expired' | 'good';
 
 export interface HostRow {
   readonly secretHash: string | null;
@@ -52,6 +57,7 @@ interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'r
   readonly account_id: string;
   readonly registry_id: string | null;
   readonly sealed_credentials: string | null;
+  readonly leaves_after_idle_ms: number | null;
 }
 
 /** A host that was silent for longer gets no new workers, so its first word after that is news. */
@@ -84,15 +90,16 @@ export class HostSessionsStore {
     return rows.map(({ id }) => id);
   }
 
-  /** True while the token may be used: it is this host's, unused, and in time. */
-  async isTokenGood(hostId: HostId, tokenHash: string, nowMs: number): Promise<boolean> {
-    const rows = await this.#database.read((manager) =>
-      manager.query<unknown[]>(
-        `SELECT 1 FROM join_tokens WHERE host_id = $1 AND hash = $2 AND used_at IS NULL AND expires_at > $3`,
+  /** `good`: it is this host's, unused, and in time. Only who has the whole token hears more than `unknown`. */
+  async tokenState(hostId: HostId, tokenHash: string, nowMs: number): Promise<TokenState> {
+    const [state] = await this.#database.read((manager) =>
+      manager.query<{ state: TokenState }[]>(
+        `SELECT CASE WHEN used_at IS NOT NULL THEN 'used' WHEN expires_at <= $3 THEN 'expired' ELSE 'good' END AS state
+           FROM join_tokens WHERE host_id = $1 AND hash = $2`,
         [hostId, tokenHash, new Date(nowMs)],
       ),
     );
-    return rows.length > 0;
+    return state?.state ?? 'unknown';
   }
 
   /**
@@ -125,10 +132,15 @@ export class HostSessionsStore {
       const isNews = await takeReport(manager, report);
       if (isNews === null) return 'outdated';
       const [, changedWorkers] = await manager.query<[unknown[], number]>(
-        `UPDATE workers w SET observed = o.value
-           FROM jsonb_array_elements($2::jsonb) AS o(value)
-          WHERE w.host_id = $1 AND w.id = o.value->>'workerId' AND w.observed IS DISTINCT FROM o.value`,
-        [report.hostId, JSON.stringify(report.workers)],
+        `UPDATE workers w SET observed = n.value
+           FROM (SELECT known.id, CASE
+                          WHEN known.observed->'lastJobEndedAtMs' = o.value->'lastJobEndedAtMs'
+                          THEN o.value || jsonb_strip_nulls(jsonb_build_object('idleSinceMs', known.observed->'idleSinceMs'))
+                          ELSE o.value END AS value
+                   FROM jsonb_array_elements($2::jsonb) AS o(value)
+                   JOIN workers known ON known.host_id = $1 AND known.id = o.value->>'workerId') n
+          WHERE w.id = n.id AND w.observed IS DISTINCT FROM n.value`,
+        [report.hostId, JSON.stringify(report.workers.map((worker) => onOwnClock(worker, report)))],
       );
       return isNews || changedWorkers > 0 ? 'changed' : 'same';
     });
@@ -138,7 +150,7 @@ export class HostSessionsStore {
   async desired(hostId: HostId): Promise<readonly AssignedWorker[]> {
     const rows = await this.#database.read((manager) =>
       manager.query<DesiredRow[]>(
-        `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts,
+        `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts, w.leaves_after_idle_ms,
                 COALESCE(r.container, e.spec->'container') AS container,
                 e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms,
                 e.account_id, g.id AS registry_id, g.sealed_credentials
@@ -162,9 +174,17 @@ export class HostSessionsStore {
       endpointType: row.type,
       executionTimeoutMs: row.execution_timeout_ms,
       restarts: row.restarts,
+      ...(row.leaves_after_idle_ms === null ? {} : { leavesAfterIdleMs: row.leaves_after_idle_ms }),
       ...sealedRegistryOf(row),
     }));
   }
+}
+
+/** Clocks of hosts differ, so what is believed is how long ago it was; the same end keeps the instant that it was given first. */
+function onOwnClock(worker: ObservedWorker, { receivedAtMs, sentAtMs }: HostReport): ObservedWorker {
+  const { lastJobEndedAtMs } = worker;
+  if (lastJobEndedAtMs === undefined || sentAtMs === undefined) return worker;
+  return { ...worker, idleSinceMs: receivedAtMs - (sentAtMs - lastJobEndedAtMs) };
 }
 
 const sealedRegistryOf = ({
