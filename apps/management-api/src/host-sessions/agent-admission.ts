@@ -59,8 +59,7 @@ export class AgentAdmission {
     try {
       const request = readAuthRequest(message.string());
       const admission = await this.#identify(request);
-      if (admission === null)
-        logger.warn('agent refused', { user: request.user ?? '', address: request.address ?? '' });
+      if (admission === null) this.#logRefusal(request);
       const text =
         admission === null
           ? await refuseAgent(request, 'unknown host, wrong secret, or used token', answer)
@@ -69,6 +68,13 @@ export class AgentAdmission {
     } catch (error) {
       logger.error('agent admission could not be decided', { error });
     }
+  }
+
+  /** Our own processes knock without a name as well, to see that nobody is let in who does. */
+  #logRefusal({ address = '', user }: AuthRequest): void {
+    const { logger } = this.#options;
+    if (user === undefined) logger.info('a connection without a name was refused', { address });
+    else logger.warn('agent refused', { user, address });
   }
 
   async #identify({ password, user }: AuthRequest): Promise<Admission | null> {

@@ -55,8 +55,8 @@ beforeAll(async () => {
       void answer.then((text) => message.respond(text));
     },
   });
-  const management = await nats.connectAs('management');
-  management.subscribe(hostSubject('*', 'join'), {
+  const sessions = await nats.connectAs('sessions');
+  sessions.subscribe(hostSubject('*', 'join'), {
     callback: (_, message) => {
       if (known.spent !== null) {
         const detail = 'The join token has been used. Make a new one with POST /v2/hosts/join-tokens.';
@@ -68,7 +68,7 @@ beforeAll(async () => {
       message.respond(JSON.stringify({ v: 1, result: { hostId: HOST, dataCenterId: 'EU-1' } }));
     },
   });
-  await Promise.all([callout.flush(), management.flush()]);
+  await Promise.all([callout.flush(), sessions.flush()]);
 });
 
 const connect = (as: ConnectAs) =>

@@ -35,8 +35,8 @@ export const inboxPrefix = (hostId: HostId | '*'): string => `${AGENT_INBOX}.${h
 /** Whether it is a subject, or a pattern of subjects, that names the host that asks or tells. */
 export const isAgentSubject = (subject: string): boolean => subject.startsWith('agents.');
 
-/** Apart from the host's own inbox: whoever asks why a token was refused must not hear what its host is told. */
-export const refusedInboxPrefix = (hostId: HostId): string => `_INBOX_refused_${hostId}`;
+/** A part of the host's inbox: whoever asks why a token was refused hears that, and nothing else that its host is told. */
+export const refusedInboxPrefix = (hostId: HostId): string => `${inboxPrefix(hostId)}.refused`;
 
 /** The host that a message's subject names; the broker lets an agent publish under its own id only. */
 export function hostOfSubject(subject: string): HostId {
