@@ -7,3 +7,4 @@ export { systemRandom, type Random } from './random.js';
 export { retry, type RetryOptions } from './retry.js';
 export { systemClock } from './system-clock.js';
 export { TurnBatch } from './turn-batch.js';
+export { TurnPace, type TurnBounds } from './turn-pace.js';
