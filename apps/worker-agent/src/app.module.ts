@@ -205,6 +205,7 @@ async function openBridge(
     listenHost,
     listenPorts,
     advertisedHost,
+    bodies: config.bodies,
     logTail: logTailOf({ runtime, logger }),
   }).catch((error: unknown) => {
     throw listenError(error, { host: listenHost, port, variable: 'BERTH_BRIDGE_PORT' });

@@ -36,6 +36,15 @@ describe('loadAgentConfig', () => {
     expect(config.vcpus).toBe(64);
   });
 
+  test('keeps two of the largest bodies of a worker in memory and a dozen of all, and never less than one', () => {
+    const MIB = 2 ** 20;
+    expect(loadAgentConfig(NATS).bodies).toEqual({ workerBytesMax: 80 * MIB, hostBytesMax: 512 * MIB });
+    const less = String(40 * MIB - 1);
+    for (const name of ['BERTH_BRIDGE_WORKER_BODY_BYTES', 'BERTH_BRIDGE_BODY_BYTES']) {
+      expect(() => loadAgentConfig({ ...NATS, [name]: less })).toThrow(name);
+    }
+  });
+
   test('names every setting that is wrong', () => {
     const wrong = {
       BERTH_RUNTIME: 'podman',

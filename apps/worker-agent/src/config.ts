@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
+import { BODY_MAX_BYTES, type BodyBounds } from './bridge/bridge.port.js';
 import { parseSimulatedGpus, type SimulatedGpus } from './gpus/simulated-gpus.js';
 
 /** Settings of the worker agent. */
@@ -15,6 +16,7 @@ export interface AgentConfig {
   readonly simulatedGpus: SimulatedGpus | null;
   readonly vcpus: number | null;
   readonly bridge: BridgeConfig;
+  readonly bodies: BodyBounds;
   /** True: workers go on when the agent stops, and its next life finds them again. False: they leave with it. */
   readonly keepsWorkers: boolean;
   readonly operationsHost: string;
@@ -43,6 +45,10 @@ interface BridgeConfig {
 }
 
 const PORT_MAX = 65_535;
+/** Two of the largest bodies for each worker, and a dozen for all of them. */
+const WORKER_BODIES_DEFAULT_BYTES = 2 * BODY_MAX_BYTES;
+const HOST_BODIES_DEFAULT_BYTES = 512 * 2 ** 20;
+const BODIES_MAX_BYTES = 2 ** 40;
 const VCPUS_MAX = 65_536;
 const OPERATIONS_PORT_DEFAULT = 9_103;
 const OWN_PREFIX = 'BERTH_';
@@ -61,6 +67,7 @@ export const loadAgentConfig = (environment: Environment = process.env): AgentCo
       simulatedGpus: readSimulatedGpus(read),
       vcpus: readVcpus(read),
       bridge: readBridge(read, runtime),
+      bodies: readBodyBounds(read),
       keepsWorkers: read.oneOf('BERTH_KEEP_WORKERS', ['true', 'false'], 'false') === 'true',
       operationsHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
       operationsPort: read.integer('BERTH_OPERATIONS_PORT', {
@@ -95,6 +102,16 @@ function readBridge(read: ConfigReader, runtime: RuntimeConfig['kind']): BridgeC
     listenHost: read.string('BERTH_BRIDGE_LISTEN', isLocal ? '127.0.0.1' : '0.0.0.0'),
     port: read.integer('BERTH_BRIDGE_PORT', { min: 0, max: PORT_MAX, fallback: 0 }),
     advertisedHost: read.string('BERTH_BRIDGE_HOST', isLocal ? '127.0.0.1' : 'berth-host'),
+  };
+}
+
+/** Both let the largest body in, or it would wait for ever. */
+function readBodyBounds(read: ConfigReader): BodyBounds {
+  const bytes = (name: string, fallback: number): number =>
+    read.integer(name, { min: BODY_MAX_BYTES, max: BODIES_MAX_BYTES, fallback });
+  return {
+    workerBytesMax: bytes('BERTH_BRIDGE_WORKER_BODY_BYTES', WORKER_BODIES_DEFAULT_BYTES),
+    hostBytesMax: bytes('BERTH_BRIDGE_BODY_BYTES', HOST_BODIES_DEFAULT_BYTES),
   };
 }
 

@@ -1,5 +1,15 @@
 import type { EndpointId, EndpointType, JobId, WorkerId } from '@berth/domain';
 
+/** The largest body that the bridge keeps. */
+export const BODY_MAX_BYTES = 40 * 2 ** 20;
+
+/** Bounds of the memory for bodies above 64 KiB, from their first byte until they are on the disk. */
+export interface BodyBounds {
+  /** At least `BODY_MAX_BYTES` each. */
+  readonly workerBytesMax: number;
+  readonly hostBytesMax: number;
+}
+
 /** What the bridge must know of a worker to serve its calls; all that may rest on the disk. */
 export interface WorkerAdmission {
   readonly workerId: WorkerId;

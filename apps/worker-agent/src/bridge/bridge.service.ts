@@ -2,9 +2,10 @@ import type { WorkerId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Attempt, JobClientService, StopReason } from '../job-client/job-client.service.js';
-import { JournalFullError } from '../journal/journal.service.js';
 import { BadCallers } from './bad-callers.js';
+import { BodyBudget } from './body-budget.js';
 import type {
+  BodyBounds,
   Bridge,
   BridgeEvent,
   BridgeWorkerState,
@@ -15,9 +16,9 @@ import type {
 } from './bridge.port.js';
 import { DepartedWorkers } from './departed-workers.js';
 import { HttpListener, type Exchange } from './http-listener.js';
+import { BODY_THREAD, LargeBodies, type BodyThread } from './large-bodies.js';
 import { bridgeGauges, bridgeMetrics, type BridgeMetrics } from './metrics.js';
-import { readOversized, readPostedResult } from './posted-result.js';
-import { splitChunk } from './split-chunk.js';
+import { PostedBodies } from './posted-bodies.js';
 import { TokenRegister } from './token-register.js';
 import { parseCall, workerOf, type WorkerCall } from './worker-call.js';
 import { workerEnvironment } from './worker-environment.js';
@@ -34,10 +35,11 @@ export interface BridgeOptions {
   readonly listenPorts: readonly number[];
   /** Name under which workers reach this host. */
   readonly advertisedHost: string;
+  readonly bodies: BodyBounds;
+  /** Another program for the thread that reads large bodies, for tests. */
+  readonly bodyThread?: BodyThread;
   readonly logTail: LogTail;
 }
-
-type PostCall = WorkerCall & { readonly kind: 'done' | 'stream' };
 
 const WATCH_MS = 500;
 /** A call that comes before the agent knows its workers waits this long at most. */
@@ -54,6 +56,9 @@ export class BridgeService implements Bridge {
   readonly #tokens = new TokenRegister<WorkerSession>();
   readonly #departed: DepartedWorkers;
   readonly #badCallers: BadCallers;
+  readonly #bodyBudget: BodyBudget;
+  readonly #largeBodies: LargeBodies;
+  readonly #postedBodies: PostedBodies;
   readonly #subscribers = new Set<(event: BridgeEvent) => void>();
   readonly #restored = new AbortController();
   readonly #endings: (() => void)[] = [];
@@ -63,7 +68,18 @@ export class BridgeService implements Bridge {
   private constructor(options: BridgeOptions) {
     this.#options = options;
     this.#metrics = bridgeMetrics(options.metrics);
-    bridgeGauges(options.metrics, { workers: () => this.#sessions.size });
+    this.#bodyBudget = new BodyBudget(options.bodies, options.clock);
+    this.#largeBodies = new LargeBodies(options.bodyThread ?? BODY_THREAD, options);
+    this.#postedBodies = new PostedBodies({
+      budget: this.#bodyBudget,
+      large: this.#largeBodies,
+      metrics: this.#metrics,
+      log: options.log,
+    });
+    bridgeGauges(options.metrics, {
+      workers: () => this.#sessions.size,
+      bodyBytes: () => this.#bodyBudget.heldBytes,
+    });
     this.#departed = new DepartedWorkers(options.clock);
     this.#badCallers = new BadCallers(options.clock, this.#metrics);
     this.#listener = new HttpListener((exchange) => this.#serve(exchange), options.log);
@@ -130,6 +146,7 @@ export class BridgeService implements Bridge {
   async close(): Promise<void> {
     for (const end of this.#endings) end();
     await this.#listener.close();
+    await this.#largeBodies.close();
   }
 
   #admit(admission: WorkerAdmission): void {
@@ -154,6 +171,7 @@ export class BridgeService implements Bridge {
 
   #watch(): void {
     for (const session of this.#sessions.values()) session.watch();
+    this.#bodyBudget.watch();
   }
 
   #emit(event: BridgeEvent): void {
@@ -168,7 +186,7 @@ export class BridgeService implements Bridge {
     if (session === null && this.#departed.has(exchange.authorization)) await this.#serveDeparted(exchange);
     else if (session === null) await this.#refuseToken(exchange);
     else if (call === null) await this.#badCallers.refuse(exchange.reply, 404);
-    else await this.#serveCall(session, call, exchange);
+    else await this.#serveBounded(session, call, exchange);
   }
 
   /** After a restart nobody is known yet, and a refusal would cost a worker its result. */
@@ -198,6 +216,15 @@ export class BridgeService implements Bridge {
     await reply.send(method === 'POST' ? 200 : 204, method === 'POST' ? '{}' : undefined);
   }
 
+  /** A worker that asks for far too much is told to slow down; what it posts, to send it again. */
+  async #serveBounded(session: WorkerSession, call: WorkerCall, exchange: Exchange): Promise<void> {
+    const isServed =
+      exchange.claim(session.workerId) && (await session.whileServing(() => this.#serveCall(session, call, exchange)));
+    if (isServed) return;
+    this.#metrics.refused.inc({ reason: 'calls' });
+    await exchange.reply.hangUpWith(exchange.method === 'POST' ? 503 : 429);
+  }
+
   async #serveCall(session: WorkerSession, call: WorkerCall, exchange: Exchange): Promise<void> {
     const { reply } = exchange;
     session.noteCall();
@@ -216,41 +243,9 @@ export class BridgeService implements Bridge {
         return;
       case 'done':
       case 'stream':
-        return this.#servePost(session, call, exchange);
+        return this.#postedBodies.serve(session, call, exchange);
       default:
         call satisfies never;
     }
-  }
-
-  /** 200 whatever was posted, once it is on the disk: after any 4xx the worker forgets its result. */
-  async #servePost(session: WorkerSession, call: PostCall, exchange: Exchange): Promise<void> {
-    const { reply } = exchange;
-    try {
-      const wantsRecycle = await session.bodies.run(() => this.#accept(session, call, exchange));
-      await reply.send(200, '{}');
-      if (wantsRecycle) session.wantRecycle('the worker asked to be replaced');
-    } catch (error) {
-      if (!(error instanceof JournalFullError)) throw error;
-      this.#options.log.error('A result could not be kept; its worker will send it again.', { ...call, error });
-      await reply.send(503);
-    }
-  }
-
-  /** Whether the worker wants to be replaced. @throws JournalFullError */
-  async #accept(session: WorkerSession, { kind, jobId }: PostCall, exchange: Exchange): Promise<boolean> {
-    const body = await exchange.readBody();
-    if (body.kind === 'cut') return false;
-    // What nobody waits for need not be read.
-    if (!session.holds(jobId)) {
-      this.#metrics.droppedResults.inc({ reason: 'not-held' });
-      return false;
-    }
-    if (kind === 'stream' && body.kind === 'whole') {
-      await session.serveChunks(jobId, splitChunk(body.text));
-      return false;
-    }
-    const posted = body.kind === 'oversized' ? readOversized(body.bytes) : readPostedResult(body.text);
-    await session.serveResult(jobId, posted);
-    return posted.kind === 'result' && posted.wantsRecycle;
   }
 }

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from '@berth/telemetry';
-import { readBody, type RequestBody } from './request-body.js';
+import { readBody, type BodyReading, type RequestBody } from './request-body.js';
+import { SocketPool } from './socket-pool.js';
 import { WorkerReply } from './worker-reply.js';
 
 export interface Exchange {
@@ -10,7 +11,9 @@ export interface Exchange {
   readonly target: string;
   readonly authorization: string | undefined;
   readonly reply: WorkerReply;
-  readBody(): Promise<RequestBody>;
+  readBody(reading: BodyReading): Promise<RequestBody>;
+  /** The call has shown the token of that worker. False: it has too many connections, and this one must end. */
+  claim(workerId: string): boolean;
 }
 
 /**
@@ -18,6 +21,11 @@ export interface Exchange {
  * with it, because a worker does not send again after a reset.
  */
 const KEEP_ALIVE_MS = 120_000;
+/** From the connection, or the first byte of a further request, to its whole head. */
+const HEADERS_MAX_MS = 10_000;
+const HEADERS_LOOK_MS = 2_000;
+/** Of all workers and strangers together. */
+const SOCKETS_MAX = 16_384;
 /** A result of many megabytes over a slow link. */
 const REQUEST_MAX_MS = 600_000;
 
@@ -26,13 +34,18 @@ export class HttpListener {
   readonly #server: Server;
   readonly #serve: (exchange: Exchange) => Promise<void>;
   readonly #log: Logger;
+  readonly #sockets = new SocketPool();
 
   constructor(serve: (exchange: Exchange) => Promise<void>, log: Logger) {
     this.#serve = serve;
     this.#log = log;
-    this.#server = createServer((request, response) => this.#accept(request, response));
+    this.#server = createServer({ connectionsCheckingInterval: HEADERS_LOOK_MS }, (request, response) =>
+      this.#accept(request, response),
+    );
+    this.#server.on('connection', (socket: Socket) => this.#sockets.add(socket));
+    this.#server.maxConnections = SOCKETS_MAX;
     this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
-    this.#server.headersTimeout = KEEP_ALIVE_MS + 5_000;
+    this.#server.headersTimeout = HEADERS_MAX_MS;
     this.#server.requestTimeout = REQUEST_MAX_MS;
   }
 
@@ -75,7 +88,8 @@ export class HttpListener {
       target: request.url ?? '',
       authorization: request.headers.authorization,
       reply,
-      readBody: () => readBody(request),
+      readBody: (reading) => readBody(request, reading),
+      claim: (workerId) => this.#sockets.claim(request.socket, workerId),
     };
     this.#serve(exchange).catch((error: unknown) => {
       this.#log.error('A call of a worker failed.', { method: exchange.method, target: exchange.target, error });

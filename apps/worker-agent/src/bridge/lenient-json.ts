@@ -1,52 +1,87 @@
-import type { RawJson } from '@berth/domain';
-
-/** Python's encoder writes these, JSON does not know them. */
-const NOT_JSON = /-?\bInfinity\b|\bNaN\b/;
-const EVERY_NOT_JSON = new RegExp(NOT_JSON, 'g');
-const STRING_END = /["\\]/g;
+import { isUtf8 } from 'node:buffer';
+import { scanJson, type Scan } from './scan-json.js';
 
 export interface LenientJson {
-  readonly text: RawJson;
-  readonly value: unknown;
+  /** Its text in UTF-8. */
+  readonly utf8: Uint8Array;
+  /** The wanted members of an object, each as its own text; null when it is no object. */
+  readonly members: ReadonlyMap<string, Uint8Array> | null;
 }
+
+export type LenientReading =
+  { readonly kind: 'json'; readonly json: LenientJson } | { readonly kind: 'too-deep' | 'not-json' };
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const UPPER_I = 0x49;
+const UPPER_N = 0x4e;
+const NAN_BYTES = 3;
+const INFINITY_BYTES = 8;
+const NULL = Buffer.from('null');
 
 /**
- * A worker's JSON text with its value. `NaN` and infinities, which no JSON reader would take, become `null`; all other
- * text stays as it came. Null when it is not JSON even so.
+ * Finds the wanted members in a worker's JSON text, of which nothing else is made. `NaN` and infinities, which no JSON
+ * reader would take, become `null`; all other text stays as it came. Bytes that are no UTF-8 become U+FFFD.
  */
-export function parseLenient(text: string): LenientJson | null {
-  const strict = parse(text);
-  if (strict !== null || !NOT_JSON.test(text)) return strict;
-  return parse(withoutNumbersThatAreNone(text));
+export function readLenient(body: Uint8Array, wanted: ReadonlySet<string>): LenientReading {
+  const came = isUtf8(body) ? body : Buffer.from(textOf(body), 'utf8');
+  const scan = scanJson(came, wanted);
+  if (!isJson(scan)) return scan;
+  if (scan.nonNumbers === 0) return readingOf(came, scan);
+  const utf8 = withNulls(came, scan.nonNumbers);
+  const strict = scanJson(utf8, wanted);
+  return isJson(strict) ? readingOf(utf8, strict) : strict;
 }
 
-function parse(text: string): LenientJson | null {
-  try {
-    return { text: text as RawJson, value: JSON.parse(text) as unknown };
-  } catch {
-    return null;
-  }
+/** UTF-8 as text. */
+export const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+
+type JsonScan = Scan & { readonly kind: 'object' | 'other' };
+
+const isJson = (scan: Scan): scan is JsonScan => scan.kind === 'object' || scan.kind === 'other';
+
+function readingOf(utf8: Uint8Array, { kind, members }: JsonScan): LenientReading {
+  if (kind === 'other') return { kind: 'json', json: { utf8, members: null } };
+  const slices = [...members].map(([name, { start, end }]) => [name, utf8.subarray(start, end)] as const);
+  return { kind: 'json', json: { utf8, members: new Map(slices) } };
 }
 
-/** Replaces outside of strings only. */
-function withoutNumbersThatAreNone(text: string): string {
-  const pieces: string[] = [];
-  for (let at = 0; at < text.length;) {
-    const quote = text.indexOf('"', at);
-    const plainEnd = quote < 0 ? text.length : quote;
-    pieces.push(text.slice(at, plainEnd).replace(EVERY_NOT_JSON, 'null'));
-    const stringEnd = quote < 0 ? text.length : endOfString(text, quote);
-    pieces.push(text.slice(plainEnd, stringEnd));
-    at = stringEnd;
+/** @param bytes what the scan has accepted: outside of strings an N or I begins one of the words to replace */
+function withNulls(bytes: Uint8Array, count: number): Uint8Array {
+  const written = new Uint8Array(bytes.length + count * (NULL.length - NAN_BYTES));
+  let length = 0;
+  for (let at = 0; at < bytes.length;) {
+    const end = endOfPlain(bytes, at);
+    written.set(bytes.subarray(at, end), length);
+    length += end - at;
+    if (end === bytes.length) break;
+    written.set(NULL, length);
+    length += NULL.length;
+    at = endOfNonNumber(bytes, end);
   }
-  return pieces.join('');
+  return written.subarray(0, length);
 }
 
-function endOfString(text: string, quote: number): number {
-  STRING_END.lastIndex = quote + 1;
-  for (let hit = STRING_END.exec(text); hit !== null; hit = STRING_END.exec(text)) {
-    if (hit[0] === '"') return hit.index + 1;
-    STRING_END.lastIndex = hit.index + 2;
+/** Where the next `NaN` or infinity begins, outside of strings; the end of the text when there is none. */
+function endOfPlain(bytes: Uint8Array, start: number): number {
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = closingQuote(bytes, at);
+    else if (byte === UPPER_N || byte === UPPER_I) return at;
+    else if (byte === MINUS && bytes[at + 1] === UPPER_I) return at;
   }
-  return text.length;
+  return bytes.length;
+}
+
+function closingQuote(bytes: Uint8Array, quote: number): number {
+  let at = quote + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function endOfNonNumber(bytes: Uint8Array, start: number): number {
+  if (bytes[start] === UPPER_N) return start + NAN_BYTES;
+  return start + INFINITY_BYTES + (bytes[start] === MINUS ? 1 : 0);
 }

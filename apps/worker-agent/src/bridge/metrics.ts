@@ -24,6 +24,11 @@ export const bridgeMetrics = (metrics: MetricRegistry) => ({
     help: 'Results answered with 200 and dropped, by reason.',
     labels: ['reason'],
   }),
+  unreadableBodies: metrics.counter({
+    name: 'agent_bodies_unreadable_total',
+    help: 'Large bodies that the thread which reads them could not read, by how that was noticed.',
+    labels: ['sign'],
+  }),
   lostByWorker: metrics.counter({
     name: 'agent_jobs_lost_by_worker_total',
     help: 'Jobs that a worker held and no longer knows, or took with it, by how that was noticed.',
@@ -37,7 +42,14 @@ export const bridgeMetrics = (metrics: MetricRegistry) => ({
 
 export type BridgeMetrics = ReturnType<typeof bridgeMetrics>;
 
-/** Parked takes and registered workers, asked for when the metrics are read. */
-export const bridgeGauges = (metrics: MetricRegistry, read: { readonly workers: () => number }): void => {
+/** Asked for when the metrics are read. */
+export const bridgeGauges = (
+  metrics: MetricRegistry,
+  read: { readonly workers: () => number; readonly bodyBytes: () => number },
+): void => {
   metrics.gaugeOf({ name: 'agent_bridge_workers', help: 'Workers that the bridge serves.' }, read.workers);
+  metrics.gaugeOf(
+    { name: 'agent_bridge_body_bytes', help: 'Memory that is set aside for large bodies, in bytes.' },
+    read.bodyBytes,
+  );
 };

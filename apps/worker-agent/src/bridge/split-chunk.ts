@@ -1,5 +1,5 @@
-import { CHUNK_MAX_BYTES, encodeJson, sliceMembers, type RawJson } from '@berth/domain';
-import { parseLenient } from './lenient-json.js';
+import { CHUNK_MAX_BYTES, encodeJson, type RawJson } from '@berth/domain';
+import { readLenient, textOf } from './lenient-json.js';
 
 /** `metrics` is repeated in every piece, so a larger one would eat the room for the output. */
 const METRICS_MAX_BYTES = 64 * 1024;
@@ -8,22 +8,33 @@ const FRAME_BYTES = 200;
 /** A piece grows when it is written as a JSON string; its first guess leaves room for some escapes. */
 const FIRST_GUESS = 0.9;
 
+const MEMBERS = new Set(['output', 'metrics']);
+const NO_METRICS = '{}' as RawJson;
+
 /**
  * The chunks that one body posted to `job-stream` becomes. Up to the limit it stays as it came; above it a string is
  * split into strings, and any other value into pieces of its JSON text that name their place (decisions, "Large
  * chunks").
  */
-export function splitChunk(text: string, maxBytes: number = CHUNK_MAX_BYTES): readonly RawJson[] {
-  const json = parseLenient(text);
-  if (json === null) return splitOutput(encodeJson(text), '{}' as RawJson, maxBytes);
-  const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value);
-  if (!isObject) return splitOutput(json.text, '{}' as RawJson, maxBytes);
-  if (Buffer.byteLength(json.text, 'utf8') <= maxBytes) return [json.text];
-  const members = sliceMembers(json.text);
+export const splitChunk = (text: string, maxBytes: number = CHUNK_MAX_BYTES): readonly RawJson[] =>
+  splitChunkBytes(Buffer.from(text, 'utf8'), maxBytes);
+
+/** The same of bytes as they came. */
+export function splitChunkBytes(body: Uint8Array, maxBytes: number = CHUNK_MAX_BYTES): readonly RawJson[] {
+  const reading = readLenient(body, MEMBERS);
+  // What no reader of JSON would take is kept as a string.
+  if (reading.kind !== 'json') return splitOutput(encodeJson(textOf(body)), NO_METRICS, maxBytes);
+  const { utf8, members } = reading.json;
+  if (members === null) return splitOutput(rawJson(utf8), NO_METRICS, maxBytes);
+  if (utf8.byteLength <= maxBytes) return [rawJson(utf8)];
+  const output = members.get('output');
   const metrics = members.get('metrics');
-  const isKept = metrics !== undefined && Buffer.byteLength(metrics, 'utf8') <= METRICS_MAX_BYTES;
-  return splitOutput(members.get('output') ?? ('null' as RawJson), isKept ? metrics : ('{}' as RawJson), maxBytes);
+  const isKept = metrics !== undefined && metrics.byteLength <= METRICS_MAX_BYTES;
+  const outputText = output === undefined ? ('null' as RawJson) : rawJson(output);
+  return splitOutput(outputText, isKept ? rawJson(metrics) : NO_METRICS, maxBytes);
 }
+
+const rawJson = (utf8: Uint8Array): RawJson => textOf(utf8) as RawJson;
 
 function splitOutput(output: RawJson, metrics: RawJson, maxBytes: number): readonly RawJson[] {
   const whole = `{"output":${output},"metrics":${metrics}}` as RawJson;

@@ -1,10 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { encodeJson } from '@berth/domain';
 import fc from 'fast-check';
-import { parseLenient } from './lenient-json.js';
+import { readLenient, textOf } from './lenient-json.js';
 import { splitChunk } from './split-chunk.js';
 
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+/** The text that is kept, and its value; null when it is not JSON. */
+function parseLenient(text: string): { readonly text: string; readonly value: unknown } | null {
+  const reading = readLenient(Buffer.from(text), new Set());
+  if (reading.kind !== 'json') return null;
+  const kept = textOf(reading.json.utf8);
+  return { text: kept, value: JSON.parse(kept) };
+}
 
 describe('JSON of a worker', () => {
   test('passes untouched when it is JSON', () => {

@@ -22,6 +22,12 @@ export class WorkerReply {
     return this.#isSent;
   }
 
+  /** Answers, and ends the connection: what the caller still has to say is not read. */
+  hangUpWith(status: number): Promise<boolean> {
+    if (!this.#response.headersSent) this.#response.setHeader('connection', 'close');
+    return this.send(status);
+  }
+
   /**
    * Resolves with true once the whole answer was handed to the operating system, with false when the connection closed
    * before. Only the first counts as delivered.

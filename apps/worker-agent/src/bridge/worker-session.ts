@@ -1,7 +1,14 @@
-import type { RawJson, WorkerId } from '@berth/domain';
+import type { WorkerId } from '@berth/domain';
 import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { Attempt, Ending, JobClientService, StopReason } from '../job-client/job-client.service.js';
+import type {
+  Attempt,
+  ChunkText,
+  Ending,
+  JobClientService,
+  JsonOutput,
+  StopReason,
+} from '../job-client/job-client.service.js';
 import { AskingWatch } from './asking-watch.js';
 import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from './bridge.port.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
@@ -27,6 +34,8 @@ type Outcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
 
 const KILL_REPEAT_MS = 5_000;
 const BODIES_AT_ONCE = 4;
+/** Above what a worker with hundreds of jobs at a time may have under way. */
+const CALLS_MAX = 512;
 
 /** One start of one worker: what it holds, what it asks, and what is known of its health. */
 export class WorkerSession {
@@ -35,6 +44,7 @@ export class WorkerSession {
   /** Bodies are kept in memory until they are on the disk, so few are read at a time. */
   readonly bodies = new Permits(BODIES_AT_ONCE);
   readonly #tools: SessionTools;
+  #calls = 0;
   readonly #jobs = new HeldJobs();
   readonly #takes: TakePolls;
   readonly #stops: StopPolls;
@@ -98,6 +108,18 @@ export class WorkerSession {
     this.#seenAtMs = this.#tools.clock.monotonicMs();
   }
 
+  /** Runs one call, unless far too many of this worker are under way: then it does nothing, and returns false. */
+  async whileServing(serve: () => Promise<void>): Promise<boolean> {
+    if (this.#calls >= CALLS_MAX) return false;
+    this.#calls += 1;
+    try {
+      await serve();
+      return true;
+    } finally {
+      this.#calls -= 1;
+    }
+  }
+
   async serveTake(call: WorkerCall & { readonly kind: 'take' }, reply: WorkerReply): Promise<void> {
     const nowMs = this.#tools.clock.monotonicMs();
     this.#jobs.noteLoop(nowMs);
@@ -132,7 +154,7 @@ export class WorkerSession {
   }
 
   /** @throws JournalFullError: the worker must be told to try again */
-  async serveChunks(jobId: string, bodies: readonly RawJson[]): Promise<void> {
+  async serveChunks(jobId: string, bodies: readonly ChunkText[]): Promise<void> {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
     job.wasPosted = true;
@@ -141,12 +163,15 @@ export class WorkerSession {
   }
 
   /** @throws JournalFullError: the worker must be told to try again */
-  async serveResult(jobId: string, posted: PostedResult): Promise<void> {
+  async serveResult(jobId: string, posted: PostedResult<JsonOutput>): Promise<void> {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
     job.wasPosted = true;
     if (posted.kind === 'result') await this.#end(job, posted.ending);
-    else if (job.stop === null) this.#tools.client.showProgress(job.attempt, posted.output);
+    else if (job.stop === null && typeof posted.output === 'string') {
+      // What is larger than a report may be is never shown.
+      this.#tools.client.showProgress(job.attempt, posted.output);
+    }
   }
 
   /** Resolves when the process may get SIGTERM. */

@@ -3,7 +3,7 @@ import type { AttemptRef } from '@berth/contracts';
 import { INLINE_OUTPUT_MAX_BYTES, type RawJson, type WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { JournalEntry, JournalService } from '../journal/journal.service.js';
-import { HeldAttempt, type Ending, type Loss, type StopReason } from './attempt.js';
+import { HeldAttempt, type ChunkText, type Ending, type JsonOutput, type Loss, type StopReason } from './attempt.js';
 
 /** An attempt in the journal. Unix ms: the monotonic clock starts anew with the machine. */
 interface AttemptRow {
@@ -80,7 +80,7 @@ export class AttemptRecords {
   }
 
   /** @throws JournalFullError */
-  putChunks(attempt: HeldAttempt, bodies: readonly RawJson[]): Promise<void> {
+  putChunks(attempt: HeldAttempt, bodies: readonly ChunkText[]): Promise<void> {
     const entries = bodies.map((body, order): JournalEntry => {
       return { key: chunkKey(attempt.id, attempt.chunks + order), value: null, body };
     });
@@ -184,13 +184,15 @@ function indexesOf(chunkKeys: readonly string[], id: string): readonly number[] 
   return chunkKeys.filter((key) => key.startsWith(prefix)).map((key) => Number(key.slice(prefix.length)));
 }
 
-function toEndingRow(ending: Ending): { row: EndingRow; body: string | null } {
+function toEndingRow(ending: Ending): { row: EndingRow; body: string | Uint8Array | null } {
   if (ending.kind === 'timed-out' || ending.kind === 'lost') return { row: ending, body: null };
-  const body = ending.output;
-  return { row: { ...ending, output: body === null ? null : factsOf(body) }, body };
+  const { output } = ending;
+  if (output === null) return { row: { ...ending, output }, body: null };
+  return { row: { ...ending, output: factsOf(output) }, body: typeof output === 'string' ? output : output.utf8 };
 }
 
-function factsOf(output: string): OutputFacts {
+function factsOf(output: JsonOutput): OutputFacts {
+  if (typeof output !== 'string') return { sizeBytes: output.utf8.byteLength, sha256: output.sha256 };
   const bytes = Buffer.from(output, 'utf8');
   const isInline = bytes.byteLength <= INLINE_OUTPUT_MAX_BYTES;
   return { sizeBytes: bytes.byteLength, sha256: isInline ? null : createHash('sha256').update(bytes).digest('hex') };

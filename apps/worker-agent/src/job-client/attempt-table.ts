@@ -1,6 +1,6 @@
 import type { RawJson } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
-import type { Attempt, Ending, HeldAttempt, Loss, StopReason } from './attempt.js';
+import type { Attempt, ChunkText, Ending, HeldAttempt, Loss, StopReason } from './attempt.js';
 import type { AttemptRecords, EndingRow, StoredAttempt } from './attempt-records.js';
 import type { JobClientMetrics } from './metrics.js';
 import type { ReportTools } from './repeat-report.js';
@@ -88,7 +88,7 @@ export class AttemptTable {
   }
 
   /** Stream chunks in the order of the calls. @throws JournalFullError */
-  addChunks(id: string, bodies: readonly RawJson[]): Promise<Intake> {
+  addChunks(id: string, bodies: readonly ChunkText[]): Promise<Intake> {
     return this.#whileOpen(id, async ({ attempt, lane }) => {
       await this.#tools.records.putChunks(attempt, bodies);
       const indexes = bodies.map((_, order) => attempt.chunks + order);

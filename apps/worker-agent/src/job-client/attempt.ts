@@ -15,10 +15,21 @@ export type StopReason =
   | 'superseded' // a renewal found the lease gone
   | 'untrusted'; // not renewed in time: another host may get the job
 
+/** JSON text in UTF-8 with its hash in lower-case hex: so large that nobody should have to go over it again. */
+export interface LargeJson {
+  readonly utf8: Uint8Array<ArrayBuffer>;
+  readonly sha256: string;
+}
+
+export type JsonOutput = RawJson | LargeJson;
+
+/** The JSON text of a stream chunk; bytes are UTF-8. */
+export type ChunkText = RawJson | Uint8Array;
+
 /** How an attempt ends, in the words of this host. */
 export type Ending =
-  | { readonly kind: 'completed'; readonly output: RawJson | null }
-  | { readonly kind: 'failed'; readonly error: string; readonly output: RawJson | null }
+  | { readonly kind: 'completed'; readonly output: JsonOutput | null }
+  | { readonly kind: 'failed'; readonly error: string; readonly output: JsonOutput | null }
   | { readonly kind: 'timed-out' }
   | Loss;
 

@@ -4,7 +4,15 @@ import { LEASE_TRUST_MS } from '@berth/jobs';
 import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { JournalService } from '../journal/journal.service.js';
-import { attemptId, HeldAttempt, type Attempt, type Ending, type Loss, type StopReason } from './attempt.js';
+import {
+  attemptId,
+  HeldAttempt,
+  type Attempt,
+  type ChunkText,
+  type Ending,
+  type Loss,
+  type StopReason,
+} from './attempt.js';
 import { AttemptRecords } from './attempt-records.js';
 import { AttemptTable, type Intake } from './attempt-table.js';
 import { EarlyStops } from './early-stops.js';
@@ -15,7 +23,7 @@ import { heldAttemptsMetric, jobClientMetrics, type JobClientMetrics } from './m
 import type { RouterLink } from './router-link.port.js';
 import { StoppedAttempts, type LogLines } from './stopped-attempts.js';
 
-export { type Attempt, type Ending, type StopReason } from './attempt.js';
+export { type Attempt, type ChunkText, type Ending, type JsonOutput, type StopReason } from './attempt.js';
 export { TransportRouterLink } from './transport-router-link.js';
 
 export interface JobClientOptions {
@@ -242,7 +250,7 @@ export class JobClientService {
   }
 
   /** Stream chunks in the order of the calls, each at most `CHUNK_MAX_BYTES`. @throws JournalFullError */
-  addChunks({ id }: Attempt, bodies: readonly RawJson[]): Promise<Intake> {
+  addChunks({ id }: Attempt, bodies: readonly ChunkText[]): Promise<Intake> {
     this.#enforceTime(id);
     return this.#table.addChunks(id, bodies);
   }

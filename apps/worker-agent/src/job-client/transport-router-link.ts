@@ -8,9 +8,13 @@ import {
   type WithdrawMessage,
 } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
+import { TurnPace } from '@berth/lifecycle';
 import type { AgentTransport } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { AskOptions, JobCalls, RouterLink } from './router-link.port.js';
+
+/** Text of this length takes a millisecond or more to be written as a message. */
+const LARGE_LENGTH = 64 * 1024;
 
 /**
  * The routers over NATS: any one that listens answers. Takes that were held when the connection was lost are ended once
@@ -21,6 +25,7 @@ export class TransportRouterLink implements RouterLink {
   readonly #hostId: HostId;
   readonly #log: Logger;
   readonly #takes = new Set<TakeRequest>();
+  readonly #largeMessages = new TurnPace({ amountMax: 1, resumedMax: 1 });
 
   constructor(transport: AgentTransport, hostId: HostId, log: Logger) {
     this.#transport = transport;
@@ -36,6 +41,7 @@ export class TransportRouterLink implements RouterLink {
     request: JobCalls[Verb][0],
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]> {
+    if (isLarge(request)) await this.#nextTurn();
     if (verb === 'take') this.#takes.add(request as TakeRequest);
     try {
       return await this.#transport.request(jobSubject(this.#hostId, verb), request, options);
@@ -58,6 +64,11 @@ export class TransportRouterLink implements RouterLink {
     });
   }
 
+  /** One large message in each turn of the event loop: dozens may be ready at once, and renewals must come between. */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.#largeMessages.nextTurn(resolve));
+  }
+
   #withdrawTakes(): void {
     try {
       for (const { endpointId, workerId } of this.#takes) this.withdraw({ endpointId, workerId });
@@ -65,4 +76,10 @@ export class TransportRouterLink implements RouterLink {
       this.#log.debug('Open takes could not be withdrawn; they end by themselves.', { error });
     }
   }
+}
+
+/** Parts of an output, and stream chunks. */
+function isLarge(request: JobCalls[keyof JobCalls][0]): boolean {
+  if ('base64' in request) return request.base64.length >= LARGE_LENGTH;
+  return 'body' in request && request.body.length >= LARGE_LENGTH;
 }

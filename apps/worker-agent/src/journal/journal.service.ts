@@ -32,8 +32,8 @@ const ROOM_SHARE = 0.8;
 export interface JournalEntry {
   readonly key: string;
   readonly value: unknown;
-  /** Text kept beside the value; read it with `readBody`. */
-  readonly body?: string;
+  /** Text kept beside the value, as it is or in UTF-8; read it with `readBody`. */
+  readonly body?: string | Uint8Array;
 }
 
 interface Stored {
@@ -145,7 +145,7 @@ export class JournalService {
   }
 
   async #writeBody({ body = '' }: JournalEntry): Promise<string> {
-    const bytes = Buffer.from(body, 'utf8');
+    const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     if (this.#files.bytes + bytes.byteLength > this.#bounds().fileBytesMax) {
       throw new JournalFullError('no room left for large results');
     }
@@ -218,10 +218,12 @@ export class JournalService {
 const WORKER_PREFIX = 'worker/';
 
 const isLarge = ({ body }: JournalEntry): boolean =>
-  body !== undefined && Buffer.byteLength(body, 'utf8') > INLINE_BODY_MAX_BYTES;
+  body !== undefined && Buffer.byteLength(body) > INLINE_BODY_MAX_BYTES;
 
-function toChange({ key, value, body }: JournalEntry, file: string | null): Change {
-  const stored: Stored = body === undefined || file !== null ? { value } : { value, body };
+function toChange({ key, value, body: given }: JournalEntry, file: string | null): Change {
+  const body = file === null ? given : undefined;
+  const text = typeof body === 'object' ? Buffer.from(body).toString('utf8') : body;
+  const stored: Stored = text === undefined ? { value } : { value, body: text };
   return { kind: 'put', key, value: JSON.stringify(stored), file };
 }
 

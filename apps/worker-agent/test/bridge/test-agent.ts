@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import type { EndpointId, WorkerId } from '@berth/domain';
 import { systemRandom, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import type { BridgeEvent, WorkerRegistration } from '../../src/bridge/bridge.port.js';
+import type { BodyBounds, BridgeEvent, WorkerRegistration } from '../../src/bridge/bridge.port.js';
 import { BridgeService } from '../../src/bridge/bridge.service.js';
+import type { BodyThread } from '../../src/bridge/large-bodies.js';
 import { JobClientService } from '../../src/job-client/job-client.service.js';
 import { JournalService, type JournalOptions } from '../../src/journal/journal.service.js';
 import { ManualClock } from '@berth/testing';
+import { SOURCE_THREAD } from './body-threads.js';
 import { FakeRouter } from './fake-router.js';
 
 const STEP_MS = 250;
@@ -26,6 +28,8 @@ export class TestAgent {
   /** What every worker wrote last. */
   workerLog: readonly string[] = [];
   journalOptions: Partial<JournalOptions> = {};
+  bodyBounds: Partial<BodyBounds> = {};
+  bodyThread: BodyThread = SOURCE_THREAD;
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -64,8 +68,10 @@ export class TestAgent {
     this.journal = await JournalService.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
     this.client = new JobClientService({ ...shared, link: router, journal: this.journal });
     const address = { listenHost: '127.0.0.1', listenPorts: ports, advertisedHost: '127.0.0.1' };
+    const bodies = { workerBytesMax: 80 * 2 ** 20, hostBytesMax: 512 * 2 ** 20, ...this.bodyBounds };
     const logTail = async (): Promise<readonly string[]> => this.workerLog;
-    this.bridge = await BridgeService.open({ ...shared, ...address, client: this.client, logTail });
+    const { client, bodyThread } = this;
+    this.bridge = await BridgeService.open({ ...shared, ...address, client, bodies, bodyThread, logTail });
     this.bridge.subscribe((event) => this.events.push(event));
   }
 

@@ -1,0 +1,241 @@
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { encodeJson } from '@berth/domain';
+import { ManualClock, eventually } from '@berth/testing';
+import { splitChunk } from '../../src/bridge/split-chunk.js';
+import { MORTAL_THREAD } from './body-threads.js';
+import { TestAgent, registration } from './test-agent.js';
+import { WorkerClient } from './worker-client.js';
+
+const MIB = 2 ** 20;
+/** What the agent may read as one piece on the thread that serves everybody. */
+const AT_ONCE_MAX = 64 * 1024;
+
+let agent: TestAgent;
+let worker: WorkerClient;
+
+beforeEach(async () => {
+  agent = await TestAgent.start(new ManualClock(1_000_000));
+  worker = WorkerClient.register(agent, 'w1');
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await agent.close();
+});
+
+async function runOne(by = worker): Promise<string> {
+  agent.router.submit({ input: encodeJson({ n: 1 }) });
+  return ((await by.take()).json as { id: string }).id;
+}
+
+/** Tiny objects by the million cost most to make. */
+const swarm = (bytes: number, output = '1'): string =>
+  `{"junk":[${'{},'.repeat(Math.floor(bytes / 3))}{}],"output":${output}}`;
+
+describe('eight bodies of a hostile worker, each of millions of objects,', () => {
+  test('are never parsed on the thread that renews the leases', async () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const jobs: string[] = [];
+    for (let count = 0; count < 8; count += 1) jobs.push(await runOne());
+    const answers = await Promise.all(jobs.map((jobId) => worker.done(jobId, swarm(2 * MIB))));
+    expect(answers.map(({ status }) => status)).toEqual(jobs.map(() => 200));
+    await eventually(() => {
+      for (const jobId of jobs) expect(agent.router.ended.get(jobId)?.output).toBe(1);
+    });
+    expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThanOrEqual(AT_ONCE_MAX);
+  });
+});
+
+describe('a large result', () => {
+  test.each([
+    [
+      'numbers, spaces, names and characters as they came',
+      '{ "z" : 1.50,"a":12345678901234567890, "ü\\u00fc" :"\\/🙂"}',
+    ],
+    ['a NaN between strings that name it', '["NaN", "a\\"NaN"]'],
+  ])('keeps %s', async (_, inner) => {
+    const jobId = await runOne();
+    const filling = 'x'.repeat(MIB);
+    expect(await worker.done(jobId, `{"junk":"${filling}","output":[${inner},"${filling}"]}`)).toMatchObject({
+      status: 200,
+    });
+    await eventually(() => {
+      expect(agent.router.ended.get(jobId)?.outputText === `[${inner},"${filling}"]`).toBe(true);
+    });
+  });
+
+  test('of numbers that are none has null in their place', async () => {
+    const jobId = await runOne();
+    await worker.done(jobId, `{"output":[${'NaN,-Infinity,'.repeat(50_000)}0]}`);
+    await eventually(() => {
+      expect(agent.router.ended.get(jobId)?.outputText === `[${'null,null,'.repeat(50_000)}0]`).toBe(true);
+    });
+  });
+
+  test.each([
+    ['not JSON', 'x'.repeat(MIB), 'the worker posted a result that is not JSON'],
+    [
+      'nested a million levels deep and more',
+      '['.repeat(1_100_000),
+      'the worker posted a result that is nested too deeply',
+    ],
+    ['no object', `["${'x'.repeat(MIB)}"]`, 'the worker posted a result that is not a JSON object'],
+    ['an error', `{"error":"broken","junk":"${'x'.repeat(MIB)}"}`, 'broken'],
+  ])('that is %s fails its job in words', async (_, body, error) => {
+    const jobId = await runOne();
+    expect(await worker.done(jobId, body)).toMatchObject({ status: 200 });
+    await eventually(() => {
+      expect(agent.router.ended.get(jobId)?.result).toMatchObject({ kind: 'failed', error });
+    });
+  });
+
+  test('of a job that the worker does not hold is not kept', async () => {
+    expect(await worker.done('never-given', swarm(MIB))).toMatchObject({ status: 200 });
+    expect(await agent.metric('agent_results_dropped_total{reason="not-held"}')).toBe(1);
+    expect(await agent.metric('agent_bridge_body_bytes')).toBe(0);
+  });
+});
+
+test('a large chunk is split in the thread as it would be here', async () => {
+  const jobId = await runOne();
+  const body = JSON.stringify({ output: { text: '"\\🙂'.repeat(400_000) }, metrics: { n: 1 } });
+  expect(await worker.chunk(jobId, body)).toMatchObject({ status: 200 });
+  const expected = splitChunk(body);
+  await eventually(() => {
+    expect(agent.router.chunkTexts(jobId)).toHaveLength(expected.length);
+  });
+  expect(agent.router.chunkTexts(jobId).every((text, index) => text === expected[index])).toBe(true);
+});
+
+describe('a body that the thread cannot bear', () => {
+  const marked = (mark: string): string => `{"output":"${mark}${'x'.repeat(MIB)}"}`;
+  const UNREADABLE = { kind: 'failed', error: 'the worker posted a result that could not be read' };
+
+  beforeEach(async () => {
+    agent.bodyThread = MORTAL_THREAD;
+    const port = await agent.crash();
+    await agent.open(port);
+    await agent.bridge.restore([registration('w1')]);
+  });
+
+  test('fails its own job, and the next one has a new thread', async () => {
+    const [dying, living] = [await runOne(), await runOne()];
+    const answers = await Promise.all([worker.done(dying, marked('DIE')), worker.done(living, marked('LIVE'))]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    await eventually(() => {
+      expect(agent.router.ended.get(dying)?.result).toMatchObject(UNREADABLE);
+      expect(agent.router.ended.get(living)?.result).toMatchObject({ kind: 'completed' });
+    });
+    expect(await agent.metric('agent_bodies_unreadable_total{sign="died"}')).toBe(1);
+  });
+
+  test('and keeps it for ever stops nobody else, and is given up after 20 s', async () => {
+    const [stalling, waiting, small] = [await runOne(), await runOne(), await runOne()];
+    const stalled = worker.done(stalling, marked('STALL'));
+    await eventually(async () => {
+      expect(await agent.metric('agent_bridge_body_bytes')).toBeGreaterThan(0);
+    });
+    const next = worker.done(waiting, marked('LIVE'));
+    expect(await worker.done(small, { output: 'small' })).toMatchObject({ status: 200 });
+    expect(await worker.ping([stalling, waiting])).toMatchObject({ status: 200 });
+    await eventually(async () => {
+      await agent.pass(5_000);
+      await worker.ping([stalling, waiting]);
+      expect(await agent.metric('agent_bodies_unreadable_total{sign="time"}')).toBe(1);
+    });
+    expect([(await stalled).status, (await next).status]).toEqual([200, 200]);
+    await eventually(() => {
+      expect(agent.router.ended.get(stalling)?.result).toMatchObject(UNREADABLE);
+      expect(agent.router.ended.get(waiting)?.result).toMatchObject({ kind: 'completed' });
+    });
+  });
+});
+
+describe('a body that is announced and hardly comes', () => {
+  /** Sends the head and so much of a body of 40 MiB, and then nothing. */
+  async function stall(
+    by: WorkerClient,
+    bytes: number,
+  ): Promise<{ readonly socket: Socket; readonly answer: Promise<string> }> {
+    const jobId = await runOne(by);
+    const socket = connect(agent.bridge.port, '127.0.0.1');
+    const answer = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));
+    socket.on('error', () => undefined);
+    const path = `/v2/ep1/job-done/${by.id}/${jobId}?&isStream=false`;
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: bridge\r\nauthorization: ${by.token}\r\ncontent-length: ${40 * MIB}\r\n\r\n`,
+    );
+    socket.write(Buffer.alloc(bytes, ' '));
+    return { socket, answer };
+  }
+
+  const held = async (bytes: number): Promise<void> => {
+    await eventually(async () => {
+      expect(await agent.metric('agent_bridge_body_bytes')).toBe(bytes);
+    });
+  };
+
+  beforeEach(async () => {
+    agent.bodyBounds = { workerBytesMax: 40 * MIB, hostBytesMax: 80 * MIB };
+    const port = await agent.crash();
+    await agent.open(port);
+    await agent.bridge.restore(['w1', 'w2', 'w3'].map((id) => registration(id)));
+  });
+
+  test('keeps its worker’s other bodies waiting, and no other worker’s', async () => {
+    const stalled = await stall(worker, MIB);
+    await held(40 * MIB);
+    const own = await runOne();
+    const waiting = worker.done(own, `{"output":"${'x'.repeat(MIB)}"}`);
+    const other = new WorkerClient(agent, 'w2');
+    const jobId = await runOne(other);
+    expect(await other.done(jobId, `{"output":"${'x'.repeat(MIB)}"}`)).toMatchObject({ status: 200 });
+    expect(agent.router.ended.has(own)).toBe(false);
+    stalled.socket.destroy();
+    expect(await waiting).toMatchObject({ status: 200 });
+    await held(0);
+  });
+
+  test('gives way once others wait, and its sender is told to send it again', async () => {
+    const stalled = [await stall(worker, MIB), await stall(new WorkerClient(agent, 'w2'), MIB)];
+    await held(80 * MIB);
+    const other = new WorkerClient(agent, 'w3');
+    const jobId = await runOne(other);
+    const answer = other.done(jobId, `{"output":"${'x'.repeat(MIB)}"}`);
+    await eventually(async () => {
+      await agent.pass(1_000);
+      expect(await agent.metric('agent_bridge_refused_total{reason="slow"}')).toBeGreaterThan(0);
+    });
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(await stalled[0]?.answer).toMatch(/^HTTP\/1.1 503 /);
+    for (const { socket } of stalled) socket.destroy();
+    await held(0);
+  });
+});
+
+test('a body in crumbs is refused long before its end', async () => {
+  const jobId = await runOne();
+  const socket = connect(agent.bridge.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  const answer = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));
+  socket.write(`POST /v2/ep1/job-done/w1/${jobId}?& HTTP/1.1\r\nhost: bridge\r\nauthorization: ${worker.token}\r\n`);
+  socket.write('transfer-encoding: chunked\r\n\r\n');
+  socket.write('1\r\n{\r\n'.repeat(10_000));
+  expect(await answer).toMatch(/^HTTP\/1.1 503 /);
+  expect(await agent.metric('agent_bridge_refused_total{reason="crumbs"}')).toBe(1);
+  socket.destroy();
+});
+
+test('a worker with far too many calls under way is told to slow down, and no other is', async () => {
+  const socket = connect(agent.bridge.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(
+    `GET /v2/ep1/job-stop/w1?& HTTP/1.1\r\nhost: bridge\r\nauthorization: ${worker.token}\r\n\r\n`.repeat(600),
+  );
+  await eventually(async () => {
+    expect(await agent.metric('agent_bridge_refused_total{reason="calls"}')).toBeGreaterThan(0);
+  });
+  expect(await worker.ping()).toMatchObject({ status: 429 });
+  expect(await WorkerClient.register(agent, 'w2').ping()).toMatchObject({ status: 200 });
+  socket.destroy();
+});
