@@ -2,10 +2,12 @@ import type { TenantClient } from '@berth/dev-stack';
 
 export interface BenchEndpoint {
   readonly workers: { readonly min: number; readonly max: number };
+  /** `local/node-echo` where absent. */
+  readonly image?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** An endpoint of `node-echo` workers. Returns its id. */
+/** An endpoint of workers of one of the images that the stack has. Returns its id. */
 export async function createEndpoint(client: TenantClient, name: string, more: BenchEndpoint): Promise<string> {
   const { body, status } = await client.manage<{ id: string }>('POST', '/v2/serverless', {
     name,

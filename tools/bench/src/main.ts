@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { StartedStack } from '@berth/dev-stack';
 import { benchAttacks } from './attacks-bench.js';
+import { benchBodies } from './bodies-bench.js';
 import { print } from './figures.js';
 import { benchJobs } from './job-bench.js';
 import { benchManagement } from './management-bench.js';
@@ -28,6 +29,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   management: onStack(benchManagement),
   peers: onStack(benchPeers),
   rates: onStack(benchRates),
+  bodies: benchBodies,
   scale: benchScale,
   attacks: benchAttacks,
 };
