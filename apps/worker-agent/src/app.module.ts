@@ -178,6 +178,7 @@ const workerTools = (
 async function openJournal({ config, logger, main }: Frame): Promise<JournalService> {
   const journal = await JournalService.open({
     folder: join(config.home, 'journal'),
+    fileBytesMax: config.spool.bytesMax,
     random: RANDOM,
     onDamage: (detail) => {
       logger.error('the journal is damaged', { detail });
@@ -191,7 +192,8 @@ async function openBridge(
   { config, logger, main, metrics }: Frame,
   { link, journal, runtime }: { link: AgentLinkService; journal: JournalService; runtime: ContainerRuntime },
 ): Promise<BridgeService> {
-  const client = new JobClientService({ link, journal, clock: CLOCK, random: RANDOM, metrics, log: logger });
+  const share = { fileBytesMax: config.spool.workerBytesMax, memoryBytesMax: config.spool.workerMemoryBytesMax };
+  const client = new JobClientService({ link, journal, share, clock: CLOCK, random: RANDOM, metrics, log: logger });
   const { listenHost, advertisedHost } = config.bridge;
   const { port } = config.bridge;
   // Workers that still run know the last port only; where another process has it now, they are replaced.

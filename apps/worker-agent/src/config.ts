@@ -17,6 +17,7 @@ export interface AgentConfig {
   readonly vcpus: number | null;
   readonly bridge: BridgeConfig;
   readonly bodies: BodyBounds;
+  readonly spool: SpoolConfig;
   /** True: workers go on when the agent stops, and its next life finds them again. False: they leave with it. */
   readonly keepsWorkers: boolean;
   readonly operationsHost: string;
@@ -44,11 +45,27 @@ interface BridgeConfig {
   readonly advertisedHost: string;
 }
 
+/** What the journal may take on the disk for large results and chunks that no router has taken yet. */
+interface SpoolConfig {
+  readonly bytesMax: number;
+  /** Of it, what one worker may have; and of what lies in the agent's memory, for those that are small. */
+  readonly workerBytesMax: number;
+  readonly workerMemoryBytesMax: number;
+}
+
 const PORT_MAX = 65_535;
 /** Two of the largest bodies for each worker, and a dozen for all of them. */
 const WORKER_BODIES_DEFAULT_BYTES = 2 * BODY_MAX_BYTES;
 const HOST_BODIES_DEFAULT_BYTES = 512 * 2 ** 20;
 const BODIES_MAX_BYTES = 2 ** 40;
+const MIB = 2 ** 20;
+const SPOOL_DEFAULT_MIB = 4_096;
+const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20 };
+/** Two results of the largest size, so that one can be made while the other is on its way. */
+const WORKER_SPOOL_MIN_MIB = 40;
+const WORKER_SPOOL_DEFAULT_MIB = 256;
+const WORKER_MEMORY_DEFAULT_MIB = 8;
+const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 32 };
 const VCPUS_MAX = 65_536;
 const OPERATIONS_PORT_DEFAULT = 9_103;
 const OWN_PREFIX = 'BERTH_';
@@ -68,6 +85,7 @@ export const loadAgentConfig = (environment: Environment = process.env): AgentCo
       vcpus: readVcpus(read),
       bridge: readBridge(read, runtime),
       bodies: readBodyBounds(read),
+      spool: readSpool(read),
       keepsWorkers: read.oneOf('BERTH_KEEP_WORKERS', ['true', 'false'], 'false') === 'true',
       operationsHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
       operationsPort: read.integer('BERTH_OPERATIONS_PORT', {
@@ -113,6 +131,21 @@ function readBodyBounds(read: ConfigReader): BodyBounds {
     workerBytesMax: bytes('BERTH_BRIDGE_WORKER_BODY_BYTES', WORKER_BODIES_DEFAULT_BYTES),
     hostBytesMax: bytes('BERTH_BRIDGE_BODY_BYTES', HOST_BODIES_DEFAULT_BYTES),
   };
+}
+
+function readSpool(read: ConfigReader): SpoolConfig {
+  const mib = read.integer('BERTH_SPOOL_MIB', { ...SPOOL_BOUNDS_MIB, fallback: SPOOL_DEFAULT_MIB });
+  const workerMib = read.integer('BERTH_WORKER_SPOOL_MIB', {
+    min: WORKER_SPOOL_MIN_MIB,
+    max: SPOOL_BOUNDS_MIB.max,
+    fallback: WORKER_SPOOL_DEFAULT_MIB,
+  });
+  const memoryMib = read.integer('BERTH_WORKER_SPOOL_MEMORY_MIB', {
+    ...WORKER_MEMORY_BOUNDS_MIB,
+    fallback: WORKER_MEMORY_DEFAULT_MIB,
+  });
+  if (workerMib > mib / 2) read.problems.push('BERTH_WORKER_SPOOL_MIB must be at most half of BERTH_SPOOL_MIB');
+  return { bytesMax: mib * MIB, workerBytesMax: workerMib * MIB, workerMemoryBytesMax: memoryMib * MIB };
 }
 
 function readSimulatedGpus(read: ConfigReader): SimulatedGpus | null {

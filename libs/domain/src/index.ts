@@ -335,6 +335,7 @@ export {
 } from './template/index.js';
 export { cleanText } from './text/index.js';
 export {
+  HOST_NEWS_MAX_BYTES,
   STABLE_AFTER_MS,
   STOP_GRACE_DEFAULT_MS,
   STRAY_GRACE_MS,
@@ -343,6 +344,7 @@ export {
   WORKER_PHASE_TRANSITIONS,
   WORKER_REASON_CHARACTERS_MAX,
   failuresAfterEnd,
+  fitReport,
   goneReason,
   isReady,
   isStale,
@@ -363,6 +365,7 @@ export {
   type EndpointOperation,
   type EndpointView,
   type GoneReason,
+  type HostNews,
   type HostedWorker,
   type LastFailure,
   type ObservationParts,

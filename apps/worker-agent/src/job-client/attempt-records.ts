@@ -4,6 +4,7 @@ import { INLINE_OUTPUT_MAX_BYTES, type RawJson, type WorkerId } from '@berth/dom
 import type { Clock } from '@berth/lifecycle';
 import type { JournalEntry, JournalService } from '../journal/journal.service.js';
 import { HeldAttempt, type ChunkText, type Ending, type JsonOutput, type Loss, type StopReason } from './attempt.js';
+import { WorkerShares, type WorkerShare } from './worker-shares.js';
 
 /** An attempt in the journal. Unix ms: the monotonic clock starts anew with the machine. */
 interface AttemptRow {
@@ -54,10 +55,12 @@ const chunkKey = (id: string, index: number): string => `${CHUNK}${id}/${index.t
 export class AttemptRecords {
   readonly #journal: JournalService;
   readonly #clock: Clock;
+  readonly #shares: WorkerShares;
 
-  constructor(journal: JournalService, clock: Clock) {
+  constructor({ clock, journal, share }: { journal: JournalService; clock: Clock; share: WorkerShare }) {
     this.#journal = journal;
     this.#clock = clock;
+    this.#shares = new WorkerShares(share);
   }
 
   get hasRoom(): boolean {
@@ -70,21 +73,39 @@ export class AttemptRecords {
     attempt.isRecorded = true;
   }
 
-  /** Before the worker hears that its result is safe. @throws JournalFullError */
+  /** Before the worker hears that its result is safe. @throws JournalFullError, ShareExceededError */
   async putEnding(attempt: HeldAttempt, ending: Ending): Promise<EndingRow> {
     const { row, body } = toEndingRow(ending);
     const entry: JournalEntry = { key: ENDING + attempt.id, value: row, ...(body === null ? {} : { body }) };
-    await this.#journal.put([...this.#attemptEntries(attempt), entry]);
+    await this.#putBodies(attempt, [entry]);
     attempt.isRecorded = true;
     return row;
   }
 
-  /** @throws JournalFullError */
+  /** @throws JournalFullError, ShareExceededError */
   putChunks(attempt: HeldAttempt, bodies: readonly ChunkText[]): Promise<void> {
     const entries = bodies.map((body, order): JournalEntry => {
       return { key: chunkKey(attempt.id, attempt.chunks + order), value: null, body };
     });
-    return this.#journal.put([...this.#attemptEntries(attempt), ...entries]);
+    return this.#putBodies(attempt, entries);
+  }
+
+  async #putBodies(attempt: HeldAttempt, entries: readonly JournalEntry[]): Promise<void> {
+    const bodies = entries.flatMap(({ body, key }) =>
+      body === undefined ? [] : [{ key, bytes: Buffer.byteLength(body, 'utf8') }],
+    );
+    this.#shares.claim(attempt.workerId, bodies);
+    try {
+      await this.#journal.put([...this.#attemptEntries(attempt), ...entries]);
+    } catch (error) {
+      this.#shares.release(bodies.map(({ key }) => key));
+      throw error;
+    }
+  }
+
+  async #removeBodies(bodies: readonly string[], others: readonly string[] = []): Promise<void> {
+    await this.#journal.remove([...bodies, ...others]);
+    this.#shares.release(bodies);
   }
 
   async readChunk(attempt: HeldAttempt, index: number): Promise<RawJson | null> {
@@ -97,12 +118,12 @@ export class AttemptRecords {
   }
 
   removeChunks(attempt: HeldAttempt, indexes: readonly number[]): Promise<void> {
-    return this.#journal.remove(indexes.map((index) => chunkKey(attempt.id, index)));
+    return this.#removeBodies(indexes.map((index) => chunkKey(attempt.id, index)));
   }
 
   removeAttempt(attempt: HeldAttempt, chunkIndexes: readonly number[]): Promise<void> {
     const chunks = chunkIndexes.map((index) => chunkKey(attempt.id, index));
-    return this.#journal.remove([ATTEMPT + attempt.id, ENDING + attempt.id, ...chunks]);
+    return this.#removeBodies([ENDING + attempt.id, ...chunks], [ATTEMPT + attempt.id]);
   }
 
   /** An attempt that its worker shall let go, or has let go. @throws JournalFullError */
@@ -136,8 +157,16 @@ export class AttemptRecords {
       const attempt = this.#toAttempt(value as AttemptRow);
       const chunkIndexes = indexesOf(chunkKeys, attempt.id);
       attempt.chunks = (chunkIndexes.at(-1) ?? -1) + 1;
+      this.#adoptBodies(attempt, [ENDING + attempt.id, ...chunkIndexes.map((index) => chunkKey(attempt.id, index))]);
       return { attempt, ending: endings.get(ENDING + attempt.id) ?? null, chunkIndexes };
     });
+  }
+
+  #adoptBodies({ workerId }: HeldAttempt, keys: readonly string[]): void {
+    for (const key of keys) {
+      const bytes = this.#journal.bodyBytes(key);
+      if (bytes !== null) this.#shares.adopt(workerId, { key, bytes });
+    }
   }
 
   #toAttempt(row: AttemptRow): HeldAttempt {

@@ -6,6 +6,7 @@ import type { JobClientMetrics } from './metrics.js';
 import type { ReportTools } from './repeat-report.js';
 import { ReportLane } from './report-lane.js';
 import type { StoppedAttempts } from './stopped-attempts.js';
+import { ShareExceededError } from './worker-shares.js';
 
 export interface AttemptTableTools {
   readonly records: AttemptRecords;
@@ -21,6 +22,9 @@ interface Held {
   readonly attempt: HeldAttempt;
   readonly lane: ReportLane;
 }
+
+type HostEnding =
+  Loss | { readonly kind: 'timed-out' } | (EndingRow & { readonly kind: 'failed'; readonly output: null });
 
 export type Intake = 'accepted' | 'dropped';
 
@@ -68,33 +72,31 @@ export class AttemptTable {
     return false;
   }
 
-  /** The worker's own word. @throws JournalFullError; the attempt then stays open */
+  /** The worker's own word. @throws JournalFullError; the attempt then stays open, unless its share is used up */
   settle(id: string, ending: Ending): Promise<Intake> {
-    return this.#whileOpen(id, async (held) => {
-      this.#settled(held, await this.#tools.records.putEnding(held.attempt, ending));
-    });
+    return this.#whileOpen(id, (held) =>
+      this.#withinShare(held, async () => {
+        this.#settled(held, await this.#tools.records.putEnding(held.attempt, ending));
+      }),
+    );
   }
 
   /** An end that this host decides: it holds even when the journal refuses, as it needs nothing but memory. */
-  settleByHost(id: string, row: Loss | { readonly kind: 'timed-out' }): Promise<Intake> {
-    return this.#whileOpen(id, async (held) => {
-      try {
-        await this.#tools.records.putEnding(held.attempt, row);
-      } catch (error) {
-        this.#tools.log.error('The end of an attempt is kept in memory only.', { ...held.attempt.ref, error });
-      }
-      this.#settled(held, row);
-    });
+  settleByHost(id: string, row: HostEnding): Promise<Intake> {
+    return this.#whileOpen(id, (held) => this.#endByHost(held, row));
   }
 
-  /** Stream chunks in the order of the calls. @throws JournalFullError */
+  /** Stream chunks in the order of the calls. @throws JournalFullError as `settle` does */
   addChunks(id: string, bodies: readonly ChunkText[]): Promise<Intake> {
-    return this.#whileOpen(id, async ({ attempt, lane }) => {
-      await this.#tools.records.putChunks(attempt, bodies);
-      const indexes = bodies.map((_, order) => attempt.chunks + order);
-      attempt.chunks += bodies.length;
-      lane.addChunks(indexes);
-    });
+    return this.#whileOpen(id, (held) =>
+      this.#withinShare(held, async () => {
+        const { attempt, lane } = held;
+        await this.#tools.records.putChunks(attempt, bodies);
+        const indexes = bodies.map((_, order) => attempt.chunks + order);
+        attempt.chunks += bodies.length;
+        lane.addChunks(indexes);
+      }),
+    );
   }
 
   addProgress(id: string, output: RawJson): void {
@@ -129,6 +131,31 @@ export class AttemptTable {
     attempt.stop = reason;
     this.#tools.metrics.stops.inc({ reason });
     this.#tools.onStop(attempt, reason);
+  }
+
+  /**
+   * A job whose worker has used up its share fails: a worker that is told to try again gives up after some seconds, and
+   * its stream would then have a gap that nobody sees.
+   */
+  async #withinShare(held: Held, write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      if (error instanceof ShareExceededError) {
+        await this.#endByHost(held, { kind: 'failed', error: error.message, output: null });
+        this.tellStop(held.attempt, 'overfull');
+      }
+      throw error;
+    }
+  }
+
+  async #endByHost(held: Held, row: HostEnding): Promise<void> {
+    try {
+      await this.#tools.records.putEnding(held.attempt, row);
+    } catch (error) {
+      this.#tools.log.error('The end of an attempt is kept in memory only.', { ...held.attempt.ref, error });
+    }
+    this.#settled(held, row);
   }
 
   async #whileOpen(id: string, action: (held: Held) => Promise<void>): Promise<Intake> {

@@ -13,6 +13,7 @@ export type StopReason =
   | 'timed-out' // its execution timeout is over
   | 'expired' // its TTL is over
   | 'superseded' // a renewal found the lease gone
+  | 'overfull' // its worker has used up its share of the host's disk
   | 'untrusted'; // not renewed in time: another host may get the job
 
 /** JSON text in UTF-8 with its hash in lower-case hex: so large that nobody should have to go over it again. */

@@ -1,7 +1,7 @@
 import type { StopMessage, TakenJob, WithdrawMessage } from '@berth/contracts';
 import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
 import { LEASE_TRUST_MS } from '@berth/jobs';
-import { Permits, type Clock, type Random } from '@berth/lifecycle';
+import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { JournalService } from '../journal/journal.service.js';
 import {
@@ -22,8 +22,11 @@ import { LeaseRenewer } from './lease-renewer.js';
 import { heldAttemptsMetric, jobClientMetrics, type JobClientMetrics } from './metrics.js';
 import type { RouterLink } from './router-link.port.js';
 import { StoppedAttempts, type LogLines } from './stopped-attempts.js';
+import { UplinkWindow } from './uplink-window.js';
+import type { WorkerShare } from './worker-shares.js';
 
 export { type Attempt, type ChunkText, type Ending, type JsonOutput, type StopReason } from './attempt.js';
+export { isPayload } from './payload-bytes.js';
 export { TransportRouterLink } from './transport-router-link.js';
 
 export interface JobClientOptions {
@@ -33,7 +36,12 @@ export interface JobClientOptions {
   readonly random: Random;
   readonly metrics: MetricRegistry;
   readonly log: Logger;
+  /** What one worker may have in the journal; `DEFAULT_WORKER_SHARE` unless said. */
+  readonly share?: WorkerShare;
 }
+
+/** An eighth of the memory and a sixteenth of the disk that the journal has. */
+const DEFAULT_WORKER_SHARE: WorkerShare = { memoryBytesMax: 8 * 2 ** 20, fileBytesMax: 256 * 2 ** 20 };
 
 export interface TakeAsk {
   readonly endpointId: EndpointId;
@@ -56,7 +64,6 @@ export type StopListener = (attempt: Attempt, reason: StopReason) => void;
 
 const TICK_MS = 250;
 const TAKE_SLACK_MS = 4_000;
-const CALLS_AT_ONCE = 64;
 const RESTORE_RENEWALS_MAX = 3;
 /** A held take lasts 5 s at most; a job that it brings to nobody would be missing until its lease runs out. */
 const STOP_GRACE_MS = 6_000;
@@ -84,12 +91,12 @@ export class JobClientService {
   #isStopping = false;
 
   constructor(options: JobClientOptions) {
-    const { link, journal, clock, random, log } = options;
+    const { link, journal, clock, random, log, share = DEFAULT_WORKER_SHARE } = options;
     this.#options = options;
-    this.#records = new AttemptRecords(journal, clock);
+    this.#records = new AttemptRecords({ journal, clock, share });
     this.#metrics = jobClientMetrics(options.metrics);
     const tools = { link, clock, random, log, metrics: this.#metrics, records: this.#records };
-    const lanes = { ...tools, permits: new Permits(CALLS_AT_ONCE), signal: this.#stopping.signal };
+    const lanes = { ...tools, window: new UplinkWindow(clock), signal: this.#stopping.signal };
     this.#stopped = new StoppedAttempts(lanes);
     this.#table = new AttemptTable({
       ...tools,
@@ -242,14 +249,14 @@ export class JobClientService {
 
   /**
    * The worker's own word. `dropped`: the attempt had ended before.
-   * @throws JournalFullError; the attempt then stays open
+   * @throws JournalFullError; the attempt then stays open, unless its worker's share is used up: then it has failed
    */
   settle({ id }: Attempt, ending: Ending): Promise<Intake> {
     this.#enforceTime(id);
     return this.#table.settle(id, ending);
   }
 
-  /** Stream chunks in the order of the calls, each at most `CHUNK_MAX_BYTES`. @throws JournalFullError */
+  /** Stream chunks in the order of the calls, each at most `CHUNK_MAX_BYTES`. @throws JournalFullError as `settle` does */
   addChunks({ id }: Attempt, bodies: readonly ChunkText[]): Promise<Intake> {
     this.#enforceTime(id);
     return this.#table.addChunks(id, bodies);

@@ -1,16 +1,18 @@
-import { retry, type Clock, type Permits, type Random } from '@berth/lifecycle';
+import { retry, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { HeldAttempt } from './attempt.js';
 import type { AttemptRecords } from './attempt-records.js';
 import type { JobClientMetrics } from './metrics.js';
+import { isPayload, payloadBytes } from './payload-bytes.js';
 import type { AskOptions, JobCalls, RouterLink } from './router-link.port.js';
+import type { UplinkWindow } from './uplink-window.js';
 
 export interface ReportTools {
   readonly link: RouterLink;
   readonly records: AttemptRecords;
   readonly clock: Clock;
   readonly random: Random;
-  readonly permits: Permits;
+  readonly window: UplinkWindow;
   readonly metrics: JobClientMetrics;
   readonly log: Logger;
   /** Ends all waiting when the agent stops. */
@@ -18,6 +20,8 @@ export interface ReportTools {
 }
 
 const REPORT_TIMEOUT_MS = 5_000;
+/** Of the slowest line that an agent is made for, 1 Mbit/s: what takes longer is sent again, which helps no such line. */
+const UPLINK_MIN_BYTES_PER_MS = 125;
 const BASE_DELAY_MS = 100;
 /** Well below the time for which a router that comes back listens before it takes an attempt away. */
 const MAX_DELAY_MS = 5_000;
@@ -30,15 +34,16 @@ const GIVE_UP_AFTER_EXPIRY_MS = 10 * 60_000;
  * @throws the last failure when the agent stops, or when the job is long gone
  */
 export function repeatReport<Verb extends 'chunk' | 'upload' | 'done'>(
-  { link, clock, random, permits, metrics, signal }: ReportTools,
+  tools: ReportTools,
   attempt: HeldAttempt,
   { verb, request }: { readonly verb: Verb; readonly request: () => JobCalls[Verb][0] },
 ): Promise<JobCalls[Verb][1]> {
+  const { clock, random, metrics, signal } = tools;
   const isRetriable = (): boolean => {
     metrics.reportFailures.inc();
     return !isLongGone(attempt, clock.monotonicMs());
   };
-  return retry(() => permits.run(() => link.ask(verb, request(), reportOptions(attempt))), {
+  return retry(() => sendOnce(tools, attempt, { verb, request: request(), isUrgent: verb === 'done' }), {
     clock,
     random,
     signal,
@@ -49,10 +54,19 @@ export function repeatReport<Verb extends 'chunk' | 'upload' | 'done'>(
   });
 }
 
-export const reportOptions = ({ traceparent }: HeldAttempt): AskOptions => ({
-  timeoutMs: REPORT_TIMEOUT_MS,
-  traceparent,
-});
+/** One try, once the line has room for it where it is large. How long it may take depends on how much is under way. */
+export function sendOnce<Verb extends 'chunk' | 'upload' | 'done' | 'progress'>(
+  { link, window }: Pick<ReportTools, 'link' | 'window'>,
+  { traceparent, workerId }: HeldAttempt,
+  { isUrgent, request, verb }: { readonly verb: Verb; readonly request: JobCalls[Verb][0]; readonly isUrgent: boolean },
+): Promise<JobCalls[Verb][1]> {
+  if (!isPayload(verb, request)) return link.ask(verb, request, { timeoutMs: REPORT_TIMEOUT_MS, traceparent });
+  const bytes = payloadBytes(verb, request);
+  return window.run({ bytes, owner: workerId, isUrgent }, (aheadBytes) => {
+    const timeoutMs = REPORT_TIMEOUT_MS + Math.ceil((bytes + aheadBytes) / UPLINK_MIN_BYTES_PER_MS);
+    return link.ask(verb, request, { timeoutMs, traceparent } satisfies AskOptions);
+  });
+}
 
 export const isLongGone = ({ expiresAtMs }: HeldAttempt, nowMs: number): boolean =>
   nowMs >= expiresAtMs + GIVE_UP_AFTER_EXPIRY_MS;

@@ -2,7 +2,7 @@ import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contra
 import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
 import type { HeldAttempt } from './attempt.js';
 import type { EndingRow, OutputFacts } from './attempt-records.js';
-import { isLongGone, repeatReport, reportOptions, type ReportTools } from './repeat-report.js';
+import { isLongGone, repeatReport, sendOnce, type ReportTools } from './repeat-report.js';
 import type { JobCalls } from './router-link.port.js';
 
 const UNREADABLE_PAUSE_MS = 10_000;
@@ -122,7 +122,7 @@ export class ReportLane {
     this.#progress = null;
     if (output === null || Buffer.byteLength(output, 'utf8') > INLINE_OUTPUT_MAX_BYTES) return;
     const request = { ...this.#attempt.ref, output: { kind: 'inline', json: output } as const };
-    await Promise.allSettled([this.#tools.link.ask('progress', request, reportOptions(this.#attempt))]);
+    await Promise.allSettled([sendOnce(this.#tools, this.#attempt, { verb: 'progress', request, isUrgent: false })]);
   }
 
   async #sendEnding({ row, sinceMs }: { readonly row: EndingRow; readonly sinceMs: number }): Promise<Outcome> {

@@ -25,7 +25,7 @@ const LOG_MAX_BYTES = 64 * 1024 * 1024;
 const FILE_MAX_BYTES = 4 * 1024 * 1024 * 1024;
 const SEGMENT_MAX_BYTES = 8 * 1024 * 1024;
 /** A body above this gets a file of its own; below it lives in the log, and in memory. */
-const INLINE_BODY_MAX_BYTES = 64 * 1024;
+export const INLINE_BODY_MAX_BYTES = 64 * 1024;
 /** Above this share of either budget no new job is taken: the rest is for the results of those that run. */
 const ROOM_SHARE = 0.8;
 
@@ -132,6 +132,15 @@ export class JournalService {
       return this.#files.has(record.file) ? this.#files.read(record.file, offset, length) : null;
     const { body } = storedOf(record);
     return body === undefined ? null : Buffer.from(body, 'utf8').subarray(offset, offset + length);
+  }
+
+  /** Null when the record or its body is not there. */
+  bodyBytes(key: string): number | null {
+    const record = this.#live.get(key);
+    if (record === undefined) return null;
+    if (record.file !== null) return this.#files.sizeOf(record.file);
+    const { body } = storedOf(record);
+    return body === undefined ? null : Buffer.byteLength(body, 'utf8');
   }
 
   async close(): Promise<void> {

@@ -33,6 +33,11 @@ export class SideFiles {
     return this.#sizes.has(name);
   }
 
+  /** Null when it is not there. */
+  sizeOf(name: string): number | null {
+    return this.#sizes.get(name) ?? null;
+  }
+
   /** Resolves once content and name are on the disk. */
   async write(id: string, bytes: Uint8Array): Promise<string> {
     const name = `body-${id}.bin`;

@@ -12,8 +12,9 @@ import type { Clock } from '@berth/lifecycle';
 import { AgentTransport, TransportError } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { TransportRouterLink } from '../job-client/job-client.service.js';
+import { TransportRouterLink, isPayload } from '../job-client/job-client.service.js';
 import type { AskOptions, JobCalls, RouterLink } from '../job-client/router-link.port.js';
+import { BrokerLine } from './broker-line.js';
 import type { ConnectAs } from './join-host.js';
 
 export interface AgentLinkOptions {
@@ -29,30 +30,47 @@ const REPORT_TIMEOUT_MS = 10_000;
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
 
 interface OpenLink {
-  readonly connection: NatsConnection;
   readonly transport: AgentTransport;
   readonly routers: RouterLink;
 }
 
 /**
- * The agent's one connection to the broker. It stands some time after `start`, and again after every interruption: an
- * agent that waited for it would keep its workers waiting. What is asked while it does not stand is rejected.
+ * The agent's way to the broker. It stands some time after `start`, and again after every interruption: an agent that
+ * waited for it would keep its workers waiting. What is asked while it does not stand is rejected.
+ *
+ * There are two connections: on a slow line a renewal would wait behind every chunk and part of an output that was sent
+ * before it over the same one, until its lease is over. So what is large goes over one of its own.
  */
 export class AgentLinkService implements RouterLink {
   readonly #options: AgentLinkOptions;
-  readonly #closing = new AbortController();
   readonly #stopListeners = new Set<(message: StopMessage) => void>();
   readonly #wakeListeners = new Set<() => void>();
+  readonly #line: BrokerLine;
+  readonly #payloadLine: BrokerLine;
   #open: OpenLink | null = null;
-  #connecting: Promise<void> | undefined;
+  #payload: OpenLink | null = null;
 
   constructor(options: AgentLinkOptions) {
+    const { logger } = options;
     this.#options = options;
+    this.#line = new BrokerLine({
+      connect: (signal) => this.#connect('broker', signal),
+      onOpen: (connection) => this.#use(connection),
+      logger,
+    });
+    this.#payloadLine = new BrokerLine({
+      connect: (signal) => this.#connect('broker for payload', signal),
+      onOpen: (connection) => {
+        this.#payload = this.#linkOver(connection);
+      },
+      logger,
+    });
   }
 
   /** Returns at once. */
   start(): void {
-    this.#connecting ??= this.#stayConnected();
+    this.#line.start();
+    this.#payloadLine.start();
   }
 
   /** Resolves when the connection stands, or when the time is over. */
@@ -61,13 +79,14 @@ export class AgentLinkService implements RouterLink {
     const unsubscribe = this.onWake(() => {
       stands.abort();
     });
-    if (this.#open === null) await this.#options.clock.sleep(withinMs, stands.signal);
+    if (this.#line.connection === null) await this.#options.clock.sleep(withinMs, stands.signal);
     unsubscribe();
   }
 
   /** Rejects while the broker does not answer. */
   async check(): Promise<void> {
-    await this.#present().connection.flush();
+    if (this.#line.connection === null) throw notConnected();
+    await this.#line.connection.flush();
   }
 
   async ask<Verb extends keyof JobCalls>(
@@ -75,16 +94,17 @@ export class AgentLinkService implements RouterLink {
     request: JobCalls[Verb][0],
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]> {
-    return this.#present().routers.ask(verb, request, options);
+    const link = isPayload(verb, request) ? present(this.#payloadLine, this.#payload) : present(this.#line, this.#open);
+    return link.routers.ask(verb, request, options);
   }
 
   withdraw(message: WithdrawMessage): void {
-    this.#present().routers.withdraw(message);
+    present(this.#line, this.#open).routers.withdraw(message);
   }
 
   async report(request: ReportRequest): Promise<HostReply> {
     const subject = hostSubject(this.#options.hostId, 'report');
-    return this.#present().transport.request(subject, request, { timeoutMs: REPORT_TIMEOUT_MS });
+    return present(this.#line, this.#open).transport.request(subject, request, { timeoutMs: REPORT_TIMEOUT_MS });
   }
 
   onStop(listener: (message: StopMessage) => void): () => void {
@@ -99,60 +119,40 @@ export class AgentLinkService implements RouterLink {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#open?.connection.close();
-    await this.#connecting;
+    await Promise.all([this.#line.close(), this.#payloadLine.close()]);
   }
 
-  #present(): OpenLink {
-    if (this.#open !== null) return this.#open;
-    throw new TransportError('not-connected', 'There is no connection to the broker yet.', { isRetriable: true });
-  }
-
-  async #stayConnected(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      const connection = await this.#connect();
-      if (connection === null) return;
-      this.#use(connection);
-      const error = await connection.closed();
-      this.#open = null;
-      if (!this.#closing.signal.aborted)
-        this.#options.logger.warn('the connection to the broker was closed', { error });
-    }
-  }
-
-  async #connect(): Promise<NatsConnection | null> {
+  #connect(name: string, signal: AbortSignal): Promise<NatsConnection> {
     const { hostId, secret, logger } = this.#options;
-    try {
-      return await this.#options.connect({
-        credentials: { kind: 'password', user: hostId, pass: secret },
-        inboxPrefix: inboxPrefix(hostId),
-        connectWithinMs: FOR_EVER_MS,
-        signal: this.#closing.signal,
-        onStatus: ({ kind, detail }) => {
-          logger.info(`broker: ${kind}`, { detail });
-          if (kind === 'reconnect') this.#wake();
-        },
-      });
-    } catch (error) {
-      if (!this.#closing.signal.aborted) logger.error('the broker cannot be used', { error });
-      return null;
-    }
+    return this.#options.connect({
+      credentials: { kind: 'password', user: hostId, pass: secret },
+      inboxPrefix: inboxPrefix(hostId),
+      connectWithinMs: FOR_EVER_MS,
+      signal,
+      onStatus: ({ kind, detail }) => {
+        logger.info(`${name}: ${kind}`, { detail });
+        if (kind === 'reconnect') this.#wake();
+      },
+    });
+  }
+
+  #linkOver(connection: NatsConnection): OpenLink {
+    const { hostId, logger } = this.#options;
+    const transport = new AgentTransport(connection);
+    return { transport, routers: new TransportRouterLink(transport, hostId, logger) };
   }
 
   #use(connection: NatsConnection): void {
-    const { hostId, logger } = this.#options;
-    const transport = new AgentTransport(connection);
-    const routers = new TransportRouterLink(transport, hostId, logger);
-    routers.onStop((message) => {
+    const open = this.#linkOver(connection);
+    open.routers.onStop((message) => {
       for (const listener of this.#stopListeners) listener(message);
     });
     // A hint without content, so one that cannot be read is as good as one that can.
     const wake = (): void => {
       this.#wake();
     };
-    transport.listen(wakeSubject(hostId), wake, wake);
-    this.#open = { connection, transport, routers };
+    open.transport.listen(wakeSubject(this.#options.hostId), wake, wake);
+    this.#open = open;
     this.#wake();
   }
 
@@ -160,3 +160,12 @@ export class AgentLinkService implements RouterLink {
     for (const listener of this.#wakeListeners) listener();
   }
 }
+
+/** @throws TransportError while the connection does not stand */
+function present(line: BrokerLine, link: OpenLink | null): OpenLink {
+  if (line.connection !== null && link !== null) return link;
+  throw notConnected();
+}
+
+const notConnected = (): TransportError =>
+  new TransportError('not-connected', 'There is no connection to the broker yet.', { isRetriable: true });

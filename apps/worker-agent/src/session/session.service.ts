@@ -1,5 +1,5 @@
 import { REPORT_INTERVAL_MS, type DroppedEntries, type HostReply, type ReportRequest } from '@berth/contracts';
-import type { Inventory } from '@berth/domain';
+import { HOST_NEWS_MAX_BYTES, fitReport, type Inventory } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { HostWorkers } from '../worker-reconciler/host-workers.port.js';
@@ -84,8 +84,8 @@ export class SessionService {
     const { clock, secret, instanceId, link, workers } = this.#options;
     const inventory = await this.#options.inventory();
     this.#sequence += 1;
-    const report = { secret, instanceId, sequence: this.#sequence, inventory, workers: workers.observed() };
-    return link.report({ ...report, sentAtMs: clock.nowMs() });
+    const news = fitReport({ inventory, workers: workers.observed() }, HOST_NEWS_MAX_BYTES);
+    return link.report({ secret, instanceId, sequence: this.#sequence, ...news, sentAtMs: clock.nowMs() });
   }
 
   /** Once per interruption: the loop goes on every few seconds, and the log should stay readable. */

@@ -8,6 +8,7 @@ import type { BodyBounds, BridgeEvent, WorkerRegistration } from '../../src/brid
 import { BridgeService } from '../../src/bridge/bridge.service.js';
 import type { BodyThread } from '../../src/bridge/large-bodies.js';
 import { JobClientService } from '../../src/job-client/job-client.service.js';
+import type { WorkerShare } from '../../src/job-client/worker-shares.js';
 import { JournalService, type JournalOptions } from '../../src/journal/journal.service.js';
 import { ManualClock } from '@berth/testing';
 import { SOURCE_THREAD } from './body-threads.js';
@@ -30,6 +31,7 @@ export class TestAgent {
   journalOptions: Partial<JournalOptions> = {};
   bodyBounds: Partial<BodyBounds> = {};
   bodyThread: BodyThread = SOURCE_THREAD;
+  share: WorkerShare | null = null;
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -66,7 +68,12 @@ export class TestAgent {
     this.metrics = new MetricRegistry();
     const shared = { clock, random: systemRandom, metrics: this.metrics, log: silentLogger };
     this.journal = await JournalService.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
-    this.client = new JobClientService({ ...shared, link: router, journal: this.journal });
+    this.client = new JobClientService({
+      ...shared,
+      link: router,
+      journal: this.journal,
+      ...(this.share === null ? {} : { share: this.share }),
+    });
     const address = { listenHost: '127.0.0.1', listenPorts: ports, advertisedHost: '127.0.0.1' };
     const bodies = { workerBytesMax: 80 * 2 ** 20, hostBytesMax: 512 * 2 ** 20, ...this.bodyBounds };
     const logTail = async (): Promise<readonly string[]> => this.workerLog;

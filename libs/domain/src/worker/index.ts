@@ -1,3 +1,4 @@
+export { HOST_NEWS_MAX_BYTES, fitReport, type HostNews } from './fit-report.js';
 export { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.js';
 export { observeWorker, type ObservationParts, type WorkerIdentity } from './observe-worker.js';
 export { STOP_GRACE_DEFAULT_MS } from './plan-drain.js';
