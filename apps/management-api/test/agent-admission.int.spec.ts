@@ -238,7 +238,7 @@ test('while the database is away nobody is let in, and afterwards without a new 
 test('a question about an agent that no server asks is answered nowhere', async () => {
   const overheard: string[] = [];
   (await bench.nats.connectAs('callout')).subscribe('$SYS.REQ.USER.AUTH', {
-    callback: (_, message) => overheard.push(message.string()),
+    callback: (_, message) => void overheard.push(message.string()),
   });
   await bench.addAgent('h1');
   await eventually(() => {
@@ -252,7 +252,7 @@ test('a question about an agent that no server asks is answered nowhere', async 
   const heard: string[] = [];
   const asker = await open.connect();
   for (const subject of ['job.>', '$SYS._INBOX.>']) {
-    asker.subscribe(subject, { callback: (_, message) => heard.push(message.subject) });
+    asker.subscribe(subject, { callback: (_, message) => void heard.push(message.subject) });
   }
   asker.publish('$SYS.REQ.USER.AUTH', overheard[0] ?? '', { reply: 'job.0.e.j' });
   asker.publish('$SYS.REQ.USER.AUTH', overheard[0] ?? '', { reply: '$SYS._INBOX.server.1' });
