@@ -8,13 +8,8 @@ const GRACE_MS = 5_000;
 const LEAST_BYTES_PER_MS = 1_024;
 
 /** Whether a body that others wait for comes so slowly that it has to give way. */
-export const isTooSlow = ({
-  heldMs,
-  arrivedBytes,
-}: {
-  readonly heldMs: number;
-  readonly arrivedBytes: number;
-}): boolean => arrivedBytes < (heldMs - GRACE_MS) * LEAST_BYTES_PER_MS;
+const isTooSlow = ({ heldMs, arrivedBytes }: { readonly heldMs: number; readonly arrivedBytes: number }): boolean =>
+  arrivedBytes < (heldMs - GRACE_MS) * LEAST_BYTES_PER_MS;
 
 interface Waiter {
   readonly bytes: number;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { scanJson, type Scan } from './scan-json.js';
 
-export interface LenientJson {
+interface LenientJson {
   /** Its text in UTF-8. */
   readonly utf8: Uint8Array;
   /** The wanted members of an object, each as its own text; null when it is no object. */

@@ -6,7 +6,7 @@ import { ByteBlocks } from './byte-blocks.js';
 import { textOf } from './lenient-json.js';
 
 /** A body up to this is read and understood at once; a larger one needs room, and a thread to read it in. */
-export const SMALL_BODY_MAX_BYTES = 64 * 1024;
+const SMALL_BODY_MAX_BYTES = 64 * 1024;
 /** Past this the connection is cut: nobody posts so much by mistake. */
 const READ_MAX_BYTES = 2 ** 30;
 /** A piece costs the same however small it is: after so many they must have had this size on average. */

@@ -1,5 +1,5 @@
 /** Where a value's text lies: from `start` up to, not including, `end`. */
-export interface Span {
+interface Span {
   readonly start: number;
   readonly end: number;
 }

@@ -17,7 +17,7 @@ export type StopReason =
   | 'untrusted'; // not renewed in time: another host may get the job
 
 /** JSON text in UTF-8 with its hash in lower-case hex: so large that nobody should have to go over it again. */
-export interface LargeJson {
+interface LargeJson {
   readonly utf8: Uint8Array<ArrayBuffer>;
   readonly sha256: string;
 }
