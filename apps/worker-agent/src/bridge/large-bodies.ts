@@ -12,10 +12,16 @@ export interface BodyThread {
 
 export const BODY_THREAD: BodyThread = { entry: new URL('./body-thread.js', import.meta.url) };
 
-export type LargeReading = BodyAnswer | { readonly kind: 'unreadable'; readonly sign: 'died' | 'time' };
+export type LargeReading =
+  | BodyAnswer
+  | { readonly kind: 'unreadable'; readonly sign: 'died' | 'time' }
+  /** The agent stops: nothing is known of the body. */
+  | { readonly kind: 'closed' };
 
 /** The largest body takes about a second of a core, which it may have to share. */
 const READ_MAX_MS = 20_000;
+/** What is under way when the agent stops may still end. */
+const CLOSE_WAIT_MS = 5_000;
 /** Strings of the largest body, several times over. */
 const HEAP_MAX_MB = 1_024;
 
@@ -28,6 +34,7 @@ export class LargeBodies {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #turns = new Permits(1);
+  readonly #closed = new AbortController();
   #worker: Worker | null = null;
 
   constructor(thread: BodyThread, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
@@ -41,17 +48,23 @@ export class LargeBodies {
     return this.#turns.run(() => this.#read(ask));
   }
 
+  /** Lets what is under way end first, for a short time: a worker does not send again what it has sent. */
   async close(): Promise<void> {
+    const ended = this.#turns.run(async () => undefined);
+    await Promise.race([ended, this.#clock.sleep(CLOSE_WAIT_MS)]);
+    this.#closed.abort();
     const worker = this.#worker;
     this.#worker = null;
     await worker?.terminate();
   }
 
   async #read(ask: BodyAsk): Promise<LargeReading> {
+    if (this.#closed.signal.aborted) return { kind: 'closed' };
     const worker = (this.#worker ??= this.#start());
     const { promise, resolve } = Promise.withResolvers<LargeReading>();
     const over = new AbortController();
-    const onExit = (): void => resolve({ kind: 'unreadable', sign: 'died' });
+    const onExit = (): void =>
+      resolve(this.#closed.signal.aborted ? { kind: 'closed' } : { kind: 'unreadable', sign: 'died' });
     worker.once('message', resolve);
     worker.once('exit', onExit);
     void this.#clock.sleep(READ_MAX_MS, over.signal).then(() => resolve({ kind: 'unreadable', sign: 'time' }));

@@ -114,8 +114,12 @@ export class PostedBodies {
     return reading.kind === 'done' ? reading.posted : failedResult('the worker posted a result that could not be read');
   }
 
-  async #readLarge({ kind, jobId }: PostCall, blocks: readonly Uint8Array<ArrayBuffer>[]): Promise<LargeReading> {
+  async #readLarge(
+    { kind, jobId }: PostCall,
+    blocks: readonly Uint8Array<ArrayBuffer>[],
+  ): Promise<Exclude<LargeReading, { readonly kind: 'closed' }>> {
     const reading = await this.#tools.large.read({ kind, blocks });
+    if (reading.kind === 'closed') throw new Error('the agent stops before it has read a body');
     if (reading.kind === 'unreadable') {
       this.#tools.metrics.unreadableBodies.inc({ sign: reading.sign });
       this.#tools.log.warn('A body of a worker could not be read.', { kind, jobId, sign: reading.sign });

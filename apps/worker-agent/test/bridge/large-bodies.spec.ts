@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { encodeJson } from '@berth/domain';
+import { silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
+import { LargeBodies } from '../../src/bridge/large-bodies.js';
 import { splitChunk } from '../../src/bridge/split-chunk.js';
 import { MORTAL_THREAD } from './body-threads.js';
 import { TestAgent, registration } from './test-agent.js';
@@ -148,6 +150,28 @@ describe('a body that the thread cannot bear', () => {
       expect(agent.router.ended.get(stalling)?.result).toMatchObject(UNREADABLE);
       expect(agent.router.ended.get(waiting)?.result).toMatchObject({ kind: 'completed' });
     });
+  });
+});
+
+describe('an agent that stops while bodies are being read', () => {
+  const block = (text: string) => ({ kind: 'done', blocks: [new Uint8Array(Buffer.from(text))] }) as const;
+
+  test('lets them end', async () => {
+    const bodies = new LargeBodies(MORTAL_THREAD, { clock: new ManualClock(), log: silentLogger });
+    const readings = [bodies.read(block('{"output":1}')), bodies.read(block('{"output":2}'))];
+    await bodies.close();
+    const outputs = (await Promise.all(readings)).map((reading) => reading.kind === 'done' && reading.posted);
+    expect(outputs).toMatchObject([{ ending: { output: '1' } }, { ending: { output: '2' } }]);
+  });
+
+  test('waits 5 s at most, and then says nothing of them: no job fails for it', async () => {
+    const clock = new ManualClock();
+    const bodies = new LargeBodies(MORTAL_THREAD, { clock, log: silentLogger });
+    const readings = [bodies.read(block('STALL')), bodies.read(block('{"output":2}'))];
+    const closing = bodies.close();
+    await clock.advance(5_000);
+    await closing;
+    expect(await Promise.all(readings)).toEqual([{ kind: 'closed' }, { kind: 'closed' }]);
   });
 });
 
