@@ -116,7 +116,7 @@ describe('a join token', () => {
 
 describe('a join token that is good no longer', () => {
   const whyNot = async (token: string): Promise<unknown> => {
-    const connection = await bench.connectAgent('join-refused', token, 'h1', '_INBOX_agent.h1.refused');
+    const connection = await bench.connectRefused(token, 'h1');
     return ask(connection, hostSubject('h1' as HostId, 'join'), joinBody(token, 'another'));
   };
 
@@ -139,9 +139,9 @@ describe('a join token that is good no longer', () => {
   test('lets its holder do nothing else: neither report nor hear what its host is told', async () => {
     const token = await bench.newToken('h1');
     await fleet.clock.advance(60_000);
-    const connection = await bench.connectAgent('join-refused', token, 'h1', '_INBOX_agent.h1.refused');
+    const connection = await bench.connectRefused(token, 'h1');
     const heard: string[] = [];
-    for (const subject of ['agents.h1.down.>', '_INBOX_agent_h1.>']) {
+    for (const subject of ['agents.h1.down.>', '_INBOX_agent.h1.>']) {
       connection.subscribe(subject, {
         callback: (error) => {
           heard.push(error === null ? subject : 'refused');
@@ -159,7 +159,7 @@ describe('a join token that is good no longer', () => {
   test('is told apart from none by its holder only: made up ones, and those that are good, ask nothing', async () => {
     const good = await bench.newToken('h1');
     for (const token of [good, newJoinToken('h1' as HostId, systemRandom), 'token', '']) {
-      await expect(bench.connectAgent('join-refused', token, 'h1', '_INBOX_agent.h1.refused')).rejects.toThrow(REFUSED);
+      await expect(bench.connectRefused(token, 'h1')).rejects.toThrow(REFUSED);
     }
   });
 });

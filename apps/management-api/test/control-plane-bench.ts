@@ -5,6 +5,7 @@ import {
   demandSubject,
   hostSubject,
   inboxPrefix,
+  refusedInboxPrefix,
   wakeSubject,
   type AssignmentSnapshot,
   type DesiredWorker,
@@ -215,13 +216,14 @@ export class ControlPlaneBench {
     await clock.advance(STEP_MS);
   }
 
-  connectAgent(
-    user: string,
-    pass: string,
-    hostId = user,
-    prefix = inboxPrefix(hostId as HostId),
-  ): Promise<NatsConnection> {
-    return this.nats.connect({ user, pass, inboxPrefix: prefix, reconnect: false });
+  connectAgent(user: string, pass: string, hostId = user): Promise<NatsConnection> {
+    return this.nats.connect({ user, pass, inboxPrefix: inboxPrefix(hostId as HostId), reconnect: false });
+  }
+
+  /** As who asks why its token was refused. */
+  connectRefused(token: string, hostId: string): Promise<NatsConnection> {
+    const prefix = refusedInboxPrefix(hostId as HostId);
+    return this.nats.connect({ user: 'join-refused', pass: token, inboxPrefix: prefix, reconnect: false });
   }
 
   async #serveSessions(management: NatsConnection, connection: NatsConnection): Promise<void> {

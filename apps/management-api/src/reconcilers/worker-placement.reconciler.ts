@@ -100,12 +100,11 @@ export class WorkerPlacement {
       if (isCutShort) break;
     }
     if (!isCutShort) await this.#moveFailing(endpoint, { pass, workers, touched });
-    const before = endpoint.lastDecision?.waiting ?? [];
     const [why] = waiting;
     return {
       workers: [...workers.values()],
       touched,
-      waiting: waiting.slice(0, WAITING_MAX).map((unplaced) => describeWaiting(unplaced, before, pass.nowMs)),
+      waiting: describeAllWaiting(endpoint, waiting, pass.nowMs),
       unplaced: why === undefined ? null : { count: waiting.length, why },
       isCutShort,
     };
@@ -258,6 +257,15 @@ function known(workers: ReadonlyMap<WorkerId, Worker>, id: WorkerId): Worker {
   const worker = workers.get(id);
   if (worker === undefined) throw new Error(`the plan names worker ${id}, which it was not given`);
   return worker;
+}
+
+function describeAllWaiting(
+  { lastDecision }: FleetEndpoint,
+  waiting: readonly Unplaced[],
+  nowMs: number,
+): readonly WaitingWorker[] {
+  const before = lastDecision?.waiting ?? [];
+  return waiting.slice(0, WAITING_MAX).map((unplaced) => describeWaiting(unplaced, before, nowMs));
 }
 
 /** The same reason keeps its first instant, so that a person sees how long it has lasted. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import { observeWorker } from './observe-worker.js';
-import { planEndpoint } from './plan-endpoint.js';
+import { planEndpoint, type EndpointView } from './plan-endpoint.js';
 import { planWorker } from './plan-worker.js';
 import { newJournal } from './worker-journal.js';
 import type { DesiredWorker, WorkerSession, WorkerView } from './worker-view.js';
@@ -111,16 +111,19 @@ const withEnd = (worker: Worker, idleSinceMs: number): Worker => ({
   observed: worker.observed === null ? null : { ...worker.observed, idleSinceMs },
 });
 
-const planAt = (worker: Worker, desiredWorkers: number, nowMs: number, workersMax = 1) =>
+const planAt = (worker: Worker, desiredWorkers: number, nowMs: number) => planOf(worker, { desiredWorkers }, nowMs);
+
+const planOf = (worker: Worker, fields: Partial<EndpointView>, nowMs: number) =>
   planEndpoint(
     {
       isDeleted: false,
       release: 1,
-      desiredWorkers,
-      workersMax,
+      desiredWorkers: 0,
+      workersMax: 1,
       workers: [{ worker, host: { intent: 'ready', lastSeenAtMs: nowMs } }],
       observingSinceMs: 0,
       idleTimeoutMs: IDLE_TIMEOUT_MS,
+      ...fields,
     },
     nowMs,
   );
@@ -135,7 +138,7 @@ describe('the plan of an endpoint whose demand is gone', () => {
   });
 
   test('drains one that is above the maximum at once, whatever it did a moment ago', () => {
-    expect(planAt(withEnd(workerOf(), T0), 0, T0, 0)).toEqual([
+    expect(planOf(withEnd(workerOf(), T0), { workersMax: 0 }, T0)).toEqual([
       { kind: 'drain-worker', workerId: W1, reason: 'scale-down' },
     ]);
   });
@@ -145,7 +148,7 @@ describe('the plan of an endpoint whose demand is gone', () => {
     expect(planAt(lingering, 0, T0)).toEqual([]);
     expect(planAt(lingering, 1, T0)).toEqual([{ kind: 'resume-worker', workerId: W1 }]);
     const leaving = { ...lingering, observed: { ...lingering.observed!, phase: 'draining' as const } };
-    expect(planAt(leaving, 1, T0, 2)).toEqual([{ kind: 'create-worker', release: 1 }]);
+    expect(planOf(leaving, { desiredWorkers: 1, workersMax: 2 }, T0)).toEqual([{ kind: 'create-worker', release: 1 }]);
   });
 });
 

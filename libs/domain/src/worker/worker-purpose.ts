@@ -14,12 +14,14 @@ export type WorkerPurpose = 'keep' | 'leave' | 'replace' | 'hold';
 export function purposeOf(view: WorkerView, nowMs: number): WorkerPurpose {
   const { desired, session, journal } = view;
   if (desired === null) return isReleased(session) || isStray(view, nowMs) ? 'leave' : 'hold';
-  if (desired.intent === 'drained') {
-    return nowMs < (lingersUntilMs(view) ?? nowMs) && replaceReason(view, nowMs) === null ? 'keep' : 'leave';
-  }
+  if (desired.intent === 'drained') return isKeptForNow(view, nowMs) ? 'keep' : 'leave';
   const isOutdated = journal.generation !== desired.generation;
   return isOutdated || isReleased(session) || replaceReason(view, nowMs) !== null ? 'replace' : 'keep';
 }
+
+/** Its last job ended a moment ago: who decided that it shall leave may not have heard of it. */
+const isKeptForNow = (view: WorkerView, nowMs: number): boolean =>
+  nowMs < (lingersUntilMs(view) ?? nowMs) && replaceReason(view, nowMs) === null;
 
 /** What the container's own life gives as a reason to replace it; null while there is none. */
 export function replaceReason(view: WorkerView, nowMs: number): string | null {

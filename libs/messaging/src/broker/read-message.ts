@@ -95,13 +95,16 @@ export async function readPage(broker: Broker, stream: string, query: PageQuery)
       : JSON.stringify({ multi_last: query.lastOf, batch: query.lastOf.length });
   const messages: StoredMessage[] = [];
   const end = await collect(broker, { stream, question }, messages);
-  const code = end?.headers?.code;
-  if (code === NOT_FOUND) return { messages, isLast: true };
-  if (end === null)
-    throw brokerUnavailable(new Error(`direct get from ${stream}: no end within ${broker.timeoutMs} ms`));
+  return { messages, isLast: isLastPage(broker, stream, end) };
+}
+
+function isLastPage({ timeoutMs }: Broker, stream: string, end: Msg | null): boolean {
+  if (end === null) throw brokerUnavailable(new Error(`direct get from ${stream}: no end within ${timeoutMs} ms`));
+  const code = end.headers?.code;
+  if (code === NOT_FOUND) return true;
   if (code === UNHEARD) throw brokerUnavailable(new Error(`nobody answers for ${stream}`));
   if (code !== END_OF_BATCH) throw new Error(`direct get from ${stream}: ${end.headers?.status ?? ''}`);
-  return { messages, isLast: Number(end.headers?.get(BROKER_HEADERS.pending)) === 0 };
+  return Number(end.headers?.get(BROKER_HEADERS.pending)) === 0;
 }
 
 /**
