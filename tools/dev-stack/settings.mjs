@@ -27,7 +27,34 @@ export const SETTINGS = [
   },
   { variable: 'BERTH_VCPUS', fallback: '8 × cores, at least 64', meaning: 'vCPU that this host reports' },
   { variable: 'BERTH_DEMO', fallback: 'on', meaning: 'off: no sample endpoint, no first job' },
-  { variable: 'BERTH_DOCKER_SOCKET', fallback: '/var/run/docker.sock', meaning: 'where the container engine listens' },
+  {
+    variable: 'BERTH_DOCKER_SOCKET',
+    fallback: 'DOCKER_HOST, or found',
+    meaning: 'path or address of the container engine',
+  },
+  {
+    variable: 'BERTH_CONFINEMENT',
+    fallback: 'optional',
+    meaning: 'required: no container where the firewall cannot confine it',
+  },
+  {
+    variable: 'BERTH_WORKER_BLOCKED_NETWORKS',
+    fallback: 'private ones',
+    meaning: 'what containers may not reach; IPv4, separated by commas',
+    app: 'worker-agent',
+  },
+  {
+    variable: 'BERTH_WORKER_ALLOWED_NETWORKS',
+    fallback: 'none',
+    meaning: 'what they may reach all the same',
+    app: 'worker-agent',
+  },
+  {
+    variable: 'BERTH_WORKER_NAME_SERVERS',
+    fallback: "this machine's",
+    meaning: 'whom they may ask for names',
+    app: 'worker-agent',
+  },
   { variable: 'BERTH_LOG_LEVEL', fallback: 'info', meaning: 'trace, debug, info, warn, error or fatal' },
   { variable: 'BERTH_RATE_LIMITS', fallback: 'on', meaning: 'off: job paths take as many requests as come' },
   {

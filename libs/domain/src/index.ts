@@ -77,6 +77,15 @@ export {
   type WorkerRange,
 } from './endpoint/index.js';
 export {
+  engineCandidates,
+  formatEngineAddress,
+  parseEngineAddress,
+  type EngineAddress,
+  type EngineCandidate,
+  type EngineChoices,
+  type EngineReading,
+} from './engine/index.js';
+export {
   PlatformError,
   UnreadableMessageError,
   isUnreadable,
@@ -340,6 +349,7 @@ export {
   STOP_GRACE_DEFAULT_MS,
   STRAY_GRACE_MS,
   UNHEALTHY_AFTER_FAILURES,
+  WORKER_NOTES_MAX,
   WORKER_PHASES,
   WORKER_PHASE_TRANSITIONS,
   WORKER_REASON_CHARACTERS_MAX,

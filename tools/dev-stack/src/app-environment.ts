@@ -15,6 +15,8 @@ export interface StackFacts {
   readonly natsUrl: string;
   readonly databaseUrl: string;
   readonly runtime: 'docker' | 'process';
+  /** Address of the container engine, as `DOCKER_HOST` has it; null without containers. */
+  readonly engine: string | null;
   /** What the broker's streams may reserve on this disk. */
   /** What the broker's files may take, jobs and snapshots together. */
   readonly storageBytes: number;
@@ -87,7 +89,8 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_HOME: join(facts.config.home, 'agent'),
     BERTH_RUNTIME: facts.runtime,
     BERTH_IMAGES: facts.config.images,
-    BERTH_DOCKER_SOCKET: facts.config.dockerSocket,
+    ...(facts.engine !== null && { BERTH_DOCKER_SOCKET: facts.engine }),
+    BERTH_CONFINEMENT: facts.config.confinement,
     BERTH_BRIDGE_PORT: String(facts.ports.bridge),
     BERTH_VCPUS: String(facts.config.vcpus ?? defaultVcpus()),
     ...(facts.config.simulatedGpus !== null && { BERTH_SIMULATED_GPUS: facts.config.simulatedGpus }),

@@ -21,7 +21,10 @@ export interface StackConfig {
   readonly simulatedGpus: string | null;
   readonly vcpus: number | null;
   readonly hasDemo: boolean;
-  readonly dockerSocket: string;
+  /** A path, or an address as `DOCKER_HOST` has it; null: `DOCKER_HOST`, or wherever an engine usually is. */
+  readonly dockerSocket: string | null;
+  /** Whether containers are started only where the agent can confine them. */
+  readonly confinement: 'required' | 'optional';
   readonly logLevel: string;
   /** Of the job paths. */
   readonly rateLimits: 'on' | 'off';
@@ -61,7 +64,9 @@ export function readStackConfig(
         ? null
         : read.integer('BERTH_VCPUS', { min: 1, max: VCPUS_MAX, fallback: 1 }),
     hasDemo: read.oneOf('BERTH_DEMO', ['on', 'off'], 'on') === 'on',
-    dockerSocket: read.string('BERTH_DOCKER_SOCKET', '/var/run/docker.sock'),
+    dockerSocket: read.optional('BERTH_DOCKER_SOCKET'),
+    // Whoever tries Berth runs their own code, often without root or with an engine in a virtual machine.
+    confinement: read.oneOf('BERTH_CONFINEMENT', ['required', 'optional'], 'optional'),
     logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     rateLimits: read.oneOf('BERTH_RATE_LIMITS', ['on', 'off'], 'on'),
     handedOn: readHandedOn(read),
@@ -88,6 +93,12 @@ export function inheritedEnvironment(environment: Environment = process.env): Re
       (entry): entry is [string, string] => entry[1] !== undefined && isKept(entry[0]),
     ),
   );
+}
+
+/** What says where a container engine is: the engine's own client reads the same. */
+export function engineSettings(environment: Environment = process.env): Environment {
+  const names = ['DOCKER_HOST', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH', 'XDG_RUNTIME_DIR', 'HOME'];
+  return Object.fromEntries(names.map((name) => [name, environment[name]]));
 }
 
 function readFlags(args: readonly string[]): Record<string, string> {

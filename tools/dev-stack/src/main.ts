@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
+import { formatEngineAddress } from '@berth/domain';
 import { ConfigError, systemClock } from '@berth/lifecycle';
 import { asksForHelp, usage } from '../settings.mjs';
 import { runUrl, baseUrl } from './app-environment.js';
-import { chooseRuntime } from './choose-runtime.js';
+import { chooseRuntime, describeEngine } from './choose-runtime.js';
 import {
+  engineSettings,
   ineffectiveSettings,
   inheritedEnvironment,
   isStartedByNpm,
@@ -31,13 +33,16 @@ async function main(): Promise<void> {
   const progress = new Progress(systemClock);
   const config = readStackConfig(process.argv.slice(2), { folder: process.cwd(), repository: REPOSITORY });
   for (const sentence of ineffectiveSettings()) progress.line(`! ${sentence}`);
-  const { runtime, why } = await chooseRuntime(config);
+  const choice = await chooseRuntime(config, engineSettings());
+  const { runtime, why } = choice;
   progress.line(`runtime: ${runtime} (${why})`);
+  const engine = choice.engine === undefined ? null : formatEngineAddress(choice.engine.address);
+  if (engine !== null) progress.line(describeEngine(choice));
   await assertOutsideServers(config);
   const state = await prepareHome(config.home, config.ports);
   const { ports, secrets } = state;
   const stack = new Stack({
-    facts: { config, runtime, ...state },
+    facts: { config, runtime, engine, ...state },
     repository: REPOSITORY,
     inherited: inheritedEnvironment(),
     progress,

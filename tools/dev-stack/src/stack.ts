@@ -15,6 +15,7 @@ import {
 import { writeDevFile, type DevFile, type ProcessName } from './dev-file.js';
 import { ensureHost } from './ensure-host.js';
 import { StackClient } from './management-client.js';
+import { isConfined } from './is-confined.js';
 import type { Progress } from './progress.js';
 import { Supervisor, type Running } from './supervisor.js';
 import { waitForHost, waitUntilReady } from './wait-until-ready.js';
@@ -141,7 +142,17 @@ export class Stack {
     this.#hostToken = host.token;
     await this.#startApp('worker-agent');
     await this.#waitUntilReady('worker-agent');
+    if (this.#facts.engine !== null) await this.#tellConfinement();
     await waitForHost(this.client, baseUrl(ports), host.hostId);
+  }
+
+  /** Whoever starts containers that nothing confines must not learn it from a log file. */
+  async #tellConfinement(): Promise<void> {
+    if (await isConfined(this.#operationsUrl('worker-agent'))) return;
+    this.#options.progress.line(
+      'WARNING: containers are not confined here: they may reach this machine and its networks. ' +
+        `Run your own code only. Why: ${join(this.#logs, 'worker-agent.log')}`,
+    );
   }
 
   async #waitUntilReady(app: AppName): Promise<void> {

@@ -138,6 +138,8 @@ describe('npm start with containers', () => {
     'runs the first job in a container with the official SDK',
     async () => {
       expect(running().output).toMatch(/^runtime: docker \(as asked for\)$/m);
+      expect(running().output).toContain(`engine: ${fixture.engine.host} (BERTH_DOCKER_SOCKET)`);
+      expect(running().output).not.toContain('WARNING: containers are not confined');
       expect(running().output).toMatch(/^first job .*: COMPLETED/m);
       expect(running().dev.runtime).toBe('docker');
       const [container = ''] = await containerIds(`ancestor=${SAMPLE_IMAGE}`);
@@ -186,16 +188,17 @@ describe('npm start with containers', () => {
         MemorySwap: 4 * GIB,
         PidsLimit: 4_096,
         Privileged: false,
-        CapAdd: null,
         CapDrop: ['ALL'],
         SecurityOpt: ['no-new-privileges'],
-        NetworkMode: 'berth-workers',
+        NetworkMode: `berth-${worker?.hostId ?? ''}`,
         PidMode: '',
         Binds: null,
       });
       expect(mounts).toEqual([]);
+      expect(limits['CapAdd']).not.toContain('NET_RAW');
+      expect(limits['CapAdd']).not.toContain('MKNOD');
       expect(await docker('exec', containerId, 'grep', '-E', '^(CapEff|NoNewPrivs)', '/proc/1/status')).toBe(
-        'CapEff:\t0000000000000000\nNoNewPrivs:\t1',
+        'CapEff:\t00000000a00405fb\nNoNewPrivs:\t1',
       );
       const environment = config.Env.join('\n');
       expect(environment).not.toMatch(/^BERTH_/m);

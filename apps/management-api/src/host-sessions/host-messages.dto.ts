@@ -13,6 +13,7 @@ import {
   Min,
 } from 'class-validator';
 import {
+  WORKER_NOTES_MAX,
   WORKER_PHASES,
   WORKER_REASON_CHARACTERS_MAX,
   cleanText,
@@ -164,6 +165,13 @@ export class ObservedWorkerDto implements ObservedWorker {
   @Min(0)
   @Max(INSTANT_MAX_MS)
   lastJobEndedAtMs?: number;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(WORKER_NOTES_MAX)
+  @IsString({ each: true })
+  @MaxLength(TEXT_MAX, { each: true })
+  notes?: string[];
 }
 
 /** Without its inventory, which is read by itself. */

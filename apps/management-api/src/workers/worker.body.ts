@@ -18,6 +18,14 @@ export class WorkerBody {
   @ApiProperty({ description: 'Why it is in this state; empty when there is nothing to say.', example: '' })
   readonly reason!: string;
 
+  @ApiProperty({
+    description: 'What its host does not keep of what was asked for, one sentence each; absent when all is kept.',
+    required: false,
+    type: [String],
+    example: ["The disk limit of 20 GB is not kept: the storage of the host's engine cannot."],
+  })
+  readonly notes?: readonly string[];
+
   @ApiProperty({ description: "It runs an older release than the endpoint's latest.", example: false })
   readonly isStale!: boolean;
 

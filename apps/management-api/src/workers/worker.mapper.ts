@@ -28,6 +28,7 @@ function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number
     id,
     status: workerStatus(observed),
     reason: reasonOf(worker),
+    ...notesOf(worker),
     isStale: isStale(worker, latestRelease),
     version: release,
     ...(image === null ? {} : { image }),
@@ -44,6 +45,9 @@ const reasonOf = ({ observed, staysBecause }: PlacedWorker): string =>
   [observed === null ? NOT_REPORTED : observed.reason, ...(staysBecause === undefined ? [] : [staysBecause])].join(
     '; ',
   );
+
+const notesOf = ({ observed }: PlacedWorker): Pick<WorkerBody, 'notes'> =>
+  observed?.notes === undefined ? {} : { notes: observed.notes };
 
 const timesSince = (startedAtMs: number, nowMs: number): Required<Pick<WorkerBody, 'startedAt' | 'uptimeSeconds'>> => ({
   startedAt: new Date(startedAtMs).toISOString(),

@@ -1,6 +1,6 @@
 export { HOST_NEWS_MAX_BYTES, fitReport, type HostNews } from './fit-report.js';
 export { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.js';
-export { observeWorker, type ObservationParts, type WorkerIdentity } from './observe-worker.js';
+export { WORKER_NOTES_MAX, observeWorker, type ObservationParts, type WorkerIdentity } from './observe-worker.js';
 export { STOP_GRACE_DEFAULT_MS } from './plan-drain.js';
 export { planEndpoint, type DrainReason, type EndpointOperation, type EndpointView } from './plan-endpoint.js';
 export { planWorker, type WorkerPlan } from './plan-worker.js';

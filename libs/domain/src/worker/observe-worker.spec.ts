@@ -83,3 +83,17 @@ test('a reason that some worker, image or engine wrote is bounded, and may be st
   expect(reasonOf('a\0b\ud83d\u202e')).toBe('a b\ufffd');
   expect(reasonOf('x'.repeat(5_000))).toHaveLength(2_000);
 });
+
+test('what the host does not keep of the wish is told while the container runs', () => {
+  const view = viewWith(0);
+  const { condition } = planWorker(view, 10);
+  const container = {
+    kind: 'running',
+    containerId: 'c',
+    startedAtMs: 7,
+    notes: Array(20).fill('no disk limit'),
+  } as const;
+  const told = observeWorker(identity, { view: { ...view, container }, condition, previous: null }, 10);
+  expect(told.notes).toEqual(Array(8).fill('no disk limit'));
+  expect(observeWorker(identity, { view, condition, previous: null }, 10)).not.toHaveProperty('notes');
+});

@@ -31,6 +31,7 @@ export function observeWorker(
     ...(condition.phase === 'preparing' && view.imagePercent !== undefined ? { imagePercent: view.imagePercent } : {}),
     ...lastFailureOf(view, nowMs),
     ...lastJobOf(view),
+    ...notesOf(view),
   };
 }
 
@@ -40,6 +41,14 @@ const SECOND_MS = 1_000;
 function lastJobOf({ container, session }: WorkerView): Pick<ObservedWorker, 'lastJobEndedAtMs'> {
   const sinceMs = session === null || container.kind !== 'running' ? null : idleSinceMs(session);
   return sinceMs === null ? {} : { lastJobEndedAtMs: Math.ceil(sinceMs / SECOND_MS) * SECOND_MS };
+}
+
+/** How many notes one worker reports. */
+export const WORKER_NOTES_MAX = 8;
+
+function notesOf({ container }: WorkerView): Pick<ObservedWorker, 'notes'> {
+  const notes = container.kind === 'running' ? (container.notes ?? []) : [];
+  return notes.length === 0 ? {} : { notes: notes.slice(0, WORKER_NOTES_MAX) };
 }
 
 function lastFailureOf(

@@ -22,7 +22,13 @@ export interface DesiredWorker {
 /** The container as the runtime shows it. One that was created and never ran is `absent`: starting it is idempotent. */
 export type ContainerState =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'running'; readonly containerId: string; readonly startedAtMs: number }
+  | {
+      readonly kind: 'running';
+      readonly containerId: string;
+      readonly startedAtMs: number;
+      /** What of its wish its host does not keep; absent when all is kept. */
+      readonly notes?: readonly string[];
+    }
   | {
       readonly kind: 'exited';
       readonly containerId: string;

@@ -51,6 +51,8 @@ export interface ObservedWorker {
   readonly lastJobEndedAtMs?: number;
   /** The same end on the control plane's clock, written where the report is taken. */
   readonly idleSinceMs?: number;
+  /** What of its wish its host does not keep, such as a disk limit, one sentence each; absent when all is kept. */
+  readonly notes?: readonly string[];
 }
 
 /** A worker as the control plane knows it: its own intent beside the agent's observation. */
