@@ -38,6 +38,9 @@ COPY package.json ./
 COPY --from=packages /berth/node_modules ./node_modules
 COPY --from=packages /berth/libs ./libs
 COPY --from=packages /berth/apps/worker-agent ./apps/worker-agent
+# With which the agent confines its workers' containers.
+RUN command -v iptables >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends iptables \
+  && rm -rf /var/lib/apt/lists/*; }
 # Its identity and the results that no router has confirmed yet: this must outlive the container.
 RUN install -d -m 0700 -o 10001 -g 10001 /var/lib/berth
 VOLUME /var/lib/berth

@@ -14,10 +14,28 @@ folder='' note='' daemon='' bridge='' pool=''
 # Each rule once with -I and, to undo it, once with -D. The engine's own firewall handling (--iptables) is off, because it
 # empties the chains of every other engine on the machine.
 firewall() {
-  local action=$1 name=$2 subnet=$3
+  local action=$1 name=$2 subnet=$3 pool=$4
   iptables --wait -t nat "$action" POSTROUTING -s "$subnet" ! -o "$name" -j MASQUERADE
   iptables --wait "$action" FORWARD -i "$name" -j ACCEPT
   iptables --wait "$action" FORWARD -o "$name" -j ACCEPT
+  # Networks that somebody makes in the engine.
+  iptables --wait -t nat "$action" POSTROUTING -s "$pool" ! -d "$pool" -j MASQUERADE
+  iptables --wait "$action" FORWARD -s "$pool" -j ACCEPT
+  iptables --wait "$action" FORWARD -d "$pool" -j ACCEPT
+}
+
+# An agent confines the containers of a network by rules that name its link; one that was killed left them.
+forget_confinement() {
+  local program rule
+  for program in iptables ip6tables; do
+    "$program" --wait -t mangle -S 2>/dev/null | awk -v link="$1" '$1 == "-A" && $3 == "-i" && $4 == link { $1 = "-D"; print }' |
+      while read -r rule; do
+        # shellcheck disable=SC2086
+        "$program" --wait -t mangle $rule || true
+      done
+    "$program" --wait -t mangle -F "BERTH-${1#berthw-}" 2>/dev/null || true
+    "$program" --wait -t mangle -X "BERTH-${1#berthw-}" 2>/dev/null || true
+  done
 }
 
 # The name of a bridge is taken as a lock: `ip link add` fails for all but the first.
@@ -32,7 +50,7 @@ take_bridge() {
     printf '%s %s %s\n' "$bridge" "$subnet" "$pool" >"$note"
     ip address add "10.213.$number.1/24" dev "$bridge"
     ip link set "$bridge" up
-    firewall -I "$bridge" "$subnet"
+    firewall -I "$bridge" "$subnet" "$pool"
     return
   done
   echo 'A hundred engines run here already.' >&2
@@ -67,9 +85,10 @@ tidy() {
   awk -v prefix="$folder/" 'index($5, prefix) == 1 { print $5 }' /proc/self/mountinfo | tac | while read -r mount; do
     umount --lazy "$mount" || true
   done
-  firewall -D "$name" "$subnet" 2>/dev/null || true
+  firewall -D "$name" "$subnet" "$pool" 2>/dev/null || true
   # Networks that somebody made have bridges too; their addresses come from the engine's own pool.
   ip -oneline -4 address show | awk -v start="${pool%0/24}" 'index($4, start) == 1 { print $2 }' | while read -r link; do
+    forget_confinement "$link"
     ip link delete "$link" || true
   done
   ip link delete "$name" 2>/dev/null || true

@@ -16,7 +16,7 @@ import {
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort } from './bridge-port.js';
 import { BridgeService } from './bridge/bridge.service.js';
-import type { AgentConfig } from './config.js';
+import type { AgentConfig, DockerConfig, ProcessConfig } from './config.js';
 import { GpuLedgerService } from './gpus/gpu-ledger.service.js';
 import { InventoryService } from './gpus/inventory.service.js';
 import { claimHome } from './home-lock.js';
@@ -24,6 +24,7 @@ import { JobClientService } from './job-client/job-client.service.js';
 import { JournalService } from './journal/journal.service.js';
 import { RuntimeError, type ContainerRuntime } from './runtimes/container-runtime.port.js';
 import { DockerRuntime } from './runtimes/docker/docker-runtime.js';
+import { findEngine } from './runtimes/docker/engine-access.js';
 import { ProcessRuntime } from './runtimes/process/process-runtime.js';
 import { AgentLinkService } from './session/agent-link.service.js';
 import { IdentityStore, type HostIdentity } from './session/identity.store.js';
@@ -70,9 +71,9 @@ export async function startAgent(config: AgentConfig, main: Main): Promise<void>
     random: RANDOM,
     logger,
   });
-  const runtime = await openRuntime(frame, identity.hostId);
-  images = () => runtime.images();
-  await startWorkers(frame, { identity, inventory, runtime });
+  const opened = await openRuntime(frame, identity.hostId);
+  images = () => opened.runtime.images();
+  await startWorkers(frame, { identity, inventory, opened });
 }
 
 async function startOperations({ config, main, metrics, readiness }: Frame): Promise<void> {
@@ -97,46 +98,81 @@ const newInventory = ({ config, logger }: Frame, images: () => Promise<readonly 
 const connect = ({ config }: Frame, as: ConnectAs): Promise<NatsConnection> =>
   connectNats({ url: config.natsUrl, name: 'worker-agent', clock: CLOCK, random: RANDOM, ...as });
 
-async function openRuntime({ config, main }: Frame, hostId: HostId): Promise<ContainerRuntime> {
-  const runtime = await newRuntime(config, hostId).catch((error: unknown) => {
-    if (error instanceof RuntimeError) throw new StartupError(error.message, { cause: error });
-    throw error;
-  });
-  main.onStop('container runtime', () => runtime.close());
-  return runtime;
+const LOOPBACK = '127.0.0.1';
+
+/** A runtime, and how its workers reach their agent. */
+interface OpenRuntime {
+  readonly runtime: ContainerRuntime;
+  readonly listenHost: string;
+  /** Called once, when the bridge has its port and before any worker is started. */
+  readonly confine: (bridgePort: number) => Promise<void>;
 }
 
-async function newRuntime({ bridge, home, runtime }: AgentConfig, hostId: HostId): Promise<ContainerRuntime> {
-  if (runtime.kind === 'docker') {
-    const { socketPath } = runtime;
-    return DockerRuntime.open({ hostId, socketPath, bridgeHost: bridge.advertisedHost, clock: CLOCK });
-  }
-  return ProcessRuntime.open({
+async function openRuntime(frame: Frame, hostId: HostId): Promise<OpenRuntime> {
+  const { config, main } = frame;
+  const { runtime } = config;
+  const opening = runtime.kind === 'docker' ? openDocker(frame, hostId, runtime) : openProcesses(config, runtime);
+  const opened = await opening.catch(throwStartup);
+  main.onStop('container runtime', () => opened.runtime.close());
+  return opened;
+}
+
+function throwStartup(error: unknown): never {
+  if (error instanceof RuntimeError) throw new StartupError(error.message, { cause: error });
+  throw error;
+}
+
+async function openDocker(
+  { config, logger, main, metrics }: Frame,
+  hostId: HostId,
+  { confinement, engines }: DockerConfig,
+): Promise<OpenRuntime> {
+  const { access: engine, source } = await findEngine(engines);
+  logger.info('container engine found', { engine: engine.name, source });
+  const { advertisedHost: host, listenHost } = config.bridge;
+  const options = { hostId, engine, bridge: { host, listenHost }, confinement, clock: CLOCK, logger, metrics };
+  const runtime = await DockerRuntime.open(options);
+  // Containers that outlive the agent stay confined.
+  main.onStop('worker network', async () => {
+    if ((await runtime.list()).length === 0) await runtime.network.remove();
+  });
+  return {
+    runtime,
+    listenHost: runtime.network.listenHost,
+    confine: (port) => runtime.network.confine(port).catch(throwStartup),
+  };
+}
+
+async function openProcesses({ bridge, home }: AgentConfig, settings: ProcessConfig): Promise<OpenRuntime> {
+  const runtime = await ProcessRuntime.open({
     workersFolder: join(home, 'workers'),
-    imagesFolder: runtime.imagesFolder,
+    imagesFolder: settings.imagesFolder,
     clock: CLOCK,
     random: RANDOM,
-    environment: runtime.workerEnvironment,
-    setupEnvironment: runtime.setupEnvironment,
+    environment: settings.workerEnvironment,
+    setupEnvironment: settings.setupEnvironment,
   });
+  return { runtime, listenHost: bridge.listenHost ?? LOOPBACK, confine: async () => undefined };
 }
 
 interface HostParts {
   readonly identity: HostIdentity;
   readonly inventory: InventoryService;
-  readonly runtime: ContainerRuntime;
+  readonly opened: OpenRuntime;
 }
 
 /** In this order: workers that still run must find their bridge, whether or not the broker is there. */
-async function startWorkers(frame: Frame, { identity, inventory, runtime }: HostParts): Promise<void> {
+async function startWorkers(frame: Frame, { identity, inventory, opened }: HostParts): Promise<void> {
   const { config, logger, main, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
+  const { runtime } = opened;
   const journal = await openJournal(frame);
   const link = new AgentLinkService({ hostId, secret, connect: (as) => connect(frame, as), clock: CLOCK, logger });
   link.start();
   main.onStop('broker connection', () => link.close());
   readiness.add('nats', () => link.check());
-  const bridge = await openBridge(frame, { link, journal, runtime });
+  const bridge = await openBridge(frame, { link, journal, opened });
+  await opened.confine(bridge.port);
   const gpus = new GpuLedgerService();
   const readInventory = async (): Promise<Inventory> => {
     const present = await inventory.read();
@@ -190,12 +226,12 @@ async function openJournal({ config, logger, main }: Frame): Promise<JournalServ
 
 async function openBridge(
   { config, logger, main, metrics }: Frame,
-  { link, journal, runtime }: { link: AgentLinkService; journal: JournalService; runtime: ContainerRuntime },
+  { link, journal, opened }: { link: AgentLinkService; journal: JournalService; opened: OpenRuntime },
 ): Promise<BridgeService> {
   const share = { fileBytesMax: config.spool.workerBytesMax, memoryBytesMax: config.spool.workerMemoryBytesMax };
   const client = new JobClientService({ link, journal, share, clock: CLOCK, random: RANDOM, metrics, log: logger });
-  const { listenHost, advertisedHost } = config.bridge;
-  const { port } = config.bridge;
+  const { listenHost, runtime } = opened;
+  const { advertisedHost, port } = config.bridge;
   // Workers that still run know the last port only; where another process has it now, they are replaced.
   const listenPorts = port === 0 ? [await lastBridgePort(config.home), 0] : [port];
   const bridge = await BridgeService.open({

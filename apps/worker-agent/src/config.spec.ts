@@ -7,8 +7,12 @@ const NATS = { BERTH_NATS_URL: 'nats://127.0.0.1:4222' };
 describe('loadAgentConfig', () => {
   test('needs nothing but the broker’s address', () => {
     expect(loadAgentConfig(NATS)).toMatchObject({
-      runtime: { kind: 'docker', socketPath: '/var/run/docker.sock' },
-      bridge: { listenHost: '0.0.0.0', port: 0, advertisedHost: 'berth-host' },
+      runtime: {
+        kind: 'docker',
+        engines: [{ address: { kind: 'socket', path: '/var/run/docker.sock' } }, { source: 'Podman' }],
+        confinement: { isRequired: true, allowedNetworks: [], nameServers: null },
+      },
+      bridge: { listenHost: null, port: 0, advertisedHost: 'berth-host' },
       keepsWorkers: false,
       vcpus: null,
       simulatedGpus: null,
@@ -19,6 +23,39 @@ describe('loadAgentConfig', () => {
   test('keeps the bridge of processes on this machine', () => {
     const { bridge } = loadAgentConfig({ ...NATS, BERTH_RUNTIME: 'process', BERTH_BRIDGE_PORT: '8005' });
     expect(bridge).toEqual({ listenHost: '127.0.0.1', port: 8005, advertisedHost: '127.0.0.1' });
+  });
+
+  test.each(['0.0.0.0', '::', 'everywhere'])('lets no bridge listen on %s', (address) => {
+    for (const runtime of ['docker', 'process']) {
+      const environment = { ...NATS, BERTH_RUNTIME: runtime, BERTH_BRIDGE_LISTEN: address };
+      expect(() => loadAgentConfig(environment)).toThrow('BERTH_BRIDGE_LISTEN must be one address');
+    }
+  });
+
+  test('honours DOCKER_HOST, and refuses one that it cannot read', () => {
+    const { runtime } = loadAgentConfig({ ...NATS, DOCKER_HOST: 'tcp://10.1.2.3:2375' });
+    expect(runtime).toMatchObject({ engines: [{ address: { kind: 'tcp', host: '10.1.2.3', port: 2_375 } }] });
+    expect(() => loadAgentConfig({ ...NATS, DOCKER_HOST: 'ssh://host' })).toThrow('DOCKER_HOST');
+  });
+
+  test('reads what workers may reach, and names what is no network', () => {
+    const { runtime } = loadAgentConfig({
+      ...NATS,
+      BERTH_WORKER_BLOCKED_NETWORKS: '10.0.0.0/8, 192.0.2.7',
+      BERTH_WORKER_ALLOWED_NETWORKS: '10.1.0.0/16',
+      BERTH_CONFINEMENT: 'optional',
+    });
+    expect(runtime).toMatchObject({
+      confinement: {
+        isRequired: false,
+        blockedNetworks: ['10.0.0.0/8', '192.0.2.7'],
+        allowedNetworks: ['10.1.0.0/16'],
+      },
+    });
+    for (const wrong of ['10.0.0.0/33', 'fd00::/8', 'nfs.example.com', '10.0.0.0/8;-j ACCEPT']) {
+      const load = (): unknown => loadAgentConfig({ ...NATS, BERTH_WORKER_ALLOWED_NETWORKS: wrong });
+      expect(load).toThrow('BERTH_WORKER_ALLOWED_NETWORKS');
+    }
   });
 
   test('shows a worker only PATH and LANG, and a setup everything but our own settings', () => {

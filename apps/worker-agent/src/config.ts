@@ -1,8 +1,11 @@
+import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
+import { engineCandidates, type EngineCandidate } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
 import { BODY_MAX_BYTES, type BodyBounds } from './bridge/bridge.port.js';
 import { parseSimulatedGpus, type SimulatedGpus } from './gpus/simulated-gpus.js';
+import { readConfinement, type ConfinementPolicy } from './runtimes/docker/confinement-policy.js';
 
 /** Settings of the worker agent. */
 export interface AgentConfig {
@@ -26,19 +29,27 @@ export interface AgentConfig {
   readonly logFormat: LogFormat;
 }
 
-type RuntimeConfig =
-  | { readonly kind: 'docker'; readonly socketPath: string }
-  | {
-      readonly kind: 'process';
-      readonly imagesFolder: string;
-      /** What every worker gets of this agent's environment. */
-      readonly workerEnvironment: Readonly<Record<string, string>>;
-      /** What the operator's setup lines get: all of it, for proxies and package indexes, but nothing of ours. */
-      readonly setupEnvironment: Readonly<Record<string, string>>;
-    };
+export interface DockerConfig {
+  readonly kind: 'docker';
+  /** Where an engine may answer, best first. */
+  readonly engines: readonly EngineCandidate[];
+  readonly confinement: ConfinementPolicy;
+}
+
+export interface ProcessConfig {
+  readonly kind: 'process';
+  readonly imagesFolder: string;
+  /** What every worker gets of this agent's environment. */
+  readonly workerEnvironment: Readonly<Record<string, string>>;
+  /** What the operator's setup lines get: all of it, for proxies and package indexes, but nothing of ours. */
+  readonly setupEnvironment: Readonly<Record<string, string>>;
+}
+
+type RuntimeConfig = DockerConfig | ProcessConfig;
 
 interface BridgeConfig {
-  readonly listenHost: string;
+  /** Null with containers: the host's address in their network. */
+  readonly listenHost: string | null;
   /** 0: the one of the last start, or any free one. */
   readonly port: number;
   /** Name or address under which workers reach it. */
@@ -80,7 +91,7 @@ export const loadAgentConfig = (environment: Environment = process.env): AgentCo
       natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
       home: resolve(read.string('BERTH_HOME', join('.berth', 'worker-agent'))),
       joinToken: read.optional('BERTH_JOIN_TOKEN'),
-      runtime: runtime === 'docker' ? readDocker(read) : readProcess(read, environment),
+      runtime: runtime === 'docker' ? readDocker(read, environment) : readProcess(read, environment),
       simulatedGpus: readSimulatedGpus(read),
       vcpus: readVcpus(read),
       bridge: readBridge(read, runtime),
@@ -98,10 +109,12 @@ export const loadAgentConfig = (environment: Environment = process.env): AgentCo
     };
   });
 
-const readDocker = (read: ConfigReader): RuntimeConfig => ({
-  kind: 'docker',
-  socketPath: read.string('BERTH_DOCKER_SOCKET', '/var/run/docker.sock'),
-});
+function readDocker(read: ConfigReader, environment: Environment): RuntimeConfig {
+  const choices = engineCandidates(environment);
+  if (choices.kind === 'unusable') read.problems.push(`${choices.setting}: ${choices.detail}`);
+  const engines = choices.kind === 'candidates' ? choices.candidates : [];
+  return { kind: 'docker', engines, confinement: readConfinement(read) };
+}
 
 function readProcess(read: ConfigReader, environment: Environment): RuntimeConfig {
   const variables = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -116,12 +129,19 @@ function readProcess(read: ConfigReader, environment: Environment): RuntimeConfi
 /** Containers reach the host by a name that the runtime gives them; processes are on it. */
 function readBridge(read: ConfigReader, runtime: RuntimeConfig['kind']): BridgeConfig {
   const isLocal = runtime === 'process';
+  const listenHost = read.optional('BERTH_BRIDGE_LISTEN');
+  if (listenHost !== null && !isOneAddress(listenHost)) {
+    read.problems.push(`BERTH_BRIDGE_LISTEN must be one address of this machine, not "${listenHost}"`);
+  }
   return {
-    listenHost: read.string('BERTH_BRIDGE_LISTEN', isLocal ? '127.0.0.1' : '0.0.0.0'),
+    listenHost: listenHost ?? (isLocal ? '127.0.0.1' : null),
     port: read.integer('BERTH_BRIDGE_PORT', { min: 0, max: PORT_MAX, fallback: 0 }),
     advertisedHost: read.string('BERTH_BRIDGE_HOST', isLocal ? '127.0.0.1' : 'berth-host'),
   };
 }
+
+/** An IPv4 address, and not the one that stands for all: the bridge is for this host's workers only. */
+const isOneAddress = (text: string): boolean => isIPv4(text) && text !== '0.0.0.0';
 
 /** Both let the largest body in, or it would wait for ever. */
 function readBodyBounds(read: ConfigReader): BodyBounds {

@@ -1,10 +1,10 @@
-import type { HostId, ObservedWorker, WorkerId } from '@berth/domain';
-import { systemClock } from '@berth/lifecycle';
+import type { ObservedWorker, WorkerId } from '@berth/domain';
 import { ImageRegistry, eventually, makeSmallImage, useContainerEngine, type SavedImage } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
-import { DockerRuntime } from '../src/runtimes/docker/docker-runtime.js';
+import type { DockerRuntime } from '../src/runtimes/docker/docker-runtime.js';
 import { exampleWorker, useAgents } from './agent-bench.js';
+import { openDocker } from './open-docker.js';
 import { W1, W2 } from './worker-bench.js';
 
 const SETUP_MS = 300_000;
@@ -40,13 +40,7 @@ describe('the docker runtime', () => {
     runtime.prepare({ image: name, credentials });
 
   beforeAll(async () => {
-    const { socketPath } = fixture.engine;
-    runtime = await DockerRuntime.open({
-      hostId: 'host2' as HostId,
-      socketPath,
-      bridgeHost: 'berth-host',
-      clock: systemClock,
-    });
+    runtime = await openDocker(fixture.engine.socketPath, 'host2');
   });
   afterAll(() => runtime.close());
 

@@ -57,6 +57,8 @@ export interface OwnedContainer {
   readonly state: ContainerState;
   /** Unix ms at which its program was started; null while `created`. */
   readonly startedAtMs: number | null;
+  /** What of the start's wish the host does not keep, one sentence each; absent where nothing is known to be amiss. */
+  readonly notes?: readonly string[];
 }
 
 export interface CallOptions {

@@ -10,7 +10,10 @@ const DETAIL_CHARACTERS_MAX = 500;
 export async function viewContainer(runtime: ContainerRuntime, found: OwnedContainer | null): Promise<ContainerState> {
   if (found === null || found.state.kind === 'created') return { kind: 'absent' };
   const { containerId, state } = found;
-  if (state.kind === 'running') return { kind: 'running', containerId, startedAtMs: found.startedAtMs ?? 0 };
+  if (state.kind === 'running') {
+    const { notes = [], startedAtMs } = found;
+    return { kind: 'running', containerId, startedAtMs: startedAtMs ?? 0, ...(notes.length === 0 ? {} : { notes }) };
+  }
   const { code, cause, detail } = state.exit;
   const lines = cleanLines(await runtime.logs(found.labels.workerId, LAST_LINES));
   const lastOutput = lines.join(' | ').slice(-LAST_LINES_MAX_CHARS).toWellFormed();

@@ -1,19 +1,36 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import type { ContainerExit, ContainerState, OwnedContainer } from '../container-runtime.port.js';
 import { signalName } from '../signal-name.js';
-import { fromEngineLabels } from './container-options.js';
+import { DISK_LABEL, fromEngineLabels } from './container-options.js';
 
 const SIGKILL_EXIT_CODE = 137;
 const SIGNAL_BASE = 128;
 const MIB = 1024 * 1024;
+const GB = 1e9;
 
-/** What the engine's description of a container means; null when it is none of ours. */
-export function ownedOf(look: ContainerInspectInfo): OwnedContainer | null {
+/**
+ * What the engine's description of a container means; null when it is none of ours.
+ *
+ * @param obstacle why containers are not confined now; null while they are
+ */
+export function ownedOf(look: ContainerInspectInfo, obstacle: string | null): OwnedContainer | null {
   const labels = fromEngineLabels(look.Config.Labels);
   if (labels === null) return null;
   const state = stateOf(look);
   const startedAtMs = state.kind === 'created' ? null : Date.parse(look.State.StartedAt);
-  return { containerId: look.Id, labels, state, startedAtMs };
+  return { containerId: look.Id, labels, state, startedAtMs, notes: notesOn(look, obstacle) };
+}
+
+function notesOn({ Config, HostConfig }: ContainerInspectInfo, obstacle: string | null): readonly string[] {
+  const wantedBytes = Number(Config.Labels[DISK_LABEL] ?? 0);
+  const isDiskKept = wantedBytes === 0 || HostConfig.StorageOpt?.['size'] !== undefined;
+  const wantedGb = String(Math.round(wantedBytes / GB));
+  return [
+    ...(isDiskKept
+      ? []
+      : [`The disk limit of ${wantedGb} GB is not kept: the storage of the host's engine cannot limit a container.`]),
+    ...(obstacle === null ? [] : [`The container is not confined: ${obstacle}.`]),
+  ];
 }
 
 function stateOf({ State: state, HostConfig: { Memory: memoryBytes = 0 } }: ContainerInspectInfo): ContainerState {

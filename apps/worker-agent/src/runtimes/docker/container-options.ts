@@ -4,14 +4,36 @@ import type { ContainerLabels, ContainerStart } from '../container-runtime.port.
 
 export interface ContainerSurroundings {
   readonly network: string;
-  /** Name under which a container finds the agent's bridge. */
-  readonly bridgeHost: string;
+  /** Name under which a container finds the agent's bridge, and the address behind it. */
+  readonly bridge: { readonly host: string; readonly address: string };
+  /** IPv4 addresses; empty: those of the engine's machine. */
+  readonly nameServers: readonly string[];
   /** Cores of the engine's machine: it refuses a container that may use more. */
   readonly cores: number;
   readonly canLimitDisk: boolean;
 }
 
+/** Processes and threads together. */
 const PIDS_MAX = 4_096;
+/**
+ * The engine's own default without `NET_RAW` (forged packets) and `MKNOD` (device files), named one by one, because
+ * other engines have other defaults. Without these an image cannot give a file to a user, become one, or listen on a
+ * port below 1024 as nginx does. None of them reaches beyond the container.
+ */
+const CAPABILITIES = [
+  'AUDIT_WRITE',
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'KILL',
+  'NET_BIND_SERVICE',
+  'SETFCAP',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_CHROOT',
+];
 const NANOS = 1e9;
 const LOG_DRIVER = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } };
 /** Shared memory as a share of memory, as a plain Linux has it: the engine's 64 MB is too little for data loaders. */
@@ -20,8 +42,9 @@ const SHM_SHARE = 0.5;
 export const containerName = (workerId: WorkerId): string => `berth-${workerId}`;
 
 /**
- * A container as the engine creates it. It runs unprivileged, with no capability and no way to get one, with an init as
- * first process (a shell there would not pass SIGTERM on), and cannot reach other workers.
+ * A container as the engine creates it. It runs unprivileged, with few capabilities and no way to get more, with an init
+ * as first process (a shell there would not pass SIGTERM on), without a mount of the host, and in a network on which it
+ * cannot reach other workers.
  */
 export function containerOptions(start: ContainerStart, around: ContainerSurroundings): ContainerCreateOptions {
   const { labels, args, env } = start;
@@ -31,7 +54,10 @@ export function containerOptions(start: ContainerStart, around: ContainerSurroun
     // Without words of its own the endpoint leaves the image's command as it is.
     ...(args.length > 0 ? { Cmd: [...args] } : {}),
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    Labels: toEngineLabels(labels),
+    Labels: {
+      ...toEngineLabels(labels),
+      ...(start.limits.diskBytes === null ? {} : { [DISK_LABEL]: String(start.limits.diskBytes) }),
+    },
     HostConfig: hostConfig(start, around),
   };
 }
@@ -47,12 +73,18 @@ function hostConfig({ labels, limits, areGpusReal }: ContainerStart, around: Con
     PidsLimit: PIDS_MAX,
     Privileged: false,
     CapDrop: ['ALL'],
+    CapAdd: CAPABILITIES,
+    IpcMode: 'private',
+    // A core would be written by the host, to wherever the host writes its own. How many files may be open is the
+    // engine's own limit, because an engine that may not raise it starts no container that asks for more.
+    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
     SecurityOpt: ['no-new-privileges'],
     Init: true,
     RestartPolicy: { Name: 'no' },
     LogConfig: LOG_DRIVER,
     NetworkMode: around.network,
-    ExtraHosts: [`${around.bridgeHost}:host-gateway`],
+    ExtraHosts: [`${around.bridge.host}:${around.bridge.address}`],
+    ...(around.nameServers.length > 0 ? { Dns: [...around.nameServers] } : {}),
     ...(gpus.length > 0
       ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: gpus, Capabilities: [['gpu', 'utility', 'compute']] }] }
       : {}),
@@ -61,6 +93,8 @@ function hostConfig({ labels, limits, areGpusReal }: ContainerStart, around: Con
 }
 
 export const HOST_LABEL = 'berth.host';
+/** The disk limit that was asked for, in bytes, whether or not the engine keeps it. */
+export const DISK_LABEL = 'berth.disk-bytes';
 
 const toEngineLabels = (labels: ContainerLabels): Record<string, string> => ({
   [HOST_LABEL]: labels.hostId,

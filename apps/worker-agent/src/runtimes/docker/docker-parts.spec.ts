@@ -5,7 +5,9 @@ import type Dockerode from 'dockerode';
 import type { ContainerStart } from '../container-runtime.port.js';
 import { containerOptions, fromEngineLabels } from './container-options.js';
 import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
+import { confinementRules } from './confinement-rules.js';
 import { textOfFrames } from './log-frames.js';
+import { nameServersIn } from './name-servers.js';
 import { ensureImage, registryOf } from './pull-image.js';
 
 /** An error as the engine's client throws it. */
@@ -80,7 +82,13 @@ describe('container options', () => {
     limits: { vcpus: 1.5, memoryBytes: 1024, diskBytes: 4096 },
     areGpusReal: true,
   };
-  const around = { network: 'n', bridgeHost: 'berth-host', cores: 4, canLimitDisk: true };
+  const around = {
+    network: 'n',
+    bridge: { host: 'berth-host', address: '172.18.0.1' },
+    nameServers: [],
+    cores: 4,
+    canLimitDisk: true,
+  };
 
   test('name the worker, its devices, and what it may use', () => {
     expect(containerOptions(start, around)).toMatchObject({
@@ -91,7 +99,7 @@ describe('container options', () => {
         Memory: 1024,
         MemorySwap: 1024,
         StorageOpt: { size: '4096' },
-        ExtraHosts: ['berth-host:host-gateway'],
+        ExtraHosts: ['berth-host:172.18.0.1'],
         DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: ['1', '3'] }],
       },
     });
@@ -193,4 +201,31 @@ describe('a pull', () => {
     expect(lines.slice(1)).toEqual(['ä: Downloading', 'ä: Retrying in 2 seconds', 'ä: Pull complete']);
     expect(percents.at(-1)).toBe(100);
   });
+});
+
+test('name servers on this machine’s loopback, of IPv6, and what is none are left out', () => {
+  const text =
+    'nameserver 127.0.0.53\n nameserver 10.1.2.3\nnameserver fd00::1\n#nameserver 10.9.9.9\nnameserver ;-j\n';
+  expect(nameServersIn(`${text}${text}`)).toEqual(['10.1.2.3']);
+});
+
+test('an allowed network opens private addresses, and neither the host, nor neighbours, nor metadata', () => {
+  const rules = confinementRules({
+    policy: { allowedNetworks: ['0.0.0.0/0'], blockedNetworks: ['10.0.0.0/8'] },
+    nameServers: ['10.1.2.3'],
+    bridge: { address: '172.18.0.1', port: 8_010 },
+    subnet: '172.18.0.0/16',
+  });
+  const place = (rule: string): number => rules.findIndex((each) => each.includes(rule));
+  const allowed = place('-d 0.0.0.0/0 -j RETURN');
+  for (const dropped of [
+    '--dst-type LOCAL -j DROP',
+    '-d 172.18.0.0/16 -j DROP',
+    '-o berthw-+',
+    '-d 169.254.0.0/16 -j DROP',
+  ]) {
+    expect(place(dropped)).toBeGreaterThan(0);
+    expect(place(dropped)).toBeLessThan(allowed);
+  }
+  expect(place('-d 10.0.0.0/8 -j DROP')).toBeGreaterThan(allowed);
 });

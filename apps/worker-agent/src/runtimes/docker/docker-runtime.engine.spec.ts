@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
-import { systemClock } from '@berth/lifecycle';
 import { eventually, useContainerEngine } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
+import { openDocker } from '../../../test/open-docker.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
 import { RuntimeError, type ContainerStart, type OwnedContainer } from '../container-runtime.port.js';
 import { containerName } from './container-options.js';
-import { DockerRuntime } from './docker-runtime.js';
+import type { DockerRuntime } from './docker-runtime.js';
 
 const SLOW = { deadlineMs: 20_000 };
 const TEST_TIMEOUT_MS = 60_000;
@@ -18,13 +18,7 @@ const MIB = 1024 * 1024;
 
 const fixture = useContainerEngine({ hasBaseImage: true });
 const connection = (): Dockerode => new Dockerode({ socketPath: fixture.engine.socketPath });
-const open = (hostId: string): Promise<DockerRuntime> =>
-  DockerRuntime.open({
-    hostId: hostId as HostId,
-    socketPath: fixture.engine.socketPath,
-    bridgeHost: 'berth-host',
-    clock: systemClock,
-  });
+const open = (hostId: string): Promise<DockerRuntime> => openDocker(fixture.engine.socketPath, hostId);
 
 /** No build is needed for an image that differs from another in its entry point. */
 async function makeImage(name: string, entrypoint: readonly string[]): Promise<void> {
@@ -129,8 +123,9 @@ describe('docker', () => {
     'a worker reaches its host by name',
     async () => {
       const server: Server = createServer((_, response) => response.end('bridge'));
-      await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+      await new Promise<void>((resolve) => server.listen(0, runtime.network.listenHost, resolve));
       const { port } = server.address() as AddressInfo;
+      await runtime.network.confine(port);
       const url = `http://berth-host:${String(port)}/`;
       await runtime.start(
         pythonOf(W1, `from urllib.request import urlopen; print(urlopen("${url}", timeout=10).read())`),
@@ -192,7 +187,7 @@ describe('docker', () => {
 
   test('an engine that does not answer is told as such', async () => {
     const socketPath = '/nowhere/docker.sock';
-    const opened = DockerRuntime.open({ hostId: 'h' as HostId, socketPath, bridgeHost: 'b', clock: systemClock });
+    const opened = openDocker(socketPath, 'h');
     await expect(opened).rejects.toMatchObject({ reason: 'runtime-unavailable' });
   });
 });

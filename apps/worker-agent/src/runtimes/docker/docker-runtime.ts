@@ -1,5 +1,4 @@
-import type { HostId, WorkerId } from '@berth/domain';
-import type { Clock } from '@berth/lifecycle';
+import type { WorkerId } from '@berth/domain';
 import Dockerode, { type Container } from 'dockerode';
 import {
   LOG_TAIL_LINES_MAX,
@@ -12,35 +11,35 @@ import {
   type OwnedContainer,
   type PrepareOptions,
 } from '../container-runtime.port.js';
+import { ask, askUnless } from './ask-engine.js';
+import { ConfinedNetwork, type ConfinedNetworkOptions } from './confined-network.js';
 import { ownedOf } from './container-look.js';
 import { HOST_LABEL, containerName, containerOptions, type ContainerSurroundings } from './container-options.js';
-import { fromEngineError, fromStartError, hasStatus, isDiskLimitRefusal } from './engine-errors.js';
+import type { EngineAccess } from './engine-access.js';
+import { fromEngineError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { followEvents } from './engine-events.js';
 import { textOfFrames } from './log-frames.js';
 import { ensureImage } from './pull-image.js';
 
-export interface DockerRuntimeOptions {
-  readonly hostId: HostId;
-  readonly socketPath: string;
-  /** Name under which containers find the agent's bridge. */
-  readonly bridgeHost: string;
-  readonly clock: Clock;
+export interface DockerRuntimeOptions extends ConfinedNetworkOptions {
+  readonly engine: EngineAccess;
 }
 
-/** One network for the workers of all hosts on an engine: its containers cannot talk to one another. */
-const NETWORK = 'berth-workers';
 /** An engine that is silent for so long is not there; what streams (pulls, events) may be silent for as long as it likes. */
 const CALL_TIMEOUT_MS = 60_000;
 const REMOVE_POLL_MS = 50;
 const REMOVE_MAX_MS = 60_000;
 
 /**
- * Workers as containers of a Docker engine.
+ * Workers as containers of a Docker engine, in a network of this agent's own. None is started before the network is
+ * confined (`network.confine`).
  *
- * A container's disk limit is kept only where the engine's storage can: elsewhere (overlay2 on ext4) it is not enforced.
+ * A container's disk limit is kept only where the engine's storage can: elsewhere (overlay2 on ext4) the worker carries
+ * a note that says so.
  */
 export class DockerRuntime implements ContainerRuntime {
   readonly kind = 'docker';
+  readonly network: ConfinedNetwork;
   readonly #options: DockerRuntimeOptions;
   readonly #engine: Dockerode;
   readonly #streams: Dockerode;
@@ -50,22 +49,23 @@ export class DockerRuntime implements ContainerRuntime {
   /** As the last list found them, by container id. */
   #running: ReadonlyMap<string, OwnedContainer> = new Map();
 
-  private constructor(options: DockerRuntimeOptions, engine: Dockerode, cores: number) {
+  private constructor(options: DockerRuntimeOptions, { cores, engine, network }: RuntimeParts) {
     this.#options = options;
     this.#engine = engine;
-    this.#streams = new Dockerode({ socketPath: options.socketPath });
+    this.#streams = new Dockerode(options.engine.options);
     this.#cores = cores;
+    this.network = network;
   }
 
-  /** @throws RuntimeError `runtime-unavailable` when no engine answers on the socket */
+  /** @throws RuntimeError `runtime-unavailable` when no engine answers */
   static async open(options: DockerRuntimeOptions): Promise<DockerRuntime> {
-    const engine = new Dockerode({ socketPath: options.socketPath, timeout: CALL_TIMEOUT_MS });
+    const engine = new Dockerode({ ...options.engine.options, timeout: CALL_TIMEOUT_MS });
     try {
-      const { NCPU } = (await engine.info()) as { readonly NCPU: number };
-      await ensureNetwork(engine);
-      return new DockerRuntime(options, engine, NCPU);
+      const { ID: engineId, NCPU: cores } = (await engine.info()) as { readonly ID: string; readonly NCPU: number };
+      const network = await ConfinedNetwork.open(options, engine, engineId);
+      return new DockerRuntime(options, { engine, cores, network });
     } catch (error) {
-      throw fromEngineError(error, `The container engine at ${options.socketPath} cannot be used`);
+      throw fromEngineError(error, `The container engine at ${options.engine.name} cannot be used`);
     }
   }
 
@@ -80,6 +80,7 @@ export class DockerRuntime implements ContainerRuntime {
     await this.remove(workerId, options);
     throwIfCancelled(options.signal);
     try {
+      await this.network.ensure();
       const container = await this.#create(start);
       await container.start();
       const started = await this.inspect(workerId);
@@ -165,6 +166,7 @@ export class DockerRuntime implements ContainerRuntime {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    await this.network.close();
   }
 
   #container(workerId: WorkerId): Container {
@@ -177,13 +179,23 @@ export class DockerRuntime implements ContainerRuntime {
     } catch (error) {
       if (!this.#canLimitDisk || !isDiskLimitRefusal(error)) throw error;
       this.#canLimitDisk = false;
+      this.#options.logger.warn('the engine cannot limit what a container writes to the disk; workers carry a note', {
+        engine: this.#options.engine.name,
+        words: (error as Error).message,
+      });
       return this.#engine.createContainer(containerOptions(start, this.#surroundings()));
     }
   }
 
   #surroundings(): ContainerSurroundings {
-    const { bridgeHost } = this.#options;
-    return { network: NETWORK, bridgeHost, cores: this.#cores, canLimitDisk: this.#canLimitDisk };
+    const { bridge, name } = this.network;
+    return {
+      network: name,
+      bridge,
+      nameServers: this.#options.confinement.nameServers ?? [],
+      cores: this.#cores,
+      canLimitDisk: this.#canLimitDisk,
+    };
   }
 
   async #signal(workerId: WorkerId, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
@@ -196,36 +208,13 @@ export class DockerRuntime implements ContainerRuntime {
   /** Null where there is none of this host's, even under a name that would be ours. */
   async #look(container: Container): Promise<OwnedContainer | null> {
     const look = await askUnless([404], 'A container cannot be inspected', () => container.inspect());
-    const owned = look === undefined ? null : ownedOf(look);
+    const owned = look === undefined ? null : ownedOf(look, this.network.obstacle);
     return owned?.labels.hostId === this.#options.hostId ? owned : null;
   }
 }
 
-/** @throws RuntimeError in place of whatever the engine's client throws */
-async function ask<T>(what: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw fromEngineError(error, what);
-  }
-}
-
-/** `undefined` when the engine answers with one of the statuses that are as good as success. */
-async function askUnless<T>(statuses: readonly number[], what: string, call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (error) {
-    if (hasStatus(error, ...statuses)) return undefined;
-    throw fromEngineError(error, what);
-  }
-}
-
-async function ensureNetwork(engine: Dockerode): Promise<void> {
-  const options = { 'com.docker.network.bridge.enable_icc': 'false' };
-  try {
-    await engine.getNetwork(NETWORK).inspect();
-  } catch (error) {
-    if (!hasStatus(error, 404)) throw error;
-    await engine.createNetwork({ Name: NETWORK, Driver: 'bridge', CheckDuplicate: true, Options: options });
-  }
+interface RuntimeParts {
+  readonly engine: Dockerode;
+  readonly cores: number;
+  readonly network: ConfinedNetwork;
 }
