@@ -5,7 +5,7 @@ import { placeWorker } from './place-worker.js';
 import type { PlacementRequest } from './placement-request.js';
 
 /** After this many failed starts in a row on one host another one is tried. */
-export const MOVE_AFTER_FAILURES = 3;
+const MOVE_AFTER_FAILURES = 3;
 
 export type MoveDecision =
   /** It goes from here, and its successor comes to another host. */

@@ -1,4 +1,4 @@
-export { MOVE_AFTER_FAILURES, decideMove, failedHosts, type MoveDecision, type MoveQuestion } from './decide-move.js';
+export { decideMove, failedHosts } from './decide-move.js';
 export type { FilterReason } from './filters.js';
 export { freeResources, type FreeResources, type HostLoad } from './free-resources.js';
 export {
