@@ -10,6 +10,18 @@ export class Permits {
   async run<T>(action: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return this.#runAdmitted(action);
+  }
+
+  /** Runs the action and returns true, or does nothing and returns false where it would have to wait. */
+  async tryRun(action: () => Promise<void>): Promise<boolean> {
+    if (this.#free === 0) return false;
+    this.#free -= 1;
+    await this.#runAdmitted(action);
+    return true;
+  }
+
+  async #runAdmitted<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();
     } finally {

@@ -1,6 +1,8 @@
 import { Transform } from 'class-transformer';
 import {
   Allow,
+  ArrayMaxSize,
+  IsArray,
   IsBoolean,
   IsIn,
   IsInt,
@@ -36,9 +38,11 @@ const ID = /^[\x21-\x7e]{1,128}$/;
 /** What a `Date` can hold. */
 const INSTANT_MAX_MS = 8_640_000_000_000_000;
 
-/** A text that came by way of an agent: a worker, an image or an engine wrote it. */
-const Clean = (charactersMax: number): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? cleanText(value, charactersMax) : value));
+/** A text that came by way of an agent, or a list of such: a worker, an image or an engine wrote it. */
+const Clean = (charactersMax: number): PropertyDecorator => {
+  const clean = (value: unknown): unknown => (typeof value === 'string' ? cleanText(value, charactersMax) : value);
+  return Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(clean) : clean(value)));
+};
 
 export class GpuDto implements HostGpu {
   @IsInt()
@@ -167,10 +171,10 @@ export class ObservedWorkerDto implements ObservedWorker {
   lastJobEndedAtMs?: number;
 
   @IsOptional()
+  @Clean(WORKER_REASON_CHARACTERS_MAX)
   @IsArray()
   @ArrayMaxSize(WORKER_NOTES_MAX)
   @IsString({ each: true })
-  @MaxLength(TEXT_MAX, { each: true })
   notes?: string[];
 }
 

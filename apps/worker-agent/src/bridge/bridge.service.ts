@@ -219,7 +219,7 @@ export class BridgeService implements Bridge {
   /** A worker that asks for far too much is told to slow down; what it posts, to send it again. */
   async #serveBounded(session: WorkerSession, call: WorkerCall, exchange: Exchange): Promise<void> {
     const isServed =
-      exchange.claim(session.workerId) && (await session.whileServing(() => this.#serveCall(session, call, exchange)));
+      exchange.claim(session.workerId) && (await session.calls.tryRun(() => this.#serveCall(session, call, exchange)));
     if (isServed) return;
     this.#metrics.refused.inc({ reason: 'calls' });
     await exchange.reply.hangUpWith(exchange.method === 'POST' ? 503 : 429);

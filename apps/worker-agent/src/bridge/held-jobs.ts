@@ -46,6 +46,17 @@ export class HeldJobs {
     return [...this.#jobs.values()];
   }
 
+  /** When the last of them would time out; null without any. */
+  get latestDeadlineAtMs(): number | null {
+    const deadlines = this.values().map(({ attempt }) => attempt.executionEndsAtMs);
+    return deadlines.length === 0 ? null : Math.max(...deadlines);
+  }
+
+  /** Those that the worker shall let go. */
+  stoppingIds(): readonly string[] {
+    return this.values().flatMap(({ attempt, stop }) => (stop === null ? [] : [attempt.ref.jobId]));
+  }
+
   add(attempt: Attempt, nowMs: number): HeldJob {
     const fresh = { wasListed: false, wasPosted: false, doubtedAtMs: null, stop: null, refreshes: 0 };
     const job: HeldJob = { attempt, deliveredAtMs: nowMs, ...fresh };

@@ -12,6 +12,7 @@ import type {
 import { AskingWatch } from './asking-watch.js';
 import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from './bridge.port.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
+import { LOSS, SIBLING_KILLED, outcomeOfStop, type Outcome } from './lost-jobs.js';
 import type { BridgeMetrics } from './metrics.js';
 import type { PostedResult } from './posted-result.js';
 import { StopPolls } from './stop-polls.js';
@@ -30,8 +31,6 @@ export interface SessionTools {
   readonly logTail: LogTail;
 }
 
-type Outcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
-
 const KILL_REPEAT_MS = 5_000;
 const BODIES_AT_ONCE = 4;
 /** Above what a worker with hundreds of jobs at a time may have under way. */
@@ -43,8 +42,9 @@ export class WorkerSession {
   readonly token: string;
   /** Bodies are kept in memory until they are on the disk, so few are read at a time. */
   readonly bodies = new Permits(BODIES_AT_ONCE);
+  /** One above the bound is refused. */
+  readonly calls = new Permits(CALLS_MAX);
   readonly #tools: SessionTools;
-  #calls = 0;
   readonly #jobs = new HeldJobs();
   readonly #takes: TakePolls;
   readonly #stops: StopPolls;
@@ -72,14 +72,15 @@ export class WorkerSession {
     const onDelivered = (attempt: Attempt): void => this.#onDelivered(attempt);
     const jobs = this.#jobs;
     this.#takes = new TakePolls({ workerId, endpointId, client, jobs, clock, random, metrics, onDelivered });
-    this.#stops = new StopPolls(clock, random, () => this.#stoppingIds());
+    this.#stops = new StopPolls(clock, random, () => this.#jobs.stoppingIds());
   }
 
   get state(): BridgeWorkerState {
+    const { latestDeadlineAtMs } = this.#jobs;
     return {
       phase: this.#phase(),
       runningJobs: this.#jobs.size,
-      latestDeadlineAtMs: this.#latestDeadlineAtMs(),
+      latestDeadlineAtMs: latestDeadlineAtMs === null ? null : this.#toUnixMs(latestDeadlineAtMs),
       lastJobEndedAtMs: this.#lastJobEndedAtMs,
       hasPolled: this.#hasPolled,
       hasCalled: this.#hasCalled,
@@ -106,18 +107,6 @@ export class WorkerSession {
   noteCall(): void {
     this.#hasCalled = true;
     this.#seenAtMs = this.#tools.clock.monotonicMs();
-  }
-
-  /** Runs one call, unless far too many of this worker are under way: then it does nothing, and returns false. */
-  async whileServing(serve: () => Promise<void>): Promise<boolean> {
-    if (this.#calls >= CALLS_MAX) return false;
-    this.#calls += 1;
-    try {
-      await serve();
-      return true;
-    } finally {
-      this.#calls -= 1;
-    }
   }
 
   async serveTake(call: WorkerCall & { readonly kind: 'take' }, reply: WorkerReply): Promise<void> {
@@ -211,10 +200,10 @@ export class WorkerSession {
     const pingedAtMs = this.#ping?.atMs ?? null;
     const jobs = this.#jobs.values();
     if (jobs.length === 0 || pingedAtMs === null) return null;
-    if (isSilent({ nowMs, pingedAtMs, seenAtMs: this.#seenAtMs })) return SILENT;
+    if (isSilent({ nowMs, pingedAtMs, seenAtMs: this.#seenAtMs })) return LOSS.silence;
     // Where it has read one, that one may keep it from reading the others.
     const areUnheard = jobs.every((job) => !this.#isHeard(job) && isUnheard({ ...job, nowMs }));
-    return areUnheard ? UNHEARD : null;
+    return areUnheard ? LOSS.unheard : null;
   }
 
   #isHeard(job: HeldJob): boolean {
@@ -296,15 +285,6 @@ export class WorkerSession {
     this.#tools.emit({ kind: 'job-ended', workerId: this.workerId, jobId, attempt, outcome });
   }
 
-  #stoppingIds(): readonly string[] {
-    return this.#jobs.values().flatMap(({ attempt, stop }) => (stop === null ? [] : [attempt.ref.jobId]));
-  }
-
-  #latestDeadlineAtMs(): number | null {
-    if (this.#jobs.size === 0) return null;
-    return this.#toUnixMs(Math.max(...this.#jobs.values().map(({ attempt }) => attempt.executionEndsAtMs)));
-  }
-
   #toUnixMs(monotonicMs: number): number {
     const { clock } = this.#tools;
     return Math.round(clock.nowMs() + monotonicMs - clock.monotonicMs());
@@ -316,16 +296,3 @@ export class WorkerSession {
     return this.#hasPolled ? 'idle' : 'starting';
   }
 }
-
-const SILENT = 'the worker stopped answering';
-const UNHEARD = 'its worker never said that it had the job';
-const SIBLING_KILLED = 'its worker was killed to stop another job';
-
-const LOSS = {
-  idle: 'the worker no longer knew the job',
-  ping: 'the worker no longer knew the job',
-  silence: SILENT,
-  unheard: UNHEARD,
-} as const;
-
-const outcomeOfStop = (reason: StopReason): Outcome => (reason === 'timed-out' ? 'timed-out' : 'stopped');

@@ -44,6 +44,11 @@ export class AttemptTable {
     return this.#held.size;
   }
 
+  /** Whether an end is known that no router has acknowledged. */
+  get isReporting(): boolean {
+    return this.values().some(({ state }) => state === 'settled');
+  }
+
   values(): readonly HeldAttempt[] {
     return [...this.#held.values()].map(({ attempt }) => attempt);
   }

@@ -106,3 +106,11 @@ export class HeldAttempt implements Attempt {
 const ignore = (): void => undefined;
 
 export const attemptId = ({ endpointId, jobId, attempt }: AttemptRef): string => `${endpointId}/${jobId}/${attempt}`;
+
+/** Without what else came with the job. */
+export const refOf = ({ endpointId, jobId, attempt, token }: AttemptRef): AttemptRef => ({
+  endpointId,
+  jobId,
+  attempt,
+  token,
+});

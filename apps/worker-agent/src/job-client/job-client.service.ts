@@ -7,6 +7,7 @@ import type { JournalService } from '../journal/journal.service.js';
 import {
   attemptId,
   HeldAttempt,
+  refOf,
   type Attempt,
   type ChunkText,
   type Ending,
@@ -23,7 +24,7 @@ import { heldAttemptsMetric, jobClientMetrics, type JobClientMetrics } from './m
 import type { RouterLink } from './router-link.port.js';
 import { StoppedAttempts, type LogLines } from './stopped-attempts.js';
 import { UplinkWindow } from './uplink-window.js';
-import type { WorkerShare } from './worker-shares.js';
+import { DEFAULT_WORKER_SHARE, type WorkerShare } from './worker-shares.js';
 
 export { type Attempt, type ChunkText, type Ending, type JsonOutput, type StopReason } from './attempt.js';
 export { isPayload } from './payload-bytes.js';
@@ -39,9 +40,6 @@ export interface JobClientOptions {
   /** What one worker may have in the journal; `DEFAULT_WORKER_SHARE` unless said. */
   readonly share?: WorkerShare;
 }
-
-/** An eighth of the memory and a sixteenth of the disk that the journal has. */
-const DEFAULT_WORKER_SHARE: WorkerShare = { memoryBytesMax: 8 * 2 ** 20, fileBytesMax: 256 * 2 ** 20 };
 
 export interface TakeAsk {
   readonly endpointId: EndpointId;
@@ -166,8 +164,7 @@ export class JobClientService {
   }
 
   #isBusy(): boolean {
-    const isReporting = this.#stopped.isReporting || this.#table.values().some(({ state }) => state === 'settled');
-    return this.#takesInFlight > 0 || isReporting;
+    return this.#takesInFlight > 0 || this.#stopped.isReporting || this.#table.isReporting;
   }
 
   /** Told when a held job must stop before its worker has finished it; once per attempt. */
@@ -181,13 +178,12 @@ export class JobClientService {
     const { link, clock } = this.#options;
     const sentAtMs = clock.monotonicMs();
     this.#takesInFlight += 1;
-    const asking = link.ask('take', ask, { timeoutMs: ask.waitMs + TAKE_SLACK_MS }).finally(() => {
-      this.#takesInFlight -= 1;
-    });
-    const reply = await asking.catch((error: unknown) => {
+    const asking = link.ask('take', ask, { timeoutMs: ask.waitMs + TAKE_SLACK_MS });
+    const counted = asking.catch((error: unknown) => {
       this.#metrics.takeFailures.inc();
       throw error;
     });
+    const reply = await counted.finally(() => (this.#takesInFlight -= 1));
     if (reply.kind !== 'jobs') return reply;
     this.#metrics.taken.inc(reply.jobs.length);
     const jobs = reply.jobs.flatMap((job) => this.#adopt(job, ask.workerId, sentAtMs));
@@ -269,8 +265,7 @@ export class JobClientService {
 
   #adopt(job: TakenJob, workerId: WorkerId, sentAtMs: number): TakenAttempt[] {
     const nowMs = this.#options.clock.monotonicMs();
-    const { endpointId, jobId, attempt: ordinal, token } = job;
-    const ref = { endpointId, jobId, attempt: ordinal, token };
+    const ref = refOf(job);
     if (this.#table.get(attemptId(ref)) !== undefined) return [];
     const attempt = new HeldAttempt({
       ref,

@@ -9,6 +9,9 @@ export interface WorkerShare {
   readonly memoryBytesMax: number;
 }
 
+/** An eighth of the memory and a sixteenth of the disk that the journal has. */
+export const DEFAULT_WORKER_SHARE: WorkerShare = { memoryBytesMax: 8 * 2 ** 20, fileBytesMax: 256 * 2 ** 20 };
+
 export interface Body {
   readonly key: string;
   readonly bytes: number;

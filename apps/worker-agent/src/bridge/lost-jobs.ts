@@ -1,0 +1,16 @@
+import type { StopReason } from '../job-client/job-client.service.js';
+import type { BridgeEvent } from './bridge.port.js';
+
+export type Outcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
+
+/** By which sign a worker was seen to have a job no longer, and what the job's history says of it. */
+export const LOSS = {
+  idle: 'the worker no longer knew the job',
+  ping: 'the worker no longer knew the job',
+  silence: 'the worker stopped answering',
+  unheard: 'its worker never said that it had the job',
+} as const;
+
+export const SIBLING_KILLED = 'its worker was killed to stop another job';
+
+export const outcomeOfStop = (reason: StopReason): Outcome => (reason === 'timed-out' ? 'timed-out' : 'stopped');
