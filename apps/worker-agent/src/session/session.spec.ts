@@ -70,7 +70,9 @@ describe('SessionService', () => {
     session.start();
     await clock.advance(11_000);
     expect(link.reports.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
-    expect(link.reports[0]).toEqual({ secret: 's', instanceId: 'i', sequence: 1, inventory: INVENTORY, workers: [] });
+    const [first] = link.reports;
+    const words = { secret: 's', instanceId: 'i', sequence: 1, inventory: INVENTORY, workers: [] };
+    expect(first).toEqual({ ...words, sentAtMs: expect.any(Number) });
     expect(workers.wanted[0]).toEqual([[], 'EU-1']);
     await session.stop();
   });

@@ -55,7 +55,7 @@ export function planEndpoint(view: EndpointView, nowMs: number): readonly Endpoi
   const leaving = held.flatMap((hosted) => drainIf(hosted.worker, mustLeaveBecause(hosted, view)));
   const kept = held.filter((hosted) => mustLeaveBecause(hosted, view) === null).map(({ worker }) => worker);
   const staying = kept.filter(({ intent }) => intent === 'running');
-  const wanted = view.isDeleted ? 0 : view.desiredWorkers;
+  const wanted = view.isDeleted ? 0 : Math.min(view.desiredWorkers, view.workersMax);
   const resumed = kept.filter(isResumable).slice(0, Math.max(0, wanted - staying.length));
   const missing = Math.max(0, Math.min(wanted - staying.length - resumed.length, view.workersMax - present.length));
   const drained = surplus(staying, { ...view, wanted, nowMs });
