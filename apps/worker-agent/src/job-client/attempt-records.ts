@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AttemptRef } from '@berth/contracts';
 import { INLINE_OUTPUT_MAX_BYTES, type RawJson, type WorkerId } from '@berth/domain';
-import type { Clock } from '@berth/lifecycle';
+import { TurnPace, type Clock } from '@berth/lifecycle';
 import type { JournalEntry, JournalService } from '../journal/journal.service.js';
 import { HeldAttempt, type ChunkText, type Ending, type JsonOutput, type Loss, type StopReason } from './attempt.js';
 import { WorkerShares, type WorkerShare } from './worker-shares.js';
@@ -56,6 +56,8 @@ export class AttemptRecords {
   readonly #journal: JournalService;
   readonly #clock: Clock;
   readonly #shares: WorkerShares;
+  /** Large bodies are given out one in a turn of the event loop: what is made of each takes a millisecond or more. */
+  readonly #largeBodies = new TurnPace({ amountMax: 1, resumedMax: 1 });
 
   constructor({ clock, journal, share }: { journal: JournalService; clock: Clock; share: WorkerShare }) {
     this.#journal = journal;
@@ -109,12 +111,19 @@ export class AttemptRecords {
   }
 
   async readChunk(attempt: HeldAttempt, index: number): Promise<RawJson | null> {
-    const bytes = await this.#journal.readBody(chunkKey(attempt.id, index), 0, WHOLE_BODY_BYTES);
+    const bytes = await this.#readBody(chunkKey(attempt.id, index), 0, WHOLE_BODY_BYTES);
     return bytes === null ? null : (bytes.toString('utf8') as RawJson);
   }
 
   readOutput(attempt: HeldAttempt, offset: number, length: number): Promise<Buffer | null> {
-    return this.#journal.readBody(ENDING + attempt.id, offset, length);
+    return this.#readBody(ENDING + attempt.id, offset, length);
+  }
+
+  async #readBody(key: string, offset: number, length: number): Promise<Buffer | null> {
+    const bytes = await this.#journal.readBody(key, offset, length);
+    if (bytes === null || bytes.byteLength < LARGE_BODY_BYTES) return bytes;
+    await new Promise<void>((resolve) => this.#largeBodies.nextTurn(resolve));
+    return bytes;
   }
 
   removeChunks(attempt: HeldAttempt, indexes: readonly number[]): Promise<void> {
@@ -205,6 +214,7 @@ export class AttemptRecords {
   }
 }
 
+const LARGE_BODY_BYTES = 64 * 1024;
 /** Above any body that the bridge lets in. */
 const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
 

@@ -61,8 +61,10 @@ export class SideFiles {
   async read(name: string, offset: number, length: number): Promise<Buffer> {
     const file = await open(join(this.#folder, name), 'r');
     try {
-      const buffer = Buffer.allocUnsafe(length);
-      const { bytesRead } = await file.read(buffer, 0, length, offset);
+      // Callers name the most that they can take: memory is set aside for what is there.
+      const present = Math.max(0, (this.#sizes.get(name) ?? 0) - offset);
+      const buffer = Buffer.allocUnsafe(Math.min(length, present));
+      const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, offset);
       return buffer.subarray(0, bytesRead);
     } finally {
       await file.close();
