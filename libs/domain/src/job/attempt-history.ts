@@ -31,7 +31,7 @@ export function withStop(
 
 /** The job's history with its present attempt as the last that is over; as it was where no attempt is under way. */
 export function withAttempt(
-  { attempt, current, history }: Job,
+  { attempt, current, history }: Pick<Job, 'attempt' | 'current' | 'history'>,
   { outcome, reason, logTail = [], nowMs }: AttemptEnd,
 ): readonly AttemptRecord[] {
   if (current === null) return history;

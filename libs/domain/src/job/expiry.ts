@@ -6,7 +6,7 @@ import { TTL_MAX_MS } from './policy.js';
 const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000)) * 1000;
 
 /** The instant at which the job disappears: the earlier of TTL and retention (decisions, "Result retention"). */
-export const disappearsAtMs = (job: Job): number =>
+export const disappearsAtMs = (job: Pick<Job, 'endedAtMs' | 'expiresAtMs' | 'retentionMs' | 'state'>): number =>
   isEnded(job.state) && job.endedAtMs !== null
     ? Math.min(job.expiresAtMs, job.endedAtMs + job.retentionMs)
     : job.expiresAtMs;

@@ -1,4 +1,4 @@
-export { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX } from './attempt-history.js';
+export { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX, withAttempt, withStop } from './attempt-history.js';
 export {
   ATTACHMENT_SLACK_MS,
   PURGED_EXPIRY_MS,

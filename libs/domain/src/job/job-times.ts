@@ -8,7 +8,7 @@ export interface JobTimes {
 }
 
 /** The two durations of the job API (design, "Order of writes"). */
-export function jobTimes(job: Job, nowMs: number): JobTimes {
+export function jobTimes(job: Pick<Job, 'current' | 'endedAtMs' | 'queuedAtMs'>, nowMs: number): JobTimes {
   const startedAtMs = job.current?.startedAtMs;
   const untilMs = job.endedAtMs ?? nowMs;
   if (startedAtMs === undefined) return { delayTime: elapsed(job.queuedAtMs, untilMs), executionTime: 0 };

@@ -12,7 +12,7 @@ export const TRY_TIMEOUT_MS = 10_000;
 export const CLAIM_MS = 25_000;
 
 /** Said of a try whose sender did not write down how it ended. The receiver may have got it. */
-const LOST_ERROR = 'interrupted: the sender stopped before it could record an answer';
+export const LOST_ERROR = 'interrupted: the sender stopped before it could record an answer';
 
 export type ClaimVerdict =
   | { readonly kind: 'claimed'; readonly delivery: Delivery }
@@ -53,7 +53,7 @@ export function settleTry(
   nowMs: number,
 ): Delivery | null {
   if (delivery.outcome !== null || delivery.claim?.token !== token) return null;
-  const tries = withLastClosed(delivery.tries, result, nowMs);
+  const tries = withLastTryClosed(delivery.tries, result, nowMs);
   const settled: Delivery = { ...delivery, tries, claim: null };
   if (result.isSuccess) return ended(settled, 'delivered');
   if (tries.length >= TRIES_MAX) return ended(settled, 'failed');
@@ -61,13 +61,11 @@ export function settleTry(
 }
 
 const withLostClosed = ({ tries, claim }: Delivery): readonly DeliveryTry[] =>
-  claim === null
-    ? tries
-    : withLastClosed(tries, { isSuccess: false, statusCode: null, error: LOST_ERROR }, claim.untilMs);
+  claim === null ? tries : withLastTryClosed(tries, { statusCode: null, error: LOST_ERROR }, claim.untilMs);
 
-const withLastClosed = (
+export const withLastTryClosed = (
   tries: readonly DeliveryTry[],
-  { statusCode, error }: TryResult,
+  { statusCode, error }: Pick<TryResult, 'statusCode' | 'error'>,
   nowMs: number,
 ): readonly DeliveryTry[] =>
   tries.map((each) =>

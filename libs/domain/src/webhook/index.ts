@@ -10,6 +10,7 @@ export {
 export {
   CLAIM_MS,
   DELIVERY_MADE_WITHIN_MS,
+  LOST_ERROR,
   TRIES_MAX,
   TRY_INTERVAL_MS,
   TRY_TIMEOUT_MS,
@@ -17,6 +18,7 @@ export {
   deliveryDueAtMs,
   deliveryTtlMs,
   settleTry,
+  withLastTryClosed,
   type ClaimVerdict,
   type TryResult,
 } from './delivery-steps.js';

@@ -1,0 +1,120 @@
+import { SUBMIT_JOBS_MAX } from '../bounds.js';
+import type { CommandDecision, JobWish, SubmitCommand } from '../commands.js';
+import type { BornTakenFact, KeyUse, SubmittedFact } from '../facts.js';
+import { itemJobId, type KeyData } from '../job-data.js';
+import type { EndpointState } from '../state.js';
+import { Seats } from './seats.js';
+import { decided, refused } from './outcome.js';
+
+/**
+ * Accepts all jobs of a request that are not accepted yet, or none. A job that came before, be it gone by now, is the same
+ * job; so is every job of a request that came before under its key.
+ */
+export function decideSubmit(state: EndpointState, command: SubmitCommand, atMs: number): CommandDecision {
+  const { jobs, key } = command;
+  if (jobs.length > SUBMIT_JOBS_MAX) return tooLarge(`a request may hold ${SUBMIT_JOBS_MAX} jobs at most`);
+  if (key === null) {
+    const missing = jobs.filter(({ jobId }) => !state.jobs.has(jobId) && state.gone.get(jobId) === undefined);
+    return accept(state, { command, missing, isReplayed: missing.length < jobs.length, keyOf: () => null }, atMs);
+  }
+  return decideKeyed(state, { ...command, key }, atMs);
+}
+
+type KeyedCommand = SubmitCommand & { readonly key: NonNullable<SubmitCommand['key']> };
+
+function decideKeyed(state: EndpointState, command: KeyedCommand, atMs: number): CommandDecision {
+  const { jobs, key } = command;
+  const known = state.keys.get(key.name)?.data;
+  if (known !== undefined && (known.fingerprint !== key.fingerprint || known.size !== jobs.length)) {
+    return refused({
+      reason: 'key-reused',
+      code: 'idempotency-key-reused',
+      detail: 'This Idempotency-Key was used for another request.',
+    });
+  }
+  const named: Pick<KeyData, 'firstId' | 'size'> = known ?? { firstId: firstIdOf(jobs), size: jobs.length };
+  const jobIds = jobs.map((_, item) => itemJobId(named, item));
+  const accepted = known?.accepted ?? 0;
+  if (accepted === jobs.length) return decided({ kind: 'accepted', jobIds, isReplayed: true });
+  if (jobs.some(({ jobId }, item) => jobId !== jobIds[item])) return decided({ kind: 'named-before', ...named });
+  const keyOf = (at: number): KeyUse => ({ ...key, ...named, item: accepted + at });
+  return accept(state, { command, missing: jobs.slice(accepted), isReplayed: known !== undefined, keyOf }, atMs);
+}
+
+const firstIdOf = (jobs: readonly JobWish[]): JobWish['jobId'] => (jobs[0] as JobWish).jobId;
+
+interface Acceptance {
+  readonly command: SubmitCommand;
+  /** What is to be accepted now. */
+  readonly missing: readonly JobWish[];
+  readonly isReplayed: boolean;
+  readonly keyOf: (at: number) => KeyUse | null;
+}
+
+function accept(
+  state: EndpointState,
+  { command, missing, isReplayed, keyOf }: Acceptance,
+  atMs: number,
+): CommandDecision {
+  const full = checkBounds(state, command, missing);
+  if (full !== null) return full;
+  const seats = new Seats(state, state.normal.ready.size + state.low.ready.size === 0 ? command.takers : []);
+  const seated = seatJobs(missing, seats);
+  const facts = missing.map((wish, at): SubmittedFact | BornTakenFact => {
+    const { ttlMs, ...job } = wish;
+    const accepted = { ...job, ordinal: state.nextOrdinal + at, expiresAtMs: atMs + ttlMs, key: keyOf(at) };
+    const seat = seated.get(wish);
+    return seat === undefined
+      ? { kind: 'submitted', atMs, job: accepted }
+      : { kind: 'born-taken', atMs, job: accepted, taking: { attempt: 1, ...seat } };
+  });
+  return decided({ kind: 'accepted', jobIds: command.jobs.map(({ jobId }) => jobId), isReplayed }, facts);
+}
+
+/** Workers that wait get the jobs at once, in the order in which they would start. */
+function seatJobs(
+  jobs: readonly JobWish[],
+  seats: Seats,
+): ReadonlyMap<JobWish, NonNullable<ReturnType<Seats['next']>>> {
+  const seated = new Map<JobWish, NonNullable<ReturnType<Seats['next']>>>();
+  for (const isLow of [false, true]) {
+    for (const job of jobs) {
+      const seat = job.isLowPriority === isLow ? seats.next() : null;
+      if (seat !== null) seated.set(job, seat);
+    }
+  }
+  return seated;
+}
+
+const WAIT_MS = 1_000;
+
+/** A tenant's share. Null: all of it fits. */
+function checkBounds(
+  state: EndpointState,
+  { bounds, key }: SubmitCommand,
+  missing: readonly JobWish[],
+): CommandDecision | null {
+  if (missing.length === 0) return null;
+  if (state.jobs.size + missing.length > bounds.livingJobs) {
+    return full('too-many-jobs', `The endpoint may have ${bounds.livingJobs} jobs, those that ended lately included.`);
+  }
+  const bytes = missing.reduce((sum, { bodyBytes }) => sum + bodyBytes, state.livingBytes);
+  if (bytes > bounds.livingBytes) {
+    return full('too-many-bytes', `Inputs and outputs of the endpoint's jobs may take ${bounds.livingBytes} bytes.`);
+  }
+  if (key !== null && state.keys.size >= bounds.keys && state.keys.get(key.name) === undefined) {
+    return full('too-many-keys', `The endpoint may have ${bounds.keys} idempotency keys within 24 hours.`);
+  }
+  const tells = missing.some(({ webhook }) => webhook !== null);
+  if (tells && state.deliveries.size >= bounds.pendingDeliveries) {
+    return full('too-many-deliveries', `The endpoint may have ${bounds.pendingDeliveries} webhooks to be told.`);
+  }
+  return null;
+}
+
+const full = (
+  reason: 'too-many-jobs' | 'too-many-bytes' | 'too-many-keys' | 'too-many-deliveries',
+  detail: string,
+): CommandDecision => refused({ reason, code: 'rate-limited', detail, retryAfterMs: WAIT_MS });
+
+const tooLarge = (detail: string): CommandDecision => refused({ reason: 'too-large', code: 'body-too-large', detail });

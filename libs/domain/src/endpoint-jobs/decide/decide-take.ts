@@ -1,0 +1,40 @@
+import type { AttemptGiven, CommandDecision, TakeAnswered, TakeCommand } from '../commands.js';
+import type { TakenFact } from '../facts.js';
+import type { EndpointState, LivingJob } from '../state.js';
+import { decided } from './outcome.js';
+import { Seats } from './seats.js';
+
+/**
+ * Gives waiting jobs to waiting workers: normal jobs before those of low priority, each in the order of its queueing. A
+ * take that was answered before is answered as it was, but for what is over by now.
+ */
+export function decideTake(state: EndpointState, { wishes }: TakeCommand, atMs: number): CommandDecision {
+  const seats = new Seats(state, wishes);
+  const facts: TakenFact[] = [];
+  for (const job of readyJobs(state)) {
+    const seat = seats.next();
+    if (seat === null) break;
+    const { attempt, jobId } = job.data;
+    facts.push({ kind: 'taken', atMs, jobId, taking: { attempt, ...seat } });
+  }
+  const takes = wishes.map(({ takeId }): TakeAnswered => {
+    const given = facts.filter(({ taking }) => taking.takeId === takeId).map(givenBy);
+    return { takeId, jobs: given.length > 0 ? given : givenBefore(state, takeId) };
+  });
+  return decided({ kind: 'takes', takes }, facts);
+}
+
+function* readyJobs({ low, normal }: EndpointState): Generator<LivingJob> {
+  yield* normal.ready.forwards();
+  yield* low.ready.forwards();
+}
+
+const givenBy = ({ jobId, taking: { attempt, token } }: TakenFact): AttemptGiven => ({ jobId, attempt, token });
+
+function givenBefore(state: EndpointState, takeId: string): readonly AttemptGiven[] {
+  return (state.takes.get(takeId)?.jobs ?? []).flatMap(({ attempt, jobId }) => {
+    const data = state.jobs.get(jobId)?.data;
+    const isHeld = data?.state === 'IN_PROGRESS' && data.attempt === attempt && data.current?.takeId === takeId;
+    return isHeld && data.current !== null ? [{ jobId, attempt, token: data.current.token }] : [];
+  });
+}

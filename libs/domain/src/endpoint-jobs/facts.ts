@@ -1,0 +1,182 @@
+import type { JobId } from '../ids.js';
+import type { JobState, Payload } from '../job/index.js';
+import type { DeliveryTry } from '../webhook/index.js';
+import type { DeliveryData, JobBody, JobData, KeyData, Taking } from './job-data.js';
+import type { PaceSecond } from './structures/pace.js';
+
+/** What happened, at an instant of the owner's clock that never goes back. Facts are JSON, one to a line of the log. */
+interface Happened<Kind extends string> {
+  readonly kind: Kind;
+  readonly atMs: number;
+}
+
+interface OfJob<Kind extends string> extends Happened<Kind> {
+  readonly jobId: JobId;
+}
+
+interface OfAttempt<Kind extends string> extends OfJob<Kind> {
+  readonly attempt: number;
+}
+
+/** The place of a job in a request that came with an idempotency key. */
+export interface KeyUse extends Pick<KeyData, 'name' | 'fingerprint' | 'firstId' | 'size'> {
+  readonly item: number;
+}
+
+/** A job as it was accepted. */
+export interface AcceptedJob extends Pick<
+  JobData,
+  | 'jobId'
+  | 'ordinal'
+  | 'origin'
+  | 'expiresAtMs'
+  | 'retentionMs'
+  | 'executionTimeoutMs'
+  | 'isLowPriority'
+  | 'webhook'
+  | 'bodyBytes'
+> {
+  readonly body: JobBody;
+  readonly key: KeyUse | null;
+}
+
+/** What the job history needs of an end, so that it need not have read the job's other facts. */
+export interface EndSummary extends Pick<JobData, 'origin' | 'createdAtMs' | 'queuedAtMs' | 'attempt'> {
+  readonly startedAtMs: number | null;
+  readonly hostId: string | null;
+  readonly workerId: string | null;
+}
+
+/** Where a job that waits again stands. */
+export type Requeueing = Pick<JobData, 'queuePlace' | 'notBeforeMs'>;
+
+export type SubmittedFact = Happened<'submitted'> & { readonly job: AcceptedJob };
+/** Accepted and taken at once, since a worker waited. */
+export type BornTakenFact = Happened<'born-taken'> & { readonly job: AcceptedJob; readonly taking: Taking };
+export type TakenFact = OfJob<'taken'> & { readonly taking: Taking };
+export type StartedFact = OfAttempt<'started'>;
+export type ProgressedFact = OfAttempt<'progressed'> & { readonly output: Payload; readonly outputBytes: number };
+export type FinishedFact = OfAttempt<'finished'> & {
+  readonly token: string;
+  readonly state: Extract<JobState, 'COMPLETED' | 'FAILED' | 'TIMED_OUT'>;
+  readonly error: string | null;
+  readonly output: Payload | null;
+  readonly outputBytes: number;
+  readonly chunks: number;
+  readonly logTail: readonly string[];
+  readonly summary: EndSummary;
+};
+/** `next` is where the job waits again; null: this was the last attempt, and `error` says so. */
+export type LostFact = OfAttempt<'lost'> & {
+  readonly reason: string;
+  /** Both as they are from now on. */
+  readonly charged: number;
+  readonly unstarted: number;
+  readonly logTail: readonly string[];
+  readonly next: Requeueing | null;
+  readonly error: string | null;
+  readonly summary: EndSummary | null;
+};
+export type CancelledFact = OfJob<'cancelled'> & { readonly summary: EndSummary };
+/** By the owner, behind a host that did not say so itself. */
+export type TimedOutFact = OfAttempt<'timed-out'> & { readonly error: string; readonly summary: EndSummary };
+/** The host's word that the worker of a stopped attempt has let go of it. */
+export type LetGoFact = OfAttempt<'let-go'> & { readonly stoppedAtMs: number; readonly logTail: readonly string[] };
+/** `attempt` is the new one. */
+export type RetriedFact = OfAttempt<'retried'> & { readonly retryId: string; readonly next: Requeueing };
+export type LifeChangedFact = OfJob<'life-changed'> & Pick<JobData, 'expiresAtMs' | 'retentionMs'>;
+
+/** A rule: every job goes that waits at these places of its priority, or before them. `count` is how many those are. */
+export type PurgedFact = Happened<'purged'> & {
+  readonly purgeId: string;
+  readonly through: { readonly normal: number; readonly low: number };
+  readonly count: number;
+  /** What the purge may remove at most: what is queued behind it came later. */
+  readonly until: number;
+  readonly isLast: boolean;
+};
+/** A rule: every job goes whose life ended at this instant, or before; of that very instant up to this ordinal. */
+export type ExpiredFact = Happened<'expired'> & {
+  readonly before: { readonly atMs: number; readonly ordinal: number };
+  readonly count: number;
+};
+
+/** A try begins: it counts from here on, whatever becomes of its sender. */
+export type DeliveryTriedFact = OfAttempt<'delivery-tried'> & { readonly token: string; readonly untilMs: number };
+/** A try is over; so is the delivery where there is an outcome. */
+export type DeliveryEndedFact = OfAttempt<'delivery-ended'> & {
+  readonly token: string;
+  readonly result: Pick<DeliveryTry, 'statusCode' | 'error'>;
+  readonly outcome: DeliveryData['outcome'];
+  readonly nextAtMs: number;
+};
+
+/** Written whole once more, so that its older facts may go from the log. */
+export type CarriedFact = Happened<'carried'> &
+  (
+    | { readonly what: 'job'; readonly job: JobData; readonly body: JobBody; readonly output: Payload | null }
+    | { readonly what: 'key'; readonly key: KeyData }
+    | {
+        readonly what: 'delivery';
+        readonly delivery: DeliveryData;
+        readonly body: JobBody | null;
+        readonly output: Payload | null;
+      }
+  );
+
+/** Ends and requeues of an endpoint since its creation. */
+export interface EndpointCounters {
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly timedOut: number;
+  readonly retried: number;
+}
+
+/** An endpoint's last purge: it may come in slices, and be asked about again. */
+export interface PurgeData {
+  readonly purgeId: string;
+  readonly removed: number;
+  readonly until: number;
+  readonly isDone: boolean;
+}
+
+/** What the log adds up to beside its jobs. All that lies at `covers` or before has been carried, or is dead. */
+export type TotalsFact = Happened<'totals'> & {
+  readonly covers: number;
+  readonly counters: EndpointCounters;
+  readonly life: {
+    readonly term: number;
+    readonly nextOrdinal: number;
+    readonly lastPurge: PurgeData | null;
+    readonly pace: readonly PaceSecond[];
+  };
+};
+
+/** A new owner begins. */
+export type OpenedFact = Happened<'opened'> & {
+  readonly term: number;
+  readonly routerId: string;
+};
+export type EndpointDeletedFact = Happened<'endpoint-deleted'>;
+
+export type JobFact =
+  | SubmittedFact
+  | BornTakenFact
+  | TakenFact
+  | StartedFact
+  | ProgressedFact
+  | FinishedFact
+  | LostFact
+  | CancelledFact
+  | TimedOutFact
+  | LetGoFact
+  | RetriedFact
+  | LifeChangedFact;
+
+export type DeliveryFact = DeliveryTriedFact | DeliveryEndedFact;
+
+type EndpointFact = PurgedFact | ExpiredFact | TotalsFact | OpenedFact | EndpointDeletedFact;
+
+export type LogFact = JobFact | DeliveryFact | EndpointFact | CarriedFact;
+export type LogFactKind = LogFact['kind'];

@@ -1,0 +1,43 @@
+export { applyFact, type AppliedFact } from './apply/apply-fact.js';
+export { type Illegality } from './apply/check-fact.js';
+export { type StopOrder, type TouchedJob } from './apply/touched.js';
+export {
+  BATCH_MAX_BYTES,
+  CARRY_AGE_MIN_MS,
+  ENDPOINT_BOUNDS_DEFAULT,
+  OUTPUT_MAX_BYTES,
+  type EndpointBounds,
+} from './bounds.js';
+export { decideCarry, type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
+export {
+  type AttemptGiven,
+  type AttemptProof,
+  type CommandAnswer,
+  type CommandDecision,
+  type CommandRefusal,
+  type EndpointCommand,
+  type JobWish,
+  type TakeAnswered,
+  type TakeWish,
+} from './commands.js';
+export { type EndSummary, type EndpointCounters, type LogFact } from './facts.js';
+export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
+export { hearHosts, renewLease, type LeaseRenewal } from './leases.js';
+export { LEGAL_FACTS, type FactSubject } from './legal-facts.js';
+export { performCommand, type CommandPerformance } from './perform-command.js';
+export { newEndpointState, type EndpointState } from './state.js';
+export { type LogPlace } from './structures/carry-list.js';
+export {
+  nextLookAtMs,
+  viewAssignment,
+  viewDemand,
+  viewHealth,
+  viewJobs,
+  viewPosition,
+  viewQueue,
+  viewStatus,
+  type AttemptAssignment,
+  type HeldPayload,
+  type JobCounts,
+  type JobStatusView,
+} from './views.js';

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { boundedText, utf8Bytes } from './text-bytes.js';
+
+const texts = fc.string({ unit: 'binary', maxLength: 60 });
+
+test('bytes are those of UTF-8', () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect(utf8Bytes(text)).toBe(Buffer.byteLength(text));
+    }),
+  );
+});
+
+test('a bounded text is within its bound, well formed, and takes no more than twice its size in a line of JSON', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(texts, fc.string({ unit: 'binary-ascii' })),
+      fc.integer({ min: 3, max: 80 }),
+      (text, maxBytes) => {
+        const bounded = boundedText(text, maxBytes);
+        expect(utf8Bytes(bounded)).toBeLessThanOrEqual(maxBytes);
+        expect(bounded).not.toMatch(/\p{Surrogate}/u);
+        expect(utf8Bytes(JSON.stringify(bounded))).toBeLessThanOrEqual(2 * maxBytes + 2);
+      },
+    ),
+  );
+});
+
+test('a text that fits is told as it is', () => {
+  expect(boundedText('Größe: 3\n\tat line 1', 40)).toBe('Größe: 3\n\tat line 1');
+  expect(boundedText('half a pair \uD83D and NUL \0', 40)).toBe('half a pair \uFFFD and NUL \uFFFD');
+  expect(boundedText('abcdefghij', 8)).toBe('abcde…');
+});

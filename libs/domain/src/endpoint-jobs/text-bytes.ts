@@ -1,0 +1,33 @@
+const SURROGATE_FIRST = 0xd800;
+const SURROGATE_LAST = 0xdfff;
+
+/** Bytes of the text in UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    // Each half of a pair is counted by itself: two bytes of the four.
+    bytes += unit < 0x800 || (unit >= SURROGATE_FIRST && unit <= SURROGATE_LAST) ? 1 : 2;
+  }
+  return bytes;
+}
+
+/** What a line cannot hold, or would hold at six times its size. Tabs and ends of lines stay. */
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const UNKEEPABLE = /[\u0000-\u0008\u000b-\u001f\u007f]|\p{Surrogate}/gu;
+
+/** The text as a fact may hold it: without control characters, and at most so many bytes; what was cut is marked. */
+export function boundedText(text: string, maxBytes: number): string {
+  // No text that is too long is looked at whole.
+  const clean = text.slice(0, maxBytes + 1).replace(UNKEEPABLE, '\uFFFD');
+  if (text.length <= maxBytes && utf8Bytes(clean) <= maxBytes) return clean;
+  let kept = '';
+  let left = maxBytes - utf8Bytes('…');
+  for (const character of clean) {
+    left -= utf8Bytes(character);
+    if (left < 0) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
