@@ -47,7 +47,7 @@ export const SUBMIT_JOBS_MAX = 1_000;
 export const TAKE_SLOTS_MAX = 64;
 
 /** Jobs that one rule removes, and steps that one look at what is due takes: a slice of a few milliseconds. */
-export const SLICE_MAX = 1_024;
+export const SLICE_MAX = 512;
 
 /** No batch younger than this is carried: everything that is remembered for a moment lies behind it in the log. */
 export const CARRY_AGE_MIN_MS = 120_000;

@@ -4,10 +4,14 @@ import { boundedText, utf8Bytes } from './text-bytes.js';
 
 const texts = fc.string({ unit: 'binary', maxLength: 60 });
 
+const bytesOf = (codePoint: number): number =>
+  codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x1_0000 ? 3 : 4;
+
 test('bytes are those of UTF-8', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      expect(utf8Bytes(text)).toBe(Buffer.byteLength(text));
+      const bytes = [...text].map((character) => bytesOf(character.codePointAt(0) ?? 0));
+      expect(utf8Bytes(text)).toBe(bytes.reduce((sum, each) => sum + each, 0));
     }),
   );
 });

@@ -316,6 +316,7 @@ export class NaiveEndpoint {
     for (const each of sending.slice(0, triesMax)) {
       if (each.tries === 3) {
         each.outcome = 'failed';
+        each.claim = null;
         continue;
       }
       const { jobId, attempt } = each;

@@ -26,10 +26,11 @@ export function keptBody(body: JobBody): JobBody | null {
   return input.kind === 'inline' && input.json.length + units <= KEPT_MAX_UNITS ? body : null;
 }
 
-export function newLivingJob(data: JobData, body: JobBody, place: LogPlace): LivingJob {
+/** @param data the job's own from now on */
+export function newLivingJob(data: LivingJob['data'], body: JobBody, place: LogPlace): LivingJob {
   return {
     what: 'job',
-    data: { ...data },
+    data,
     body: keptBody(body),
     output: null,
     outputPlace: null,
@@ -56,10 +57,19 @@ export function applySubmitted(
   return moved(job.data.jobId);
 }
 
-function dataOf({ body: _, key: __, ...job }: AcceptedJob, atMs: number): JobData {
+/** Field by field: what is spread together takes half as much again, a million times. */
+function dataOf(job: AcceptedJob, atMs: number): LivingJob['data'] {
   return {
-    ...job,
+    jobId: job.jobId,
+    ordinal: job.ordinal,
+    origin: job.origin,
     createdAtMs: atMs,
+    expiresAtMs: job.expiresAtMs,
+    retentionMs: job.retentionMs,
+    executionTimeoutMs: job.executionTimeoutMs,
+    isLowPriority: job.isLowPriority,
+    webhook: job.webhook,
+    bodyBytes: job.bodyBytes,
     state: 'IN_QUEUE',
     attempt: 1,
     charged: 0,

@@ -40,7 +40,7 @@ function carryJob(state: EndpointState, { atMs, body, job: data, output }: Carri
     state.whole.append(known);
     return;
   }
-  const job = newLivingJob(data, body, place);
+  const job = newLivingJob({ ...data }, body, place);
   job.output = keptPayload(output);
   job.outputPlace = outputPlace;
   if (data.state === 'IN_PROGRESS') job.leaseUntilMs = atMs + LEASE_MS;
