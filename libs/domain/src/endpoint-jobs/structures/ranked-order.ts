@@ -2,8 +2,7 @@
 const RUN_MAX = 1_024;
 
 /**
- * Items in order, for "how many are before this one?" and "which one is at this rank?" in O(log n): sorted runs, and a
- * Fenwick tree over their lengths. A tree of single items has the same bound and takes ten times the memory.
+ * Items in order, for "how many are before this one?" in O(log n): sorted runs, and a Fenwick tree over their lengths. A tree of single items has the same bound and takes ten times the memory.
  *
  * What the comparison reads of an item must not change while the item is here. A key is as much of an item as is compared.
  */
@@ -58,20 +57,6 @@ export class RankedOrder<Key, Item extends Key> {
     let sum = index;
     for (let n = run; n > 0; n -= n & -n) sum += this.#sums[n] ?? 0;
     return sum;
-  }
-
-  /** The item with so many before it. */
-  at(rank: number): Item | undefined {
-    if (rank < 0 || rank >= this.#size) return undefined;
-    let run = 0;
-    let left = rank;
-    for (let step = 2 ** Math.floor(Math.log2(this.#sums.length)); step >= 1; step /= 2) {
-      const sum = this.#sums[run + step];
-      if (sum === undefined || sum > left) continue;
-      run += step;
-      left -= sum;
-    }
-    return this.#runs[run]?.[left];
   }
 
   /** All items, the first first. To be walked at once: no change may come between. */
