@@ -79,7 +79,7 @@ describe('an agent', () => {
   });
 
   test.each([
-    ['gateway', jobSubject('h1' as HostId, 'take')],
+    ['gateway', jobSubject('h1' as HostId, 'renew')],
     ['sessions', hostSubject('h1' as HostId, 'report')],
   ] as const)(
     'cannot make %s write where it may not itself, even one that answers to anything',

@@ -21,11 +21,16 @@ export interface ReadReport extends Omit<ReportRequest, 'inventory'> {
   readonly dropped?: DroppedEntries | null;
 }
 
-/** @throws PlatformError `invalid-fields` */
+/**
+ * Whole or not at all: nobody works on a host that joins, and its operator is there to mend it.
+ *
+ * @throws PlatformError `invalid-fields`
+ */
 export function readJoin(body: unknown): JoinRequest {
   const frame = readFrame(JoinFrameDto, body);
-  const inventory = readInventory(new EntryReader(), memberOf(body, 'inventory'));
-  if (inventory === null) {
+  const reader = new EntryReader();
+  const inventory = readInventory(reader, memberOf(body, 'inventory'));
+  if (inventory === null || reader.dropped !== null) {
     throw new PlatformError('invalid-fields', 'The message of this host cannot be read: inventory.');
   }
   return { ...frame, inventory };
