@@ -51,7 +51,11 @@ export class BrokerLine {
 
   async #connect(): Promise<NatsConnection | null> {
     try {
-      return await this.#options.connect(this.#closing.signal);
+      const connection = await this.#options.connect(this.#closing.signal);
+      if (!this.#closing.signal.aborted) return connection;
+      // It came to stand while the line was being closed.
+      await connection.close();
+      return null;
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#options.logger.error('the broker cannot be used', { error });
       return null;
