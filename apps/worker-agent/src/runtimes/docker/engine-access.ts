@@ -50,7 +50,7 @@ export async function findEngine(candidates: readonly EngineCandidate[]): Promis
       await new Dockerode({ ...access.options, timeout: PING_MS }).ping();
       return { access, source };
     } catch (error) {
-      refusals.push(`${access.name} (${source}): ${(error as Error).message}`);
+      refusals.push(`${access.name} cannot be used (${source}): ${(error as Error).message}`);
     }
   }
   throw new RuntimeError('runtime-unavailable', `No container engine answers: ${refusals.join('; ')}`);
