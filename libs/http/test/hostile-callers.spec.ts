@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { systemRandom } from '@berth/lifecycle';
 import { ManualClock, eventually } from '@berth/testing';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { RequireScope } from '../src/auth/access.decorators.js';
 import { makeApiKey } from '../src/auth/api-key.js';
 import { TrustedProxies } from '../src/callers/trusted-proxies.js';
@@ -183,6 +183,25 @@ describe('a body that does not come', () => {
     late.socket.write('"a"}');
     await heardStatus(late, 401);
   });
+});
+
+describe('a body in chunks of one byte', () => {
+  test('1 MiB of it is kept in a few blocks of little more than 1 MiB, not in a million pieces', async () => {
+    const join = jest.spyOn(Buffer, 'concat');
+    const text = JSON.stringify({ text: 'x'.repeat(MIB - '{"text":""}'.length) });
+    const crumbs = talk();
+    crumbs.socket.write(head('POST /things', withKey({ 'transfer-encoding': 'chunked' })));
+    crumbs.socket.write([...text].map((character) => `1\r\n${character}\r\n`).join(''));
+    await arrived(MIB);
+    const roomBytes = await metric('http_bodies_room_bytes');
+    expect(roomBytes).toBeGreaterThanOrEqual(MIB);
+    expect(roomBytes).toBeLessThanOrEqual(MIB + 64 * 1_024);
+    crumbs.socket.write('0\r\n\r\n');
+    await heardStatus(crumbs, 201);
+    const kept = join.mock.calls.map(([pieces]) => pieces.length);
+    join.mockRestore();
+    expect(Math.max(...kept)).toBeLessThanOrEqual(24);
+  }, 60_000);
 });
 
 describe('a refused body', () => {

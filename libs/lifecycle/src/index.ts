@@ -1,3 +1,4 @@
+export { ByteBlocks } from './byte-blocks.js';
 export { type Clock } from './clock.js';
 export { ConfigError, ConfigReader, parseConfig, type Environment } from './config-reader.js';
 export { ControlLoop, type ControlLoopOptions } from './control-loop.js';

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { TurnPace } from '@berth/lifecycle';
+import { ByteBlocks, type TurnPace } from '@berth/lifecycle';
 import type { BodyRoom } from './body-budget.js';
 import { BODY_MAX_BYTES } from './bridge.port.js';
-import { ByteBlocks } from './byte-blocks.js';
 import { textOf } from './lenient-json.js';
 
 /** A body up to this is read and understood at once; a larger one needs room, and a thread to read it in. */
@@ -130,8 +129,7 @@ class BodyReader {
     this.#room.noteWhole();
     const blocks = this.#kept.take();
     if (this.#isLarge) return { kind: 'large', blocks };
-    const [only] = blocks;
-    return { kind: 'small', text: only === undefined ? '' : textOf(only) };
+    return { kind: 'small', text: textOf(Buffer.concat(blocks)) };
   }
 
   /** Without a length any body may be as large as the largest. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PlatformError, type LeastRate } from '@berth/domain';
-import type { Clock } from '@berth/lifecycle';
+import { ByteBlocks, type Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyRequest } from 'fastify';
 import { findCaller } from '../auth/access.decorators.js';
@@ -42,12 +42,17 @@ export class ArrivingBodies {
   readonly #thrownAway = new WeakSet<IncomingMessage>();
   readonly #passages: Passages;
   readonly #metrics: ReturnType<typeof bodyMetrics>;
+  #comeBytes = 0;
 
   constructor({ clock, metrics }: ArrivingBodiesOptions) {
     this.#passages = new Passages(clock);
     this.#metrics = bodyMetrics(metrics);
     metrics.gaugeOf(
       { name: 'http_bodies_bytes', help: 'What has come of the bodies that are coming in.' },
+      () => this.#comeBytes,
+    );
+    metrics.gaugeOf(
+      { name: 'http_bodies_room_bytes', help: 'Memory that was set aside for the bodies that are coming in.' },
       () => this.#budget.takenBytes,
     );
   }
@@ -60,8 +65,9 @@ export class ArrivingBodies {
    */
   async read(request: FastifyRequest): Promise<Buffer> {
     const hold = this.#budget.hold(findCaller(request)?.accountId ?? null);
-    this.expectations.tellToGoOn(request.raw);
     try {
+      hold.requireRoomFor(Number(request.headers['content-length'] ?? 0));
+      this.expectations.tellToGoOn(request.raw);
       return await this.#collect(request, hold);
     } finally {
       hold.release();
@@ -70,7 +76,7 @@ export class ArrivingBodies {
 
   #collect({ raw, routeOptions }: FastifyRequest, hold: BodyHold): Promise<Buffer> {
     const maxBytes = routeOptions.bodyLimit ?? 0;
-    const chunks: Buffer[] = [];
+    const blocks = new ByteBlocks();
     let bytes = 0;
     return new Promise((resolve, reject) => {
       const passage = this.#passages.follow(ARRIVAL_RATE, () => {
@@ -79,10 +85,10 @@ export class ArrivingBodies {
       });
       const take = (chunk: Buffer): void => {
         bytes += chunk.length;
+        this.#comeBytes += chunk.length;
         passage.moved(chunk.length);
         if (bytes > maxBytes) throw new PlatformError('body-too-large', 'The body is larger than this path accepts.');
-        hold.grow(chunk.length);
-        chunks.push(chunk);
+        hold.grow(blocks.add(chunk));
       };
       const onData = (chunk: Buffer): void => {
         try {
@@ -99,8 +105,9 @@ export class ArrivingBodies {
       };
       const end = (error: Error | null): void => {
         passage.done();
+        this.#comeBytes -= bytes;
         raw.off('data', onData).off('end', onEnd).off('error', end).off('close', onClose);
-        if (error === null) resolve(Buffer.concat(chunks, bytes));
+        if (error === null) resolve(Buffer.concat(blocks.take(), bytes));
         else reject(error);
       };
       raw.on('data', onData).on('end', onEnd).on('error', end).on('close', onClose);
