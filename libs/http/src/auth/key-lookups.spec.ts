@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ApiKeySnapshot } from '@berth/contracts';
-import type { AccountId } from '@berth/domain';
+import { PlatformError, type AccountId } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
 import { MetricRegistry } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
@@ -11,20 +11,24 @@ import { KeyLookups, type ShownKey } from './key-lookups.js';
 const ASKS = 8;
 const LOOKUPS = 4;
 const ALL_LOOKUPS = 6;
+const PROVEN = 3;
 
 let clock: ManualClock;
 let memory: Map<string, ApiKeySnapshot>;
 let kept: Map<string, ApiKeySnapshot>;
 let reads: string[];
 let lookups: KeyLookups;
+let isAway: boolean;
 
 beforeEach(() => {
   clock = new ManualClock();
+  isAway = false;
   [memory, kept, reads] = [new Map(), new Map(), []];
   const directory = {
     known: (prefix: string) => memory.get(prefix),
     find: async (prefix: string) => {
       reads.push(prefix);
+      if (isAway) throw new PlatformError('service-unavailable', 'nobody can tell');
       return kept.get(prefix) ?? null;
     },
   };
@@ -34,7 +38,7 @@ beforeEach(() => {
     lookups: { tokensMax: LOOKUPS, ...perSecond },
     allLookups: { tokensMax: ALL_LOOKUPS, ...perSecond },
   });
-  lookups = new KeyLookups({ directory, strangers, clock, metrics: new MetricRegistry() });
+  lookups = new KeyLookups({ directory, strangers, clock, metrics: new MetricRegistry(), provenMax: PROVEN });
 });
 
 const issued = (places: readonly Map<string, ApiKeySnapshot>[], expiresAtMs: number | null = null): string => {
@@ -96,6 +100,27 @@ describe('a good key', () => {
 
   test('that was made a moment ago works at once, and costs its network nothing', async () => {
     for (let n = 0; n < 2 * LOOKUPS; n += 1) expect(await lookups.find(shown(issued([kept])))).not.toBeNull();
+  });
+
+  test('that works all the time is remembered however many others worked since it first did', async () => {
+    const [constant, others] = [issued([kept]), Array.from({ length: 2 * PROVEN }, () => issued([kept]))];
+    await lookups.find(shown(constant));
+    for (const [at, other] of others.entries()) {
+      await lookups.find(shown(other, `network ${at}`));
+      await lookups.find(shown(constant));
+    }
+    await flood('there');
+    expect(await lookups.find(shown(constant))).not.toBeNull();
+  });
+
+  test('is not limited after an outage in which nobody could tell that it is one', async () => {
+    const key = issued([kept]);
+    isAway = true;
+    for (let n = 0; n < 2 * ASKS; n += 1) {
+      await expect(lookups.find(shown(key))).rejects.toMatchObject({ code: 'service-unavailable' });
+    }
+    isAway = false;
+    expect(await lookups.find(shown(key))).not.toBeNull();
   });
 
   test('that was revoked is unknown at once, and counts as such', async () => {

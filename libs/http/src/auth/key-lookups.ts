@@ -22,6 +22,8 @@ export interface ShownKey {
 }
 
 export interface KeyLookupsOptions {
+  /** Other than the default only in a test. */
+  readonly provenMax?: number;
   readonly directory: ApiKeyDirectory;
   readonly strangers: Strangers;
   readonly clock: Clock;
@@ -41,15 +43,17 @@ export class KeyLookups {
   readonly #strangers: Strangers;
   readonly #clock: Clock;
   readonly #metrics: ReturnType<typeof lookupMetrics>;
+  readonly #provenMax: number;
   /** Prefix → monotonic instant until which there is no such key, oldest first. */
   readonly #misses = new Map<string, number>();
   /** Hashes of whole keys that were good when they were shown last, longest unused first. */
   readonly #proven = new Set<string>();
 
-  constructor({ clock, directory, metrics, strangers }: KeyLookupsOptions) {
+  constructor({ clock, directory, metrics, provenMax = PROVEN_MAX, strangers }: KeyLookupsOptions) {
     this.#directory = directory;
     this.#strangers = strangers;
     this.#clock = clock;
+    this.#provenMax = provenMax;
     this.#metrics = lookupMetrics(metrics);
   }
 
@@ -79,7 +83,8 @@ export class KeyLookups {
   async #findProven(shown: ShownKey, hash: string): Promise<ApiKeySnapshot | null> {
     const found = await this.#lookUp(shown.prefix);
     const isRight = found !== null && found.hash === hash;
-    if (!isRight || this.#isExpired(found)) this.#proven.delete(hash);
+    this.#proven.delete(hash);
+    if (isRight && !this.#isExpired(found)) this.#proven.add(hash);
     return isRight ? found : null;
   }
 
@@ -88,11 +93,21 @@ export class KeyLookups {
     this.#strangers.admitAsk(network);
     if (this.#isMissing(prefix)) return null;
     this.#strangers.admitLookup(network);
-    const found = await this.#lookUp(prefix);
+    const found = await this.#lookUpCharged(shown);
     if (found === null) this.#noteMiss(prefix);
     if (found === null || !matchesHash(shown.key, found.hash)) return null;
     if (!this.#isExpired(found)) this.#acceptAs(hash, network);
     return found;
+  }
+
+  /** Nobody is charged for what nobody could tell. Until then they are, so only so many wait for a store that is away. */
+  async #lookUpCharged({ network, prefix }: ShownKey): Promise<ApiKeySnapshot | null> {
+    try {
+      return await this.#lookUp(prefix);
+    } catch (error) {
+      this.#strangers.forgive(network);
+      throw error;
+    }
   }
 
   #lookUp(prefix: string): Promise<ApiKeySnapshot | null> {
@@ -117,7 +132,7 @@ export class KeyLookups {
   #acceptAs(hash: string, network: string): void {
     this.#strangers.forgive(network);
     this.#proven.add(hash);
-    forgetOldest(this.#proven, PROVEN_MAX);
+    forgetOldest(this.#proven, this.#provenMax);
   }
 }
 
