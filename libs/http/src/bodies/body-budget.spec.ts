@@ -27,18 +27,43 @@ describe('the budget for bodies', () => {
 });
 
 describe('the share of an account', () => {
-  test('is a quarter: whoever fills it leaves the rest to others', () => {
+  test('is half while nobody else has anything', () => {
+    const budget = new BodyBudget(100);
+    const [first, second] = [budget.hold('a'), budget.hold('a')];
+    first.grow(20);
+    second.grow(30);
+    expect(() => {
+      second.grow(1);
+    }).toThrow(/of this account/);
+  });
+
+  test('is a quarter once all have half: whoever fills it leaves the rest to others', () => {
     const budget = new BodyBudget(100);
     const [first, second, other] = [budget.hold('a'), budget.hold('a'), budget.hold('b')];
+    other.grow(25);
     first.grow(20);
     expect(() => {
       second.grow(6);
     }).toThrow(/of this account/);
     second.grow(5);
-    other.grow(25);
     expect(budget.takenBytes).toBe(50);
     first.release();
     second.grow(20);
+  });
+
+  test('that is full is told before anything comes of a body with an announced size', () => {
+    const budget = new BodyBudget(100);
+    budget.hold('a').grow(40);
+    const [next, others] = [budget.hold('a'), budget.hold('b')];
+    next.requireRoomFor(10);
+    expect(() => {
+      next.requireRoomFor(11);
+    }).toThrow(/of this account/);
+    others.requireRoomFor(60);
+    expect(() => {
+      others.requireRoomFor(61);
+    }).toThrow(/Too many large bodies are under way/);
+    expect(budget.takenBytes).toBe(40);
   });
 
   test('is taken as bytes come, and given back whole', () => {

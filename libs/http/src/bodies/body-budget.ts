@@ -3,13 +3,19 @@ import { PlatformError } from '@berth/domain';
 /** Bodies that are under way in one direction at one time, all together: 25 of the largest, or any number of usual ones. */
 const BUDGET_BYTES = 512 * 1024 ** 2;
 
-/** What one account may have of it: 1 / 4. */
+/** What one account may have of it while all together have more than half: 1 / 4. */
 const SHARES = 4;
 
 const RETRY_AFTER_SECONDS = 1;
 
 /** Room that one body takes. */
 export interface BodyHold {
+  /**
+   * Takes nothing: only whether there would be room for so much as things are.
+   *
+   * @throws PlatformError as `grow` does
+   */
+  requireRoomFor(bytes: number): void;
   /** @throws PlatformError `service-unavailable` when the bodies under way, or those of its account, leave no room */
   grow(bytes: number): void;
   /** Gives back all of it, once. */
@@ -42,6 +48,9 @@ export class BodyBudget {
     let held = 0;
     let isOver = false;
     return {
+      requireRoomFor: (bytes) => {
+        this.#requireRoom(owner, held, bytes - held);
+      },
       grow: (bytes) => {
         if (isOver) return;
         this.#requireRoom(owner, held, bytes);
@@ -64,13 +73,17 @@ export class BodyBudget {
     };
   }
 
-  /** A body that comes alone always fits, and of an account one at a time. */
+  /**
+   * A body that comes alone always fits, and of an account one at a time. Where most of the room is free nobody is the
+   * worse for an account that has more than its share.
+   */
   #requireRoom(owner: string | null, held: number, bytes: number): void {
     const others = this.#takenBytes - held;
     if (others > 0 && others + held + bytes > this.#budgetBytes) {
       throw noRoom('Too many large bodies are under way at the moment; try again.');
     }
     if (owner === null) return;
+    if (others + held + bytes <= this.#budgetBytes / 2) return;
     const own = (this.#taken.get(owner) ?? 0) - held;
     if (own > 0 && own + held + bytes > this.#shareBytes) {
       throw noRoom('Too many large bodies of this account are under way at the moment; try again.');
