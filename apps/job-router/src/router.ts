@@ -15,7 +15,6 @@ import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Dispatchers } from './agent-gateway/dispatcher/dispatchers.service.js';
 import { createAppModule } from './app.module.js';
-import { limitBodies } from './body-budget.js';
 import type { RouterConfig } from './config.js';
 import { JobMaintenance } from './job-maintenance/job-maintenance.service.js';
 import { assertOperationsDeclared } from './job-rate-limits/declared-operations.js';
@@ -94,9 +93,6 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     getHasEffect,
     trustedProxies: config.trustedProxies,
     elsewhere: pointElsewhere('jobs', config.baseUrl),
-    configure: (fastify) => {
-      limitBodies(fastify, metrics, clock);
-    },
   });
   assertOperationsDeclared(http.nest);
   await jobs.start();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { PROBLEMS, whichApi } from '@berth/http';
 import { useManagementApi } from './management-bench.js';
 
@@ -18,6 +18,19 @@ describe('documents need no key', () => {
     expect(Object.keys(body.paths)).toEqual(
       expect.arrayContaining(['/v2/serverless', '/v2/serverless/{id}/workers', '/v2/hosts']),
     );
+  });
+
+  test('the interface is put into bytes once, however often strangers ask for it', async () => {
+    const ask = async (): Promise<string> => (await fetch(`${bench.url}/openapi.json`)).text();
+    const first = await ask();
+    const stringify = jest.spyOn(JSON, 'stringify');
+    const second = await ask();
+    const documents = stringify.mock.calls.filter(
+      ([value]) => (value as { openapi?: unknown } | null)?.openapi !== undefined,
+    );
+    stringify.mockRestore();
+    expect(documents).toEqual([]);
+    expect(second).toBe(first);
   });
 
   test('a page for people whose files all come from here', async () => {

@@ -1,3 +1,4 @@
+export { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from './answers/limit-answers.js';
 export { HttpApp, PARAMETER_MAX_CHARACTERS, createHttpApp, type HttpAppOptions } from './app/http-app.js';
 export { RawBody } from './app/raw-body.decorator.js';
 export { traceparentOf } from './app/request-context.js';

@@ -1,9 +1,15 @@
-import { findCaller, type BodyBudget } from '@berth/http';
+import {
+  LARGE_ANSWER_BYTES,
+  STALLED_AFTER_MS,
+  cutOffLate,
+  findCaller,
+  takenWithinMs,
+  type BodyBudget,
+} from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from '../body-budget.js';
 
 export interface StreamedAnswersOptions {
   /** What lies here for readers that have not taken it yet, all together. */

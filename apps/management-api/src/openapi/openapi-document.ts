@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { ProblemBody, declaredAccess } from '@berth/http';
 import { mapOperations, type ApiDocument } from './api-document.js';
@@ -44,10 +45,19 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
     { operationIdFactory: (controller, method) => `${controller}.${method}`, extraModels: [ProblemBody] },
   ) as unknown as ApiDocument;
 
-/** `/openapi.json`, and `/docs` with a page whose files all come from this process. */
-export function serveOpenApi(app: INestApplication): void {
+/**
+ * `/openapi.json`, and `/docs` with a page whose files all come from this process. Both are open to everybody, so the
+ * document is made and put into bytes once; the framework would do that for each who asks.
+ */
+export function serveOpenApi(app: NestFastifyApplication): void {
   SwaggerModule.setup('docs', app, () => openApiDocument(app) as unknown as OpenAPIObject, {
-    jsonDocumentUrl: 'openapi.json',
+    raw: false,
     customSiteTitle: 'Berth management API',
+  });
+  let json: Buffer | undefined;
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.get('/openapi.json', (_request, reply) => {
+    json ??= Buffer.from(JSON.stringify(openApiDocument(app)));
+    return reply.type('application/json').send(json);
   });
 }

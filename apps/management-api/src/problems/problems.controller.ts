@@ -29,16 +29,15 @@ export class ProblemsController {
     @Param('code') code: string,
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: Reply,
-  ): Promise<string> {
+  ): Promise<Buffer> {
+    const page = await this.#pages.page(code);
     if (prefersHtml(accept)) {
-      const page = await this.#pages.html(code);
       reply.header('content-type', 'text/html; charset=utf-8');
       reply.header('content-security-policy', PROBLEM_PAGE_POLICY);
-      return page;
+      return page.html;
     }
-    const text = await this.#pages.text(code);
     // Browsers save Markdown to disk; as plain text they show it.
     reply.header('content-type', 'text/plain; charset=utf-8');
-    return text;
+    return page.text;
   }
 }

@@ -6,6 +6,7 @@ import type { Clock, Random } from '@berth/lifecycle';
 import { NestLogger, listenError, type Logger, type MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { AddressInfo } from 'node:net';
+import { boundAnswers } from '../answers/limit-answers.js';
 import { API_KEY_DIRECTORY, type ApiKeyDirectory } from '../auth/api-key-directory.port.js';
 import { Admission } from '../auth/admission.js';
 import { AuthenticationGuard } from '../auth/authentication.guard.js';
@@ -192,4 +193,5 @@ function configureFastify(
   connections.countRequests(fastify);
   requireHost(fastify);
   registerRequestMetrics(fastify, options);
+  boundAnswers(fastify, options);
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { BodyBudget } from '@berth/http';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock, type Clock } from '@berth/lifecycle';
 import { ManualClock, eventually } from '@berth/testing';
 import fastify, { type FastifyInstance } from 'fastify';
-import { limitAnswers } from './body-budget.js';
+import { BodyBudget } from '../bodies/body-budget.js';
+import { limitAnswers } from './limit-answers.js';
 
 describe('large answers', () => {
   const ANSWER_BYTES = 16 * 1024 ** 2;
@@ -14,7 +14,7 @@ describe('large answers', () => {
 
   const open = async (budget: BodyBudget, stalledAfterMs: number, clock: Clock = systemClock): Promise<string> => {
     app = fastify();
-    limitAnswers(app, budget, { clock, stalledAfterMs });
+    limitAnswers(app, { accounts: budget, strangers: budget }, { clock, stalledAfterMs });
     app.get('/large', () => 'x'.repeat(ANSWER_BYTES));
     app.get('/small', () => 'x');
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -84,6 +84,72 @@ describe('large answers', () => {
     await clock.advance(enoughMs / 4);
     await eventually(() => {
       expect(budget.takenBytes).toBe(0);
+    });
+  });
+});
+
+describe('small answers', () => {
+  const ANSWER_BYTES = 60 * 1024;
+  const ANSWERS = 2_000;
+  const gate: { open: () => void; opened: Promise<void> } = { open: () => undefined, opened: Promise.resolve() };
+  let app: FastifyInstance;
+  let caller: Socket;
+  let clock: ManualClock;
+  let finished: number;
+
+  beforeEach(async () => {
+    [clock, app, finished] = [new ManualClock(), fastify(), 0];
+    const budget = new BodyBudget();
+    limitAnswers(app, { accounts: budget, strangers: budget }, { clock });
+    app.addHook('onResponse', async () => {
+      finished += 1;
+    });
+    app.get('/small', () => 'x'.repeat(ANSWER_BYTES));
+    app.get('/held', async () => {
+      await gate.opened;
+      return 'held';
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    caller = connect((app.server.address() as AddressInfo).port, '127.0.0.1').pause();
+    caller.on('error', () => undefined);
+  });
+
+  afterEach(async () => {
+    gate.open();
+    caller.destroy();
+    await app.close();
+  });
+
+  test('that nobody reads are cut off, however many each fits into the buffers of its socket', async () => {
+    caller.write('GET /small HTTP/1.1\r\nhost: test\r\n\r\n'.repeat(ANSWERS));
+    // Those that do not fit wait for their reader.
+    await eventually(() => {
+      expect(clock.waiting).toBeGreaterThan(0);
+      expect(finished).toBeGreaterThan(0);
+    });
+    expect(finished).toBeLessThan(ANSWERS);
+    await clock.advance(70_000);
+    caller.resume();
+    await once(caller, 'close');
+    expect(caller.bytesRead).toBeLessThan(ANSWERS * ANSWER_BYTES);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test('that wait behind one that is not there yet are waited for', async () => {
+    gate.opened = new Promise((resolve) => {
+      gate.open = resolve;
+    });
+    let heard = '';
+    caller.on('data', (text) => (heard += String(text))).resume();
+    caller.write(`GET /held HTTP/1.1\r\nhost: test\r\n\r\nGET /small HTTP/1.1\r\nhost: test\r\n\r\n`);
+    await once(app.server, 'request');
+    await clock.advance(600_000);
+    gate.open();
+    await eventually(() => {
+      expect(heard.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    });
+    await eventually(() => {
+      expect(clock.waiting).toBe(0);
     });
   });
 });
