@@ -3,7 +3,7 @@ import { Body, Controller, Get, Post } from '@nestjs/common';
 import { systemRandom } from '@berth/lifecycle';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { RequireScope } from '../src/auth/access.decorators.js';
+import { Public, RequireScope } from '../src/auth/access.decorators.js';
 import { makeApiKey } from '../src/auth/api-key.js';
 import { TrustedProxies } from '../src/callers/trusted-proxies.js';
 import { TextField } from '../src/validation/fields/text-field.js';
@@ -40,9 +40,28 @@ class ThingsController {
   }
 }
 
+@Controller('documents')
+@Public()
+class DocumentsController {
+  @Get()
+  async read() {
+    documentsAsked += 1;
+    await gate.opened;
+    return {};
+  }
+}
+
+let documentsAsked = 0;
 const clock = new ManualClock();
-const bench = useEdge([ThingsController], {
-  options: { clock, bodyMaxBytes: () => BODY_MAX_BYTES, trustedProxies: new TrustedProxies(['127.0.0.2/32']) },
+const bench = useEdge([ThingsController, DocumentsController], {
+  options: {
+    clock,
+    bodyMaxBytes: () => BODY_MAX_BYTES,
+    trustedProxies: new TrustedProxies(['127.0.0.2/32']),
+    configure: (fastify) => {
+      fastify.get('/plain', () => ({}));
+    },
+  },
 });
 
 interface Talk {
@@ -279,6 +298,28 @@ describe('a connection', () => {
     });
   });
 
+  test('that has shown no good key has 4 of its requests looked at, and the others when those are answered', async () => {
+    gate.opened = new Promise((resolve) => {
+      gate.open = resolve;
+    });
+    documentsAsked = 0;
+    const [stranger, gone] = [talk(), talk()];
+    stranger.socket.write(head('GET /documents', {}).repeat(64));
+    await eventually(() => {
+      expect(documentsAsked).toBe(4);
+    });
+    gone.socket.write(head('GET /documents', {}).repeat(64));
+    await eventually(() => {
+      expect(documentsAsked).toBe(8);
+    });
+    gone.socket.destroy();
+    gate.open();
+    await eventually(() => {
+      expect(stranger.heard.match(/HTTP\/1\.1 200/g)).toHaveLength(64);
+    });
+    expect(documentsAsked).toBe(64 + 4);
+  });
+
   test('that does not finish its headers is closed after 10 s', async () => {
     const slow = talk();
     slow.socket.write('GET /things HTTP/1.1\r\nhost: x\r\nx-slow: ');
@@ -313,6 +354,19 @@ describe('callers without a good key', () => {
     expect((await ask({}, key)).status).toBe(200);
     await clock.advance(SECOND_MS);
     expect((await ask({})).status).toBe(401);
+  }, 60_000);
+
+  test('are limited at what is open to everybody too, which a good key of the same network never feels', async () => {
+    await clock.advance(60 * SECOND_MS);
+    const askDocument = async (key: string | null): Promise<number> =>
+      (await bench.call('GET /documents', { key })).status;
+    const counts = await askOften(MANY, () => askDocument(null));
+    expect([...counts.keys()].sort()).toEqual([200, 429]);
+    expect((await bench.call('GET /plain', { key: null })).status).toBe(429);
+    const key = bench.authorization.slice('Bearer '.length);
+    expect(await askDocument(key)).toBe(200);
+    await clock.advance(SECOND_MS);
+    expect(await askDocument(null)).toBe(200);
   }, 60_000);
 
   test('of other networks behind a trusted proxy have limits of their own', async () => {

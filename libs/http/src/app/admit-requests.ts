@@ -36,6 +36,7 @@ export function admitRequests(fastify: FastifyInstance, admission: Admission): v
       throw refusal;
     }
     if (access?.kind === 'scope') await admission.admit(request);
+    else await admission.meet(request);
   });
 }
 

@@ -1,3 +1,4 @@
+import { PlatformError } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../callers/caller-address.js';
@@ -32,6 +33,25 @@ export class Admission {
     this.#admittedAtMs.set(request, clock.monotonicMs());
     connections.prove(request.raw.socket, caller.accountId);
     return caller;
+  }
+
+  /**
+   * For what is open to everybody: whoever has not shown a good key is counted as a stranger. There is no caller then,
+   * whatever was shown.
+   *
+   * @throws PlatformError `rate-limited`
+   */
+  async meet(request: FastifyRequest): Promise<void> {
+    const { authenticator, connections } = this.#options;
+    const network = networkOf(request);
+    try {
+      const { accountId } = await authenticator.authenticate(request.headers.authorization, network);
+      connections.prove(request.raw.socket, accountId);
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.code === 'rate-limited') throw error;
+      // Nobody could tell, and nothing was counted.
+      if (error.code === 'service-unavailable') authenticator.admitStranger(network);
+    }
   }
 
   /** @throws PlatformError as `admit` does */

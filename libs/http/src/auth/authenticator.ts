@@ -52,6 +52,11 @@ export class Authenticator {
     return callerOf(known);
   }
 
+  /** Counts a request of whoever has shown no good key. @throws PlatformError `rate-limited` */
+  admitStranger(network: string): void {
+    this.#strangers.admitAsk(network);
+  }
+
   /** @throws PlatformError `missing-api-key`, `invalid-api-key`, `rate-limited` */
   #shownIn(header: string | undefined, network: string): ShownKey {
     const key = header === undefined ? null : this.#keyOf(header);

@@ -6,15 +6,13 @@ import type { FastifyInstance } from 'fastify';
 import { socketNetwork } from '../callers/caller-address.js';
 import type { TrustedProxies } from '../callers/trusted-proxies.js';
 import { FairPool } from './fair-pool.js';
+import { SENT_AHEAD_MAX, SentAhead } from './sent-ahead.js';
 
 /** Connections on which nobody has shown a good key yet. */
 const WITHOUT_KEY_MAX = 1_024;
 
 /** Connections of accounts, each of which is proven by a request with a good key. */
 const WITH_KEY_MAX = 10_000;
-
-/** Requests of one connection at one time: clients that send ahead send a few, and each costs memory until it is answered. */
-const SENT_AHEAD_MAX = 64;
 
 /** Of one connection: each request under way may wait for its end in a few places. */
 const LISTENERS_MAX = 8 * SENT_AHEAD_MAX;
@@ -36,12 +34,11 @@ export interface ConnectionsOptions {
 export class Connections {
   readonly #proxies: TrustedProxies;
   readonly #metrics: ReturnType<typeof connectionMetrics>;
-  /** Requests that are not answered yet. */
-  readonly #underWay = new WeakMap<Socket, number>();
   readonly #withoutKey = new FairPool<Socket>({ membersMax: WITHOUT_KEY_MAX });
+  readonly #sentAhead = new SentAhead({ isTrusted: (socket) => !this.#withoutKey.has(socket) });
   readonly #withKey = new FairPool<Socket>({
     membersMax: WITH_KEY_MAX,
-    isIdle: (socket) => (this.#underWay.get(socket) ?? 0) === 0,
+    isIdle: (socket) => this.#sentAhead.isIdle(socket),
   });
 
   constructor({ metrics, proxies }: ConnectionsOptions) {
@@ -63,6 +60,7 @@ export class Connections {
       socket.once('close', () => {
         this.#withoutKey.remove(socket);
         this.#withKey.remove(socket);
+        this.#sentAhead.goOn(socket);
       });
       // A proxy's connections are anybody's, and as many as the proxy means to have.
       if (this.#proxies.has(socket.remoteAddress ?? '')) return;
@@ -72,15 +70,15 @@ export class Connections {
 
   countRequests(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', async ({ raw: { socket } }, reply) => {
-      const underWay = (this.#underWay.get(socket) ?? 0) + 1;
-      this.#underWay.set(socket, underWay);
-      reply.raw.once('close', () => {
-        this.#underWay.set(socket, (this.#underWay.get(socket) ?? 1) - 1);
-      });
-      if (underWay <= SENT_AHEAD_MAX) return;
-      this.#metrics.closed.inc({ reason: 'sent-ahead' });
-      socket.destroy();
-      throw new PlatformError('malformed-request', 'Too many requests at one time on one connection.');
+      const sent = this.#sentAhead.begin(socket);
+      if (sent === null) {
+        this.#metrics.closed.inc({ reason: 'sent-ahead' });
+        socket.destroy();
+        throw new PlatformError('malformed-request', 'Too many requests at one time on one connection.');
+      }
+      reply.raw.once('close', sent.done);
+      await sent.turn;
+      if (socket.destroyed) throw new PlatformError('malformed-request', 'The connection is gone.');
     });
   }
 
@@ -88,6 +86,7 @@ export class Connections {
   prove(socket: Socket, accountId: string): void {
     if (!this.#withoutKey.has(socket)) return;
     this.#withoutKey.remove(socket);
+    this.#sentAhead.goOn(socket);
     this.#makeRoom(this.#withKey.add(socket, accountId), 'with-key');
   }
 

@@ -1,0 +1,77 @@
+import type { Socket } from 'node:net';
+
+/** Requests of one connection at one time: clients that send ahead send a few, and each costs memory until it is answered. */
+export const SENT_AHEAD_MAX = 64;
+
+/** Those of them that are looked at while nobody has shown a good key on the connection; the others wait. */
+export const SENT_AHEAD_WITHOUT_KEY_MAX = 4;
+
+export interface SentAheadOptions {
+  /** Whether somebody has shown a good key on it, or it is a trusted proxy's. */
+  readonly isTrusted: (socket: Socket) => boolean;
+}
+
+interface Line {
+  underWay: number;
+  begun: number;
+  readonly waiting: (() => void)[];
+}
+
+/** A request that is under way. */
+export interface SentRequest {
+  /** Resolves when it is its turn, or when its connection is gone. */
+  readonly turn: Promise<void>;
+  /** It is answered. */
+  readonly done: () => void;
+}
+
+/** Requests that were sent on a connection before those ahead of them were answered. */
+export class SentAhead {
+  readonly #isTrusted: (socket: Socket) => boolean;
+  readonly #lines = new WeakMap<Socket, Line>();
+
+  constructor({ isTrusted }: SentAheadOptions) {
+    this.#isTrusted = isTrusted;
+  }
+
+  isIdle(socket: Socket): boolean {
+    return (this.#lines.get(socket)?.underWay ?? 0) === 0;
+  }
+
+  /** @returns null where there are too many already */
+  begin(socket: Socket): SentRequest | null {
+    const line = this.#lineOf(socket);
+    if (line.underWay >= SENT_AHEAD_MAX) return null;
+    line.underWay += 1;
+    const turn = new Promise<void>((resolve) => line.waiting.push(resolve));
+    this.#goOn(socket);
+    const done = (): void => {
+      line.underWay -= 1;
+      line.begun -= 1;
+      this.#goOn(socket);
+    };
+    return { turn, done };
+  }
+
+  /** Lets go on who may: to be called when a connection has become trusted, or is gone. */
+  goOn(socket: Socket): void {
+    if (this.#lines.has(socket)) this.#goOn(socket);
+  }
+
+  #goOn(socket: Socket): void {
+    const line = this.#lineOf(socket);
+    const begunMax = socket.destroyed || this.#isTrusted(socket) ? SENT_AHEAD_MAX : SENT_AHEAD_WITHOUT_KEY_MAX;
+    while (line.begun < begunMax) {
+      const next = line.waiting.shift();
+      if (next === undefined) return;
+      line.begun += 1;
+      next();
+    }
+  }
+
+  #lineOf(socket: Socket): Line {
+    const line = this.#lines.get(socket) ?? { underWay: 0, begun: 0, waiting: [] };
+    this.#lines.set(socket, line);
+    return line;
+  }
+}
