@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { makeApiKey } from '@berth/http';
-import { inParallel, systemRandom } from '@berth/lifecycle';
+import { inParallel, systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { RouterBench, type Scene } from './bench/router-bench.js';
@@ -126,6 +126,10 @@ describe('connections that show no key', () => {
 
 describe('keys that do not exist', () => {
   const KEYS = 3_000;
+  /** What one network is allowed: so many at once and a second, and the few good keys that are looked up here. */
+  const [AT_ONCE, PER_SECOND, GOOD_KEYS] = [200, 20, 20];
+  const allowedSince = (startedMs: number): number =>
+    AT_ONCE + GOOD_KEYS + Math.ceil(((systemClock.monotonicMs() - startedMs) / 1_000) * PER_SECOND);
   /** Reads of single messages, by whichever interface of the broker. */
   const READS = /^\$JS\.API\.(DIRECT\.GET|STREAM\.MSG\.GET)\.KV_api-keys/;
 
@@ -140,6 +144,7 @@ describe('keys that do not exist', () => {
         },
       });
       await connection.flush();
+      const startedMs = systemClock.monotonicMs();
       const statuses = new Map<number, number>();
       const flood = inParallel(Array.from({ length: KEYS }), 50, async () => {
         const response = await fetch(`${bench.router.url}/v2/${victim.endpointId}/health`, {
@@ -156,9 +161,10 @@ describe('keys that do not exist', () => {
       });
       await flood;
       expect(reads).toBeGreaterThan(0);
-      expect(reads).toBeLessThan(KEYS / 4);
+      const allowed = allowedSince(startedMs);
+      expect(reads).toBeLessThanOrEqual(allowed);
       expect([...statuses.keys()].sort()).toEqual([401, 429]);
-      expect(await metric('http_key_lookups_total')).toBeLessThan(KEYS / 4);
+      expect(await metric('http_key_lookups_total')).toBeLessThanOrEqual(allowed);
     },
     FLOOD_MS,
   );

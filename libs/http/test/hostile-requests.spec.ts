@@ -191,6 +191,16 @@ describe('a body', () => {
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${String(status)}`, 'HTTP/1.1 404']);
   });
 
+  test.each([
+    'application/json',
+    'application/json ; charset=utf-8',
+    ' Application/JSON',
+    'application/problem+json;a=b',
+  ])('of the type "%s" is read', async (type) => {
+    const answer = await bench.call('POST /things', { text: '{"name":"a"}', headers: { 'content-type': type } });
+    expect(answer.status).toBe(201);
+  });
+
   test('that is too large is 413, and of another type 415', async () => {
     expect(await create(`{"name":"${'a'.repeat(128 * 1_024)}"}`)).toMatchObject({ status: 413 });
     for (const type of [

@@ -25,6 +25,7 @@ const STAY_MS = 60_000;
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
 
 async function main(): Promise<void> {
+  const starterPid = process.ppid;
   if (asksForHelp(process.argv.slice(2))) {
     process.stdout.write(usage());
     return;
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   if (isStartedByNpm(REPOSITORY)) {
     watchStarter({
       clock: systemClock,
+      starterPid,
       parentPid: () => process.ppid,
       onGone: () => {
         drain('npm has ended');

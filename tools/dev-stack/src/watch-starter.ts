@@ -2,6 +2,8 @@ import type { Clock } from '@berth/lifecycle';
 
 export interface StarterWatch {
   readonly clock: Clock;
+  /** Pid of the process that started this one, taken before anything was waited for: it may be gone by now. */
+  readonly starterPid: number;
   /** Pid of the process that has this one for a child now. */
   readonly parentPid: () => number;
   readonly onGone: () => void;
@@ -16,10 +18,9 @@ const LOOK_EVERY_MS = 250;
  *
  * @returns ends the watch
  */
-export function watchStarter({ clock, parentPid, onGone }: StarterWatch): () => void {
-  const starter = parentPid();
+export function watchStarter({ clock, starterPid, parentPid, onGone }: StarterWatch): () => void {
   const stop = clock.every(LOOK_EVERY_MS, () => {
-    if (parentPid() === starter) return;
+    if (parentPid() === starterPid) return;
     stop();
     onGone();
   });

@@ -1,9 +1,9 @@
 import { PlatformError } from '@berth/domain';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ArrivingBodies } from '../bodies/arriving-bodies.js';
+import { JSON_TYPE } from './json-type.js';
 
 const MEDIA_TYPE = 'Send the body as application/json.';
-const JSON_TYPE = /^application\/([\w.+-]+\+)?json(;|$)/i;
 const REQUEST_TIMEOUT = 408;
 
 /**

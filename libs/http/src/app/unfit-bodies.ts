@@ -1,9 +1,9 @@
 import { PlatformError } from '@berth/domain';
 import type { FastifyRequest } from 'fastify';
+import { JSON_TYPE } from './json-type.js';
 
 const MEDIA_TYPE = 'Send the body as application/json.';
 const CODING = 'Send the body as it is, without a content coding.';
-const JSON_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
 
 /** Methods whose bodies nobody reads. */
 const WITHOUT_BODY: readonly string[] = ['GET', 'HEAD', 'TRACE'];

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 export const SENT_AHEAD_MAX = 64;
 
 /** Those of them that are looked at while nobody has shown a good key on the connection; the others wait. */
-export const SENT_AHEAD_WITHOUT_KEY_MAX = 4;
+const SENT_AHEAD_WITHOUT_KEY_MAX = 4;
 
 export interface SentAheadOptions {
   /** Whether somebody has shown a good key on it, or it is a trusted proxy's. */
