@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock, type Clock } from '@berth/lifecycle';
@@ -95,12 +96,17 @@ describe('small answers', () => {
   let app: FastifyInstance;
   let caller: Socket;
   let clock: ManualClock;
+  let budget: BodyBudget;
   let finished: number;
+  let sent: number;
 
   beforeEach(async () => {
     [clock, app, finished] = [new ManualClock(), fastify(), 0];
-    const budget = new BodyBudget();
+    [budget, sent] = [new BodyBudget(), 0];
     limitAnswers(app, { accounts: budget, strangers: budget }, { clock });
+    app.addHook('onSend', async () => {
+      sent += 1;
+    });
     app.addHook('onResponse', async () => {
       finished += 1;
     });
@@ -108,6 +114,10 @@ describe('small answers', () => {
     app.get('/held', async () => {
       await gate.opened;
       return 'held';
+    });
+    app.get('/held-large', async () => {
+      await gate.opened;
+      return 'x'.repeat(2 * ANSWER_BYTES);
     });
     await app.listen({ host: '127.0.0.1', port: 0 });
     caller = connect((app.server.address() as AddressInfo).port, '127.0.0.1').pause();
@@ -133,6 +143,21 @@ describe('small answers', () => {
     await once(caller, 'close');
     expect(caller.bytesRead).toBeLessThan(ANSWERS * ANSWER_BYTES);
     expect(clock.waiting).toBe(0);
+  });
+
+  test.each(['/held', '/held-large'])('(%s) to a caller that has gone meanwhile hold nothing', async (path) => {
+    gate.opened = new Promise((resolve) => {
+      gate.open = resolve;
+    });
+    caller.write(`GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`);
+    const [request] = (await once(app.server, 'request')) as [IncomingMessage];
+    caller.destroy();
+    await once(request.socket, 'close');
+    gate.open();
+    await eventually(() => {
+      expect(sent).toBe(1);
+    });
+    expect([budget.takenBytes, clock.waiting]).toEqual([0, 0]);
   });
 
   test('that wait behind one that is not there yet are waited for', async () => {

@@ -56,10 +56,12 @@ export function limitAnswers(
   { clock, stalledAfterMs = STALLED_AFTER_MS }: AnswerLimits,
 ): void {
   fastify.addHook('onSend', async (request, reply, payload) => {
+    const { socket } = request.raw;
+    // Nobody would tell of its end again.
+    if (socket.destroyed) return payload;
     const bytes = sizeOf(payload);
     const isLarge = bytes >= LARGE_ANSWER_BYTES;
     const release = isLarge ? takeRoom(rooms, request, bytes) : nothing;
-    const { socket } = request.raw;
     const taken = new AbortController();
     const settle = (): void => {
       socket.off('close', settle);
