@@ -15,6 +15,7 @@ import { composeResources } from './compose-resources.js';
 import type { ManagementConfig } from './config.js';
 import { PUBLIC_ADDRESSES } from './endpoints/public-addresses.port.js';
 import { DroppedReportEntries } from './host-sessions/dropped-report-entries.js';
+import { UnopenableWorkers } from './host-sessions/unopenable-workers.js';
 import { HostSessionsService, type HostSessionsOptions } from './host-sessions/host-sessions.service.js';
 import { newJoinToken } from './host-sessions/join-token.js';
 import { hashSecret } from './host-sessions/secret-hash.js';
@@ -109,6 +110,7 @@ function newHostSessions(
   credentials: HostSessionsOptions['credentials'],
 ): HostSessionsService {
   const dropped = new DroppedReportEntries(metrics, logger);
+  const unopenable = new UnopenableWorkers(metrics, logger);
   return new HostSessionsService({
     store: new HostSessionsStore(database),
     credentials,
@@ -119,6 +121,9 @@ function newHostSessions(
     },
     onDropped: (hostId, entries) => {
       dropped.note(hostId, entries);
+    },
+    onUnopenable: (hostId, workers) => {
+      unopenable.note(hostId, workers);
     },
   });
 }

@@ -117,6 +117,41 @@ describe('start', () => {
   });
 });
 
+describe('a worker that the control plane could not open', () => {
+  const unopenable = { unopenable: 'its environment variables cannot be opened', restarts: 1 };
+  const sealed = { ...assigned(W1).container, env: {} };
+
+  test('keeps the container that it has, also when it shall be restarted or is slow to begin', async () => {
+    const bench = new WorkerBench();
+    const agent = await bench.newAgent();
+    await agent.want(assigned(W1));
+    await agent.want(assigned(W1, { ...unopenable, container: sealed }), assigned(W2));
+    await bench.clock.advance(3_600_000);
+    expect(bench.machine.calls.filter((call) => call.endsWith(W1))).toEqual(['start w1']);
+    expect(agent.observed(W1)?.reason).toContain(unopenable.unopenable);
+  });
+
+  test('is not started without its variables, says why, and starts once it can be opened', async () => {
+    const bench = new WorkerBench();
+    const agent = await bench.newAgent();
+    await agent.want(assigned(W1, { ...unopenable, container: sealed }), assigned(W2));
+    await bench.clock.advance(60_000);
+    expect(bench.machine.calls).toEqual(['prepare local/echo', 'start w2']);
+    expect(agent.observed(W1)).toMatchObject({ phase: 'waiting', reason: unopenable.unopenable });
+    await agent.want(assigned(W1), assigned(W2));
+    expect(bench.machine.containers.get(W1)?.start.env).toMatchObject({ GREETING: 'hello' });
+  });
+
+  test('leaves when it is told to', async () => {
+    const bench = new WorkerBench();
+    const agent = await bench.newAgent();
+    await agent.want(assigned(W1, { container: { ...assigned(W1).container, args: 'wait' } }));
+    await agent.want(assigned(W1, { ...unopenable, container: sealed, intent: 'drained' }));
+    await bench.clock.advance(1_000);
+    expect(bench.machine.containers.size).toBe(0);
+  });
+});
+
 describe('crash', () => {
   test('is reported with exit code and last output, its jobs are given back at a charge, and it starts anew', async () => {
     const bench = new WorkerBench();

@@ -1,11 +1,13 @@
 import { PlatformError, type HostId } from '@berth/domain';
 import type { DesiredWorker, DroppedEntries, HostReply, JoinReply, JoinRequest } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
+import { SecretError } from '@berth/secrets';
 import type { EnvSeal } from '../persistence/env-seal.service.js';
 import type { AssignedWorker, HostSessionsStore, TokenState } from '../persistence/stores/host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/registry-credentials.service.js';
 import type { ReadReport } from './read-host-message.js';
 import { hashSecret, isSameHash } from './secret-hash.js';
+import type { UnopenableWorker } from './unopenable-workers.js';
 
 export interface HostSessionsOptions {
   readonly store: HostSessionsStore;
@@ -16,6 +18,8 @@ export interface HostSessionsOptions {
   readonly onChange: () => void;
   /** Told of every report that was taken: what of it could not be read; null for one that was taken whole. */
   readonly onDropped?: (hostId: HostId, dropped: DroppedEntries | null) => void;
+  /** Told with every answer which of the host's workers could not be opened for it; none, as a rule. */
+  readonly onUnopenable?: (hostId: HostId, workers: readonly UnopenableWorker[]) => void;
 }
 
 /** What agents tell the control plane, and what they hear back. */
@@ -59,17 +63,31 @@ export class HostSessionsService {
     this.#options.onDropped?.(hostId, dropped);
     const desired = await store.desired(hostId);
     return {
-      desired: desired.map((worker) => this.#opened(worker)),
+      desired: this.#open(hostId, desired),
       dataCenterId: host.dataCenterId,
       ...(dropped === null ? {} : { dropped }),
     };
   }
 
+  /** Each by itself: what of one tenant cannot be opened must not keep a host from hearing of the others. */
+  #open(hostId: HostId, desired: readonly AssignedWorker[]): readonly DesiredWorker[] {
+    const unopenable: UnopenableWorker[] = [];
+    const opened = desired.map((worker) => {
+      try {
+        return this.#opened(worker);
+      } catch (error) {
+        unopenable.push({ workerId: worker.workerId, error });
+        return asUnopenable(worker, error);
+      }
+    });
+    this.#options.onUnopenable?.(hostId, unopenable);
+    return opened;
+  }
+
   /**
    * Only here, on the way to the host that runs the worker, are its variables and credentials readable.
    *
-   * @throws SecretError for variables that cannot be opened: a worker without them would do the wrong thing, and a host
-   * that hears nothing goes on with what it has
+   * @throws SecretError for variables that cannot be opened: a worker without them would do the wrong thing
    */
   #opened({ accountId, sealedRegistry, ...assigned }: AssignedWorker): DesiredWorker {
     const owner = { kind: 'endpoint', accountId, id: assigned.endpointId } as const;
@@ -84,6 +102,20 @@ export class HostSessionsService {
       throw new PlatformError('host-not-found', `There is no host ${hostId}; it may have been removed.`);
     return host;
   }
+}
+
+/** Named all the same, since what a host hears no word of must go; and to leave it needs no variables. */
+function asUnopenable(
+  { accountId: _, sealedRegistry: __, ...assigned }: AssignedWorker,
+  error: unknown,
+): DesiredWorker {
+  // Other errors quote what they stumbled over.
+  const why = error instanceof SecretError ? error.reason : 'unreadable';
+  return {
+    ...assigned,
+    container: { ...assigned.container, env: {} },
+    unopenable: `its environment variables cannot be opened (${why})`,
+  };
 }
 
 const NEW_TOKEN = 'Make a new one with POST /v2/hosts/join-tokens.';

@@ -9,19 +9,27 @@ const INIT_TIMEOUT_VARIABLE = 'RUNPOD_INIT_TIMEOUT';
 const MS_PER_SECOND = 1_000;
 const NULL_BYTE = '\0';
 
-/** What the plan needs to know of what the control plane wants. */
-export const toDesired = (assigned: AssignedWorker): DesiredWorker => ({
+/**
+ * What the plan needs to know of what the control plane wants.
+ *
+ * @param generation the present one, which a worker keeps that could not be started anew
+ */
+export const toDesired = (assigned: AssignedWorker, generation: number): DesiredWorker => ({
   intent: assigned.intent,
   endpointType: assigned.endpointType,
-  generation: assigned.restarts,
+  generation: assigned.unopenable === undefined ? assigned.restarts : generation,
   initTimeoutMs: initTimeoutMs(assigned),
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
   ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
+  ...(assigned.unopenable === undefined ? {} : { unstartable: assigned.unopenable }),
 });
 
-/** A load-balanced worker never asks for a job, so the bridge cannot tell when it is ready: its health checks do. */
-function initTimeoutMs({ endpointType, container }: AssignedWorker): number {
-  if (endpointType === 'LOAD_BALANCER') return Number.MAX_SAFE_INTEGER;
+/**
+ * A load-balanced worker never asks for a job, so the bridge cannot tell when it is ready: its health checks do. And of
+ * one that could not be opened it is not known how long it may take.
+ */
+function initTimeoutMs({ endpointType, container, unopenable }: AssignedWorker): number {
+  if (endpointType === 'LOAD_BALANCER' || unopenable !== undefined) return Number.MAX_SAFE_INTEGER;
   const text = container.env[INIT_TIMEOUT_VARIABLE] ?? '';
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) * MS_PER_SECOND : INIT_TIMEOUT_DEFAULT_MS;
 }

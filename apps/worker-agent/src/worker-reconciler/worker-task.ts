@@ -186,8 +186,8 @@ export class WorkerTask {
 
   #desired(): DesiredWorker | null {
     const { assigned, mustLeave } = this.#wish;
-    if (!mustLeave) return assigned === null ? null : toDesired(assigned);
     const { generation } = this.#steps.record.journal;
+    if (!mustLeave) return assigned === null ? null : toDesired(assigned, generation);
     const endpointType = assigned?.endpointType ?? 'QUEUE';
     return { intent: 'drained', endpointType, generation, initTimeoutMs: 0, stopGraceMs: STOP_GRACE_DEFAULT_MS };
   }

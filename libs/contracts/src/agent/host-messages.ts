@@ -70,6 +70,11 @@ export interface DesiredWorker {
    * agent's own clock. Absent: at once.
    */
   readonly leavesAfterIdleMs?: number;
+  /**
+   * Why its container, which has no variables here, could not be opened, for people: nothing is started for it, and what
+   * runs goes on. Absent: it is whole.
+   */
+  readonly unopenable?: string;
 }
 
 /** What of a report could not be read. The rest of it was taken. */

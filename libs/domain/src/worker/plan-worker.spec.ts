@@ -57,6 +57,37 @@ const failed = (times: number): WorkerView['journal'] =>
   );
 
 const DRAINED = desiredOf({ intent: 'drained' });
+const UNSTARTABLE = desiredOf({ unstartable: 'its environment variables cannot be opened' });
+
+describe('a worker that cannot be started at present', () => {
+  test.each<[string, Partial<WorkerView>]>([
+    ['is not there', absent({ desired: UNSTARTABLE })],
+    ['is prepared already', absent({ desired: UNSTARTABLE, preparation: 'done' })],
+    ['has failed before', absent({ desired: UNSTARTABLE, journal: failed(1) })],
+  ])('is neither prepared nor started when it %s, and says why', (_, view) => {
+    const { operation, condition } = planWorker(viewOf(view), NOW);
+    expect(operation).toEqual({ kind: 'wait-until', untilMs: null });
+    expect(condition).toMatchObject({
+      phase: 'waiting',
+      reason: expect.stringContaining(UNSTARTABLE.unstartable ?? ''),
+    });
+  });
+
+  test('goes on running where it runs, and says why it would not come back', () => {
+    const { operation, condition } = planWorker(viewOf({ desired: UNSTARTABLE }), NOW);
+    expect(operation).toEqual({ kind: 'wait-until', untilMs: null });
+    expect(condition).toEqual({
+      phase: 'idle',
+      reason: 'it cannot be started anew: its environment variables cannot be opened',
+    });
+  });
+
+  test('can leave all the same', () => {
+    const desired = { ...UNSTARTABLE, intent: 'drained' as const };
+    expect(planWorker(viewOf({ desired }), NOW).operation).toEqual({ kind: 'release-parked-polls' });
+    expect(planWorker(absent({ desired }), NOW).condition.phase).toBe('removed');
+  });
+});
 
 describe('one step towards a running worker', () => {
   test.each<[string, WorkerView, WorkerOperation, string]>([

@@ -58,7 +58,7 @@ function withWish({ desired, isSynced, journal }: WorkerView, nowMs: number): Wo
 function planAbsent(view: WorkerView, purpose: WorkerPurpose, nowMs: number): WorkerOperation {
   const { desired, isSynced, journal, preparation } = view;
   if (desired === null) return isSynced ? { kind: 'forget' } : waitUntil(null);
-  if (purpose === 'leave') return waitUntil(null);
+  if (purpose === 'leave' || desired.unstartable !== undefined) return waitUntil(null);
   if (journal.generation !== desired.generation) {
     return { kind: 'write-journal', journal: newJournal(desired.generation) };
   }

@@ -22,7 +22,14 @@ export function conditionOf(view: WorkerView, purpose: WorkerPurpose, nowMs: num
   if (purpose === 'replace') {
     return { phase: 'draining', reason: replaceReason(view, nowMs) ?? 'restarted on request' };
   }
-  return container.kind === 'running' ? runningCondition(view) : startCondition(view, nowMs);
+  return container.kind === 'running' ? withFault(runningCondition(view), view) : startCondition(view, nowMs);
+}
+
+/** What runs, runs; that it could not be started anew is to be seen before it has to be. */
+function withFault({ phase, reason }: WorkerCondition, { desired }: WorkerView): WorkerCondition {
+  const fault = desired?.unstartable;
+  if (fault === undefined) return { phase, reason };
+  return { phase, reason: [reason, `it cannot be started anew: ${fault}`].filter((each) => each !== '').join('; ') };
 }
 
 function runningCondition({ session, journal }: WorkerView): WorkerCondition {
@@ -40,7 +47,9 @@ function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number
   return startCondition(view, nowMs);
 }
 
-function startCondition({ imagePercent, journal, preparation }: WorkerView, nowMs: number): WorkerCondition {
+function startCondition(view: WorkerView, nowMs: number): WorkerCondition {
+  const { desired, imagePercent, journal, preparation } = view;
+  if (desired?.unstartable !== undefined) return hopeful('waiting', desired.unstartable, journal);
   if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
   if (nowMs < nextStartAtMs(journal)) return failingCondition('waiting', journal);
   if (preparation === 'done') return hopeful('starting', 'the container is being started', journal);

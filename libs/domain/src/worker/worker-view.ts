@@ -17,6 +17,8 @@ export interface DesiredWorker {
    * agent's own clock. Absent: at once.
    */
   readonly leavesAfterIdleMs?: number;
+  /** Why no container can be started for it at present, for people; what runs goes on. Absent: one can. */
+  readonly unstartable?: string;
 }
 
 /** The container as the runtime shows it. One that was created and never ran is `absent`: starting it is idempotent. */
