@@ -196,6 +196,9 @@ async function startWorkers(frame: Frame, { identity, inventory, opened }: HostP
     workers,
     clock: CLOCK,
     logger,
+    onUnreadable: (entries) => {
+      tools.metrics.unreadableEntries.inc(entries);
+    },
   });
   session.start();
   readiness.start();

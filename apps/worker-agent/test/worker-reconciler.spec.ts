@@ -152,6 +152,41 @@ describe('a worker that the control plane could not open', () => {
   });
 });
 
+describe('a worker of which the control plane says nothing that can be read', () => {
+  const hold = async (agent: BenchAgent): Promise<void> => {
+    agent.reconciler.setDesired([assigned(W2)], 'LOCAL-1', (workerId) => workerId === W1);
+    await agent.bench.clock.advance(STRAY_GRACE_MS * 3);
+  };
+
+  test('goes on as it was, and the others are heard', async () => {
+    const bench = new WorkerBench();
+    const agent = await withRunning(bench);
+    await hold(agent);
+    expect(agent.observed(W1)?.phase).toBe('idle');
+    expect(bench.machine.containers.get(W1)?.exit).toBeNull();
+    expect(bench.machine.containers.get(W2)?.exit).toBeNull();
+  });
+
+  test('is left running by an agent that has never heard of it, and drained once it is unwanted', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    const agent = await bench.newAgent();
+    await hold(agent);
+    expect(bench.machine.containers.get(W1)?.exit).toBeNull();
+    await agent.want(assigned(W2));
+    await bench.clock.advance(STRAY_GRACE_MS * 3);
+    expect(bench.machine.containers.has(W1)).toBe(false);
+  });
+
+  test('is not started where there is none of it', async () => {
+    const bench = new WorkerBench();
+    const agent = await bench.newAgent();
+    await hold(agent);
+    expect(bench.machine.containers.has(W1)).toBe(false);
+    expect(agent.observed(W1)).toBeNull();
+  });
+});
+
 describe('crash', () => {
   test('is reported with exit code and last output, its jobs are given back at a charge, and it starts anew', async () => {
     const bench = new WorkerBench();

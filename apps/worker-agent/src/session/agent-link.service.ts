@@ -2,7 +2,6 @@ import {
   hostSubject,
   inboxPrefix,
   wakeSubject,
-  type HostReply,
   type ReportRequest,
   type StopMessage,
   type WithdrawMessage,
@@ -102,7 +101,7 @@ export class AgentLinkService implements RouterLink {
     present(this.#line, this.#open).routers.withdraw(message);
   }
 
-  async report(request: ReportRequest): Promise<HostReply> {
+  async report(request: ReportRequest): Promise<unknown> {
     const subject = hostSubject(this.#options.hostId, 'report');
     return present(this.#line, this.#open).transport.request(subject, request, { timeoutMs: REPORT_TIMEOUT_MS });
   }

@@ -1,4 +1,10 @@
-import { REPORT_INTERVAL_MS, type DroppedEntries, type HostReply, type ReportRequest } from '@berth/contracts';
+import {
+  REPORT_INTERVAL_MS,
+  readHostReply,
+  type DroppedEntries,
+  type ReadHostReply,
+  type ReportRequest,
+} from '@berth/contracts';
 import { HOST_NEWS_MAX_BYTES, fitReport, type Inventory } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
@@ -9,17 +15,22 @@ export interface SessionOptions {
   /** New with every start of the agent. */
   readonly instanceId: string;
   readonly link: {
-    report(request: ReportRequest): Promise<HostReply>;
+    /** What comes back is read here: it may be anything. */
+    report(request: ReportRequest): Promise<unknown>;
     onWake(listener: () => void): () => void;
   };
   readonly inventory: () => Promise<Inventory>;
   readonly workers: HostWorkers;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told how much of each reply could not be read, where there is any: its entries, or 1 for the whole. */
+  readonly onUnreadable?: (entries: number) => void;
 }
 
 /** Changes that come together are told together. */
 const GATHER_MS = 50;
+/** Of what could not be read of one reply. */
+const FAULTS_SHOWN_MAX = 8;
 
 /** Tells the control plane what is, and hears what shall be: every few seconds, and at once when something changed. */
 export class SessionService {
@@ -28,6 +39,7 @@ export class SessionService {
   #sequence = 0;
   #isAnswered = true;
   #isTakenWhole = true;
+  #isReadWhole = true;
   readonly #ends: (() => void)[] = [];
 
   constructor(options: SessionOptions) {
@@ -64,11 +76,31 @@ export class SessionService {
   async #report(signal: AbortSignal): Promise<void> {
     await this.#options.clock.sleep(GATHER_MS, signal);
     if (signal.aborted) return;
-    const { desired, dataCenterId, dropped } = await this.#exchange();
+    const reply = readHostReply(await this.#exchange());
     if (!this.#isAnswered) this.#options.logger.info('the control plane answers again');
     this.#isAnswered = true;
+    this.#noteFaults(reply.kind === 'value' ? reply.value.faults : [reply.reason]);
+    // Who is told nothing goes on with what there is.
+    if (reply.kind === 'value') this.#take(reply.value);
+  }
+
+  #take({ dataCenterId, desired, dropped, heldIds, isComplete }: ReadHostReply): void {
     this.#noteDropped(dropped);
-    this.#options.workers.setDesired(desired, dataCenterId);
+    const held = new Set(heldIds);
+    this.#options.workers.setDesired(desired, dataCenterId, (workerId) => !isComplete || held.has(workerId));
+  }
+
+  /** Counted each time, and logged once until a reply can be read whole again. */
+  #noteFaults(faults: readonly string[]): void {
+    if (faults.length > 0) {
+      this.#options.onUnreadable?.(faults.length);
+      const examples = faults.slice(0, FAULTS_SHOWN_MAX);
+      if (this.#isReadWhole) {
+        const said = 'part of what the control plane answers cannot be read; what runs of it goes on';
+        this.#options.logger.error(said, { count: faults.length, examples });
+      }
+    }
+    this.#isReadWhole = faults.length === 0;
   }
 
   /** Once until a report is taken whole again. */
@@ -80,7 +112,7 @@ export class SessionService {
     this.#isTakenWhole = isWhole;
   }
 
-  async #exchange(): Promise<HostReply> {
+  async #exchange(): Promise<unknown> {
     const { clock, secret, instanceId, link, workers } = this.#options;
     const inventory = await this.#options.inventory();
     this.#sequence += 1;

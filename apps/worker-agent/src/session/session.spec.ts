@@ -1,8 +1,8 @@
-import type { DesiredWorker, HostReply, ReportRequest } from '@berth/contracts';
-import type { Inventory } from '@berth/domain';
+import type { DesiredWorker, ReportRequest } from '@berth/contracts';
+import type { Inventory, WorkerId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { SessionService } from './session.service.js';
 
 const INVENTORY: Inventory = {
@@ -22,10 +22,12 @@ class Link {
   isAway = false;
   wake: () => void = () => undefined;
 
-  async report(request: ReportRequest): Promise<HostReply> {
+  reply: unknown = { desired: [], dataCenterId: 'EU-1' };
+
+  async report(request: ReportRequest): Promise<unknown> {
     this.reports.push(request);
     if (this.isAway) throw new Error('nobody answers');
-    return { desired: [], dataCenterId: 'EU-1' };
+    return this.reply;
   }
 
   onWake(listener: () => void): () => void {
@@ -38,8 +40,11 @@ class Workers {
   readonly wanted: [readonly DesiredWorker[], string][] = [];
   change: () => void = () => undefined;
 
-  setDesired(desired: readonly DesiredWorker[], dataCenterId: string): void {
+  isHeld: (workerId: WorkerId) => boolean = () => false;
+
+  setDesired(desired: readonly DesiredWorker[], dataCenterId: string, isHeld: Workers['isHeld']): void {
     this.wanted.push([desired, dataCenterId]);
+    this.isHeld = isHeld;
   }
 
   observed(): readonly never[] {
@@ -108,6 +113,50 @@ describe('SessionService', () => {
     link.isAway = false;
     await clock.advance(5_000);
     expect(workers.wanted).toHaveLength(2);
+    await session.stop();
+  });
+
+  test('leaves what was wanted as it was when the answer says nothing of it, and complains once', async () => {
+    const error = jest.fn();
+    let unreadable = 0;
+    const onUnreadable = (entries: number): void => void (unreadable += entries);
+    const logger = { ...silentLogger, error };
+    const inventory = async (): Promise<Inventory> => INVENTORY;
+    session = new SessionService({
+      secret: 's',
+      instanceId: 'i',
+      link,
+      inventory,
+      workers,
+      clock,
+      logger,
+      onUnreadable,
+    });
+    session.start();
+    await clock.advance(1_000);
+    for (const reply of [null, 'desired', {}, { desired: null, dataCenterId: 'EU-1' }]) {
+      link.reply = reply;
+      await clock.advance(5_000);
+    }
+    expect(workers.wanted).toHaveLength(1);
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(unreadable).toBe(4);
+    link.reply = { desired: [], dataCenterId: 'EU-2' };
+    await clock.advance(5_000);
+    expect(workers.wanted.at(-1)).toEqual([[], 'EU-2']);
+    await session.stop();
+  });
+
+  test.each<[string, unknown, boolean]>([
+    ['names its worker', { workerId: 'w1' }, false],
+    ['is null', null, true],
+  ])('holds on to the worker of an entry that cannot be read and %s', async (_, entry, isOtherHeld) => {
+    link.reply = { desired: [entry], dataCenterId: 'EU-1' };
+    session.start();
+    await clock.advance(1_000);
+    expect(workers.wanted).toEqual([[[], 'EU-1']]);
+    expect(workers.isHeld('w1' as WorkerId)).toBe(true);
+    expect(workers.isHeld('w2' as WorkerId)).toBe(isOtherHeld);
     await session.stop();
   });
 

@@ -17,6 +17,10 @@ export const workerMetrics = (metrics: MetricRegistry) => ({
     help: 'Containers that ended, by whether the agent had asked for it.',
     labels: ['expected'],
   }),
+  unreadableEntries: metrics.counter({
+    name: 'agent_reply_entries_unreadable_total',
+    help: "Entries of the control plane's answers that could not be read; an answer that is none counts as one.",
+  }),
   workers: metrics.gauge<'phase'>({
     name: 'agent_workers',
     help: 'Workers on this host by phase.',

@@ -26,6 +26,8 @@ export class WorkerReconcilerService implements HostWorkers {
   readonly #loop: ControlLoop;
   readonly #ends: (() => void)[] = [];
   #assigned: ReadonlyMap<WorkerId, AssignedWorker> = new Map();
+  /** Of whom the last list says nothing that can be believed. */
+  #isHeld: (workerId: WorkerId) => boolean = () => false;
   #isSynced = false;
   #mustLeave = false;
   #host: HostFacts;
@@ -72,8 +74,14 @@ export class WorkerReconcilerService implements HostWorkers {
     this.#loop.start();
   }
 
-  setDesired(desired: readonly AssignedWorker[], dataCenterId: string): void {
-    this.#assigned = new Map(desired.map((assigned) => [assigned.workerId, assigned]));
+  setDesired(
+    desired: readonly AssignedWorker[],
+    dataCenterId: string,
+    isHeld: (workerId: WorkerId) => boolean = () => false,
+  ): void {
+    const held = [...this.#assigned].filter(([workerId]) => isHeld(workerId));
+    this.#assigned = new Map([...held, ...desired.map((assigned) => [assigned.workerId, assigned] as const)]);
+    this.#isHeld = isHeld;
     this.#isSynced = true;
     this.#host = { ...this.#host, dataCenterId };
     for (const assigned of desired) {
@@ -162,7 +170,8 @@ export class WorkerReconcilerService implements HostWorkers {
 
   #wish(workerId: WorkerId): Wish {
     const assigned = this.#assigned.get(workerId) ?? null;
-    return { assigned, isSynced: this.#isSynced, mustLeave: this.#mustLeave, host: this.#host };
+    const isSynced = this.#isSynced && (assigned !== null || !this.#isHeld(workerId));
+    return { assigned, isSynced, mustLeave: this.#mustLeave, host: this.#host };
   }
 
   #tellWishes(): void {

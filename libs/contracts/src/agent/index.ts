@@ -49,4 +49,5 @@ export {
   type HostVerb,
   type JobVerb,
 } from './subjects.js';
+export { readHostReply, type ReadHostReply } from './read-host-reply.js';
 export { readStopMessage } from './read-stop-message.js';

@@ -5,6 +5,7 @@ export {
   id,
   instant,
   listOf,
+  mapOf,
   objectOf,
   oneOf,
   optional,

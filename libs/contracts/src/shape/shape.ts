@@ -59,6 +59,20 @@ export const listOf =
     return null;
   };
 
+/** Any names, each with a value of the shape. A fault names the place and not the name, which may be anything. */
+export const mapOf =
+  (shape: Shape, max: number): Shape =>
+  (value, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${path} is no object`;
+    const values = Object.values(value);
+    if (values.length > max) return `${path} has more than ${max} members`;
+    for (const item of values) {
+      const fault = shape(item, `${path}.*`);
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
+
 /** Every member that the type has stands here, so one that is added to it cannot be forgotten. */
 export const objectOf =
   <Value extends object>(members: Readonly<Record<keyof Value & string, Shape>>): Shape =>

@@ -1,0 +1,110 @@
+import type { ContainerSpec, WorkerId, WorkerResources } from '@berth/domain';
+import {
+  count,
+  id,
+  listOf,
+  mapOf,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  readAs,
+  text,
+  unreadable,
+  type Reading,
+  type Shape,
+} from '../shape/index.js';
+import type { DesiredWorker, DroppedEntries, DroppedEntry, HostReply, RegistryCredentials } from './host-messages.js';
+
+/** More workers than any host has; the management API reads as many of a report. */
+const WORKERS_MAX = 4_096;
+/** Of one text, or one list, in an entry: the broker takes no message that is larger. */
+const ENTRY_CHARACTERS_MAX = 1_048_576;
+const ITEMS_MAX = 65_536;
+const EXAMPLES_MAX = 8;
+
+/** What can be made of a reply. */
+export interface ReadHostReply extends HostReply {
+  /** Workers whose entries cannot be read: what the host has of them goes on, and nothing is started. */
+  readonly heldIds: readonly WorkerId[];
+  /** False when an entry does not even say whose it is: then nobody is unwanted because it is not named. */
+  readonly isComplete: boolean;
+  /** The first faults, for people; without what stood there. */
+  readonly faults: readonly string[];
+}
+
+const words = text(ENTRY_CHARACTERS_MAX);
+const amount: Shape = (value, path) =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? null : `${path} is no amount`;
+
+const container = objectOf<ContainerSpec>({
+  image: words,
+  args: words,
+  diskGb: orNull(amount),
+  env: mapOf(words, ITEMS_MAX),
+  ports: listOf(words, ITEMS_MAX),
+  registryId: orNull(words),
+});
+
+const resources = objectOf<WorkerResources>({
+  vcpus: amount,
+  memoryBytes: amount,
+  diskBytes: amount,
+  gpuTypeId: orNull(words),
+  gpuCount: count,
+});
+
+const desiredWorker = objectOf<DesiredWorker>({
+  workerId: id,
+  endpointId: id,
+  release: count,
+  intent: oneOf(['running', 'drained']),
+  container,
+  registryCredentials: optional(objectOf<RegistryCredentials>({ username: words, password: words })),
+  resources,
+  endpointType: oneOf(['QUEUE', 'LOAD_BALANCER']),
+  executionTimeoutMs: amount,
+  restarts: count,
+  leavesAfterIdleMs: optional(amount),
+  unopenable: optional(text()),
+});
+
+const droppedEntries = objectOf<DroppedEntries>({
+  count,
+  examples: listOf(objectOf<DroppedEntry>({ member: text(), reason: text() }), EXAMPLES_MAX),
+});
+
+/**
+ * A reply entry by entry: one that cannot be read costs the workers of no other. Unreadable as a whole is only what does
+ * not say which workers there shall be at all.
+ */
+export function readHostReply(body: unknown): Reading<ReadHostReply> {
+  const frame = (body ?? {}) as Readonly<Partial<Record<keyof HostReply, unknown>>>;
+  const { dataCenterId, desired } = frame;
+  const fault = text()(dataCenterId, '$.dataCenterId') ?? listOf(() => null, WORKERS_MAX)(desired, '$.desired');
+  if (fault !== null) return unreadable(fault);
+  return readAs({
+    ...readDesired(desired as readonly unknown[]),
+    dataCenterId: dataCenterId as string,
+    ...(droppedEntries(frame.dropped, '$.dropped') === null ? { dropped: frame.dropped as DroppedEntries } : {}),
+  });
+}
+
+function readDesired(entries: readonly unknown[]): Omit<ReadHostReply, 'dataCenterId' | 'dropped'> {
+  const desired: DesiredWorker[] = [];
+  const heldIds: WorkerId[] = [];
+  const faults: string[] = [];
+  let isComplete = true;
+  for (const [index, entry] of entries.entries()) {
+    const fault = desiredWorker(entry, `$.desired[${index}]`);
+    if (fault === null) {
+      desired.push(entry as DesiredWorker);
+      continue;
+    }
+    faults.push(fault);
+    const { workerId } = (entry ?? {}) as { readonly workerId?: unknown };
+    if (id(workerId, '') === null) heldIds.push(workerId as WorkerId);
+    else isComplete = false;
+  }
+  return { desired, heldIds, isComplete, faults };
+}
