@@ -1,5 +1,5 @@
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
-import { validateSync } from 'class-validator';
+import { getMetadataStorage, validateSync } from 'class-validator';
 import type { DroppedEntries, DroppedEntry } from '@berth/contracts';
 import { PlatformError } from '@berth/domain';
 
@@ -71,11 +71,26 @@ function readEntry<Entry extends object>(type: ClassConstructor<Entry>, value: u
 }
 
 function instanceOf<Entry extends object>(type: ClassConstructor<Entry>, value: unknown): Entry | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   try {
-    const entry: unknown = plainToInstance(type, value);
+    const entry: unknown = plainToInstance(type, membersOf(type, value));
     return entry instanceof type ? entry : null;
   } catch {
     // The transformer reads names such as `constructor` of what came.
     return null;
   }
+}
+
+const membersByType = new Map<object, readonly string[]>();
+
+/** Only what the class names: the transformer would walk all the rest, however deep and wide it is. */
+function membersOf(type: ClassConstructor<object>, value: object): object {
+  let names = membersByType.get(type);
+  if (names === undefined) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+    names = [...new Set(rules.map(({ propertyName }) => propertyName))];
+    membersByType.set(type, names);
+  }
+  const given = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : [])));
 }

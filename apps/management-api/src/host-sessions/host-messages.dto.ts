@@ -60,12 +60,6 @@ export class GpuDto implements HostGpu {
   memoryBytes!: number;
 }
 
-export class ImageDto {
-  @Clean(NAME_MAX)
-  @IsString()
-  name!: string;
-}
-
 /** Its lists are read entry by entry before it. */
 export class InventoryDto implements Inventory {
   @IsNumber()

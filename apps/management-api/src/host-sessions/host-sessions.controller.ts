@@ -3,7 +3,7 @@ import { hostSubject, type HostReply, type JoinReply } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { AgentGateway, CurrentHost } from '@berth/messaging';
 import { HostSessionsService } from './host-sessions.service.js';
-import { readJoin, readReport } from './read-host-message.js';
+import { readJoin, readJoinFrame, readReport, readReportFrame } from './read-host-message.js';
 
 /** What agents ask the control plane, over NATS. */
 @AgentGateway()
@@ -15,12 +15,14 @@ export class HostSessionsController {
   }
 
   @MessagePattern(hostSubject('*', 'join'))
-  join(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<JoinReply> {
+  async join(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<JoinReply> {
+    await this.#sessions.admitJoin(hostId, readJoinFrame(body));
     return this.#sessions.join(hostId, readJoin(body));
   }
 
   @MessagePattern(hostSubject('*', 'report'))
-  report(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<HostReply> {
+  async report(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<HostReply> {
+    await this.#sessions.admitReport(hostId, readReportFrame(body));
     return this.#sessions.report(hostId, readReport(body));
   }
 }

@@ -3,9 +3,14 @@ import type { DesiredWorker, DroppedEntries, HostReply, JoinReply, JoinRequest }
 import type { Clock } from '@berth/lifecycle';
 import { SecretError } from '@berth/secrets';
 import type { EnvSeal } from '../persistence/env-seal.service.js';
-import type { AssignedWorker, HostSessionsStore, TokenState } from '../persistence/stores/host-sessions.store.js';
+import type {
+  AssignedWorker,
+  HostRow,
+  HostSessionsStore,
+  TokenState,
+} from '../persistence/stores/host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/registry-credentials.service.js';
-import type { ReadReport } from './read-host-message.js';
+import type { JoinFrame, ReadReport, ReportFrame } from './read-host-message.js';
 import { hashSecret, isSameHash } from './secret-hash.js';
 import type { UnopenableWorker } from './unopenable-workers.js';
 
@@ -30,6 +35,29 @@ export class HostSessionsService {
     this.#options = options;
   }
 
+  /**
+   * Asked before what a host has is read: that costs time, and only who holds a good token, or has joined with it and
+   * repeats, may spend it.
+   *
+   * @throws PlatformError `join-token-used`, `join-token-expired`, `invalid-join-token`, `host-not-found`
+   */
+  async admitJoin(hostId: HostId, { secretHash, token }: JoinFrame): Promise<void> {
+    const { clock, store } = this.#options;
+    const host = await this.#find(hostId);
+    const state = await store.tokenState(hostId, hashSecret(token), clock.nowMs());
+    const isRepeat = state !== 'unknown' && host.secretHash === secretHash;
+    if (state !== 'good' && !isRepeat) throw tokenRefusal(state);
+  }
+
+  /**
+   * Asked before what a host reports is read.
+   *
+   * @throws PlatformError `host-not-found`, `host-not-joined`
+   */
+  async admitReport(hostId: HostId, { secret }: Pick<ReportFrame, 'secret'>): Promise<void> {
+    assertSecret(hostId, await this.#find(hostId), secret);
+  }
+
   /** @throws PlatformError `join-token-used`, `join-token-expired`, `invalid-join-token`, `host-not-found` */
   async join(hostId: HostId, request: JoinRequest): Promise<JoinReply> {
     const { clock, onChange, store } = this.#options;
@@ -46,9 +74,7 @@ export class HostSessionsService {
   async report(hostId: HostId, { dropped = null, ...request }: ReadReport): Promise<HostReply> {
     const { clock, onChange, store } = this.#options;
     const host = await this.#find(hostId);
-    if (host.secretHash === null || !isSameHash(host.secretHash, hashSecret(request.secret))) {
-      throw new PlatformError('host-not-joined', `Host ${hostId} has not joined with this secret.`);
-    }
+    assertSecret(hostId, host, request.secret);
     const { instanceId, inventory, sentAtMs, sequence, workers } = request;
     const outcome = await store.record({
       hostId,
@@ -96,7 +122,7 @@ export class HostSessionsService {
     return registryCredentials === null ? worker : { ...worker, registryCredentials };
   }
 
-  async #find(hostId: HostId): Promise<{ readonly secretHash: string | null; readonly dataCenterId: string }> {
+  async #find(hostId: HostId): Promise<HostRow> {
     const host = await this.#options.store.find(hostId);
     if (host === null)
       throw new PlatformError('host-not-found', `There is no host ${hostId}; it may have been removed.`);
@@ -116,6 +142,11 @@ function asUnopenable(
     container: { ...assigned.container, env: {} },
     unopenable: `its environment variables cannot be opened (${why})`,
   };
+}
+
+function assertSecret(hostId: HostId, { secretHash }: Pick<HostRow, 'secretHash'>, secret: string): void {
+  if (secretHash !== null && isSameHash(secretHash, hashSecret(secret))) return;
+  throw new PlatformError('host-not-joined', `Host ${hostId} has not joined with this secret.`);
 }
 
 const NEW_TOKEN = 'Make a new one with POST /v2/hosts/join-tokens.';

@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import { HostSessionsController } from './host-sessions.controller.js';
+import type { HostSessionsService } from './host-sessions.service.js';
+import { readReport } from './read-host-message.js';
+import type { HostId } from '@berth/domain';
+
+const INVENTORY = {
+  vcpus: 8,
+  isOvercommitted: false,
+  memoryBytes: 1,
+  diskBytes: 1,
+  gpus: [],
+  areGpusSimulated: false,
+  cudaVersion: null,
+  runtime: 'process',
+  images: ['local/echo'],
+};
+const FRAME = { secret: 's', instanceId: 'i', sequence: 1 };
+
+/** Counts who looks into what a host says of itself. */
+function watched(): { readonly body: object; readonly reads: string[] } {
+  const reads: string[] = [];
+  const body = { ...FRAME, token: 'bjt_h_s', secretHash: 'a'.repeat(64) };
+  for (const name of ['inventory', 'workers', 'unknown']) {
+    Object.defineProperty(body, name, {
+      enumerable: true,
+      get: () => {
+        reads.push(name);
+        return {};
+      },
+    });
+  }
+  return { body, reads };
+}
+
+test('nothing that a host says of itself is looked at before it is known to be that host', async () => {
+  const refuse = (): Promise<never> => Promise.reject(new Error('not this one'));
+  const sessions = { admitJoin: refuse, admitReport: refuse } as unknown as HostSessionsService;
+  const controller = new HostSessionsController(sessions);
+  const { body, reads } = watched();
+  await expect(controller.join('h' as HostId, body)).rejects.toThrow('not this one');
+  await expect(controller.report('h' as HostId, body)).rejects.toThrow('not this one');
+  expect(reads).toEqual([]);
+});
+
+test('members that nobody knows are not walked, at any depth', () => {
+  const walked: string[] = [];
+  const trap = (): object =>
+    new Proxy({}, { ownKeys: () => (walked.push('walked'), []), get: () => void walked.push('read') });
+  const worker = { workerId: 'w', unknown: trap() };
+  readReport({ ...FRAME, inventory: { ...INVENTORY, unknown: trap() }, workers: [worker], unknown: trap() });
+  expect(walked).toEqual([]);
+});
+
+test('image names are cleaned, bounded, and judged one by one', () => {
+  const images = [...Array.from({ length: 9_998 }, () => ''), 7, 'a\0b', 'beyond', 'beyond'];
+  const { dropped, inventory } = readReport({ ...FRAME, inventory: { ...INVENTORY, images }, workers: [] });
+  expect(inventory?.images).toHaveLength(9_999);
+  expect(inventory?.images.at(-1)).toBe('a b');
+  expect(dropped).toMatchObject({ count: 3 });
+});
