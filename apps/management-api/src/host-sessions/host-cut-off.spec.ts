@@ -70,3 +70,18 @@ test('a broker that was away is asked again', async () => {
   expect(broker.connections).toEqual([connectionOf('there', 2)]);
   await cutOff.stop();
 });
+
+test('connections that end while others are still being read hide none of them', async () => {
+  const broker = new StubbornBroker();
+  broker.connections = [1, 2, 3, 4].map((id) => connectionOf('gone', id));
+  // As the broker does it: the next page begins so many connections after the first one that there is then.
+  broker.pages = async function* pages() {
+    for (let offset = 0; offset < broker.connections.length; offset += 2) {
+      yield broker.connections.slice(offset, offset + 2);
+    }
+  };
+  const { cutOff } = start(broker);
+  await letRun();
+  expect(broker.connections).toEqual([]);
+  await cutOff.stop();
+});

@@ -51,12 +51,14 @@ export class HostCutOff {
 
   async #pass(signal: AbortSignal): Promise<void> {
     const { connections, store } = this.#options;
+    const gone: AgentConnection[] = [];
     for await (const page of connections.pages()) {
       if (signal.aborted) return;
-      const hosts = await store.removed([...new Set(page.map(({ user }) => user))]);
-      const gone = new Set<HostId>(hosts);
-      for (const connection of page) if (gone.has(connection.user)) await this.#end(connection);
+      const hosts = new Set<HostId>(await store.removed([...new Set(page.map(({ user }) => user))]));
+      gone.push(...page.filter(({ user }) => hosts.has(user)));
     }
+    // Once all is read: pages are counted from the first connection, so one that ends would hide another.
+    for (const connection of gone) await this.#end(connection);
   }
 
   /** One that stays must not keep the others. */
