@@ -244,4 +244,13 @@ describe('the end of a last job', () => {
     expect(await report(3, [ended(58_000)], { sentAtMs: 58_000, receivedAtMs: receivedAtMs + 7_000 })).toBe('changed');
     expect(await known()).toMatchObject({ idleSinceMs: receivedAtMs + 7_000 });
   });
+
+  test('is no later than its report, whatever a clock that steps back, or lies, makes of it', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await addWorker('w1');
+    const receivedAtMs = bench.clock.nowMs();
+    await report(1, [ended(31_536_000_000)], { sentAtMs: 1_000, receivedAtMs });
+    expect(await known()).toMatchObject({ idleSinceMs: receivedAtMs });
+  });
 });

@@ -184,7 +184,8 @@ export class HostSessionsStore {
 function onOwnClock(worker: ObservedWorker, { receivedAtMs, sentAtMs }: HostReport): ObservedWorker {
   const { lastJobEndedAtMs } = worker;
   if (lastJobEndedAtMs === undefined || sentAtMs === undefined) return worker;
-  return { ...worker, idleSinceMs: receivedAtMs - (sentAtMs - lastJobEndedAtMs) };
+  // No job has ended after it was told: a clock that steps, or lies, must not keep a worker for a year.
+  return { ...worker, idleSinceMs: receivedAtMs - Math.max(0, sentAtMs - lastJobEndedAtMs) };
 }
 
 const sealedRegistryOf = ({
