@@ -318,6 +318,7 @@ export {
   WORKER_RESOURCE_DEFAULTS,
   freeResources,
   decideMove,
+  FAILED_HOSTS_MAX,
   failedHosts,
   placeWorker,
   placementRequestOf,

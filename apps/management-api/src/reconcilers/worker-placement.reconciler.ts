@@ -1,6 +1,7 @@
 import {
   STABLE_WINDOW_DEFAULT_MS,
   decideMove,
+  FAILED_HOSTS_MAX,
   failedHosts,
   placeWorker,
   placementRequestOf,
@@ -61,8 +62,6 @@ const WORKER_ID_LENGTH = 14;
 /** Entries of `waiting` that are kept, and hosts in each: enough to say why, whatever the number of workers and hosts. */
 const WAITING_MAX = 50;
 const WAITING_HOSTS_MAX = 50;
-/** Hosts that are remembered for having failed; beyond it the first ones may be tried again. */
-const FAILED_HOSTS_MAX = 50;
 
 type Outcome =
   | { readonly kind: 'done'; readonly hostId: HostId }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Host } from '../host/index.js';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import type { ObservedWorker, Worker, WorkerPhase } from '../worker/index.js';
-import { decideMove, failedHosts, type MoveDecision } from './decide-move.js';
+import { FAILED_HOSTS_MAX, decideMove, failedHosts, type MoveDecision } from './decide-move.js';
 import type { HostLoad } from './free-resources.js';
 import type { PlacementRequest } from './placement-request.js';
 import { GB_BYTES } from './worker-resources.js';
@@ -149,4 +149,12 @@ test('hosts that failed are remembered by those who came from there, and by thos
   const workers = [workerOf({ hostId: 'h2', phase: 'idle', failedStarts: 0, failedOn }), workerOf({ hostId: 'h3' })];
   expect(failedHosts(workers)).toEqual(['h1', 'h3']);
   expect(failedHosts([workerOf({ failedStarts: 2 })])).toEqual([]);
+});
+
+test('a worker that has failed on as many hosts as it remembers moves no more', () => {
+  const hosts = Array.from({ length: FAILED_HOSTS_MAX + 2 }, (_, order) => hostOf(`h${order}`));
+  const failedOn = hosts.slice(0, FAILED_HOSTS_MAX).map(({ host }) => host.id);
+  const worker = workerOf({ hostId: `h${FAILED_HOSTS_MAX}`, failedOn });
+  expect(decide(worker, hosts, [worker])).toMatchObject({ kind: 'stay' });
+  expect(decide({ ...worker, failedOn: failedOn.slice(1) }, hosts, [worker])).toMatchObject({ kind: 'move' });
 });

@@ -7,6 +7,9 @@ import type { PlacementRequest } from './placement-request.js';
 /** After this many failed starts in a row on one host another one is tried. */
 const MOVE_AFTER_FAILURES = 3;
 
+/** How many hosts a worker remembers on which it, or who it comes from, has failed. */
+export const FAILED_HOSTS_MAX = 50;
+
 export type MoveDecision =
   /** It goes from here, and its successor comes to another host. */
   | { readonly kind: 'move'; readonly because: string }
@@ -32,6 +35,10 @@ export function decideMove({ hosts, request, siblings, worker }: MoveQuestion, n
   const failed = new Set<HostId>([worker.hostId, ...failedHosts(siblings), ...(worker.failedOn ?? [])]);
   const others = hosts.filter(({ host }) => !failed.has(host.id));
   const where = `it has failed ${MOVE_AFTER_FAILURES} times in a row on host ${worker.hostId}`;
+  // What is not remembered could be chosen again, and the worker would move in a circle for ever.
+  if ((worker.failedOn?.length ?? 0) >= FAILED_HOSTS_MAX) {
+    return { kind: 'stay', because: `${where} and stays there: it failed on ${FAILED_HOSTS_MAX} hosts before` };
+  }
   if (others.length === 0) {
     const why = failed.size > 1 ? 'it failed on every other host as well' : 'there is no other host';
     return { kind: 'stay', because: `${where} and stays there: ${why}` };

@@ -1,4 +1,4 @@
-export { decideMove, failedHosts } from './decide-move.js';
+export { FAILED_HOSTS_MAX, decideMove, failedHosts } from './decide-move.js';
 export type { FilterReason } from './filters.js';
 export { freeResources, type FreeResources, type HostLoad } from './free-resources.js';
 export {
