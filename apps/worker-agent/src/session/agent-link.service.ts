@@ -82,10 +82,10 @@ export class AgentLinkService implements RouterLink {
     unsubscribe();
   }
 
-  /** Rejects while the broker does not answer. */
+  /** Rejects while the broker does not answer over one of the two: without payload no job's end is told. */
   async check(): Promise<void> {
-    if (this.#line.connection === null) throw notConnected();
-    await this.#line.connection.flush();
+    const connections = [this.#line.connection, this.#payloadLine.connection];
+    await Promise.all(connections.map((each) => (each === null ? Promise.reject(notConnected()) : each.flush())));
   }
 
   async ask<Verb extends keyof JobCalls>(

@@ -159,6 +159,22 @@ describe('AgentLinkService', () => {
     await expect(link.check()).rejects.toThrow('no connection');
   }, 40_000);
 
+  test('is not ready while its line for payload does not stand: no end of a job could be told', async () => {
+    const stuck = ({ signal }: ConnectAs): Promise<never> =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('given up')), { once: true });
+      });
+    let lines = 0;
+    const halfway = (as: ConnectAs) => ((lines += 1) === 1 ? connect(as) : stuck(as));
+    const options = { hostId: HOST, secret: 's', connect: halfway, clock: systemClock, logger: silentLogger };
+    const link = new AgentLinkService(options);
+    const stands = new Promise<void>((resolve) => link.onWake(resolve));
+    link.start();
+    await stands;
+    await expect(link.check()).rejects.toThrow('no connection');
+    await link.close();
+  });
+
   test('tells a refusal by its code', async () => {
     control.subscribe(hostSubject(HOST, 'report'), {
       callback: (_, message) => {
