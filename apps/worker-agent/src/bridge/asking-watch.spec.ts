@@ -19,4 +19,6 @@ test('a worker is not blamed for the time in which its agent stood still', () =>
   const watch = new AskingWatch(0);
   lookedAt(watch, true, [500, 10_000]);
   expect(lookedAt(watch, false, [130_000, 130_000])).toBe(130_000);
+  lookedAt(watch, false, [130_500, 140_000]);
+  expect(watch.resumedAtMs).toBe(130_000);
 });

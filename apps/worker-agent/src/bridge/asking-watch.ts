@@ -8,6 +8,7 @@ const LOOK_GAP_MAX_MS = 2_500;
 export class AskingWatch {
   #lookedAtMs: number;
   #askedAtMs: number;
+  #resumedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(nowMs: number) {
     this.#lookedAtMs = nowMs;
@@ -19,9 +20,15 @@ export class AskingWatch {
     return this.#askedAtMs;
   }
 
+  /** When the agent last went on after it had stood still: nobody was heard meanwhile, so no silence is older. */
+  get resumedAtMs(): number {
+    return this.#resumedAtMs;
+  }
+
   /** @param isAsking it has a job, or a request for one is open */
   look(isAsking: boolean, nowMs: number): void {
-    if (isAsking || nowMs - this.#lookedAtMs > LOOK_GAP_MAX_MS) this.#askedAtMs = nowMs;
+    if (nowMs - this.#lookedAtMs > LOOK_GAP_MAX_MS) this.#resumedAtMs = nowMs;
+    if (isAsking || this.#resumedAtMs === nowMs) this.#askedAtMs = nowMs;
     this.#lookedAtMs = nowMs;
   }
 }

@@ -32,6 +32,7 @@ const CONFIRM_MS = 1_000;
 export class HeldJobs {
   readonly #jobs = new Map<string, HeldJob>();
   #loopSeenAtMs = Number.NEGATIVE_INFINITY;
+  #mainSeenAtMs = Number.NEGATIVE_INFINITY;
   #namesJobs = false;
 
   get size(): number {
@@ -70,9 +71,20 @@ export class HeldJobs {
     return isHeld && this.#jobs.delete(attempt.ref.jobId);
   }
 
+  /** When the worker last did what its pings cannot do: it asked, posted, or had done with a job. */
+  get mainSeenAtMs(): number {
+    return this.#mainSeenAtMs;
+  }
+
   /** The worker's main loop runs: it has asked for a job or for stops. */
   noteLoop(nowMs: number): void {
     this.#loopSeenAtMs = nowMs;
+    this.noteMain(nowMs);
+  }
+
+  /** It has posted, or had done with a job: what was delivered meanwhile may not have been read for that long. */
+  noteMain(nowMs: number): void {
+    this.#mainSeenAtMs = nowMs;
   }
 
   /** A ping that names these jobs. Returns the held ones that the worker has lost or let go. */

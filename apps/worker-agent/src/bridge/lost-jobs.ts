@@ -1,4 +1,4 @@
-import type { StopReason } from '../job-client/job-client.service.js';
+import type { Attempt, StopReason } from '../job-client/job-client.service.js';
 import type { BridgeEvent } from './bridge.port.js';
 
 export type Outcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
@@ -14,3 +14,10 @@ export const LOSS = {
 export const SIBLING_KILLED = 'its worker was killed to stop another job';
 
 export const outcomeOfStop = (reason: StopReason): Outcome => (reason === 'timed-out' ? 'timed-out' : 'stopped');
+
+/** A handler that keeps even the pings of its worker back looks like a worker that never read the job, each time. */
+const UNHEARD_FREE_ATTEMPTS = 3;
+
+/** Whether a loss costs the job one of its attempts: one that its worker never spoke of does not, a few times. */
+export const isLossCharged = ({ ref }: Attempt, sign: keyof typeof LOSS): boolean =>
+  sign !== 'unheard' || ref.attempt > UNHEARD_FREE_ATTEMPTS;

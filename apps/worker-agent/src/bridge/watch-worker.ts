@@ -2,6 +2,8 @@
 const SILENCE_MS = 35_000;
 /** Two ping intervals and some: a worker that has read its job says so with the next ping. */
 const UNHEARD_MS = 25_000;
+/** More than a ping interval: the last ping was not on its way when the job was delivered. */
+const PINGED_AFTER_MS = 12_000;
 /** From the stop to the kill (decisions, "Cancel of a running job"). */
 const KILL_AFTER_MS = 10_000;
 
@@ -15,9 +17,20 @@ export const isSilent = (worker: {
   readonly seenAtMs: number;
 }): boolean => worker.pingedAtMs !== null && worker.nowMs - worker.seenAtMs > SILENCE_MS;
 
-/** True when a worker that pings has not said for too long that it has a job. Instants as above. */
-export const isUnheard = (job: { readonly nowMs: number; readonly deliveredAtMs: number }): boolean =>
-  job.nowMs - job.deliveredAtMs >= UNHEARD_MS;
+/**
+ * True when the pings of a worker have not named a job for too long since it was delivered, or since the worker's main
+ * side last did anything else: until then a job before it may have kept the worker from reading it. Of a worker that
+ * says nothing at all its silence is judged. Instants as above.
+ */
+export const isUnheard = (job: {
+  readonly nowMs: number;
+  readonly pingedAtMs: number;
+  readonly deliveredAtMs: number;
+  readonly mainSeenAtMs: number;
+}): boolean => {
+  const sinceMs = Math.max(job.deliveredAtMs, job.mainSeenAtMs);
+  return job.nowMs - sinceMs >= UNHEARD_MS && job.pingedAtMs - sinceMs >= PINGED_AFTER_MS;
+};
 
 /**
  * True when a stopped job holds on for so long that its worker must be killed. A worker that lets go of one job among

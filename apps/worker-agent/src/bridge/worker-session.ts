@@ -11,13 +11,14 @@ import type {
 } from '../job-client/job-client.service.js';
 import { AskingWatch } from './asking-watch.js';
 import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from './bridge.port.js';
+import { findDoom } from './find-doom.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
-import { LOSS, SIBLING_KILLED, outcomeOfStop, type Outcome } from './lost-jobs.js';
+import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type Outcome } from './lost-jobs.js';
 import type { BridgeMetrics } from './metrics.js';
 import type { PostedResult } from './posted-result.js';
 import { StopPolls } from './stop-polls.js';
 import { TakePolls } from './take-polls.js';
-import { isRefreshDue, isSilent, isUnheard, mustBeKilled } from './watch-worker.js';
+import { isRefreshDue, mustBeKilled } from './watch-worker.js';
 import type { WorkerCall } from './worker-call.js';
 import type { WorkerReply } from './worker-reply.js';
 
@@ -146,7 +147,7 @@ export class WorkerSession {
   async serveChunks(jobId: string, bodies: readonly ChunkText[]): Promise<void> {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
-    job.wasPosted = true;
+    this.#notePost(job);
     const outcome = await this.#tools.client.addChunks(job.attempt, bodies);
     if (outcome === 'dropped') this.#tools.metrics.droppedResults.inc({ reason: 'ended' });
   }
@@ -155,12 +156,17 @@ export class WorkerSession {
   async serveResult(jobId: string, posted: PostedResult<JsonOutput>): Promise<void> {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return;
-    job.wasPosted = true;
+    this.#notePost(job);
     if (posted.kind === 'result') await this.#end(job, posted.ending);
     else if (job.stop === null && typeof posted.output === 'string') {
       // What is larger than a report may be is never shown.
       this.#tools.client.showProgress(job.attempt, posted.output);
     }
+  }
+
+  #notePost(job: HeldJob): void {
+    job.wasPosted = true;
+    this.#jobs.noteMain(this.#tools.clock.monotonicMs());
   }
 
   /** Resolves when the process may get SIGTERM. */
@@ -195,15 +201,9 @@ export class WorkerSession {
     return this.#jobs.size > 0 || this.#takes.isOpen;
   }
 
-  /** A worker with jobs that has gone silent, or that has not even read them. */
   #findDoom(nowMs: number): string | null {
-    const pingedAtMs = this.#ping?.atMs ?? null;
-    const jobs = this.#jobs.values();
-    if (jobs.length === 0 || pingedAtMs === null) return null;
-    if (isSilent({ nowMs, pingedAtMs, seenAtMs: this.#seenAtMs })) return LOSS.silence;
-    // Where it has read one, that one may keep it from reading the others.
-    const areUnheard = jobs.every((job) => !this.#isHeard(job) && isUnheard({ ...job, nowMs }));
-    return areUnheard ? LOSS.unheard : null;
+    const { resumedAtMs } = this.#asking;
+    return findDoom(this.#jobs, { nowMs, pingedAtMs: this.#ping?.atMs ?? null, seenAtMs: this.#seenAtMs, resumedAtMs });
   }
 
   #isHeard(job: HeldJob): boolean {
@@ -244,10 +244,11 @@ export class WorkerSession {
   }
 
   async #end(job: HeldJob, ending: Ending & { readonly kind: 'completed' | 'failed' }): Promise<void> {
-    const { client, logTail, metrics } = this.#tools;
+    const { client, clock, logTail, metrics } = this.#tools;
     const outcome = await client.settle(job.attempt, ending);
     if (outcome === 'dropped') metrics.droppedResults.inc({ reason: 'ended' });
     if (!this.#jobs.remove(job.attempt)) return;
+    this.#jobs.noteMain(clock.monotonicMs());
     void client.letGo(job.attempt, job.stop === null ? [] : logTail(this.workerId));
     const stopped = job.stop === null ? 'stopped' : outcomeOfStop(job.stop.reason);
     this.#emitEnded(job.attempt, outcome === 'accepted' ? ending.kind : stopped);
@@ -256,9 +257,10 @@ export class WorkerSession {
   /** By its own words or silence the worker has the job no longer. */
   #letGo(job: HeldJob, sign: keyof typeof LOSS): void {
     if (!this.#jobs.remove(job.attempt)) return;
+    this.#jobs.noteMain(this.#tools.clock.monotonicMs());
     if (job.stop === null) {
       this.#tools.metrics.lostByWorker.inc({ sign });
-      void this.#lose(job.attempt, { reason: LOSS[sign], isCharged: sign !== 'unheard' });
+      void this.#lose(job.attempt, { reason: LOSS[sign], isCharged: isLossCharged(job.attempt, sign) });
       this.#emitEnded(job.attempt, 'lost');
       return;
     }

@@ -130,6 +130,43 @@ describe('a job that is given to a worker that stands still', () => {
       await worker.ping([first]);
     }
     expect(agent.router.losses).toEqual([]);
+    // Only now can it read the other.
+    await worker.done(first, { output: 1 });
+    await agent.pass(500);
+    expect(agent.eventsOf('kill-needed')).toEqual([]);
+    await worker.ping([second]);
+    await worker.done(second, { output: 2 });
+    await eventually(() => expect(agent.router.ended.get(second)).toMatchObject({ output: 2 }));
+    expect(agent.router.losses).toEqual([]);
+  });
+
+  test('is not taken before its silence is over from one whose handler keeps its pings back', async () => {
+    await runOne();
+    const { polling } = await park();
+    await agent.pass(1_000);
+    await worker.ping();
+    const jobId = submit();
+    expect(idOf(await polling)).toBe(jobId);
+    await agent.pass(34_000);
+    expect(agent.eventsOf('kill-needed')).toEqual([]);
+    await worker.ping([jobId]);
+    await agent.pass(30_000);
+    await worker.done(jobId, { output: 1 });
+    expect(agent.router.losses).toEqual([]);
+  });
+
+  test('is charged once that has happened to it thrice', async () => {
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      const { polling } = await park();
+      await worker.ping();
+      if (attempt === 1) submit();
+      await polling;
+      await agent.pass(36_000);
+      await eventually(() => expect(agent.router.losses).toHaveLength(attempt));
+      await agent.bridge.unregister(registration('w1').workerId, { reason: 'killed', isFault: false });
+      worker = WorkerClient.register(agent, 'w1');
+    }
+    expect(agent.router.losses.map(({ isCharged }) => isCharged)).toEqual([false, false, false, true]);
   });
 });
 
