@@ -185,7 +185,7 @@ export class BridgeService implements Bridge {
     const session = this.#tokens.find(exchange.authorization);
     if (session === null && this.#departed.has(exchange.authorization)) await this.#serveDeparted(exchange);
     else if (session === null) await this.#refuseToken(exchange);
-    else if (call === null) await this.#badCallers.refuse(exchange.reply, 404);
+    else if (call === null) await this.#badCallers.refuse(exchange, 404);
     else await this.#serveBounded(session, call, exchange);
   }
 
@@ -198,8 +198,8 @@ export class BridgeService implements Bridge {
     return signal.aborted;
   }
 
-  async #refuseToken({ reply, target }: Exchange): Promise<void> {
-    const workerId = workerOf(target);
+  async #refuseToken(exchange: Exchange): Promise<void> {
+    const workerId = workerOf(exchange.target);
     if (this.#sessions.has(workerId) && !this.#warned.has(workerId)) {
       this.#warned.add(workerId);
       // The SDK prefers a key that the image brings along to the one in its environment.
@@ -207,7 +207,7 @@ export class BridgeService implements Bridge {
         workerId,
       });
     }
-    await this.#badCallers.refuse(reply, 401);
+    await this.#badCallers.refuse(exchange, 401);
   }
 
   async #serveDeparted({ method, reply }: Exchange): Promise<void> {

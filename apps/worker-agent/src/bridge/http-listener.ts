@@ -10,6 +10,8 @@ export interface Exchange {
   /** Path and query as they came. */
   readonly target: string;
   readonly authorization: string | undefined;
+  /** Where it came from; every container has an address of its own, processes share one. */
+  readonly remoteAddress: string;
   readonly reply: WorkerReply;
   readBody(reading: BodyReading): Promise<RequestBody>;
   /** The call has shown the token of that worker. False: it has too many connections, and this one must end. */
@@ -26,6 +28,8 @@ const HEADERS_MAX_MS = 10_000;
 const HEADERS_LOOK_MS = 2_000;
 /** Of all workers and strangers together. */
 const SOCKETS_MAX = 16_384;
+/** Requests of one socket that wait for their answers: no SDK sends one before the last is answered. */
+const SENT_AHEAD_MAX = 8;
 /** A result of many megabytes over a slow link. */
 const REQUEST_MAX_MS = 600_000;
 
@@ -35,6 +39,7 @@ export class HttpListener {
   readonly #serve: (exchange: Exchange) => Promise<void>;
   readonly #log: Logger;
   readonly #sockets = new SocketPool();
+  readonly #unanswered = new WeakMap<Socket, number>();
 
   constructor(serve: (exchange: Exchange) => Promise<void>, log: Logger) {
     this.#serve = serve;
@@ -81,12 +86,28 @@ export class HttpListener {
     });
   }
 
+  /** False: what its socket sends is not served, nor anything made of it. */
+  #admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    // The parser goes on through what it has read, also of a socket that was destroyed.
+    if (socket.destroyed) return false;
+    const unanswered = (this.#unanswered.get(socket) ?? 0) + 1;
+    if (unanswered > SENT_AHEAD_MAX) {
+      socket.destroy();
+      return false;
+    }
+    this.#unanswered.set(socket, unanswered);
+    response.once('close', () => this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1));
+    return true;
+  }
+
   #accept(request: IncomingMessage, response: ServerResponse): void {
+    if (!this.#admits(request, response)) return;
     const reply = new WorkerReply(response);
     const exchange: Exchange = {
       method: request.method ?? '',
       target: request.url ?? '',
       authorization: request.headers.authorization,
+      remoteAddress: request.socket.remoteAddress ?? '',
       reply,
       readBody: (reading) => readBody(request, reading),
       claim: (workerId) => this.#sockets.claim(request.socket, workerId),

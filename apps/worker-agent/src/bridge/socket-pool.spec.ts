@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { SocketPool } from './socket-pool.js';
 
-const openSockets = (pool: SocketPool, count: number): readonly Socket[] =>
+const openSockets = (pool: SocketPool, count: number, remoteAddress = '10.0.0.1'): readonly Socket[] =>
   Array.from({ length: count }, () => {
-    const socket = new Socket();
+    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
     pool.add(socket);
     return socket;
   });
@@ -20,6 +20,13 @@ describe('a flood of sockets', () => {
     expect(pool.claim(worker, 'w1')).toBe(true);
     const flood = openSockets(pool, 3);
     expect(ended([worker, ...others, ...flood])).toEqual([false, true, true, false, false]);
+  });
+
+  test('from one address ends none of another', () => {
+    const pool = new SocketPool(3, 2);
+    const [modest] = openSockets(pool, 1);
+    const flood = openSockets(pool, 4, '10.0.0.2');
+    expect(ended([...(modest === undefined ? [] : [modest]), ...flood])).toEqual([false, true, true, false, false]);
   });
 
   test('of one worker uses up its own, and no other worker’s', async () => {

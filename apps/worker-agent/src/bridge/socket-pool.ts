@@ -1,16 +1,20 @@
 import type { Socket } from 'node:net';
 
-/** Sockets that have not shown a worker's token: each shows it with its first request, so few are ever needed. */
-const STRANGERS_MAX = 1_024;
+/** Sockets that have not shown a worker's token: each shows it with its first request, so few are needed at a time. */
+const STRANGERS_MAX = 512;
 /** A worker with hundreds of jobs at a time posts for all of them at once. */
 const SOCKETS_PER_WORKER_MAX = 512;
 
 /**
- * Whose sockets are open. Strangers share a small pool in which a newcomer ends the one that has been silent longest: a
- * worker speaks at once, so a flood of silent sockets ends itself. A worker has its own, which no other can use up.
+ * Whose sockets are open. Strangers share a small pool in which a newcomer ends one of the address that has the most of
+ * them, the one that has been silent longest: a worker speaks at once, and a container has an address of its own, so a
+ * flood of silent sockets ends itself. A worker has its own, which no other can use up.
  */
 export class SocketPool {
-  readonly #strangers = new Set<Socket>();
+  /** By where they came from, oldest first. */
+  readonly #strangers = new Map<string, Set<Socket>>();
+  readonly #addressOf = new WeakMap<Socket, string>();
+  #strangersCount = 0;
   readonly #ofWorkers = new Map<string, Set<Socket>>();
   readonly #strangersMax: number;
   readonly #perWorkerMax: number;
@@ -21,13 +25,31 @@ export class SocketPool {
   }
 
   add(socket: Socket): void {
-    this.#strangers.add(socket);
-    socket.once('close', () => this.#strangers.delete(socket));
-    if (this.#strangers.size <= this.#strangersMax) return;
-    const [oldest] = this.#strangers;
+    // A socket that was closed no longer tells it.
+    const address = socket.remoteAddress ?? '';
+    const ofAddress = this.#strangers.get(address) ?? new Set();
+    this.#strangers.set(address, ofAddress.add(socket));
+    this.#addressOf.set(socket, address);
+    this.#strangersCount += 1;
+    socket.once('close', () => this.#removeStranger(socket));
+    if (this.#strangersCount > this.#strangersMax) this.#endOne();
+  }
+
+  #endOne(): void {
+    let most = new Set<Socket>();
+    for (const sockets of this.#strangers.values()) if (sockets.size > most.size) most = sockets;
+    const [oldest] = most;
     if (oldest === undefined) return;
-    this.#strangers.delete(oldest);
+    this.#removeStranger(oldest);
     oldest.destroy();
+  }
+
+  #removeStranger(socket: Socket): void {
+    const address = this.#addressOf.get(socket);
+    const ofAddress = address === undefined ? undefined : this.#strangers.get(address);
+    if (address === undefined || !ofAddress?.delete(socket)) return;
+    this.#strangersCount -= 1;
+    if (ofAddress.size === 0) this.#strangers.delete(address);
   }
 
   /** It has shown the token of `owner`. False: that worker has too many already. */
@@ -35,7 +57,7 @@ export class SocketPool {
     const owned = this.#ofWorkers.get(owner) ?? new Set();
     if (owned.has(socket)) return true;
     if (owned.size >= this.#perWorkerMax || socket.destroyed) return false;
-    this.#strangers.delete(socket);
+    this.#removeStranger(socket);
     this.#ofWorkers.set(owner, owned.add(socket));
     socket.once('close', () => this.#release(socket, owner));
     return true;

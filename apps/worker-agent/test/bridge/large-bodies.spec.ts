@@ -251,15 +251,48 @@ test('a body in crumbs is refused long before its end', async () => {
 });
 
 test('a worker with far too many calls under way is told to slow down, and no other is', async () => {
-  const socket = connect(agent.bridge.port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  socket.write(
-    `GET /v2/ep1/job-stop/w1?& HTTP/1.1\r\nhost: bridge\r\nauthorization: ${worker.token}\r\n\r\n`.repeat(600),
-  );
+  const head = (call: string): string =>
+    `GET /v2/ep1/${call}/w1?& HTTP/1.1\r\nhost: bridge\r\nauthorization: ${worker.token}\r\n\r\n`;
+  // A poll that is held keeps back the answers to what was sent after it.
+  const sockets = Array.from({ length: 72 }, (_, order) => {
+    const socket = connect(agent.bridge.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(head(order < 64 ? 'job-take' : 'job-stop') + head('ping').repeat(7));
+    return socket;
+  });
   await eventually(async () => {
     expect(await agent.metric('agent_bridge_refused_total{reason="calls"}')).toBeGreaterThan(0);
   });
   expect(await worker.ping()).toMatchObject({ status: 429 });
   expect(await WorkerClient.register(agent, 'w2').ping()).toMatchObject({ status: 200 });
-  socket.destroy();
+  for (const socket of sockets) socket.destroy();
+});
+
+/** Sends so many heads at once, and waits until the bridge has ended the socket. */
+async function sendAhead(head: string, heads: number): Promise<void> {
+  const socket = connect(agent.bridge.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.resume();
+  socket.write(head.repeat(heads));
+  await new Promise((resolve) => socket.once('close', resolve));
+}
+
+test.each<[string, () => string]>([
+  ['without a token', () => ''],
+  ['of a worker', () => `authorization: ${worker.token}\r\n`],
+])('a socket %s that sends thousands of requests ahead of their answers is ended, unread', async (...[, header]) => {
+  const head = `GET /v2/ep1/job-stop/w1 HTTP/1.1\r\nhost: a\r\n${header()}\r\n`;
+  await Promise.all(Array.from({ length: 6 }, () => sendAhead(head, 3_000)));
+  expect(await agent.metric('agent_bridge_calls_total{call="stop"}')).toBeLessThanOrEqual(6 * 8);
+  expect(await WorkerClient.register(agent, 'w2').ping()).toMatchObject({ status: 200 });
+});
+
+test('callers without a token are kept waiting a few at a time of one address, and the rest is hung up on', async () => {
+  const strangers = Array.from({ length: 20 }, () => new WorkerClient(agent, 'stranger').ping());
+  await eventually(async () => {
+    expect(await agent.metric('agent_bridge_refused_total{reason="token"}')).toBe(20);
+  });
+  await agent.pass(5_000);
+  const codes = (await Promise.all(strangers)).map(({ status }) => status).sort();
+  expect(codes).toEqual([...Array.from({ length: 16 }, () => 401), ...Array.from({ length: 4 }, () => 429)]);
 });
