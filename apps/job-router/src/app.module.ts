@@ -22,6 +22,7 @@ import { JobHistory } from './requests/job-history.port.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { NameLookup } from './webhooks/name-lookup.port.js';
 import { PendingDeliveries } from './webhooks/pending-deliveries.port.js';
+import { RequestBodies } from './request-bodies.service.js';
 import { WebhookSecretSnapshots } from './webhooks/webhook-secrets.port.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 import { ControlPulse } from './queue-reasons/control-pulse.port.js';
@@ -34,10 +35,11 @@ export interface AppParts {
   readonly ratePeers: RatePeers;
   readonly nameLookup: NameLookup;
   readonly history: JobHistory;
+  readonly bodies: RequestBodies;
 }
 
 /** All rooms over the parts that the process has opened. */
-export function createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history }: AppParts): Type {
+export function createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history, bodies }: AppParts): Type {
   const inputs: MaintenanceInputs = {
     survey: jobs.survey,
     leases: jobs.leases,
@@ -61,6 +63,7 @@ export function createAppModule({ platform, jobs, snapshots, ratePeers, nameLook
     { provide: ControlPulse, useValue: snapshots.pulse },
     { provide: RatePeers, useValue: ratePeers },
     { provide: JobHistory, useValue: history },
+    { provide: RequestBodies, useValue: bodies },
   ];
 
   @Module({ providers: ports, exports: ports })

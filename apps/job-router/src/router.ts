@@ -31,6 +31,8 @@ import { NatsJobs } from './nats-jobs.js';
 import { NatsRatePeers } from './nats-rate-peers.js';
 import { NatsSnapshots } from './nats-snapshots.js';
 import { isOpenAiUrl } from './openai/openai-request.js';
+import { BODY_THREAD, type BodyThread } from './large-bodies.js';
+import { RequestBodies } from './request-bodies.service.js';
 import { serveAgents } from './serve-agents.js';
 
 const CONNECT_WITHIN_MS = 30_000;
@@ -52,6 +54,8 @@ export interface RouterEnvironment {
   readonly leaseMs?: number;
   /** Finds the addresses of webhooks' receivers; other than as the system does only in a test. */
   readonly nameLookup?: NameLookup;
+  /** Reads large bodies; other than the build's only in a test. */
+  readonly bodyThread?: BodyThread;
 }
 
 export interface RunningRouter {
@@ -79,21 +83,26 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const messageMaxBytes = messageLimitOf(connections.store, logger);
   const platform = { store: jobs.store, clock, logger, metrics, settings: { ...config, messageMaxBytes } };
   const ratePeers = new NatsRatePeers({ connection: connections.store, routerId: config.routerId, onUnreadable });
-  const { nameLookup = new SystemNameLookup() } = environment;
+  const { nameLookup = new SystemNameLookup(), bodyThread: thread = BODY_THREAD } = environment;
+  const bodies = new RequestBodies({ webhooks: config.webhookAddresses, thread, clock, logger, metrics });
+  onStop('bodies', () => bodies.close());
   const history = new NatsJobHistory({ connection: connections.store, clock, random });
-  const http = await createHttpApp(createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history }), {
-    logger,
-    clock,
-    random,
-    metrics,
-    docsUrl: config.docsUrl,
-    credentialForm: 'bearer-or-bare',
-    renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
-    bodyMaxBytes,
-    getHasEffect,
-    trustedProxies: config.trustedProxies,
-    elsewhere: pointElsewhere('jobs', config.baseUrl),
-  });
+  const http = await createHttpApp(
+    createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history, bodies }),
+    {
+      logger,
+      clock,
+      random,
+      metrics,
+      docsUrl: config.docsUrl,
+      credentialForm: 'bearer-or-bare',
+      renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
+      bodyMaxBytes,
+      getHasEffect,
+      trustedProxies: config.trustedProxies,
+      elsewhere: pointElsewhere('jobs', config.baseUrl),
+    },
+  );
   assertOperationsDeclared(http.nest);
   await jobs.start();
   onStop('job store', () => jobs.stop());

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { makeApiKey } from '@berth/http';
 import { inParallel, systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { RouterBench, type Scene } from './bench/router-bench.js';
 
 const bench = new RouterBench();
@@ -94,6 +94,35 @@ describe('bodies that are announced and never sent', () => {
     await expectAccepted(5);
     await eventually(async () => expect(await metric('http_bodies_bytes')).toBe(all.length));
   });
+});
+
+describe('bodies that are costly to read', () => {
+  /** What may be read as one piece on the thread that serves everybody. */
+  const AT_ONCE_MAX = 64 * 1024;
+
+  test.each([
+    ['/runsync?wait=1000', '{"input":{"a":[', ']}}', 20],
+    ['/run-batch', '{"requests":[{"input":{"a":[', ']}}]}', 10],
+    ['/openai/v1/completions', '{"a":[', ']', 20],
+  ])(
+    'millions of tiny lists for %s are never parsed on the thread that serves everybody',
+    async (path, before, after, mib) => {
+      const parse = jest.spyOn(JSON, 'parse');
+      const body = `${before}${'[],'.repeat(Math.floor((mib * MIB - 100) / 3))}[]${after}`;
+      const answer = fetch(`${bench.router.url}/v2/${attacker.endpointId}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${attacker.tenant.key}`, 'content-type': 'application/json' },
+        body,
+      });
+      await expectAccepted(5);
+      // The OpenAI client's body lacks its last bracket, since its job would be waited for.
+      expect((await answer).status).toBe(path.startsWith('/openai') ? 400 : 200);
+      const longest = Math.max(...parse.mock.calls.map(([text]) => text.length));
+      parse.mockRestore();
+      expect(longest).toBeLessThanOrEqual(AT_ONCE_MAX);
+    },
+    FLOOD_MS,
+  );
 });
 
 describe('connections that show no key', () => {

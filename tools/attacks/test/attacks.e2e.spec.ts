@@ -38,6 +38,7 @@ describe('a victim beside a hostile tenant, hostile workers on its own host and 
       expect(report.announceWithoutKey.opened).toBeGreaterThan(50);
       expect(report.announceWithKey.opened).toBeGreaterThan(20);
       expect(report.unfinishedHeaders.opened).toBeGreaterThan(50);
+      expect(report.costlyJson['answered 200']).toBeGreaterThan(0);
       expect(Object.keys(report.randomKeys)).not.toContain('answered 200');
       expect(report.hostileWorkers['brackets 200']).toBeGreaterThan(0);
       expect(report.stolenHost['refused by broker']).toBeGreaterThan(0);

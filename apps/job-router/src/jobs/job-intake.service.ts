@@ -13,11 +13,12 @@ import type { SecretBox } from '@berth/secrets';
 import type { Logger } from '@berth/telemetry';
 import { bodyHash, type KeyedRequest, type KeyedRequests } from '../idempotency/keyed-requests.service.js';
 import { isUnavailable } from '../patiently.js';
+import type { RequestBodies } from '../request-bodies.service.js';
 import type { Wait } from '../wait.js';
 import { acceptBatch, type Batch } from './accept-batch.js';
 import { briefBody } from './job-body.js';
 import type { IncomingRequest } from './incoming-request.port.js';
-import { parseJobRequest, parseJobRequests, type JobRequest, type WebhookRules } from './job-request.js';
+import type { JobRequest } from './job-request.js';
 import type { JobReader } from './job-reader.service.js';
 import type { JobWatch } from './job-notices.port.js';
 import type { JobMetrics } from './metrics.js';
@@ -33,7 +34,7 @@ export interface JobIntakeOptions {
   readonly keyed: KeyedRequests;
   readonly reader: JobReader;
   readonly secrets: SecretBox;
-  readonly webhooks: WebhookRules;
+  readonly bodies: Pick<RequestBodies, 'job' | 'batch'>;
   readonly metrics: JobMetrics;
   readonly logger: Logger;
 }
@@ -74,10 +75,10 @@ export class JobIntake {
    * @throws PlatformError as `run` does, before anything was tried
    */
   async runBatch(incoming: IncomingBatch): Promise<readonly ItemOutcome[]> {
-    const { metrics, secrets, store, webhooks } = this.#options;
+    const { bodies, metrics, secrets, store } = this.#options;
     const { endpoint, traceparent } = incoming;
     const body = incoming.takeBody();
-    const requests = parseJobRequests(body, webhooks);
+    const requests = await bodies.batch(body, endpoint.accountId);
     const size = requests.length;
     incoming.admit(size);
     const named = { operation: 'run-batch', body, size, firstId: newJobId(store, 'run') } as const;
@@ -110,11 +111,11 @@ export class JobIntake {
    * @param onId told the id before anything of the job is written
    */
   async #accept(incoming: IncomingRequest, waitMs: number | null, onId?: (id: JobId) => void): Promise<JobId> {
-    const { metrics, secrets, store, webhooks } = this.#options;
+    const { bodies, metrics, secrets, store } = this.#options;
     const { endpoint, traceparent } = incoming;
     const operation = waitMs === null ? 'run' : 'runsync';
     const body = incoming.takeBody();
-    const request = parseJobRequest(body, webhooks);
+    const request = await bodies.job(body, endpoint.accountId);
     const submissionOf: ReservedItem['submissionOf'] = (made) =>
       toSubmission(request, { endpoint, waitMs, traceparent, secrets }, made);
     const firstId = newJobId(store, operation);

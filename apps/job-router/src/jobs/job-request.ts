@@ -9,7 +9,7 @@ import {
   sliceMembers,
   type RawJson,
 } from '@berth/domain';
-import { objectText } from '../json-text.js';
+import { jsonKindOf, objectText } from '../json-text.js';
 import { EXTRAS_MAX_BYTES } from '../platform.port.js';
 import { WebhookAddresses } from '../webhooks/webhook-addresses.service.js';
 
@@ -39,6 +39,11 @@ export type WebhookRules = Pick<WebhookAddresses, 'refusalOfUrl'>;
 /** What is open to everybody, and nothing that an operator opened. */
 const PUBLIC_ONLY: WebhookRules = new WebhookAddresses();
 
+const KNOWN_MEMBERS = ['webhook', 'policy', 's3Config'] as const;
+
+/** One takes five bytes at least, as `"":0,`, so more are refused for their size: the others need not be found. */
+const MEMBERS_MAX = EXTRAS_MAX_BYTES / 4;
+
 const SECRET_MEMBERS: ReadonlySet<string> = new Set(['s3Config']);
 const S3_MEMBERS = ['accessId', 'accessSecret', 'bucketName', 'endpointUrl', 'objectPath'] as const;
 
@@ -50,7 +55,8 @@ const S3_MEMBERS = ['accessId', 'accessSecret', 'bucketName', 'endpointUrl', 'ob
  */
 export function parseJobRequest(body: string, webhooks = PUBLIC_ONLY): JobRequest {
   const failures: string[] = [];
-  const request = readRequest(parseObject(body), body, { path: '$', failures, webhooks });
+  requireObject(body);
+  const request = readRequest(body, { path: '$', failures, webhooks });
   refuse(failures);
   return request;
 }
@@ -61,21 +67,30 @@ export function parseJobRequest(body: string, webhooks = PUBLIC_ONLY): JobReques
  * @throws PlatformError as `parseJobRequest`, each failure under its request (`$.requests[3].input`)
  */
 export function parseJobRequests(body: string, webhooks = PUBLIC_ONLY): readonly JobRequest[] {
-  const parsed = parseObject(body);
-  const { requests, ...others } = parsed;
-  const failures = Object.keys(others).map((name) => `$.${name}: is unknown here; give it with each request`);
-  const isList = Array.isArray(requests) && requests.length > 0 && requests.length <= BATCH_REQUESTS_MAX;
-  if (!isList) failures.push(`$.requests: must be a list of 1 to ${BATCH_REQUESTS_MAX} job requests`);
+  requireObject(body);
+  const { requests, others } = splitBatch(body);
+  const failures = others.map((name) => `$.${name}: is unknown here; give it with each request`);
+  if (requests.length === 0 || requests.length > BATCH_REQUESTS_MAX)
+    failures.push(`$.requests: must be a list of 1 to ${BATCH_REQUESTS_MAX} job requests`);
   refuse(failures);
-  const texts = sliceItems(sliceMembers(body).get('requests') ?? '[]');
-  const read = (requests as readonly unknown[]).flatMap((request, at) => {
+  const read = requests.flatMap((request, at) => {
     const path = `$.requests[${at}]`;
-    if (isObject(request)) return [readRequest(request, texts[at] ?? '{}', { path, failures, webhooks })];
+    if (isObjectText(request)) return [readRequest(request, { path, failures, webhooks })];
     failures.push(`${path}: must be an object`);
     return [];
   });
   refuse(failures);
   return read;
+}
+
+/** The texts of a list's requests, none where it is no list, and what other members there are. */
+function splitBatch(body: string): { readonly requests: readonly RawJson[]; readonly others: readonly string[] } {
+  const members = sliceMembers(body, { max: MEMBERS_MAX });
+  const list = members.get('requests');
+  return {
+    requests: list?.startsWith('[') === true ? sliceItems(list, BATCH_REQUESTS_MAX + 1) : [],
+    others: [...members.keys()].filter((name) => name !== 'requests'),
+  };
 }
 
 /** Where a request stands, and what is wrong so far. */
@@ -87,14 +102,16 @@ interface Findings {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Worth nothing once there are failures. @param text the very JSON text of `parsed` */
-function readRequest(parsed: Members, text: string, findings: Findings): JobRequest {
+/** Worth nothing once there are failures. @param text of a JSON object */
+function readRequest(text: string, findings: Findings): JobRequest {
   const { path, failures } = findings;
-  checkInput(parsed, findings);
+  const all = sliceMembers(text, { max: MEMBERS_MAX });
+  if (all.size < MEMBERS_MAX) checkInput(all.get('input'), findings);
+  const parsed = parseKnown(all);
   const webhook = readWebhook(parsed['webhook'], findings);
   const policy = readPolicy(parsed['policy'], findings);
   checkS3Config(parsed['s3Config'], findings);
-  const members = [...sliceMembers(text)].filter(([name]) => name !== 'input');
+  const members = [...all].filter(([name]) => name !== 'input');
   const isSecret = ([name]: readonly [string, RawJson]): boolean => SECRET_MEMBERS.has(name) && isGiven(parsed[name]);
   const secrets = members.filter(isSecret);
   if (Buffer.byteLength(objectText(members)) > EXTRAS_MAX_BYTES) {
@@ -102,24 +119,26 @@ function readRequest(parsed: Members, text: string, findings: Findings): JobRequ
   }
   return {
     ...policy,
-    input: sliceMembers(text).get('input') as RawJson,
+    input: all.get('input') as RawJson,
     extras: objectText(members.filter((member) => !isSecret(member))),
     secretExtras: secrets.length === 0 ? null : objectText(secrets),
     webhook,
   };
 }
 
-/** No cause: what the parser says quotes the body, which may hold secrets. @throws PlatformError */
-function parseObject(body: string): Members {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    throw new PlatformError('body-not-json', 'The body is not valid JSON.');
-  }
-  if (!isObject(parsed)) refuse(['$: must be an object']);
-  return parsed as Members;
+/** @throws PlatformError as `jsonKindOf` */
+function requireObject(body: string): void {
+  if (jsonKindOf(body) !== 'object') refuse(['$: must be an object']);
 }
+
+/** The members that mean something here. One that is too large to be accepted is not looked into. */
+const parseKnown = (members: ReadonlyMap<string, RawJson>): Members =>
+  Object.fromEntries(
+    KNOWN_MEMBERS.flatMap((name) => {
+      const text = members.get(name);
+      return text === undefined || text.length > EXTRAS_MAX_BYTES ? [] : [[name, JSON.parse(text) as unknown]];
+    }),
+  );
 
 function refuse(failures: readonly string[]): void {
   if (failures.length === 0) return;
@@ -129,9 +148,9 @@ function refuse(failures: readonly string[]): void {
   throw new PlatformError('invalid-job-request', told.join('; '), { errors: told });
 }
 
-function checkInput(parsed: Members, { path, failures }: Findings): void {
-  if (!Object.hasOwn(parsed, 'input')) failures.push(`${path}.input: is required`);
-  else if (!isObject(parsed['input'])) failures.push(`${path}.input: must be an object`);
+function checkInput(input: RawJson | undefined, { path, failures }: Findings): void {
+  if (input === undefined) failures.push(`${path}.input: is required`);
+  else if (!isObjectText(input)) failures.push(`${path}.input: must be an object`);
 }
 
 /** Members that are unknown here are the worker's. What is wrong is named, and never shown. */
@@ -182,6 +201,9 @@ function readPolicy(value: unknown, { path, failures }: Findings): Policy {
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** @param text of one JSON value, without space around it */
+const isObjectText = (text: string): boolean => text.startsWith('{');
 
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,6 +6,7 @@ import { KeyedRequests } from '../idempotency/keyed-requests.service.js';
 import { JobViewModule } from '../job-view/job-view.module.js';
 import { JobView } from '../job-view/job-view.service.js';
 import { Platform } from '../platform.port.js';
+import { RequestBodies } from '../request-bodies.service.js';
 import { QueueReasonsModule } from '../queue-reasons/queue-reasons.module.js';
 import { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
 import { JobCancel } from './job-cancel.service.js';
@@ -19,7 +20,7 @@ import { JobRetry } from './job-retry.service.js';
 import { JobsController } from './jobs.controller.js';
 import { jobMetrics, waitMetrics } from './metrics.js';
 
-/** The job API. Needs `JobNotices`. */
+/** The job API. Needs `JobNotices` and `RequestBodies`. */
 @Module({
   imports: [EndpointDirectoryModule, IdempotencyModule, JobViewModule, QueueReasonsModule],
   controllers: [JobsController],
@@ -35,14 +36,17 @@ import { jobMetrics, waitMetrics } from './metrics.js';
     },
     {
       provide: JobIntake,
-      inject: [Platform, JobReader, KeyedRequests],
-      useFactory: ({ store, metrics, logger, settings }: Platform, reader: JobReader, keyed: KeyedRequests) =>
+      inject: [Platform, JobReader, KeyedRequests, RequestBodies],
+      useFactory: (
+        { store, metrics, logger, settings }: Platform,
+        ...[reader, keyed, bodies]: [JobReader, KeyedRequests, RequestBodies]
+      ) =>
         new JobIntake({
           store,
           keyed,
           reader,
           secrets: settings.secrets,
-          webhooks: settings.webhookAddresses,
+          bodies,
           metrics: jobMetrics(metrics),
           logger,
         }),

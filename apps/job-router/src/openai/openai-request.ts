@@ -1,10 +1,12 @@
 import { PlatformError, encodeJson, sliceMembers, type RawJson } from '@berth/domain';
-import { objectText } from '../json-text.js';
+import { jsonKindOf, objectText } from '../json-text.js';
 
 const PATH = /^\/v2\/[^/?]+\/openai(?=\/|\?|$)/;
 
 /** True for the addresses under which OpenAI's clients find their paths. */
 export const isOpenAiUrl = (url: string): boolean => PATH.test(url);
+
+const STREAM: ReadonlySet<string> = new Set(['stream']);
 
 export interface OpenAiRequest {
   /** The job's input, as workers for this interface read it. */
@@ -32,14 +34,8 @@ export function readOpenAiRequest(method: string, url: string, body: string): Op
 
 function membersOf(body: string): ReadonlyMap<string, RawJson> {
   if (body.trim() === '') return new Map();
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch (cause) {
-    throw new PlatformError('body-not-json', 'The body is not valid JSON.', { cause });
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  if (jsonKindOf(body) !== 'object') {
     throw new PlatformError('invalid-job-request', 'The body must be a JSON object.');
   }
-  return sliceMembers(body);
+  return sliceMembers(body, { wanted: STREAM });
 }

@@ -4,7 +4,7 @@ import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
-import { readOpenAiRequest } from './openai-request.js';
+import { RequestBodies } from '../request-bodies.service.js';
 import { OpenAiRequests } from './openai-requests.service.js';
 
 type OpenAiPathRequest = FastifyRequest<{ Params: { readonly endpointId: string } }>;
@@ -18,6 +18,7 @@ export class OpenAiController {
   constructor(
     private readonly directory: EndpointDirectory,
     private readonly requests: OpenAiRequests,
+    private readonly bodies: RequestBodies,
   ) {}
 
   @Post('*')
@@ -36,7 +37,8 @@ export class OpenAiController {
     const { body, method, url } = request;
     // The body is in the job from here on, and callers are held for long.
     request.body = undefined;
-    const read = readOpenAiRequest(method, url, typeof body === 'string' ? body : '');
+    const asked = { method, url, body: typeof body === 'string' ? body : '' };
+    const read = await this.bodies.openAi(asked, endpoint.accountId);
     await this.requests.answer(reply, { ...read, endpoint, traceparent: traceparentOf(request) });
   }
 

@@ -16,7 +16,7 @@ import { WorkerOutputs } from './worker-outputs.js';
 /** As long as the official client waits by default: room for a cold start with a large model. */
 const QUEUE_WAIT_MS = 600_000;
 
-/** Answers OpenAI's clients. Needs `JobNotices`. */
+/** Answers OpenAI's clients. Needs `JobNotices` and `RequestBodies`. */
 @Module({
   imports: [EndpointDirectoryModule, JobsModule, JobStreamModule],
   controllers: [OpenAiController],

@@ -26,7 +26,7 @@ export class WorkerOutputs {
   async answerOf(job: Job): Promise<RawJson | null> {
     const output = await this.#outputOf(job);
     if (output !== null && !output.trimStart().startsWith('[')) return output;
-    return (output === null ? undefined : sliceItems(output)[0]) ?? (await this.#firstChunk(job));
+    return (output === null ? undefined : sliceItems(output, 1)[0]) ?? (await this.#firstChunk(job));
   }
 
   async #outputOf(job: Job): Promise<RawJson | null> {

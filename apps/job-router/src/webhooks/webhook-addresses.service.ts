@@ -8,12 +8,15 @@ const PROTOCOLS: readonly string[] = ['http:', 'https:'];
 
 /** Which addresses a webhook may name: those that are open to everybody, and those that the operator has opened. */
 export class WebhookAddresses {
+  /** What the operator has opened, as it was given. */
+  readonly networks: readonly string[];
   // One list for each family: a list with both takes every IPv4 address for a part of the IPv6 ones.
   readonly #allowed: Readonly<Record<Family, BlockList>> = { ipv4: new BlockList(), ipv6: new BlockList() };
 
   /** @throws RangeError for what is no network, as `10.0.0.0/8` or `fd00::/8` */
-  constructor(allowed: readonly string[] = []) {
-    for (const text of allowed) {
+  constructor(networks: readonly string[] = []) {
+    this.networks = networks;
+    for (const text of networks) {
       const { address, prefix, family } = parseNetwork(text);
       this.#allowed[family].addSubnet(address, prefix, family);
     }

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { loadConfig } from '../../src/config.js';
 import { startRouter, type RunningRouter } from '../../src/router.js';
 import type { NameLookup } from '../../src/webhooks/name-lookup.port.js';
+import { SOURCE_THREAD } from './body-threads.js';
 import { ControlPlane, TOPOLOGY, newWorkerId, type Tenant } from './control-plane.js';
 import { JobClient } from './job-client.js';
 import { ScriptedAgent } from './scripted-agent.js';
@@ -98,6 +99,7 @@ export class RouterBench {
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,
+      bodyThread: SOURCE_THREAD,
       onStop: (_, stop) => stops.unshift(stop),
       ...(this.#leaseMs === undefined ? {} : { leaseMs: this.#leaseMs }),
       ...(this.#nameLookup === undefined ? {} : { nameLookup: this.#nameLookup }),

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { scanJson, type Scan } from './scan-json.js';
+import { scanJson, type JsonScan } from '@berth/domain';
 
 interface LenientJson {
   /** Its text in UTF-8. */
@@ -38,11 +38,11 @@ export function readLenient(body: Uint8Array, wanted: ReadonlySet<string>): Leni
 export const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 
-type JsonScan = Scan & { readonly kind: 'object' | 'other' };
+type ValidScan = JsonScan & { readonly kind: 'object' | 'other' };
 
-const isJson = (scan: Scan): scan is JsonScan => scan.kind === 'object' || scan.kind === 'other';
+const isJson = (scan: JsonScan): scan is ValidScan => scan.kind === 'object' || scan.kind === 'other';
 
-function readingOf(utf8: Uint8Array, { kind, members }: JsonScan): LenientReading {
+function readingOf(utf8: Uint8Array, { kind, members }: ValidScan): LenientReading {
   if (kind === 'other') return { kind: 'json', json: { utf8, members: null } };
   const slices = [...members].map(([name, { start, end }]) => [name, utf8.subarray(start, end)] as const);
   return { kind: 'json', json: { utf8, members: new Map(slices) } };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { sliceMembers } from '@berth/domain';
 import fc from 'fast-check';
-import { DEPTH_MAX, scanJson, type Scan } from './scan-json.js';
+import { JSON_DEPTH_MAX, scanJson, type JsonScan, sliceMembers } from '@berth/domain';
 
 const WANTED = new Set(['output', 'error']);
 
@@ -14,7 +13,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-const membersOf = (text: string, scan: Scan): Record<string, string> => {
+const membersOf = (text: string, scan: JsonScan): Record<string, string> => {
   if (scan.kind !== 'object') return {};
   const bytes = Buffer.from(text);
   return Object.fromEntries(
@@ -22,7 +21,7 @@ const membersOf = (text: string, scan: Scan): Record<string, string> => {
   );
 };
 
-const scanText = (text: string): Scan => scanJson(Buffer.from(text), WANTED);
+const scanText = (text: string): JsonScan => scanJson(Buffer.from(text), WANTED);
 
 describe('the scan of JSON text', () => {
   test('accepts what JSON.parse accepts', () => {
@@ -135,9 +134,9 @@ describe('the scan of JSON text', () => {
   });
 
   test('costs no stack: a million levels are read, and one more is refused', () => {
-    const nested = (depth: number): Scan => scanText('['.repeat(depth) + ']'.repeat(depth));
-    expect(nested(DEPTH_MAX)).toMatchObject({ kind: 'other' });
-    expect(nested(DEPTH_MAX + 1)).toEqual({ kind: 'too-deep' });
-    expect(scanText('['.repeat(DEPTH_MAX))).toEqual({ kind: 'not-json' });
+    const nested = (depth: number): JsonScan => scanText('['.repeat(depth) + ']'.repeat(depth));
+    expect(nested(JSON_DEPTH_MAX)).toMatchObject({ kind: 'other' });
+    expect(nested(JSON_DEPTH_MAX + 1)).toEqual({ kind: 'too-deep' });
+    expect(scanText('['.repeat(JSON_DEPTH_MAX))).toEqual({ kind: 'not-json' });
   });
 });

@@ -4,7 +4,7 @@ interface Span {
   readonly end: number;
 }
 
-export type Scan =
+export type JsonScan =
   | {
       readonly kind: 'object' | 'other';
       /** Of an object, those of the wanted members that are there; where a name repeats, the last one counts. */
@@ -15,7 +15,7 @@ export type Scan =
   | { readonly kind: 'too-deep' | 'not-json' };
 
 /** What encoders and readers in use can take is far below; a level costs the scan one byte. */
-export const DEPTH_MAX = 1_000_000;
+export const JSON_DEPTH_MAX = 1_000_000;
 const FIRST_DEPTH = 64;
 /** A name may be written with an escape for each of its characters. */
 const ESCAPE_LENGTH = 6;
@@ -35,9 +35,10 @@ const CLOSE_BRACKET = 0x5d;
 const UPPER_I = 0x49;
 const FIRST_PRINTABLE = 0x20;
 
+const bytesOf = (ascii: string): Uint8Array => Uint8Array.from(ascii, (character) => character.charCodeAt(0));
 const tableOf = (characters: string): Uint8Array => {
   const table = new Uint8Array(256);
-  for (const byte of Buffer.from(characters, 'latin1')) table[byte] = 1;
+  for (const byte of bytesOf(characters)) table[byte] = 1;
   return table;
 };
 const IS_SPACE = tableOf(' \t\n\r');
@@ -49,7 +50,7 @@ const IS_SIGN = tableOf('+-');
 
 /** Words by their first byte. */
 const WORDS: ReadonlyMap<number, Uint8Array> = new Map(
-  ['true', 'false', 'null', 'NaN', 'Infinity', '-Infinity'].map((word) => [word.charCodeAt(0), Buffer.from(word)]),
+  ['true', 'false', 'null', 'NaN', 'Infinity', '-Infinity'].map((word) => [word.charCodeAt(0), bytesOf(word)]),
 );
 const IS_NON_NUMBER = tableOf('NI-');
 
@@ -62,7 +63,7 @@ type Step = 'value' | 'after' | 'done' | 'not-json' | 'too-deep';
  * @param bytes well-formed UTF-8
  * @param wanted names, in ASCII, of the members to find in the outermost object
  */
-export function scanJson(bytes: Uint8Array, wanted: ReadonlySet<string>): Scan {
+export function scanJson(bytes: Uint8Array, wanted: ReadonlySet<string>): JsonScan {
   return new JsonScanner(bytes, wanted).run();
 }
 
@@ -91,7 +92,7 @@ class JsonScanner {
     this.#nameMaxBytes = ESCAPE_LENGTH * Math.max(0, ...lengths) + 2;
   }
 
-  run(): Scan {
+  run(): JsonScan {
     let step: Step = 'value';
     while (step === 'value' || step === 'after') step = step === 'value' ? this.#value() : this.#after();
     if (step !== 'done') return { kind: step };
@@ -112,7 +113,7 @@ class JsonScanner {
   }
 
   #open(isObject: 0 | 1): Step {
-    if (this.#depth === DEPTH_MAX) return 'too-deep';
+    if (this.#depth === JSON_DEPTH_MAX) return 'too-deep';
     if (this.#depth === this.#isObject.length) this.#grow();
     this.#isObject[this.#depth] = isObject;
     this.#depth += 1;
@@ -164,8 +165,8 @@ class JsonScanner {
     // Millions of members may stand here: most are told by their length alone.
     const isPossible = this.#hasEscape ? end - start <= this.#nameMaxBytes : this.#nameLengths.has(end - start - 2);
     if (!isPossible) return null;
-    const { buffer, byteOffset } = this.#bytes;
-    const text = Buffer.from(buffer, byteOffset + start, end - start).toString('utf8');
+    // Byte by byte: the names are ASCII, and what is not stays different from them.
+    const text = String.fromCharCode(...this.#bytes.subarray(start, end));
     const name = this.#hasEscape ? (JSON.parse(text) as string) : text.slice(1, -1);
     return this.#wanted.has(name) ? name : null;
   }

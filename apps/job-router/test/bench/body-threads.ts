@@ -1,0 +1,12 @@
+import type { BodyThread } from '../../src/large-bodies.js';
+
+const fromSources = (entry: string): BodyThread => ({
+  entry: new URL(entry, import.meta.url),
+  execArgv: ['--import', new URL('../threads/source-imports.ts', import.meta.url).href],
+});
+
+/** The thread that reads large bodies, from its sources: a test has no build. */
+export const SOURCE_THREAD = fromSources('../../src/body-thread.ts');
+
+/** The same, but `DIE` in a body ends it, and it never answers to one with `STALL`. */
+export const STALLING_THREAD = fromSources('../threads/stalling-thread.ts');

@@ -1,0 +1,9 @@
+import { parentPort } from 'node:worker_threads';
+import { WebhookAddresses } from '../../src/webhooks/webhook-addresses.service.js';
+import { answerBody, type BodyAsk } from '../../src/read-body.js';
+
+parentPort?.on('message', (ask: BodyAsk) => {
+  if (ask.body.includes('DIE')) process.exit(1);
+  if (ask.body.includes('STALL')) return;
+  parentPort?.postMessage(answerBody(ask, new WebhookAddresses()));
+});
