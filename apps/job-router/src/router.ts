@@ -83,26 +83,23 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const messageMaxBytes = messageLimitOf(connections.store, logger);
   const platform = { store: jobs.store, clock, logger, metrics, settings: { ...config, messageMaxBytes } };
   const ratePeers = new NatsRatePeers({ connection: connections.store, routerId: config.routerId, onUnreadable });
-  const { nameLookup = new SystemNameLookup(), bodyThread: thread = BODY_THREAD } = environment;
-  const bodies = new RequestBodies({ webhooks: config.webhookAddresses, thread, clock, logger, metrics });
-  onStop('bodies', () => bodies.close());
+  const { nameLookup = new SystemNameLookup() } = environment;
   const history = new NatsJobHistory({ connection: connections.store, clock, random });
-  const http = await createHttpApp(
-    createAppModule({ platform, jobs, snapshots, ratePeers, nameLookup, history, bodies }),
-    {
-      logger,
-      clock,
-      random,
-      metrics,
-      docsUrl: config.docsUrl,
-      credentialForm: 'bearer-or-bare',
-      renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
-      bodyMaxBytes,
-      getHasEffect,
-      trustedProxies: config.trustedProxies,
-      elsewhere: pointElsewhere('jobs', config.baseUrl),
-    },
-  );
+  const bodies = openBodies(config, environment, metrics);
+  const parts = { platform, jobs, snapshots, ratePeers, nameLookup, history, bodies };
+  const http = await createHttpApp(createAppModule(parts), {
+    logger,
+    clock,
+    random,
+    metrics,
+    docsUrl: config.docsUrl,
+    credentialForm: 'bearer-or-bare',
+    renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
+    bodyMaxBytes,
+    getHasEffect,
+    trustedProxies: config.trustedProxies,
+    elsewhere: pointElsewhere('jobs', config.baseUrl),
+  });
   assertOperationsDeclared(http.nest);
   await jobs.start();
   onStop('job store', () => jobs.stop());
@@ -115,6 +112,13 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
   return { httpPort, operationsPort };
+}
+
+function openBodies(config: RouterConfig, environment: RouterEnvironment, metrics: MetricRegistry): RequestBodies {
+  const { bodyThread: thread = BODY_THREAD, clock, logger, onStop } = environment;
+  const bodies = new RequestBodies({ webhooks: config.webhookAddresses, thread, clock, logger, metrics });
+  onStop('bodies', () => bodies.close());
+  return bodies;
 }
 
 interface Operations {

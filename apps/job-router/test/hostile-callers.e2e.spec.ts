@@ -101,12 +101,12 @@ describe('bodies that are costly to read', () => {
   const AT_ONCE_MAX = 64 * 1024;
 
   test.each([
-    ['/runsync?wait=1000', '{"input":{"a":[', ']}}', 20],
-    ['/run-batch', '{"requests":[{"input":{"a":[', ']}}]}', 10],
-    ['/openai/v1/completions', '{"a":[', ']', 20],
+    { path: '/runsync?wait=1000', before: '{"input":{"a":[', after: ']}}', mib: 20 },
+    { path: '/run-batch', before: '{"requests":[{"input":{"a":[', after: ']}}]}', mib: 10 },
+    { path: '/openai/v1/completions', before: '{"a":[', after: ']', mib: 20 },
   ])(
-    'millions of tiny lists for %s are never parsed on the thread that serves everybody',
-    async (path, before, after, mib) => {
+    'millions of tiny lists for $path are never parsed on the thread that serves everybody',
+    async ({ path, before, after, mib }) => {
       const parse = jest.spyOn(JSON, 'parse');
       const body = `${before}${'[],'.repeat(Math.floor((mib * MIB - 100) / 3))}[]${after}`;
       const answer = fetch(`${bench.router.url}/v2/${attacker.endpointId}${path}`, {

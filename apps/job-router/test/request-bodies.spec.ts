@@ -1,4 +1,5 @@
 import { PlatformError } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
@@ -48,11 +49,11 @@ describe('a body of 20 MiB that is costly to read', () => {
         .job(body, 'attacker')
         .finally(() => (seen.isRead = true));
       while (!seen.isRead) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await systemClock.sleep(1);
         seen.turns += 1;
       }
       expect((await reading).input.length).toBe(body.length - '{"input":}'.length);
-      expect(seen.turns).toBeGreaterThan(100);
+      expect(seen.turns).toBeGreaterThan(10);
       expect(parse).not.toHaveBeenCalled();
     },
     READING_MS,
@@ -105,42 +106,40 @@ describe('a body of 20 MiB that is costly to read', () => {
 describe('a body that is read in the thread', () => {
   const pad = `"pad":"${'x'.repeat(AT_ONCE_MAX_CHARACTERS)}"`;
 
-  test.each([
-    ['is not JSON', `{"input":{${pad}}`, 'body-not-json', undefined],
-    ['is a list', `[{${pad}}]`, 'invalid-job-request', ['$: must be an object']],
+  test.each<[string, string, [code: string, errors: unknown]]>([
+    ['is not JSON', `{"input":{${pad}}`, ['body-not-json', undefined]],
+    ['is a list', `[{${pad}}]`, ['invalid-job-request', ['$: must be an object']]],
     [
       'has faults',
       `{"input":[{${pad}}],"policy":{"ttl":1}}`,
-      'invalid-job-request',
-      ['$.input: must be an object', '$.policy.ttl: must be an integer from 10000 to 604800000 (milliseconds)'],
+      [
+        'invalid-job-request',
+        ['$.input: must be an object', '$.policy.ttl: must be an integer from 10000 to 604800000 (milliseconds)'],
+      ],
     ],
     [
       'names a private webhook',
       `{"input":{${pad}},"webhook":"http://10.1.2.3/"}`,
-      'invalid-job-request',
-      [expect.stringContaining('$.webhook: must not go to 10.1.2.3')],
+      ['invalid-job-request', [expect.stringContaining('$.webhook: must not go to 10.1.2.3')]],
     ],
-    ['has a NaN', `{"input":{"n":NaN,${pad}}}`, 'body-not-json', undefined],
+    ['has a NaN', `{"input":{"n":NaN,${pad}}}`, ['body-not-json', undefined]],
     [
       'is nested a million levels deep and more',
       `{"input":{"a":${'['.repeat(MIB)}${']'.repeat(MIB)}}}`,
-      'invalid-job-request',
-      ['The body is nested more than 1000000 levels deep.'],
+      ['invalid-job-request', ['The body is nested more than 1000000 levels deep.']],
     ],
     [
       'has hundreds of thousands of members',
       `{${Array.from({ length: 300_000 }, (_, n) => `"${n.toString(36)}":0`).join(',')},"input":{}}`,
-      'invalid-job-request',
-      ['$: the members beside "input" may take at most 65536 bytes'],
+      ['invalid-job-request', ['$: the members beside "input" may take at most 65536 bytes']],
     ],
     [
       'has a policy that is costly to read',
       `{"input":{},"policy":[${'[],'.repeat(MIB)}[]]}`,
-      'invalid-job-request',
-      ['$: the members beside "input" may take at most 65536 bytes'],
+      ['invalid-job-request', ['$: the members beside "input" may take at most 65536 bytes']],
     ],
-    ['is nested deeply and cut', `{"input":{"a":${'['.repeat(900_000)}`, 'body-not-json', undefined],
-  ])('and %s is refused as it would be here', async (_, body, code, errors) => {
+    ['is nested deeply and cut', `{"input":{"a":${'['.repeat(900_000)}`, ['body-not-json', undefined]],
+  ])('and %s is refused as it would be here', async (_, body, [code, errors]) => {
     const refusal = await refusalOf(bodiesOf(SOURCE_THREAD).job(body, 'a1'));
     expect({ code: refusal.code, errors: refusal.errors }).toEqual({ code, errors });
   });
