@@ -105,8 +105,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   onStop('job store', () => jobs.stop());
   await snapshots.start();
   startWork(http, onStop);
-  const { agents: connection } = connections;
-  await serveAgents(http, { connection, drainMs: DRAIN_MS, clock, logger, metrics, guard });
+  await serveAgents(http, { connection: connections.agents, drainMs: DRAIN_MS, clock, logger, metrics, guard });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
   onStop('requests', () => drain(http, readiness));
   readiness.start();
