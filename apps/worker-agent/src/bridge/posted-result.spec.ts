@@ -64,3 +64,9 @@ describe('what a worker posted as a result', () => {
     expect(ending.error).toMatch(/\(200000 characters in all\)$/);
   });
 });
+
+test('an error is cut where its JSON text would be longer than 64 KiB', () => {
+  const posted = readPostedResult(JSON.stringify({ error: '\u0001'.repeat(50_000) }));
+  const error = posted.kind === 'result' && posted.ending.kind === 'failed' ? posted.ending.error : '';
+  expect(error).toBe(`${'\u0001'.repeat(10_922)}… (50000 characters in all)`);
+});

@@ -17,8 +17,11 @@ type PostedEnding<Output> =
 
 /** Largest output that is kept (specification, "Limits": the payload of `/runsync`). */
 export const OUTPUT_MAX_BYTES = 20 * 2 ** 20;
-/** An error is shown whole in the job's record, so it is bounded; a Python traceback is far below. */
-const ERROR_MAX_LENGTH = 64 * 1024;
+/**
+ * An error is shown whole in the job's record, so it is bounded, as the JSON text that is stored and sent: one character
+ * may come to six bytes there. A Python traceback is far below.
+ */
+const ERROR_MAX_BYTES = 64 * 1024;
 
 const MEMBERS = new Set(['output', 'status', 'error', 'stopPod']);
 const IN_PROGRESS = 'IN_PROGRESS';
@@ -93,9 +96,23 @@ function errorText(error: Uint8Array | undefined): string | null {
   if (error === undefined || !isTruthy(error)) return null;
   const text = textOf(error);
   const shown = error[0] === QUOTE ? (JSON.parse(text) as string) : text;
-  if (shown.length <= ERROR_MAX_LENGTH) return shown;
-  return `${shown.slice(0, ERROR_MAX_LENGTH)}… (${shown.length} characters in all)`;
+  const kept = shown.slice(0, keptLength(shown));
+  return kept.length === shown.length ? shown : `${kept}… (${shown.length} characters in all)`;
 }
+
+/** How many characters of a text are at most `ERROR_MAX_BYTES` of JSON. */
+function keptLength(text: string): number {
+  let [fits, above] = [0, Math.min(text.length, ERROR_MAX_BYTES) + 1];
+  if (encodedBytes(text.slice(0, above - 1)) <= ERROR_MAX_BYTES) return above - 1;
+  while (above - fits > 1) {
+    const middle = Math.floor((fits + above) / 2);
+    if (encodedBytes(text.slice(0, middle)) <= ERROR_MAX_BYTES) fits = middle;
+    else above = middle;
+  }
+  return fits;
+}
+
+const encodedBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text), 'utf8') - '""'.length;
 
 /**
  * As Python sees it: the SDK decides by the same rule whether there is an error.

@@ -46,6 +46,8 @@ const FAILURE_PAUSE_MIN_MS = 200;
 const FAILURE_PAUSE_MAX_MS = 5_000;
 /** SDKs up to 1.6.2 poll once per free slot, and these know no `job-take-batch`. */
 const POLLS_MAX = 64;
+/** Far above what a worker can run at a time: each job that it holds is renewed every few seconds. */
+const JOBS_MAX = 1_024;
 
 /** The parked takes of one worker, each with a take of its own at the router. */
 export class TakePolls {
@@ -129,8 +131,8 @@ export class TakePolls {
 
   /** Null when no router answered, or nothing may be taken now. */
   async #take({ slots }: Poll, waitMs: number): Promise<TakeOutcome | null> {
-    const { client, endpointId, workerId } = this.#options;
-    if (!client.canTake) return null;
+    const { client, endpointId, jobs, workerId } = this.#options;
+    if (!client.canTakeFor(workerId) || jobs.size >= JOBS_MAX) return null;
     this.#takes += 1;
     try {
       const outcome = await client.take({ endpointId, workerId, slots, waitMs: Math.floor(waitMs) });

@@ -4,7 +4,7 @@ import { INLINE_OUTPUT_MAX_BYTES, type RawJson, type WorkerId } from '@berth/dom
 import { TurnPace, type Clock } from '@berth/lifecycle';
 import type { JournalEntry, JournalService } from '../journal/journal.service.js';
 import { HeldAttempt, type ChunkText, type Ending, type JsonOutput, type Loss, type StopReason } from './attempt.js';
-import { WorkerShares, type WorkerShare } from './worker-shares.js';
+import { WorkerShares, type Body, type WorkerShare } from './worker-shares.js';
 
 /** An attempt in the journal. Unix ms: the monotonic clock starts anew with the machine. */
 interface AttemptRow {
@@ -69,10 +69,14 @@ export class AttemptRecords {
     return this.#journal.hasRoom;
   }
 
+  /** Whether a worker's share has room for what a new job will bring. */
+  hasRoomOf(workerId: WorkerId): boolean {
+    return this.#shares.hasRoom(workerId);
+  }
+
   /** Before the worker hears of the job. A machine that dies takes the worker along. @throws JournalFullError */
-  async putAttempt(attempt: HeldAttempt): Promise<void> {
-    await this.#journal.put(this.#attemptEntries(attempt), 'process');
-    attempt.isRecorded = true;
+  putAttempt(attempt: HeldAttempt): Promise<void> {
+    return this.#putByHost(attempt, this.#attemptEntries(attempt), 'process');
   }
 
   /** Before the worker hears that its result is safe. @throws JournalFullError, ShareExceededError */
@@ -84,6 +88,23 @@ export class AttemptRecords {
     return row;
   }
 
+  /** An end that this host decides is written whatever its worker's share is. @throws JournalFullError */
+  putHostEnding(attempt: HeldAttempt, row: EndingRow): Promise<void> {
+    const entries = [...this.#attemptEntries(attempt), { key: ENDING + attempt.id, value: row }];
+    return this.#putByHost(attempt, entries, 'machine');
+  }
+
+  async #putByHost(
+    attempt: HeldAttempt,
+    entries: readonly JournalEntry[],
+    outlives: 'process' | 'machine',
+  ): Promise<void> {
+    const claims = claimsOf(entries);
+    for (const claim of claims) this.#shares.adopt(attempt.workerId, claim);
+    await this.#putClaimed(claims, () => this.#journal.put(entries, outlives));
+    attempt.isRecorded = true;
+  }
+
   /** @throws JournalFullError, ShareExceededError */
   putChunks(attempt: HeldAttempt, bodies: readonly ChunkText[]): Promise<void> {
     const entries = bodies.map((body, order): JournalEntry => {
@@ -92,22 +113,25 @@ export class AttemptRecords {
     return this.#putBodies(attempt, entries);
   }
 
-  async #putBodies(attempt: HeldAttempt, entries: readonly JournalEntry[]): Promise<void> {
-    const bodies = entries.flatMap(({ body, key }) =>
-      body === undefined ? [] : [{ key, bytes: Buffer.byteLength(body, 'utf8') }],
-    );
-    this.#shares.claim(attempt.workerId, bodies);
+  #putBodies(attempt: HeldAttempt, entries: readonly JournalEntry[]): Promise<void> {
+    const all = [...this.#attemptEntries(attempt), ...entries];
+    const claims = claimsOf(all);
+    this.#shares.claim(attempt.workerId, claims);
+    return this.#putClaimed(claims, () => this.#journal.put(all));
+  }
+
+  async #putClaimed(claims: readonly Body[], put: () => Promise<void>): Promise<void> {
     try {
-      await this.#journal.put([...this.#attemptEntries(attempt), ...entries]);
+      await put();
     } catch (error) {
-      this.#shares.release(bodies.map(({ key }) => key));
+      this.#shares.release(claims.map(({ key }) => key));
       throw error;
     }
   }
 
-  async #removeBodies(bodies: readonly string[], others: readonly string[] = []): Promise<void> {
-    await this.#journal.remove([...bodies, ...others]);
-    this.#shares.release(bodies);
+  async #removeRecords(keys: readonly string[]): Promise<void> {
+    await this.#journal.remove(keys);
+    this.#shares.release([...keys, ...keys.map(rowKey)]);
   }
 
   async readChunk(attempt: HeldAttempt, index: number): Promise<RawJson | null> {
@@ -127,12 +151,12 @@ export class AttemptRecords {
   }
 
   removeChunks(attempt: HeldAttempt, indexes: readonly number[]): Promise<void> {
-    return this.#removeBodies(indexes.map((index) => chunkKey(attempt.id, index)));
+    return this.#removeRecords(indexes.map((index) => chunkKey(attempt.id, index)));
   }
 
   removeAttempt(attempt: HeldAttempt, chunkIndexes: readonly number[]): Promise<void> {
     const chunks = chunkIndexes.map((index) => chunkKey(attempt.id, index));
-    return this.#removeBodies([ENDING + attempt.id, ...chunks], [ATTEMPT + attempt.id]);
+    return this.#removeRecords([ENDING + attempt.id, ...chunks, ATTEMPT + attempt.id]);
   }
 
   /** An attempt that its worker shall let go, or has let go. @throws JournalFullError */
@@ -167,7 +191,13 @@ export class AttemptRecords {
       const chunkIndexes = indexesOf(chunkKeys, attempt.id);
       attempt.chunks = (chunkIndexes.at(-1) ?? -1) + 1;
       this.#adoptBodies(attempt, [ENDING + attempt.id, ...chunkIndexes.map((index) => chunkKey(attempt.id, index))]);
-      return { attempt, ending: endings.get(ENDING + attempt.id) ?? null, chunkIndexes };
+      const ending = endings.get(ENDING + attempt.id) ?? null;
+      const rows = [
+        { key: ATTEMPT + attempt.id, value },
+        ...(ending === null ? [] : [{ key: ENDING + attempt.id, value: ending }]),
+      ];
+      for (const claim of claimsOf(rows)) this.#shares.adopt(attempt.workerId, claim);
+      return { attempt, ending, chunkIndexes };
     });
   }
 
@@ -217,6 +247,17 @@ export class AttemptRecords {
 const LARGE_BODY_BYTES = 64 * 1024;
 /** Above any body that the bridge lets in. */
 const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
+
+const rowKey = (key: string): string => `row ${key}`;
+
+/** What entries take of their worker's share: their bodies, and their own text, in which an error or log lines may lie. */
+const claimsOf = (entries: readonly JournalEntry[]): readonly Body[] =>
+  entries.flatMap(({ body, key, value }) => [
+    ...(body === undefined ? [] : [{ key, bytes: Buffer.byteLength(body, 'utf8') }]),
+    ...(value === null
+      ? []
+      : [{ key: rowKey(key), bytes: Buffer.byteLength(JSON.stringify(value), 'utf8'), isRow: true }]),
+  ]);
 
 function indexesOf(chunkKeys: readonly string[], id: string): readonly number[] {
   const prefix = `${CHUNK}${id}/`;

@@ -156,7 +156,7 @@ export class AttemptTable {
 
   async #endByHost(held: Held, row: HostEnding): Promise<void> {
     try {
-      await this.#tools.records.putEnding(held.attempt, row);
+      await this.#tools.records.putHostEnding(held.attempt, row);
     } catch (error) {
       this.#tools.log.error('The end of an attempt is kept in memory only.', { ...held.attempt.ref, error });
     }

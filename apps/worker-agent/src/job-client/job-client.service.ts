@@ -107,9 +107,8 @@ export class JobClientService {
     this.#renewer = new LeaseRenewer({
       ...tools,
       held: () => this.#table.values(),
-      onLost: (attempt) => {
-        this.#table.end(attempt, clock.monotonicMs() >= attempt.expiresAtMs ? 'expired' : 'superseded');
-      },
+      onLost: (attempt) =>
+        this.#table.end(attempt, clock.monotonicMs() >= attempt.expiresAtMs ? 'expired' : 'superseded'),
     });
     heldAttemptsMetric(options.metrics, () => this.#table.size);
   }
@@ -117,6 +116,11 @@ export class JobClientService {
   /** False while the journal is too full for new work, and once the agent stops. */
   get canTake(): boolean {
     return this.#records.hasRoom && !this.#isStopping;
+  }
+
+  /** False also while what this worker's jobs brought fills its share of the journal. */
+  canTakeFor(workerId: WorkerId): boolean {
+    return this.canTake && this.#records.hasRoomOf(workerId);
   }
 
   /**
@@ -144,9 +148,7 @@ export class JobClientService {
   /** Begins to watch time and stop messages. */
   start(): void {
     const { clock, link } = this.#options;
-    const ticking = clock.every(TICK_MS, () => {
-      this.#tick();
-    });
+    const ticking = clock.every(TICK_MS, () => this.#tick());
     this.#subscriptions = [ticking, link.onStop((message) => this.#onStop(message))];
   }
 

@@ -15,6 +15,8 @@ export const DEFAULT_WORKER_SHARE: WorkerShare = { memoryBytesMax: 8 * 2 ** 20, 
 export interface Body {
   readonly key: string;
   readonly bytes: number;
+  /** A record's own text, which is always in the memory of the agent. */
+  readonly isRow?: boolean;
 }
 
 type Place = 'file' | 'memory';
@@ -27,6 +29,8 @@ interface Claim {
 
 /** A record in the log and in memory costs more than its body. */
 const RECORD_BYTES = 256;
+/** Above this part of either share no new job is taken. */
+const ROOM_SHARE = 0.8;
 const MIB = 1024 * 1024;
 
 /** A worker has used up what is its own; others have what is theirs. `message` may be shown to the job's owner. */
@@ -51,7 +55,7 @@ export class WorkerShares {
 
   /** All of them or none. @throws ShareExceededError */
   claim(workerId: WorkerId, bodies: readonly Body[]): void {
-    const claims = bodies.map(({ bytes, key }) => ({ key, claim: claimOf(workerId, bytes) }));
+    const claims = bodies.map((body) => ({ key: body.key, claim: claimOf(workerId, body) }));
     for (const place of ['file', 'memory'] as const) {
       const wanted = claims.reduce((sum, { claim }) => sum + (claim.place === place ? claim.bytes : 0), 0);
       const maxBytes = place === 'file' ? this.#share.fileBytesMax : this.#share.memoryBytesMax;
@@ -60,9 +64,16 @@ export class WorkerShares {
     for (const { claim, key } of claims) this.#add(key, claim);
   }
 
-  /** What an earlier life of the agent has written is there, whatever the share is now. */
-  adopt(workerId: WorkerId, { bytes, key }: Body): void {
-    this.#add(key, claimOf(workerId, bytes));
+  /** False when it should be given no new job: the rest of its share is for the results of those that run. */
+  hasRoom(workerId: WorkerId): boolean {
+    const { fileBytesMax, memoryBytesMax } = this.#share;
+    const isFull = (place: Place, maxBytes: number): boolean => this.#used(workerId, place) >= maxBytes * ROOM_SHARE;
+    return !isFull('file', fileBytesMax) && !isFull('memory', memoryBytesMax);
+  }
+
+  /** What is written whatever the share is: by an earlier life of the agent, or of the agent's own accord. */
+  adopt(workerId: WorkerId, body: Body): void {
+    this.#add(body.key, claimOf(workerId, body));
   }
 
   /** Absent is success. */
@@ -90,7 +101,7 @@ export class WorkerShares {
 
 const usedKey = (workerId: WorkerId, place: Place): string => `${place} ${workerId}`;
 
-const claimOf = (workerId: WorkerId, bytes: number): Claim =>
-  bytes > INLINE_BODY_MAX_BYTES
+const claimOf = (workerId: WorkerId, { bytes, isRow = false }: Body): Claim =>
+  !isRow && bytes > INLINE_BODY_MAX_BYTES
     ? { workerId, place: 'file', bytes }
     : { workerId, place: 'memory', bytes: bytes + RECORD_BYTES };

@@ -103,3 +103,24 @@ test('a result beyond the share of its worker fails the job in words', async () 
     expect(agent.router.ended.get(jobId)?.result).toMatchObject({ kind: 'failed', output: null });
   });
 });
+
+test('the words of errors fill the share of their worker and no more, and it gets no job until they are gone', async () => {
+  const error = { error: '\u0001'.repeat(4_000) };
+  const [jobs, other] = [[await takeOne(greedy), await takeOne(greedy), await takeOne(greedy)], await takeOne(sibling)];
+  agent.router.down = new Set(['chunk', 'done']);
+  const codes: number[] = [];
+  for (const jobId of jobs) codes.push((await greedy.done(jobId, error)).status);
+  expect(codes).toEqual([200, 200, 503]);
+  // It lets go of the one that has failed for it.
+  expect((await greedy.done(jobs[2] ?? '', error)).status).toBe(200);
+  expect((await sibling.done(other, error)).status).toBe(200);
+  const polling = greedy.take();
+  const next = agent.router.submit({ input: encodeJson({ n: 1 }) });
+  await agent.pass(3_000);
+  expect(agent.router.stateOf(next)).toBe('queued');
+  agent.router.down.clear();
+  await agent.pass(10_000);
+  expect((await polling).json).toMatchObject({ id: next });
+  expect((await greedy.done(next, error)).status).toBe(200);
+  await eventually(() => expect(agent.router.ended.size).toBe(5));
+});
