@@ -58,6 +58,14 @@ describe('the window over payload', () => {
     expect(begun).toEqual(['greedy 0', 'end', 'greedy 1', 'modest', 'greedy 2', 'greedy 3']);
   });
 
+  test('lets no worker whose jobs end all the time keep the chunks of others waiting', async () => {
+    send('first', 200);
+    for (let count = 0; count < 4; count += 1) send(`end ${count}`, 200, { isUrgent: true });
+    send('modest', 200, { owner: 'w2' });
+    for (const name of ['first', 'end 0', 'modest']) await acknowledge(name);
+    expect(begun).toEqual(['first', 'end 0', 'modest', 'end 1']);
+  });
+
   test('is free again after a load that failed', async () => {
     const failed = window.run({ bytes: 500 * KIB, owner: 'w1', isUrgent: false }, () =>
       Promise.reject(new Error('no')),

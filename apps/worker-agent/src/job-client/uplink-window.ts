@@ -5,13 +5,21 @@ export interface Load {
   readonly bytes: number;
   /** The loads of several owners take turns. */
   readonly owner: string;
-  /** Goes before all that is not. */
+  /** Goes before what its owner has waiting that is not. */
   readonly isUrgent: boolean;
 }
 
 interface Waiting {
   readonly bytes: number;
   readonly begin: () => void;
+}
+
+/** What one owner has waiting. */
+interface Queue {
+  readonly urgent: Waiting[];
+  readonly others: Waiting[];
+  /** An urgent load has gone in this turn of its owner, which goes on with one that is not. */
+  hadUrgent: boolean;
 }
 
 /** However small they are. */
@@ -23,8 +31,8 @@ const LOADS_AT_ONCE = 64;
  */
 export class UplinkWindow {
   readonly #clock: Clock;
-  readonly #urgent: Waiting[] = [];
-  readonly #byOwner = new Map<string, Waiting[]>();
+  /** In the order of their turns. */
+  readonly #byOwner = new Map<string, Queue>();
   #windowBytes = UPLINK_WINDOW_MIN_BYTES;
   #sentBytes = 0;
   #loads = 0;
@@ -53,10 +61,9 @@ export class UplinkWindow {
 
   #admitted({ bytes, isUrgent, owner }: Load): Promise<void> {
     return new Promise((begin) => {
-      const waiting = { bytes, begin };
-      const queue = isUrgent ? this.#urgent : this.#byOwner.get(owner);
-      if (queue === undefined) this.#byOwner.set(owner, [waiting]);
-      else queue.push(waiting);
+      const queue = this.#byOwner.get(owner) ?? { urgent: [], others: [], hadUrgent: false };
+      this.#byOwner.set(owner, queue);
+      (isUrgent ? queue.urgent : queue.others).push({ bytes, begin });
       this.#admitNext();
     });
   }
@@ -72,20 +79,31 @@ export class UplinkWindow {
   }
 
   #first(): Waiting | undefined {
-    return this.#urgent[0] ?? this.#byOwner.values().next().value?.[0];
+    const queue = this.#byOwner.values().next().value;
+    return queue === undefined ? undefined : lineOf(queue)[0];
   }
 
   #takeFirst(): void {
-    if (this.#urgent.shift() !== undefined) return;
-    const [owner, queue] = this.#byOwner.entries().next().value ?? ['', []];
-    queue.shift();
+    const [first] = this.#byOwner;
+    if (first === undefined) return;
+    const [owner, queue] = first;
+    const line = lineOf(queue);
+    line.shift();
+    queue.hadUrgent = line === queue.urgent && queue.others.length > 0 && !queue.hadUrgent;
+    if (queue.hadUrgent) return;
     // The map keeps the order of insertion: its owner goes to the end.
     this.#byOwner.delete(owner);
-    if (queue.length > 0) this.#byOwner.set(owner, queue);
+    if (queue.urgent.length + queue.others.length > 0) this.#byOwner.set(owner, queue);
   }
 
   #fits({ bytes }: Waiting): boolean {
     if (this.#loads === 0) return true;
     return this.#loads < LOADS_AT_ONCE && this.#sentBytes + bytes <= this.#windowBytes;
   }
+}
+
+/** From which of its lines an owner's next load comes: one that is urgent and one that is not take turns. */
+function lineOf({ hadUrgent, others, urgent }: Queue): Waiting[] {
+  const isUrgentNext = urgent.length > 0 && (!hadUrgent || others.length === 0);
+  return isUrgentNext ? urgent : others;
 }
