@@ -134,6 +134,11 @@ export class AttemptRecords {
     this.#shares.release([...keys, ...keys.map(rowKey)]);
   }
 
+  /** Null when its text is not there. */
+  chunkBytes(attempt: HeldAttempt, index: number): number | null {
+    return this.#journal.bodyBytes(chunkKey(attempt.id, index));
+  }
+
   async readChunk(attempt: HeldAttempt, index: number): Promise<RawJson | null> {
     const bytes = await this.#readBody(chunkKey(attempt.id, index), 0, WHOLE_BODY_BYTES);
     return bytes === null ? null : (bytes.toString('utf8') as RawJson);

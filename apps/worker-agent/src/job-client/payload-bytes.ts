@@ -1,7 +1,7 @@
 import type { JobCalls } from './router-link.port.js';
 
 /** Names, ids and the frame of a message. */
-const FRAME_BYTES = 512;
+export const FRAME_BYTES = 512;
 
 /** How much a request puts on the line, near enough for a bound; JSON escapes may come to as much again. */
 export function payloadBytes<Verb extends keyof JobCalls>(verb: Verb, request: JobCalls[Verb][0]): number {

@@ -38,12 +38,46 @@ export function repeatReport<Verb extends 'chunk' | 'upload' | 'done'>(
   attempt: HeldAttempt,
   { verb, request }: { readonly verb: Verb; readonly request: () => JobCalls[Verb][0] },
 ): Promise<JobCalls[Verb][1]> {
+  const isUrgent = verb === 'done';
+  return repeat(tools, attempt, () => sendOnce(tools, attempt, { verb, request: request(), isUrgent }));
+}
+
+/**
+ * Tells a router what lies in the journal, until one has answered. It is read once the line has room for it, so that no
+ * more of it is in memory than may be under way. Null: it cannot be read any more.
+ *
+ * @throws as `repeatReport` does
+ */
+export function repeatStored<Verb extends 'chunk' | 'upload'>(
+  tools: ReportTools,
+  attempt: HeldAttempt,
+  {
+    bytes,
+    read,
+    verb,
+  }: { readonly verb: Verb; readonly bytes: number; readonly read: () => Promise<JobCalls[Verb][0] | null> },
+): Promise<JobCalls[Verb][1] | null> {
+  const { link, window } = tools;
+  const { traceparent, workerId } = attempt;
+  return repeat(tools, attempt, () =>
+    window.run({ bytes, owner: workerId, isUrgent: false }, async (aheadBytes) => {
+      const request = await read();
+      return request === null
+        ? null
+        : link.ask(verb, request, { timeoutMs: timeoutMs(bytes + aheadBytes), traceparent });
+    }),
+  );
+}
+
+const timeoutMs = (bytes: number): number => REPORT_TIMEOUT_MS + Math.ceil(bytes / UPLINK_MIN_BYTES_PER_MS);
+
+function repeat<T>(tools: ReportTools, attempt: HeldAttempt, send: () => Promise<T>): Promise<T> {
   const { clock, random, metrics, signal } = tools;
   const isRetriable = (): boolean => {
     metrics.reportFailures.inc();
     return !isLongGone(attempt, clock.monotonicMs());
   };
-  return retry(() => sendOnce(tools, attempt, { verb, request: request(), isUrgent: verb === 'done' }), {
+  return retry(send, {
     clock,
     random,
     signal,
@@ -63,8 +97,7 @@ export function sendOnce<Verb extends 'chunk' | 'upload' | 'done' | 'progress'>(
   if (!isPayload(verb, request)) return link.ask(verb, request, { timeoutMs: REPORT_TIMEOUT_MS, traceparent });
   const bytes = payloadBytes(verb, request);
   return window.run({ bytes, owner: workerId, isUrgent }, (aheadBytes) => {
-    const timeoutMs = REPORT_TIMEOUT_MS + Math.ceil((bytes + aheadBytes) / UPLINK_MIN_BYTES_PER_MS);
-    return link.ask(verb, request, { timeoutMs, traceparent } satisfies AskOptions);
+    return link.ask(verb, request, { timeoutMs: timeoutMs(bytes + aheadBytes), traceparent } satisfies AskOptions);
   });
 }
 

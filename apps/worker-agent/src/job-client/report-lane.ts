@@ -2,7 +2,9 @@ import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contra
 import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
 import type { HeldAttempt } from './attempt.js';
 import type { EndingRow, OutputFacts } from './attempt-records.js';
-import { isLongGone, repeatReport, sendOnce, type ReportTools } from './repeat-report.js';
+import { FRAME_BYTES } from './payload-bytes.js';
+import { isLongGone, repeatReport, repeatStored, sendOnce, type ReportTools } from './repeat-report.js';
+
 import type { JobCalls } from './router-link.port.js';
 
 const UNREADABLE_PAUSE_MS = 10_000;
@@ -111,10 +113,15 @@ export class ReportLane {
   }
 
   async #sendChunk(index: number): Promise<Outcome> {
-    const body = await this.#tools.records.readChunk(this.#attempt, index);
+    const { records } = this.#tools;
+    const bytes = records.chunkBytes(this.#attempt, index) ?? 0;
+    const read = async () => {
+      const body = await records.readChunk(this.#attempt, index);
+      return body === null ? null : { ...this.#attempt.ref, index, body };
+    };
+    const reply = await repeatStored(this.#tools, this.#attempt, { verb: 'chunk', bytes: bytes + FRAME_BYTES, read });
     // Lost with a damaged disk: the gap is better than an attempt that never ends.
-    if (body === null) return 'recorded';
-    return (await this.#repeat('chunk', { ...this.#attempt.ref, index, body })).outcome;
+    return reply?.outcome ?? 'recorded';
   }
 
   async #sendProgress(): Promise<void> {
@@ -127,7 +134,7 @@ export class ReportLane {
 
   async #sendEnding({ row, sinceMs }: { readonly row: EndingRow; readonly sinceMs: number }): Promise<Outcome> {
     const result = await this.#toResult(row);
-    const reply = await this.#repeat('done', { ...this.#attempt.ref, result, chunks: this.#attempt.chunks });
+    const reply = await this.#repeatDone({ ...this.#attempt.ref, result, chunks: this.#attempt.chunks });
     const { clock, metrics } = this.#tools;
     metrics.reportSeconds.observe((clock.monotonicMs() - sinceMs) / 1_000);
     return reply.outcome;
@@ -151,24 +158,24 @@ export class ReportLane {
     const parts = Math.ceil(sizeBytes / BLOB_PART_BYTES);
     for (let first = 0; first < parts; first += PARTS_AT_ONCE) {
       const indexes = Array.from({ length: Math.min(PARTS_AT_ONCE, parts - first) }, (_, order) => first + order);
-      const sent = await Promise.all(indexes.map((part) => this.#upload(part)));
+      const sent = await Promise.all(indexes.map((part) => this.#upload(part, sizeBytes)));
       if (sent.includes(false)) return 'missing';
     }
     const name = outputBlobName(this.#attempt.ref.attempt);
     return { kind: 'blob', manifest: { name, parts, sizeBytes, sha256 } };
   }
 
-  async #upload(part: number): Promise<boolean> {
-    const bytes = await this.#tools.records.readOutput(this.#attempt, part * BLOB_PART_BYTES, BLOB_PART_BYTES);
-    if (bytes === null) return false;
-    await this.#repeat('upload', { ...this.#attempt.ref, part, base64: bytes.toString('base64') });
-    return true;
+  async #upload(part: number, sizeBytes: number): Promise<boolean> {
+    const read = async () => {
+      const bytes = await this.#tools.records.readOutput(this.#attempt, part * BLOB_PART_BYTES, BLOB_PART_BYTES);
+      return bytes === null ? null : { ...this.#attempt.ref, part, base64: bytes.toString('base64') };
+    };
+    const partBytes = Math.min(BLOB_PART_BYTES, sizeBytes - part * BLOB_PART_BYTES);
+    const bytes = Math.ceil((partBytes * 4) / 3) + FRAME_BYTES;
+    return (await repeatStored(this.#tools, this.#attempt, { verb: 'upload', bytes, read })) !== null;
   }
 
-  #repeat<Verb extends 'chunk' | 'upload' | 'done'>(
-    verb: Verb,
-    request: JobCalls[Verb][0],
-  ): Promise<JobCalls[Verb][1]> {
-    return repeatReport(this.#tools, this.#attempt, { verb, request: () => request });
+  #repeatDone(request: JobCalls['done'][0]): Promise<JobCalls['done'][1]> {
+    return repeatReport(this.#tools, this.#attempt, { verb: 'done', request: () => request });
   }
 }
