@@ -1,10 +1,13 @@
 import {
   historySubject,
+  readHistoryJob,
+  readHistoryList,
   type HistoryGetReply,
   type HistoryGetRequest,
   type HistoryListReply,
   type HistoryListRequest,
   type HistoryVerb,
+  type Reading,
 } from '@berth/contracts';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
 import { AgentTransport, isRetriable } from '@berth/messaging';
@@ -31,18 +34,24 @@ export class NatsJobHistory implements JobHistory {
     this.#transport = new AgentTransport(options.connection);
   }
 
-  list(request: HistoryListRequest): Promise<HistoryListReply> {
-    return this.#ask<HistoryListReply>('list', request);
+  /** @throws also where the answer, perhaps of another version, cannot be read */
+  async list(request: HistoryListRequest): Promise<HistoryListReply> {
+    return valueOf(readHistoryList(await this.#ask('list', request)));
   }
 
-  get(request: HistoryGetRequest): Promise<HistoryGetReply> {
-    return this.#ask<HistoryGetReply>('get', request);
+  /** @throws as `list` does */
+  async get(request: HistoryGetRequest): Promise<HistoryGetReply> {
+    return valueOf(readHistoryJob(await this.#ask('get', request)));
   }
 
-  #ask<Reply>(verb: HistoryVerb, body: unknown): Promise<Reply> {
+  #ask(verb: HistoryVerb, body: unknown): Promise<unknown> {
     const { clock, random } = this.#options;
-    const ask = (): Promise<Reply> =>
-      this.#transport.request<Reply>(historySubject(verb), body, { timeoutMs: TIMEOUT_MS });
+    const ask = (): Promise<unknown> => this.#transport.request(historySubject(verb), body, { timeoutMs: TIMEOUT_MS });
     return retry(ask, { ...PATIENCE, clock, random });
   }
+}
+
+function valueOf<Value>(reading: Reading<Value>): Value {
+  if (reading.kind === 'value') return reading.value;
+  throw new Error(`the answer of the job history cannot be read: ${reading.reason}`);
 }

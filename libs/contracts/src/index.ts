@@ -58,6 +58,8 @@ export {
   type HistoryListReply,
   type HistoryListRequest,
   type HistoryVerb,
+  readHistoryJob,
+  readHistoryList,
 } from './job-history/index.js';
 export { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from './rates/index.js';
 export {

@@ -8,3 +8,4 @@ export {
   type HistoryListRequest,
   type HistoryVerb,
 } from './history-messages.js';
+export { readHistoryJob, readHistoryList } from './read-history-reply.js';

@@ -42,16 +42,7 @@ export class Admission {
    * @throws PlatformError `rate-limited`
    */
   async meet(request: FastifyRequest): Promise<void> {
-    const { authenticator, connections } = this.#options;
-    const network = networkOf(request);
-    try {
-      const { accountId } = await authenticator.authenticate(request.headers.authorization, network);
-      connections.prove(request.raw.socket, accountId);
-    } catch (error) {
-      if (!(error instanceof PlatformError) || error.code === 'rate-limited') throw error;
-      // Nobody could tell, and nothing was counted.
-      if (error.code === 'service-unavailable') authenticator.admitStranger(network);
-    }
+    if (!(await this.#hasGoodKey(request))) this.#options.authenticator.admitStranger(networkOf(request));
   }
 
   /** @throws PlatformError as `admit` does */
@@ -60,5 +51,19 @@ export class Admission {
     const atMs = this.#admittedAtMs.get(request);
     if (caller === undefined || atMs === undefined) return this.admit(request);
     return this.#options.clock.monotonicMs() - atMs < TRUSTED_FOR_MS ? caller : this.admit(request);
+  }
+
+  async #hasGoodKey(request: FastifyRequest): Promise<boolean> {
+    const { authenticator, connections } = this.#options;
+    const { authorization } = request.headers;
+    if (authorization === undefined) return false;
+    try {
+      const { accountId } = await authenticator.authenticate(authorization, networkOf(request));
+      connections.prove(request.raw.socket, accountId);
+      return true;
+    } catch (error) {
+      if (error instanceof PlatformError) return false;
+      throw error;
+    }
   }
 }

@@ -52,9 +52,9 @@ export class Authenticator {
     return callerOf(known);
   }
 
-  /** Counts a request of whoever has shown no good key. @throws PlatformError `rate-limited` */
+  /** Counts a request, at what is open to everybody, of whoever has shown no good key. @throws PlatformError `rate-limited` */
   admitStranger(network: string): void {
-    this.#strangers.admitAsk(network);
+    this.#strangers.admitPublicAsk(network);
   }
 
   /** @throws PlatformError `missing-api-key`, `invalid-api-key`, `rate-limited` */

@@ -35,6 +35,7 @@ beforeEach(() => {
   const perSecond = { tokensPerSecond: 1 };
   const strangers = new Strangers(clock, {
     asks: { tokensMax: ASKS, ...perSecond },
+    publicAsks: { tokensMax: ASKS, ...perSecond },
     lookups: { tokensMax: LOOKUPS, ...perSecond },
     allLookups: { tokensMax: ALL_LOOKUPS, ...perSecond },
   });

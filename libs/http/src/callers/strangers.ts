@@ -5,6 +5,8 @@ import { NetworkBuckets } from './network-buckets.js';
 export interface StrangerLimits {
   /** Requests of one network without a good key. */
   readonly asks: BucketLimit;
+  /** The same at what is open to everybody. */
+  readonly publicAsks: BucketLimit;
   /** Keys of one network that nobody here knows, and that are looked up where they are kept. */
   readonly lookups: BucketLimit;
   /** The same of all networks together. */
@@ -14,6 +16,7 @@ export interface StrangerLimits {
 /** More than any client asks that has its key wrong, and little beside what callers with keys ask. */
 const STRANGER_LIMITS: StrangerLimits = {
   asks: { tokensMax: 1_000, tokensPerSecond: 50 },
+  publicAsks: { tokensMax: 1_000, tokensPerSecond: 50 },
   lookups: { tokensMax: 200, tokensPerSecond: 20 },
   allLookups: { tokensMax: 500, tokensPerSecond: 100 },
 };
@@ -23,6 +26,7 @@ export class Strangers {
   readonly #clock: Clock;
   readonly #limits: StrangerLimits;
   readonly #asks: NetworkBuckets;
+  readonly #publicAsks: NetworkBuckets;
   readonly #lookups: NetworkBuckets;
   #allLookups: Bucket;
 
@@ -30,14 +34,19 @@ export class Strangers {
     this.#clock = clock;
     this.#limits = limits;
     this.#asks = new NetworkBuckets(limits.asks);
+    this.#publicAsks = new NetworkBuckets(limits.publicAsks);
     this.#lookups = new NetworkBuckets(limits.lookups);
     this.#allLookups = fullBucket(limits.allLookups, clock.monotonicMs());
   }
 
   /** @throws PlatformError `rate-limited` */
   admitAsk(network: string): void {
-    const { isAdmitted, retryAfterSeconds } = this.#asks.take(network, this.#clock.monotonicMs());
-    if (!isAdmitted) throw tooMany('rate limit exceeded for requests without a good key', retryAfterSeconds);
+    this.#admit(this.#asks, network);
+  }
+
+  /** Counted apart: whoever reads the documents a lot may still show a key. @throws PlatformError `rate-limited` */
+  admitPublicAsk(network: string): void {
+    this.#admit(this.#publicAsks, network);
   }
 
   /** @throws PlatformError `rate-limited` */
@@ -57,6 +66,11 @@ export class Strangers {
     this.#asks.giveBack(network);
     this.#lookups.giveBack(network);
     this.#allLookups = returnToken(this.#allLookups, this.#limits.allLookups);
+  }
+
+  #admit(buckets: NetworkBuckets, network: string): void {
+    const { isAdmitted, retryAfterSeconds } = buckets.take(network, this.#clock.monotonicMs());
+    if (!isAdmitted) throw tooMany('rate limit exceeded for requests without a good key', retryAfterSeconds);
   }
 }
 

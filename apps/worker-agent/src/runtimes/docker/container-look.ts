@@ -25,10 +25,14 @@ function notesOn({ Config, HostConfig }: ContainerInspectInfo, obstacle: string 
   const wantedBytes = Number(Config.Labels[DISK_LABEL] ?? 0);
   const isDiskKept = wantedBytes === 0 || HostConfig.StorageOpt?.['size'] !== undefined;
   const wantedGb = String(Math.round(wantedBytes / GB));
+  const volumes = Object.keys((Config.Volumes) ?? {});
   return [
     ...(isDiskKept
       ? []
       : [`The disk limit of ${wantedGb} GB is not kept: the storage of the host's engine cannot limit a container.`]),
+    ...(volumes.length === 0
+      ? []
+      : [`The image declares volumes (${volumes.join(', ')}): what is written there is bounded by no disk limit.`]),
     ...(obstacle === null ? [] : [`The container is not confined: ${obstacle}.`]),
   ];
 }
