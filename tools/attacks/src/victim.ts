@@ -88,6 +88,8 @@ export class Victim {
     return pollUntil(
       async () => {
         const { status, text } = await this.#call('GET', `/status/${jobId}`);
+        // It asks for thousands as fast as it may: a limit that it meets is no end of a job.
+        if (status === 429) return undefined;
         if (status !== 200) return `answered ${status}`;
         const state = (JSON.parse(text) as { status: string }).status;
         return state === 'IN_QUEUE' || state === 'IN_PROGRESS' ? undefined : state;
