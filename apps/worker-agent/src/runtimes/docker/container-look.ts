@@ -25,7 +25,7 @@ function notesOn({ Config, HostConfig }: ContainerInspectInfo, obstacle: string 
   const wantedBytes = Number(Config.Labels[DISK_LABEL] ?? 0);
   const isDiskKept = wantedBytes === 0 || HostConfig.StorageOpt?.['size'] !== undefined;
   const wantedGb = String(Math.round(wantedBytes / GB));
-  const volumes = Object.keys((Config.Volumes) ?? {});
+  const volumes = Object.keys(Config.Volumes ?? {});
   return [
     ...(isDiskKept
       ? []
