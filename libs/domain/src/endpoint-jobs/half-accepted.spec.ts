@@ -8,7 +8,7 @@ import { applyFact } from './apply/apply-fact.js';
 import { performCommand } from './perform-command.js';
 import { newEndpointState, type EndpointState } from './state.js';
 
-const PLACE = { sequence: 1, previous: 0, atMs: 0 };
+const PLACE = { sequence: 1 };
 
 const keyed = (jobs: readonly JobWish[], sentAtMs: number): EndpointCommand => ({
   ...{ kind: 'submit', sentAtMs, jobs, takers: [], bounds: ENDPOINT_BOUNDS_DEFAULT },
@@ -21,7 +21,7 @@ const named = (scene: Scene, firstId: string): readonly JobWish[] =>
 /** The owner died when two of three jobs were committed. */
 function halfAccepted(scene: Scene): EndpointState {
   scene.log.performCommand(keyed(named(scene, 'list-0000'), scene.nowMs), scene.nowMs);
-  const state = newEndpointState();
+  const state = newEndpointState(0);
   for (const fact of scene.log.facts().slice(0, 3)) applyFact(state, fact, PLACE);
   return state;
 }
@@ -31,7 +31,7 @@ test('a request of which a part was committed is finished when it comes again, a
   const state = halfAccepted(scene);
   const again = performCommand(state, keyed(named(scene, 'list-0000'), scene.nowMs), {
     nowMs: scene.nowMs,
-    place: PLACE,
+    write: () => PLACE,
   });
   const jobIds = ['list-0000', 'list-0001', 'list-0002'];
   expect(again).toMatchObject({ answer: { kind: 'accepted', jobIds, isReplayed: true } });
@@ -44,7 +44,7 @@ test('when it comes again under other ids, the edge is told those that it stands
   const state = halfAccepted(scene);
   const again = performCommand(state, keyed(named(scene, 'other-0000'), scene.nowMs), {
     nowMs: scene.nowMs,
-    place: PLACE,
+    write: () => PLACE,
   });
   expect(again).toMatchObject({ facts: [], answer: { kind: 'named-before', firstId: 'list-0000', size: 3 } });
 });

@@ -111,7 +111,7 @@ test.each(Object.keys(LEGAL_FACTS) as FactSubject[])(
       const jobId = SETTING[subject](scene);
       const fact = factsOf(scene, jobId)[at] as LogFact;
       const before = JSON.stringify(dumpState(scene.state, scene.nowMs));
-      const applied = applyFact(scene.state, fact, { sequence: null, previous: 1, atMs: scene.nowMs });
+      const applied = applyFact(scene.state, fact, { sequence: null });
       const isOfDelivery = kind.startsWith('delivery-');
       const isAbout = subject.includes('delivery') ? isOfDelivery : !isOfDelivery && subject !== 'endpoint';
       if (!isAbout && subject !== 'deleted-endpoint') continue;
@@ -125,8 +125,7 @@ test.each(Object.keys(LEGAL_FACTS) as FactSubject[])(
 test('a fact of an earlier instant, of another attempt and of another holder is illegal', () => {
   const scene = new Scene();
   const jobId = SETTING.IN_PROGRESS(scene);
-  const apply = (fact: LogFact): unknown =>
-    applyFact(scene.state, fact, { sequence: null, previous: 1, atMs: scene.nowMs });
+  const apply = (fact: LogFact): unknown => applyFact(scene.state, fact, { sequence: null });
   const started = { kind: 'started', atMs: scene.nowMs, jobId, attempt: 1 } as const;
   const finished = factsOf(scene, jobId).find(({ kind }) => kind === 'finished') as Extract<
     LogFact,

@@ -7,6 +7,9 @@ import type { LogFact } from './facts.js';
 import type { EndpointState } from './state.js';
 import type { LogPlace } from './structures/carry-list.js';
 
+/** Adds a fact to what shall be committed, and says where that will lie: one object for all facts of a batch. */
+export type WriteFact = (fact: LogFact) => LogPlace;
+
 /** What a command did: to be written together, and told once it is. */
 interface PerformedCommand {
   readonly facts: readonly LogFact[];
@@ -23,27 +26,27 @@ export const instantOf = (state: EndpointState, nowMs: number): number => Math.m
  * One step of a command: decided, and applied ahead of the disk. Where the answer is `again`, the owner calls once more,
  * after whatever else waits where it likes to.
  *
- * An illegal fact can only come of a fault in here: nothing of the command is to be written, and the endpoint stops.
+ * An illegal fact can only come of a fault in here: nothing that is not committed yet is to be, and the endpoint stops.
  */
 export function performCommand(
   state: EndpointState,
   command: EndpointCommand,
-  { nowMs, place }: { readonly nowMs: number; readonly place: LogPlace },
+  { nowMs, write }: { readonly nowMs: number; readonly write: WriteFact },
 ): CommandPerformance {
   const atMs = instantOf(state, nowMs);
   advanceState(state, atMs);
-  return applyDecision(state, decideCommand(state, command, atMs), place);
+  return applyDecision(state, decideCommand(state, command, atMs), write);
 }
 
 /** Applies what was decided on this very state. */
 export function applyDecision(
   state: EndpointState,
   { answer, facts }: CommandDecision,
-  place: LogPlace,
+  write: WriteFact,
 ): CommandPerformance {
   const touched: TouchedJob[] = [];
   for (const fact of facts) {
-    const applied = applyFact(state, fact, place);
+    const applied = applyFact(state, fact, write(fact));
     if (applied.kind === 'illegal') return applied;
     if (applied.kind === 'applied') touched.push(...applied.touched);
   }

@@ -78,8 +78,8 @@ export interface EndpointState {
   isDeleted: boolean;
   /** False while a replay may still meet facts of jobs of which the beginning has gone from the log. */
   isWhole: boolean;
-  /** The batch behind which reading began; null before the first fact. */
-  readAfter: number | null;
+  /** The batch behind which reading began; 0: there was none before. */
+  readonly readAfter: number;
   /** All that lies at this sequence or before may have been purged. */
   covers: number;
   counters: Mutable<EndpointCounters>;
@@ -111,13 +111,17 @@ export interface EndpointState {
   readonly whole: CarryList<CarriedItem>;
 }
 
-/** Of what no log has been read yet. */
-export const newEndpointState = (): EndpointState => ({
+/**
+ * Of what no log has been read yet.
+ *
+ * @param readAfter what the first batch that is there names as the one before it; 0: it is the very first
+ */
+export const newEndpointState = (readAfter: number): EndpointState => ({
   lastAtMs: 0,
   term: 0,
   isDeleted: false,
-  isWhole: false,
-  readAfter: null,
+  isWhole: readAfter === 0,
+  readAfter,
   covers: 0,
   counters: { completed: 0, failed: 0, cancelled: 0, timedOut: 0, retried: 0 },
   nextOrdinal: 1,

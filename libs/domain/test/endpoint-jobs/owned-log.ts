@@ -32,7 +32,7 @@ export interface Doctor {
 
 /** One endpoint with its owner and its log: batches of JSON lines, committed late, carried and purged. */
 export class OwnedLog {
-  state = newEndpointState();
+  state = newEndpointState(0);
   batches: Batch[] = [];
   readonly #doctor: Doctor;
   /** Batches whose answer is not here yet. */
@@ -91,9 +91,9 @@ export class OwnedLog {
 
   /** The state that a new owner reads. */
   replay(): EndpointState {
-    const state = newEndpointState();
-    for (const { atMs, previous, sequence, text } of this.batches) {
-      const place = { sequence, previous, atMs };
+    const state = newEndpointState(this.batches[0]?.previous ?? 0);
+    for (const { sequence, text } of this.batches) {
+      const place = { sequence };
       for (const line of text.split('\n')) this.#apply(state, JSON.parse(line) as LogFact, place);
     }
     if (!state.isWhole) throw new Error('the log is not whole');
@@ -109,8 +109,8 @@ export class OwnedLog {
     const previous = this.#sequence;
     this.#sequence += previous === 0 ? 41 : 3;
     const text = facts.map((fact) => JSON.stringify(fact)).join('\n');
-    const place: LogPlace = { sequence: null, previous, atMs };
-    const performed = applyDecision(this.state, { facts, answer: { kind: 'again' } }, place);
+    const place: LogPlace = { sequence: null };
+    const performed = applyDecision(this.state, { facts, answer: { kind: 'again' } }, () => place);
     if ('kind' in performed) throw new Error(`illegal: ${JSON.stringify(performed)}`);
     this.#uncommitted.push({ place, sequence: this.#sequence });
     this.batches.push({ sequence: this.#sequence, previous, atMs, text });

@@ -25,12 +25,6 @@ export type AppliedFact =
   | { readonly kind: 'skipped' }
   | { readonly kind: 'illegal'; readonly why: Illegality; readonly fact: LogFact };
 
-/** Behind nothing the log is whole from its beginning. */
-function beginReading(state: EndpointState, { previous }: LogPlace): void {
-  state.readAfter = previous;
-  state.isWhole = previous === 0;
-}
-
 const SKIPPED: AppliedFact = { kind: 'skipped' };
 
 /**
@@ -40,7 +34,6 @@ const SKIPPED: AppliedFact = { kind: 'skipped' };
  * @param place where the fact's batch lies, or will: one object for all facts of a batch
  */
 export function applyFact(state: EndpointState, fact: LogFact, place: LogPlace): AppliedFact {
-  if (state.readAfter === null) beginReading(state, place);
   advanceState(state, fact.atMs);
   if (isOfUnknown(state, fact)) {
     applyToUnknown(state, fact);

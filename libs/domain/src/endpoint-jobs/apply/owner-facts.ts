@@ -22,6 +22,6 @@ export function applyDeleted(state: EndpointState, { atMs }: EndpointDeletedFact
     stop: stopOf(job, 'endpoint deleted'),
   }));
   const { readAfter, term } = state;
-  Object.assign(state, newEndpointState(), { lastAtMs: atMs, term, readAfter, isDeleted: true, isWhole: true });
+  Object.assign(state, newEndpointState(readAfter), { lastAtMs: atMs, term, isDeleted: true, isWhole: true });
   return touched;
 }

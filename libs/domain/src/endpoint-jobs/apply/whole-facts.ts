@@ -94,6 +94,6 @@ export function applyTotals(state: EndpointState, { counters, covers, life }: To
   state.nextOrdinal = life.nextOrdinal;
   state.lastPurge = life.lastPurge;
   state.pace.restore(life.pace);
-  if (covers >= (state.readAfter ?? 0)) state.isWhole = true;
+  if (covers >= state.readAfter) state.isWhole = true;
   return [];
 }

@@ -2,10 +2,6 @@
 export interface LogPlace {
   /** The batch's sequence in the stream; null until the broker has acknowledged it. */
   sequence: number | null;
-  /** Of the batch before it in the endpoint's log, which its append names as what it expects; 0: there was none. */
-  readonly previous: number;
-  /** The instant of the batch's first fact, Unix ms. */
-  readonly atMs: number;
 }
 
 /** What lies in the log whole. The links are in the item itself, so that it can leave from the middle. */
