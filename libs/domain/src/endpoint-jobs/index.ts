@@ -8,7 +8,7 @@ export {
   OUTPUT_MAX_BYTES,
   type EndpointBounds,
 } from './bounds.js';
-export { decideCarry, type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
+export { type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
 export {
   type AttemptGiven,
   type AttemptProof,
@@ -22,9 +22,17 @@ export {
 } from './commands.js';
 export { type EndSummary, type EndpointCounters, type LogFact } from './facts.js';
 export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
-export { hearHosts, renewLease, type LeaseRenewal } from './leases.js';
+export { hearHosts, type LeaseRenewal } from './leases.js';
 export { LEGAL_FACTS, type FactSubject } from './legal-facts.js';
-export { performCommand, type CommandPerformance } from './perform-command.js';
+export {
+  performCarry,
+  performCommand,
+  performRead,
+  performRenewals,
+  type CommandOutcome,
+  type Desk,
+  type Performance,
+} from './perform.js';
 export { newEndpointState, type EndpointState } from './state.js';
 export { type LogPlace } from './structures/carry-list.js';
 export {

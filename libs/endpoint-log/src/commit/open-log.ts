@@ -1,0 +1,214 @@
+import {
+  performCarry,
+  performCommand,
+  performRead,
+  performRenewals,
+  type AttemptProof,
+  type Carry,
+  type CarryFrame,
+  type CommandOutcome,
+  type Desk,
+  type EndpointCommand,
+  type EndpointId,
+  type EndpointState,
+  type Illegality,
+  type LeaseRenewal,
+  type LogFact,
+  type LogPlace,
+  type Performance,
+  type TouchedJob,
+} from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import { encodeFact } from '../batch/fact-lines.js';
+import { indexOf } from '../batch/log-index.js';
+import type { LogBroker } from '../ports/log-broker.port.js';
+import { GatheredBatches, type Effect } from './gathered-batches.js';
+import { settleAppend, type Settlement } from './settle-append.js';
+
+export interface OpenLogOptions {
+  readonly endpointId: EndpointId;
+  readonly broker: LogBroker;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Calls `run` when this turn of the event loop is over. */
+  readonly atEndOfTurn: (run: () => void) => void;
+  /** False while it is not certain that nobody else owns the endpoint: then nothing is decided, read or refused. */
+  readonly mayDecide: () => boolean;
+  /** What has happened to jobs, once it is committed. */
+  readonly onTouched: (touched: readonly TouchedJob[]) => void;
+}
+
+/** Why an endpoint's log was let go of. What was not committed by then may or may not be. */
+export type LogEnd =
+  | Exclude<Settlement, { readonly kind: 'committed' }>
+  /** A fault in the rules: whoever opens the endpoint again reads what was committed before. */
+  | { readonly kind: 'illegal'; readonly why: Illegality; readonly fact: LogFact };
+
+export type Outcome<Answer> =
+  | { readonly kind: 'settled'; readonly answer: Answer }
+  /** Too much waits to be committed. Nothing was decided, and it may be asked again. */
+  | { readonly kind: 'busy' }
+  /** Nobody here knows what becomes of it, so nothing may be said: whoever asked asks again. */
+  | { readonly kind: 'unsettled' };
+
+/** Must not throw. */
+export type Told<Answer> = (outcome: Outcome<Answer>) => void;
+
+/** Commands and other questions of one endpoint that wait to be told, at most. */
+const WAITING_MAX = 4_096;
+
+const UNSETTLED = { kind: 'unsettled' } as const;
+const BUSY = { kind: 'busy' } as const;
+
+/**
+ * An endpoint in the hands of its owner: there is one state, which runs ahead of the disk, and whatever is said waits for
+ * the batch that it rests on. One append is under way at a time; facts that arrive meanwhile travel together in the next.
+ *
+ * Safety is the compare-and-set of the append and nothing else: an owner that has been replaced learns it there, before
+ * it has told anybody anything.
+ */
+export class OpenLog {
+  readonly #options: OpenLogOptions;
+  readonly #state: EndpointState;
+  readonly #batches = new GatheredBatches();
+  readonly #abort = new AbortController();
+  readonly #ended = Promise.withResolvers<LogEnd>();
+  #last: number;
+  #waiting = 0;
+  #isScheduled = false;
+  #isAppending = false;
+  #isOver = false;
+
+  /** @param reading what the log has come to, and the sequence of its last batch; 0: there is none */
+  constructor(options: OpenLogOptions, { last, state }: { readonly last: number; readonly state: EndpointState }) {
+    this.#options = options;
+    this.#state = state;
+    this.#last = last;
+  }
+
+  /** Resolves when the log is let go of, after everybody who waited has been told. */
+  get ended(): Promise<LogEnd> {
+    return this.#ended.promise;
+  }
+
+  /** Sequence of the last committed batch. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** False while somebody waits, or something is to be committed. */
+  get isQuiet(): boolean {
+    return this.#waiting === 0 && this.#batches.isCommitted;
+  }
+
+  perform(command: EndpointCommand, told: Told<CommandOutcome>): void {
+    this.#enter((desk) => performCommand(this.#state, command, desk), told);
+  }
+
+  read<Value>(view: (state: EndpointState, atMs: number) => Value, told: Told<Value>): void {
+    this.#enter((desk) => performRead(this.#state, view, desk), told);
+  }
+
+  renew(proofs: readonly AttemptProof[], told: Told<readonly LeaseRenewal['outcome'][]>): void {
+    this.#enter((desk) => performRenewals(this.#state, proofs, desk), told);
+  }
+
+  carry(frame: Omit<CarryFrame, 'atMs'>, told: Told<Carry>): void {
+    this.#enter((desk) => performCarry(this.#state, { ...frame, ...desk }), told);
+  }
+
+  /** Lets go at once. What is under way may be committed all the same. */
+  letGo(): void {
+    this.#end({ kind: 'given-up' });
+  }
+
+  #enter<Answer>(act: (desk: Desk) => Performance<Answer>, told: Told<Answer>): void {
+    if (this.#isOver) {
+      told(UNSETTLED);
+    } else if (this.#waiting >= WAITING_MAX || this.#batches.isFull) {
+      told(BUSY);
+    } else {
+      this.#waiting += 1;
+      this.#step(act, (outcome) => {
+        this.#waiting -= 1;
+        told(outcome);
+      });
+    }
+  }
+
+  #step<Answer>(act: (desk: Desk) => Performance<Answer>, told: Told<Answer>): void {
+    const { atEndOfTurn, clock, mayDecide } = this.#options;
+    if (this.#isOver || !mayDecide()) {
+      told(UNSETTLED);
+      return;
+    }
+    const performed = act({ nowMs: clock.nowMs(), write: (fact) => this.#write(fact) });
+    if (performed.kind === 'illegal') {
+      told(UNSETTLED);
+      this.#end(performed);
+      return;
+    }
+    const { touched } = performed;
+    if (touched.length > 0) this.#rest({ tell: () => this.#options.onTouched(touched), drop: () => undefined });
+    if (performed.kind === 'again') {
+      atEndOfTurn(() => this.#step(act, told));
+      return;
+    }
+    const { answer } = performed;
+    this.#rest({ tell: () => told({ kind: 'settled', answer }), drop: () => told(UNSETTLED) });
+  }
+
+  #write(fact: LogFact): LogPlace {
+    const place = this.#batches.add(encodeFact(fact));
+    if (!this.#isScheduled && !this.#isAppending) {
+      this.#isScheduled = true;
+      this.#options.atEndOfTurn(() => {
+        this.#isScheduled = false;
+        void this.#commit();
+      });
+    }
+    return place;
+  }
+
+  /** Says it when everything that has been decided so far is committed. */
+  #rest(effect: Effect): void {
+    if (this.#batches.isCommitted) effect.tell();
+    else this.#batches.rest(effect);
+  }
+
+  /** Batch after batch, until there is nothing more to commit. Never rejects: the port and the clock do not. */
+  async #commit(): Promise<void> {
+    this.#isAppending = true;
+    for (let batch = this.#batches.take(); batch !== null && !this.#isOver; batch = this.#batches.take()) {
+      const { clock, endpointId, random } = this.#options;
+      const settlement = await settleAppend(
+        this.#options,
+        {
+          endpointId,
+          after: this.#last,
+          batchId: random.uuid(),
+          index: indexOf(this.#state, clock.nowMs()),
+          facts: batch.encode(),
+        },
+        { signal: this.#abort.signal },
+      );
+      if (this.#isOver) break;
+      if (settlement.kind !== 'committed') {
+        this.#end(settlement);
+        break;
+      }
+      this.#last = settlement.sequence;
+      batch.place.sequence = settlement.sequence;
+      for (const { tell } of this.#batches.committed(batch)) tell();
+    }
+    this.#isAppending = false;
+  }
+
+  #end(end: LogEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#abort.abort();
+    for (const { drop } of this.#batches.dropAll()) drop();
+    this.#ended.resolve(end);
+  }
+}
