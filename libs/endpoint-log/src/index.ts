@@ -16,6 +16,8 @@ export type {
   ShardClaims,
   Versioned,
 } from './ports/shard-claims.port.js';
+export { Carrier, type CarrierOptions, type CarryStep, type LogExtent } from './carrying/carrier.js';
+export { readReferences } from './carrying/read-references.js';
 export { OpenLog, type LogEnd, type OpenLogOptions, type Outcome, type Told } from './commit/open-log.js';
 export { openEndpoint, type Opening } from './opening/open-endpoint.js';
 export { readLog, type BrokenLog, type LogReading, type LogSource } from './opening/read-log.js';

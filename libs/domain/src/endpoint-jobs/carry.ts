@@ -32,6 +32,8 @@ export type Carry =
     }
   /** To be read, and the carry decided anew. */
   | { readonly kind: 'unread'; readonly references: readonly LogReference[] }
+  /** What could be carried lives, most of it. */
+  | { readonly kind: 'not-worth' }
   | { readonly kind: 'nothing' };
 
 export interface CarryFrame {
@@ -39,6 +41,8 @@ export interface CarryFrame {
   /** The last sequence that may be covered: its batch is `CARRY_AGE_MIN_MS` old, or older. */
   readonly through: number;
   readonly log: LogReader;
+  /** Whether it is worth it to write that many bytes so that the log may begin behind that sequence. */
+  readonly isWorth: (covers: number, writtenBytes: number) => boolean;
 }
 
 /** What the totals take of a batch, at most: they have a bound of their own. */
@@ -54,9 +58,10 @@ const ITEMS_MAX = 4_096;
  */
 export function decideCarry(state: EndpointState, frame: CarryFrame): Carry {
   if (state.isDeleted || !state.isWhole) return { kind: 'nothing' };
-  const { covers, facts, unread } = gather(state, frame);
+  const { covers, facts, unread, writtenBytes } = gather(state, frame);
+  if (facts.length + unread.length === 0 && covers <= state.covers) return { kind: 'nothing' };
+  if (!frame.isWorth(covers, writtenBytes)) return { kind: 'not-worth' };
   if (unread.length > 0) return { kind: 'unread', references: unread };
-  if (facts.length === 0 && covers <= state.covers) return { kind: 'nothing' };
   return { kind: 'carried', facts: [...facts, totalsOf(state, { atMs: frame.atMs, covers })], covers };
 }
 
@@ -64,26 +69,30 @@ interface Gathered {
   readonly facts: readonly CarriedFact[];
   readonly unread: readonly LogReference[];
   readonly covers: number;
+  readonly writtenBytes: number;
 }
+
+const CARRIED_MAX_BYTES = BATCH_MAX_BYTES - TOTALS_MAX_BYTES;
 
 function gather(state: EndpointState, { atMs, log, through }: CarryFrame): Gathered {
   const unread: LogReference[] = [];
   const facts: CarriedFact[] = [];
-  let leftBytes = BATCH_MAX_BYTES - TOTALS_MAX_BYTES;
+  let writtenBytes = 0;
   for (const item of state.whole.values()) {
     const { sequence } = item.place;
     if (sequence === null || sequence > through) break;
     const written = writeWhole(item, { atMs, log });
-    leftBytes -= bytesOf(item, written);
-    const hasRoom = leftBytes >= 0 || facts.length + unread.length === 0;
+    const bytes = bytesOf(item, written);
+    const hasRoom = writtenBytes + bytes <= CARRIED_MAX_BYTES || facts.length + unread.length === 0;
     if (!hasRoom || facts.length === ITEMS_MAX || !isCommitted(item)) {
       // What else lies in that batch keeps it from being covered; what of it is carried already is carried for good.
-      return { facts, unread, covers: sequence - 1 };
+      return { facts, unread, covers: sequence - 1, writtenBytes };
     }
+    writtenBytes += bytes;
     if ('missing' in written) unread.push(...written.missing);
     else facts.push(written);
   }
-  return { facts, unread, covers: through };
+  return { facts, unread, covers: through, writtenBytes };
 }
 
 /** False where an output that is not kept in memory cannot be read either: its batch is still on its way. */

@@ -8,12 +8,19 @@ export {
   OUTPUT_MAX_BYTES,
   type EndpointBounds,
 } from './bounds.js';
+export {
+  NO_CARRY_REST,
+  carryReason,
+  isCarryWorth,
+  restAfterLook,
+  type CarryReason,
+  type CarryRest,
+  type LogSize,
+} from './carry-reason.js';
 export { type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
 export {
   type AttemptGiven,
   type AttemptProof,
-  type CommandAnswer,
-  type CommandDecision,
   type CommandRefusal,
   type EndpointCommand,
   type JobWish,
@@ -21,6 +28,7 @@ export {
   type TakeWish,
 } from './commands.js';
 export { type EndSummary, type EndpointCounters, type LogFact } from './facts.js';
+export { findBody, findOutput } from './find-payload.js';
 export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
 export { hearHosts, type LeaseRenewal } from './leases.js';
 export { LEGAL_FACTS, type FactSubject } from './legal-facts.js';

@@ -10,7 +10,7 @@ import type { EndpointState } from './state.js';
 import type { LogPlace } from './structures/carry-list.js';
 
 /** Adds a fact to what shall be committed, and says where that will lie: one object for all facts of a batch. */
-export type WriteFact = (fact: LogFact) => LogPlace;
+type WriteFact = (fact: LogFact) => LogPlace;
 
 /** At which time something is done, and where its facts go. */
 export interface Desk {

@@ -9,7 +9,8 @@ import type {
   CommandDecision,
 } from '../../src/endpoint-jobs/commands.js';
 import { decideCommand } from '../../src/endpoint-jobs/decide/decide-command.js';
-import type { CarriedFact, LogFact } from '../../src/endpoint-jobs/facts.js';
+import type { LogFact } from '../../src/endpoint-jobs/facts.js';
+import { findBody, findOutput } from '../../src/endpoint-jobs/find-payload.js';
 import { hearHosts, renewLease } from '../../src/endpoint-jobs/leases.js';
 import { newEndpointState, type EndpointState } from '../../src/endpoint-jobs/state.js';
 import type { LogPlace } from '../../src/endpoint-jobs/structures/carry-list.js';
@@ -78,10 +79,11 @@ export class OwnedLog {
     const atMs = instantOf(this.state, nowMs);
     const old = this.batches.filter((batch) => atMs - batch.atMs >= CARRY_AGE_MIN_MS);
     const through = old[Math.floor((old.length - 1) * share)]?.sequence ?? 0;
-    let carry = decideCarry(this.state, { atMs, through, log: UNREAD });
-    if (carry.kind === 'unread') carry = decideCarry(this.state, { atMs, through, log: this.#reader() });
+    let carry = decideCarry(this.state, { atMs, through, log: UNREAD, isWorth: () => true });
+    if (carry.kind === 'unread')
+      carry = decideCarry(this.state, { atMs, through, log: this.#reader(), isWorth: () => true });
     if (carry.kind === 'unread') throw new Error(`not in the log: ${JSON.stringify(carry.references)}`);
-    if (carry.kind === 'nothing') return;
+    if (carry.kind !== 'carried') return;
     this.#write(this.#doctor.carried?.(carry.facts) ?? carry.facts, atMs);
     this.commit();
     const purged = this.#doctor.purgeThrough?.(carry.covers) ?? carry.covers;
@@ -120,14 +122,13 @@ export class OwnedLog {
   }
 
   #reader(): LogReader {
-    const factsAt = ({ jobId, sequence }: LogReference): readonly LogFact[] => {
+    const factsAt = ({ sequence }: LogReference): readonly LogFact[] => {
       const text = this.batches.find((batch) => batch.sequence === sequence)?.text ?? '';
-      const facts = text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as LogFact);
-      return facts.filter((fact) => idOf(fact) === jobId);
+      return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as LogFact);
     };
     return {
-      body: (reference) => factsAt(reference).flatMap((fact) => bodyOf(fact) ?? [])[0],
-      output: (reference) => factsAt(reference).flatMap((fact) => ('output' in fact ? (fact.output ?? []) : []))[0],
+      body: (reference) => findBody(factsAt(reference), reference) ?? undefined,
+      output: (reference) => findOutput(factsAt(reference), reference) ?? undefined,
     };
   }
 }
@@ -135,21 +136,3 @@ export class OwnedLog {
 const instantOf = (state: EndpointState, nowMs: number): number => Math.max(nowMs, state.lastAtMs);
 
 const UNREAD: LogReader = { body: () => undefined, output: () => undefined };
-
-const idOf = (fact: LogFact): string | null => {
-  if (fact.kind === 'submitted' || fact.kind === 'born-taken') return fact.job.jobId;
-  if (fact.kind === 'carried') return carriedId(fact);
-  return 'jobId' in fact ? fact.jobId : null;
-};
-
-const carriedId = (fact: CarriedFact): string | null => {
-  if (fact.what === 'key') return null;
-  return fact.what === 'job' ? fact.job.jobId : fact.delivery.jobId;
-};
-
-const bodyOf = (fact: LogFact): LogReaderBody => {
-  if (fact.kind === 'submitted' || fact.kind === 'born-taken') return fact.job.body;
-  return fact.kind === 'carried' && fact.what !== 'key' ? fact.body : null;
-};
-
-type LogReaderBody = Exclude<ReturnType<LogReader['body']>, undefined> | null;

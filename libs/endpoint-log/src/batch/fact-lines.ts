@@ -1,8 +1,5 @@
 import { encodeJson, type LogFact } from '@berth/domain';
 
-/** The format that is written, and the newest that is read. */
-export const LOG_FORMAT = 1;
-
 const LINE_END = '\n';
 const encoder = new TextEncoder();
 

@@ -21,8 +21,9 @@ import {
 import type { Clock, Random } from '@berth/lifecycle';
 import { encodeFact } from '../batch/fact-lines.js';
 import { indexOf } from '../batch/log-index.js';
+import type { LogLedger } from '../carrying/log-ledger.js';
 import type { LogBroker } from '../ports/log-broker.port.js';
-import { GatheredBatches, type Effect } from './gathered-batches.js';
+import { GatheredBatches, type Effect, type GatheredBatch } from './gathered-batches.js';
 import { settleAppend, type Settlement } from './settle-append.js';
 
 export interface OpenLogOptions {
@@ -60,6 +61,15 @@ const WAITING_MAX = 4_096;
 const UNSETTLED = { kind: 'unsettled' } as const;
 const BUSY = { kind: 'busy' } as const;
 
+/** What a log has come to. */
+export interface ReadLog {
+  readonly state: EndpointState;
+  /** Sequence of its last batch; 0: there is none. */
+  readonly last: number;
+  /** How much lies where in it. */
+  readonly ledger: LogLedger;
+}
+
 /**
  * An endpoint in the hands of its owner: there is one state, which runs ahead of the disk, and whatever is said waits for
  * the batch that it rests on. One append is under way at a time; facts that arrive meanwhile travel together in the next.
@@ -73,17 +83,19 @@ export class OpenLog {
   readonly #batches = new GatheredBatches();
   readonly #abort = new AbortController();
   readonly #ended = Promise.withResolvers<LogEnd>();
+  readonly ledger: LogLedger;
   #last: number;
   #waiting = 0;
   #isScheduled = false;
   #isAppending = false;
   #isOver = false;
 
-  /** @param reading what the log has come to, and the sequence of its last batch; 0: there is none */
-  constructor(options: OpenLogOptions, { last, state }: { readonly last: number; readonly state: EndpointState }) {
+  /** @param read what the log came to when it was read */
+  constructor(options: OpenLogOptions, read: ReadLog) {
     this.#options = options;
-    this.#state = state;
-    this.#last = last;
+    this.#state = read.state;
+    this.#last = read.last;
+    this.ledger = read.ledger;
   }
 
   /** Resolves when the log is let go of, after everybody who waited has been told. */
@@ -197,11 +209,16 @@ export class OpenLog {
         this.#end(settlement);
         break;
       }
-      this.#last = settlement.sequence;
-      batch.place.sequence = settlement.sequence;
+      this.#note(batch, settlement.sequence);
       for (const { tell } of this.#batches.committed(batch)) tell();
     }
     this.#isAppending = false;
+  }
+
+  #note(batch: GatheredBatch, sequence: number): void {
+    this.#last = sequence;
+    batch.place.sequence = sequence;
+    this.ledger.add({ sequence, atMs: this.#state.lastAtMs, bytes: batch.bytes });
   }
 
   #end(end: LogEnd): void {

@@ -1,10 +1,10 @@
 import type { CommandOutcome } from '@berth/domain';
 import { OpenLog, type LogEnd, type OpenLogOptions, type Outcome } from '../commit/open-log.js';
-import type { LogLedger } from '../carrying/log-ledger.js';
+import type { LogExtent } from '../carrying/carrier.js';
 import { readLog, type BrokenLog } from './read-log.js';
 
 export type Opening =
-  | { readonly kind: 'open'; readonly log: OpenLog; readonly ledger: LogLedger }
+  | { readonly kind: 'open'; readonly log: OpenLog; readonly extent: LogExtent }
   | BrokenLog
   /** A fault in the rules, or no room to say who owns it. */
   | Exclude<LogEnd, { readonly kind: 'lost-to' | 'given-up' }>
@@ -27,6 +27,7 @@ export async function openEndpoint(
   while (!signal.aborted && options.mayDecide()) {
     const reading = await readLog(options);
     if (reading.kind === 'broken') return reading;
+    const extent = { covers: reading.state.covers, purged: reading.state.readAfter };
     const log = new OpenLog(options, reading);
     const letGo = (): void => log.letGo();
     signal.addEventListener('abort', letGo, { once: true });
@@ -34,7 +35,7 @@ export async function openEndpoint(
       log.perform({ kind: 'open', routerId: options.routerId }, resolve),
     );
     signal.removeEventListener('abort', letGo);
-    if (outcome.kind === 'settled') return { kind: 'open', log, ledger: reading.ledger };
+    if (outcome.kind === 'settled') return { kind: 'open', log, extent };
     // Where nothing was appended because it was not certain any more who owns it, the log has not ended by itself.
     log.letGo();
     const end = await log.ended;

@@ -3,15 +3,9 @@ import type { Clock } from '@berth/lifecycle';
 import { decodeLines } from '../batch/fact-lines.js';
 import type { LogBroker, LogEntry, StoredBatch } from '../ports/log-broker.port.js';
 import { LogLedger } from '../carrying/log-ledger.js';
+import type { ReadLog } from '../commit/open-log.js';
 
-/** What an endpoint's log came to when it was read. */
-export interface LogReading {
-  readonly kind: 'read';
-  readonly state: EndpointState;
-  /** Sequence of its last batch; 0: there is none. */
-  readonly last: number;
-  readonly ledger: LogLedger;
-}
+export type LogReading = ReadLog & { readonly kind: 'read' };
 
 /** The log says what no owner could have written, so nobody may go on with it until somebody has looked. */
 export interface BrokenLog {

@@ -1,0 +1,108 @@
+import {
+  CARRY_AGE_MIN_MS,
+  NO_CARRY_REST,
+  carryReason,
+  isCarryWorth,
+  restAfterLook,
+  type Carry,
+  type CarryReason,
+  type CarryRest,
+  type EndpointId,
+  type LogReader,
+} from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import type { OpenLog, Outcome } from '../commit/open-log.js';
+import type { LogBroker } from '../ports/log-broker.port.js';
+import { readReferences } from './read-references.js';
+
+export interface CarrierOptions {
+  readonly endpointId: EndpointId;
+  readonly log: OpenLog;
+  readonly broker: LogBroker;
+  readonly clock: Clock;
+  /** The sequence through which the shard's log has been read by whoever follows it. */
+  readonly readThrough: () => number;
+}
+
+/** Where a log begins, and where it may begin. */
+export interface LogExtent {
+  /** What lies at this sequence or before it has been carried, or is dead. */
+  readonly covers: number;
+  /** What lay at this sequence or before it is not in the log any more. */
+  readonly purged: number;
+}
+
+/** What one step did. `unsettled`: the log was let go of, or too much waits. */
+export type CarryStep =
+  | { readonly kind: 'carried'; readonly reason: CarryReason; readonly covers: number }
+  | { readonly kind: 'rested' }
+  | { readonly kind: 'unsettled' };
+
+/**
+ * Keeps one log short: what lives in its oldest part is written whole once more, and then that part goes. Each step is one
+ * ordinary batch, with other facts before and behind it. Safe to end at every point: what was carried and not purged is
+ * purged by whoever comes next.
+ */
+export class Carrier {
+  readonly #options: CarrierOptions;
+  #rest: CarryRest = NO_CARRY_REST;
+  #extent: LogExtent;
+
+  constructor(options: CarrierOptions, extent: LogExtent) {
+    this.#options = options;
+    this.#extent = extent;
+  }
+
+  /**
+   * One step, where it pays.
+   *
+   * @throws PlatformError `service-unavailable` when the broker does not answer
+   */
+  async step({ isClosing }: { readonly isClosing: boolean }): Promise<CarryStep> {
+    await this.#purge();
+    const { clock, log } = this.#options;
+    const size = { logBytes: log.ledger.bytes, oldestAtMs: log.ledger.oldestAtMs, isClosing };
+    const reason = carryReason(size, this.#rest, clock.nowMs());
+    if (reason === null) return { kind: 'rested' };
+    const outcome = await this.#carry(reason);
+    if (outcome.kind !== 'settled') return { kind: 'unsettled' };
+    if (outcome.answer.kind !== 'carried') {
+      this.#rest = restAfterLook(size, clock.nowMs());
+      return { kind: 'rested' };
+    }
+    this.#rest = NO_CARRY_REST;
+    this.#extent = { ...this.#extent, covers: outcome.answer.covers };
+    await this.#purge();
+    return { kind: 'carried', reason, covers: outcome.answer.covers };
+  }
+
+  async #carry(reason: CarryReason): Promise<Outcome<Carry>> {
+    const { broker, endpointId } = this.#options;
+    const outcome = await this.#ask(reason, UNREAD);
+    if (outcome.kind !== 'settled' || outcome.answer.kind !== 'unread') return outcome;
+    return this.#ask(reason, await readReferences(broker, endpointId, outcome.answer.references));
+  }
+
+  #ask(reason: CarryReason, reader: LogReader): Promise<Outcome<Carry>> {
+    const { clock, log } = this.#options;
+    const frame = {
+      through: log.ledger.through(clock.nowMs() - CARRY_AGE_MIN_MS),
+      log: reader,
+      isWorth: (covers: number, writtenBytes: number) =>
+        isCarryWorth(reason, { removedBytes: log.ledger.bytesThrough(covers), writtenBytes }),
+    };
+    return new Promise((resolve) => log.carry(frame, resolve));
+  }
+
+  /** What is covered goes, as far as it has been read by whoever follows the log. */
+  async #purge(): Promise<void> {
+    const { broker, endpointId, log, readThrough } = this.#options;
+    const through = Math.min(this.#extent.covers, readThrough());
+    if (through <= this.#extent.purged) return;
+    await broker.purge(endpointId, through);
+    this.#extent = { ...this.#extent, purged: through };
+    log.ledger.purged(through);
+  }
+}
+
+const UNREAD: LogReader = { body: () => undefined, output: () => undefined };
