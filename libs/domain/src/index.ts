@@ -78,6 +78,7 @@ export {
 } from './endpoint/index.js';
 export {
   BATCH_MAX_BYTES,
+  DueHeap,
   CARRY_AGE_MIN_MS,
   ENDPOINT_BOUNDS_DEFAULT,
   LEGAL_FACTS,
@@ -115,6 +116,8 @@ export {
   type CommandOutcome,
   type CommandRefusal,
   type DeliveryData,
+  type DeliveryTriedFact,
+  type DueSlots,
   type Desk,
   type EndSummary,
   type EndpointBounds,

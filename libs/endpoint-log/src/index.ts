@@ -21,3 +21,5 @@ export { readReferences } from './carrying/read-references.js';
 export { OpenLog, type LogEnd, type OpenLogOptions, type Outcome, type Told } from './commit/open-log.js';
 export { openEndpoint, type Opening } from './opening/open-endpoint.js';
 export { readLog, type BrokenLog, type LogReading, type LogSource } from './opening/read-log.js';
+export { LogOwner, type LogOwnerOptions } from './ownership/log-owner.js';
+export { type EndpointEvent, type LogAsker } from './ownership/owned-endpoint.js';

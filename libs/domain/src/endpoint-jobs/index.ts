@@ -27,7 +27,7 @@ export {
   type TakeAnswered,
   type TakeWish,
 } from './commands.js';
-export { type EndSummary, type EndpointCounters, type LogFact } from './facts.js';
+export { type DeliveryTriedFact, type EndSummary, type EndpointCounters, type LogFact } from './facts.js';
 export { findBody, findOutput } from './find-payload.js';
 export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
 export { hearHosts, type LeaseRenewal } from './leases.js';
@@ -57,3 +57,4 @@ export {
   type JobCounts,
   type JobStatusView,
 } from './views.js';
+export { DueHeap, type DueSlots } from './structures/due-heap.js';

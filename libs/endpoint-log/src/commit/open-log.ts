@@ -1,4 +1,6 @@
 import {
+  hearHosts,
+  nextLookAtMs,
   performCarry,
   performCommand,
   performRead,
@@ -37,6 +39,8 @@ export interface OpenLogOptions {
   readonly mayDecide: () => boolean;
   /** What has happened to jobs, once it is committed. */
   readonly onTouched: (touched: readonly TouchedJob[]) => void;
+  /** A batch is committed, and everybody who waited for it has been told. */
+  readonly onCommitted: () => void;
 }
 
 /** Why an endpoint's log was let go of. What was not committed by then may or may not be. */
@@ -103,6 +107,15 @@ export class OpenLog {
     return this.#ended.promise;
   }
 
+  get endpointId(): EndpointId {
+    return this.#options.endpointId;
+  }
+
+  /** When the owner must look at what time has brought about, Unix ms; infinite: never. */
+  get nextLookAtMs(): number {
+    return nextLookAtMs(this.#state);
+  }
+
   /** Sequence of the last committed batch. */
   get last(): number {
     return this.#last;
@@ -127,6 +140,11 @@ export class OpenLog {
 
   carry(frame: Omit<CarryFrame, 'atMs'>, told: Told<Carry>): void {
     this.#enter((desk) => performCarry(this.#state, { ...frame, ...desk }), told);
+  }
+
+  /** Its owner could not hear hosts for a while: no lease ends before they had time to say what they hold. */
+  hearHosts(): void {
+    if (!this.#isOver) hearHosts(this.#state, Math.max(this.#options.clock.nowMs(), this.#state.lastAtMs));
   }
 
   /** Lets go at once. What is under way may be committed all the same. */
@@ -211,6 +229,7 @@ export class OpenLog {
       }
       this.#note(batch, settlement.sequence);
       for (const { tell } of this.#batches.committed(batch)) tell();
+      this.#options.onCommitted();
     }
     this.#isAppending = false;
   }

@@ -1,0 +1,162 @@
+import { DueHeap, type DeliveryTriedFact, type EndpointId, type TouchedJob } from '@berth/domain';
+import { Permits, type Clock, type Random } from '@berth/lifecycle';
+import type { LogBroker } from '../ports/log-broker.port.js';
+import { OwnedEndpoint, type EndpointEvent, type LogAsker } from './owned-endpoint.js';
+
+export interface LogOwnerOptions {
+  readonly routerId: string;
+  readonly broker: LogBroker;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Calls `run` when this turn of the event loop is over. */
+  readonly atEndOfTurn: (run: () => void) => void;
+  readonly shardOf: (endpointId: EndpointId) => number;
+  /** Whether it is certain now that nobody else owns the shard. */
+  readonly trusts: (shard: number) => boolean;
+  /** The sequence through which the shard's log has been read by whoever follows it. */
+  readonly readThrough: (shard: number) => number;
+  readonly onTouched: (endpointId: EndpointId, touched: readonly TouchedJob[]) => void;
+  readonly onTries: (endpointId: EndpointId, tries: readonly DeliveryTriedFact[]) => void;
+  readonly onEvent: (event: EndpointEvent) => void;
+}
+
+type Shard = Map<EndpointId, OwnedEndpoint>;
+
+const OPENINGS_MAX = 64;
+const TICK_MS = 50;
+/** Endpoints that are looked at in one tick: a slice of a few milliseconds. */
+const LOOKS_MAX = 256;
+/** The process stood still for longer than this: hosts could not be heard. */
+const STALL_MS = 1_000;
+const DRAIN_POLL_MS = 5;
+
+/** The endpoints of the shards that this router owns. Who owns which shard is decided elsewhere. */
+export class LogOwner {
+  readonly #options: LogOwnerOptions;
+  readonly #shards = new Map<number, Shard>();
+  readonly #openings = new Permits(OPENINGS_MAX);
+  readonly #due = new DueHeap<OwnedEndpoint>({
+    compare: (a, b) => a.dueAtMs - b.dueAtMs,
+    dueAtMs: ({ dueAtMs }) => dueAtMs,
+    indexOf: ({ dueIndex }) => dueIndex,
+    setIndex: (endpoint, index) => {
+      endpoint.dueIndex = index;
+    },
+  });
+  #tickedAtMs: number;
+  #stopTicks: (() => void) | undefined;
+
+  constructor(options: LogOwnerOptions) {
+    this.#options = options;
+    this.#tickedAtMs = options.clock.monotonicMs();
+  }
+
+  start(): void {
+    this.#stopTicks ??= this.#options.clock.every(TICK_MS, () => this.tick());
+  }
+
+  stop(): void {
+    this.#stopTicks?.();
+    for (const shard of [...this.#shards.keys()]) this.drop(shard);
+  }
+
+  /** Brings the asker to the endpoint's log, once it is open. */
+  ask(endpointId: EndpointId, asker: LogAsker): void {
+    const shard = this.#options.shardOf(endpointId);
+    const endpoints = this.#shards.get(shard);
+    if (endpoints === undefined || !this.#options.trusts(shard)) asker.refuse('unsettled');
+    else this.#endpoint(endpoints, endpointId).ask(asker);
+  }
+
+  /**
+   * The shard is this router's. What runs is opened at once, since its holders wait to be heard; everything else when it
+   * is asked for, or due.
+   *
+   * @throws PlatformError `service-unavailable` when the broker does not answer: to be called again
+   */
+  async take(shard: number): Promise<void> {
+    const endpoints = this.#shards.get(shard) ?? new Map<EndpointId, OwnedEndpoint>();
+    this.#shards.set(shard, endpoints);
+    await this.#readIndex(endpoints, shard);
+  }
+
+  /** The shard is somebody else's, or nobody's. What is under way here may be committed all the same; nothing is told. */
+  drop(shard: number): void {
+    for (const endpoint of this.#shards.get(shard)?.values() ?? []) {
+      this.#due.remove(endpoint);
+      endpoint.letGo();
+    }
+    this.#shards.delete(shard);
+  }
+
+  /** Resolves when nothing of the shard waits to be committed, or with the signal. */
+  async quiet(shard: number, signal: AbortSignal): Promise<void> {
+    const isBusy = ({ log }: OwnedEndpoint): boolean => log !== null && !log.isQuiet;
+    while (!signal.aborted && [...(this.#shards.get(shard)?.values() ?? [])].some(isBusy)) {
+      await this.#options.clock.sleep(DRAIN_POLL_MS, signal);
+    }
+  }
+
+  /**
+   * Once a minute: finds endpoints that have become due or that nobody had heard of, closes idle ones, keeps logs short.
+   *
+   * @throws PlatformError `service-unavailable` when the broker does not answer
+   */
+  async tend(): Promise<void> {
+    for (const [shard, endpoints] of [...this.#shards]) {
+      await this.#readIndex(endpoints, shard);
+      for (const [endpointId, endpoint] of [...endpoints]) {
+        await endpoint.tend();
+        if (endpoint.isForgettable) this.#forget(endpoints, endpointId);
+      }
+    }
+  }
+
+  /** Hosts could not be heard for a while: none of their leases ends before they had time to say what they hold. */
+  hearHosts(): void {
+    for (const endpoints of this.#shards.values()) {
+      for (const { log } of endpoints.values()) log?.hearHosts();
+    }
+  }
+
+  /** Looks at what is due. */
+  tick(): void {
+    const { clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#tickedAtMs > STALL_MS) this.hearHosts();
+    this.#tickedAtMs = nowMs;
+    for (const endpoint of this.#due.due(clock.nowMs(), LOOKS_MAX)) endpoint.look();
+  }
+
+  async #readIndex(endpoints: Shard, shard: number): Promise<void> {
+    for await (const { endpointId, index } of this.#options.broker.heads(shard)) {
+      if (endpoints.has(endpointId) || this.#shards.get(shard) !== endpoints) continue;
+      if (index === null) continue;
+      if (index.running > 0) this.#endpoint(endpoints, endpointId).look();
+      else if (index.dueAtMs !== null) this.#endpoint(endpoints, endpointId).awaitDue(index.dueAtMs);
+    }
+  }
+
+  #forget(endpoints: Shard, endpointId: EndpointId): void {
+    const endpoint = endpoints.get(endpointId);
+    if (endpoint !== undefined) this.#due.remove(endpoint);
+    endpoints.delete(endpointId);
+  }
+
+  #endpoint(endpoints: Shard, endpointId: EndpointId): OwnedEndpoint {
+    const known = endpoints.get(endpointId);
+    if (known !== undefined) return known;
+    const shard = this.#options.shardOf(endpointId);
+    const made = new OwnedEndpoint({
+      ...this.#options,
+      endpointId,
+      openings: this.#openings,
+      mayDecide: () => this.#options.trusts(shard),
+      readThrough: () => this.#options.readThrough(shard),
+      onTouched: (touched) => this.#options.onTouched(endpointId, touched),
+      onDue: (endpoint) => this.#due.put(endpoint),
+    });
+    endpoints.set(endpointId, made);
+    return made;
+  }
+}

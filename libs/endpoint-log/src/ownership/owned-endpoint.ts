@@ -1,0 +1,252 @@
+import type { DeliveryTriedFact, EndpointId } from '@berth/domain';
+import type { Permits } from '@berth/lifecycle';
+import { Carrier } from '../carrying/carrier.js';
+import type { LogEnd, OpenLog, OpenLogOptions } from '../commit/open-log.js';
+import { openEndpoint, type Opening } from '../opening/open-endpoint.js';
+
+/** Somebody who wants an endpoint's log. Neither may throw. */
+export interface LogAsker {
+  readonly use: (log: OpenLog) => void;
+  /**
+   * `busy`: too many wait for it to be opened. `stopped`: its log must be looked at by somebody first. `unsettled`: nobody
+   * here knows, so nothing may be said.
+   */
+  readonly refuse: (reason: 'busy' | 'stopped' | 'unsettled') => void;
+}
+
+/** For logs and metrics. */
+export type EndpointEvent =
+  | { readonly kind: 'opened'; readonly endpointId: EndpointId; readonly durationMs: number }
+  | {
+      readonly kind: 'closed';
+      readonly endpointId: EndpointId;
+      readonly reason: 'idle' | 'given-up' | 'lost-to' | 'full';
+    }
+  /** An alarm: nothing goes on at this endpoint until somebody has looked. */
+  | { readonly kind: 'stopped'; readonly endpointId: EndpointId; readonly reason: string }
+  | { readonly kind: 'unanswered'; readonly endpointId: EndpointId; readonly error: unknown };
+
+export interface OwnedEndpointOptions extends Omit<OpenLogOptions, 'onCommitted'> {
+  readonly routerId: string;
+  /** How many logs are opened at one time. */
+  readonly openings: Permits;
+  /** The sequence through which the shard's log has been read by whoever follows it. */
+  readonly readThrough: () => number;
+  /** Its due time has changed. */
+  readonly onDue: (endpoint: OwnedEndpoint) => void;
+  /** Tries of webhook deliveries that have begun. */
+  readonly onTries: (endpointId: EndpointId, tries: readonly DeliveryTriedFact[]) => void;
+  readonly onEvent: (event: EndpointEvent) => void;
+}
+
+const ASKERS_MAX = 4_096;
+const IDLE_MS = 600_000;
+/** A stopped endpoint is read once more after this: it may have been repaired. */
+const STOPPED_MS = 60_000;
+/** One carry in so many batches leaves the disk to those who wait. */
+const BATCHES_PER_CARRY = 4;
+/** A look that could not be had, or that has not been answered yet, comes again. */
+const LOOK_AGAIN_MS = 1_000;
+const TRIES_MAX = 64;
+
+type Phase =
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'opening'; readonly askers: LogAsker[] }
+  | { readonly kind: 'open'; readonly log: OpenLog; readonly carrier: Carrier }
+  | { readonly kind: 'stopped'; readonly untilMs: number };
+
+/** One endpoint of a shard that this router owns: opened when it is asked for or due, closed when it is idle. */
+export class OwnedEndpoint {
+  /** Its index in the heap of those that are due. */
+  dueIndex = -1;
+  readonly #options: OwnedEndpointOptions;
+  readonly #abort = new AbortController();
+  #phase: Phase = { kind: 'closed' };
+  #dueAtMs = Number.POSITIVE_INFINITY;
+  #usedAtMs: number;
+  #batches = 0;
+  #isCarrying = false;
+
+  constructor(options: OwnedEndpointOptions) {
+    this.#options = options;
+    this.#usedAtMs = options.clock.nowMs();
+  }
+
+  /** When `look` shall be called, Unix ms; infinite: never. */
+  get dueAtMs(): number {
+    return this.#dueAtMs;
+  }
+
+  /** Null while it is not open. */
+  get log(): OpenLog | null {
+    return this.#phase.kind === 'open' ? this.#phase.log : null;
+  }
+
+  /** Nothing of it is in use, and nothing will be due. */
+  get isForgettable(): boolean {
+    return this.#phase.kind === 'closed' && this.#dueAtMs === Number.POSITIVE_INFINITY;
+  }
+
+  ask(asker: LogAsker): void {
+    this.#usedAtMs = this.#options.clock.nowMs();
+    this.#withLog(asker);
+  }
+
+  /** By the index: when it must be looked at though nobody asks. @param atMs Unix ms */
+  awaitDue(atMs: number): void {
+    this.#dueAt(atMs);
+  }
+
+  /** What time has brought about: lives that are over, leases, deliveries. */
+  look(): void {
+    const { clock, random } = this.#options;
+    this.#dueAt(clock.nowMs() + LOOK_AGAIN_MS);
+    this.#withLog({
+      refuse: () => undefined,
+      use: (log) => {
+        const command = {
+          kind: 'look',
+          fraction: random.fraction(),
+          secret: random.id(SECRET_LENGTH),
+          triesMax: TRIES_MAX,
+        } as const;
+        log.perform(command, (outcome) => {
+          if (outcome.kind !== 'settled' || outcome.answer.kind !== 'looked') return;
+          this.#dueAt(log.nextLookAtMs);
+          if (outcome.answer.tries.length > 0) this.#options.onTries(log.endpointId, outcome.answer.tries);
+        });
+      },
+    });
+  }
+
+  /** Once a minute: keeps the log short, and closes what nobody uses. */
+  async tend(): Promise<void> {
+    const { clock, onEvent } = this.#options;
+    if (this.#phase.kind !== 'open') return;
+    const { log } = this.#phase;
+    const isIdle = (): boolean => log.isQuiet && clock.nowMs() - this.#usedAtMs >= IDLE_MS;
+    await this.#carry(isIdle());
+    if (this.log !== log || !isIdle()) return;
+    this.#phase = { kind: 'closed' };
+    log.letGo();
+    onEvent({ kind: 'closed', endpointId: log.endpointId, reason: 'idle' });
+  }
+
+  /** It is somebody else's from now on, or nobody's: nothing more is decided here. */
+  letGo(): void {
+    this.#abort.abort();
+    this.log?.letGo();
+  }
+
+  #withLog(asker: LogAsker): void {
+    const phase = this.#phase;
+    switch (phase.kind) {
+      case 'open':
+        asker.use(phase.log);
+        break;
+      case 'opening':
+        if (phase.askers.length < ASKERS_MAX) phase.askers.push(asker);
+        else asker.refuse('busy');
+        break;
+      case 'stopped':
+        if (this.#options.clock.nowMs() < phase.untilMs) asker.refuse('stopped');
+        else void this.#open([asker]);
+        break;
+      case 'closed':
+        void this.#open([asker]);
+        break;
+      default:
+        phase satisfies never;
+    }
+  }
+
+  async #open(askers: LogAsker[]): Promise<void> {
+    this.#phase = { kind: 'opening', askers };
+    const { clock, endpointId, onEvent, openings } = this.#options;
+    const beganAtMs = clock.monotonicMs();
+    const opening = await openings.run(() => this.#tryOpen());
+    if (opening.kind === 'open' && !this.#abort.signal.aborted) {
+      this.#begin(opening);
+      onEvent({ kind: 'opened', endpointId, durationMs: clock.monotonicMs() - beganAtMs });
+      for (const asker of askers) asker.use(opening.log);
+      return;
+    }
+    if (opening.kind === 'open') opening.log.letGo();
+    const reason = this.#fail(opening.kind === 'open' ? { kind: 'unsettled' } : opening);
+    for (const asker of askers) asker.refuse(reason);
+  }
+
+  async #tryOpen(): Promise<Opening> {
+    const { endpointId, onEvent } = this.#options;
+    try {
+      return await openEndpoint({ ...this.#options, onCommitted: () => this.#committed() }, this.#abort.signal);
+    } catch (error) {
+      onEvent({ kind: 'unanswered', endpointId, error });
+      return { kind: 'unsettled' };
+    }
+  }
+
+  #begin({ extent, log }: Extract<Opening, { readonly kind: 'open' }>): void {
+    this.#phase = { kind: 'open', log, carrier: new Carrier({ ...this.#options, log }, extent) };
+    this.#dueAt(log.nextLookAtMs);
+    void log.ended.then((end) => {
+      if (this.log === log) this.#fail(end);
+    });
+  }
+
+  #fail(end: Exclude<Opening, { readonly kind: 'open' }> | LogEnd): 'stopped' | 'unsettled' {
+    const { endpointId, onEvent } = this.#options;
+    switch (end.kind) {
+      case 'broken':
+        return this.#stop(`batch ${end.sequence}: ${end.reason}`);
+      case 'illegal':
+        return this.#stop(`${end.fact.kind} is illegal: ${end.why}`);
+      case 'unsettled':
+        break;
+      case 'full':
+      case 'given-up':
+      case 'lost-to':
+        onEvent({ kind: 'closed', endpointId, reason: end.kind });
+        break;
+      default:
+        end satisfies never;
+    }
+    this.#phase = { kind: 'closed' };
+    return 'unsettled';
+  }
+
+  #stop(reason: string): 'stopped' {
+    const { clock, endpointId, onEvent } = this.#options;
+    this.#phase = { kind: 'stopped', untilMs: clock.nowMs() + STOPPED_MS };
+    onEvent({ kind: 'stopped', endpointId, reason });
+    return 'stopped';
+  }
+
+  #committed(): void {
+    const { log } = this;
+    if (log === null) return;
+    if (log.nextLookAtMs !== this.#dueAtMs) this.#dueAt(log.nextLookAtMs);
+    this.#batches += 1;
+    if (this.#batches % BATCHES_PER_CARRY === 0) void this.#carry(false);
+  }
+
+  async #carry(isClosing: boolean): Promise<void> {
+    if (this.#phase.kind !== 'open' || this.#isCarrying) return;
+    this.#isCarrying = true;
+    try {
+      await this.#phase.carrier.step({ isClosing });
+    } catch (error) {
+      this.#options.onEvent({ kind: 'unanswered', endpointId: this.#options.endpointId, error });
+    } finally {
+      this.#isCarrying = false;
+    }
+  }
+
+  #dueAt(atMs: number): void {
+    if (this.#abort.signal.aborted) return;
+    this.#dueAtMs = atMs;
+    this.#options.onDue(this);
+  }
+}
+
+const SECRET_LENGTH = 20;
