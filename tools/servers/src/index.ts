@@ -26,7 +26,13 @@ export {
   type NatsServerProgram,
   type NatsServerSource,
 } from './nats/find-nats-server.js';
-export { NATS_APP_ACCOUNT, renderNatsConf, type NatsAuth, type NatsConf } from './nats/nats-conf.js';
+export {
+  NATS_APP_ACCOUNT,
+  renderNatsConf,
+  type NatsAuth,
+  type NatsClusterMember,
+  type NatsConf,
+} from './nats/nats-conf.js';
 export {
   createNatsKeys,
   loadOrCreateNatsKeys,
@@ -42,6 +48,7 @@ export {
   type RolePermissions,
   type ShardCounts,
 } from './nats/role-permissions.js';
+export { startNatsCluster, type NatsCluster, type StartNatsClusterOptions } from './nats/start-nats-cluster.js';
 export { startNatsServer, type NatsServer, type StartNatsServerOptions } from './nats/start-nats-server.js';
 export { PostgresMissingError } from './postgres/postgres-programs.js';
 export { type CreateDatabaseOptions } from './postgres/create-database.js';

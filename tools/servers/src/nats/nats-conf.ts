@@ -14,6 +14,16 @@ export type NatsAuth =
       readonly shards?: ShardCounts;
     };
 
+/** One of several servers that hold the streams together. */
+export interface NatsClusterMember {
+  /** Another one for each server of the cluster. */
+  readonly name: string;
+  /** Where the others reach it. */
+  readonly port: number;
+  /** Ports of all of them, loopback only. */
+  readonly peerPorts: readonly number[];
+}
+
 export interface NatsConf {
   readonly storeFolder: string;
   /** -1: the server picks a free port itself and says which in its ports file. */
@@ -25,6 +35,8 @@ export interface NatsConf {
   readonly fileStoreMaxBytes: number;
   readonly memoryStoreMaxBytes: number;
   readonly auth: NatsAuth;
+  /** Default: it stands alone. */
+  readonly cluster?: NatsClusterMember;
 }
 
 /** Account of the platform; user JWTs of agents name it as their audience. */
@@ -53,9 +65,19 @@ export const renderNatsConf = (conf: NatsConf): string =>
     `  max_memory_store: ${String(conf.memoryStoreMaxBytes)}`,
     `  limits { default_max_consumers: ${String(CONSUMERS_PER_STREAM_DEFAULT)}, max_ha_assets: ${String(HA_ASSETS_MAX)} }`,
     '}',
+    ...(conf.cluster === undefined ? [] : renderCluster(conf.cluster)),
     ...renderAuth(conf.auth),
     '',
   ].join('\n');
+
+const renderCluster = ({ name, peerPorts, port }: NatsClusterMember): string[] => [
+  `server_name: ${quote(name)}`,
+  'cluster {',
+  '  name: berth',
+  `  listen: ${quote(`127.0.0.1:${String(port)}`)}`,
+  `  routes: ${list(peerPorts.map((peer) => `nats-route://127.0.0.1:${String(peer)}`))}`,
+  '}',
+];
 
 const renderAuth = (auth: NatsAuth): string[] => {
   if (auth.kind === 'none') return [];

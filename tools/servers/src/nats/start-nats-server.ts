@@ -5,7 +5,7 @@ import { retryStart } from '../processes/retry-start.js';
 import { spawnServer, type ServerExit, type ServerProcess } from '../processes/server-process.js';
 import { pollUntil } from '../poll-until.js';
 import { findNatsServer } from './find-nats-server.js';
-import { renderNatsConf, type NatsAuth } from './nats-conf.js';
+import { renderNatsConf, type NatsAuth, type NatsClusterMember } from './nats-conf.js';
 
 export interface StartNatsServerOptions {
   /** Everything the server writes is below it: streams, configuration, log, pid file. Made when missing. */
@@ -19,6 +19,8 @@ export interface StartNatsServerOptions {
   readonly fileStoreMaxBytes?: number;
   /** Default: 1 GiB. */
   readonly memoryStoreMaxBytes?: number;
+  /** Then it is ready only when most of its peers are there. */
+  readonly cluster?: NatsClusterMember;
   /** Default: `findNatsServer()`. */
   readonly executable?: string;
   readonly readyDeadlineMs?: number;
@@ -100,6 +102,7 @@ const writeConf = async (options: StartNatsServerOptions): Promise<string> => {
     fileStoreMaxBytes: options.fileStoreMaxBytes ?? (await shareOfDisk(storeDir)),
     memoryStoreMaxBytes: options.memoryStoreMaxBytes ?? MEMORY_STORE_DEFAULT_BYTES,
     auth: options.auth ?? { kind: 'none' },
+    ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
   });
   await writeFile(path, conf);
   return path;
