@@ -1,3 +1,4 @@
+export { settleAppend, type AppendSettlement, type SettleAppendTools } from './commit/settle-append.js';
 export type {
   AppendOutcome,
   LogBatch,

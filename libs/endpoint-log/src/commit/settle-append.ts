@@ -1,31 +1,63 @@
+import { PlatformError } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { LogBatch, LogBroker } from '../ports/log-broker.port.js';
+import type { LogBatch, LogBroker, LogEntry } from '../ports/log-broker.port.js';
 
-export type Settlement =
+export interface SettleAppendTools {
+  readonly broker: Pick<LogBroker, 'append' | 'readNext'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export type AppendSettlement =
   | { readonly kind: 'committed'; readonly sequence: number }
-  | { readonly kind: 'lost-to'; readonly batchId: string }
+  /** Somebody else's batch is in the place; ours will never be. */
+  | { readonly kind: 'lost-to'; readonly entry: LogEntry }
+  /** The shard has no room, and the batch is not in it, nor on its way. */
   | { readonly kind: 'full' }
+  /** The signal came first: the batch is there, comes later, or never. */
   | { readonly kind: 'given-up' };
 
+const PAUSE_MIN_MS = 20;
+const PAUSE_MAX_MS = 200;
+
+/**
+ * Appends until it is known what became of the batch. Whatever the broker says but "stored" may come from the batch's own
+ * earlier copy, so the place behind its predecessor is asked for; as long as that is empty the same bytes go out again
+ * with the same expectation, of which the broker takes one at most.
+ */
 export async function settleAppend(
-  { broker, clock, random }: { readonly broker: LogBroker; readonly clock: Clock; readonly random: Random },
+  { broker, clock, random }: SettleAppendTools,
   batch: LogBatch,
   { signal }: { readonly signal: AbortSignal },
-): Promise<Settlement> {
+): Promise<AppendSettlement> {
   let mayBeUnderWay = false;
-  while (!signal.aborted) {
+  for (let pauseMs = PAUSE_MIN_MS; !signal.aborted; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
     const outcome = await broker.append(batch);
     if (outcome.kind === 'stored') return { kind: 'committed', sequence: outcome.sequence };
-    if (outcome.kind === 'full' && !mayBeUnderWay) return { kind: 'full' };
-    mayBeUnderWay = true;
-    const next = await broker.readNext(batch.endpointId, batch.after).catch(() => null);
-    if (next !== null) {
-      if (!('batchId' in next)) return { kind: 'lost-to', batchId: 'unreadable' };
-      return next.batchId === batch.batchId
-        ? { kind: 'committed', sequence: next.sequence }
-        : { kind: 'lost-to', batchId: next.batchId };
-    }
-    await clock.sleep(20 + 180 * random.fraction(), signal);
+    mayBeUnderWay ||= outcome.kind === 'unknown';
+    const place = await placeBehind(broker, batch);
+    if (place.kind === 'taken') return settledBy(place.entry, batch);
+    if (outcome.kind === 'full' && place.kind === 'empty' && !mayBeUnderWay) return { kind: 'full' };
+    // Never quite together with those that failed at the same moment.
+    await clock.sleep(PAUSE_MIN_MS + (pauseMs - PAUSE_MIN_MS) * random.fraction(), signal);
   }
   return { kind: 'given-up' };
 }
+
+type Place =
+  { readonly kind: 'taken'; readonly entry: LogEntry } | { readonly kind: 'empty' } | { readonly kind: 'unseen' };
+
+async function placeBehind(broker: SettleAppendTools['broker'], { after, endpointId }: LogBatch): Promise<Place> {
+  try {
+    const entry = await broker.readNext(endpointId, after);
+    return entry === null ? { kind: 'empty' } : { kind: 'taken', entry };
+  } catch (error) {
+    if (error instanceof PlatformError && error.code === 'service-unavailable') return { kind: 'unseen' };
+    throw error;
+  }
+}
+
+const settledBy = (entry: LogEntry, { batchId }: LogBatch): AppendSettlement =>
+  'batchId' in entry && entry.batchId === batchId
+    ? { kind: 'committed', sequence: entry.sequence }
+    : { kind: 'lost-to', entry };
