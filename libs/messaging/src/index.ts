@@ -42,6 +42,9 @@ export { watchConnection, type ConnectionChanges } from './connection-watch.js';
 export { type PendingDelivery } from './deliveries/delivery-headers.js';
 export { DeliveryWatch, type DeliveryWatchOptions } from './deliveries/delivery-watch.js';
 export { JetStreamDeliveries } from './deliveries/jetstream-deliveries.js';
+export { LOG_FORMAT } from './endpoint-log/log-batch-codec.js';
+export { NatsLogBroker, type NatsLogBrokerOptions } from './endpoint-log/nats-log-broker.js';
+export { NatsShardClaims } from './endpoint-log/nats-shard-claims.js';
 export {
   JobEventSource,
   type EventBatch,
@@ -83,10 +86,11 @@ export { SnapshotWriter, type Snapshot, type SnapshotWriterOptions } from './sna
 export { JetStreamTickets, type WaitingTicket } from './tickets/jetstream-tickets.js';
 export { BUCKET_NAMES, type BucketName } from './topology/buckets.js';
 export { ensureTopology, type EnsureTopologyOptions, type StreamChange } from './topology/ensure-topology.js';
-export { ENDPOINT_SHARDS, JOB_SHARDS, endpointShard, jobShard } from './topology/shards.js';
+export { ENDPOINT_SHARDS, JOB_SHARDS, LOG_SHARDS, endpointShard, jobShard, logShard } from './topology/shards.js';
 export {
   EVENTS_MAX_AGE_MS,
   LEASE_MARKER_MS,
+  LOG_STORAGE_SHARES,
   RECORD_MARKER_MS,
   STORAGE_SHARES,
   streamConfigs,

@@ -8,9 +8,13 @@ import type { TopologyPart, TopologySize } from '../src/topology/streams.js';
 export const SIZE: TopologySize = { replicas: 1, storageBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 };
 
 /** A connection as the applications have it. The caller closes it. */
-export async function openBroker(nats: NatsFixture, options: { readonly timeoutMs?: number } = {}): Promise<Broker> {
+export const openBroker = (nats: NatsFixture, options: { readonly timeoutMs?: number } = {}): Promise<Broker> =>
+  openBrokerAt(nats.server.url, options);
+
+/** @param url one address, or several with commas between */
+export async function openBrokerAt(url: string, options: { readonly timeoutMs?: number } = {}): Promise<Broker> {
   const connection = await connectNats({
-    url: nats.server.url,
+    url,
     name: 'test',
     credentials: { kind: 'none' },
     connectWithinMs: 10_000,

@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import type { StreamConfig } from '@nats-io/jetstream';
 import { describe, expect, test } from '@jest/globals';
-import { STORAGE_SHARES, streamConfigs, type TopologySize } from '../src/topology/streams.js';
+import { LOG_STORAGE_SHARES, STORAGE_SHARES, streamConfigs, type TopologySize } from '../src/topology/streams.js';
 import { driftOf } from '../src/topology/topology-drift.js';
 
 const SIZE: TopologySize = { replicas: 1, storageBytes: 10_000_000_000, memoryBytes: 100_000_000 };
 const THREE: TopologySize = { ...SIZE, replicas: 3 };
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
-const all = (size: TopologySize): readonly Partial<StreamConfig>[] => [
+/** What a deployment has today. */
+const present = (size: TopologySize): readonly Partial<StreamConfig>[] => [
   ...streamConfigs('jobs', size),
   ...streamConfigs('snapshots', size),
 ];
+const all = (size: TopologySize): readonly Partial<StreamConfig>[] => [...present(size), ...streamConfigs('log', size)];
 
 describe('the table of streams', () => {
   test('is as reviewed', async () => {
@@ -21,16 +23,29 @@ describe('the table of streams', () => {
     expect(first).toEqual(JSON.parse(reviewed));
   });
 
-  test('never reserves more than it was given', () => {
-    expect(sum(Object.values(STORAGE_SHARES))).toBeLessThanOrEqual(1);
-    const file = all(SIZE).filter(({ storage }) => storage === 'file');
-    const memory = all(SIZE).filter(({ storage }) => storage === 'memory');
-    expect(sum(file.map((config) => config.max_bytes ?? Number.POSITIVE_INFINITY))).toBeLessThanOrEqual(
-      SIZE.storageBytes,
-    );
-    expect(sum(memory.map((config) => config.max_bytes ?? Number.POSITIVE_INFINITY))).toBeLessThanOrEqual(
-      SIZE.memoryBytes,
-    );
+  test.each([
+    ['what there is today', STORAGE_SHARES, present(SIZE)],
+    ['the logs', LOG_STORAGE_SHARES, streamConfigs('log', SIZE)],
+  ])('%s never reserves more than it was given', (_, shares, configs) => {
+    expect(sum(Object.values(shares))).toBeLessThanOrEqual(1);
+    const reserved = (wanted: string): number =>
+      sum(
+        configs
+          .filter(({ storage }) => storage === wanted)
+          .map((config) => config.max_bytes ?? Number.POSITIVE_INFINITY),
+      );
+    expect(reserved('file')).toBeLessThanOrEqual(SIZE.storageBytes);
+    expect(reserved('memory')).toBeLessThanOrEqual(SIZE.memoryBytes);
+  });
+
+  test('a log keeps each message until it is purged, and lets nobody else decide what goes', () => {
+    for (const config of streamConfigs('log', SIZE).filter(({ name }) => name.startsWith('LOG_'))) {
+      expect(config).toMatchObject({ storage: 'file', discard: 'new', allow_direct: true });
+      expect(config).not.toHaveProperty('allow_msg_ttl');
+      expect(config).not.toHaveProperty('allow_rollup_hdrs');
+      expect(config).not.toHaveProperty('max_age');
+      expect(config).not.toHaveProperty('max_msgs_per_subject');
+    }
   });
 
   test('three brokers replicate everything and leave nothing unsynced', () => {

@@ -9,12 +9,15 @@ export {
   freshKey,
   jobRecordsConformance,
   leasesConformance,
+  logBrokerConformance,
   readerCursorsConformance,
   reservationsConformance,
   runningJob,
   sampleJob,
+  shardClaimsConformance,
   ticketsConformance,
   type Conforming,
+  type ConformingLog,
   type Open,
 } from './conformance/index.js';
 export { BrokerModel, type RecordVersion } from './simulator/broker-model.js';
@@ -50,10 +53,12 @@ export {
 export {
   SHARED_USER,
   eventually,
+  useNatsCluster,
   useNatsServer,
   usePostgres,
   useTempFolders,
   type EventuallyOptions,
+  type NatsClusterFixture,
   type NatsFixture,
   type PostgresFixture,
   type UseNatsServerOptions,

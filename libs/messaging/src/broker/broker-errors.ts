@@ -17,6 +17,8 @@ export const API_ERROR = {
   streamNotFound: 10059,
   /** All streams together have taken what the server may store. */
   serverStorageUsedUp: 10023,
+  /** The same, of what the account may store. */
+  accountStorageUsedUp: 10002,
   wrongLastSequence: 10071,
   storeFailed: 10077,
   /** A compare-and-set that lost against a write not yet finished. */
@@ -83,12 +85,19 @@ const full = (detail: string, cause: unknown): PlatformError =>
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 
+const isStreamFull = ({ description, err_code: code }: ApiError): boolean =>
+  code === API_ERROR.storeFailed && /maximum (bytes|messages) exceeded/.test(description);
+
+/** The message was refused for want of room, of its stream or of the whole store. */
+export const isStoreFull = (error: ApiError): boolean =>
+  isStreamFull(error) ||
+  error.err_code === API_ERROR.serverStorageUsedUp ||
+  error.err_code === API_ERROR.accountStorageUsedUp;
+
 /** What an unexpected error answer becomes: an outage that passes, or a fault of ours. */
 export function unexpectedAnswer(doing: string, error: ApiError): Error {
   const cause = new BrokerApiError(doing, error);
-  if (error.err_code === API_ERROR.storeFailed && /maximum (bytes|messages) exceeded/.test(error.description)) {
-    return full(STREAM_FULL, cause);
-  }
+  if (isStreamFull(error)) return full(STREAM_FULL, cause);
   if (error.err_code === API_ERROR.serverStorageUsedUp) return full(SERVER_FULL, cause);
   return error.code === UNAVAILABLE || error.code === TOO_MANY_REQUESTS ? brokerUnavailable(cause) : cause;
 }

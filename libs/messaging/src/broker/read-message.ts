@@ -1,7 +1,7 @@
-import { systemClock } from '@berth/lifecycle';
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from './broker.js';
-import { API_ERROR, brokerUnavailable, isUnanswered, unexpectedAnswer } from './broker-errors.js';
+import { API_ERROR, unexpectedAnswer } from './broker-errors.js';
+import { readBatch } from './direct-batch.js';
 import { BROKER_HEADERS } from './headers.js';
 
 export interface StoredMessage {
@@ -47,8 +47,6 @@ export async function readLatest(broker: Broker, stream: string, subject: string
 const fromBase64 = (text: string): Buffer => Buffer.from(text, 'base64');
 
 const NOT_FOUND = 404;
-const END_OF_BATCH = 204;
-const UNHEARD = 503;
 
 /**
  * One message by a direct get, which any replica may answer from what it has: null proves nothing on a replicated
@@ -94,51 +92,8 @@ export async function readPage(broker: Broker, stream: string, query: PageQuery)
       ? JSON.stringify({ seq: query.from, batch: query.batch })
       : JSON.stringify({ multi_last: query.lastOf, batch: query.lastOf.length });
   const messages: StoredMessage[] = [];
-  const end = await collect(broker, { stream, question }, messages);
-  return { messages, isLast: isLastPage(broker, stream, end) };
-}
-
-function isLastPage({ timeoutMs }: Broker, stream: string, end: Msg | null): boolean {
-  if (end === null) throw brokerUnavailable(new Error(`direct get from ${stream}: no end within ${timeoutMs} ms`));
-  const code = end.headers?.code;
-  if (code === NOT_FOUND) return true;
-  if (code === UNHEARD) throw brokerUnavailable(new Error(`nobody answers for ${stream}`));
-  if (code !== END_OF_BATCH) throw new Error(`direct get from ${stream}: ${end.headers?.status ?? ''}`);
-  return Number(end.headers?.get(BROKER_HEADERS.pending)) === 0;
-}
-
-/**
- * Gathers until the broker's own word that the batch has ended, which has a status: a message that somebody stored may
- * be as empty as that. Null when it did not come in time.
- */
-async function collect(
-  broker: Broker,
-  { stream, question }: { readonly stream: string; readonly question: string },
-  messages: StoredMessage[],
-): Promise<Msg | null> {
-  const { connection, timeoutMs } = broker;
-  const inbox = broker.newInbox();
-  const end = Promise.withResolvers<Msg | null>();
-  const patience = new AbortController();
-  const subscription = connection.subscribe(inbox, {
-    callback: (error, answer) => {
-      if (error !== null) end.reject(error);
-      else if ((answer.headers?.code ?? 0) !== 0) end.resolve(answer);
-      else messages.push(directMessage(answer));
-    },
-  });
-  void systemClock.sleep(timeoutMs, patience.signal).then(() => {
-    end.resolve(null);
-  });
-  try {
-    connection.publish(`$JS.API.DIRECT.GET.${stream}`, question, { reply: inbox });
-    return await end.promise;
-  } catch (error) {
-    throw isUnanswered(error) ? brokerUnavailable(error) : error;
-  } finally {
-    patience.abort();
-    subscription.unsubscribe();
-  }
+  const { isLast } = await readBatch(broker, { stream, question }, (answer) => messages.push(directMessage(answer)));
+  return { messages, isLast };
 }
 
 function directMessage({ headers, data }: Msg): StoredMessage {

@@ -14,7 +14,7 @@ export interface StreamTailOptions {
    * `next`: from the stream's present end on. A sequence: from there. Both go on after an interruption where they were,
    * and where the stream is another one, from its end or its beginning.
    */
-  readonly start: TailStart | 'next';
+  readonly start: Exclude<TailStart, 'last-of-each-subject'> | 'next';
   /** Before anything of a new session is told. On another stream under the old name, sequences begin anew. */
   readonly onStart?: (isSameStream: boolean) => void;
   readonly onMessage: (message: TailMessage) => void;

@@ -10,8 +10,8 @@ export interface TailMessage {
   readonly body: Uint8Array;
 }
 
-/** Where a session begins: at one sequence, or with the oldest message there is. */
-export type TailStart = { readonly sequence: number } | 'everything';
+/** Where a session begins: at one sequence, with the oldest message there is, or with the last one of each subject. */
+export type TailStart = { readonly sequence: number } | 'everything' | 'last-of-each-subject';
 
 export interface TailSessionOptions {
   readonly broker: Broker;
@@ -105,10 +105,7 @@ export class TailSession {
     return {
       name: this.#name,
       ack_policy: AckPolicy.None,
-      ...(start === 'everything'
-        ? // The streams read so hold one message per subject; asking for the last of each would make the broker sort them.
-          { deliver_policy: DeliverPolicy.All }
-        : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, start.sequence) }),
+      ...startOf(start),
       ...(filter === undefined ? {} : { filter_subject: filter }),
       headers_only: isHeadersOnly,
       inactive_threshold: nanos(INACTIVE_MS),
@@ -192,6 +189,18 @@ export class TailSession {
   #isStalled({ num_pending: pending, delivered }: ConsumerInfo): boolean {
     const hasStoodStill = this.#deliveredAtProbe === this.#delivered;
     return hasStoodStill && (pending > 0 || delivered.consumer_seq > this.#delivered);
+  }
+}
+
+function startOf(start: TailStart): Partial<ConsumerConfig> {
+  switch (start) {
+    case 'everything':
+      // Most streams read so hold one message per subject; asking for the last of each would make the broker sort them.
+      return { deliver_policy: DeliverPolicy.All };
+    case 'last-of-each-subject':
+      return { deliver_policy: DeliverPolicy.LastPerSubject };
+    default:
+      return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, start.sequence) };
   }
 }
 

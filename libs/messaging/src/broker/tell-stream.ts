@@ -1,24 +1,26 @@
 import type { Clock } from '@berth/lifecycle';
 import type { Broker } from './broker.js';
 import { brokerUnavailable } from './broker-errors.js';
-import { TailSession, type TailMessage } from './tail-session.js';
+import { TailSession, type TailMessage, type TailStart } from './tail-session.js';
 
 export interface TellStreamOptions {
   readonly broker: Broker;
   readonly clock: Clock;
   readonly stream: string;
   readonly filter?: string;
+  /** `everything` unless said otherwise. */
+  readonly what?: Exclude<TailStart, object>;
   readonly signal?: AbortSignal;
   readonly onMessage: (message: TailMessage) => void;
 }
 
 /**
- * Tells the headers of everything that is in a stream, once.
+ * Tells the headers of everything that is in a stream, or of the last message of each subject, once.
  *
  * @throws PlatformError `service-unavailable` when it could not be told to the end
  */
 export async function tellStream(options: TellStreamOptions): Promise<void> {
-  const { broker, clock, stream, filter, signal, onMessage } = options;
+  const { broker, clock, stream, filter, signal, what = 'everything', onMessage } = options;
   let isWhole = false;
   const session = new TailSession({
     broker,
@@ -26,7 +28,7 @@ export async function tellStream(options: TellStreamOptions): Promise<void> {
     stream,
     filter,
     isHeadersOnly: true,
-    start: 'everything',
+    start: what,
     onMessage,
     onCaughtUp: () => {
       isWhole = true;

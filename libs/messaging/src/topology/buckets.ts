@@ -6,6 +6,9 @@ export type BucketName = (typeof BUCKETS)[keyof typeof BUCKETS];
 
 export const BUCKET_NAMES: readonly BucketName[] = Object.values(BUCKETS);
 
+/** Which router owns which shard of the logs, and which routers live. Only routers read and write it. */
+export const CLAIMS_BUCKET = 'shards';
+
 /** Names as the key-value convention has them, so that the broker's own tools can read the buckets. */
 export const bucketStream = (bucket: string): string => `KV_${bucket}`;
 

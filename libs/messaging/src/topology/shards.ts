@@ -9,6 +9,8 @@ export const JOB_SHARDS = 16;
 export const ENDPOINT_SHARDS = 4;
 /** Deliveries are few beside jobs, and by the job's id all the same: each is three synced writes. */
 export const DELIVERY_SHARDS = 4;
+/** A log lies whole in one stream, and whoever owns a shard writes all of it. */
+export const LOG_SHARDS = 16;
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
@@ -30,3 +32,5 @@ export const deliveryShard = (jobId: JobId): number => stableHash(jobId) % DELIV
 export const reservationShard = (name: string): number => stableHash(name) % JOB_SHARDS;
 
 export const endpointShard = (endpointId: EndpointId): number => stableHash(endpointId) % ENDPOINT_SHARDS;
+
+export const logShard = (endpointId: EndpointId): number => stableHash(endpointId) % LOG_SHARDS;

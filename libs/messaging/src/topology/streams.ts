@@ -1,7 +1,7 @@
 import { DiscardPolicy, PersistMode, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import { BUCKET_NAMES, bucketStream, bucketSubjects } from './buckets.js';
-import { DELIVERY_SHARDS, ENDPOINT_SHARDS, JOB_SHARDS } from './shards.js';
+import { BUCKET_NAMES, CLAIMS_BUCKET, bucketStream, bucketSubjects } from './buckets.js';
+import { DELIVERY_SHARDS, ENDPOINT_SHARDS, JOB_SHARDS, LOG_SHARDS } from './shards.js';
 import {
   FAMILIES,
   STREAMS,
@@ -9,6 +9,8 @@ import {
   chunkStream,
   deliveryStream,
   leaseStream,
+  logFilter,
+  logStream,
   readerCursorStream,
   recordStream,
   reservationStream,
@@ -24,8 +26,11 @@ export interface TopologySize {
   readonly memoryBytes: number;
 }
 
-/** `jobs`: what the routers write. `snapshots`: what the control plane writes. Each sets up its own. */
-export type TopologyPart = 'jobs' | 'snapshots';
+/**
+ * `jobs`: what the routers write. `snapshots`: what the control plane writes. Each sets up its own.
+ * `log`: what is to take the place of most of `jobs`. No process makes it yet.
+ */
+export type TopologyPart = 'jobs' | 'snapshots' | 'log';
 
 /**
  * How the storage is divided, by kind; every shard of a kind gets the same. Records and blobs hold what was accepted
@@ -42,6 +47,9 @@ export const STORAGE_SHARES = {
   buckets: 0.04,
   checkpoints: 0.005,
 } as const;
+
+/** The same for the part `log`, which is not made beside the records that it is to replace. */
+export const LOG_STORAGE_SHARES = { logs: 0.4, claims: 0.005 } as const;
 
 type StorageKind = keyof typeof STORAGE_SHARES;
 
@@ -227,6 +235,24 @@ const bucket = (name: string, size: TopologySize): Config => ({
   allow_rollup_hdrs: true,
 });
 
+/**
+ * The facts of a shard's endpoints, one message for each group that was written together. No TTL, no rollup, no ids that
+ * the broker remembers: a message goes when its owner purges it, and is refused when it is not the next of its endpoint.
+ */
+const logs = (shard: number, size: TopologySize): Config => ({
+  ...common(size),
+  name: logStream(shard),
+  subjects: [logFilter(shard)],
+  max_bytes: Math.floor((size.storageBytes * LOG_STORAGE_SHARES.logs) / LOG_SHARDS),
+  max_consumers: READERS_MAX,
+});
+
+/** A bucket of the routers' own. What tells that a router lives goes by itself; a claim stays. */
+const claims = (size: TopologySize): Config => ({
+  ...bucket(CLAIMS_BUCKET, size),
+  max_bytes: Math.floor(size.storageBytes * LOG_STORAGE_SHARES.claims),
+});
+
 /** The one table of streams, in the order in which they can be made. */
 export function streamConfigs(part: TopologyPart, size: TopologySize): readonly Config[] {
   switch (part) {
@@ -249,5 +275,7 @@ export function streamConfigs(part: TopologyPart, size: TopologySize): readonly 
       ];
     case 'snapshots':
       return BUCKET_NAMES.map((name) => bucket(name, size));
+    case 'log':
+      return [...numbered(LOG_SHARDS, (shard) => logs(shard, size)), claims(size)];
   }
 }

@@ -1,6 +1,6 @@
 import type { DeliveryKey, EndpointId, JobId, JobKey } from '@berth/domain';
 import type { LeaseKey, ReaderKey, ReservationKey } from '@berth/jobs';
-import { deliveryShard, endpointShard, jobShard, reservationShard } from './shards.js';
+import { deliveryShard, endpointShard, jobShard, logShard, reservationShard } from './shards.js';
 import { isSubjectToken, subjectToken } from './subject-token.js';
 
 /** First token of each family; the second is the shard. */
@@ -16,6 +16,7 @@ export const FAMILIES = {
   blobs: 'blob',
   deliveries: 'hook',
   checkpoints: 'check',
+  logs: 'log',
 } as const;
 
 export const STREAMS = {
@@ -39,6 +40,7 @@ export const reservationStream = (shard: number): string => `IDEM_${shard}`;
 export const chunkStream = (shard: number): string => `OUT_${shard}`;
 export const deliveryStream = (shard: number): string => `WEBHOOKS_${shard}`;
 export const blobStream = (shard: number): string => `BLOB_${shard}`;
+export const logStream = (shard: number): string => `LOG_${shard}`;
 
 /** `q.S.{endpoint}.{n|l}`: the tokens before a ticket's job. */
 export type PriorityToken = 'n' | 'l';
@@ -96,6 +98,12 @@ export const deliveryFilter = (key: JobKey): string => `${deliveryHead(key)}.*`;
 const deliveryHead = ({ endpointId, jobId }: JobKey): string =>
   `${FAMILIES.deliveries}.${deliveryShard(jobId)}.${subjectToken(endpointId)}.${subjectToken(jobId)}`;
 
+export const logSubject = (endpointId: EndpointId): string =>
+  `${FAMILIES.logs}.${logShard(endpointId)}.${subjectToken(endpointId)}`;
+
+/** Every log of a shard. */
+export const logFilter = (shard: number): string => `${FAMILIES.logs}.${shard}.*`;
+
 /** What names the checkpoint that counts. */
 export const CHECKPOINT_SUBJECT = `${FAMILIES.checkpoints}.head`;
 
@@ -133,6 +141,12 @@ export const parseDeliverySubject = (subject: string): DeliveryKey | null =>
 /** Reads `lease.S.{endpoint}.{job}.{attempt}`; null for any other subject. */
 export const parseLeaseSubject = (subject: string): LeaseKey | null =>
   parseAttemptTokens(subject.split('.'), FAMILIES.leases);
+
+/** Reads `log.S.{endpoint}`; null for any other subject, and for one of an endpoint that has its log elsewhere. */
+export function parseLogSubject(subject: string): EndpointId | null {
+  const endpointId = subject.slice(subject.lastIndexOf('.') + 1) as EndpointId;
+  return isSubjectToken(endpointId) && logSubject(endpointId) === subject ? endpointId : null;
+}
 
 /** Reads what a survey finds below `blob.S` or `out.S`; null where it names no job. */
 export function parseAttachmentSubject(subject: string): (JobKey & { readonly third: string }) | null {

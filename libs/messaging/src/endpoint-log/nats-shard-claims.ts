@@ -1,0 +1,113 @@
+import type { Reading } from '@berth/contracts';
+import type {
+  ClaimOutcome,
+  ClaimSurvey,
+  RouterPresence,
+  ShardClaim,
+  ShardClaims,
+  Versioned,
+} from '@berth/endpoint-log';
+import { askLeader } from '../broker/ask-leader.js';
+import type { Broker } from '../broker/broker.js';
+import { BrokerApiError, brokerUnavailable, type ApiError } from '../broker/broker-errors.js';
+import { purgeSubject } from '../broker/remove-messages.js';
+import { CLAIMS_BUCKET, bucketPlace, bucketStream } from '../topology/buckets.js';
+import { LOG_SHARDS } from '../topology/shards.js';
+import { subjectToken } from '../topology/subject-token.js';
+import { sendOnce, type Sending } from './send-once.js';
+import { encodeClaim, encodePresence, readClaim, readPresence } from './shard-claim-codec.js';
+
+const STREAM = bucketStream(CLAIMS_BUCKET);
+const claimSubject = (shard: number): string => `$KV.${CLAIMS_BUCKET}.claim.${shard}`;
+const ROUTERS = `$KV.${CLAIMS_BUCKET}.router.`;
+const routerSubject = (incarnation: string): string => `${ROUTERS}${subjectToken(incarnation)}`;
+
+/** How long a router that says no more that it lives is still told of: many renewals, and no list that grows. */
+export const PRESENCE_MS = 60_000;
+/** Entries of routers that are read; those of more are no routers. */
+const ROUTERS_MAX = 512;
+
+interface StreamInfo {
+  readonly state?: { readonly subjects?: Readonly<Record<string, number>> };
+}
+
+/** The bucket of claims on JetStream, read where it is written: at its leader. */
+export class NatsShardClaims implements ShardClaims {
+  readonly #broker: Broker;
+  readonly #presenceMs: number;
+
+  /** @param presenceMs how long the entry of a router stays without being written again */
+  constructor(broker: Broker, presenceMs = PRESENCE_MS) {
+    this.#broker = broker;
+    this.#presenceMs = presenceMs;
+  }
+
+  async survey(): Promise<ClaimSurvey> {
+    const [claims, routers] = await Promise.all([this.#claims(), this.#routers()]);
+    return { claims, routers };
+  }
+
+  claim(shard: number, claim: ShardClaim, revision: number): Promise<ClaimOutcome> {
+    return this.#write({ subject: claimSubject(shard), body: encodeClaim(claim), expectedSequence: revision });
+  }
+
+  present(router: RouterPresence): Promise<ClaimOutcome> {
+    const subject = routerSubject(router.incarnation);
+    return this.#write({ subject, body: encodePresence(router), ttlMs: this.#presenceMs });
+  }
+
+  async leave(incarnation: string): Promise<void> {
+    await purgeSubject(this.#broker, STREAM, routerSubject(incarnation));
+  }
+
+  async #write(sending: Sending): Promise<ClaimOutcome> {
+    const outcome = await sendOnce(this.#broker, sending);
+    switch (outcome.kind) {
+      case 'stored':
+        return { kind: 'written', revision: outcome.sequence };
+      case 'conflict':
+        return { kind: 'conflict' };
+      case 'full':
+      case 'unknown':
+        return { kind: 'unknown' };
+    }
+  }
+
+  async #claims(): Promise<Map<number, Versioned<ShardClaim>>> {
+    const shards = Array.from({ length: LOG_SHARDS }, (_, shard) => shard);
+    const found = await Promise.all(shards.map((shard) => this.#read(claimSubject(shard), readClaim)));
+    return new Map(shards.flatMap((shard) => entryOf(shard, found[shard])));
+  }
+
+  async #routers(): Promise<Map<string, Versioned<RouterPresence>>> {
+    const question = JSON.stringify({ subjects_filter: `${ROUTERS}*` });
+    const { error, state } = await this.#broker.ask<StreamInfo>(`$JS.API.STREAM.INFO.${STREAM}`, question);
+    if (error !== undefined) throw unanswered(error);
+    const incarnations = Object.keys(state?.subjects ?? {}).map((subject) => subject.slice(ROUTERS.length));
+    const found = await Promise.all(
+      incarnations.slice(0, ROUTERS_MAX).map(async (incarnation) => {
+        const router = await this.#read(`${ROUTERS}${incarnation}`, readPresence);
+        // Under another's key it would be two routers.
+        return router?.value.incarnation === incarnation ? entryOf(incarnation, router) : [];
+      }),
+    );
+    return new Map(found.flat());
+  }
+
+  async #read<Value>(
+    subject: string,
+    read: (body: Uint8Array) => Reading<Value>,
+  ): Promise<Versioned<Value> | undefined> {
+    const message = await askLeader(this.#broker, STREAM, { last_by_subj: subject });
+    if (message === null) return undefined;
+    const reading = read(message.body);
+    if (reading.kind === 'value') return { value: reading.value, revision: message.sequence };
+    this.#broker.noteUnreadable({ place: bucketPlace(CLAIMS_BUCKET), key: subject, reason: reading.reason });
+    return undefined;
+  }
+}
+
+const entryOf = <Key, Value>(key: Key, value: Value | undefined): [Key, Value][] =>
+  value === undefined ? [] : [[key, value]];
+
+const unanswered = (error: ApiError): Error => brokerUnavailable(new BrokerApiError('survey the claims', error));

@@ -1,0 +1,25 @@
+import { logBrokerConformance, shardClaimsConformance, useNatsServer } from '@berth/testing';
+import { afterAll, beforeAll } from '@jest/globals';
+import type { Broker } from '../../src/broker/broker.js';
+import { NatsShardClaims } from '../../src/endpoint-log/nats-shard-claims.js';
+import { ensure, openBroker } from '../open-broker.js';
+import { conformingLog } from './conforming-log.js';
+
+const nats = useNatsServer();
+let broker: Broker;
+
+beforeAll(async () => {
+  broker = await openBroker(nats);
+  await ensure(broker, 'log');
+});
+afterAll(() => broker.connection.close());
+
+const PRESENCE_MS = 1_000;
+let shards = 0;
+
+logBrokerConformance('one broker', () => Promise.resolve(conformingLog(broker)));
+shardClaimsConformance(
+  'one broker',
+  () => Promise.resolve({ port: new NatsShardClaims(broker, PRESENCE_MS), elapse: () => Promise.resolve() }),
+  { freshShard: () => shards++, presenceMs: PRESENCE_MS },
+);

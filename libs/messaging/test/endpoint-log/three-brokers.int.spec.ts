@@ -1,0 +1,27 @@
+import { logBrokerConformance, shardClaimsConformance, useNatsCluster } from '@berth/testing';
+import { afterAll, beforeAll } from '@jest/globals';
+import type { Broker } from '../../src/broker/broker.js';
+import { NatsShardClaims } from '../../src/endpoint-log/nats-shard-claims.js';
+import { SIZE, ensure, openBrokerAt } from '../open-broker.js';
+import { conformingLog } from './conforming-log.js';
+
+const nats = useNatsCluster();
+let broker: Broker;
+
+const SETUP_TIMEOUT_MS = 60_000;
+
+beforeAll(async () => {
+  broker = await openBrokerAt(nats.cluster.url);
+  await ensure(broker, 'log', { ...SIZE, replicas: 3 });
+}, SETUP_TIMEOUT_MS);
+afterAll(() => broker.connection.close());
+
+const PRESENCE_MS = 1_000;
+let shards = 0;
+
+logBrokerConformance('three brokers', () => Promise.resolve(conformingLog(broker)));
+shardClaimsConformance(
+  'three brokers',
+  () => Promise.resolve({ port: new NatsShardClaims(broker, PRESENCE_MS), elapse: () => Promise.resolve() }),
+  { freshShard: () => shards++, presenceMs: PRESENCE_MS },
+);
