@@ -26,7 +26,7 @@ import { indexOf } from '../batch/log-index.js';
 import type { LogLedger } from '../carrying/log-ledger.js';
 import type { LogBroker } from '../ports/log-broker.port.js';
 import { GatheredBatches, type Effect, type GatheredBatch } from './gathered-batches.js';
-import { settleAppend, type Settlement } from './settle-append.js';
+import { settleAppend, type AppendSettlement } from './settle-append.js';
 
 export interface OpenLogOptions {
   readonly endpointId: EndpointId;
@@ -45,7 +45,7 @@ export interface OpenLogOptions {
 
 /** Why an endpoint's log was let go of. What was not committed by then may or may not be. */
 export type LogEnd =
-  | Exclude<Settlement, { readonly kind: 'committed' }>
+  | Exclude<AppendSettlement, { readonly kind: 'committed' }>
   /** A fault in the rules: whoever opens the endpoint again reads what was committed before. */
   | { readonly kind: 'illegal'; readonly why: Illegality; readonly fact: LogFact };
 
