@@ -4,6 +4,7 @@ import { benchAttacks } from './attacks-bench.js';
 import { benchBodies } from './bodies-bench.js';
 import { print } from './figures.js';
 import { benchJobs } from './job-bench.js';
+import { benchLog } from './log-bench.js';
 import { benchManagement } from './management-bench.js';
 import { benchPeers } from './peers-bench.js';
 import { benchRates } from './rates-bench.js';
@@ -26,6 +27,7 @@ const onStack = (bench: (stack: StartedStack) => Promise<void>) => async (): Pro
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   jobs: onStack(benchJobs),
   shards: benchShards,
+  log: benchLog,
   management: onStack(benchManagement),
   peers: onStack(benchPeers),
   rates: onStack(benchRates),
