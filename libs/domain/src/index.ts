@@ -307,6 +307,7 @@ export {
   JSON_DEPTH_MAX,
   encodeJson,
   scanJson,
+  eachItem,
   sliceItems,
   sliceMembers,
   toRawJson,

@@ -84,3 +84,20 @@ test('agrees with what JSON.stringify writes, with any indentation', () => {
     }),
   );
 });
+
+/** What a hostile host may have stored as an output: text of JSON's characters that is no JSON. */
+const broken = fc.stringMatching(/^[ {}[\]",:\\a1]{0,24}$/);
+
+test('text that is no JSON is walked once and never holds its reader for ever', () => {
+  fc.assert(
+    fc.property(broken, (text) => {
+      expect(sliceItems(text).length).toBeLessThanOrEqual(text.length);
+      try {
+        expect(sliceMembers(text).size).toBeLessThanOrEqual(text.length);
+      } catch (error) {
+        expect(error).toBeInstanceOf(SyntaxError);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});

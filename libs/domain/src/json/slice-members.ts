@@ -20,7 +20,8 @@ export interface MemberSelection {
  * The members of the object in `text`, each value as its own untouched JSON text. Where a name repeats, the last one
  * counts, as with `JSON.parse`.
  *
- * @param text JSON text that is known to be valid and that holds an object; other text gives a meaningless result.
+ * @param text JSON text that is known to be valid and that holds an object; other text gives a meaningless result, or
+ * throws a SyntaxError, after one walk over it.
  */
 export function sliceMembers(
   text: string,
@@ -28,7 +29,7 @@ export function sliceMembers(
 ): ReadonlyMap<string, RawJson> {
   const members = new Map<string, RawJson>();
   let at = skipSpace(text, skipSpace(text, 0) + 1);
-  while (text[at] !== '}' && members.size < max) {
+  while (at < text.length && text[at] !== '}' && members.size < max) {
     const nameEnd = endOfString(text, at);
     const name = nameOf(text.slice(at, nameEnd));
     const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1);
@@ -48,20 +49,27 @@ export function sliceMembers(
  */
 export function sliceItems(text: string, max = Infinity): readonly RawJson[] {
   const items: RawJson[] = [];
+  for (const item of eachItem(text)) if (items.push(item) >= max) break;
+  return items;
+}
+
+/** The same, one at a time: of a list of millions only the item that is looked at is kept. */
+export function* eachItem(text: string): Generator<RawJson, void> {
   let at = skipSpace(text, skipSpace(text, 0) + 1);
-  while (at < text.length && text[at] !== ']' && items.length < max) {
+  while (at < text.length && text[at] !== ']') {
     const end = endOfValue(text, at);
-    items.push(text.slice(at, end) as RawJson);
+    yield text.slice(at, end) as RawJson;
     at = skipSpace(text, end);
     if (text[at] === ',') at = skipSpace(text, at + 1);
   }
-  return items;
 }
 
 const nameOf = (quoted: string): string =>
   quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 
 function skipSpace(text: string, at: number): number {
+  // Beyond the end the search would begin at the start again.
+  if (at >= text.length) return text.length;
   SPACE.lastIndex = at;
   SPACE.test(text);
   return SPACE.lastIndex;
@@ -81,8 +89,8 @@ function endOfValue(text: string, at: number): number {
   if (first === '"') return endOfString(text, at);
   if (first === '{' || first === '[') return endOfNested(text, at);
   SCALAR.lastIndex = at;
-  SCALAR.test(text);
-  return SCALAR.lastIndex;
+  // Where there is none the text is not valid; it is still walked to its end, and once.
+  return SCALAR.test(text) ? SCALAR.lastIndex : at + 1;
 }
 
 /** Character by character: a search for each bracket costs many times as much where there are millions. */
