@@ -1,5 +1,5 @@
-import { toRawJson } from '@berth/domain';
-import { describe, expect, test } from '@jest/globals';
+import { toRawJson, type RawJson } from '@berth/domain';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { type OpenAiFailure, failureInOutput, failureOf, toFailure } from './openai-failure.js';
 import { jobNotFound } from '../ids.js';
 
@@ -76,5 +76,31 @@ describe('an output that is an error', () => {
     ['"text"', null],
   ])('%s', (output, expected) => {
     expect(shown(failureInOutput(toRawJson(output)))).toEqual(expected);
+  });
+});
+
+describe('an output of 20 MiB that claims to be an error', () => {
+  const AT_ONCE_MAX_CHARACTERS = 64 * 1024;
+  const swarm = `[${'{},'.repeat(7_000_000)}{}]`;
+  const abyss = '['.repeat(10_000_000) + ']'.repeat(10_000_000);
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test.each([
+    ['of millions of objects', `{"object":"error","message":"m","junk":${swarm}}`],
+    ['of millions of objects within it', `{"error":{"message":"m","junk":${swarm}}}`],
+    ['of millions of levels', `{"object":"error","message":"m","junk":${abyss}}`],
+    ['of millions of members', `{${'"a":1,'.repeat(3_500_000)}"object":"error"}`],
+  ])('%s is never parsed on the thread that serves everybody: it is an answer', (_, output) => {
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(failureInOutput(output as RawJson)).toBeNull();
+    expect(parse.mock.calls.filter(([text]) => text.length > AT_ONCE_MAX_CHARACTERS)).toEqual([]);
+  });
+
+  test('is an error up to 64 KiB, with a prompt in its message', () => {
+    const message = 'p'.repeat(65_000);
+    expect(failureInOutput(toRawJson(JSON.stringify({ error: { message, code: 400 } })))?.status).toBe(400);
   });
 });

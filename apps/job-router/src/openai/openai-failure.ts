@@ -3,6 +3,10 @@ import { PlatformError, encodeJson, sliceMembers, type JobState, type RawJson } 
 /** How often a cut-off error text is tried as JSON. */
 const ENDS_MAX = 64;
 
+/** No server's error is longer, even with a long prompt in it. What is longer is an answer, and is not looked into. */
+const FAILURE_MAX_CHARACTERS = 64 * 1024;
+const FAILURE_MEMBERS: ReadonlySet<string> = new Set(['object', 'error']);
+
 export interface FailureOptions {
   readonly type: string;
   readonly code: string | number | null;
@@ -120,11 +124,12 @@ const GENERATOR_ERROR = /^handler: (.*?)\s*\ntraceback: /s;
 
 /**
  * The failure that a worker has written as its output: `{object: "error", message, type, code}` of older vLLM workers,
- * or an object with an `error` of that form. Null for any other output.
+ * or an object with an `error` of that form. Null for any other output, and for one that is too long to be a failure:
+ * outputs may have tens of megabytes, and this is the thread that serves everybody.
  */
 export function failureInOutput(output: RawJson): OpenAiFailure | null {
-  if (!output.trimStart().startsWith('{')) return null;
-  const members = sliceMembers(output);
+  if (output.length > FAILURE_MAX_CHARACTERS || !output.trimStart().startsWith('{')) return null;
+  const members = sliceMembers(output, { wanted: FAILURE_MEMBERS });
   if (members.get('object') === '"error"') return failureOfObject(JSON.parse(output) as Fields, null);
   const error = members.get('error');
   const fields = error === undefined ? undefined : parsed(error);
