@@ -307,7 +307,6 @@ export {
   JSON_DEPTH_MAX,
   encodeJson,
   scanJson,
-  eachItem,
   sliceItems,
   sliceMembers,
   toRawJson,

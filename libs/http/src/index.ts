@@ -15,7 +15,7 @@ export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-director
 export { hashApiKey, makeApiKey, prefixOfApiKey, type NewApiKey } from './auth/api-key.js';
 export { Authenticator, type Caller, type CredentialForm } from './auth/authenticator.js';
 export { declaredAccess, routeHandlers, type RouteHandler } from './auth/declared-access.js';
-export { BodyBudget } from './bodies/body-budget.js';
+export { BodyBudget, type BodyHold } from './bodies/body-budget.js';
 export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { PreconditionFailed, requireVersion, type VersionMatch } from './conditional/version-tag.js';

@@ -5,6 +5,7 @@ import {
   findCaller,
   takenWithinMs,
   type BodyBudget,
+  type BodyHold,
 } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
@@ -31,6 +32,11 @@ export class StreamedAnswers {
   /** Answers that are being written. */
   get open(): number {
     return this.#open;
+  }
+
+  /** Room, as for texts that wait for a reader, for what an answer to it has to be kept back. */
+  hold(reply: FastifyReply): BodyHold {
+    return this.#limits.budget.hold(ownerOf(reply));
   }
 
   /**

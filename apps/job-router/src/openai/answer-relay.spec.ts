@@ -7,6 +7,7 @@ import {
   type JobId,
   type WorkerId,
 } from '@berth/domain';
+import { BodyBudget } from '@berth/http';
 import { finishAttempt, submitJob, takeTicket, ticketOf, type JobStore } from '@berth/jobs';
 import { BrokerModel, ManualClock, SeededRandom, modelStore, openGate } from '@berth/testing';
 import type { FastifyReply } from 'fastify';
@@ -28,6 +29,8 @@ let exchange: Exchange;
 /** What has been sent; the first item says that the headers have. */
 let sent: string[];
 let relay: AnswerRelay;
+/** What lies here for readers, of which this reader's account is one. */
+let budget: BodyBudget;
 
 beforeEach(async () => {
   clock = new ManualClock();
@@ -43,7 +46,9 @@ beforeEach(async () => {
     write: (text: string) => Promise.resolve(sent.push(text) > 0),
     end: () => void sent.push('end'),
   };
+  budget = new BodyBudget(1_000);
   const answers = {
+    hold: () => budget.hold('account'),
     begin: () => {
       sent.push('headers');
       return answer as unknown as StreamedAnswer;
@@ -127,5 +132,41 @@ describe('an answer that takes its time', () => {
     await clock.advance(3_600_001);
     await done;
     expect(sent.at(-2)).toContain('"job_cancelled"');
+  });
+});
+
+describe('a value in pieces', () => {
+  const appendPiece = (index: number, output: string, count: number): Promise<void> => {
+    const body = encodeJson({ output, part: { index, count } });
+    return store.chunks.append(KEY, { attempt: 1, index, body }, 60_000);
+  };
+
+  test('takes room of its reader’s account until it is whole', async () => {
+    const token = await take();
+    const done = relay.relay({} as FastifyReply, exchange);
+    await appendPiece(0, '{"a":', 3);
+    await appendPiece(1, '1', 3);
+    await clock.advance(1_000);
+    expect(budget.takenBytes).toBe('"{\\"a\\":""1"'.length);
+    await appendPiece(2, '}', 3);
+    await clock.advance(1_000);
+    expect([sent.at(-1), budget.takenBytes]).toEqual(['data: {"a":1}\n\n', 0]);
+    await finishAttempt(store, { ...KEY, token }, { kind: 'completed', output: null, chunks: 3 });
+    await clock.advance(1_000);
+    await done;
+  });
+
+  test('for which others leave no room is refused, and gives back what it had', async () => {
+    const other = budget.take(980, 'other');
+    await take();
+    const done = expect(relay.relay({} as FastifyReply, exchange)).rejects.toThrow(/under way/);
+    await appendPiece(0, 'x'.repeat(10), 3);
+    await clock.advance(1_000);
+    expect(budget.takenBytes).toBe(992);
+    await appendPiece(1, 'x'.repeat(10), 3);
+    await clock.advance(1_000);
+    await done;
+    expect(budget.takenBytes).toBe(980);
+    other();
   });
 });

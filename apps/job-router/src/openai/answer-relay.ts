@@ -1,4 +1,5 @@
-import { isEnded } from '@berth/domain';
+import { isEnded, type RawJson } from '@berth/domain';
+import type { BodyHold } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
 import { EVENT_STREAM_HEADERS, PING, encodeEvent } from '../job-stream/event-stream.port.js';
@@ -48,6 +49,8 @@ export class AnswerRelay {
       }
     } catch (error) {
       await relaying.fail(error);
+    } finally {
+      relaying.letGo();
     }
     relaying.end();
   }
@@ -60,6 +63,9 @@ class Relaying {
   readonly #options: AnswerRelayOptions;
   readonly #frames = new AnswerFrames();
   #answer: StreamedAnswer | undefined;
+  /** For the pieces of a value that is not whole yet. */
+  #room: BodyHold | null = null;
+  #roomBytes = 0;
   #attempt = 1;
   #queuedAtMs: number;
 
@@ -74,7 +80,7 @@ class Relaying {
     const { chunks, error, next, status } = batch;
     if (next.attempt !== this.#attempt) this.#beginAttempt(next.attempt);
     this.#exchange.isOver = isEnded(status);
-    for (const chunk of chunks) await this.#send(this.#frames.chunk(chunk));
+    for (const chunk of chunks) await this.#passChunk(chunk);
     const failure = failureOf(status, error);
     if (failure !== null) throw failure;
     if (this.#exchange.isOver) await this.#complete(batch);
@@ -92,6 +98,28 @@ class Relaying {
 
   end(): void {
     this.#answer?.end();
+  }
+
+  /** Nothing that came is kept any longer. */
+  letGo(): void {
+    this.#room?.release();
+    this.#room = null;
+    this.#roomBytes = 0;
+  }
+
+  async #passChunk(chunk: RawJson): Promise<void> {
+    const text = this.#frames.chunk(chunk);
+    this.#makeRoom(this.#frames.keptBytes);
+    await this.#send(text);
+  }
+
+  /** What is kept counts for the reader's account. @throws PlatformError `service-unavailable` when there is no room */
+  #makeRoom(bytes: number): void {
+    if (bytes < this.#roomBytes) this.letGo();
+    if (bytes === this.#roomBytes) return;
+    this.#room ??= this.#options.answers.hold(this.#reply);
+    this.#room.grow(bytes - this.#roomBytes);
+    this.#roomBytes = bytes;
   }
 
   /** What went out cannot be taken back, and another attempt would say it again. */
