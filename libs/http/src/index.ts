@@ -16,6 +16,7 @@ export { hashApiKey, makeApiKey, prefixOfApiKey, type NewApiKey } from './auth/a
 export { Authenticator, type Caller, type CredentialForm } from './auth/authenticator.js';
 export { declaredAccess, routeHandlers, type RouteHandler } from './auth/declared-access.js';
 export { BodyBudget, type BodyHold } from './bodies/body-budget.js';
+export { takeBody, type TakenBody } from './bodies/body-rooms.js';
 export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { PreconditionFailed, requireVersion, type VersionMatch } from './conditional/version-tag.js';

@@ -1,10 +1,12 @@
 import { connect, type Socket } from 'node:net';
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { systemRandom } from '@berth/lifecycle';
 import { ManualClock, eventually } from '@berth/testing';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Public, RequireScope } from '../src/auth/access.decorators.js';
 import { makeApiKey } from '../src/auth/api-key.js';
+import { takeBody } from '../src/bodies/body-rooms.js';
 import { TrustedProxies } from '../src/callers/trusted-proxies.js';
 import { TextField } from '../src/validation/fields/text-field.js';
 import { useEdge } from './edge-bench.js';
@@ -19,12 +21,35 @@ class ThingDto {
 }
 
 const gate: { open: () => void; opened: Promise<void> } = { open: () => undefined, opened: Promise.resolve() };
+const stored: typeof gate = { open: () => undefined, opened: Promise.resolve() };
+const shut = (way: typeof gate): void => {
+  way.opened = new Promise((resolve) => (way.open = resolve));
+};
 
 @Controller('things')
 @RequireScope('serverless:write')
 class ThingsController {
   @Post()
   create(@Body() { text }: ThingDto) {
+    return { length: text.length };
+  }
+
+  /** As for a body that is written to a slow store. */
+  @Post('stored')
+  async store(@Body() { text }: ThingDto) {
+    handling = true;
+    await gate.opened;
+    return { length: text.length };
+  }
+
+  /** As for a body that is stored at once, and whose caller is held. */
+  @Post('taken')
+  async take(@Req() request: FastifyRequest) {
+    const { text, done } = takeBody(request);
+    handling = true;
+    await stored.opened;
+    done();
+    await gate.opened;
     return { length: text.length };
   }
 
@@ -52,6 +77,8 @@ class DocumentsController {
 }
 
 let documentsAsked = 0;
+/** A body has come to its handler. */
+let handling = false;
 const clock = new ManualClock();
 const bench = useEdge([ThingsController, DocumentsController], {
   options: {
@@ -74,6 +101,7 @@ const talks: Talk[] = [];
 
 afterEach(() => {
   gate.open();
+  stored.open();
   for (const { socket } of talks.splice(0)) socket.destroy();
 });
 
@@ -221,6 +249,82 @@ describe('a body in chunks of one byte', () => {
     join.mockRestore();
     expect(Math.max(...kept)).toBeLessThanOrEqual(24);
   }, 60_000);
+});
+
+describe('the room of a body', () => {
+  const body = JSON.stringify({ text: 'x'.repeat(MIB) });
+  const send = (path: string): Talk => {
+    const sender = talk();
+    sender.socket.write(head(`POST ${path}`, withKey({ 'content-length': body.length })) + body);
+    return sender;
+  };
+  const room = (matcher: (bytes: number) => void): Promise<void> =>
+    eventually(async () => {
+      expect(await metric('http_bodies_bytes')).toBe(0);
+      matcher(await metric('http_bodies_room_bytes'));
+    });
+  const isTaken = (): Promise<void> => room((bytes) => expect(bytes).toBeGreaterThanOrEqual(body.length));
+  const isFree = (): Promise<void> => room((bytes) => expect(bytes).toBe(0));
+
+  /** All of it has come, and its handler waits. */
+  const hasCome = async (): Promise<void> => {
+    await eventually(() => expect(handling).toBe(true));
+  };
+
+  beforeEach(() => {
+    handling = false;
+    shut(gate);
+    shut(stored);
+  });
+
+  test('is taken while the store is slow, and free once the request is answered', async () => {
+    const sender = send('/things/stored');
+    await hasCome();
+    await isTaken();
+    gate.open();
+    await heardStatus(sender, 201);
+    await isFree();
+  });
+
+  test('is free when its sender goes, unless its handler has taken it: then when that has let go of it', async () => {
+    const plain = send('/things/stored');
+    await hasCome();
+    await isTaken();
+    plain.socket.destroy();
+    await isFree();
+    handling = false;
+    const other = send('/things/taken');
+    await hasCome();
+    other.socket.destroy();
+    await isOver(other);
+    await isTaken();
+    stored.open();
+    await isFree();
+  });
+
+  test('is free as soon as its handler has let go of it, however long the answer takes', async () => {
+    const held = send('/things/taken');
+    await hasCome();
+    await isTaken();
+    stored.open();
+    await isFree();
+    expect(held.heard).toBe('');
+    gate.open();
+    await heardStatus(held, 201);
+  });
+
+  test('is free when it is no text, or its handler never comes to see it', async () => {
+    const broken = talk();
+    broken.socket.write(head('POST /things', withKey({ 'content-length': 2 })));
+    broken.socket.write(Buffer.from([0xff, 0xff]));
+    await heardStatus(broken, 400);
+    await isFree();
+    gate.open();
+    const unfit = talk();
+    unfit.socket.write(head('POST /things', withKey({ 'content-length': 2 })) + '[]');
+    await heardStatus(unfit, 400);
+    await isFree();
+  });
 });
 
 describe('a refused body', () => {

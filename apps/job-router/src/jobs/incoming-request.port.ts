@@ -1,14 +1,14 @@
 import type { EndpointSnapshot } from '@berth/contracts';
-import { parseIdempotencyKey, traceparentOf } from '@berth/http';
+import { parseIdempotencyKey, takeBody, traceparentOf, type TakenBody } from '@berth/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What came with a request for jobs. */
 export interface IncomingRequest {
   /**
-   * Hands over the body's text, once. Callers of `/runsync` are held long after their body has been stored, and a body
-   * that nobody refers to any more costs nothing.
+   * Hands over the body, once. Callers of `/runsync` are held long after their body has been stored, and a body that
+   * nobody refers to any more costs nothing and needs no room.
    */
-  readonly takeBody: () => string;
+  readonly takeBody: () => TakenBody;
   readonly endpoint: EndpointSnapshot;
   readonly traceparent: string | null;
   /** Null: the caller did not name the request. */
@@ -31,10 +31,3 @@ export const incomingRequest = (
     void reply.header('idempotency-replayed', 'true');
   },
 });
-
-/** The text as it came, since the edge leaves bodies unparsed; the request lets go of it. */
-function takeBody(request: FastifyRequest): string {
-  const { body } = request;
-  request.body = undefined;
-  return typeof body === 'string' ? body : '';
-}

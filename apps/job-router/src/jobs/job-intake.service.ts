@@ -75,9 +75,17 @@ export class JobIntake {
    * @throws PlatformError as `run` does, before anything was tried
    */
   async runBatch(incoming: IncomingBatch): Promise<readonly ItemOutcome[]> {
+    const { text, done } = incoming.takeBody();
+    try {
+      return await this.#acceptAll(incoming, text);
+    } finally {
+      done();
+    }
+  }
+
+  async #acceptAll(incoming: IncomingBatch, body: string): Promise<readonly ItemOutcome[]> {
     const { bodies, metrics, secrets, store } = this.#options;
     const { endpoint, traceparent } = incoming;
-    const body = incoming.takeBody();
     const requests = await bodies.batch(body, endpoint.accountId);
     const size = requests.length;
     incoming.admit(size);
@@ -105,16 +113,28 @@ export class JobIntake {
   }
 
   /**
-   * The job is accepted once this resolves.
+   * The job is accepted once this resolves, and its body forgotten.
    *
    * @param waitMs how long the caller of `/runsync` is held; null: `/run`
    * @param onId told the id before anything of the job is written
    */
   async #accept(incoming: IncomingRequest, waitMs: number | null, onId?: (id: JobId) => void): Promise<JobId> {
+    const { text, done } = incoming.takeBody();
+    try {
+      return await this.#acceptOne(incoming, { body: text, waitMs }, onId);
+    } finally {
+      done();
+    }
+  }
+
+  async #acceptOne(
+    incoming: IncomingRequest,
+    { body, waitMs }: { readonly body: string; readonly waitMs: number | null },
+    onId?: (id: JobId) => void,
+  ): Promise<JobId> {
     const { bodies, metrics, secrets, store } = this.#options;
     const { endpoint, traceparent } = incoming;
     const operation = waitMs === null ? 'run' : 'runsync';
-    const body = incoming.takeBody();
     const request = await bodies.job(body, endpoint.accountId);
     const submissionOf: ReservedItem['submissionOf'] = (made) =>
       toSubmission(request, { endpoint, waitMs, traceparent, secrets }, made);

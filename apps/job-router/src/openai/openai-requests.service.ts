@@ -9,6 +9,7 @@ import {
   retentionMs,
   type Job,
   type JobId,
+  type RawJson,
 } from '@berth/domain';
 import { cancel, newJobId, submitJob, type JobStore } from '@berth/jobs';
 import type { Logger } from '@berth/telemetry';
@@ -29,7 +30,11 @@ const OPEN_MAX = 10_000;
 /** How often a job is looked at without any notice. */
 const LOOK_MS = 2_000;
 
-export interface IncomingOpenAiRequest extends OpenAiRequest {
+export interface IncomingOpenAiRequest extends Pick<OpenAiRequest, 'isStreamed'> {
+  /** Hands over the job's input, once: callers are held long after it has been stored. */
+  readonly takeInput: () => RawJson;
+  /** Told when nothing here refers to the input any more. */
+  readonly onStored: () => void;
   readonly endpoint: EndpointSnapshot;
   readonly traceparent: string | null;
 }
@@ -78,6 +83,7 @@ export class OpenAiRequests {
     this.#open += 1;
     try {
       await this.#submit(key.jobId, request);
+      request.onStored();
       await this.#carryOut(reply, exchange, request);
       metrics.requests.inc({ form, outcome: exchange.isOver ? 'answered' : 'left' });
     } catch (error) {
@@ -91,14 +97,14 @@ export class OpenAiRequests {
     }
   }
 
-  async #submit(id: JobId, { endpoint, input, traceparent }: IncomingOpenAiRequest): Promise<void> {
+  async #submit(id: JobId, { endpoint, takeInput, traceparent }: IncomingOpenAiRequest): Promise<void> {
     const executionTimeoutMs =
       endpoint.executionTimeoutMs > 0 ? endpoint.executionTimeoutMs : EXECUTION_TIMEOUT_DEFAULT_MS;
     await submitJob(this.#options.store, id, {
       endpointId: endpoint.id,
       accountId: endpoint.accountId,
       origin: 'runsync',
-      input,
+      input: takeInput(),
       extras: encodeJson({}),
       sealedExtras: null,
       webhook: null,
@@ -112,7 +118,7 @@ export class OpenAiRequests {
     });
   }
 
-  async #carryOut(reply: FastifyReply, exchange: Exchange, { isStreamed }: OpenAiRequest): Promise<void> {
+  async #carryOut(reply: FastifyReply, exchange: Exchange, { isStreamed }: IncomingOpenAiRequest): Promise<void> {
     void reply.header('berth-job-id', exchange.key.jobId);
     try {
       await (isStreamed ? this.#options.relay.relay(reply, exchange) : this.#answerWhole(reply, exchange));

@@ -19,7 +19,13 @@ const ENDPOINT = {
   accountId: 'a' as AccountId,
   executionTimeoutMs: 30_000,
 } as EndpointSnapshot;
-const REQUEST = { endpoint: ENDPOINT, input: toRawJson('{}'), isStreamed: false, traceparent: null };
+const REQUEST = {
+  endpoint: ENDPOINT,
+  takeInput: () => toRawJson('{}'),
+  onStored: () => undefined,
+  isStreamed: false,
+  traceparent: null,
+};
 
 let clock: ManualClock;
 let store: JobStore;
@@ -110,6 +116,19 @@ describe('a request', () => {
     raw.emit('close');
     await answered;
     expect([await stateOf(watched), reply.told['status'], requests.open]).toEqual(['CANCELLED', undefined, 0]);
+  });
+
+  test('lets go of its body when that is stored, long before its answer', async () => {
+    const reply = new Reply();
+    const stored: string[] = [];
+    const answered = requests.answer(reply as unknown as FastifyReply, {
+      ...REQUEST,
+      onStored: () => void stored.push(watched.jobId),
+    });
+    await letRun();
+    expect([stored, await stateOf(watched), requests.open]).toEqual([[watched.jobId], 'IN_QUEUE', 1]);
+    raw.emit('close');
+    await answered;
   });
 
   test('leaves nothing behind for ever where its router dies', async () => {

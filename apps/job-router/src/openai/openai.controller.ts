@@ -1,12 +1,14 @@
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { CurrentCaller, RequireScope, traceparentOf, type Caller } from '@berth/http';
+import type { RawJson } from '@berth/domain';
+import { CurrentCaller, RequireScope, takeBody, traceparentOf, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
 import { RequestBodies } from '../request-bodies.service.js';
-import { OpenAiRequests } from './openai-requests.service.js';
+import { OpenAiRequests, type IncomingOpenAiRequest } from './openai-requests.service.js';
 
+type TakenRequest = Pick<IncomingOpenAiRequest, 'isStreamed' | 'takeInput' | 'onStored'>;
 type OpenAiPathRequest = FastifyRequest<{ Params: { readonly endpointId: string } }>;
 
 /**
@@ -34,12 +36,12 @@ export class OpenAiController {
     const { endpointId } = request.params;
     addToLogContext({ endpointId });
     const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
-    const { body, method, url } = request;
-    // The body is in the job from here on, and callers are held for long.
-    request.body = undefined;
-    const asked = { method, url, body: typeof body === 'string' ? body : '' };
-    const read = await this.bodies.openAi(asked, endpoint.accountId);
-    await this.requests.answer(reply, { ...read, endpoint, traceparent: traceparentOf(request) });
+    const asked = await this.#take(request, endpoint.accountId);
+    try {
+      await this.requests.answer(reply, { ...asked, endpoint, traceparent: traceparentOf(request) });
+    } finally {
+      asked.onStored();
+    }
   }
 
   @Get('*')
@@ -48,4 +50,22 @@ export class OpenAiController {
   get(@CurrentCaller() caller: Caller, @Req() request: OpenAiPathRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.post(caller, request, reply);
   }
+  /** Apart, so that nothing here refers to the body while its caller is held. */
+  async #take(request: OpenAiPathRequest, accountId: string): Promise<TakenRequest> {
+    const { method, url } = request;
+    const { text, done } = takeBody(request);
+    try {
+      const { input, isStreamed } = await this.bodies.openAi({ method, url, body: text }, accountId);
+      return { isStreamed, takeInput: handingOver(input), onStored: done };
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+}
+
+/** Refers to the text until it has handed it over. */
+function handingOver(text: RawJson): () => RawJson {
+  const left = [text];
+  return () => left.pop() as RawJson;
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { PlatformError } from '@berth/domain';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ArrivingBodies } from '../bodies/arriving-bodies.js';
@@ -14,7 +15,15 @@ const REQUEST_TIMEOUT = 408;
 export function registerBodyParsers(fastify: FastifyInstance, bodies: ArrivingBodies): void {
   bodies.expectations.watch(fastify.server);
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(JSON_TYPE, async (request: FastifyRequest) => decode(await bodies.read(request)));
+  // A parser is not told where the answer goes.
+  const answers = new WeakMap<FastifyRequest, ServerResponse>();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    answers.set(request, reply.raw);
+    done();
+  });
+  fastify.addContentTypeParser(JSON_TYPE, async (request: FastifyRequest) =>
+    bodies.read(request, answers.get(request) as ServerResponse),
+  );
   fastify.addContentTypeParser('*', (request, _payload, done) => {
     if (request.headers['content-length'] === '0') done(null, '');
     else done(new PlatformError('unsupported-media-type', MEDIA_TYPE));
@@ -45,12 +54,3 @@ function letSendersFinish(fastify: FastifyInstance, bodies: ArrivingBodies): voi
 
 const isWhole = ({ headers, raw }: FastifyRequest): boolean =>
   raw.complete || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined);
-
-/** A byte sequence that is no text would be changed silently by a forgiving decoder. */
-function decode(body: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch (error) {
-    throw new PlatformError('body-not-json', 'The body is not UTF-8 text.', { cause: error });
-  }
-}

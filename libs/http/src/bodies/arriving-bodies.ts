@@ -1,10 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlatformError, type LeastRate } from '@berth/domain';
 import { ByteBlocks, type Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyRequest } from 'fastify';
 import { findCaller } from '../auth/access.decorators.js';
 import { BodyBudget, type BodyHold } from './body-budget.js';
+import { keepRoom } from './body-rooms.js';
 import { Expectations } from './expectations.js';
 import { Passages } from './passages.js';
 
@@ -52,25 +53,31 @@ export class ArrivingBodies {
       () => this.#comeBytes,
     );
     metrics.gaugeOf(
-      { name: 'http_bodies_room_bytes', help: 'Memory that was set aside for the bodies that are coming in.' },
+      {
+        name: 'http_bodies_room_bytes',
+        help: 'Memory that was set aside for bodies that are coming in or are still being dealt with.',
+      },
       () => this.#budget.takenBytes,
     );
   }
 
   /**
-   * All of the body.
+   * All of the body as text, whose room stays taken until its request is answered or its handler has let go of it.
    *
    * @throws PlatformError `body-too-large`, `request-timeout` of one that comes too slowly, `service-unavailable` when
-   * there is no room for it; Error when it breaks off
+   * there is no room for it, `body-not-json` when it is no text; Error when it breaks off
    */
-  async read(request: FastifyRequest): Promise<Buffer> {
+  async read(request: FastifyRequest, answer: ServerResponse): Promise<string> {
     const hold = this.#budget.hold(findCaller(request)?.accountId ?? null);
     try {
       hold.requireRoomFor(Number(request.headers['content-length'] ?? 0));
       this.expectations.tellToGoOn(request.raw);
-      return await this.#collect(request, hold);
-    } finally {
+      const text = decode(await this.#collect(request, hold));
+      keepRoom(request, answer, hold);
+      return text;
+    } catch (error) {
       hold.release();
+      throw error;
     }
   }
 
@@ -143,3 +150,12 @@ export class ArrivingBodies {
 }
 
 const TOO_SLOW = `The body came more slowly than ${String(ARRIVAL_RATE.bytesPerSecond / 1024)} KiB a second.`;
+
+/** A byte sequence that is no text would be changed silently by a forgiving decoder. */
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (error) {
+    throw new PlatformError('body-not-json', 'The body is not UTF-8 text.', { cause: error });
+  }
+}

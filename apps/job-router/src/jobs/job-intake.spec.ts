@@ -1,0 +1,119 @@
+import type { EndpointSnapshot } from '@berth/contracts';
+import { encodeJson, toRawJson, type AccountId, type EndpointId, type JobId } from '@berth/domain';
+import type { JobStore } from '@berth/jobs';
+import { ConfigReader } from '@berth/lifecycle';
+import { readSecretBox } from '@berth/secrets';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { BrokerModel, ManualClock, SeededRandom, letRun, modelStore, openGate, type Gate } from '@berth/testing';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { KeyedRequests } from '../idempotency/keyed-requests.service.js';
+import type { IncomingRequest } from './incoming-request.port.js';
+import { JobIntake } from './job-intake.service.js';
+import type { JobNotices } from './job-notices.port.js';
+import { JobReader } from './job-reader.service.js';
+import type { JobRequest } from './job-request.js';
+import { jobMetrics } from './metrics.js';
+
+const WAIT_MS = 60_000;
+const REQUEST: JobRequest = {
+  input: toRawJson('{}'),
+  extras: encodeJson({}),
+  secretExtras: null,
+  webhook: null,
+  executionTimeoutMs: null,
+  ttlMs: 3_600_000,
+  isLowPriority: false,
+};
+
+let clock: ManualClock;
+let broker: BrokerModel;
+/** What the store has still to write. */
+let unwritten: (() => void)[];
+let intake: JobIntake;
+let dones: number;
+let incoming: IncomingRequest;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  broker = new BrokerModel(() => clock.nowMs());
+  unwritten = [];
+  const slowGate: Gate = {
+    ...openGate,
+    writeRecord: (effect) => new Promise((resolve) => unwritten.push(() => resolve(effect()))),
+  };
+  const store: JobStore = {
+    ...modelStore(broker, slowGate),
+    stopSignals: { send: () => undefined },
+    clock,
+    random: new SeededRandom(3),
+  };
+  const wait = async (ms: number, signal?: AbortSignal): Promise<boolean> => {
+    await clock.sleep(ms, signal);
+    return false;
+  };
+  const notices: JobNotices = { watch: () => ({ wait, dispose: () => undefined }), ring: () => undefined };
+  intake = new JobIntake({
+    store,
+    keyed: {} as KeyedRequests,
+    reader: new JobReader(store, notices, { of: () => null }),
+    secrets: readSecretBox(new ConfigReader({ BERTH_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') })),
+    bodies: { job: async () => REQUEST, batch: async () => [REQUEST] },
+    metrics: jobMetrics(new MetricRegistry()),
+    logger: silentLogger,
+  });
+  dones = 0;
+  incoming = {
+    takeBody: () => ({ text: '{"input":{}}', done: () => void (dones += 1) }),
+    endpoint: {
+      id: 'ep' as EndpointId,
+      accountId: 'a' as AccountId,
+      executionTimeoutMs: 30_000,
+    } as EndpointSnapshot,
+    traceparent: null,
+    idempotencyKey: null,
+    onReplay: () => undefined,
+  };
+});
+
+const write = async (): Promise<void> => {
+  for (const each of unwritten.splice(0)) each();
+  await letRun();
+};
+
+describe('the room of a body', () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ['/run', () => intake.run(incoming)],
+    ['/run-batch', () => intake.runBatch({ ...incoming, admit: () => undefined })],
+  ])('of %s is kept while the store is slow, and given back when the job is stored', async (_, ask) => {
+    const asked = ask();
+    await letRun();
+    expect([unwritten.length, dones]).toEqual([1, 0]);
+    await write();
+    await asked;
+    expect(dones).toBe(1);
+  });
+
+  test('of /runsync is given back when the job is stored, long before its answer', async () => {
+    const told: JobId[] = [];
+    const asked = intake.runSync(incoming, { ms: WAIT_MS, signal: new AbortController().signal });
+    void asked.then((body) => told.push((JSON.parse(body) as { id: JobId }).id));
+    await letRun();
+    expect([unwritten.length, dones]).toEqual([1, 0]);
+    await write();
+    expect([told, dones]).toEqual([[], 1]);
+    await clock.advance(WAIT_MS + 5_000);
+    await asked;
+    expect([told.length, dones]).toEqual([1, 1]);
+  });
+
+  test('of a refused request is given back too', async () => {
+    const refusing = {
+      ...incoming,
+      admit: () => {
+        throw new Error('too many');
+      },
+    };
+    await expect(intake.runBatch(refusing)).rejects.toThrow('too many');
+    expect(dones).toBe(1);
+  });
+});
