@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { findCaller } from '../auth/access.decorators.js';
 import { BodyBudget } from '../bodies/body-budget.js';
 import { networkOf } from '../callers/caller-address.js';
+import { whenGone } from './when-gone.js';
 
 /** Answers below it wait in the sockets' own buffers. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
@@ -64,13 +65,13 @@ export function limitAnswers(
     const release = isLarge ? takeRoom(rooms, request, bytes) : nothing;
     const taken = new AbortController();
     const settle = (): void => {
-      socket.off('close', settle);
+      forget();
       taken.abort();
       release();
     };
-    reply.raw.once('close', settle);
     // An answer that waits behind another one on its connection is not told that the connection is gone.
-    socket.once('close', settle);
+    const forget = whenGone(socket, settle);
+    reply.raw.once('close', settle);
     onItsTurn(reply.raw, () => {
       if (isLarge) socket.setTimeout(stalledAfterMs);
       cutOffUnlessTaken(socket, { withinMs: takenWithinMs(bytes, stalledAfterMs), taken: taken.signal, clock });

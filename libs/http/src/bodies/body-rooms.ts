@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { whenGone } from '../answers/when-gone.js';
 import type { BodyHold } from './body-budget.js';
 
 /** A body that its handler answers for from here on. */
@@ -18,13 +19,13 @@ export function keepRoom(request: FastifyRequest, answer: ServerResponse, hold: 
   const { socket } = request.raw;
   const over = (): void => {
     answer.off('close', over);
-    socket.off('close', over);
+    forget();
     if (rooms.delete(request)) hold.release();
   };
   rooms.set(request, hold);
   answer.once('close', over);
   // An answer that waits behind another one on its connection is not told that the connection is gone.
-  socket.once('close', over);
+  const forget = whenGone(socket, over);
   if (socket.destroyed) over();
 }
 
