@@ -23,7 +23,7 @@ export const gatewayMetrics = (metrics: MetricRegistry) => ({
   }),
   refused: metrics.counter<'fault'>({
     name: 'router_agent_questions_refused_total',
-    help: 'Questions of agents that were not handled, because their answer may not go where the agent wants it.',
+    help: 'Questions of agents that were not handled: their answer may not go there, or their host asks too much.',
     labels: ['fault'],
   }),
   undelivered: metrics.counter({

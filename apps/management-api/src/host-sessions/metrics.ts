@@ -3,7 +3,7 @@ import type { MetricRegistry } from '@berth/telemetry';
 export const hostSessionsMetrics = (metrics: MetricRegistry) => ({
   refused: metrics.counter<'fault'>({
     name: 'management_agent_questions_refused_total',
-    help: 'Questions of agents that were not handled, because their answer may not go where the agent wants it.',
+    help: 'Questions of agents that were not handled: their answer may not go there, or their host asks too much.',
     labels: ['fault'],
   }),
   cutOffs: metrics.counter({

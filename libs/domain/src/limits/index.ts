@@ -1,3 +1,12 @@
+export {
+  admitQuestion,
+  endQuestion,
+  startAsking,
+  type Asking,
+  type AskingFault,
+  type AskingLimit,
+  type AskingVerdict,
+} from './asking.js';
 export { callerNetwork } from './caller-network.js';
 export { followPassage, startPassage, type LeastRate, type Passage, type PassageVerdict } from './least-rate.js';
 export {

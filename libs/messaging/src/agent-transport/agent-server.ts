@@ -6,6 +6,7 @@ import {
   isAgentSubject,
   type ReplyFault,
 } from '@berth/contracts';
+import { PlatformError, type AskingFault } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { parseTraceparent, runWithLogContext, type LogContext, type Logger } from '@berth/telemetry';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
@@ -13,6 +14,7 @@ import { NatsContext, Server, Transport, type CustomTransportStrategy } from '@n
 import { lastValueFrom } from 'rxjs';
 import { watchConnection } from '../connection-watch.js';
 import { ConfirmedReply, reachesNobody } from './confirmed-reply.js';
+import { HostQuestions } from './host-questions.js';
 import { RefusedReplies } from './refused-replies.js';
 import { decodeRequest, encodeError, encodeResult, toWireError } from './wire-codec.js';
 
@@ -30,17 +32,23 @@ export interface AgentServerOptions {
   readonly askers?: 'hosts' | 'routers';
   /** Whether there is anything to answer: nobody is heard before it says so. Absent: yes, at once. */
   readonly isOpen?: Promise<boolean>;
-  /** Told of each question that is not handled because its answer may not go where the asker wants it. */
-  readonly onRefused?: (fault: ReplyFault) => void;
+  /** Told of each question that is not handled: its answer may not go where the asker wants it, or its host asks too much. */
+  readonly onRefused?: (fault: ReplyFault | AskingFault) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** Made once: a refusal must cost less than an answer. Who asks again later, as agents do, is answered. */
+const TOO_MUCH = encodeError(
+  toWireError(new PlatformError('rate-limited', 'This host asks more than one host may; ask again later.')),
+);
 
 /**
  * Serves `@MessagePattern` handlers with our envelope. The framework's own NATS server is not used: it answers nothing
  * to a message that it cannot read, and an agent of another version would wait until its time limit instead of being
  * told. Requests are handled side by side, so one that is held keeps no other waiting. An answer goes below its asker's
- * own inbox and nowhere else, whatever the broker would let through.
+ * own inbox and nowhere else, whatever the broker would let through. What one host asks is bounded, so that it cannot keep
+ * the others from being answered.
  */
 export class AgentServer extends Server implements CustomTransportStrategy {
   override readonly transportId = Transport.NATS;
@@ -50,6 +58,7 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   readonly #subscriptions: Subscription[] = [];
   readonly #inFlight = new Set<Promise<void>>();
   readonly #refused: RefusedReplies;
+  readonly #questions: HostQuestions;
   #isClosed = false;
   /** How often the connection was lost. Nothing is given any more to whoever asked over one that was. */
   #losses = 0;
@@ -58,6 +67,7 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     super();
     this.#options = options;
     this.#refused = new RefusedReplies(options);
+    this.#questions = new HostQuestions(options);
     watchConnection(options.connection, { onLost: () => (this.#losses += 1) });
   }
 
@@ -122,11 +132,20 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   }
 
   async #hear(pattern: string, message: Msg): Promise<void> {
+    const end = this.#begin(message);
+    if (end === null) return;
     try {
       await this.#handle(pattern, message);
     } catch (error) {
       this.#options.logger.warn(`event on ${message.subject} failed`, { error });
+    } finally {
+      end();
     }
+  }
+
+  /** Routers may ask what they like. */
+  #begin({ subject }: Msg): (() => void) | null {
+    return isAgentSubject(subject) ? this.#questions.begin(subject) : () => undefined;
   }
 
   async #answer(pattern: string, message: Msg): Promise<void> {
@@ -134,6 +153,11 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     // Before any work: what cannot be answered must start nothing.
     const reply = this.#refused.admit(message, inbox);
     if (reply === null) return;
+    const end = this.#begin(message);
+    if (end === null) {
+      this.#respond(message, TOO_MUCH);
+      return;
+    }
     const losses = this.#losses;
     try {
       const result = await this.#handle(pattern, message);
@@ -141,6 +165,8 @@ export class AgentServer extends Server implements CustomTransportStrategy {
       else message.respond(encodeResult(result));
     } catch (error) {
       this.#refuse(message, error);
+    } finally {
+      end();
     }
   }
 
@@ -162,8 +188,12 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     const refusal = toWireError(error);
     if (refusal.code === 'internal-error')
       this.#options.logger.error(`request on ${message.subject} failed`, { error });
+    this.#respond(message, encodeError(refusal));
+  }
+
+  #respond(message: Msg, answer: string): void {
     try {
-      message.respond(encodeError(refusal));
+      message.respond(answer);
     } catch (problem) {
       this.#options.logger.warn(`no answer could be sent on ${message.subject}`, { error: problem });
     }

@@ -5,7 +5,7 @@ import { TransportError } from './transport-error.js';
 /** Code of a message whose version the receiver does not speak. The only wire code that is no `ErrorCode`. */
 const WIRE_VERSION_CODE = 'wire-version';
 
-const RETRIABLE: ReadonlySet<string> = new Set<ErrorCode>(['internal-error', 'service-unavailable']);
+const RETRIABLE: ReadonlySet<string> = new Set<ErrorCode>(['internal-error', 'rate-limited', 'service-unavailable']);
 
 export const encodeRequest = (body: unknown): string =>
   JSON.stringify({ v: WIRE_VERSION, body } satisfies WireRequest<unknown>);

@@ -1,0 +1,38 @@
+import type { HostVerb, JobVerb } from '@berth/contracts';
+import type { AskingLimit } from '@berth/domain';
+
+type Verb = HostVerb | JobVerb | 'withdraw';
+
+const limit = (atOnceMax: number, tokensPerSecond: number, tokensMax: number): AskingLimit => ({
+  atOnceMax,
+  rate: { tokensMax, tokensPerSecond },
+});
+
+/**
+ * Payload: an agent has 64 loads under way, and four parts of each input that it fetches. All that it has gathered while
+ * the routers were away comes at once.
+ */
+const PAYLOAD = limit(1_024, 2_000, 4_000);
+
+/**
+ * What one host may ask of one process, far above what an honest agent with its most workers does. Each verb has its own,
+ * so that a worker that makes its agent ask one thing without end costs its neighbours neither a lease nor a result.
+ */
+const LIMITS: Readonly<Record<Verb, AskingLimit>> = {
+  // One for each worker that a host may report, held for five seconds or paused for one by the agent.
+  take: limit(4_096, 2_000, 4_096),
+  // One after the other, 512 leases in each, a page for each 512 jobs every few seconds.
+  renew: limit(16, 100, 400),
+  done: PAYLOAD,
+  chunk: PAYLOAD,
+  progress: PAYLOAD,
+  download: PAYLOAD,
+  upload: PAYLOAD,
+  withdraw: limit(1_024, 2_000, 4_000),
+  // One at a time, and not before 50 ms have passed; each costs the database some statements.
+  report: limit(8, 50, 250),
+  join: limit(4, 2, 20),
+};
+
+export const questionLimit = (verb: string): AskingLimit =>
+  Object.hasOwn(LIMITS, verb) ? LIMITS[verb as Verb] : PAYLOAD;
