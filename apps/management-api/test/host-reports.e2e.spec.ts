@@ -74,6 +74,15 @@ async function observations(): Promise<Record<string, ObservedWorker | null>> {
 
 const isOnline = async (): Promise<boolean> => (await bench.call(`GET /v2/hosts/${hostId}`)).body.isOnline as boolean;
 
+test('a host that says the same report again is told what it shall have, and nothing of it is read', async () => {
+  await report([observed('good')]);
+  sequence -= 1;
+  const again = await report([observed('good', { reason: 'again' }), 'no worker'], 'no inventory');
+  expect(again.desired).toHaveLength(2);
+  expect(again.dropped).toBeUndefined();
+  expect((await observations())['good']).toMatchObject({ reason: '' });
+});
+
 describe('a report in which one worker', () => {
   test.each<[string, object, string]>([
     ['has a reason of 5,000 characters', { reason: 'x'.repeat(5_000) }, 'xxx'],

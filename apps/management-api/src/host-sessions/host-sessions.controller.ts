@@ -22,7 +22,8 @@ export class HostSessionsController {
 
   @MessagePattern(hostSubject('*', 'report'))
   async report(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<HostReply> {
-    await this.#sessions.admitReport(hostId, readReportFrame(body));
+    const verdict = await this.#sessions.admitReport(hostId, readReportFrame(body));
+    if (verdict === 'outdated') return this.#sessions.tellDesired(hostId);
     return this.#sessions.report(hostId, readReport(body));
   }
 }

@@ -50,12 +50,24 @@ export class HostSessionsService {
   }
 
   /**
-   * Asked before what a host reports is read.
+   * Asked before what a host reports is read. `outdated`: a newer report of the same start was taken, so what this one
+   * says counts for nothing.
    *
    * @throws PlatformError `host-not-found`, `host-not-joined`
    */
-  async admitReport(hostId: HostId, { secret }: Pick<ReportFrame, 'secret'>): Promise<void> {
-    assertSecret(hostId, await this.#find(hostId), secret);
+  async admitReport(
+    hostId: HostId,
+    { instanceId, secret, sequence }: Pick<ReportFrame, 'instanceId' | 'secret' | 'sequence'>,
+  ): Promise<'current' | 'outdated'> {
+    const host = await this.#find(hostId);
+    assertSecret(hostId, host, secret);
+    return host.instanceId === instanceId && sequence <= host.reportSequence ? 'outdated' : 'current';
+  }
+
+  /** What a host shall have, without anything taken from it. @throws PlatformError `host-not-found` */
+  async tellDesired(hostId: HostId): Promise<HostReply> {
+    const { dataCenterId } = await this.#find(hostId);
+    return { desired: this.#open(hostId, await this.#options.store.desired(hostId)), dataCenterId };
   }
 
   /** @throws PlatformError `join-token-used`, `join-token-expired`, `invalid-join-token`, `host-not-found` */

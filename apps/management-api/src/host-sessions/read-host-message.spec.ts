@@ -43,6 +43,17 @@ test('nothing that a host says of itself is looked at before it is known to be t
   expect(reads).toEqual([]);
 });
 
+test('nothing of a report is looked at that a newer one of the same start has made worthless', async () => {
+  const told = { desired: [], dataCenterId: 'EU-1' };
+  const sessions = {
+    admitReport: () => Promise.resolve('outdated'),
+    tellDesired: () => Promise.resolve(told),
+  } as unknown as HostSessionsService;
+  const { body, reads } = watched();
+  expect(await new HostSessionsController(sessions).report('h' as HostId, body)).toBe(told);
+  expect(reads).toEqual([]);
+});
+
 test('members that nobody knows are not walked, at any depth', () => {
   const walked: string[] = [];
   const trap = (): object =>

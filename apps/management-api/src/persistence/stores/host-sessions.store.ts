@@ -40,6 +40,10 @@ export type TokenState = 'unknown' | 'used' | 'expired' | 'good';
 export interface HostRow {
   readonly secretHash: string | null;
   readonly dataCenterId: string;
+  /** Start of the agent that reported last; null before the first report. */
+  readonly instanceId: string | null;
+  /** Of the newest report of that start. */
+  readonly reportSequence: number;
 }
 
 /** A worker that a host shall have, with its environment variables and the credentials of its image still sealed. */
@@ -73,7 +77,10 @@ export class HostSessionsStore {
 
   async find(hostId: HostId): Promise<HostRow | null> {
     return this.#database.read((manager) =>
-      manager.findOne(HostEntity, { where: { id: hostId }, select: { secretHash: true, dataCenterId: true } }),
+      manager.findOne(HostEntity, {
+        where: { id: hostId },
+        select: { secretHash: true, dataCenterId: true, instanceId: true, reportSequence: true },
+      }),
     );
   }
 
