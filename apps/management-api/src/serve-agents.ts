@@ -88,7 +88,7 @@ async function connectAgents(parts: AgentParts, connection: NatsConnection): Pro
   return agents;
 }
 
-async function admitAgents({ clock, config, logger, main, store }: AgentParts): Promise<void> {
+async function admitAgents({ clock, config, logger, main, metrics, store }: AgentParts): Promise<void> {
   if (config.admission === null) return;
   const { calloutSeed, issuerSeed } = config.admission;
   // An agent that comes while nobody admits agents hears nothing for five seconds before it tries again.
@@ -96,5 +96,7 @@ async function admitAgents({ clock, config, logger, main, store }: AgentParts): 
   const callout = await connectBroker({ ...config, logger }, as);
   main.onStop('agent admission', () => drainConnection(callout, clock));
   const answer = { issuerSeed, account: config.agentAccount };
-  new AgentAdmission({ connection: callout, store, answer, clock, logger }).start();
+  const { notAdmitted } = hostSessionsMetrics(metrics);
+  const onRefused = (fault: string): void => notAdmitted.inc({ fault });
+  new AgentAdmission({ connection: callout, store, answer, clock, logger, onRefused }).start();
 }

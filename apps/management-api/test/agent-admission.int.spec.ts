@@ -9,6 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentAdmission } from '../src/host-sessions/agent-admission.js';
 import { newJoinToken } from '../src/host-sessions/join-token.js';
 import { hashSecret } from '../src/host-sessions/secret-hash.js';
+import type { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
 import { HostEntity } from '../src/persistence/entities/index.js';
 import { ScriptedHost, useControlPlane } from './control-plane-bench.js';
 import { INVENTORY } from './fleet-bench.js';
@@ -233,6 +234,78 @@ test('while the database is away nobody is let in, and afterwards without a new 
   await expect(bench.connectAgent('h1', 'whatever')).rejects.toThrow();
   await fleet.postgres.restart();
   await eventually(() => host.connect(), { deadlineMs: 20_000 });
+});
+
+describe('somebody who knocks without end', () => {
+  /** What a server asks when somebody knocks with these. */
+  const questionOf = async (user: string, pass: string): Promise<string> => {
+    const overheard: string[] = [];
+    const connection = await bench.nats.connectAs('callout');
+    connection.subscribe('$SYS.REQ.USER.AUTH', { callback: (_, message) => void overheard.push(message.string()) });
+    await connection.flush();
+    await expect(bench.connectAgent(user, pass, 'h1')).rejects.toThrow();
+    await eventually(() => {
+      expect(overheard.length).toBeGreaterThan(0);
+    });
+    await connection.close();
+    return overheard[0] ?? '';
+  };
+
+  /** An admission by itself: what it reads, whom it refuses, and how often it answers. */
+  const admitBy = async (read: () => Promise<null>) => {
+    const [connection, asker] = [await open.connect(), await open.connect()];
+    const reads: string[] = [];
+    const refused: string[] = [];
+    let answers = 0;
+    const store = {
+      find: (id: string) => (reads.push(id), read()),
+      tokenState: (id: string) => (reads.push(id), read()),
+    } as unknown as HostSessionsStore;
+    const answer = { issuerSeed: bench.nats.keys.issuer, account: 'APP' };
+    const onRefused = (fault: string): void => void refused.push(fault);
+    const { clock } = fleet;
+    new AgentAdmission({ connection, store, answer, clock, logger: silentLogger, onRefused }).start();
+    await connection.flush();
+    asker.subscribe('$SYS._INBOX.>', { callback: () => void (answers += 1) });
+    const knock = (question: string): void => {
+      asker.publish('$SYS.REQ.USER.AUTH', question, { reply: '$SYS._INBOX.server.1' });
+    };
+    return { knock, reads, refused, answers: () => answers, close: () => connection.close() };
+  };
+
+  test.each([
+    ['a.b', 's'],
+    ['>', 's'],
+    ['h'.repeat(2_000), 's'],
+    ['join', `bjt_${'h'.repeat(2_000)}_s`],
+    ['join', `bjt_h_${'s'.repeat(2_000)}`],
+  ])('under the name %.10s, which no host can have, costs the database nothing', async (user, pass) => {
+    const admission = await admitBy(() => Promise.resolve(null));
+    admission.knock(await questionOf(user, pass));
+    await eventually(() => {
+      expect(admission.answers()).toBe(1);
+    });
+    expect(admission.reads).toEqual([]);
+    expect(admission.refused).toEqual(['no-host']);
+    await admission.close();
+  });
+
+  test('has a bounded number of decisions under way, and of those that wait', async () => {
+    const held = Promise.withResolvers<null>();
+    const admission = await admitBy(() => held.promise);
+    const question = await questionOf('h1', 'guessed');
+    for (let n = 0; n < 2_000; n += 1) admission.knock(question);
+    await eventually(() => {
+      expect(admission.refused).toEqual(Array<string>(2_000 - 32 - 1_024).fill('busy'));
+      expect(admission.reads).toHaveLength(32);
+    }).finally(() => {
+      held.resolve(null);
+    });
+    await eventually(() => {
+      expect(admission.answers()).toBe(32 + 1_024);
+    });
+    await admission.close();
+  });
 });
 
 test('a question about an agent that no server asks is answered nowhere', async () => {

@@ -21,6 +21,13 @@ export class Permits {
     return true;
   }
 
+  /** Runs the action in its turn and returns true, or does nothing and returns false where so many wait already. */
+  async runUnlessCrowded(waitingMax: number, action: () => Promise<void>): Promise<boolean> {
+    if (this.#free === 0 && this.#waiting.length >= waitingMax) return false;
+    await this.run(action);
+    return true;
+  }
+
   async #runAdmitted<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();

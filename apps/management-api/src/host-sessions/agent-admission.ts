@@ -1,10 +1,18 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { HostId } from '@berth/domain';
-import type { Clock } from '@berth/lifecycle';
-import { admitAgent, readAuthRequest, refuseAgent, type AuthAnswerOptions, type AuthRequest } from '@berth/messaging';
+import { Permits, type Clock } from '@berth/lifecycle';
+import {
+  admitAgent,
+  isSubjectToken,
+  readAuthRequest,
+  refuseAgent,
+  type AuthAnswerOptions,
+  type AuthRequest,
+} from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
 import { hostOfJoinToken } from './join-token.js';
+import { RefusedAgents, type AdmissionFault } from './refused-agents.js';
 import { hashSecret, isSameHash } from './secret-hash.js';
 
 export interface AgentAdmissionOptions {
@@ -14,6 +22,8 @@ export interface AgentAdmissionOptions {
   readonly answer: AuthAnswerOptions;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told of each refusal, to be counted. */
+  readonly onRefused?: (fault: AdmissionFault) => void;
 }
 
 /** Where a server with an auth callout asks. */
@@ -25,6 +35,13 @@ const JOINING_USER = 'join';
 /** Name under which one asks why its token was refused: it may ask that, and nothing else. */
 const REFUSED_USER = 'join-refused';
 
+/** Each costs the database a statement or two, which has other work. */
+const DECISIONS_AT_ONCE = 32;
+/** All hosts of a large fleet that come back at one time. A decision that comes after the broker's limit is for nobody. */
+const DECISIONS_WAITING_MAX = 1_024;
+/** Above the length of any token or secret that was ever made here. */
+const PASSWORD_CHARACTERS_MAX = 256;
+
 interface Admission {
   readonly hostId: HostId;
   readonly isRefused: boolean;
@@ -33,9 +50,12 @@ interface Admission {
 /** Says to the broker which agent may come in, and as which host. */
 export class AgentAdmission {
   readonly #options: AgentAdmissionOptions;
+  readonly #refused: RefusedAgents;
+  readonly #decisions = new Permits(DECISIONS_AT_ONCE);
 
   constructor(options: AgentAdmissionOptions) {
     this.#options = options;
+    this.#refused = new RefusedAgents(options);
   }
 
   /** Several processes may answer; the queue group lets one of them. */
@@ -44,58 +64,59 @@ export class AgentAdmission {
       queue: 'agent-admission',
       callback: (error, message) => {
         if (error !== null) this.#options.logger.error('agent admission lost its subscription', { error });
-        else void this.#answer(message);
+        else void this.#answerInTurn(message);
       },
     });
+  }
+
+  /** One beyond those that may wait is not even read: that, and the signature of an answer, would cost as much again. */
+  async #answerInTurn(message: Msg): Promise<void> {
+    if (message.reply?.startsWith(SERVER_INBOX) !== true) {
+      this.#options.logger.warn('a question about an agent was refused: it does not come from a server');
+      return;
+    }
+    const isAnswered = await this.#decisions.runUnlessCrowded(DECISIONS_WAITING_MAX, () => this.#answer(message));
+    if (!isAnswered) this.#refused.note('busy', {});
   }
 
   /** No answer is a refusal after the broker's time limit, and the agent tries again: right while the database is away. */
   async #answer(message: Msg): Promise<void> {
     const { answer, clock, logger } = this.#options;
-    if (message.reply?.startsWith(SERVER_INBOX) !== true) {
-      logger.warn('a question about an agent was refused: it does not come from a server');
-      return;
-    }
     try {
       const request = readAuthRequest(message.string());
       const admission = await this.#identify(request);
-      if (admission === null) this.#logRefusal(request);
-      const text =
-        admission === null
-          ? await refuseAgent(request, 'unknown host, wrong secret, or used token', answer)
-          : await admitAgent(request, { ...admission, nowMs: clock.nowMs() }, answer);
-      message.respond(text);
+      if (typeof admission === 'string') {
+        this.#refused.note(admission, request);
+        message.respond(await refuseAgent(request, 'unknown host, wrong secret, or used token', answer));
+      } else {
+        message.respond(await admitAgent(request, { ...admission, nowMs: clock.nowMs() }, answer));
+      }
     } catch (error) {
       logger.error('agent admission could not be decided', { error });
     }
   }
 
-  /** Our own processes knock without a name as well, to see that nobody is let in who does. */
-  #logRefusal({ address = '', user }: AuthRequest): void {
-    const { logger } = this.#options;
-    if (user === undefined) logger.info('a connection without a name was refused', { address });
-    else logger.warn('agent refused', { user, address });
-  }
-
-  async #identify({ password, user }: AuthRequest): Promise<Admission | null> {
-    if (user === undefined || password === undefined) return null;
+  async #identify({ password, user }: AuthRequest): Promise<Admission | AdmissionFault> {
+    if (user === undefined || password === undefined) return 'nameless';
+    if (password.length > PASSWORD_CHARACTERS_MAX) return 'no-host';
     if (user === JOINING_USER || user === REFUSED_USER) return this.#byToken(password, user === REFUSED_USER);
     return this.#bySecret(user as HostId, password);
   }
 
   /** Only who has a whole token that was good once may ask what has become of it. */
-  async #byToken(token: string, isRefused: boolean): Promise<Admission | null> {
+  async #byToken(token: string, isRefused: boolean): Promise<Admission | AdmissionFault> {
     const { clock, store } = this.#options;
     const hostId = hostOfJoinToken(token);
-    if (hostId === null) return null;
+    if (hostId === null) return 'no-host';
     const state = await store.tokenState(hostId, hashSecret(token), clock.nowMs());
     const isAdmitted = isRefused ? state === 'used' || state === 'expired' : state === 'good';
-    return isAdmitted ? { hostId, isRefused } : null;
+    return isAdmitted ? { hostId, isRefused } : 'unknown';
   }
 
-  async #bySecret(hostId: HostId, secret: string): Promise<Admission | null> {
+  async #bySecret(hostId: HostId, secret: string): Promise<Admission | AdmissionFault> {
+    if (!isSubjectToken(hostId)) return 'no-host';
     const host = await this.#options.store.find(hostId);
     const isKnown = host?.secretHash != null && isSameHash(host.secretHash, hashSecret(secret));
-    return isKnown ? { hostId, isRefused: false } : null;
+    return isKnown ? { hostId, isRefused: false } : 'unknown';
   }
 }

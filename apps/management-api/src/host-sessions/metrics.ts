@@ -6,6 +6,11 @@ export const hostSessionsMetrics = (metrics: MetricRegistry) => ({
     help: 'Questions of agents that were not handled: their answer may not go there, or their host asks too much.',
     labels: ['fault'],
   }),
+  notAdmitted: metrics.counter<'fault'>({
+    name: 'management_agents_not_admitted_total',
+    help: 'Connections of agents that the broker was told not to let in, by why.',
+    labels: ['fault'],
+  }),
   cutOffs: metrics.counter({
     name: 'management_host_cut_offs_total',
     help: 'Connections to the broker that were ended because their host was removed.',

@@ -1,8 +1,9 @@
 import type { HostId } from '@berth/domain';
 import { encodeAuthorizationResponse, encodeUser } from '@nats-io/jwt';
-import { fromSeed } from '@nats-io/nkeys';
+import type { KeyPair } from '@nats-io/nkeys';
 import { agentPermissions, refusedPermissions } from './agent-permissions.js';
 import type { AuthRequest } from './auth-request.js';
+import { signingKey } from './signing-key.js';
 
 export interface AuthAnswerOptions {
   /** Secret seed of the account key that the server trusts as issuer. */
@@ -28,7 +29,7 @@ export async function admitAgent(
 ): Promise<string> {
   const { hostId, isRefused = false, nowMs } = admission;
   const permissions = isRefused ? refusedPermissions(hostId) : agentPermissions(hostId);
-  const issuer = fromSeed(new TextEncoder().encode(options.issuerSeed));
+  const issuer = issuerOf(options);
   const jwt = await encodeUser(
     hostId,
     request.userKey,
@@ -41,6 +42,14 @@ export async function admitAgent(
 
 /** Text to answer with: do not let this connection in. The client is told nothing; `reason` is for the server's log. */
 export function refuseAgent(request: AuthRequest, reason: string, options: AuthAnswerOptions): Promise<string> {
-  const issuer = fromSeed(new TextEncoder().encode(options.issuerSeed));
-  return encodeAuthorizationResponse(request.userKey, request.serverId, issuer, { error: reason }, {});
+  return encodeAuthorizationResponse(request.userKey, request.serverId, issuerOf(options), { error: reason }, {});
+}
+
+/** Made once for whoever answers. */
+const issuers = new WeakMap<AuthAnswerOptions, KeyPair>();
+
+function issuerOf(options: AuthAnswerOptions): KeyPair {
+  const issuer = issuers.get(options) ?? signingKey(options.issuerSeed);
+  issuers.set(options, issuer);
+  return issuer;
 }

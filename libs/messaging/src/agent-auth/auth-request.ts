@@ -1,4 +1,4 @@
-import { decode, type AuthorizationRequest } from '@nats-io/jwt';
+import type { AuthorizationRequest } from '@nats-io/jwt';
 
 /** Who knocks, as the server asks about it. */
 export interface AuthRequest {
@@ -16,12 +16,14 @@ export interface AuthRequest {
 
 /**
  * Reads the question of a server with `auth_callout`, as it arrives on `$SYS.REQ.USER.AUTH`.
- * Its signature is not checked: only servers can publish on that subject, in an account where nobody else lives.
+ * Its signature is not checked, which would take longer than all the rest: only servers can publish on that subject, in
+ * an account where nobody else lives.
  *
  * @throws Error when it is not such a question
  */
 export function readAuthRequest(token: string): AuthRequest {
-  const { nats } = decode<AuthorizationRequest>(token);
+  const claims = token.split('.')[1] ?? '';
+  const { nats } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as { nats: AuthorizationRequest };
   const { user_nkey: userKey, server_id: server, connect_opts: given, client_info: client } = nats;
   if (userKey === undefined || server === undefined) throw new Error('not an authorization request');
   return {
