@@ -1,5 +1,6 @@
 import { cleanText } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import type { AuthRequest } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 
 /** Why an agent was not let in. */
@@ -32,10 +33,7 @@ export class RefusedAgents {
     this.#options = options;
   }
 
-  note(
-    fault: AdmissionFault,
-    { address = '', user = '' }: { readonly user?: string; readonly address?: string },
-  ): void {
+  note(fault: AdmissionFault, { address = '', user = '' }: Partial<Pick<AuthRequest, 'address' | 'user'>>): void {
     const { logger, onRefused } = this.#options;
     onRefused?.(fault);
     const name = cleanText(user, NAME_CHARACTERS_MAX);
