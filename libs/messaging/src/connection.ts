@@ -1,11 +1,13 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import {
+  AuthorizationError,
   connect,
   nkeyAuthenticator,
   type NatsConnection,
   type NodeConnectionOptions,
   type Status,
 } from '@nats-io/transport-node';
+import { ReconnectPace } from './reconnect-pace.js';
 
 export type NatsCredentials =
   | { readonly kind: 'none' }
@@ -44,28 +46,30 @@ const PING_INTERVAL_MS = 5_000;
 /** Two pings without an answer: a dead peer is noticed within 15 s, not within the kernel's quarter of an hour. */
 const PINGS_UNANSWERED_MAX = 2;
 const DIAL_TIMEOUT_MS = 5_000;
-const RECONNECT_WAIT_MS = 250;
-const RECONNECT_JITTER_MS = 750;
 const FIRST_WAIT_MS = 50;
 
 /**
  * Connects and stays connected: after the first success it reconnects for ever, whatever the broker says, because a
- * broker whose auth callout is still starting refuses everybody for a while.
+ * broker whose auth callout is still starting refuses everybody for a while. It asks such a broker less and less often.
  *
  * @throws the last error when no connection stood within the time given
  */
 export async function connectNats(options: ConnectNatsOptions): Promise<NatsConnection> {
   const { clock } = options;
   const untilMs = clock.monotonicMs() + options.connectWithinMs;
+  const pace = new ReconnectPace(options.random);
   for (;;) {
     try {
-      const connection = await connect(connectionOptions(options));
+      const connection = await connect(connectionOptions(options, pace));
+      void followPace(connection, pace);
       if (options.onStatus !== undefined) void reportStatus(connection, options.onStatus);
       return connection;
     } catch (error) {
       options.onStatus?.({ kind: 'connect-failed', detail: messageOf(error) });
       if (clock.monotonicMs() >= untilMs || options.signal?.aborted === true) throw error;
-      await clock.sleep(reconnectDelayMs(options.random), options.signal);
+      if (error instanceof AuthorizationError) pace.noteRefusal();
+      else pace.forgetRefusals();
+      await clock.sleep(pace.nextWaitMs(), options.signal);
     }
   }
 }
@@ -84,7 +88,7 @@ export async function drainConnection(connection: NatsConnection, clock: Clock):
   if (!connection.isClosed()) await connection.close();
 }
 
-function connectionOptions(options: ConnectNatsOptions): NodeConnectionOptions {
+function connectionOptions(options: ConnectNatsOptions, pace: ReconnectPace): NodeConnectionOptions {
   return {
     servers: serversOf(options.url),
     name: options.name,
@@ -95,7 +99,7 @@ function connectionOptions(options: ConnectNatsOptions): NodeConnectionOptions {
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: PINGS_UNANSWERED_MAX,
     maxReconnectAttempts: -1,
-    reconnectDelayHandler: () => (options.isFirst === true ? FIRST_WAIT_MS : reconnectDelayMs(options.random)),
+    reconnectDelayHandler: () => (options.isFirst === true ? FIRST_WAIT_MS : pace.nextWaitMs()),
     ignoreAuthErrorAbort: true,
     // A stack captured for each request would cost more than the request.
     noAsyncTraces: true,
@@ -118,7 +122,14 @@ export function loginOptions(credentials: NatsCredentials): NodeConnectionOption
   }
 }
 
-const reconnectDelayMs = (random: Random): number => RECONNECT_WAIT_MS + RECONNECT_JITTER_MS * random.fraction();
+/** An admission that has run out is no refusal: the next try is let in. */
+async function followPace(connection: NatsConnection, pace: ReconnectPace): Promise<void> {
+  pace.forgetRefusals();
+  for await (const status of connection.status()) {
+    if (status.type === 'reconnect') pace.forgetRefusals();
+    else if (status.type === 'error' && status.error instanceof AuthorizationError) pace.noteRefusal();
+  }
+}
 
 async function reportStatus(connection: NatsConnection, onStatus: (event: ConnectionEvent) => void): Promise<void> {
   for await (const status of connection.status()) {
