@@ -2,7 +2,7 @@ import { hostSubject, inboxPrefix, jobSubject } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { createLogger } from '@berth/telemetry';
-import { SHARED_USER, useNatsServer } from '@berth/testing';
+import { SHARED_USER, eventually, useNatsServer } from '@berth/testing';
 import { Writable } from 'node:stream';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { BrokerGuard } from '../src/agent-auth/broker-guard.js';
@@ -19,6 +19,7 @@ const guests = useNatsServer({ access: 'guests' });
 const roles = useNatsServer({ access: 'roles' });
 const lines: string[] = [];
 const HOST = 'h1' as HostId;
+const SAID_WITHIN = { deadlineMs: 40_000 };
 
 const logger = createLogger({
   name: 'test',
@@ -60,6 +61,27 @@ describe('agents are not heard on a broker', () => {
     expect(await each.isOpen).toBe(false);
     expect(each.missing).toEqual([expect.stringContaining('does not limit')]);
   });
+});
+
+test('somebody who listens to everything, and answers nothing, cannot keep it from being found out', async () => {
+  const listener = await shared.connect(SHARED_USER);
+  listener.subscribe('>', { callback: () => undefined });
+  await listener.flush();
+  const each = guard(shared.server.url, PASSWORD);
+  expect(await each.isOpen).toBe(false);
+  expect(each.missing).toEqual([expect.stringContaining('does not limit')]);
+  await listener.close();
+});
+
+test('a broker that cannot be asked has no agent heard, says so at once, and in the log after some tries', async () => {
+  const each = guard('nats://127.0.0.1:1', NONE);
+  expect(each.missing).toEqual([expect.stringContaining('not known yet')]);
+  await eventually(() => {
+    expect(lines.join()).toContain('agents are not heard: it is not known yet');
+  }, SAID_WITHIN);
+  expect(each.missing).toEqual([expect.stringContaining('not known yet')]);
+  each.stop();
+  expect(await each.isOpen).toBe(false);
 });
 
 describe('agents are heard on a broker', () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { AuthorizationError, PermissionViolationError, RequestError, connect } from '@nats-io/transport-node';
+import { AuthorizationError, PermissionViolationError, connect, type NatsConnection } from '@nats-io/transport-node';
 import { loginOptions, serversOf, type NatsCredentials } from '../connection.js';
 
 /**
@@ -23,6 +23,8 @@ export interface BrokerGuardOptions {
 const ANSWER_MS = 8_000;
 const ASK_AGAIN_MS = 1_000;
 const ASKING_MAX = 8;
+/** Tries without an answer after which the log says so. */
+const TRIES_UNSAID_MAX = 5;
 const SETTLE_MS = 1_000;
 /** Nobody listens there, and no agent may be named so that it would be its own subject. */
 const SUBJECT_OF_NOBODY = 'agents.nobody.up.nothing';
@@ -31,6 +33,8 @@ const MISSING: Readonly<Record<Exclude<GuardFinding, 'guarded'>, string>> = {
   open: 'the broker lets anyone in, so anyone could speak for any host',
   unlimited: 'the broker does not limit what its users may say, so who has their credentials could speak for any host',
 };
+
+const UNKNOWN = 'it is not known yet whether the broker keeps hosts apart, for it could not be asked';
 
 /**
  * Finds out whether a broker keeps hosts apart. What `take` and `done` know of their asker is the host in the subject,
@@ -41,14 +45,16 @@ export class BrokerGuard {
   readonly isOpen: Promise<boolean>;
   readonly #options: BrokerGuardOptions;
   readonly #stop = new AbortController();
-  #missing: string | null = null;
+  #missing: string | null;
+  #unanswered = 0;
 
   constructor(options: BrokerGuardOptions) {
     this.#options = options;
+    this.#missing = options.isTrusted ? null : UNKNOWN;
     this.isOpen = this.#decide();
   }
 
-  /** Why agents are not heard, in words; empty while they are, or while it is not known. */
+  /** Why agents are not heard, in words; empty while they are. */
   get missing(): readonly string[] {
     return this.#missing === null ? [] : [`agents are not heard: ${this.#missing}`];
   }
@@ -77,7 +83,11 @@ export class BrokerGuard {
       return true;
     }
     const finding = await this.#find();
-    if (finding === 'guarded' || finding === null) return finding !== null;
+    if (finding === null) return false;
+    if (finding === 'guarded') {
+      this.#missing = null;
+      return true;
+    }
     this.#missing = MISSING[finding];
     logger.error(
       `agents are not heard: ${this.#missing}. Give it an auth callout and a user for each role, or say BERTH_TRUSTED_BROKER=on`,
@@ -109,7 +119,11 @@ export class BrokerGuard {
         asking += 1;
         void ask().then((result) => {
           asking -= 1;
-          if (result === null || until.aborted) return;
+          if (until.aborted) return;
+          if (result === null) {
+            this.#noteUnanswered();
+            return;
+          }
           answer = result;
           answered.abort();
         });
@@ -117,6 +131,13 @@ export class BrokerGuard {
       await this.#options.clock.sleep(ASK_AGAIN_MS, until);
     }
     return answer;
+  }
+
+  /** What cannot be found out counts as unguarded until it is; that it goes on must not go on in silence. */
+  #noteUnanswered(): void {
+    this.#unanswered += 1;
+    if (this.#unanswered !== TRIES_UNSAID_MAX) return;
+    this.#options.logger.error(`agents are not heard: ${UNKNOWN}; it is asked on`);
   }
 }
 
@@ -132,17 +153,16 @@ async function isLetIn(url: string): Promise<boolean | null> {
 }
 
 /** Over a connection of its own: the refusal that is hoped for is none of the other connections' business. */
-async function maySpeakForHosts({ credentials, url }: BrokerGuardOptions): Promise<boolean | null> {
+async function maySpeakForHosts({ clock, credentials, url }: BrokerGuardOptions): Promise<boolean | null> {
   const own = { servers: serversOf(url), name: 'guard', ...loginOptions(credentials) };
   try {
     const connection = await connect({ ...own, reconnect: false, timeout: ANSWER_MS });
+    const inTime = new AbortController();
     try {
-      await connection.request(SUBJECT_OF_NOBODY, '', { timeout: ANSWER_MS });
-      return true;
-    } catch (error) {
-      if (isForbidden(error)) return false;
-      return error instanceof RequestError && error.isNoResponders() ? true : null;
+      const late = clock.sleep(ANSWER_MS, inTime.signal).then(() => null);
+      return await Promise.race([isLetThrough(connection), late]);
     } finally {
+      inTime.abort();
       await connection.close();
     }
   } catch {
@@ -150,6 +170,17 @@ async function maySpeakForHosts({ credentials, url }: BrokerGuardOptions): Promi
   }
 }
 
-const isForbidden = (error: unknown): boolean =>
-  error instanceof PermissionViolationError ||
-  (error instanceof RequestError && error.cause instanceof PermissionViolationError);
+/** The broker's own word: what somebody who listens there answers, or does not, changes nothing. */
+async function isLetThrough(connection: NatsConnection): Promise<boolean> {
+  let isForbidden = false;
+  void (async () => {
+    for await (const status of connection.status()) {
+      if (status.type === 'error' && status.error instanceof PermissionViolationError) isForbidden = true;
+    }
+  })();
+  connection.publish(SUBJECT_OF_NOBODY);
+  // A refusal comes before the answer to the first, and has been heard when the second is answered.
+  await connection.flush();
+  await connection.flush();
+  return !isForbidden;
+}
