@@ -53,6 +53,11 @@ export class Carrier {
     this.#extent = extent;
   }
 
+  /** False while something that is carried lies in the log still, since not everybody has read it. */
+  get isPurged(): boolean {
+    return this.#extent.purged >= this.#extent.covers;
+  }
+
   /**
    * One step, where it pays.
    *

@@ -123,8 +123,8 @@ export class OwnedEndpoint {
   async tend(): Promise<void> {
     const { clock, onEvent } = this.#options;
     if (this.#phase.kind !== 'open') return;
-    const { log } = this.#phase;
-    const isIdle = (): boolean => log.isQuiet && clock.nowMs() - this.#usedAtMs >= IDLE_MS;
+    const { carrier, log } = this.#phase;
+    const isIdle = (): boolean => log.isQuiet && carrier.isPurged && clock.nowMs() - this.#usedAtMs >= IDLE_MS;
     await this.#carry(isIdle());
     if (this.log !== log || !isIdle()) return;
     this.#phase = { kind: 'closed' };
