@@ -23,7 +23,7 @@ import { claimHome } from './home-lock.js';
 import { JobClientService } from './job-client/job-client.service.js';
 import { JournalService } from './journal/journal.service.js';
 import { RuntimeError, type ContainerRuntime } from './runtimes/container-runtime.port.js';
-import { DockerRuntime } from './runtimes/docker/docker-runtime.js';
+import { DockerRuntime, type DockerRuntimeOptions } from './runtimes/docker/docker-runtime.js';
 import { findEngine } from './runtimes/docker/engine-access.js';
 import { ProcessRuntime } from './runtimes/process/process-runtime.js';
 import { AgentLinkService } from './session/agent-link.service.js';
@@ -32,6 +32,7 @@ import { joinHost, type ConnectAs } from './session/join-host.js';
 import { SessionService } from './session/session.service.js';
 import { logTailOf } from './worker-reconciler/log-tail.js';
 import { workerMetrics } from './worker-reconciler/metrics.js';
+import { noteRemoved } from './worker-reconciler/note-removed.js';
 import type { WorkerTools } from './worker-reconciler/worker-tools.js';
 import { WorkerReconcilerService } from './worker-reconciler/worker-reconciler.service.js';
 
@@ -71,9 +72,10 @@ export async function startAgent(config: AgentConfig, main: Main): Promise<void>
     random: RANDOM,
     logger,
   });
-  const opened = await openRuntime(frame, identity.hostId);
+  const journal = await openJournal(frame);
+  const opened = await openRuntime(frame, identity.hostId, journal);
   images = () => opened.runtime.images();
-  await startWorkers(frame, { identity, inventory, opened });
+  await startWorkers(frame, { identity, inventory, journal, opened });
 }
 
 async function startOperations({ config, main, metrics, readiness }: Frame): Promise<void> {
@@ -99,6 +101,8 @@ const connect = ({ config }: Frame, as: ConnectAs): Promise<NatsConnection> =>
   connectNats({ url: config.natsUrl, name: 'worker-agent', clock: CLOCK, random: RANDOM, ...as });
 
 const LOOPBACK = '127.0.0.1';
+/** In the history of a job whose worker ran outside of the agent's network. */
+const STRAY_REASON = 'its host moved its worker into a confined network';
 
 /** A runtime, and how its workers reach their agent. */
 interface OpenRuntime {
@@ -108,10 +112,13 @@ interface OpenRuntime {
   readonly confine: (bridgePort: number) => Promise<void>;
 }
 
-async function openRuntime(frame: Frame, hostId: HostId): Promise<OpenRuntime> {
-  const { config, main } = frame;
+async function openRuntime(frame: Frame, hostId: HostId, { workers }: JournalService): Promise<OpenRuntime> {
+  const { config, logger, main } = frame;
   const { runtime } = config;
-  const opening = runtime.kind === 'docker' ? openDocker(frame, hostId, runtime) : openProcesses(config, runtime);
+  const onRemoving: DockerRuntimeOptions['onRemoving'] = (removed) =>
+    noteRemoved(workers, removed, { reason: STRAY_REASON, logger });
+  const opening =
+    runtime.kind === 'docker' ? openDocker(frame, { ...runtime, hostId, onRemoving }) : openProcesses(config, runtime);
   const opened = await opening.catch(throwStartup);
   main.onStop('container runtime', () => opened.runtime.close());
   return opened;
@@ -124,14 +131,13 @@ function throwStartup(error: unknown): never {
 
 async function openDocker(
   { config, logger, main, metrics }: Frame,
-  hostId: HostId,
-  { confinement, engines }: DockerConfig,
+  { confinement, engines, ...more }: DockerConfig & Pick<DockerRuntimeOptions, 'hostId' | 'onRemoving'>,
 ): Promise<OpenRuntime> {
   const { access: engine, source } = await findEngine(engines);
   logger.info('container engine found', { engine: engine.name, source });
   const { advertisedHost: host, listenHost } = config.bridge;
-  const options = { hostId, engine, bridge: { host, listenHost }, confinement, clock: CLOCK, logger, metrics };
-  const runtime = await DockerRuntime.open(options);
+  const parts = { engine, bridge: { host, listenHost }, confinement, clock: CLOCK, logger, metrics };
+  const runtime = await DockerRuntime.open({ ...more, ...parts });
   // Containers that outlive the agent stay confined.
   main.onStop('worker network', async () => {
     if ((await runtime.list()).length === 0) await runtime.network.remove();
@@ -158,15 +164,15 @@ async function openProcesses({ bridge, home }: AgentConfig, settings: ProcessCon
 interface HostParts {
   readonly identity: HostIdentity;
   readonly inventory: InventoryService;
+  readonly journal: JournalService;
   readonly opened: OpenRuntime;
 }
 
 /** In this order: workers that still run must find their bridge, whether or not the broker is there. */
-async function startWorkers(frame: Frame, { identity, inventory, opened }: HostParts): Promise<void> {
+async function startWorkers(frame: Frame, { identity, inventory, journal, opened }: HostParts): Promise<void> {
   const { config, logger, main, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
   const { runtime } = opened;
-  const journal = await openJournal(frame);
   const link = new AgentLinkService({ hostId, secret, connect: (as) => connect(frame, as), clock: CLOCK, logger });
   link.start();
   main.onStop('broker connection', () => link.close());

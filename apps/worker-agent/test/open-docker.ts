@@ -25,6 +25,7 @@ export async function openDocker(
     engine: await accessTo({ kind: 'socket', path: socketPath }),
     bridge: { host: 'berth-host', listenHost: null },
     confinement: POLICY,
+    onRemoving: async () => undefined,
     clock: systemClock,
     logger: silentLogger,
     metrics: new MetricRegistry(),

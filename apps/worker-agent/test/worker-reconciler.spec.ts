@@ -1,6 +1,8 @@
 import { STRAY_GRACE_MS, type JobId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
+import { silentLogger } from '@berth/telemetry';
 import { RuntimeError } from '../src/runtimes/container-runtime.port.js';
+import { noteRemoved } from '../src/worker-reconciler/note-removed.js';
 import { FakeBridge } from './fake-bridge.js';
 import { W1, W2, WorkerBench, assigned, type BenchAgent } from './worker-bench.js';
 
@@ -403,6 +405,31 @@ describe('a new life of the agent', () => {
     bridge.runningWhenRestored = 2;
     await bench.newAgent(bridge);
     expect(bridge.departures).toMatchObject([{ runningJobs: 2, isFault: false, reason: 'job a did not stop' }]);
+  });
+
+  test('charges no job for a container that its host removed because it ran outside of its network', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    const reason = 'its host moved its worker into a confined network';
+    const removed = [...bench.machine.containers.values()].map(({ containerId }) => ({ workerId: W1, containerId }));
+    await noteRemoved(bench.records, removed, { reason, logger: silentLogger });
+    bench.machine.containers.clear();
+    const bridge = new FakeBridge();
+    bridge.runningWhenRestored = 2;
+    const after = await bench.newAgent(bridge);
+    expect(bridge.departures).toEqual([{ workerId: W1, runningJobs: 2, isFault: false, reason }]);
+    await after.want(assigned(W1));
+    expect(after.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+  });
+
+  test('says nothing of another life of a worker than the one that was removed', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    const removed = [{ workerId: W1, containerId: 'another' }];
+    await noteRemoved(bench.records, removed, { reason: 'gone', logger: silentLogger });
+    bench.machine.containers.clear();
+    const { bridge } = await bench.newAgent();
+    expect([bridge.restored, bridge.departures]).toEqual([[], []]);
   });
 
   test('finds on the disk who its workers are, and nothing of their environments', async () => {

@@ -6,7 +6,7 @@ import type { OwnedContainer } from '../runtimes/container-runtime.port.js';
 import { identityOf } from './desired-worker.js';
 import type { HostWorkers } from './host-workers.port.js';
 import { countPhases } from './metrics.js';
-import { newRecord, parseRecord, type WorkerRecord } from './worker-record.js';
+import { newRecord, parseRecord, type WorkerLife, type WorkerRecord } from './worker-record.js';
 import { WorkerTask, keyOf, type Wish } from './worker-task.js';
 import type { HostFacts, WorkerTools } from './worker-tools.js';
 
@@ -60,7 +60,11 @@ export class WorkerReconcilerService implements HostWorkers {
       else this.#open(record);
     }
     const known = this.#knownLives(containers);
-    await bridge.restore(known.map(({ registration }) => registration));
+    const removed = this.#removedLives(containers);
+    await bridge.restore([...known, ...removed].map(({ registration }) => registration));
+    for (const { registration, killReason } of removed) {
+      await bridge.unregister(registration.workerId, { reason: killReason, isFault: false });
+    }
     for (const { registration, releasedAtMs } of known) {
       if (releasedAtMs !== null) void bridge.beginDrain(registration.workerId);
     }
@@ -142,6 +146,16 @@ export class WorkerReconcilerService implements HostWorkers {
     });
   }
 
+  /** Of those that are gone because an earlier life of the agent, or its runtime at this start, took them away. */
+  #removedLives(containers: readonly OwnedContainer[]): readonly RemovedLife[] {
+    const present = new Set(containers.map(({ labels }) => labels.workerId));
+    return [...this.#tools.records.list().values()].flatMap((value) => {
+      const life = parseRecord(value)?.life ?? null;
+      const isGone = life !== null && !present.has(life.registration.workerId);
+      return isGone && life.killReason !== null ? [{ ...life, killReason: life.killReason }] : [];
+    });
+  }
+
   #open(record: WorkerRecord): WorkerTask {
     const { workerId } = record.identity;
     const task = new WorkerTask({
@@ -212,6 +226,8 @@ export class WorkerReconcilerService implements HostWorkers {
     for (const listener of this.#listeners) listener();
   }
 }
+
+type RemovedLife = WorkerLife & { readonly killReason: string };
 
 function keyOfOwned({ state, containerId }: OwnedContainer): string {
   if (state.kind === 'created') return 'absent';

@@ -6,7 +6,7 @@ import { ask } from './ask-engine.js';
 import type { ConfinementPolicy } from './confinement-policy.js';
 import { Confinement, hasIpv6 } from './confinement.js';
 import { IptablesFirewall } from './firewall.js';
-import { removeStrays } from './stray-containers.js';
+import { removeStrays, type RemovedContainer } from './stray-containers.js';
 import { ensureNetwork, removeNetwork, type WorkerNetwork } from './worker-network.js';
 
 export interface ConfinedNetworkOptions {
@@ -18,6 +18,8 @@ export interface ConfinedNetworkOptions {
     readonly listenHost: string | null;
   };
   readonly confinement: ConfinementPolicy;
+  /** Told of the workers whose containers are removed because they run outside of the network; before they are. */
+  readonly onRemoving: (removed: readonly RemovedContainer[]) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
@@ -56,9 +58,9 @@ export class ConfinedNetwork {
 
   /** Makes the network where it is missing. Nothing confines it before `confine`. */
   static async open(options: ConfinedNetworkOptions, engine: Dockerode, engineId: string): Promise<ConfinedNetwork> {
-    const { hostId, logger } = options;
+    const { hostId, logger, onRemoving } = options;
     const network = await ensureNetwork(engine, { hostId, engineId }, null);
-    await removeStrays(engine, { hostId, network, logger });
+    await removeStrays(engine, { hostId, network, logger, onRemoving });
     const ipv6 = (await hasIpv6()) ? new IptablesFirewall('ip6tables') : null;
     return new ConfinedNetwork(options, engine, { network, engineId, ipv6 });
   }

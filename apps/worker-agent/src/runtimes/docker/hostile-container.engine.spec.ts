@@ -461,8 +461,16 @@ except OSError:
         Labels: labels,
       });
       await container.start();
-      const next = await openDocker(fixture.engine.socketPath, 'host9');
+      const removed: unknown[] = [];
+      const next = await openDocker(fixture.engine.socketPath, 'host9', {
+        onRemoving: async (containers) => {
+          // It is told while they are there: whoever hears it may be gone before they are.
+          const { State } = await container.inspect();
+          removed.push({ containers, isRunning: State.Running });
+        },
+      });
       expect(await next.list()).toEqual([]);
+      expect(removed).toEqual([{ containers: [{ workerId: 'w7', containerId: container.id }], isRunning: true }]);
       await next.close();
     },
     TEST_TIMEOUT_MS,
