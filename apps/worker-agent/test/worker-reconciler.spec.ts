@@ -521,6 +521,19 @@ describe('a worker that is told to leave for want of jobs', () => {
     expect(agent.bridge.drained).toEqual([W1]);
   });
 
+  test('that an earlier life of the agent started stays for its idle time, whoever sets the clock', async () => {
+    const bench = new WorkerBench();
+    await (await withRunning(bench)).vanish();
+    const agent = await bench.newAgent();
+    bench.clock.jump(3_600_000);
+    await agent.want(idleDrain);
+    await bench.clock.advance(5_900);
+    expect(agent.bridge.drained).toEqual([]);
+    bench.clock.jump(-7_200_000);
+    await bench.clock.advance(5_000);
+    expect(agent.bridge.drained).toEqual([W1]);
+  });
+
   test('goes at once when it has had none', async () => {
     const bench = new WorkerBench();
     const agent = await withRunning(bench);

@@ -6,6 +6,7 @@ export { inParallel } from './in-parallel.js';
 export { Permits } from './permits.js';
 export { systemRandom, type Random } from './random.js';
 export { retry, type RetryOptions } from './retry.js';
+export { SteadyInstant } from './steady-instant.js';
 export { systemClock } from './system-clock.js';
 export { TurnBatch } from './turn-batch.js';
 export { TurnPace, type TurnBounds } from './turn-pace.js';

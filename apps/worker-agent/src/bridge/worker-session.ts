@@ -1,5 +1,5 @@
 import type { WorkerId } from '@berth/domain';
-import { Permits, type Clock, type Random } from '@berth/lifecycle';
+import { Permits, SteadyInstant, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type {
   Attempt,
@@ -51,7 +51,7 @@ export class WorkerSession {
   readonly #stops: StopPolls;
   readonly #asking: AskingWatch;
   #hasPolled = false;
-  #lastJobEndedAtMs: number | null = null;
+  #lastJobEndedAt: SteadyInstant | null = null;
   #hasCalled = false;
   #isDraining = false;
   #wantsRecycle: string | null = null;
@@ -82,7 +82,7 @@ export class WorkerSession {
       phase: this.#phase(),
       runningJobs: this.#jobs.size,
       latestDeadlineAtMs: latestDeadlineAtMs === null ? null : this.#toUnixMs(latestDeadlineAtMs),
-      lastJobEndedAtMs: this.#lastJobEndedAtMs,
+      lastJobEndedAtMs: this.#lastJobEndedAt?.unixMs ?? null,
       hasPolled: this.#hasPolled,
       hasCalled: this.#hasCalled,
       notAskingSinceMs: this.#isAsking ? null : this.#toUnixMs(this.#asking.askedAtMs),
@@ -283,7 +283,7 @@ export class WorkerSession {
 
   #emitEnded({ ref }: Attempt, outcome: Outcome): void {
     const { jobId, attempt } = ref;
-    this.#lastJobEndedAtMs = this.#tools.clock.nowMs();
+    this.#lastJobEndedAt = new SteadyInstant(this.#tools.clock);
     this.#tools.emit({ kind: 'job-ended', workerId: this.workerId, jobId, attempt, outcome });
   }
 

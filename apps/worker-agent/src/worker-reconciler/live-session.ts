@@ -1,20 +1,21 @@
 import type { WorkerSession } from '@berth/domain';
+import { SteadyInstant, type Clock } from '@berth/lifecycle';
 import type { BridgeWorkerState } from '../bridge/bridge.port.js';
 import type { WorkerLife } from './worker-record.js';
 
 /** What this agent has seen of one container's life since it started or adopted it. */
 export interface LiveSession {
   readonly containerId: string;
-  readonly openedAtMs: number;
+  readonly openedAt: SteadyInstant;
   readonly isAdopted: boolean;
   readonly finishedJobs: number;
   readonly killReason: string | null;
   readonly killedAtMs: number | null;
 }
 
-export const newSession = (containerId: string, nowMs: number): LiveSession => ({
+export const newSession = (containerId: string, clock: Clock): LiveSession => ({
   containerId,
-  openedAtMs: nowMs,
+  openedAt: new SteadyInstant(clock),
   isAdopted: false,
   finishedJobs: 0,
   killReason: null,
@@ -41,7 +42,7 @@ const NO_CALLS: Pick<
 
 /** The session as the plan sees it: what was seen, what is on disk, and what the bridge knows now. */
 export function viewSession(
-  session: LiveSession,
+  { openedAt, ...session }: LiveSession,
   life: WorkerLife | null,
   bridge: { readonly address: string; readonly state: BridgeWorkerState | null },
 ): WorkerSession {
@@ -50,6 +51,7 @@ export function viewSession(
     bridge.state ?? NO_CALLS;
   return {
     ...session,
+    openedAtMs: openedAt.unixMs,
     // One without a record is killed anyway.
     knowsBridge: life === null || life.bridgeAddress === bridge.address,
     hasCalled,

@@ -121,7 +121,7 @@ export class WorkerSteps {
     try {
       const { containerId } = await runtime.start(this.#containerStart({ assigned, host }, registration));
       await this.#saveLife({ containerId });
-      this.#session = newSession(containerId, this.#tools.clock.nowMs());
+      this.#session = newSession(containerId, this.#tools.clock);
       metrics.starts.inc({ outcome: 'started' });
     } catch (error) {
       metrics.starts.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
@@ -156,7 +156,7 @@ export class WorkerSteps {
     const { containerId } = container;
     const isKnown = this.knows(containerId);
     if (isKnown) await this.#saveLife({ containerId });
-    const fresh = newSession(containerId, this.#tools.clock.nowMs());
+    const fresh = newSession(containerId, this.#tools.clock);
     const killReason = isKnown ? (this.#record.life?.killReason ?? null) : UNKNOWN_CONTAINER;
     this.#session = { ...fresh, isAdopted: true, killReason };
     this.#tools.logger.info('worker adopted', { workerId: this.#id, isKnown });

@@ -625,3 +625,13 @@ test('registering twice with one token is harmless, with another it is a defect'
     /registered already/,
   );
 });
+
+test('how long a worker has had no job is not changed by whoever sets the clock of the machine', async () => {
+  const jobId = await runOne();
+  await worker.done(jobId, { output: 1 });
+  await agent.pass(3_000);
+  for (const byMs of [3_600_000, -7_200_000]) {
+    clock.jump(byMs);
+    expect(clock.nowMs() - (state()?.lastJobEndedAtMs ?? 0)).toBe(3_000);
+  }
+});

@@ -8,6 +8,7 @@ interface Sleeper {
 /** A clock that moves only when the test says so. Sleepers wake in order of their due time. */
 export class ManualClock implements Clock {
   #nowMs: number;
+  #jumpedMs = 0;
   readonly #sleepers = new Set<Sleeper>();
 
   constructor(startMs = 1_750_000_000_000) {
@@ -15,7 +16,7 @@ export class ManualClock implements Clock {
   }
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.#nowMs + this.#jumpedMs;
   }
 
   monotonicMs(): number {
@@ -61,6 +62,11 @@ export class ManualClock implements Clock {
   /** Number of sleeps and tickers that wait: lets a test see that the code under test has come to rest. */
   get waiting(): number {
     return this.#sleepers.size;
+  }
+
+  /** As if somebody set the machine's clock: Unix time jumps, and neither the monotonic clock nor a sleeper notices. */
+  jump(ms: number): void {
+    this.#jumpedMs += ms;
   }
 
   /** Moves time forward, waking everything due on the way and letting it run before time moves on. */
