@@ -26,15 +26,17 @@ firewall() {
 
 # An agent confines the containers of a network by rules that name its link; one that was killed left them.
 forget_confinement() {
-  local program rule
+  local program rule chain
   for program in iptables ip6tables; do
     "$program" --wait -t mangle -S 2>/dev/null | awk -v link="$1" '$1 == "-A" && $3 == "-i" && $4 == link { $1 = "-D"; print }' |
       while read -r rule; do
         # shellcheck disable=SC2086
         "$program" --wait -t mangle $rule || true
       done
-    "$program" --wait -t mangle -F "BERTH-${1#berthw-}" 2>/dev/null || true
-    "$program" --wait -t mangle -X "BERTH-${1#berthw-}" 2>/dev/null || true
+    for chain in "BERTH-${1#berthw-}" "BERTH-${1#berthw-}-COUNT"; do
+      "$program" --wait -t mangle -F "$chain" 2>/dev/null || true
+      "$program" --wait -t mangle -X "$chain" 2>/dev/null || true
+    done
   done
 }
 

@@ -79,9 +79,9 @@ export class ConfinedNetwork {
     return { host: this.#options.bridge.host, address: this.#network.isHere ? this.listenHost : ENGINES_HOST };
   }
 
-  /** Why nothing confines the containers now; null while they are confined. */
-  get obstacle(): string | null {
-    return this.#confinement.obstacle;
+  /** What of their confinement the containers lack now, one sentence each. */
+  get notes(): readonly string[] {
+    return this.#confinement.notes;
   }
 
   /**

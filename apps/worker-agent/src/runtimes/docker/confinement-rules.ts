@@ -38,5 +38,33 @@ export function confinementRules({ policy, nameServers, bridge, subnet }: RuleFa
   ];
 }
 
+/**
+ * Connections that one container may have at a time, of every protocol: one for each process that it may have, and a
+ * 64th of what the kernel of a machine with 8 GiB remembers for all.
+ */
+const CONNECTIONS_MAX = 4_096;
+/** Twice what the bridge serves of one worker, so that those that are just being closed do not count against it. */
+const BRIDGE_CONNECTIONS_MAX = 1_024;
+/**
+ * TCP connections that one container may open. One that is closed is remembered for two minutes and counts above no
+ * more: at 200 a second these are at most 24,000.
+ */
+const OPENED_PER_SECOND_MAX = 200;
+const OPENED_BURST = 2_048;
+
+const aboveOf = (connections: number): string =>
+  `-m connlimit --connlimit-above ${String(connections)} --connlimit-mask 32 --connlimit-saddr -j DROP`;
+
+/**
+ * What bounds the connections of each container, so that none fills the table in which the kernel remembers those of
+ * the whole host. Rules of a chain of their own, which is asked once for each packet: kernels differ in whether one that
+ * they are asked for twice counts twice.
+ */
+export const countingRules = ({ bridge }: Pick<RuleFacts, 'bridge'>): readonly string[] => [
+  `-p tcp -m tcp --syn -m hashlimit --hashlimit-above ${String(OPENED_PER_SECOND_MAX)}/second --hashlimit-burst ${String(OPENED_BURST)} --hashlimit-mode srcip --hashlimit-name berth-opened -j DROP`,
+  `-m conntrack --ctstate NEW ${aboveOf(CONNECTIONS_MAX)}`,
+  `-d ${bridge.address} -p tcp -m tcp --dport ${String(bridge.port)} --syn ${aboveOf(BRIDGE_CONNECTIONS_MAX)}`,
+];
+
 /** Worker networks have no IPv6; a container that got some all the same is let nowhere with it. */
 export const IPV6_RULES: readonly string[] = ['-j DROP'];

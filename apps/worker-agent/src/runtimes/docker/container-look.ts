@@ -11,17 +11,17 @@ const GB = 1e9;
 /**
  * What the engine's description of a container means; null when it is none of ours.
  *
- * @param obstacle why containers are not confined now; null while they are
+ * @param lacks what of their confinement containers lack now, one sentence each
  */
-export function ownedOf(look: ContainerInspectInfo, obstacle: string | null): OwnedContainer | null {
+export function ownedOf(look: ContainerInspectInfo, lacks: readonly string[]): OwnedContainer | null {
   const labels = fromEngineLabels(look.Config.Labels);
   if (labels === null) return null;
   const state = stateOf(look);
   const startedAtMs = state.kind === 'created' ? null : Date.parse(look.State.StartedAt);
-  return { containerId: look.Id, labels, state, startedAtMs, notes: notesOn(look, obstacle) };
+  return { containerId: look.Id, labels, state, startedAtMs, notes: [...notesOn(look), ...lacks] };
 }
 
-function notesOn({ Config, HostConfig }: ContainerInspectInfo, obstacle: string | null): readonly string[] {
+function notesOn({ Config, HostConfig }: ContainerInspectInfo): readonly string[] {
   const wantedBytes = Number(Config.Labels[DISK_LABEL] ?? 0);
   const isDiskKept = wantedBytes === 0 || HostConfig.StorageOpt?.['size'] !== undefined;
   const wantedGb = String(Math.round(wantedBytes / GB));
@@ -33,7 +33,6 @@ function notesOn({ Config, HostConfig }: ContainerInspectInfo, obstacle: string 
     ...(volumes.length === 0
       ? []
       : [`The image declares volumes (${volumes.join(', ')}): what is written there is bounded by no disk limit.`]),
-    ...(obstacle === null ? [] : [`The container is not confined: ${obstacle}.`]),
   ];
 }
 

@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 export interface Fence {
   readonly chain: string;
   readonly interfaceName: string;
+  /** The firewall's own chains from which it is asked. */
+  readonly hooks: readonly string[];
   readonly rules: readonly string[];
 }
 
@@ -28,7 +30,10 @@ export class FirewallError extends Error {
  * before ours; and its chains see a packet before its destination is rewritten, and after it.
  */
 const TABLE = 'mangle';
-const HOOKS = ['PREROUTING', 'INPUT', 'FORWARD'];
+/** Before a packet's destination is rewritten, and after it. */
+export const ON_EVERY_WAY: readonly string[] = ['PREROUTING', 'INPUT', 'FORWARD'];
+/** Once for each packet. */
+export const ON_ARRIVAL: readonly string[] = ['PREROUTING'];
 /** Others change the firewall too; each change takes milliseconds. */
 const LOCK_WAIT_S = '10';
 const CALL_MS = 20_000;
@@ -55,14 +60,14 @@ export class IptablesFirewall implements Firewall {
     const text = [`*${TABLE}`, `:${chain} - [0:0]`, ...rules.map((rule) => `-A ${chain} ${rule}`), 'COMMIT', ''];
     await runShell([`${this.#program}-restore`, '--noflush', '--wait', LOCK_WAIT_S], text.join('\n'));
     const present = await this.read(fence);
-    for (const hook of HOOKS) {
+    for (const hook of fence.hooks) {
       if (!present.includes(hookLine(hook, fence))) await this.#run(['-I', hook, ...hookWords(fence)]);
     }
   }
 
   async remove(fence: Fence): Promise<void> {
     const present = await this.read(fence);
-    for (const hook of HOOKS) {
+    for (const hook of fence.hooks) {
       const times = present.filter((line) => line === hookLine(hook, fence)).length;
       for (let time = 0; time < times; time += 1) await this.#run(['-D', hook, ...hookWords(fence)]);
     }

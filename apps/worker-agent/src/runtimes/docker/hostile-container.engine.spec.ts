@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -87,6 +88,10 @@ async function listening(made: Server, at: number, host: string): Promise<Server
 /** Whether this machine itself reaches a place: what nobody reaches shows nothing. */
 const hostReaches = async (address: string): Promise<boolean> =>
   (await fetch(`http://${address}/`, { signal: AbortSignal.timeout(5_000) })).ok;
+
+/** How many connections the kernel remembers for the whole machine. */
+const connectionsOfHost = async (): Promise<number> =>
+  Number(await readFile('/proc/sys/net/netfilter/nf_conntrack_count', 'utf8'));
 
 // Nested, so that all of it is gone before its engine is.
 describe('docker', () => {
@@ -181,6 +186,44 @@ describe('docker', () => {
           `${world.hostAddress}:53 open`,
           `${elsewhere} closed`,
         ]);
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    test(
+      'does not fill the table in which its host remembers connections: not at a time, not by opening and closing',
+      async () => {
+        // One after the other, so that the limit and not the engine's own of open files is what ends it.
+        const program = `
+import resource, socket, sys, time
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+def opened(place, most):
+    host, port = place.rsplit(":", 1)
+    links = []
+    try:
+        while len(links) < most:
+            links.append(socket.create_connection((host, int(port)), timeout=5))
+    except OSError:
+        pass
+    return links
+links = opened(sys.argv[1], 2000)
+print(len(links))
+for link in links: link.close()
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for port in range(1, 20001): sender.sendto(b"", (sys.argv[2], port))
+print("sent", flush=True)
+time.sleep(600)`;
+        await runtime.network.confine(port);
+        const before = await connectionsOfHost();
+        await runtime.start(startOf(W1, program, `berth-host:${String(port)}`, world.publicAddress));
+        await eventually(async () => expect((await runtime.logs(W1, 2)).at(-1)).toBe('sent'), ENDS);
+        // As many as the bridge serves of one worker, and some that are being closed.
+        const links = Number((await runtime.logs(W1, 2))[0]);
+        expect(links).toBeGreaterThan(512);
+        expect(links).toBeLessThanOrEqual(1_024);
+        // Others of this machine open connections too, but not by the thousand.
+        expect((await connectionsOfHost()) - before).toBeLessThan(10_000);
       },
       TEST_TIMEOUT_MS,
     );
@@ -403,7 +446,11 @@ except OSError:
     print("cut")`;
         const chain = await chainOf();
         await runtime.start(startOf(W1, program, world.privateAddress));
-        await iptables('-F', chain);
+        // Again where they were back before the container had noticed.
+        await eventually(async () => {
+          await iptables('-F', chain);
+          expect(await runtime.logs(W1, 5)).toEqual(['open']);
+        }, ENDS);
         await eventually(async () => expect(await runtime.logs(W1, 5)).toEqual(['open', 'cut']), ENDS);
       },
       TEST_TIMEOUT_MS,
