@@ -56,6 +56,8 @@ export class TakePolls {
   readonly #answering = new Set<Promise<unknown>>();
   #isClosed = false;
   #takes = 0;
+  /** Jobs that takes may still bring, or have brought and not handed out yet. */
+  #askedJobs = 0;
   #failures = 0;
 
   constructor(options: TakePollsOptions) {
@@ -113,8 +115,7 @@ export class TakePolls {
         await this.#answer(poll, 204);
         return;
       }
-      const outcome = await this.#take(poll, Math.min(leftMs, TAKE_WAIT_MAX_MS));
-      if (outcome?.kind === 'jobs') await this.#hand(outcome.jobs, poll);
+      await this.#takeFor(poll, Math.min(leftMs, TAKE_WAIT_MAX_MS));
       // A take is held by the router; one that came back at once without a job for this poll must not be hurried.
       const isHeld = clock.monotonicMs() - startedAtMs >= PAUSE_MS;
       if (!isHeld || this.#failures > 0) await this.#pause(poll);
@@ -129,10 +130,23 @@ export class TakePolls {
     await clock.sleep(Math.max(0, pauseMs), poll.closed.signal);
   }
 
-  /** Null when no router answered, or nothing may be taken now. */
-  async #take({ slots }: Poll, waitMs: number): Promise<TakeOutcome | null> {
-    const { client, endpointId, jobs, workerId } = this.#options;
-    if (!client.canTakeFor(workerId) || jobs.size >= JOBS_MAX) return null;
+  /** Together with what else is asked for, no more than the worker may hold. */
+  async #takeFor(poll: Poll, waitMs: number): Promise<void> {
+    const { client, jobs, workerId } = this.#options;
+    const slots = Math.min(poll.slots, JOBS_MAX - jobs.size - this.#askedJobs);
+    if (slots <= 0 || !client.canTakeFor(workerId)) return;
+    this.#askedJobs += slots;
+    try {
+      const outcome = await this.#take(slots, waitMs);
+      if (outcome?.kind === 'jobs') await this.#hand(outcome.jobs, poll);
+    } finally {
+      this.#askedJobs -= slots;
+    }
+  }
+
+  /** Null when no router answered. */
+  async #take(slots: number, waitMs: number): Promise<TakeOutcome | null> {
+    const { client, endpointId, workerId } = this.#options;
     this.#takes += 1;
     try {
       const outcome = await client.take({ endpointId, workerId, slots, waitMs: Math.floor(waitMs) });

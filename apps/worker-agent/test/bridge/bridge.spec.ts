@@ -108,6 +108,39 @@ describe('a parked take', () => {
     expect(idOf(await polling)).toBe('job-1');
   });
 
+  test('of a worker that takes whatever it can get ends at 1,024 jobs, until it has done with one', async () => {
+    for (let count = 0; count < 1_100; count += 1) submit();
+    const batches: { id: string }[][] = [];
+    for (const size of [10, ...Array.from({ length: 16 }, () => 64)]) {
+      batches.push((await worker.takeBatch(size)).json as { id: string }[]);
+    }
+    expect(batches.map(({ length }) => length).slice(-2)).toEqual([64, 54]);
+    expect(agent.router.calls.at(-1)?.request).toMatchObject({ slots: 54 });
+    const polling = worker.takeBatch(64);
+    await eventually(() => expect(clock.waiting).toBeGreaterThan(0));
+    await agent.pass(5_000);
+    expect(agent.router.countOf('take')).toBe(17);
+    await worker.done(String(batches[0]?.[0]?.id), { output: 1 });
+    await agent.pass(2_000);
+    expect((await polling).json).toHaveLength(1);
+    expect(state()).toMatchObject({ runningJobs: 1_024 });
+  });
+
+  test('of a worker with many of them open asks for no more jobs in all than the worker may hold', async () => {
+    const polls = Array.from({ length: 20 }, () => worker.takeBatch(64));
+    await parked(16);
+    await agent.pass(1_000);
+    for (let count = 0; count < 1_400; count += 1) submit();
+    await eventually(async () => {
+      await agent.pass(250);
+      expect(state()?.runningJobs).toBe(1_024);
+    });
+    await agent.pass(3_000);
+    expect(state()?.runningJobs).toBe(1_024);
+    await agent.bridge.beginDrain(registration('w1').workerId);
+    await Promise.all(polls);
+  });
+
   test('is refused with 429 when one worker parks far too many', async () => {
     const polls = Array.from({ length: 64 }, () => worker.take());
     await parked(64);

@@ -45,6 +45,19 @@ describe('leases', () => {
     expect(stops).toEqual([]);
   });
 
+  test('of very many jobs are renewed in messages of 512 at most, each of them', async () => {
+    for (let count = 0; count < 1_100; count += 1) agent.router.submit({ input: json({ n: count }) });
+    const outcome = await agent.client.take({ ...ASK, slots: 1_100 });
+    expect(outcome.kind === 'jobs' && outcome.jobs.length).toBe(1_100);
+    await agent.pass(10_250);
+    const pages = agent.router.calls.filter(({ verb }) => verb === 'renew').map(({ request }) => request);
+    const leases = pages.map((request) => (request as { leases: readonly { readonly jobId: string }[] }).leases);
+    expect(leases.map(({ length }) => length)).toEqual([512, 512, 76]);
+    expect(new Set(leases.flat().map(({ jobId }) => jobId)).size).toBe(1_100);
+    await agent.pass(20_000);
+    expect(stops).toEqual([]);
+  });
+
   test('that cannot be renewed are trusted until 25 s after the last renewal was sent', async () => {
     const attempt = await holdOne();
     await agent.pass(10_000);
