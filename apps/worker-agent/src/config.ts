@@ -5,6 +5,7 @@ import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecyc
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
 import { BODY_MAX_BYTES, type BodyBounds } from './bridge/bridge.port.js';
 import { parseSimulatedGpus, type SimulatedGpus } from './gpus/simulated-gpus.js';
+import { DEFAULT_WORKER_SHARE } from './job-client/worker-shares.js';
 import { readConfinement, type ConfinementPolicy } from './runtimes/docker/confinement-policy.js';
 
 /** Settings of the worker agent. */
@@ -74,9 +75,7 @@ const SPOOL_DEFAULT_MIB = 4_096;
 const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20 };
 /** Two results of the largest size, so that one can be made while the other is on its way. */
 const WORKER_SPOOL_MIN_MIB = 40;
-const WORKER_SPOOL_DEFAULT_MIB = 256;
-const WORKER_MEMORY_DEFAULT_MIB = 8;
-const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 32 };
+const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 64 };
 const VCPUS_MAX = 65_536;
 const OPERATIONS_PORT_DEFAULT = 9_103;
 const OWN_PREFIX = 'BERTH_';
@@ -158,11 +157,11 @@ function readSpool(read: ConfigReader): SpoolConfig {
   const workerMib = read.integer('BERTH_WORKER_SPOOL_MIB', {
     min: WORKER_SPOOL_MIN_MIB,
     max: SPOOL_BOUNDS_MIB.max,
-    fallback: WORKER_SPOOL_DEFAULT_MIB,
+    fallback: DEFAULT_WORKER_SHARE.fileBytesMax / MIB,
   });
   const memoryMib = read.integer('BERTH_WORKER_SPOOL_MEMORY_MIB', {
     ...WORKER_MEMORY_BOUNDS_MIB,
-    fallback: WORKER_MEMORY_DEFAULT_MIB,
+    fallback: DEFAULT_WORKER_SHARE.memoryBytesMax / MIB,
   });
   if (workerMib > mib / 2) read.problems.push('BERTH_WORKER_SPOOL_MIB must be at most half of BERTH_SPOOL_MIB');
   return { bytesMax: mib * MIB, workerBytesMax: workerMib * MIB, workerMemoryBytesMax: memoryMib * MIB };

@@ -21,7 +21,7 @@ export interface JournalOptions {
   readonly onDamage?: (detail: string) => void;
 }
 
-const LOG_MAX_BYTES = 64 * 1024 * 1024;
+const LOG_MAX_BYTES = 128 * 1024 * 1024;
 const FILE_MAX_BYTES = 4 * 1024 * 1024 * 1024;
 const SEGMENT_MAX_BYTES = 8 * 1024 * 1024;
 /** A body above this gets a file of its own; below it lives in the log, and in memory. */

@@ -1,6 +1,8 @@
 import { encodeJson } from '@berth/domain';
+import { LEASE_TRUST_MS } from '@berth/jobs';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEFAULT_WORKER_SHARE, WorkerShares } from '../../src/job-client/worker-shares.js';
 import { TestAgent, registration } from './test-agent.js';
 import { WorkerClient, type Answer } from './worker-client.js';
 
@@ -123,4 +125,13 @@ test('the words of errors fill the share of their worker and no more, and it get
   expect((await polling).json).toMatchObject({ id: next });
   expect((await greedy.done(next, error)).status).toBe(200);
   await eventually(() => expect(agent.router.ended.size).toBe(5));
+});
+
+test('a share holds what a server of language models streams for as long as its jobs are trusted without a router', () => {
+  const shares = new WorkerShares(DEFAULT_WORKER_SHARE);
+  const { workerId } = registration('w1');
+  const chunks = (1_300 * LEASE_TRUST_MS) / 1_000;
+  for (let chunk = 0; chunk < chunks; chunk += 1) shares.claim(workerId, [{ key: `chunk ${chunk}`, bytes: 150 }]);
+  // And it may still be given jobs when the router is back.
+  expect(shares.hasRoom(workerId)).toBe(true);
 });
