@@ -1,40 +1,11 @@
-/** A router's process that lives, whether it owns anything or not. */
-export interface RouterPresence {
-  readonly routerId: string;
-  /** Another one after each start. */
-  readonly incarnation: string;
-  /** The newest format of logs that it reads. */
-  readonly reads: number;
-}
+import type { ClaimOutcome, ClaimSurvey, RouterPresence, ShardClaim } from '@berth/domain';
 
-/** Who owns a shard. */
-export interface ShardClaim {
-  /** Null: its last owner has handed it over. */
-  readonly owner: RouterPresence | null;
-  /** Rises with every change of the owner. */
-  readonly term: number;
-}
+export type { ClaimOutcome, ClaimSurvey, RouterPresence, ShardClaim, Versioned } from '@berth/domain';
 
-/** What lies under a key of the bucket, and its version; a renewal writes the same once more. */
-export interface Versioned<Value> {
-  readonly value: Value;
-  readonly revision: number;
-}
-
-export interface ClaimSurvey {
-  /** By shard; one that nobody has ever had, or whose entry cannot be read, is missing. */
-  readonly claims: ReadonlyMap<number, Versioned<ShardClaim>>;
-  /** By incarnation. */
-  readonly routers: ReadonlyMap<string, Versioned<RouterPresence>>;
-}
-
-export type ClaimOutcome =
-  | { readonly kind: 'written'; readonly revision: number }
-  | { readonly kind: 'conflict' }
-  /** No answer: written or not, now or later. */
-  | { readonly kind: 'unknown' };
-
-/** The bucket of claims. */
+/**
+ * The bucket of claims. Whatever is asked of it is answered within about a second or given up: who waits for longer misses
+ * the renewals by which it keeps its claims.
+ */
 export interface ShardClaims {
   /**
    * Everything, as the bucket's leader has it.

@@ -1,0 +1,18 @@
+import { test } from '@jest/globals';
+import fc from 'fast-check';
+import { checkCalm, checkSteady } from '../../test/shard-claims/check-world.js';
+import { leaderChanges, stories } from '../../test/shard-claims/claim-stories.js';
+
+test('two routers never trust one shard, terms rise, and after all faults each shard has one owner, fairly and for good', () => {
+  fc.assert(
+    fc.property(stories(), (story) => checkCalm(story)),
+    { numRuns: 150 },
+  );
+});
+
+test('a change of the leader of the broker moves no claim', () => {
+  fc.assert(
+    fc.property(leaderChanges(), (story) => checkSteady(story)),
+    { numRuns: 60 },
+  );
+});
