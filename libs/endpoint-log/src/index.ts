@@ -1,4 +1,14 @@
 export { settleAppend, type AppendSettlement, type SettleAppendTools } from './commit/settle-append.js';
+export {
+  ANSWER_WAIT_MAX_MS,
+  DRAIN_MAX_MS,
+  HAND_OVER_MAX_MS,
+  LOOK_EVERY_MS,
+  type ClaimDeed,
+  type OwnershipListener,
+  type ShardOwnershipOptions,
+} from './claims/ownership-options.js';
+export { ShardOwnership } from './claims/shard-ownership.js';
 export type {
   AppendOutcome,
   LogBatch,

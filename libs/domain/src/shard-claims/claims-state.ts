@@ -3,7 +3,7 @@ import type { RouterPresence, ShardClaim } from './claims-data.js';
 import { NO_ACKNOWLEDGEMENTS, type Acknowledgements } from './sighting.js';
 
 /** What an owner's claim is on its way to. From `drained` on nothing is done for the shard any more. */
-export type ClaimPhase = 'kept' | 'draining' | 'drained';
+type ClaimPhase = 'kept' | 'draining' | 'drained';
 
 /** A write of a shard's claim, as it leaves. */
 export interface ClaimWrite {

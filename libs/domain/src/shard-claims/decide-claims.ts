@@ -4,14 +4,14 @@ import { spreadShards, type Spread } from './fair-share.js';
 import { unmovedMs } from './sighting.js';
 
 /** Why a shard may be taken. */
-export type TakeReason =
+type TakeReason =
   | 'never-claimed'
   | 'handed-over'
   | 'owner-dead' // its process is proven dead
   | 'owner-silent' // its claim stood still while this router's own writes were acknowledged
   | 'left-over'; // free, and those with room for it do not take it
 
-export type RestReason =
+type RestReason =
   | 'write-in-flight'
   | 'renewed-lately'
   | 'draining' // its owner finishes what it does for it

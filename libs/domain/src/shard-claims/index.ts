@@ -1,4 +1,4 @@
-export { ACKNOWLEDGEMENT_GAP_MAX_MS, CLAIM_TRUST_MS, CLAIM_UNMOVED_MS } from './bounds.js';
+export { CLAIM_TRUST_MS, CLAIM_UNMOVED_MS } from './bounds.js';
 export { beginPresence, beginWrite, endPresence, endWrite, type ClaimWriteKind } from './claim-writes.js';
 export type { ClaimOutcome, ClaimSurvey, RouterPresence, ShardClaim, Versioned } from './claims-data.js';
 export {
@@ -11,12 +11,6 @@ export {
   type ClaimWrite,
   type ClaimsState,
 } from './claims-state.js';
-export {
-  decideClaims,
-  type ClaimDecision,
-  type ClaimsView,
-  type RestReason,
-  type TakeReason,
-} from './decide-claims.js';
+export { decideClaims, type ClaimDecision, type ClaimsView } from './decide-claims.js';
 export { beginStrikeOff, decidePresence, type PresenceDecision } from './decide-presence.js';
-export { noteSurvey, type ClaimChange, type LossReason, type SurveyArrival } from './note-survey.js';
+export { noteSurvey, type ClaimChange, type LossReason } from './note-survey.js';

@@ -24,7 +24,7 @@ export const routerNamed = (incarnation: string, reads = 1): RouterPresence => (
   reads,
 });
 
-export const VIEW: ClaimsView = { dead: new Set(), formatOf: () => 1, isStopping: false };
+const VIEW: ClaimsView = { dead: new Set(), formatOf: () => 1, isStopping: false };
 
 /** One router over a bucket that answers at once, and other routers that write what the test says. */
 export class ClaimsScene {

@@ -10,7 +10,7 @@ interface WorldEvent {
   readonly run: () => void;
 }
 
-export const ANSWER_TIMEOUT_MS = 1_000;
+const ANSWER_TIMEOUT_MS = 1_000;
 
 /** Routers, a bucket and what lies between them, in a time of its own. The same options give the same story. */
 export class ClaimsWorld implements Surroundings {
