@@ -1,7 +1,13 @@
 import type { Clock } from '@berth/lifecycle';
 import { ManualClock, ModelClaimBucket, ModelShardClaims } from '@berth/testing';
 import { afterEach, expect, test } from '@jest/globals';
-import { DRAIN_MAX_MS, ShardOwnership, type ShardClaims, type ShardOwnershipOptions } from '../src/index.js';
+import {
+  DRAIN_MAX_MS,
+  LOOK_EVERY_MS,
+  ShardOwnership,
+  type ShardClaims,
+  type ShardOwnershipOptions,
+} from '../src/index.js';
 
 const SHARDS = 4;
 const LEADER_CHANGE_MS = 7_000;
@@ -216,12 +222,18 @@ test('renewals that nobody acknowledges are found in surveys', async () => {
   expect(router.heard().filter((line) => line.startsWith('lost'))).toEqual([]);
 });
 
-test('the shards of a process that is proven dead are taken at once', async () => {
+test('the shards of a process that is proven dead are taken at once, though it renewed after the last survey', async () => {
   const first = start('a');
   await clock.advance(2_000);
+  const dead = new Set<string>();
+  const second = start('b', { provenDead: () => dead });
+  await clock.advance(10_100);
   first.claims.troubles.requestDelayMs = 100_000;
-  const second = start('b', { provenDead: () => new Set(['a']) });
-  await clock.advance(500);
+  for (const [shard, { value, revision }] of bucket.survey().claims) {
+    if (value.owner?.incarnation === 'a') bucket.claim(shard, value, revision);
+  }
+  dead.add('a');
+  await clock.advance(3 * LOOK_EVERY_MS);
   expect(second.trusted).toEqual([0, 1, 2, 3]);
 });
 

@@ -18,6 +18,7 @@ export function beginWrite(
   if (claim === null) return null;
   known.inFlight = { shard, claim, replaces: known.revision, sentAtMs: nowMs };
   known.lastSentAtMs = nowMs;
+  known.lastReplaced = known.revision;
   return known.inFlight;
 }
 

@@ -33,6 +33,8 @@ export interface KnownShard {
   unknownSentAtMs: number | null;
   inFlight: ClaimWrite | null;
   lastSentAtMs: number;
+  /** What the last own write was to replace: over something newer the next one may leave at once. */
+  lastReplaced: number;
   phase: ClaimPhase;
 }
 
@@ -86,6 +88,7 @@ const newShard = (shard: number): KnownShard => ({
   unknownSentAtMs: null,
   inFlight: null,
   lastSentAtMs: NEVER,
+  lastReplaced: -1,
   phase: 'kept',
 });
 

@@ -89,7 +89,7 @@ describe('taking', () => {
     expect(scene.decide({ formatOf: (shard) => shard + 1 })).toMatchObject([{ shard: 0, kind: 'take' }]);
   });
 
-  test('a refused take is repeated only after a while', () => {
+  test('a refused take is repeated after a while, or over what a survey has shown since', () => {
     const scene = new ClaimsScene(ME, 1);
     scene.pass(500);
     const write = scene.begin(0, 'take');
@@ -97,6 +97,10 @@ describe('taking', () => {
     expect(scene.decide()).toEqual([]);
     scene.pass(1_000);
     expect(scene.decide()).toHaveLength(1);
+    endWrite(scene.state, { write: scene.begin(0, 'take'), outcome: { kind: 'conflict' } }, scene.nowMs);
+    scene.other(0, OTHER, 1);
+    scene.survey();
+    expect(scene.decide({ dead: new Set(['other']) })).toMatchObject([{ kind: 'take', reason: 'owner-dead' }]);
   });
 });
 

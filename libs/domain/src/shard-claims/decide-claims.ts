@@ -13,6 +13,7 @@ type TakeReason =
 
 type RestReason =
   | 'write-in-flight'
+  | 'tried-lately'
   | 'renewed-lately'
   | 'draining' // its owner finishes what it does for it
   | 'owned-by-other'
@@ -87,7 +88,9 @@ function decideOther(state: ClaimsState, { known, view, room }: OtherShard, nowM
   const { shard } = known;
   const rest = (reason: RestReason): ClaimDecision => ({ shard, kind: 'none', reason });
   if (view.isStopping) return rest('stopping');
-  if (known.inFlight !== null || nowMs - known.lastSentAtMs < CLAIM_WRITE_EVERY_MS) return rest('write-in-flight');
+  if (known.inFlight !== null) return rest('write-in-flight');
+  const isTried = known.lastReplaced === known.revision && nowMs - known.lastSentAtMs < CLAIM_WRITE_EVERY_MS;
+  if (isTried) return rest('tried-lately');
   if (nowMs - state.surveyedAtMs > SURVEY_AGE_MAX_MS) return rest('survey-missing');
   const reason = freeReason(state, { known, dead: view.dead }, nowMs);
   if (reason === null) return rest('owned-by-other');

@@ -36,16 +36,22 @@ function checkSafety(world: ClaimsWorld): void {
   if (first !== undefined) throw new Error(first);
 }
 
+/** One owner for each shard that anybody reads, and none over its share that could give to one below it. */
 function checkOwners(world: ClaimsWorld): void {
-  const share = Math.ceil(world.options.shards / world.living.length);
-  const counts = new Map<string, number>();
-  for (let shard = 0; shard < world.options.shards; shard += 1) {
-    const [owner, ...more] = world.trusting(shard);
-    if (owner === undefined || more.length > 0)
-      throw new Error(`shard ${shard} is trusted by ${world.trusting(shard).length}`);
-    counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  const { living, options } = world;
+  const share = Math.ceil(options.shards / living.length);
+  const shards = Array.from({ length: options.shards }, (_, shard) => shard);
+  const owned = new Map(living.map((router) => [router, [] as number[]]));
+  for (const shard of shards) {
+    const trusting = world.trusting(shard);
+    const wanted = living.some((router) => world.canRead(router, shard)) ? 1 : 0;
+    if (trusting.length !== wanted) throw new Error(`shard ${shard} is trusted by ${trusting.length}`);
+    for (const owner of trusting) owned.get(owner)?.push(shard);
   }
-  for (const [owner, count] of counts) {
-    if (count > share) throw new Error(`${owner} has ${count} of a share of ${share}`);
+  const takers = living.filter((router) => (owned.get(router)?.length ?? 0) < share);
+  for (const [owner, own] of owned) {
+    const couldGive = own.some((shard) => takers.some((taker) => world.canRead(taker, shard)));
+    if (own.length > share && couldGive)
+      throw new Error(`${owner.incarnation} has ${own.length} of a share of ${share}`);
   }
 }

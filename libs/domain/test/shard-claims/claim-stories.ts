@@ -33,6 +33,12 @@ export const stories = (): fc.Arbitrary<WorldOptions> =>
     faults: [...story.faults, { kind: 'start', atMs: FAULTS_UNTIL_MS }],
   }));
 
+/** The same while some routers, and some logs, are of the version before. */
+export const mixedStories = (): fc.Arbitrary<WorldOptions> => {
+  const formats = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 4 });
+  return fc.tuple(stories(), formats, formats).map(([story, reads, of]) => ({ ...story, reads, formats: of }));
+};
+
 /** Routers that have long shared everything out, and then nothing but changes of the leader. */
 export const SETTLED_AFTER_MS = 20_000;
 export const leaderChanges = (): fc.Arbitrary<WorldOptions> =>

@@ -110,15 +110,25 @@ export class ClaimsWorld implements Surroundings {
   #checkTrust(): void {
     for (let shard = 0; shard < this.options.shards; shard += 1) {
       const trusting = this.trusting(shard);
-      if (trusting.length > 1) this.violations.push(`shard ${shard} is trusted by ${trusting.join(' and ')}`);
+      const names = trusting.map(({ incarnation }) => incarnation).join(' and ');
+      if (trusting.length > 1) this.violations.push(`shard ${shard} is trusted by ${names}`);
+      if (!trusting.every((router) => this.canRead(router, shard)))
+        this.violations.push(`${names} cannot read ${shard}`);
     }
   }
 
+  formatOf(shard: number): number {
+    const { formats = [1] } = this.options;
+    return formats[shard % formats.length] ?? 1;
+  }
+
+  canRead({ state }: SimulatedRouter, shard: number): boolean {
+    return state.self.reads >= this.formatOf(shard);
+  }
+
   /** The routers that trust a shard now, frozen ones too. */
-  trusting(shard: number): readonly string[] {
-    return this.routers
-      .filter((router) => !router.isDead && trustsShard(router.state, shard, router.localMs))
-      .map(({ incarnation }) => incarnation);
+  trusting(shard: number): readonly SimulatedRouter[] {
+    return this.routers.filter((router) => !router.isDead && trustsShard(router.state, shard, router.localMs));
   }
 
   get dead(): ReadonlySet<string> {

@@ -39,10 +39,9 @@ export class SimulatedRouter {
   constructor(world: Surroundings, index: number) {
     this.#world = world;
     this.incarnation = `router-${index}`;
-    this.state = newClaimsState(
-      { routerId: `r${index}`, incarnation: this.incarnation, reads: 1 },
-      world.options.shards,
-    );
+    const { reads: all = [1], shards } = world.options;
+    const reads = all[index % all.length] ?? 1;
+    this.state = newClaimsState({ routerId: `r${index}`, incarnation: this.incarnation, reads }, shards);
     this.#offsetMs = world.chance.integer(-1_000_000, 1_000_000);
     this.#later(world.chance.integer(0, LOOK_EVERY_MS), () => this.#tick());
   }
@@ -106,7 +105,11 @@ export class SimulatedRouter {
   #look(): void {
     const { doctor } = this.#world.options;
     doctor?.state?.(this.state, this.localMs);
-    const view: ClaimsView = { dead: this.#world.dead, formatOf: () => 1, isStopping: this.isStopping };
+    const view: ClaimsView = {
+      dead: this.#world.dead,
+      formatOf: (shard) => this.#world.formatOf(shard),
+      isStopping: this.isStopping,
+    };
     for (const decision of decidePresence(this.state, view, this.localMs)) this.#show(decision);
     for (const decision of decideClaims(this.state, view, this.localMs)) this.#perform(decision);
   }
@@ -157,6 +160,7 @@ export class SimulatedRouter {
         const answered = options.doctor?.answered?.(begun, this.localMs) ?? begun;
         const known = this.state.shards[shard];
         if (known !== undefined) known.inFlight = answered;
+        if (answer?.kind === 'conflict') this.#surveySentAtMs = Number.NEGATIVE_INFINITY;
         endWrite(this.state, { write: answered, outcome: answer ?? { kind: 'unknown' } }, this.localMs);
       },
     );

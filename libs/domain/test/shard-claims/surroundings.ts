@@ -17,6 +17,10 @@ export interface WorldOptions {
   readonly seed: number;
   readonly routers: number;
   readonly shards: number;
+  /** What routers read, in turns; without it, everything. */
+  readonly reads?: readonly number[];
+  /** Of the shards' logs, in turns. */
+  readonly formats?: readonly number[];
   readonly faults: readonly Fault[];
   readonly doctor?: Doctor;
 }
@@ -37,6 +41,7 @@ export interface Surroundings {
   readonly bucket: NaiveBucket;
   readonly nowMs: number;
   readonly dead: ReadonlySet<string>;
+  formatOf(shard: number): number;
   at(atMs: number, run: () => void): void;
   exchange<Answer>(perform: () => Answer, answered: (answer: Answer | null) => void): void;
 }

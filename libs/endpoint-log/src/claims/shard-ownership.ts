@@ -173,6 +173,8 @@ export class ShardOwnership {
     this.#writes += 1;
     const outcome = await this.#answer(() => claims.claim(write.shard, write.claim, write.replaces));
     this.#writes -= 1;
+    // Somebody has written since the last survey, so the next one is worth having now.
+    if (outcome.kind === 'conflict') this.#surveyedAtMs = Number.NEGATIVE_INFINITY;
     this.#tell(endWrite(this.#state, { write, outcome }, this.#nowMs));
     this.#safely(() => listener.onDone({ decision, outcome: outcome.kind }));
     this.#look();

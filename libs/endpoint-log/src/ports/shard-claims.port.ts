@@ -2,10 +2,7 @@ import type { ClaimOutcome, ClaimSurvey, RouterPresence, ShardClaim } from '@ber
 
 export type { ClaimOutcome, ClaimSurvey, RouterPresence, ShardClaim, Versioned } from '@berth/domain';
 
-/**
- * The bucket of claims. Whatever is asked of it is answered within about a second or given up: who waits for longer misses
- * the renewals by which it keeps its claims.
- */
+/** The bucket of claims. */
 export interface ShardClaims {
   /**
    * Everything, as the bucket's leader has it.
