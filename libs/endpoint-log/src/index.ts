@@ -34,3 +34,4 @@ export { openEndpoint, type Opening } from './opening/open-endpoint.js';
 export { readLog, type BrokenLog, type LogReading, type LogSource } from './opening/read-log.js';
 export { LogOwner, type LogOwnerOptions } from './ownership/log-owner.js';
 export { type EndpointEvent, type LogAsker } from './ownership/owned-endpoint.js';
+export { RouterLogs, type RouterLogsOptions } from './ownership/router-logs.js';

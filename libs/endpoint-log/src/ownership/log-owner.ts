@@ -34,6 +34,7 @@ const DRAIN_POLL_MS = 5;
 export class LogOwner {
   readonly #options: LogOwnerOptions;
   readonly #shards = new Map<number, Shard>();
+  readonly #draining = new Set<number>();
   readonly #openings = new Permits(OPENINGS_MAX);
   readonly #due = new DueHeap<OwnedEndpoint>({
     compare: (a, b) => a.dueAtMs - b.dueAtMs,
@@ -64,7 +65,8 @@ export class LogOwner {
   ask(endpointId: EndpointId, asker: LogAsker): void {
     const shard = this.#options.shardOf(endpointId);
     const endpoints = this.#shards.get(shard);
-    if (endpoints === undefined || !this.#options.trusts(shard)) asker.refuse('unsettled');
+    const isOurs = endpoints !== undefined && !this.#draining.has(shard) && this.#options.trusts(shard);
+    if (!isOurs) asker.refuse('unsettled');
     else this.#endpoint(endpoints, endpointId).ask(asker);
   }
 
@@ -87,14 +89,17 @@ export class LogOwner {
       endpoint.letGo();
     }
     this.#shards.delete(shard);
+    this.#draining.delete(shard);
   }
 
-  /** Resolves when nothing of the shard waits to be committed, or with the signal. */
-  async quiet(shard: number, signal: AbortSignal): Promise<void> {
+  /** Begins nothing more for the shard, and resolves when nothing of it waits to be committed, or with the signal. */
+  async drain(shard: number, signal: AbortSignal): Promise<void> {
+    this.#draining.add(shard);
     const isBusy = ({ log }: OwnedEndpoint): boolean => log !== null && !log.isQuiet;
     while (!signal.aborted && [...(this.#shards.get(shard)?.values() ?? [])].some(isBusy)) {
       await this.#options.clock.sleep(DRAIN_POLL_MS, signal);
     }
+    this.drop(shard);
   }
 
   /**

@@ -152,14 +152,22 @@ test('an endpoint that nobody uses is closed, and opened again when it is asked 
   expect(await scene.status(endpointId, jobId)).toMatchObject({ answer: { state: 'IN_QUEUE' } });
 });
 
-test('a shard that was given up is asked in vain', async () => {
+test('a shard that is given up finishes what is under way, and is asked in vain', async () => {
   const clock = new ManualClock();
   const scene = sceneOf(clock);
   const endpointId = endpointCalled('drop');
   await scene.take(endpointId);
   const jobId = await scene.submit(endpointId);
-  await scene.owner.quiet(logShard(endpointId), new AbortController().signal);
-  scene.owner.drop(logShard(endpointId));
+  const late = scene.submit(endpointId);
+  const drained = scene.owner.drain(logShard(endpointId), new AbortController().signal);
+  expect(await scene.status(endpointId, jobId)).toEqual({ kind: 'refused', reason: 'unsettled' });
+  let isDrained = false;
+  void drained.then(() => (isDrained = true));
+  await eventually(async () => {
+    await clock.advance(5);
+    expect(isDrained).toBe(true);
+  });
+  expect(await late).toEqual(expect.any(String));
   expect(await scene.status(endpointId, jobId)).toEqual({ kind: 'refused', reason: 'unsettled' });
 });
 

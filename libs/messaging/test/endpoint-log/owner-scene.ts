@@ -22,6 +22,38 @@ const turns = new TurnBatch();
 
 export const endpointCalled = (name: string): EndpointId => `${name}${systemRandom.id(8)}` as EndpointId;
 
+/** A job request as it comes from an edge. */
+export function submissionAt(
+  sentAtMs: number,
+  jobId: JobId,
+  { input = {}, ttlMs = 86_400_000 }: { readonly input?: unknown; readonly ttlMs?: number | undefined } = {},
+): EndpointCommand {
+  const json = encodeJson(input);
+  const body = {
+    input: { kind: 'inline', json },
+    extras: encodeJson({}),
+    sealedExtras: null,
+    traceparent: null,
+  } as const;
+  const job = {
+    jobId,
+    ttlMs,
+    body,
+    bodyBytes: json.length,
+    webhook: null,
+    isLowPriority: false,
+    origin: 'run',
+  } as const;
+  return {
+    kind: 'submit',
+    sentAtMs,
+    jobs: [{ ...job, retentionMs: 60_000, executionTimeoutMs: 600_000 }],
+    key: null,
+    takers: [],
+    bounds: ENDPOINT_BOUNDS_DEFAULT,
+  };
+}
+
 /** A router as far as the logs of its endpoints go. */
 export class OwnerScene {
   readonly owner: LogOwner;
@@ -65,38 +97,15 @@ export class OwnerScene {
     return this.#ask(endpointId, (log, told) => log.read((state, atMs) => viewStatus(state, jobId, atMs), told));
   }
 
-  async submit(endpointId: EndpointId, ttlMs = 86_400_000, input: unknown = {}): Promise<JobId> {
+  async submit(endpointId: EndpointId, ttlMs?: number, input?: unknown): Promise<JobId> {
     const jobId = systemRandom.uuid() as JobId;
     const told = await this.perform(endpointId, this.submission(jobId, ttlMs, input));
     if (told.kind !== 'settled') throw new Error(told.kind);
     return jobId;
   }
 
-  submission(jobId: JobId, ttlMs = 86_400_000, input: unknown = {}): EndpointCommand {
-    const json = encodeJson(input);
-    const body = {
-      input: { kind: 'inline', json },
-      extras: encodeJson({}),
-      sealedExtras: null,
-      traceparent: null,
-    } as const;
-    const job = {
-      jobId,
-      ttlMs,
-      body,
-      bodyBytes: json.length,
-      webhook: null,
-      isLowPriority: false,
-      origin: 'run',
-    } as const;
-    return {
-      kind: 'submit',
-      sentAtMs: this.#clock.nowMs(),
-      jobs: [{ ...job, retentionMs: 60_000, executionTimeoutMs: 600_000 }],
-      key: null,
-      takers: [],
-      bounds: ENDPOINT_BOUNDS_DEFAULT,
-    };
+  submission(jobId: JobId, ttlMs?: number, input?: unknown): EndpointCommand {
+    return submissionAt(this.#clock.nowMs(), jobId, { ttlMs, input });
   }
 
   async takeJob(endpointId: EndpointId): Promise<AttemptProof> {

@@ -1,0 +1,111 @@
+import { viewStatus, type EndpointId, type JobId } from '@berth/domain';
+import { RouterLogs, type LogBroker } from '@berth/endpoint-log';
+import { TurnBatch, systemClock, systemRandom } from '@berth/lifecycle';
+import { eventually, useNatsServer } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Broker } from '../../src/broker/broker.js';
+import { NatsLogBroker } from '../../src/endpoint-log/nats-log-broker.js';
+import { NatsShardClaims } from '../../src/endpoint-log/nats-shard-claims.js';
+import { LOG_SHARDS, logShard } from '../../src/topology/shards.js';
+import { ensure, openBroker } from '../open-broker.js';
+import { endpointCalled, submissionAt } from './owner-scene.js';
+
+const nats = useNatsServer();
+const turns = new TurnBatch();
+let broker: Broker;
+let logs: LogBroker;
+const running = new Set<RouterLogs>();
+
+beforeAll(async () => {
+  broker = await openBroker(nats);
+  await ensure(broker, 'log');
+  logs = new NatsLogBroker({ broker, clock: systemClock });
+});
+afterEach(async () => {
+  await Promise.all([...running].map((router) => router.handOver()));
+  running.clear();
+});
+afterAll(() => broker.connection.close());
+
+interface Router {
+  readonly logs: RouterLogs;
+  readonly shards: Set<number>;
+  readonly lost: string[];
+}
+
+function startRouter(routerId: string): Router {
+  const [shards, lost] = [new Set<number>(), [] as string[]];
+  const router = new RouterLogs({
+    self: { routerId, incarnation: systemRandom.id(12), reads: 1 },
+    shardCount: LOG_SHARDS,
+    broker: logs,
+    claims: new NatsShardClaims(broker),
+    clock: systemClock,
+    random: systemRandom,
+    atEndOfTurn: (run) => turns.add(run),
+    shardOf: logShard,
+    readThrough: () => Number.MAX_SAFE_INTEGER,
+    provenDead: () => new Set(),
+    formatOf: () => 1,
+    onTouched: () => undefined,
+    onTries: () => undefined,
+    onEvent: () => undefined,
+    onError: (name, error) => lost.push(`${name}: ${String(error)}`),
+    listener: {
+      onTaken: (shard) => shards.add(shard),
+      onLost: (shard) => shards.delete(shard),
+      onTrustChanged: () => undefined,
+      onDone: () => undefined,
+    },
+  });
+  router.start();
+  running.add(router);
+  return { logs: router, shards, lost };
+}
+
+/** As an edge asks: whoever owns the endpoint answers, the others are silent, and it is asked again until somebody does. */
+async function atOwner<Answer>(
+  routers: readonly Router[],
+  endpointId: EndpointId,
+  ask: (log: Parameters<Parameters<RouterLogs['ask']>[1]['use']>[0], told: (answer: Answer | null) => void) => void,
+): Promise<Answer> {
+  return eventually(async () => {
+    for (const { logs: router } of routers) {
+      const answer = await new Promise<Answer | null>((resolve) =>
+        router.ask(endpointId, { refuse: () => resolve(null), use: (log) => ask(log, resolve) }),
+      );
+      if (answer !== null) return answer;
+    }
+    throw new Error(`nobody answers for ${endpointId}`);
+  });
+}
+
+const submit = (routers: readonly Router[], endpointId: EndpointId, jobId: JobId): Promise<string> =>
+  atOwner<string>(routers, endpointId, (log, told) =>
+    log.perform(submissionAt(systemClock.nowMs(), jobId), (outcome) =>
+      told(outcome.kind === 'settled' ? outcome.answer.kind : null),
+    ),
+  );
+
+const stateOf = (routers: readonly Router[], endpointId: EndpointId, jobId: JobId): Promise<string> =>
+  atOwner<string>(routers, endpointId, (log, told) =>
+    log.read(
+      (state, atMs) => viewStatus(state, jobId, atMs)?.state ?? 'gone',
+      (outcome) => told(outcome.kind === 'settled' ? outcome.answer : null),
+    ),
+  );
+
+test('two routers share the shards, and whoever stays answers for all of them', async () => {
+  const first = startRouter('r1');
+  await eventually(() => expect(first.shards.size).toBe(LOG_SHARDS));
+  const endpointIds = Array.from({ length: 32 }, (_, at) => endpointCalled(`e${at}`));
+  const jobs = endpointIds.map((endpointId) => ({ endpointId, jobId: systemRandom.uuid() as JobId }));
+  for (const { endpointId, jobId } of jobs) expect(await submit([first], endpointId, jobId)).toBe('accepted');
+  const second = startRouter('r2');
+  await eventually(() => expect([first.shards.size, second.shards.size]).toEqual([8, 8]), { deadlineMs: 60_000 });
+  expect([...first.shards].filter((shard) => second.shards.has(shard))).toEqual([]);
+  for (const { endpointId, jobId } of jobs) expect(await stateOf([first, second], endpointId, jobId)).toBe('IN_QUEUE');
+  await first.logs.handOver();
+  for (const { endpointId, jobId } of jobs) expect(await stateOf([second], endpointId, jobId)).toBe('IN_QUEUE');
+  expect([...first.lost, ...second.lost]).toEqual([]);
+}, 120_000);
