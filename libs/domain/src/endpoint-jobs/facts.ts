@@ -158,7 +158,8 @@ export type OpenedFact = Happened<'opened'> & {
   readonly term: number;
   readonly routerId: string;
 };
-export type EndpointDeletedFact = Happened<'endpoint-deleted'>;
+/** All that is left of an endpoint. Whoever opens it once more says it again, so that everything before may go. */
+export type EndpointDeletedFact = Happened<'endpoint-deleted'> & { readonly term: number };
 
 export type JobFact =
   | SubmittedFact

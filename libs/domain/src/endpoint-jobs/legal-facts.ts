@@ -10,7 +10,7 @@ export type FactSubject =
 /** Which facts each state allows. Whatever is not here is illegal: the endpoint stops, and nothing is guessed. */
 export const LEGAL_FACTS: Readonly<Record<FactSubject, readonly LogFactKind[]>> = {
   endpoint: ['opened', 'purged', 'expired', 'totals', 'endpoint-deleted', 'carried'],
-  'deleted-endpoint': ['opened'],
+  'deleted-endpoint': ['opened', 'endpoint-deleted'],
   'no-job': ['submitted', 'born-taken'],
   IN_QUEUE: ['taken', 'cancelled', 'life-changed'],
   IN_PROGRESS: ['started', 'progressed', 'finished', 'lost', 'cancelled', 'timed-out', 'life-changed'],

@@ -15,13 +15,13 @@ export function applyOpened(state: EndpointState, { atMs, term }: OpenedFact): r
 }
 
 /** Nothing is left but the word that nothing is: also of deliveries and keys. */
-export function applyDeleted(state: EndpointState, { atMs }: EndpointDeletedFact): readonly TouchedJob[] {
+export function applyDeleted(state: EndpointState, { atMs, term }: EndpointDeletedFact): readonly TouchedJob[] {
   const touched = [...state.jobs.values()].map((job): TouchedJob => ({
     jobId: job.data.jobId,
     now: 'gone',
     stop: stopOf(job, 'endpoint deleted'),
   }));
-  const { readAfter, term } = state;
+  const { readAfter } = state;
   Object.assign(state, newEndpointState(readAfter), { lastAtMs: atMs, term, isDeleted: true, isWhole: true });
   return touched;
 }

@@ -73,9 +73,12 @@ const DECIDE: { readonly [Kind in EndpointCommand['kind']]: Decide<Kind> } = {
   purge: decidePurge,
   look: decideLook,
   'end-try': decideEndTry,
-  open: ({ term }, { routerId }, atMs) =>
-    decided({ kind: 'opened' }, [{ kind: 'opened', atMs, term: term + 1, routerId }]),
-  delete: (_, __, atMs) => decided({ kind: 'deleted' }, [{ kind: 'endpoint-deleted', atMs }]),
+  open: ({ isDeleted, term: before }, { routerId }, atMs) => {
+    const term = before + 1;
+    const opened = { kind: 'opened', atMs, term, routerId } as const;
+    return decided({ kind: 'opened' }, isDeleted ? [opened, { kind: 'endpoint-deleted', atMs, term }] : [opened]);
+  },
+  delete: ({ term }, _, atMs) => decided({ kind: 'deleted' }, [{ kind: 'endpoint-deleted', atMs, term }]),
 };
 
 /** The earliest of what is gone by now, as one rule; null where nothing is. */
