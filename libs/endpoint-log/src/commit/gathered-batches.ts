@@ -1,5 +1,6 @@
 import { BATCH_MAX_BYTES, type LogPlace } from '@berth/domain';
 import { encodeLines, lineBytes } from '../batch/fact-lines.js';
+import type { LogIndex } from '../ports/log-broker.port.js';
 
 /** What happens once everything that had been decided before is committed, or is not known to be. */
 export interface Effect {
@@ -14,6 +15,8 @@ export class GatheredBatch {
   readonly lines: string[] = [];
   readonly effects: Effect[] = [];
   bytes = 0;
+  /** As the batch leaves the endpoint; null: nothing was decided since. */
+  index: LogIndex | null = null;
 
   encode(): Uint8Array {
     return encodeLines(this.lines);
@@ -37,11 +40,16 @@ export class GatheredBatches {
     return this.#bytes >= GATHERED_MAX_BYTES;
   }
 
-  /** Adds a fact to the batch that is being filled, or to a new one where it has no room. Returns where it will lie. */
-  add(line: string): LogPlace {
+  /**
+   * Adds a fact to the batch that is being filled, or to a new one where it has no room. Returns where it will lie.
+   *
+   * @param index of the endpoint without that fact
+   */
+  add(line: string, index: () => LogIndex): LogPlace {
     const bytes = lineBytes(line);
     let batch = this.#filled.at(-1);
     if (batch === undefined || batch.bytes + bytes > BATCH_MAX_BYTES) {
+      if (batch !== undefined) batch.index = index();
       batch = new GatheredBatch();
       this.#filled.push(batch);
     }

@@ -24,7 +24,7 @@ import type { Clock, Random } from '@berth/lifecycle';
 import { encodeFact } from '../batch/fact-lines.js';
 import { indexOf } from '../batch/log-index.js';
 import type { LogLedger } from '../carrying/log-ledger.js';
-import type { LogBroker } from '../ports/log-broker.port.js';
+import type { LogBroker, LogIndex } from '../ports/log-broker.port.js';
 import { GatheredBatches, type Effect, type GatheredBatch } from './gathered-batches.js';
 import { settleAppend, type AppendSettlement } from './settle-append.js';
 
@@ -189,7 +189,7 @@ export class OpenLog {
   }
 
   #write(fact: LogFact): LogPlace {
-    const place = this.#batches.add(encodeFact(fact));
+    const place = this.#batches.add(encodeFact(fact), () => this.#index());
     if (!this.#isScheduled && !this.#isAppending) {
       this.#isScheduled = true;
       this.#options.atEndOfTurn(() => {
@@ -198,6 +198,10 @@ export class OpenLog {
       });
     }
     return place;
+  }
+
+  #index(): LogIndex {
+    return indexOf(this.#state, this.#options.clock.nowMs());
   }
 
   /** Says it when everything that has been decided so far is committed. */
@@ -210,14 +214,14 @@ export class OpenLog {
   async #commit(): Promise<void> {
     this.#isAppending = true;
     for (let batch = this.#batches.take(); batch !== null && !this.#isOver; batch = this.#batches.take()) {
-      const { clock, endpointId, random } = this.#options;
+      const { endpointId, random } = this.#options;
       const settlement = await settleAppend(
         this.#options,
         {
           endpointId,
           after: this.#last,
           batchId: random.uuid(),
-          index: indexOf(this.#state, clock.nowMs()),
+          index: batch.index ?? this.#index(),
           facts: batch.encode(),
         },
         { signal: this.#abort.signal },
