@@ -25,8 +25,13 @@ export interface LogSource {
 /** How long one turn of the event loop is spent on one log. */
 const SLICE_MS = 5;
 
-/** Readings of a log that somebody carries at the same time: its beginning went between two pages. */
+/**
+ * Readings of a log that somebody carries at the same time: its beginning went between two pages, or it is gone already
+ * and what was carried of it is not in view yet.
+ */
 const READINGS_MAX = 8;
+/** Before the next reading, times how many there were. */
+const NEXT_READING_MS = 100;
 
 /**
  * Reads the log from whatever is first. It may be an older view: then the append that opens it meets a conflict.
@@ -35,15 +40,16 @@ const READINGS_MAX = 8;
  */
 export async function readLog(source: LogSource): Promise<LogReading | BrokenLog> {
   let reading = await readOnce(source);
-  for (let readings = 1; reading.kind === 'gap' && readings < READINGS_MAX; readings += 1)
+  for (let readings = 1; reading.kind === 'gap' && readings < READINGS_MAX; readings += 1) {
+    await source.clock.sleep(NEXT_READING_MS * readings);
     reading = await readOnce(source);
-  if (reading.kind !== 'gap') return reading;
-  return { kind: 'broken', sequence: reading.sequence, reason: 'the batch before it is not in the log' };
+  }
+  return reading.kind === 'gap' ? { ...reading, kind: 'broken' } : reading;
 }
 
-interface Gap {
+/** What may be an older view of some of its pages. */
+interface Gap extends Omit<BrokenLog, 'kind'> {
   readonly kind: 'gap';
-  readonly sequence: number;
 }
 
 async function readOnce({ atEndOfTurn, broker, clock, endpointId }: LogSource): Promise<LogReading | BrokenLog | Gap> {
@@ -74,7 +80,7 @@ class Replay {
   apply(entry: LogEntry): BrokenLog | Gap | null {
     const { sequence } = entry;
     if ('unreadable' in entry) return { kind: 'broken', sequence, reason: entry.unreadable };
-    if (entry.after !== this.#last) return { kind: 'gap', sequence };
+    if (entry.after !== this.#last) return { kind: 'gap', sequence, reason: 'the batch before it is not in the log' };
     const reason = this.#applyFacts(entry);
     if (reason !== null) return { kind: 'broken', sequence, reason };
     this.#last = sequence;
@@ -82,9 +88,9 @@ class Replay {
     return null;
   }
 
-  result(): LogReading | BrokenLog {
+  result(): LogReading | Gap {
     if (this.#state.isWhole) return { kind: 'read', state: this.#state, last: this.#last, ledger: this.#ledger };
-    return { kind: 'broken', sequence: this.#last, reason: 'its beginning is gone, and was not carried' };
+    return { kind: 'gap', sequence: this.#last, reason: 'its beginning is gone, and was not carried' };
   }
 
   /** A fact that lacks members may do anything when it is applied; the state is dropped then, so that does not matter. */
