@@ -1,0 +1,14 @@
+import type { EndpointCommand } from '@berth/domain';
+import type { LogBroker, OpenLog, Outcome } from '@berth/endpoint-log';
+import type { Answer, Question } from './told-answers.js';
+
+/** What a fault in the rooms would do, put in on purpose from outside: each of them must be found. */
+export interface Doctor {
+  readonly comparesNothing?: boolean;
+  readonly broker?: (broker: LogBroker) => LogBroker;
+  readonly command?: (command: EndpointCommand) => EndpointCommand;
+  /** True where it has asked in its own way. */
+  readonly ask?: (log: OpenLog, question: Question, told: (outcome: Outcome<Answer>) => void) => boolean;
+  readonly opened?: (log: OpenLog) => void;
+  readonly purgeThrough?: (covers: number, last: number) => number;
+}

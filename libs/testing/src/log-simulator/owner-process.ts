@@ -1,0 +1,361 @@
+import {
+  CARRY_AGE_MIN_MS,
+  PlatformError,
+  hearHosts,
+  nextLookAtMs,
+  viewHealth,
+  viewStatus,
+  type Carry,
+  type EndpointId,
+  type EndpointState,
+  type JobId,
+  type TouchedJob,
+} from '@berth/domain';
+import {
+  openEndpoint,
+  type LogBroker,
+  type LogEnd,
+  type LogEntry,
+  type OpenLog,
+  type Opening,
+  type Outcome,
+} from '@berth/endpoint-log';
+import type { Clock } from '@berth/lifecycle';
+import { ReferenceReader } from './reference-reader.js';
+import type { Doctor } from './doctor.js';
+import { lookOf, NOBODY } from './log-witness.js';
+import type { LogWorld, SimulatedProcess } from './log-world.js';
+import type { Claimant, SimulatedClaims } from './simulated-claims.js';
+import type { Answer, Question, ToldAnswer } from './told-answers.js';
+
+type Ledger = Extract<Opening, { readonly kind: 'open' }>['ledger'];
+
+type Try = Extract<Answer, { readonly kind: 'looked' }>['tries'][number];
+
+/** Tells whoever asked. */
+export type Reply = (answer: Answer) => void;
+
+interface Asked {
+  readonly question: Question;
+  readonly reply: Reply;
+}
+
+/** One endpoint in the hands of an owner, or on the way there. */
+interface Room {
+  readonly endpointId: EndpointId;
+  readonly term: number;
+  readonly abort: AbortController;
+  readonly batchIds: Set<string>;
+  readonly broker: LogBroker;
+  readonly waiting: Asked[];
+  log: OpenLog | null;
+  ledger: Ledger | null;
+  seen: number;
+  isCarrying: boolean;
+  /** What was carried and is still to be purged. */
+  purgeDue: number;
+}
+
+export interface OwnerOptions {
+  readonly world: LogWorld;
+  readonly process: SimulatedProcess;
+  readonly skewMs: number;
+  readonly claims: SimulatedClaims;
+  readonly connect: (process: SimulatedProcess) => LogBroker;
+  readonly doctor: Doctor;
+  /** How far the endpoint's log has come. */
+  readonly markOf: (endpointId: EndpointId) => number;
+  readonly onTold: (endpointId: EndpointId, told: ToldAnswer) => void;
+  readonly onTouched: (endpointId: EndpointId, touched: readonly TouchedJob[]) => void;
+  readonly report: (broken: string) => void;
+  /** What has taken the place behind `after`; null: nothing has. */
+  readonly nextOf: (endpointId: EndpointId, after: number) => LogEntry | null;
+}
+
+const TICK_MS = 2_500;
+/** A turn that comes this much later than it should means that the owner stood still. */
+const STALL_MS = 1_000;
+const SEND_MAX_MS = 6_000;
+const READINGS_MAX = 4;
+
+/** A router as far as the logs go: it opens, performs, looks, carries, and lets go, with the rooms that are in use. */
+export class OwnerProcess implements Claimant {
+  readonly process: SimulatedProcess;
+  readonly #options: OwnerOptions;
+  readonly #clock: Clock;
+  readonly #rooms = new Map<EndpointId, Room>();
+  #term = 0;
+  #tickedAtMs = 0;
+  #count = 0;
+
+  constructor(options: OwnerOptions) {
+    this.#options = options;
+    this.process = options.process;
+    this.#clock = options.world.clockOf(options.process, options.skewMs);
+    this.#tickedAtMs = options.world.nowMs;
+    this.#tick();
+  }
+
+  /** Reads its claim: everything that it had open belongs to the term before. */
+  own(term: number): void {
+    this.#options.world.post(this.process, 0, () => {
+      this.#letGoAll();
+      this.#term = term;
+    });
+  }
+
+  get trusts(): boolean {
+    return this.#options.claims.trusts(this, this.#term);
+  }
+
+  /** A question that has come over the network. Who is unsure stays silent. */
+  receive(endpointId: EndpointId, question: Question, reply: Reply): void {
+    if (!this.trusts) return;
+    const room = this.#rooms.get(endpointId) ?? this.#open(endpointId);
+    if (room.log === null) room.waiting.push({ question, reply });
+    else this.#ask(room, room.log, { question, reply });
+  }
+
+  /** Lets go of an endpoint that nobody asks about, or in the middle of everything. */
+  letGo(endpointId: EndpointId): void {
+    const room = this.#rooms.get(endpointId);
+    if (room === undefined) return;
+    this.#rooms.delete(endpointId);
+    room.abort.abort('let go');
+    room.log?.letGo();
+  }
+
+  handOver(): void {
+    this.#letGoAll();
+    this.#options.claims.free(this);
+  }
+
+  carry(endpointId: EndpointId): void {
+    const room = this.#rooms.get(endpointId);
+    if (room?.log == null || room.isCarrying) return;
+    room.isCarrying = true;
+    const reader = new ReferenceReader(room.broker, endpointId);
+    void this.#carry(room, room.log, { reader, left: READINGS_MAX }).finally(() => {
+      room.isCarrying = false;
+    });
+  }
+
+  #letGoAll(): void {
+    for (const endpointId of [...this.#rooms.keys()]) this.letGo(endpointId);
+  }
+
+  // --- Opening -----------------------------------------------------------------------------------------------------
+
+  #open(endpointId: EndpointId): Room {
+    const { claims, connect, doctor, onTouched, process, world } = this.#options;
+    const term = this.#term;
+    const connection = connect(process);
+    const batchIds = new Set<string>();
+    const doctored = doctor.broker?.(connection) ?? connection;
+    const broker: LogBroker = {
+      append: (batch) => {
+        batchIds.add(batch.batchId);
+        return doctored.append(batch);
+      },
+      readNext: (...args) => doctored.readNext(...args),
+      read: (...args) => doctored.read(...args),
+      purge: (...args) => doctored.purge(...args),
+      heads: (...args) => doctored.heads(...args),
+    };
+    const abort = new AbortController();
+    const room: Room = {
+      ...{ endpointId, term, abort, batchIds, broker, waiting: [], log: null, ledger: null },
+      ...{ seen: 0, isCarrying: false, purgeDue: 0 },
+    };
+    this.#rooms.set(endpointId, room);
+    const options = {
+      ...{ endpointId, broker, clock: this.#clock, random: world.random, routerId: process.name },
+      atEndOfTurn: (run: () => void) => world.post(process, 0, run),
+      mayDecide: () => claims.trusts(this, term),
+      onTouched: (touched: readonly TouchedJob[]) => onTouched(endpointId, touched),
+    };
+    void openEndpoint(options, abort.signal).then(
+      (opening) => this.#opened(room, opening),
+      (error: unknown) => {
+        this.#forget(room);
+        if (!(error instanceof PlatformError)) this.#options.report(String(error));
+      },
+    );
+    return room;
+  }
+
+  #opened(room: Room, opening: Opening): void {
+    if (opening.kind !== 'open') {
+      this.#forget(room);
+      if (opening.kind === 'broken' || opening.kind === 'illegal') this.#options.report(JSON.stringify(opening));
+      return;
+    }
+    const { ledger, log } = opening;
+    if (this.#rooms.get(room.endpointId) !== room) {
+      log.letGo();
+      return;
+    }
+    room.log = log;
+    room.ledger = ledger;
+    void log.ended.then((end) => this.#ended(room, log, end));
+    this.#options.doctor.opened?.(log);
+    for (const asked of room.waiting.splice(0)) this.#ask(room, log, asked);
+  }
+
+  #ended(room: Room, log: OpenLog, end: LogEnd): void {
+    this.#forget(room);
+    const { nextOf, report } = this.#options;
+    if (end.kind === 'illegal') report(`${this.process.name}: ${JSON.stringify(end)}`);
+    const winner = end.kind === 'lost-to' ? nextOf(room.endpointId, log.last) : null;
+    if (winner !== null && 'batchId' in winner && room.batchIds.has(winner.batchId))
+      report(`${this.process.name} lost its log to its own batch`);
+  }
+
+  #forget(room: Room): void {
+    if (this.#rooms.get(room.endpointId) === room) this.#rooms.delete(room.endpointId);
+  }
+
+  // --- Asking ------------------------------------------------------------------------------------------------------
+
+  #ask(room: Room, log: OpenLog, { question, reply }: Asked): void {
+    const { doctor, markOf, onTold, world } = this.#options;
+    const mark = markOf(room.endpointId);
+    const enteredAtMs = world.nowMs;
+    const told = (outcome: Outcome<Answer>): void => {
+      if (outcome.kind !== 'settled') return;
+      onTold(room.endpointId, { question, answer: outcome.answer, mark, enteredAtMs });
+      reply(outcome.answer);
+    };
+    if (doctor.ask?.(log, question, told) === true) return;
+    switch (question.kind) {
+      case 'command':
+        log.perform(doctor.command?.(question.command) ?? question.command, (outcome) => {
+          told(outcome);
+          if (outcome.kind === 'settled') this.#follow(room, outcome.answer);
+        });
+        return;
+      case 'status':
+        log.read((state, atMs) => statusOf(state, question.jobId as JobId, atMs), told);
+        return;
+      case 'health':
+        log.read((state) => ({ kind: 'health' as const, counts: viewHealth(state) }), told);
+        return;
+      case 'renew':
+        log.renew(question.proofs, (outcome) => {
+          if (outcome.kind === 'settled') {
+            told({ kind: 'settled', answer: { kind: 'renewals', outcomes: outcome.answer } });
+          } else told(outcome);
+        });
+    }
+  }
+
+  #follow(room: Room, answer: Answer): void {
+    if (answer.kind === 'looked') for (const each of answer.tries) this.#send(room.endpointId, each);
+    if (answer.kind === 'deleted' && room.log !== null) {
+      void room.broker.purge(room.endpointId, room.log.last - 1).catch(() => undefined);
+    }
+  }
+
+  /** Calls the webhook, which is slow, and says how that went. */
+  #send(endpointId: EndpointId, { attempt, jobId, token }: Try): void {
+    const { world } = this.#options;
+    world.post(this.process, world.random.integer(20, SEND_MAX_MS), () => {
+      const isSuccess = world.random.chance(0.6);
+      const ended = { isSuccess, statusCode: isSuccess ? 200 : 500, error: null };
+      const command = { kind: 'end-try', jobId, attempt, token, ...ended } as const;
+      this.receive(endpointId, { kind: 'command', command }, () => undefined);
+    });
+  }
+
+  // --- What time brings --------------------------------------------------------------------------------------------
+
+  #tick(): void {
+    const { world } = this.#options;
+    world.post(this.process, TICK_MS, () => this.#tick());
+    const isStalled = world.nowMs - this.#tickedAtMs > TICK_MS + STALL_MS;
+    this.#tickedAtMs = world.nowMs;
+    if (!this.trusts) {
+      if (this.#options.claims.holder !== this) this.#letGoAll();
+      return;
+    }
+    for (const room of this.#rooms.values()) if (room.log !== null) this.#tickRoom(room, room.log, isStalled);
+    if (world.random.chance(0.2)) void this.#wake();
+  }
+
+  #tickRoom(room: Room, log: OpenLog, isStalled: boolean): void {
+    const { random } = this.#options.world;
+    this.#note(room, log);
+    const ignore = (): void => undefined;
+    if (isStalled) {
+      log.read((state, atMs) => {
+        hearHosts(state, atMs);
+      }, ignore);
+    }
+    log.read(nextLookAtMs, (outcome) => {
+      if (outcome.kind !== 'settled' || outcome.answer > this.#clock.nowMs()) return;
+      this.#count += 1;
+      const secret = `${this.process.name}-${room.term}-${this.#count}-${random.integer(0, 1e9)}`;
+      const command = { kind: 'look', fraction: random.fraction(), secret, triesMax: 3 } as const;
+      this.#ask(room, log, { question: { kind: 'command', command }, reply: ignore });
+    });
+    if (room.purgeDue > 0) void this.#purge(room);
+    if (random.chance(0.12)) this.carry(room.endpointId);
+  }
+
+  /** Opens what is due and nobody has asked for. */
+  async #wake(): Promise<void> {
+    const broker = this.#options.connect(this.process);
+    try {
+      for await (const { endpointId, index } of broker.heads(0)) {
+        const isDue = index === null || index.running > 0 || (index.dueAtMs ?? Infinity) <= this.#clock.nowMs();
+        if (isDue && this.trusts && !this.#rooms.has(endpointId)) this.#open(endpointId);
+      }
+    } catch {
+      // It comes round again.
+    }
+  }
+
+  // --- Carrying ----------------------------------------------------------------------------------------------------
+
+  /** Keeps the ledger of what this owner has appended. */
+  #note({ ledger, ...room }: Room, log: OpenLog): void {
+    if (log.last > room.seen) ledger?.add({ sequence: log.last, atMs: this.#clock.nowMs(), bytes: 1 });
+    room.seen = log.last;
+  }
+
+  async #carry(
+    room: Room,
+    log: OpenLog,
+    { left, reader }: { readonly reader: ReferenceReader; readonly left: number },
+  ): Promise<void> {
+    const through = room.ledger?.through(this.#clock.nowMs() - CARRY_AGE_MIN_MS) ?? 0;
+    const outcome = await new Promise<Outcome<Carry>>((resolve) => log.carry({ through, log: reader }, resolve));
+    if (outcome.kind !== 'settled' || outcome.answer.kind === 'nothing') return;
+    if (outcome.answer.kind === 'unread') {
+      if (left === 0) return;
+      await reader.readAll(outcome.answer.references).catch(() => undefined);
+      await this.#carry(room, log, { reader, left: left - 1 });
+      return;
+    }
+    room.purgeDue = outcome.answer.covers;
+    if (this.#options.world.random.chance(0.7)) await this.#purge(room);
+  }
+
+  async #purge(room: Room): Promise<void> {
+    const through = this.#options.doctor.purgeThrough?.(room.purgeDue, room.log?.last ?? 0) ?? room.purgeDue;
+    if (through === 0) return;
+    try {
+      await room.broker.purge(room.endpointId, through);
+      room.ledger?.purged(through);
+      room.purgeDue = 0;
+    } catch {
+      // Repeated with the next tick.
+    }
+  }
+}
+
+function statusOf(state: EndpointState, jobId: JobId, atMs: number): Extract<Answer, { kind: 'status' }> {
+  const view = viewStatus(state, jobId, atMs);
+  const data = state.jobs.get(jobId)?.data;
+  return { kind: 'status', look: view === null || data === undefined ? NOBODY : lookOf(data) };
+}
