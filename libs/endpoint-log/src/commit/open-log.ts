@@ -142,9 +142,12 @@ export class OpenLog {
     this.#enter((desk) => performCarry(this.#state, { ...frame, ...desk }), told);
   }
 
-  /** Its owner could not hear hosts for a while: no lease ends before they had time to say what they hold. */
-  hearHosts(): void {
-    if (!this.#isOver) hearHosts(this.#state, Math.max(this.#options.clock.nowMs(), this.#state.lastAtMs));
+  /**
+   * The owner stood still, or was cut off: no lease ends before hosts have had the time to say what they hold. It counts at
+   * once, before anything that waits for its turn.
+   */
+  hear(): void {
+    hearHosts(this.#state, Math.max(this.#options.clock.nowMs(), this.#state.lastAtMs));
   }
 
   /** Lets go at once. What is under way may be committed all the same. */

@@ -120,7 +120,7 @@ export class LogOwner {
   /** Hosts could not be heard for a while: none of their leases ends before they had time to say what they hold. */
   hearHosts(): void {
     for (const endpoints of this.#shards.values()) {
-      for (const { log } of endpoints.values()) log?.hearHosts();
+      for (const { log } of endpoints.values()) log?.hear();
     }
   }
 

@@ -32,6 +32,7 @@ export class HostProcess {
   readonly #network: Network;
   readonly #endpoints: readonly EndpointId[];
   readonly #held = new Map<string, HeldAttempt>();
+  readonly #givingBack = new Set<string>();
   #wokeAtMs = 0;
   #count = 0;
   isBusy = true;
@@ -54,7 +55,7 @@ export class HostProcess {
   isHeld(token: string): boolean {
     const { nowMs } = this.#world;
     const isWell = this.process.isAlive && nowMs >= this.#wokeAtMs;
-    return isWell && this.#held.has(token);
+    return isWell && (this.#held.has(token) || this.#givingBack.has(token));
   }
 
   freeze(ms: number): void {
@@ -65,6 +66,7 @@ export class HostProcess {
   /** Everything that runs on it is gone. It comes back with nothing. */
   restart(): void {
     this.#held.clear();
+    this.#givingBack.clear();
   }
 
   stop({ attempt, jobId, token }: StopOrder): void {
@@ -133,6 +135,7 @@ export class HostProcess {
   }
 
   #giveBack(held: HeldAttempt): void {
+    this.#givingBack.add(held.proof.token);
     this.#tell(held, { kind: 'give-up', ...held.proof, ...GIVEN_UP, reason: 'given back', isCharged: false });
   }
 
@@ -152,6 +155,7 @@ export class HostProcess {
       ...{ from: this.process, endpointId: held.endpointId, question: { kind: 'command', command } },
       untilMs: Number.POSITIVE_INFINITY,
       onAnswer: () => {
+        this.#givingBack.delete(held.proof.token);
         if (this.#held.get(held.proof.token) === held) this.#held.delete(held.proof.token);
       },
     });

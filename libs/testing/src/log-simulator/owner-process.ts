@@ -1,7 +1,6 @@
 import {
   CARRY_AGE_MIN_MS,
   PlatformError,
-  hearHosts,
   nextLookAtMs,
   viewHealth,
   viewStatus,
@@ -85,6 +84,7 @@ export class OwnerProcess implements Claimant {
   readonly #clock: Clock;
   readonly #rooms = new Map<EndpointId, Room>();
   #term = 0;
+  /** When it was last well, and sure of its claim. */
   #tickedAtMs = 0;
   #count = 0;
 
@@ -272,27 +272,31 @@ export class OwnerProcess implements Claimant {
   #tick(): void {
     const { world } = this.#options;
     world.post(this.process, TICK_MS, () => this.#tick());
-    const isStalled = world.nowMs - this.#tickedAtMs > TICK_MS + STALL_MS;
-    this.#tickedAtMs = world.nowMs;
     if (!this.trusts) {
       if (this.#options.claims.holder !== this) this.#letGoAll();
       return;
     }
-    for (const room of this.#rooms.values()) if (room.log !== null) this.#tickRoom(room, room.log, isStalled);
+    this.#hearAfterStall();
+    for (const room of this.#rooms.values()) if (room.log !== null) this.#tickRoom(room, room.log);
     if (world.random.chance(0.2)) void this.#wake();
   }
 
-  #tickRoom(room: Room, log: OpenLog, isStalled: boolean): void {
+  /** Whoever stood still, or was not sure for a while, hears the hosts before any lease ends: at the very instant of a look. */
+  #hearAfterStall(): void {
+    const { nowMs } = this.#options.world;
+    const isStalled = nowMs - this.#tickedAtMs > TICK_MS + STALL_MS;
+    this.#tickedAtMs = nowMs;
+    if (!isStalled) return;
+    for (const { log } of this.#rooms.values()) log?.hear();
+  }
+
+  #tickRoom(room: Room, log: OpenLog): void {
     const { random } = this.#options.world;
     this.#note(room, log);
     const ignore = (): void => undefined;
-    if (isStalled) {
-      log.read((state, atMs) => {
-        hearHosts(state, atMs);
-      }, ignore);
-    }
     log.read(nextLookAtMs, (outcome) => {
       if (outcome.kind !== 'settled' || outcome.answer > this.#clock.nowMs()) return;
+      this.#hearAfterStall();
       this.#count += 1;
       const secret = `${this.process.name}-${room.term}-${this.#count}-${random.integer(0, 1e9)}`;
       const command = { kind: 'look', fraction: random.fraction(), secret, triesMax: 3 } as const;

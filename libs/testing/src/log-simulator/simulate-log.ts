@@ -164,12 +164,16 @@ class Simulation {
     switch (what) {
       case 'die':
         if (owner !== null) this.#replace(owner);
+        // Machines that go take their broker with them, just when somebody else opens what they had.
+        if (random.chance(0.2)) {
+          this.#world.post(this.#world.outside, random.integer(0, 6_000), () => this.#loseLeader(45_000));
+        }
         return;
       case 'freeze':
         if (owner !== null) owner.process.frozenUntilMs = this.#world.nowMs + random.integer(200, 12_000);
         return;
       case 'leader':
-        this.#weather.leaderAwayUntilMs = this.#world.nowMs + random.integer(500, 7_000);
+        this.#loseLeader(random.chance(0.1) ? 60_000 : 7_000);
         return;
       case 'hand over':
         if (owner?.process.isAlive === true) owner.handOver();
@@ -183,6 +187,11 @@ class Simulation {
       case 'carry':
         for (const endpointId of this.#endpoints) owner?.carry(endpointId);
     }
+  }
+
+  #loseLeader(maxMs: number): void {
+    if (this.#weather.faults === NO_BROKER_FAULTS) return;
+    this.#weather.leaderAwayUntilMs = this.#world.nowMs + this.#world.random.integer(500, maxMs);
   }
 
   /** It dies, and another process starts in its place: nothing of it is left but what is on its way. */
