@@ -82,6 +82,5 @@ async function collect(
   }
 }
 
-/** The end has a status. So may what somebody stored, but to that the broker adds where it lies. */
-const isEnd = ({ headers }: Msg): boolean =>
-  (headers?.code ?? 0) !== 0 && headers?.has(BROKER_HEADERS.sequence) !== true;
+/** The end has a status, of which the broker strips whatever is stored. A message may be as empty as the end. */
+const isEnd = ({ headers }: Msg): boolean => (headers?.code ?? 0) !== 0;

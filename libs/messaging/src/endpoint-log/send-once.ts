@@ -1,5 +1,6 @@
 import { cleanText } from '@berth/domain';
 import type { AppendOutcome } from '@berth/endpoint-log';
+import { RequestError } from '@nats-io/transport-node';
 import type { Broker } from '../broker/broker.js';
 import { API_ERROR, isStoreFull, type ApiError } from '../broker/broker-errors.js';
 import { BROKER_HEADERS, headersOf, ttlHeader } from '../broker/headers.js';
@@ -30,8 +31,14 @@ export async function sendOnce(broker: Broker, sending: Sending): Promise<Append
     const answer = await broker.request(sending.subject, sending.body, headersOf(protocolHeaders(sending)));
     return outcomeOf(JSON.parse(decodeText(answer.data)) as PubAck);
   } catch (error) {
-    return unknownOutcome(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+    return unknownOutcome(reasonOf(error));
   }
+}
+
+/** Few different ones, so that they can be counted: what the client says of its own failures names the subject. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RequestError && error.isNoResponders()) return 'no responders';
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
 export const unknownOutcome = (reason: string): AppendOutcome => ({
