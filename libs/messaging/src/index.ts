@@ -43,7 +43,7 @@ export { type PendingDelivery } from './deliveries/delivery-headers.js';
 export { DeliveryWatch, type DeliveryWatchOptions } from './deliveries/delivery-watch.js';
 export { JetStreamDeliveries } from './deliveries/jetstream-deliveries.js';
 export { LOG_FORMAT } from './endpoint-log/log-batch-codec.js';
-export { NatsLogBroker, type NatsLogBrokerOptions } from './endpoint-log/nats-log-broker.js';
+export { LOG_ANSWER_MS, NatsLogBroker, type NatsLogBrokerOptions } from './endpoint-log/nats-log-broker.js';
 export { NatsShardClaims } from './endpoint-log/nats-shard-claims.js';
 export {
   JobEventSource,

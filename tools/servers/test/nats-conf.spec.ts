@@ -22,6 +22,14 @@ describe('the configuration of a nats-server', () => {
     expect(text).not.toContain('accounts');
   });
 
+  test('names the others of its cluster, on loopback only', () => {
+    const text = renderNatsConf({ ...OPEN, cluster: { name: 'one', port: 6001, peerPorts: [6001, 6002, 6003] } });
+    expect(text).toContain('server_name: "one"');
+    expect(text).toContain('listen: "127.0.0.1:6001"');
+    expect(text).toContain('"nats-route://127.0.0.1:6002", "nats-route://127.0.0.1:6003"');
+    expect(renderNatsConf(OPEN)).not.toContain('cluster');
+  });
+
   test('never holds a secret', () => {
     const keys = createNatsKeys();
     const text = renderNatsConf({ ...OPEN, auth: { kind: 'roles', keys: publicNatsKeys(keys) } });

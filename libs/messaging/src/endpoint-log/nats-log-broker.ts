@@ -18,6 +18,12 @@ export interface NatsLogBrokerOptions {
   readonly clock: Clock;
 }
 
+/**
+ * How long one answer of the log's brokers is worth waiting for, as the `timeoutMs` of their connection. What was sent to a
+ * leader that died is never answered, and who waits for it does not ask the next one.
+ */
+export const LOG_ANSWER_MS = 1_500;
+
 const PLACE = 'endpoint log';
 
 /** The logs on JetStream: one stream for each shard, one subject for each endpoint, one message for each batch. */
