@@ -10,7 +10,10 @@ export interface SettleAppendTools {
 
 export type AppendSettlement =
   | { readonly kind: 'committed'; readonly sequence: number }
-  /** Somebody else's batch is in the place; ours will never be. */
+  /**
+   * Somebody else writes this log now, and theirs is the first behind the batch before ours. Ours will never be there, but
+   * may have been: they may have read it, gone on from it, and purged it since. So nobody is told that it failed.
+   */
   | { readonly kind: 'lost-to'; readonly entry: LogEntry }
   /** The shard has no room, and the batch is not in it, nor on its way. */
   | { readonly kind: 'full' }
@@ -21,9 +24,10 @@ const PAUSE_MIN_MS = 20;
 const PAUSE_MAX_MS = 200;
 
 /**
- * Appends until it is known what became of the batch. Whatever the broker says but "stored" may come from the batch's own
- * earlier copy, so the place behind its predecessor is asked for; as long as that is empty the same bytes go out again
- * with the same expectation, of which the broker takes one at most.
+ * Appends until it is known what became of the batch. As long as nobody answers, the same bytes go out again with the same
+ * expectation, of which the broker takes one at most. A leader that refuses them may do so because of the batch's own
+ * earlier copy, so it is asked what lies behind the batch before. It is not asked while it says nothing: whoever leads next
+ * takes the bytes sooner than it answers, and a thousand endpoints would ask at once.
  */
 export async function settleAppend(
   { broker, clock, random }: SettleAppendTools,
@@ -34,10 +38,13 @@ export async function settleAppend(
   for (let pauseMs = PAUSE_MIN_MS; !signal.aborted; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
     const outcome = await broker.append(batch);
     if (outcome.kind === 'stored') return { kind: 'committed', sequence: outcome.sequence };
-    mayBeUnderWay ||= outcome.kind === 'unknown';
-    const place = await placeBehind(broker, batch);
-    if (place.kind === 'taken') return settledBy(place.entry, batch);
-    if (outcome.kind === 'full' && place.kind === 'empty' && !mayBeUnderWay) return { kind: 'full' };
+    if (outcome.kind === 'unknown') {
+      mayBeUnderWay = true;
+    } else {
+      const place = await placeBehind(broker, batch);
+      if (place.kind === 'taken') return settledBy(place.entry, batch);
+      if (outcome.kind === 'full' && place.kind === 'empty' && !mayBeUnderWay) return { kind: 'full' };
+    }
     // Never quite together with those that failed at the same moment.
     await clock.sleep(PAUSE_MIN_MS + (pauseMs - PAUSE_MIN_MS) * random.fraction(), signal);
   }

@@ -23,7 +23,7 @@ const ROUTERS = `$KV.${CLAIMS_BUCKET}.router.`;
 const routerSubject = (incarnation: string): string => `${ROUTERS}${subjectToken(incarnation)}`;
 
 /** How long a router that says no more that it lives is still told of: many renewals, and no list that grows. */
-export const PRESENCE_MS = 60_000;
+const PRESENCE_MS = 60_000;
 /** Entries of routers that are read; those of more are no routers. */
 const ROUTERS_MAX = 512;
 
