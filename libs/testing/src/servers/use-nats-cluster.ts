@@ -1,5 +1,7 @@
 import { makeTempFolder, startNatsCluster, type NatsCluster, type TempFolder } from '@berth/servers';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { connect } from '@nats-io/transport-node';
+import { eventually } from './eventually.js';
 
 /** Three nats-servers of one spec file, on free ports, with empty stores. */
 export interface NatsClusterFixture {
@@ -15,6 +17,7 @@ export const useNatsCluster = (): NatsClusterFixture => {
   beforeAll(async () => {
     folder = await makeTempFolder('berth-nats');
     cluster = await startNatsCluster({ storeDir: folder.path });
+    await untilStreamsCanBeMade(cluster);
   }, START_TIMEOUT_MS);
   afterAll(async () => {
     // The stores are thrown away, so an orderly end would only cost time.
@@ -28,3 +31,24 @@ export const useNatsCluster = (): NatsClusterFixture => {
     },
   };
 };
+
+const TRIAL_WITHIN_MS = 60_000;
+
+/** Servers that are healthy, each by its own word, may not have heard enough of each other to place a stream. */
+async function untilStreamsCanBeMade({ url }: NatsCluster): Promise<void> {
+  const connection = await connect({ servers: url.split(',') });
+  const ask = async (verb: string, question = {}): Promise<unknown> =>
+    (await connection.request(`$JS.API.STREAM.${verb}.TRIAL`, JSON.stringify(question))).json();
+  try {
+    await eventually(
+      async () => {
+        const made = await ask('CREATE', { name: 'TRIAL', subjects: ['trial'], num_replicas: 3 });
+        expect(made).not.toHaveProperty('error');
+      },
+      { deadlineMs: TRIAL_WITHIN_MS },
+    );
+    await ask('DELETE');
+  } finally {
+    await connection.close();
+  }
+}
