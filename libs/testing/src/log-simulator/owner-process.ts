@@ -27,8 +27,6 @@ import type { LogWorld, SimulatedProcess } from './log-world.js';
 import type { Claimant, SimulatedClaims } from './simulated-claims.js';
 import type { Answer, Question, ToldAnswer } from './told-answers.js';
 
-type Ledger = Extract<Opening, { readonly kind: 'open' }>['ledger'];
-
 type Try = Extract<Answer, { readonly kind: 'looked' }>['tries'][number];
 
 /** Tells whoever asked. */
@@ -48,8 +46,6 @@ interface Room {
   readonly broker: LogBroker;
   readonly waiting: Asked[];
   log: OpenLog | null;
-  ledger: Ledger | null;
-  seen: number;
   isCarrying: boolean;
   /** What was carried and is still to be purged. */
   purgeDue: number;
@@ -164,8 +160,8 @@ export class OwnerProcess implements Claimant {
     };
     const abort = new AbortController();
     const room: Room = {
-      ...{ endpointId, term, abort, batchIds, broker, waiting: [], log: null, ledger: null },
-      ...{ seen: 0, isCarrying: false, purgeDue: 0 },
+      ...{ endpointId, term, abort, batchIds, broker, waiting: [], log: null, isCarrying: false },
+      purgeDue: 0,
     };
     this.#rooms.set(endpointId, room);
     const options = {
@@ -173,6 +169,7 @@ export class OwnerProcess implements Claimant {
       atEndOfTurn: (run: () => void) => world.post(process, 0, run),
       mayDecide: () => claims.trusts(this, term),
       onTouched: (touched: readonly TouchedJob[]) => onTouched(endpointId, touched),
+      onCommitted: () => undefined,
     };
     void openEndpoint(options, abort.signal).then(
       (opening) => this.#opened(room, opening),
@@ -190,13 +187,12 @@ export class OwnerProcess implements Claimant {
       if (opening.kind === 'broken' || opening.kind === 'illegal') this.#options.report(JSON.stringify(opening));
       return;
     }
-    const { ledger, log } = opening;
+    const { log } = opening;
     if (this.#rooms.get(room.endpointId) !== room) {
       log.letGo();
       return;
     }
     room.log = log;
-    room.ledger = ledger;
     void log.ended.then((end) => this.#ended(room, log, end));
     this.#options.doctor.opened?.(log);
     for (const asked of room.waiting.splice(0)) this.#ask(room, log, asked);
@@ -292,7 +288,6 @@ export class OwnerProcess implements Claimant {
 
   #tickRoom(room: Room, log: OpenLog): void {
     const { random } = this.#options.world;
-    this.#note(room, log);
     const ignore = (): void => undefined;
     log.read(nextLookAtMs, (outcome) => {
       if (outcome.kind !== 'settled' || outcome.answer > this.#clock.nowMs()) return;
@@ -321,26 +316,22 @@ export class OwnerProcess implements Claimant {
 
   // --- Carrying ----------------------------------------------------------------------------------------------------
 
-  /** Keeps the ledger of what this owner has appended. */
-  #note({ ledger, ...room }: Room, log: OpenLog): void {
-    if (log.last > room.seen) ledger?.add({ sequence: log.last, atMs: this.#clock.nowMs(), bytes: 1 });
-    room.seen = log.last;
-  }
-
   async #carry(
     room: Room,
     log: OpenLog,
     { left, reader }: { readonly reader: ReferenceReader; readonly left: number },
   ): Promise<void> {
-    const through = room.ledger?.through(this.#clock.nowMs() - CARRY_AGE_MIN_MS) ?? 0;
-    const outcome = await new Promise<Outcome<Carry>>((resolve) => log.carry({ through, log: reader }, resolve));
-    if (outcome.kind !== 'settled' || outcome.answer.kind === 'nothing') return;
+    const through = log.ledger.through(this.#clock.nowMs() - CARRY_AGE_MIN_MS);
+    const frame = { through, log: reader, isWorth: () => true };
+    const outcome = await new Promise<Outcome<Carry>>((resolve) => log.carry(frame, resolve));
+    if (outcome.kind !== 'settled') return;
     if (outcome.answer.kind === 'unread') {
       if (left === 0) return;
       await reader.readAll(outcome.answer.references).catch(() => undefined);
       await this.#carry(room, log, { reader, left: left - 1 });
       return;
     }
+    if (outcome.answer.kind !== 'carried') return;
     room.purgeDue = outcome.answer.covers;
     if (this.#options.world.random.chance(0.7)) await this.#purge(room);
   }
@@ -350,7 +341,7 @@ export class OwnerProcess implements Claimant {
     if (through === 0) return;
     try {
       await room.broker.purge(room.endpointId, through);
-      room.ledger?.purged(through);
+      room.log?.ledger.purged(through);
       room.purgeDue = 0;
     } catch {
       // Repeated with the next tick.
