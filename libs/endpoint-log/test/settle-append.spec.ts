@@ -151,6 +151,11 @@ test('it goes on until it is known, and gives up only when it is told to', async
   expect(asked).toBe(0);
 });
 
-test('a fault is thrown, and not taken for silence', async () => {
-  await expect(settle([[CONFLICT, new TypeError('a fault')]])).rejects.toThrow('a fault');
+test('a fault ends it, and is not taken for silence', async () => {
+  const reason = 'TypeError: a fault';
+  expect((await settle([[CONFLICT, new TypeError('a fault')]])).settlement).toEqual({ kind: 'fault', reason });
+  expect((await settle([[{ kind: 'fault', reason: 'no batch' }]])).settlement).toEqual({
+    kind: 'fault',
+    reason: 'no batch',
+  });
 });

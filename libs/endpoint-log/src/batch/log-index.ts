@@ -6,7 +6,7 @@ export function indexOf(state: EndpointState, atMs: number): LogIndex {
   const dueAtMs = nextLookAtMs(state);
   const { oldestQueuedAtMs, queuedLow, queuedNormal, running, runningLow } = viewDemand(state, atMs);
   return {
-    dueAtMs: Number.isFinite(dueAtMs) ? dueAtMs : null,
+    dueAtMs: Number.isFinite(dueAtMs) ? Math.ceil(dueAtMs) : null,
     waitingNormal: queuedNormal,
     waitingLow: queuedLow,
     oldestQueuedAtMs,

@@ -17,6 +17,8 @@ export type AppendSettlement =
   | { readonly kind: 'lost-to'; readonly entry: LogEntry }
   /** The shard has no room, and the batch is not in it, nor on its way. */
   | { readonly kind: 'full' }
+  /** A fault of ours, which sending again would not change. */
+  | { readonly kind: 'fault'; readonly reason: string }
   /** The signal came first: the batch is there, comes later, or never. */
   | { readonly kind: 'given-up' };
 
@@ -24,7 +26,7 @@ const PAUSE_MIN_MS = 20;
 const PAUSE_MAX_MS = 200;
 
 /**
- * Appends until it is known what became of the batch. As long as nobody answers, the same bytes go out again with the same
+ * Appends until it is known what became of the batch; never rejects. As long as nobody answers, the same bytes go out again with the same
  * expectation, of which the broker takes one at most. A leader that refuses them may do so because of the batch's own
  * earlier copy, so it is asked what lies behind the batch before. It is not asked while it says nothing: whoever leads next
  * takes the bytes sooner than it answers, and a thousand endpoints would ask at once.
@@ -38,10 +40,12 @@ export async function settleAppend(
   for (let pauseMs = PAUSE_MIN_MS; !signal.aborted; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
     const outcome = await broker.append(batch);
     if (outcome.kind === 'stored') return { kind: 'committed', sequence: outcome.sequence };
+    if (outcome.kind === 'fault') return outcome;
     if (outcome.kind === 'unknown') {
       mayBeUnderWay = true;
     } else {
       const place = await placeBehind(broker, batch);
+      if (place.kind === 'fault') return place;
       if (place.kind === 'taken') return settledBy(place.entry, batch);
       if (outcome.kind === 'full' && place.kind === 'empty' && !mayBeUnderWay) return { kind: 'full' };
     }
@@ -52,7 +56,9 @@ export async function settleAppend(
 }
 
 type Place =
-  { readonly kind: 'taken'; readonly entry: LogEntry } | { readonly kind: 'empty' } | { readonly kind: 'unseen' };
+  | { readonly kind: 'taken'; readonly entry: LogEntry }
+  | { readonly kind: 'empty' | 'unseen' }
+  | { readonly kind: 'fault'; readonly reason: string };
 
 async function placeBehind(broker: SettleAppendTools['broker'], { after, endpointId }: LogBatch): Promise<Place> {
   try {
@@ -60,7 +66,7 @@ async function placeBehind(broker: SettleAppendTools['broker'], { after, endpoin
     return entry === null ? { kind: 'empty' } : { kind: 'taken', entry };
   } catch (error) {
     if (error instanceof PlatformError && error.code === 'service-unavailable') return { kind: 'unseen' };
-    throw error;
+    return { kind: 'fault', reason: String(error) };
   }
 }
 

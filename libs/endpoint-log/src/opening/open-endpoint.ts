@@ -39,7 +39,7 @@ export async function openEndpoint(
     // Where nothing was appended because it was not certain any more who owns it, the log has not ended by itself.
     log.letGo();
     const end = await log.ended;
-    if (end.kind === 'illegal' || end.kind === 'full') return end;
+    if (end.kind !== 'lost-to' && end.kind !== 'given-up') return end;
     await options.clock.sleep(BACKOFF_BASE_MS + BACKOFF_SPREAD_MS * options.random.fraction(), signal);
   }
   return { kind: 'unsettled' };

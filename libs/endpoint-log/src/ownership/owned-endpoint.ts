@@ -201,6 +201,8 @@ export class OwnedEndpoint {
         return this.#stop(`batch ${end.sequence}: ${end.reason}`);
       case 'illegal':
         return this.#stop(`${end.fact.kind} is illegal: ${end.why}`);
+      case 'fault':
+        return this.#stop(`a batch cannot be committed: ${end.reason}`);
       case 'unsettled':
         break;
       case 'full':

@@ -49,7 +49,9 @@ export type AppendOutcome =
   /** The shard has no room. */
   | { readonly kind: 'full' }
   /** No answer, or one that does not say: stored or not, now or later. */
-  | { readonly kind: 'unknown'; readonly reason: string };
+  | { readonly kind: 'unknown'; readonly reason: string }
+  /** A fault of ours: it is no batch that anybody could read, and was not sent. */
+  | { readonly kind: 'fault'; readonly reason: string };
 
 /** What the broker knows of an endpoint without its log being read. */
 export interface LogHead {

@@ -11,7 +11,7 @@ import { logShard } from '../topology/shards.js';
 import { logFilter, logStream, logSubject, parseLogSubject } from '../topology/subjects.js';
 import { batchHeaders, readLogIndex, readLogMessage } from './log-batch-codec.js';
 import { readLogPage } from './read-log-page.js';
-import { sendOnce, unknownOutcome } from './send-once.js';
+import { sendOnce } from './send-once.js';
 
 export interface NatsLogBrokerOptions {
   readonly broker: Broker;
@@ -41,8 +41,7 @@ export class NatsLogBroker implements LogBroker {
     try {
       sending = { subject: logSubject(batch.endpointId), headers: batchHeaders(batch) };
     } catch (error) {
-      // A fault of ours, and nothing that should take the whole process with it.
-      return Promise.resolve(unknownOutcome(`not sent: ${String(error)}`));
+      return Promise.resolve({ kind: 'fault', reason: String(error) });
     }
     return sendOnce(this.#broker, { ...sending, body: batch.facts, expectedSequence: batch.after });
   }

@@ -68,6 +68,7 @@ export class NatsShardClaims implements ShardClaims {
       case 'conflict':
         return { kind: 'conflict' };
       case 'full':
+      case 'fault':
       case 'unknown':
         return { kind: 'unknown' };
     }

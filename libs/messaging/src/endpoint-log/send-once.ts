@@ -41,7 +41,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
-export const unknownOutcome = (reason: string): AppendOutcome => ({
+const unknownOutcome = (reason: string): AppendOutcome => ({
   kind: 'unknown',
   reason: cleanText(reason, REASON_MAX_CHARACTERS),
 });

@@ -102,6 +102,7 @@ export class LogWriter {
         this.#after = settlement.entry.sequence;
         return true;
       case 'full':
+      case 'fault':
       case 'given-up':
         return false;
     }
