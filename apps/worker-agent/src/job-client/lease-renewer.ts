@@ -1,3 +1,4 @@
+import { RENEW_LEASES_MAX } from '@berth/contracts';
 import { LEASE_TRUST_MS, RENEW_EARLIEST_MS, RENEW_INTERVAL_MS } from '@berth/jobs';
 import type { Clock } from '@berth/lifecycle';
 import type { HeldAttempt } from './attempt.js';
@@ -20,8 +21,6 @@ const DUE_MS = LEASE_TRUST_MS - RENEW_INTERVAL_MS;
 const JOIN_MS = LEASE_TRUST_MS - RENEW_EARLIEST_MS;
 const RENEW_TIMEOUT_MS = 4_000;
 const RETRY_PAUSE_MS = 1_000;
-/** Leases in one message, which so stays below about 64 KiB and does not keep the others waiting on a slow line. */
-const PAGE_MAX = 512;
 
 /** Keeps the leases of this host alive. Trust counts from the sending of a renewal, never from its answer. */
 export class LeaseRenewer {
@@ -47,8 +46,8 @@ export class LeaseRenewer {
 
   /** One renewal of these attempts, in as few messages as possible. A failure leaves trust as it was. */
   async renew(attempts: readonly HeldAttempt[]): Promise<void> {
-    for (let first = 0; first < attempts.length; first += PAGE_MAX) {
-      await this.#renewPage(attempts.slice(first, first + PAGE_MAX));
+    for (let first = 0; first < attempts.length; first += RENEW_LEASES_MAX) {
+      await this.#renewPage(attempts.slice(first, first + RENEW_LEASES_MAX));
     }
   }
 

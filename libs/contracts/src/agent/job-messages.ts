@@ -51,12 +51,13 @@ export interface WithdrawMessage {
   readonly workerId: WorkerId;
 }
 
-/** All leases of a host in one message. */
+/** Leases of a host that are due together. */
 export interface RenewRequest {
   readonly leases: readonly AttemptRef[];
 }
 
-export const RENEW_LEASES_MAX = 4_096;
+/** So that a renewal stays below about 64 KiB, and costs no router more than a moment. */
+export const RENEW_LEASES_MAX = 512;
 
 export interface RenewReply {
   /** In the order of the request. */

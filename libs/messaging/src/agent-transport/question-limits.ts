@@ -21,8 +21,8 @@ const PAYLOAD = limit(1_024, 2_000, 4_000);
 const LIMITS: Readonly<Record<Verb, AskingLimit>> = {
   // One for each worker that a host may report, held for five seconds or paused for one by the agent.
   take: limit(4_096, 2_000, 4_096),
-  // One after the other, 512 leases in each, a page for each 512 jobs every few seconds.
-  renew: limit(16, 100, 400),
+  // One after the other, a page of leases in each: 13 a second with 64 workers of 1,024 jobs. Each lease costs a write.
+  renew: limit(4, 40, 256),
   done: PAYLOAD,
   chunk: PAYLOAD,
   progress: PAYLOAD,
