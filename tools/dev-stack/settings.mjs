@@ -11,6 +11,11 @@ export const SETTINGS = [
     meaning: 'database, broker, logs, journal, dev.json; kept over restarts',
   },
   { variable: 'BERTH_PORTS', fallback: '8000', meaning: 'first port of a block of ten, or auto' },
+  {
+    variable: 'BERTH_ROUTERS',
+    fallback: '1',
+    meaning: '1 to 16 job routers; each but the first takes the next two ports behind the block',
+  },
   { variable: 'BERTH_RUNTIME', fallback: 'auto', meaning: 'docker, process, or auto: whichever can be had' },
   { variable: 'BERTH_IMAGES', fallback: 'examples/workers', meaning: 'where the process runtime finds local/NAME' },
   { variable: 'BERTH_NATS_URL', fallback: 'own server', meaning: 'use this broker instead: nats://… or tls://…' },
@@ -92,7 +97,7 @@ export const SETTINGS = [
 ];
 
 /** Promised, and not built yet: who gives one must hear that nothing comes of it. */
-export const SETTINGS_OF_LATER = ['BERTH_ROUTERS', 'BERTH_HOSTS', 'BERTH_LISTEN', 'BERTH_PUBLIC_URL'];
+export const SETTINGS_OF_LATER = ['BERTH_HOSTS', 'BERTH_LISTEN', 'BERTH_PUBLIC_URL'];
 
 /** `BERTH_LOG_LEVEL` is `--log-level`. */
 export const flagOf = (variable) => `--${variable.slice('BERTH_'.length).toLowerCase().replaceAll('_', '-')}`;

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { SETTINGS } from '../settings.mjs';
+import type { AppName, AppProcess } from './app-processes.js';
 import type { StackConfig } from './config.js';
 import type { StackPorts } from './stack-ports.js';
 import type { StackSecrets } from './stack-secrets.js';
-
-export type AppName = 'management-api' | 'controllers' | 'job-router' | 'worker-agent';
 
 /** All that the environments of the apps are made from. */
 export interface StackFacts {
@@ -17,25 +16,28 @@ export interface StackFacts {
   readonly runtime: 'docker' | 'process';
   /** Address of the container engine, as `DOCKER_HOST` has it; null without containers. */
   readonly engine: string | null;
-  /** What the broker's streams may reserve on this disk. */
   /** What the broker's files may take, jobs and snapshots together. */
   readonly storageBytes: number;
 }
 
 export type AppEnvironment = Readonly<Record<string, string>>;
 
-export const baseUrl = (ports: StackPorts): string => `http://127.0.0.1:${ports.managementApi}`;
-export const runUrl = (ports: StackPorts): string => `http://127.0.0.1:${ports.jobRouter}`;
-export const loadBalancerDomain = (ports: StackPorts): string => `localhost:${ports.jobRouter}`;
+export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
+export const baseUrl = (ports: StackPorts): string => localUrl(ports.managementApi);
+/** Of all routers the first is the one that callers are told of. */
+export const runUrl = (ports: StackPorts): string => localUrl(ports.routers[0].http);
+export const loadBalancerDomain = (ports: StackPorts): string => `localhost:${ports.routers[0].http}`;
 
-/** The environment of one app: its own settings and nothing of the others' secrets. */
-export function appEnvironment(app: AppName, facts: StackFacts, inherited: AppEnvironment): AppEnvironment {
+/** The environment of one process: the settings of its app, its own ports, and nothing of the others' secrets. */
+export function appEnvironment(appProcess: AppProcess, facts: StackFacts, inherited: AppEnvironment): AppEnvironment {
+  const { app, httpPort, operationsPort } = appProcess;
   const shared = {
     ...inherited,
     BERTH_NATS_URL: facts.natsUrl,
     BERTH_LOG_LEVEL: facts.config.logLevel,
     BERTH_LOG_FORMAT: 'json',
-    BERTH_OPERATIONS_PORT: String(facts.ports.operations[app]),
+    BERTH_OPERATIONS_PORT: String(operationsPort),
+    ...(httpPort !== null && { BERTH_HTTP_PORT: String(httpPort) }),
   };
   return { ...shared, ...OWN_SETTINGS[app](facts), ...handedOn(app, facts.config) };
 }
@@ -61,7 +63,6 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_TRUSTED_BROKER: facts.config.trustedBroker,
     BERTH_DATABASE_URL: facts.databaseUrl,
     BERTH_SECRET_KEY: facts.secrets.secretKey,
-    BERTH_HTTP_PORT: String(facts.ports.managementApi),
     BERTH_BASE_URL: baseUrl(facts.ports),
     BERTH_RUN_URL: runUrl(facts.ports),
     BERTH_LB_DOMAIN: loadBalancerDomain(facts.ports),
@@ -80,7 +81,6 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_NATS_STORAGE_BYTES: String(facts.storageBytes),
     BERTH_BASE_URL: baseUrl(facts.ports),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
-    BERTH_HTTP_PORT: String(facts.ports.jobRouter),
     // Who tries webhooks here receives them on the same machine.
     BERTH_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     BERTH_RATE_LIMITS: facts.config.rateLimits,

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { ConfigError, parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { LOG_LEVELS } from '@berth/telemetry';
 import { SETTINGS, SETTINGS_OF_LATER, flagOf } from '../settings.mjs';
+import { ROUTERS_MAX } from './app-processes.js';
+import { firstPortMax } from './stack-ports.js';
 import { nearestName, unreadSettings } from './unread-settings.js';
 
 /** What `npm start` was asked for. */
@@ -10,6 +12,8 @@ export interface StackConfig {
   readonly home: string;
   /** First port of a block of ten, or `auto`. */
   readonly ports: number | 'auto';
+  /** How many job routers run; each further one has two ports behind the block. */
+  readonly routers: number;
   readonly runtime: 'auto' | 'docker' | 'process';
   /** Absolute; folder of the `process` runtime's images. */
   readonly images: string;
@@ -37,7 +41,6 @@ const FLAGS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const PORT_MIN = 1_024;
-const PORT_MAX = 65_526;
 const VCPUS_MAX = 4_096;
 
 /**
@@ -52,7 +55,7 @@ export function readStackConfig(
   const environment = { ...(options.environment ?? process.env), ...readFlags(args) };
   return parseConfig(environment, (read) => ({
     home: resolve(options.folder, read.string('BERTH_HOME', resolve(options.repository, '.berth'))),
-    ports: readPorts(read),
+    ...readPlaces(read),
     runtime: read.oneOf('BERTH_RUNTIME', ['auto', 'docker', 'process'], 'auto'),
     images: resolve(options.folder, read.string('BERTH_IMAGES', resolve(options.repository, 'examples/workers'))),
     natsUrl: readUrl(read, 'BERTH_NATS_URL', ['nats:', 'tls:']),
@@ -128,9 +131,11 @@ function readHandedOn(read: ConfigReader): Readonly<Record<string, string>> {
   return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-function readPorts(read: ConfigReader): number | 'auto' {
-  if (read.optional('BERTH_PORTS') === 'auto') return 'auto';
-  return read.integer('BERTH_PORTS', { min: PORT_MIN, max: PORT_MAX, fallback: 8_000 });
+function readPlaces(read: ConfigReader): Pick<StackConfig, 'ports' | 'routers'> {
+  const routers = read.integer('BERTH_ROUTERS', { min: 1, max: ROUTERS_MAX, fallback: 1 });
+  if (read.optional('BERTH_PORTS') === 'auto') return { ports: 'auto', routers };
+  const bounds = { min: PORT_MIN, max: firstPortMax(routers), fallback: 8_000 };
+  return { ports: read.integer('BERTH_PORTS', bounds), routers };
 }
 
 const readUrl = (read: ConfigReader, name: string, protocols: readonly string[]): string | null =>

@@ -1,13 +1,16 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AppName, FurtherRouterName } from './app-processes.js';
 
 /** Name of a process of the stack, as `dev.json` lists it. */
-export type ProcessName =
-  'launcher' | 'management-api' | 'controllers' | 'job-router' | 'worker-agent' | 'nats-server' | 'postgres';
+export type ProcessName = SingleProcessName | FurtherRouterName;
+
+type SingleProcessName = 'launcher' | AppName | 'nats-server' | 'postgres';
 
 /** `dev.json`: what a script may rely on while the stack is ready. */
 export interface DevFile {
   readonly baseUrl: string;
+  /** The first router's. */
   readonly runUrl: string;
   readonly loadBalancerDomain: string;
   readonly apiKey: string;
@@ -16,7 +19,10 @@ export interface DevFile {
   readonly natsUrl: string;
   /** ISO 8601, UTC. */
   readonly readyAt: string;
-  readonly processes: Readonly<Partial<Record<ProcessName, number>>>;
+  /** In the order of their names: `job-router`, `job-router-2`, … */
+  readonly routers: readonly { readonly runUrl: string; readonly pid: number }[];
+  readonly agents: readonly { readonly hostId: string; readonly pid: number }[];
+  readonly processes: Readonly<Partial<Record<SingleProcessName, number>> & Record<FurtherRouterName, number>>;
   /** Base addresses of `/healthz`, `/readyz` and `/metrics`. */
   readonly operations: Readonly<Record<string, string>>;
 }

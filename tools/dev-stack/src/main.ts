@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const engine = choice.engine === undefined ? null : formatEngineAddress(choice.engine.address);
   if (engine !== null) progress.line(describeEngine(choice));
   await assertOutsideServers(config);
-  const state = await prepareHome(config.home, config.ports);
+  const state = await prepareHome(config);
   const { ports, secrets } = state;
   const stack = new Stack({
     facts: { config, runtime, engine, ...state },

@@ -4,6 +4,7 @@ import { ConfigError } from '@berth/lifecycle';
 import { findRecorded, removePidFile, writePidFile } from '@berth/servers';
 import type { StackFacts } from './app-environment.js';
 import { chooseStorage } from './choose-storage.js';
+import type { StackConfig } from './config.js';
 import { removeDevFile } from './dev-file.js';
 import { choosePorts } from './stack-ports.js';
 import { loadOrCreateSecrets } from './stack-secrets.js';
@@ -16,11 +17,12 @@ type HomeFacts = Pick<StackFacts, 'ports' | 'secrets' | 'storageBytes'>;
  *
  * @throws ConfigError where the home cannot be used, or its ports cannot be had
  */
-export async function prepareHome(home: string, wantedPorts: number | 'auto'): Promise<HomeFacts> {
+export async function prepareHome(config: StackConfig): Promise<HomeFacts> {
+  const { home, ports: first, routers } = config;
   try {
     await makeFolder(home);
     await claim(home);
-    const ports = await choosePorts(wantedPorts, home);
+    const ports = await choosePorts({ first, routers }, home);
     return { ports, secrets: await loadOrCreateSecrets(home), storageBytes: await chooseStorage(home) };
   } catch (error) {
     throw whyUnusable(home, error);

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { allocatePorts, reservePortBlock, type PortReservation } from '@berth/servers';
 import { ConfigError } from '@berth/lifecycle';
 
-/** The block of ten, in its order. */
+/** Where a stack listens. */
 export interface StackPorts {
   readonly managementApi: number;
-  readonly jobRouter: number;
+  /** In the order of their names; there is always a first. */
+  readonly routers: readonly [RouterPorts, ...RouterPorts[]];
   readonly bridge: number;
   readonly nats: number;
   readonly natsMonitoring: number;
@@ -14,21 +15,39 @@ export interface StackPorts {
   readonly operations: {
     readonly 'management-api': number;
     readonly controllers: number;
-    readonly 'job-router': number;
     readonly 'worker-agent': number;
   };
 }
 
+interface RouterPorts {
+  readonly http: number;
+  readonly operations: number;
+}
+
+/** Of a stack with one router. Each further router has the next two ports: one for callers, one for operations. */
 const BLOCK = 10;
+const PORTS_OF_FURTHER_ROUTER = 2;
+const PORT_LAST = 65_535;
+
+const portsNeeded = (routers: number): number => BLOCK + PORTS_OF_FURTHER_ROUTER * (routers - 1);
+
+/** Highest first port behind which there is room for so many routers. */
+export const firstPortMax = (routers: number): number => PORT_LAST - portsNeeded(routers) + 1;
+
+export interface WantedPorts {
+  readonly first: number | 'auto';
+  readonly routers: number;
+}
 
 /**
  * Finds the ports of this stack and frees them for their listeners. `auto` keeps the ports of the last start where they
  * are still free: workers that outlived a crash know their host by its old address only.
  *
- * @throws ConfigError when the block that was asked for is in use
+ * @throws ConfigError when one of the ports that were asked for is in use
  */
-export async function choosePorts(wanted: number | 'auto', home: string): Promise<StackPorts> {
-  const reservation = wanted === 'auto' ? await holdAny(home) : await holdBlock(wanted);
+export async function choosePorts({ first, routers }: WantedPorts, home: string): Promise<StackPorts> {
+  const count = portsNeeded(routers);
+  const reservation = first === 'auto' ? await holdAny(home, count) : await holdBlock(first, count);
   await reservation.release();
   await writeFile(join(home, PORTS_FILE), JSON.stringify(reservation.ports));
   return namePorts(reservation.ports);
@@ -36,15 +55,21 @@ export async function choosePorts(wanted: number | 'auto', home: string): Promis
 
 const PORTS_FILE = 'ports.json';
 
-async function holdAny(home: string): Promise<PortReservation> {
-  const last = await readLastPorts(join(home, PORTS_FILE));
+async function holdAny(home: string, count: number): Promise<PortReservation> {
+  const last = (await readLastPorts(join(home, PORTS_FILE))).slice(0, count);
   const held = await Promise.all(last.map((port) => reservePortBlock(port, 1)));
-  const release = async (): Promise<void> => {
-    await Promise.all(held.map(async (reservation) => reservation?.release()));
-  };
-  if (last.length === BLOCK && !held.includes(undefined)) return { ports: last, release };
-  await release();
-  return allocatePorts(BLOCK);
+  const kept = held.filter((reservation) => reservation !== undefined);
+  if (last.length < BLOCK || kept.length < last.length) {
+    await releaseAll(kept);
+    return allocatePorts(count);
+  }
+  const more = last.length === count ? [] : [await allocatePorts(count - last.length)];
+  const ports = [...last, ...more.flatMap((reservation) => reservation.ports)];
+  return { ports, release: () => releaseAll([...kept, ...more]) };
+}
+
+async function releaseAll(reservations: readonly PortReservation[]): Promise<void> {
+  await Promise.all(reservations.map((reservation) => reservation.release()));
 }
 
 /** Empty at the first start, and where the file is not what this program writes. */
@@ -58,19 +83,19 @@ async function readLastPorts(path: string): Promise<readonly number[]> {
   }
 }
 
-async function holdBlock(first: number): Promise<PortReservation> {
-  const reservation = await reservePortBlock(first, BLOCK);
+async function holdBlock(first: number, count: number): Promise<PortReservation> {
+  const reservation = await reservePortBlock(first, count);
   if (reservation !== undefined) return reservation;
-  const taken = await findTaken(first);
+  const taken = await findTaken(first, count);
   throw new ConfigError([
-    `BERTH_PORTS: port ${taken} is in use by another program (${first} to ${first + BLOCK - 1} are needed). ` +
+    `BERTH_PORTS: port ${taken} is in use by another program (${first} to ${first + count - 1} are needed). ` +
       'Stop it, or set BERTH_PORTS to another first port or to auto.',
   ]);
 }
 
-async function findTaken(first: number): Promise<string> {
+async function findTaken(first: number, count: number): Promise<string> {
   const taken: number[] = [];
-  for (let port = first; port < first + BLOCK; port += 1) {
+  for (let port = first; port < first + count; port += 1) {
     const single = await reservePortBlock(port, 1);
     if (single === undefined) taken.push(port);
     else await single.release();
@@ -86,11 +111,15 @@ function namePorts(ports: readonly number[]): StackPorts {
   };
   return {
     managementApi: port(0),
-    jobRouter: port(1),
+    routers: [{ http: port(1), operations: port(8) }, ...nameFurtherRouters(ports.slice(BLOCK))],
     bridge: port(2),
     nats: port(3),
     natsMonitoring: port(4),
     postgres: port(5),
-    operations: { 'management-api': port(6), controllers: port(7), 'job-router': port(8), 'worker-agent': port(9) },
+    operations: { 'management-api': port(6), controllers: port(7), 'worker-agent': port(9) },
   };
+}
+
+function nameFurtherRouters([http, operations, ...rest]: readonly number[]): readonly RouterPorts[] {
+  return http === undefined || operations === undefined ? [] : [{ http, operations }, ...nameFurtherRouters(rest)];
 }

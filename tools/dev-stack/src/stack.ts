@@ -2,18 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@berth/lifecycle';
 import { findRefusal } from '@berth/telemetry';
-import { publicNatsKeys, runCommand, spawnServer, startNatsServer, startPostgres, stopLeftover } from '@berth/servers';
-import {
-  appEnvironment,
-  baseUrl,
-  loadBalancerDomain,
-  runUrl,
-  type AppEnvironment,
-  type AppName,
-  type StackFacts,
-} from './app-environment.js';
-import { writeDevFile, type DevFile, type ProcessName } from './dev-file.js';
-import { ensureHost } from './ensure-host.js';
+import { publicNatsKeys, runCommand, spawnServer, startNatsServer, startPostgres } from '@berth/servers';
+import { appEnvironment, baseUrl, localUrl, type AppEnvironment, type StackFacts } from './app-environment.js';
+import { endLeftovers, pidFileOf } from './app-leftovers.js';
+import { appProcesses, type AppName, type AppProcess, type AppProcesses } from './app-processes.js';
+import { describeStack, operationsUrl } from './describe-stack.js';
+import { writeDevFile, type ProcessName } from './dev-file.js';
+import { ensureHost, type LocalHost } from './ensure-host.js';
 import { StackClient } from './management-client.js';
 import { isConfined } from './is-confined.js';
 import type { Progress } from './progress.js';
@@ -37,14 +32,17 @@ const ENTRY: Readonly<Record<AppName, string>> = {
   'worker-agent': 'apps/worker-agent/dist/main.js',
 };
 const MIGRATE_MS = 60_000;
-/** Agents first, while there is a router to give their jobs back to; servers last. The sum stays below 30 s. */
-const STOP_ORDER: readonly ProcessName[] = [
-  'worker-agent',
-  'job-router',
-  'controllers',
-  'management-api',
-  'nats-server',
-  'postgres',
+/**
+ * Agents first, while there is a router to give their jobs back to; servers last. Those of one line end together, so that
+ * the sum stays below 30 s with any number of routers.
+ */
+const stopOrder = ({ routers }: AppProcesses): readonly (readonly ProcessName[])[] => [
+  ['worker-agent'],
+  routers.map(({ name }) => name),
+  ['controllers'],
+  ['management-api'],
+  ['nats-server'],
+  ['postgres'],
 ];
 const AGENT_STOP_MS = 15_000;
 const APP_STOP_MS = 4_000;
@@ -53,17 +51,19 @@ const APP_STOP_MS = 4_000;
 export class Stack {
   readonly #options: StackOptions;
   readonly #logs: string;
+  readonly #apps: AppProcesses;
   readonly #supervisors = new Map<ProcessName, Supervisor>();
   readonly #pids = new Map<ProcessName, number>([['launcher', process.pid]]);
   #facts: StackFacts;
   #readyAt: string | null = null;
-  #hostToken: string | null = null;
+  #host: LocalHost | null = null;
   #isStopping = false;
 
   constructor(options: StackOptions) {
     const { config } = options.facts;
     this.#options = options;
     this.#logs = join(config.home, 'logs');
+    this.#apps = appProcesses(options.facts.ports);
     this.#facts = { ...options.facts, natsUrl: config.natsUrl ?? '', databaseUrl: config.databaseUrl ?? '' };
   }
 
@@ -76,30 +76,30 @@ export class Stack {
     const { progress } = this.#options;
     const { ports } = this.#facts;
     await mkdir(this.#logs, { recursive: true });
-    await this.#endLeftovers();
+    await endLeftovers(this.#facts.config.home);
     await Promise.all([
       progress.step('broker (nats-server)', () => this.#startBroker()),
       progress.step('database (PostgreSQL)', () => this.#startDatabase()),
     ]);
     await progress.step('database migrations and account', () => this.#runOnce('migrate.main.js'));
-    await progress.step('management API, controllers, router', () => this.#startServices());
+    const { routers } = this.#apps;
+    const which = routers.length === 1 ? 'router' : `${routers.length} routers`;
+    await progress.step(`management API, controllers, ${which}`, () => this.#startServices());
     await progress.step('worker agent on this machine', () => this.#startAgent());
     this.#assertWanted();
     this.#readyAt = new Date(systemClock.nowMs()).toISOString();
     await this.#publish();
-    progress.line(`ready after ${(progress.elapsedMs / 1000).toFixed(1)} s: ${baseUrl(ports)} and ${runUrl(ports)}`);
+    const runUrls = routers.map(({ httpPort }) => localUrl(httpPort)).join(', ');
+    progress.line(`ready after ${(progress.elapsedMs / 1000).toFixed(1)} s: ${baseUrl(ports)} and ${runUrls}`);
   }
 
   /** Ends everything in order. Safe to call while starting and twice. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#readyAt = null;
-    for (const name of STOP_ORDER) await this.#supervisors.get(name)?.stop();
-  }
-
-  async #endLeftovers(): Promise<void> {
-    const apps: readonly AppName[] = ['worker-agent', 'job-router', 'controllers', 'management-api'];
-    await Promise.all(apps.map((app) => stopLeftover(this.#pidFile(app))));
+    for (const names of stopOrder(this.#apps)) {
+      await Promise.all(names.map(async (name) => this.#supervisors.get(name)?.stop()));
+    }
   }
 
   async #startBroker(): Promise<void> {
@@ -130,50 +130,56 @@ export class Stack {
   }
 
   async #startServices(): Promise<void> {
-    const apps: readonly AppName[] = ['management-api', 'job-router', 'controllers'];
-    await Promise.all(apps.map((app) => this.#startApp(app)));
-    await Promise.all(apps.map((app) => this.#waitUntilReady(app)));
+    const { controllers, managementApi, routers } = this.#apps;
+    const services = [managementApi, ...routers, controllers];
+    await Promise.all(services.map((each) => this.#startApp(each)));
+    await Promise.all(services.map((each) => this.#waitUntilReady(each)));
   }
 
   /** The first start of a home joins a new host; later ones find its identity on disk. */
   async #startAgent(): Promise<void> {
     const { ports } = this.#facts;
+    const { workerAgent } = this.#apps;
     const host = await ensureHost(this.client, baseUrl(ports), join(this.#facts.config.home, 'agent'));
-    this.#hostToken = host.token;
-    await this.#startApp('worker-agent');
-    await this.#waitUntilReady('worker-agent');
+    this.#host = host;
+    await this.#startApp(workerAgent);
+    await this.#waitUntilReady(workerAgent);
     if (this.#facts.engine !== null) await this.#tellConfinement();
     await waitForHost(this.client, baseUrl(ports), host.hostId);
   }
 
   /** Whoever starts containers that nothing confines must not learn it from a log file. */
   async #tellConfinement(): Promise<void> {
-    if (await isConfined(this.#operationsUrl('worker-agent'))) return;
+    if (await isConfined(operationsUrl(this.#apps.workerAgent))) return;
     this.#options.progress.line(
       'WARNING: containers are not confined here: they may reach this machine and its networks. ' +
         `Run your own code only. Why: ${join(this.#logs, 'worker-agent.log')}`,
     );
   }
 
-  async #waitUntilReady(app: AppName): Promise<void> {
+  async #waitUntilReady(appProcess: AppProcess): Promise<void> {
     const { progress } = this.#options;
-    await waitUntilReady(this.#operationsUrl(app), { say: (line) => progress.line(`${app} ${line}`) });
-    this.#supervisors.get(app)?.markReady();
+    await waitUntilReady(operationsUrl(appProcess), { say: (line) => progress.line(`${appProcess.name} ${line}`) });
+    this.#supervisors.get(appProcess.name)?.markReady();
   }
 
-  async #startApp(app: AppName): Promise<void> {
-    const logFile = join(this.#logs, `${app}.log`);
-    await this.#supervise(app, logFile, async () => {
+  async #startApp(appProcess: AppProcess): Promise<void> {
+    const { app, name } = appProcess;
+    const logFile = join(this.#logs, `${name}.log`);
+    await this.#supervise(name, logFile, async () => {
       const { repository, inherited } = this.#options;
-      const token = app === 'worker-agent' && this.#hostToken !== null ? { BERTH_JOIN_TOKEN: this.#hostToken } : {};
+      const token = this.#host?.token ?? null;
       const server = await spawnServer({
-        name: app,
+        name,
         executable: process.execPath,
         args: ['--enable-source-maps', join(repository, ENTRY[app])],
         folder: this.#facts.config.home,
         logFile,
-        pidFile: this.#pidFile(app),
-        env: { ...appEnvironment(app, this.#facts, inherited), ...token },
+        pidFile: pidFileOf(this.#facts.config.home, name),
+        env: {
+          ...appEnvironment(appProcess, this.#facts, inherited),
+          ...(app === 'worker-agent' && token !== null && { BERTH_JOIN_TOKEN: token }),
+        },
         stopSignal: 'SIGTERM',
       });
       return {
@@ -214,38 +220,14 @@ export class Stack {
     const { repository, inherited } = this.#options;
     await runCommand(process.execPath, [join(repository, 'apps/management-api/dist', entry)], {
       timeoutMs: MIGRATE_MS,
-      env: { ...appEnvironment('management-api', this.#facts, inherited) },
+      env: { ...appEnvironment(this.#apps.managementApi, this.#facts, inherited) },
     });
   }
 
   /** Before everything is ready there is no `dev.json`; afterwards it follows each new pid. */
   async #publish(): Promise<void> {
-    if (this.#readyAt === null) return;
-    await writeDevFile(this.#facts.config.home, this.#describe(this.#readyAt));
-  }
-
-  #describe(readyAt: string): DevFile {
-    const { config, databaseUrl, natsUrl, ports, runtime, secrets } = this.#facts;
-    const apps: readonly AppName[] = ['management-api', 'controllers', 'job-router', 'worker-agent'];
-    return {
-      baseUrl: baseUrl(ports),
-      runUrl: runUrl(ports),
-      loadBalancerDomain: loadBalancerDomain(ports),
-      apiKey: secrets.apiKey,
-      runtime,
-      databaseUrl,
-      natsUrl: config.natsUrl ?? natsUrl,
-      readyAt,
-      processes: Object.fromEntries(this.#pids),
-      operations: Object.fromEntries(apps.map((app) => [app, this.#operationsUrl(app)])),
-    };
-  }
-
-  #operationsUrl(app: AppName): string {
-    return `http://127.0.0.1:${this.#facts.ports.operations[app]}`;
-  }
-
-  #pidFile(app: AppName): string {
-    return join(this.#facts.config.home, `${app}.pid`);
+    if (this.#readyAt === null || this.#host === null) return;
+    const running = { pids: Object.fromEntries(this.#pids), hostId: this.#host.hostId, readyAt: this.#readyAt };
+    await writeDevFile(this.#facts.config.home, describeStack(this.#facts, running));
   }
 }

@@ -32,9 +32,30 @@ describe('the settings of npm start', () => {
   test.each([
     ['--prots', '--prots is not a flag; did you mean --ports?'],
     ['--verbose', '--verbose is not a flag'],
-    ['--routers', '--routers is not supported yet'],
+    ['--hosts', '--hosts is not supported yet'],
   ])('do not have the flag %s', (flag, sentence) => {
     expect(() => read([flag, '1'])).toThrow(sentence);
+  });
+});
+
+describe('the number of routers', () => {
+  test('is one unless said, and a whole number', () => {
+    expect(read([]).routers).toBe(1);
+    expect(read(['--routers', '2']).routers).toBe(2);
+    expect(read([], { BERTH_ROUTERS: '16' }).routers).toBe(16);
+  });
+
+  test.each(['0', '-1', '1.5', 'two', '17', '1e3'])('is not %s, which is refused by name', (text) => {
+    expect(() => read(['--routers', text])).toThrow(`BERTH_ROUTERS must be a whole number from 1 to 16, not "${text}"`);
+  });
+
+  test('leaves room for the ports of all of them', () => {
+    expect(read(['--ports', '65526']).ports).toBe(65_526);
+    expect(read(['--ports', '65524', '--routers', '2']).ports).toBe(65_524);
+    expect(() => read(['--ports', '65525', '--routers', '2'])).toThrow(
+      'BERTH_PORTS must be a whole number from 1024 to 65524, not "65525"',
+    );
+    expect(read(['--ports', 'auto', '--routers', '2'])).toMatchObject({ ports: 'auto', routers: 2 });
   });
 });
 
@@ -46,7 +67,7 @@ describe('what is set and has no effect is named', () => {
     ]);
   });
 
-  test.each(['BERTH_ROUTERS', 'BERTH_HOSTS', 'BERTH_LISTEN', 'BERTH_PUBLIC_URL'])('%s as not built yet', (name) => {
+  test.each(['BERTH_HOSTS', 'BERTH_LISTEN', 'BERTH_PUBLIC_URL'])('%s as not built yet', (name) => {
     expect(unreadSettings([name])).toEqual([`${name} is not supported yet and has no effect`]);
   });
 

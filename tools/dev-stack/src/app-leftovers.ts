@@ -1,0 +1,11 @@
+import { join } from 'node:path';
+import { stopLeftover } from '@berth/servers';
+import { APP_PROCESS_NAMES, type AppProcessName } from './app-processes.js';
+
+/** Says which process of that name runs for this home. */
+export const pidFileOf = (home: string, name: AppProcessName): string => join(home, `${name}.pid`);
+
+/** Ends what a launcher that was killed left running of our programs, however many routers it had. */
+export async function endLeftovers(home: string): Promise<void> {
+  await Promise.all(APP_PROCESS_NAMES.map((name) => stopLeftover(pidFileOf(home, name))));
+}

@@ -1,0 +1,63 @@
+import { createServer } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { allocatePorts, reservePortBlock } from '@berth/servers';
+import { useTempFolders } from '@berth/testing';
+import { choosePorts, type StackPorts } from '../src/stack-ports.js';
+
+const tempFolder = useTempFolders();
+
+const allOf = ({ operations, routers, ...others }: StackPorts): readonly number[] => [
+  ...Object.values(others),
+  ...Object.values(operations),
+  ...routers.flatMap(({ http, operations: operationsPort }) => [http, operationsPort]),
+];
+
+/** A first port with so many free ones behind it, as nobody else had them a moment ago. */
+async function findFreeBlock(count: number): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const any = await allocatePorts(1);
+    await any.release();
+    const first = Math.min(any.ports[0] ?? 0, 65_535 - count);
+    const block = await reservePortBlock(first, count);
+    await block?.release();
+    if (block !== undefined) return first;
+  }
+  throw new Error(`no ${count} free ports in a row`);
+}
+
+describe('the ports of a stack', () => {
+  test('are a block of ten, behind which each further router has two', async () => {
+    const first = await findFreeBlock(14);
+    const ports = await choosePorts({ first, routers: 3 }, await tempFolder());
+    expect(ports).toMatchObject({ managementApi: first, postgres: first + 5 });
+    expect(ports.routers).toEqual([
+      { http: first + 1, operations: first + 8 },
+      { http: first + 10, operations: first + 11 },
+      { http: first + 12, operations: first + 13 },
+    ]);
+    expect([...allOf(ports)].sort((one, other) => one - other)).toEqual(
+      Array.from({ length: 14 }, (_, index) => first + index),
+    );
+  });
+
+  test('of which one of a further router is in use are refused with that port', async () => {
+    const first = await findFreeBlock(12);
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(first + 11, '127.0.0.1', resolve));
+    const chosen = choosePorts({ first, routers: 2 }, await tempFolder());
+    await expect(chosen).rejects.toThrow(
+      `BERTH_PORTS: port ${first + 11} is in use by another program (${first} to ${first + 11} are needed)`,
+    );
+    await new Promise((resolve) => blocker.close(resolve));
+  });
+
+  test('that were found stay the same when routers come and go', async () => {
+    const home = await tempFolder();
+    const one = await choosePorts({ first: 'auto', routers: 1 }, home);
+    const three = await choosePorts({ first: 'auto', routers: 3 }, home);
+    expect({ ...three, routers: three.routers.slice(0, 1) }).toEqual(one);
+    expect(new Set(allOf(three)).size).toBe(14);
+    const two = await choosePorts({ first: 'auto', routers: 2 }, home);
+    expect({ ...three, routers: three.routers.slice(0, 2) }).toEqual(two);
+  });
+});
