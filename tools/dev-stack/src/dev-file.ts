@@ -31,8 +31,37 @@ const OWNER_ONLY = 0o600;
 
 const devFilePath = (home: string): string => join(home, 'dev.json');
 
+/** Keeps the file up to date, one change after the other: processes that die at once come back at once. */
+export class DevFileWriter {
+  readonly #home: string;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(home: string) {
+    this.#home = home;
+  }
+
+  /** @param describe is asked when it is this change's turn; null: there is nothing to tell, and the file stays as it is */
+  write(describe: () => DevFile | null): Promise<void> {
+    return this.#inTurn(async () => {
+      const content = describe();
+      if (content !== null) await writeDevFile(this.#home, content);
+    });
+  }
+
+  remove(): Promise<void> {
+    return this.#inTurn(() => removeDevFile(this.#home));
+  }
+
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(change);
+    // Whoever asked for a change hears why it failed; the next one is made all the same.
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}
+
 /** Replaces the file in one go, so that a reader never sees half of it. It holds a key, so it is the owner's alone. */
-export async function writeDevFile(home: string, content: DevFile): Promise<void> {
+async function writeDevFile(home: string, content: DevFile): Promise<void> {
   const draft = `${devFilePath(home)}.new`;
   await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: OWNER_ONLY });
   await rename(draft, devFilePath(home));

@@ -13,7 +13,6 @@ import {
   type StackConfig,
 } from './config.js';
 import { curlExample, ensureSampleEndpoint, runFirstJob } from './demo.js';
-import { removeDevFile } from './dev-file.js';
 import { assertOutsideServers } from './outside-servers.js';
 import { Progress } from './progress.js';
 import { prepareHome, releaseHome } from './stack-home.js';
@@ -102,9 +101,7 @@ async function end(
   if (code === 0) progress.line(why);
   else process.stderr.write(`${why}\n`);
   process.exitCode = code;
-  const stopped = stack.stop();
-  await removeDevFile(config.home);
-  await stopped;
+  await stack.stop();
   await releaseHome(config.home);
   progress.line('stopped');
   process.exit();

@@ -6,6 +6,7 @@ import type { StackFacts } from './app-environment.js';
 import { chooseStorage } from './choose-storage.js';
 import type { StackConfig } from './config.js';
 import { removeDevFile } from './dev-file.js';
+import { endLeftovers } from './leftovers.js';
 import { choosePorts } from './stack-ports.js';
 import { loadOrCreateSecrets } from './stack-secrets.js';
 
@@ -22,6 +23,7 @@ export async function prepareHome(config: StackConfig): Promise<HomeFacts> {
   try {
     await makeFolder(home);
     await claim(home);
+    await endLeftovers(home);
     const ports = await choosePorts({ first, routers }, home);
     return { ports, secrets: await loadOrCreateSecrets(home), storageBytes: await chooseStorage(home) };
   } catch (error) {
@@ -47,7 +49,7 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * One launcher per home. What one that was killed left running is ended when its successor starts the same process.
+ * One launcher per home.
  *
  * @throws ConfigError while another launcher lives there
  */

@@ -4,11 +4,11 @@ import { systemClock } from '@berth/lifecycle';
 import { findRefusal } from '@berth/telemetry';
 import { publicNatsKeys, runCommand, spawnServer, startNatsServer, startPostgres } from '@berth/servers';
 import { appEnvironment, baseUrl, localUrl, type AppEnvironment, type StackFacts } from './app-environment.js';
-import { endLeftovers, pidFileOf } from './app-leftovers.js';
 import { appProcesses, type AppName, type AppProcess, type AppProcesses } from './app-processes.js';
 import { describeStack, operationsUrl } from './describe-stack.js';
-import { writeDevFile, type ProcessName } from './dev-file.js';
+import { DevFileWriter, type DevFile, type ProcessName } from './dev-file.js';
 import { ensureHost, type LocalHost } from './ensure-host.js';
+import { pidFileOf } from './leftovers.js';
 import { StackClient } from './management-client.js';
 import { isConfined } from './is-confined.js';
 import type { Progress } from './progress.js';
@@ -54,6 +54,7 @@ export class Stack {
   readonly #apps: AppProcesses;
   readonly #supervisors = new Map<ProcessName, Supervisor>();
   readonly #pids = new Map<ProcessName, number>([['launcher', process.pid]]);
+  readonly #devFile: DevFileWriter;
   #facts: StackFacts;
   #readyAt: string | null = null;
   #host: LocalHost | null = null;
@@ -64,6 +65,7 @@ export class Stack {
     this.#options = options;
     this.#logs = join(config.home, 'logs');
     this.#apps = appProcesses(options.facts.ports);
+    this.#devFile = new DevFileWriter(config.home);
     this.#facts = { ...options.facts, natsUrl: config.natsUrl ?? '', databaseUrl: config.databaseUrl ?? '' };
   }
 
@@ -76,7 +78,6 @@ export class Stack {
     const { progress } = this.#options;
     const { ports } = this.#facts;
     await mkdir(this.#logs, { recursive: true });
-    await endLeftovers(this.#facts.config.home);
     await Promise.all([
       progress.step('broker (nats-server)', () => this.#startBroker()),
       progress.step('database (PostgreSQL)', () => this.#startDatabase()),
@@ -93,10 +94,14 @@ export class Stack {
     progress.line(`ready after ${(progress.elapsedMs / 1000).toFixed(1)} s: ${baseUrl(ports)} and ${runUrls}`);
   }
 
-  /** Ends everything in order. Safe to call while starting and twice. */
+  /** Takes `dev.json` away and ends everything in order. Safe to call while starting and twice. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#readyAt = null;
+    await Promise.all([this.#devFile.remove(), this.#stopInOrder()]);
+  }
+
+  async #stopInOrder(): Promise<void> {
     for (const names of stopOrder(this.#apps)) {
       await Promise.all(names.map(async (name) => this.#supervisors.get(name)?.stop()));
     }
@@ -225,9 +230,13 @@ export class Stack {
   }
 
   /** Before everything is ready there is no `dev.json`; afterwards it follows each new pid. */
-  async #publish(): Promise<void> {
-    if (this.#readyAt === null || this.#host === null) return;
-    const running = { pids: Object.fromEntries(this.#pids), hostId: this.#host.hostId, readyAt: this.#readyAt };
-    await writeDevFile(this.#facts.config.home, describeStack(this.#facts, running));
+  #publish(): Promise<void> {
+    return this.#devFile.write(() => this.#describe());
+  }
+
+  #describe(): DevFile | null {
+    if (this.#readyAt === null || this.#host === null) return null;
+    const pids = Object.fromEntries(this.#pids);
+    return describeStack(this.#facts, { pids, hostId: this.#host.hostId, readyAt: this.#readyAt });
   }
 }

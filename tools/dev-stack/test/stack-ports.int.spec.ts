@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { allocatePorts, reservePortBlock } from '@berth/servers';
 import { useTempFolders } from '@berth/testing';
 import { choosePorts, type StackPorts } from '../src/stack-ports.js';
+import { findFreeBlock } from './stack/find-free-block.js';
 
 const tempFolder = useTempFolders();
 
@@ -11,19 +11,6 @@ const allOf = ({ operations, routers, ...others }: StackPorts): readonly number[
   ...Object.values(operations),
   ...routers.flatMap(({ http, operations: operationsPort }) => [http, operationsPort]),
 ];
-
-/** A first port with so many free ones behind it, as nobody else had them a moment ago. */
-async function findFreeBlock(count: number): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
-    const any = await allocatePorts(1);
-    await any.release();
-    const first = Math.min(any.ports[0] ?? 0, 65_535 - count);
-    const block = await reservePortBlock(first, count);
-    await block?.release();
-    if (block !== undefined) return first;
-  }
-  throw new Error(`no ${count} free ports in a row`);
-}
 
 describe('the ports of a stack', () => {
   test('are a block of ten, behind which each further router has two', async () => {
