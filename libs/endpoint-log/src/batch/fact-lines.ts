@@ -2,6 +2,7 @@ import { encodeJson, type LogFact } from '@berth/domain';
 
 const LINE_END = '\n';
 const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export const encodeFact = (fact: LogFact): string => encodeJson(fact);
 
@@ -16,7 +17,6 @@ export const encodeLines = (lines: readonly string[]): Uint8Array => encoder.enc
  * @throws SyntaxError when a line is none: the batch was not written by an owner, or has been harmed
  */
 export function decodeLines(facts: Uint8Array): readonly LogFact[] {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
   return decoder.decode(facts).split(LINE_END).map(decodeFact);
 }
 

@@ -37,8 +37,10 @@ const PAGE_MAX = 5;
 /** What all connections to the one broker of a world share. */
 export class BrokerWeather {
   faults: BrokerFaults = NO_BROKER_FAULTS;
-  /** Until then no leader answers. */
+  /** Until then no leader of the logs answers. */
   leaderAwayUntilMs = 0;
+  /** Until then claims cannot be renewed. */
+  bucketAwayUntilMs = 0;
   readonly counts: Record<string, number> = {};
 
   count(fault: string): void {

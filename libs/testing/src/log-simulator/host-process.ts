@@ -8,7 +8,7 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import type { Network } from './asking.js';
-import { IDLE, type LogWorld, type SimulatedProcess } from './log-world.js';
+import { freeze, IDLE, type LogWorld, type SimulatedProcess } from './log-world.js';
 import type { Answer } from './told-answers.js';
 
 interface HeldAttempt {
@@ -59,7 +59,7 @@ export class HostProcess {
   }
 
   freeze(ms: number): void {
-    this.process.frozenUntilMs = this.#world.nowMs + ms;
+    freeze(this.process, this.#world.nowMs + ms);
     this.#wokeAtMs = this.process.frozenUntilMs + WELL_AFTER_MS;
   }
 

@@ -1,5 +1,4 @@
 import type { Clock } from '@berth/lifecycle';
-import { letRun } from '../clock/manual-clock.js';
 import type { SeededRandom } from '../clock/seeded-random.js';
 
 /** Something that dies and freezes as a whole. Nothing runs for a dead one any more; for a frozen one it runs later. */
@@ -7,6 +6,11 @@ export interface SimulatedProcess {
   readonly name: string;
   isAlive: boolean;
   frozenUntilMs: number;
+}
+
+/** A longer standstill that it is in already stays. */
+export function freeze(process: SimulatedProcess, untilMs: number): void {
+  process.frozenUntilMs = Math.max(process.frozenUntilMs, untilMs);
 }
 
 export const newProcess = (name: string): SimulatedProcess => ({ name, isAlive: true, frozenUntilMs: 0 });
@@ -23,6 +27,9 @@ interface Happening {
   readonly process: SimulatedProcess;
   readonly run: Step;
 }
+
+/** Every promise that can settle has settled: cheaper than a turn of the event loop, and nothing here waits for one. */
+const letSettle = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 const comesFirst = (a: Happening, b: Happening): boolean =>
   a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
@@ -75,7 +82,7 @@ export class LogWorld {
 
   /** Lets everything happen that is due by then, or until there is nothing more to wait for. */
   async runUntil(untilMs: number, isDone: () => boolean = () => false): Promise<void> {
-    await letRun();
+    await letSettle();
     for (let next = this.#heap[0]; next !== undefined && next.dueMs <= untilMs && !isDone(); next = this.#heap[0]) {
       this.#takeFirst();
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
@@ -87,7 +94,7 @@ export class LogWorld {
       }
       if (next.run() === IDLE) continue;
       this.#happened += 1;
-      await letRun();
+      await letSettle();
     }
     if (!isDone()) this.#nowMs = Math.max(this.#nowMs, untilMs);
   }

@@ -19,7 +19,7 @@ import {
   type Opening,
   type Outcome,
 } from '@berth/endpoint-log';
-import type { Clock } from '@berth/lifecycle';
+import type { Clock, Random } from '@berth/lifecycle';
 import { ReferenceReader } from './reference-reader.js';
 import type { Doctor } from './doctor.js';
 import { lookOf, NOBODY } from './log-witness.js';
@@ -63,6 +63,7 @@ export interface OwnerOptions {
   readonly onTold: (endpointId: EndpointId, told: ToldAnswer) => void;
   readonly onTouched: (endpointId: EndpointId, touched: readonly TouchedJob[]) => void;
   readonly report: (broken: string) => void;
+  readonly newBatchId: () => string;
   /** What has taken the place behind `after`; null: nothing has. */
   readonly nextOf: (endpointId: EndpointId, after: number) => LogEntry | null;
 }
@@ -78,6 +79,7 @@ export class OwnerProcess implements Claimant {
   readonly process: SimulatedProcess;
   readonly #options: OwnerOptions;
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #rooms = new Map<EndpointId, Room>();
   #term = 0;
   /** When it was last well, and sure of its claim. */
@@ -88,6 +90,8 @@ export class OwnerProcess implements Claimant {
     this.#options = options;
     this.process = options.process;
     this.#clock = options.world.clockOf(options.process, options.skewMs);
+    const { random } = options.world;
+    this.#random = { id: (length) => random.id(length), fraction: () => random.fraction(), uuid: options.newBatchId };
     this.#tickedAtMs = options.world.nowMs;
     this.#tick();
   }
@@ -165,7 +169,7 @@ export class OwnerProcess implements Claimant {
     };
     this.#rooms.set(endpointId, room);
     const options = {
-      ...{ endpointId, broker, clock: this.#clock, random: world.random, routerId: process.name },
+      ...{ endpointId, broker, clock: this.#clock, random: this.#random, routerId: process.name },
       atEndOfTurn: (run: () => void) => world.post(process, 0, run),
       mayDecide: () => claims.trusts(this, term),
       onTouched: (touched: readonly TouchedJob[]) => onTouched(endpointId, touched),

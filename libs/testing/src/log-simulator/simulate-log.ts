@@ -8,7 +8,7 @@ import { dumpState } from './dump-state.js';
 import { BrokerWeather, FaultyLogBroker, NO_BROKER_FAULTS, type BrokerFaults } from './faulty-log-broker.js';
 import { HostProcess } from './host-process.js';
 import { lookOf, LogWitness, NOBODY } from './log-witness.js';
-import { LogWorld, newProcess, type SimulatedProcess } from './log-world.js';
+import { freeze, LogWorld, newProcess, type SimulatedProcess } from './log-world.js';
 import { ModelLogBroker } from './model-log-broker.js';
 import { OwnerProcess } from './owner-process.js';
 import { factsOf } from './reference-reader.js';
@@ -78,6 +78,7 @@ class Simulation {
   readonly #broken: string[] = [];
   readonly #isStrict: boolean;
   #batches = 0;
+  #sent = 0;
 
   constructor({ doctor = {}, seed, tell }: LogSimulationOptions) {
     this.#seed = seed;
@@ -91,7 +92,7 @@ class Simulation {
     this.#model.comparesNothing = doctor.comparesNothing === true;
     this.#claims = new SimulatedClaims(this.#world, {
       isStrict: this.#isStrict,
-      isBucketAway: () => this.#weather.leaderAwayUntilMs > this.#world.nowMs,
+      isBucketAway: () => this.#weather.bucketAwayUntilMs > this.#world.nowMs,
     });
     for (const endpointId of this.#endpoints) this.#watch(endpointId);
     this.#owners = Array.from({ length: OWNERS }, (_, at) => this.#newOwner(newProcess(`owner-${at}`)));
@@ -170,7 +171,7 @@ class Simulation {
         }
         return;
       case 'freeze':
-        if (owner !== null) owner.process.frozenUntilMs = this.#world.nowMs + random.integer(200, 12_000);
+        if (owner !== null) freeze(owner.process, this.#world.nowMs + random.integer(200, 12_000));
         return;
       case 'leader':
         this.#loseLeader(random.chance(0.1) ? 60_000 : 7_000);
@@ -191,7 +192,11 @@ class Simulation {
 
   #loseLeader(maxMs: number): void {
     if (this.#weather.faults === NO_BROKER_FAULTS) return;
-    this.#weather.leaderAwayUntilMs = this.#world.nowMs + this.#world.random.integer(500, maxMs);
+    const untilMs = this.#world.nowMs + this.#world.random.integer(500, maxMs);
+    // Each stream has a leader of its own.
+    const what = this.#world.random.integer(0, 3);
+    if (what !== 0) this.#weather.leaderAwayUntilMs = untilMs;
+    if (what !== 1) this.#weather.bucketAwayUntilMs = untilMs;
   }
 
   /** It dies, and another process starts in its place: nothing of it is left but what is on its way. */
@@ -211,14 +216,9 @@ class Simulation {
   async #calm(): Promise<void> {
     this.#weather.faults = NO_BROKER_FAULTS;
     this.#weather.leaderAwayUntilMs = 0;
+    this.#weather.bucketAwayUntilMs = 0;
     this.#network.lostShare = 0;
-    for (const { isAlive, process } of this.#owners.map(({ process: each }) => ({
-      isAlive: each.isAlive,
-      process: each,
-    }))) {
-      if (isAlive) process.frozenUntilMs = 0;
-    }
-    await this.#world.runUntil(this.#world.nowMs + 12_000, () => !this.#isSound);
+    await this.#world.runUntil(this.#world.nowMs + 15_000, () => !this.#isSound);
     const isDeleting = this.#world.random.chance(0.15);
     if (isDeleting) this.#callers.at(-1)?.delete();
     for (const caller of this.#callers) caller.askAll();
@@ -268,7 +268,7 @@ class Simulation {
         .join('; ');
     const read = looks([...reading.state.jobs.values()].map(({ data }) => data));
     if (read !== looks(witnessed)) this.#report(`${endpointId} has ${read} instead of ${looks(witnessed)}`);
-    return JSON.stringify(dumpState(reading.state, this.#world.nowMs + SKEW_MAX_MS), null, 1);
+    return JSON.stringify(dumpState(reading.state, this.#world.nowMs + SKEW_MAX_MS));
   }
 
   // --- Making the world ----------------------------------------------------------------------------------------------
@@ -298,6 +298,7 @@ class Simulation {
       },
       onTouched: (endpointId, touched) => this.#touched(endpointId, touched),
       report: (broken) => this.#report(broken),
+      newBatchId: () => `batch-${(this.#sent += 1)}`,
       nextOf: (endpointId, after) => this.#model.history(endpointId).find(({ sequence }) => sequence > after) ?? null,
     });
     this.#claims.add(owner);
@@ -348,7 +349,7 @@ class Simulation {
 }
 
 function firstDifference(kept: string, whole: string): string {
-  const [keptLines, wholeLines] = [kept.split('\n'), whole.split('\n')];
+  const [keptLines, wholeLines] = [kept.split(','), whole.split(',')];
   const at = keptLines.findIndex((line, index) => line !== wholeLines[index]);
   const around = (lines: readonly string[]): string => lines.slice(Math.max(0, at - 3), at + 3).join(' ');
   return `${around(keptLines)} instead of ${around(wholeLines)}`;
