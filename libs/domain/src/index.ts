@@ -91,6 +91,7 @@ export {
   hearHosts,
   isCarryWorth,
   itemJobId,
+  leaseAnew,
   newEndpointState,
   nextLookAtMs,
   performCarry,

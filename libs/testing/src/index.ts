@@ -20,6 +20,7 @@ export {
   type ConformingLog,
   type Open,
 } from './conformance/index.js';
+export { ModelLogBroker } from './log-simulator/model-log-broker.js';
 export { ModelClaimBucket, ModelShardClaims, type ClaimTroubles } from './log-simulator/model-shard-claims.js';
 export { BrokerModel, type RecordVersion } from './simulator/broker-model.js';
 export { checkSimulation, type Violation } from './simulator/check-simulation.js';

@@ -30,7 +30,7 @@ export {
 export { type DeliveryTriedFact, type EndSummary, type EndpointCounters, type LogFact } from './facts.js';
 export { findBody, findOutput } from './find-payload.js';
 export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
-export { hearHosts, type LeaseRenewal } from './leases.js';
+export { hearHosts, leaseAnew, type LeaseRenewal } from './leases.js';
 export { LEGAL_FACTS, type FactSubject } from './legal-facts.js';
 export {
   performCarry,

@@ -27,6 +27,14 @@ export function renewLease(state: EndpointState, proof: AttemptProof, atMs: numb
   return { outcome: 'renewed', fact: hasStarted ? { kind: 'started', atMs, jobId, attempt } : null };
 }
 
+/** Nobody knows when the holders renewed last, so each gets a full lease. */
+export function leaseAnew(state: EndpointState, atMs: number): void {
+  for (const job of [...state.running.values()]) {
+    job.leaseUntilMs = atMs + LEASE_MS;
+    state.running.put(job);
+  }
+}
+
 /** The owner stood still, or was cut off: hosts get time to say what they hold before any lease ends. */
 export function hearHosts(state: EndpointState, atMs: number): void {
   for (const job of [...state.running.values()]) {

@@ -1,5 +1,6 @@
 import {
   hearHosts,
+  leaseAnew,
   nextLookAtMs,
   performCarry,
   performCommand,
@@ -147,7 +148,12 @@ export class OpenLog {
    * once, before anything that waits for its turn.
    */
   hear(): void {
-    hearHosts(this.#state, Math.max(this.#options.clock.nowMs(), this.#state.lastAtMs));
+    hearHosts(this.#state, this.#nowMs());
+  }
+
+  /** Hosts are granted what they renew while an endpoint is being opened: every lease is full once it is. At once. */
+  leaseAnew(): void {
+    leaseAnew(this.#state, this.#nowMs());
   }
 
   /** Lets go at once. What is under way may be committed all the same. */
@@ -201,6 +207,10 @@ export class OpenLog {
       });
     }
     return place;
+  }
+
+  #nowMs(): number {
+    return Math.max(this.#options.clock.nowMs(), this.#state.lastAtMs);
   }
 
   #index(): LogIndex {

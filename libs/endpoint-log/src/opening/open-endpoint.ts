@@ -35,7 +35,10 @@ export async function openEndpoint(
       log.perform({ kind: 'open', routerId: options.routerId }, resolve),
     );
     signal.removeEventListener('abort', letGo);
-    if (outcome.kind === 'settled') return { kind: 'open', log, extent };
+    if (outcome.kind === 'settled') {
+      log.leaseAnew();
+      return { kind: 'open', log, extent };
+    }
     // Where nothing was appended because it was not certain any more who owns it, the log has not ended by itself.
     log.letGo();
     const end = await log.ended;

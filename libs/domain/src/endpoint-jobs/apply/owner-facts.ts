@@ -1,16 +1,12 @@
-import { LEASE_MS } from '../bounds.js';
 import type { EndpointDeletedFact, OpenedFact } from '../facts.js';
+import { leaseAnew } from '../leases.js';
 import { newEndpointState, type EndpointState } from '../state.js';
 import { stopOf } from './queue.js';
 import type { TouchedJob } from './touched.js';
 
-/** Nobody knows when the holders renewed last, so each gets a full lease. */
 export function applyOpened(state: EndpointState, { atMs, term }: OpenedFact): readonly TouchedJob[] {
   state.term = term;
-  for (const job of [...state.running.values()]) {
-    job.leaseUntilMs = atMs + LEASE_MS;
-    state.running.put(job);
-  }
+  leaseAnew(state, atMs);
   return [];
 }
 
