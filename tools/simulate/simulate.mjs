@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-import { simulateLog } from '../../libs/testing/dist/log-simulator/index.js';
+import { simulateLog } from '../../libs/testing/dist/log-simulator/simulate-log.js';
 
 /** Seeds between two words of a process to the one that started it. */
 const REPORT_EVERY = 250;

@@ -8,6 +8,7 @@ import {
   type EndpointId,
   type EndpointState,
   type JobId,
+  type LogReference,
   type TouchedJob,
 } from '@berth/domain';
 import {
@@ -64,6 +65,8 @@ export interface OwnerOptions {
   readonly onTouched: (endpointId: EndpointId, touched: readonly TouchedJob[]) => void;
   readonly report: (broken: string) => void;
   readonly newBatchId: () => string;
+  /** True when no faults are put in any more. */
+  readonly isCalm: () => boolean;
   /** What has taken the place behind `after`; null: nothing has. */
   readonly nextOf: (endpointId: EndpointId, after: number) => LogEntry | null;
 }
@@ -73,6 +76,7 @@ const TICK_MS = 2_500;
 const STALL_MS = 1_000;
 const SEND_MAX_MS = 6_000;
 const READINGS_MAX = 4;
+const PAYLOAD_READINGS_MAX = 4;
 
 /** A router as far as the logs go: it opens, performs, looks, carries, and lets go, with the rooms that are in use. */
 export class OwnerProcess implements Claimant {
@@ -236,6 +240,7 @@ export class OwnerProcess implements Claimant {
         return;
       case 'status':
         log.read((state, atMs) => statusOf(state, question.jobId as JobId, atMs), told);
+        void this.#readPayloads(room, log, question.jobId as JobId);
         return;
       case 'health':
         log.read((state) => ({ kind: 'health' as const, counts: viewHealth(state) }), told);
@@ -247,6 +252,25 @@ export class OwnerProcess implements Claimant {
           } else told(outcome);
         });
     }
+  }
+
+  /** Payloads that are not in memory lie where the state says, unless they were carried meanwhile: then somewhere else. */
+  async #readPayloads(room: Room, log: OpenLog, jobId: JobId): Promise<void> {
+    const { isCalm, report } = this.#options;
+    const reader = new ReferenceReader(room.broker, room.endpointId);
+    let missing: readonly LogReference[] = [];
+    for (let reading = 0; reading < PAYLOAD_READINGS_MAX; reading += 1) {
+      const outcome = await new Promise<Outcome<readonly LogReference[]>>((resolve) =>
+        log.read((state) => payloadsOf(state, jobId), resolve),
+      );
+      if (outcome.kind !== 'settled') return;
+      await reader.readAll(outcome.answer).catch(() => undefined);
+      missing = outcome.answer.filter(
+        (each) => (each.part === 'body' ? reader.body(each) : reader.output(each)) == null,
+      );
+      if (missing.length === 0) return;
+    }
+    if (isCalm()) report(`nowhere in the log: ${JSON.stringify(missing)}`);
   }
 
   #follow(room: Room, answer: Answer): void {
@@ -351,6 +375,16 @@ export class OwnerProcess implements Claimant {
       // Repeated with the next tick.
     }
   }
+}
+
+function payloadsOf(state: EndpointState, jobId: JobId): readonly LogReference[] {
+  const job = state.jobs.get(jobId);
+  if (job === undefined) return [];
+  const { attempt } = job.data;
+  const of = (part: LogReference['part'], sequence: number | null | undefined): readonly LogReference[] =>
+    sequence == null ? [] : [{ part, jobId, attempt, sequence }];
+  const body = job.body === null ? of('body', job.place.sequence) : [];
+  return [...body, ...(job.output === null ? of('output', job.outputPlace?.sequence) : [])];
 }
 
 function statusOf(state: EndpointState, jobId: JobId, atMs: number): Extract<Answer, { kind: 'status' }> {

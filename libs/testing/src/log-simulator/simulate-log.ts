@@ -298,6 +298,7 @@ class Simulation {
       },
       onTouched: (endpointId, touched) => this.#touched(endpointId, touched),
       report: (broken) => this.#report(broken),
+      isCalm: () => this.#weather.faults === NO_BROKER_FAULTS,
       newBatchId: () => `batch-${(this.#sent += 1)}`,
       nextOf: (endpointId, after) => this.#model.history(endpointId).find(({ sequence }) => sequence > after) ?? null,
     });
