@@ -55,7 +55,7 @@ export class Network {
     const { outside, random } = this.#world;
     // Whoever believes that it owns may answer; the first answer counts.
     for (const owner of this.#owners) {
-      if (!owner.trusts || random.chance(this.lostShare)) continue;
+      if (!owner.hears(asking.endpointId) || random.chance(this.lostShare)) continue;
       this.#world.post(owner.process, random.integer(1, HOP_MAX_MS), () => {
         owner.receive(asking.endpointId, asking.question, (answer) => {
           if (random.chance(this.lostShare)) return;

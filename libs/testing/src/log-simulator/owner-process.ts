@@ -112,10 +112,16 @@ export class OwnerProcess implements Claimant {
     return this.#options.claims.trusts(this, this.#term);
   }
 
+  /** Whether questions about the endpoint come here. */
+  hears(endpointId: EndpointId): boolean {
+    return this.trusts || this.#rooms.has(endpointId);
+  }
+
   /** A question that has come over the network. Who is unsure stays silent. */
   receive(endpointId: EndpointId, question: Question, reply: Reply): void {
-    if (!this.trusts) return;
-    const room = this.#rooms.get(endpointId) ?? this.#open(endpointId);
+    // Who has it open already is told by the room itself whether it may decide.
+    const room = this.#rooms.get(endpointId) ?? (this.trusts ? this.#open(endpointId) : null);
+    if (room === null) return;
     if (room.log === null) room.waiting.push({ question, reply });
     else this.#ask(room, room.log, { question, reply });
   }
@@ -257,6 +263,7 @@ export class OwnerProcess implements Claimant {
   /** Payloads that are not in memory lie where the state says, unless they were carried meanwhile: then somewhere else. */
   async #readPayloads(room: Room, log: OpenLog, jobId: JobId): Promise<void> {
     const { isCalm, report } = this.#options;
+    const wasCalm = isCalm();
     const reader = new ReferenceReader(room.broker, room.endpointId);
     let missing: readonly LogReference[] = [];
     for (let reading = 0; reading < PAYLOAD_READINGS_MAX; reading += 1) {
@@ -270,7 +277,7 @@ export class OwnerProcess implements Claimant {
       );
       if (missing.length === 0) return;
     }
-    if (isCalm()) report(`nowhere in the log: ${JSON.stringify(missing)}`);
+    if (wasCalm) report(`nowhere in the log: ${JSON.stringify(missing)}`);
   }
 
   #follow(room: Room, answer: Answer): void {

@@ -298,7 +298,8 @@ class Simulation {
       },
       onTouched: (endpointId, touched) => this.#touched(endpointId, touched),
       report: (broken) => this.#report(broken),
-      isCalm: () => this.#weather.faults === NO_BROKER_FAULTS,
+      // A deposed owner that believes otherwise knows of no carrying by the next one.
+      isCalm: () => this.#isStrict && this.#weather.faults === NO_BROKER_FAULTS,
       newBatchId: () => `batch-${(this.#sent += 1)}`,
       nextOf: (endpointId, after) => this.#model.history(endpointId).find(({ sequence }) => sequence > after) ?? null,
     });
