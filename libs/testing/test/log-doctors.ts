@@ -62,6 +62,7 @@ function withoutTakeId(command: EndpointCommand): EndpointCommand {
 /** Faults that the rooms of the log might have; whoever brings one in must hear of it. */
 export const LOG_DOCTORS: Readonly<Record<string, Doctor>> = {
   'no compare-and-set': { comparesNothing: true },
+  'an owner that decides without being sure that it owns': { isCareless: true },
   'a reply before the commit': {
     ask: (log, question, told) => {
       if (question.kind !== 'command' || question.command.kind !== 'submit') return false;

@@ -31,6 +31,8 @@ interface Happening {
 /** Every promise that can settle has settled: cheaper than a turn of the event loop, and nothing here waits for one. */
 const letSettle = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
+const WAKING_MAX_MS = 30;
+
 const comesFirst = (a: Happening, b: Happening): boolean =>
   a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 
@@ -89,7 +91,8 @@ export class LogWorld {
       const { process } = next;
       if (!process.isAlive) continue;
       if (process.frozenUntilMs > this.#nowMs) {
-        this.#put({ ...next, dueMs: process.frozenUntilMs });
+        // Whoever wakes finds timers and messages in any order.
+        this.#put({ ...next, dueMs: process.frozenUntilMs + this.random.integer(0, WAKING_MAX_MS) });
         continue;
       }
       if (next.run() === IDLE) continue;
