@@ -8,6 +8,9 @@ export interface Transactions {
    */
   run<T>(action: () => Promise<T>): Promise<T>;
 
-  /** Calls `action` once the transaction that the caller is in has been committed; at once where there is none. */
-  afterCommit(action: () => void): void;
+  /**
+   * Calls `action` once the transaction that the caller is in has been committed, side by side with others and before `run`
+   * answers; at once where there is none. It must not fail: what is committed stays.
+   */
+  afterCommit(action: () => Promise<void> | void): void;
 }

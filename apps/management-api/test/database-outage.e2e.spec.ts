@@ -5,8 +5,8 @@ import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { composeResync } from '../src/compose-resync.js';
+import { composeSnapshots } from '../src/compose-snapshots.js';
 import { Database } from '../src/persistence/database.js';
-import { KvControlSnapshots } from '../src/snapshots/kv-control-snapshots.js';
 import { QUEUE_ENDPOINT, each, useManagementApi, type Answer } from './management-bench.js';
 
 const bench = useManagementApi({ environment: { BERTH_LOG_LEVEL: 'warn', BERTH_LOG_FORMAT: 'line' } });
@@ -95,18 +95,10 @@ async function resync(): Promise<void> {
   const clock = new ManualClock(systemClock.nowMs());
   const broker = await Broker.over({ connection: await bench.nats.connect() });
   const database = new Database(bench.source);
-  const control = new KvControlSnapshots(broker, clock, database);
   const metrics = new MetricRegistry();
+  const parts = { broker, database, transactions: database, clock, logger: silentLogger, metrics };
   const filling = { run: () => Promise.resolve() };
-  const loop = await composeResync({
-    broker,
-    database,
-    snapshots: control,
-    clock,
-    logger: silentLogger,
-    metrics,
-    filling,
-  });
+  const loop = await composeResync({ ...parts, snapshots: composeSnapshots(parts), filling });
   await eventually(() => loop.check(), PATIENCE);
   for (let passedMs = 0; passedMs <= GRACE_MS; passedMs += PASS_MS) await clock.advance(PASS_MS);
   await eventually(async () => {

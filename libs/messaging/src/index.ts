@@ -82,7 +82,12 @@ export {
   type SnapshotDirectoryOptions,
   type SnapshotListener,
 } from './snapshots/snapshot-directory.js';
-export { SnapshotWriter, type Snapshot, type SnapshotWriterOptions } from './snapshots/snapshot-writer.js';
+export {
+  SnapshotWriter,
+  type LatestSnapshot,
+  type Snapshot,
+  type SnapshotWriterOptions,
+} from './snapshots/snapshot-writer.js';
 export { JetStreamTickets, type WaitingTicket } from './tickets/jetstream-tickets.js';
 export { BUCKET_NAMES, type BucketName } from './topology/buckets.js';
 export { ensureTopology, type EnsureTopologyOptions, type StreamChange } from './topology/ensure-topology.js';

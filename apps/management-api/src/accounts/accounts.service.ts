@@ -59,7 +59,7 @@ export class AccountsService {
         resourceId: account.id,
         diff: fieldChanges({}, { name }),
       });
-      await snapshots.putApiKey(snapshot);
+      await snapshots.apiKeysChanged([prefix]);
     });
     return { account, firstKey: { id: snapshot.id, name: FIRST_KEY_NAME, key, scopes: snapshot.scopes } };
   }
@@ -83,19 +83,21 @@ export class AccountsService {
   async delete(caller: Caller, id: AccountId): Promise<void> {
     const { audit, clock, records, snapshots, transactions } = this.#options;
     if (id === caller.accountId) throw new PlatformError('rule-conflict', 'An account cannot delete itself.');
-    const nowMs = clock.nowMs();
     await transactions.run(async () => {
-      const remains = await records.delete(id, nowMs);
+      const remains = await records.delete(id, clock.nowMs());
       if (remains === null) throw new PlatformError('account-not-found', 'No such account.');
       await audit.append({ caller, action: 'account.deleted', resourceId: id, diff: [] });
-      await this.#withdraw(remains, nowMs);
+      await this.#withdraw(remains);
     });
     snapshots.announce('all');
   }
 
-  async #withdraw({ endpoints, keyPrefixes }: AccountRemains, nowMs: number): Promise<void> {
+  /** The keys first: who holds one loses it before anything else. */
+  async #withdraw({ endpoints, keyPrefixes }: AccountRemains): Promise<void> {
     const { snapshots } = this.#options;
-    for (const prefix of keyPrefixes) await snapshots.removeApiKey(prefix);
-    for (const endpoint of endpoints) await snapshots.putDeletedEndpoint(endpoint, nowMs);
+    const ids = endpoints.map(({ id }) => id);
+    await snapshots.apiKeysChanged(keyPrefixes);
+    await snapshots.endpointsChanged(ids);
+    await snapshots.webhookSecretsChanged(ids);
   }
 }

@@ -60,7 +60,7 @@ export class ApiKeysService {
         { name: record.name, prefix, scopes, endpointIds, expiresAt: dto.expiresAt ?? null },
       );
       await audit.append({ caller, action: 'api-key.created', resourceId: record.id, diff });
-      await snapshots.putApiKey(snapshotOf(record));
+      await snapshots.apiKeysChanged([prefix]);
     });
     return { record, key };
   }
@@ -85,7 +85,7 @@ export class ApiKeysService {
         throw new PlatformError('scope-missing', `access denied: the key does not reach all that ${id} reaches`);
       }
       await audit.append({ caller, action: 'api-key.deleted', resourceId: id, diff: [] });
-      await snapshots.removeApiKey(record.prefix);
+      await snapshots.apiKeysChanged([record.prefix]);
     });
   }
 
@@ -111,5 +111,3 @@ function scopesOf({ preset, scopes }: CreateApiKeyDto): readonly Scope[] {
   }
   return preset === undefined ? expandScopes(scopes ?? []).scopes : SCOPE_PRESETS[preset];
 }
-
-const snapshotOf = ({ name: _, createdAtMs: __, ...snapshot }: ApiKeyRecord) => snapshot;

@@ -69,7 +69,7 @@ export class EndpointsService {
       await records.insert(made, this.#newRelease(caller, []));
       const diff = fieldChanges({}, endpointFields(made.spec));
       await audit.append({ caller, action: 'endpoint.created', resourceId: made.id, diff });
-      await Promise.all([webhookSecrets.begin(made.id), snapshots.putEndpoint(made)]);
+      await Promise.all([webhookSecrets.begin(made.id), snapshots.endpointsChanged([made.id])]);
       return made;
     });
     snapshots.announce(endpoint.id);
@@ -107,7 +107,7 @@ export class EndpointsService {
       const after = { ...before, spec, version: before.version + 1, release: before.release + (isRelease ? 1 : 0) };
       await records.update(after, isRelease ? this.#newRelease(caller, releaseDiff) : null);
       await audit.append({ caller, action: 'endpoint.updated', resourceId: id, diff });
-      await snapshots.putEndpoint(after);
+      await snapshots.endpointsChanged([id]);
       return { hasChanged: true, endpoint: after };
     });
     if (hasChanged) snapshots.announce(id);
@@ -118,12 +118,10 @@ export class EndpointsService {
   async delete(caller: Caller, id: EndpointId, expected: VersionMatch | null): Promise<void> {
     const { audit, clock, records, snapshots, transactions } = this.#options;
     await transactions.run(async () => {
-      const endpoint = await this.#lock(caller, id, expected);
-      const nowMs = clock.nowMs();
-      await records.delete(caller.accountId, id, nowMs);
+      await this.#lock(caller, id, expected);
+      await records.delete(caller.accountId, id, clock.nowMs());
       await audit.append({ caller, action: 'endpoint.deleted', resourceId: id, diff: [] });
-      await snapshots.putDeletedEndpoint(endpoint, nowMs);
-      await snapshots.removeWebhookSecrets(id);
+      await Promise.all([snapshots.endpointsChanged([id]), snapshots.webhookSecretsChanged([id])]);
     });
     snapshots.announce(id);
   }

@@ -73,7 +73,7 @@ export class HostsService {
       const { dataCenterId, labels, name } = host;
       const diff = fieldChanges({}, { name, dataCenterId, labels });
       await audit.append({ caller, action: 'host.invited', resourceId: host.id, diff });
-      await snapshots.putHost(host);
+      await snapshots.hostsChanged([host.id]);
     });
     return { hostId: host.id, token, expiresAtMs };
   }
@@ -96,7 +96,7 @@ export class HostsService {
     const host = await transactions.run(async () => {
       const changed = found(await records.setIntent(id, intent));
       await audit.append({ caller, action: AUDIT_OF_ACTION[action], resourceId: id, diff: [] });
-      await snapshots.putHost({ id, intent });
+      await snapshots.hostsChanged([id]);
       return changed;
     });
     snapshots.announce('all');
@@ -109,7 +109,7 @@ export class HostsService {
     await transactions.run(async () => {
       if (!(await records.delete(id))) found(null);
       await audit.append({ caller, action: 'host.deleted', resourceId: id, diff: [] });
-      await snapshots.removeHost(id);
+      await snapshots.hostsChanged([id]);
     });
     snapshots.announce('all');
     transactions.afterCommit(onRemoved);

@@ -30,6 +30,7 @@ import { WebhookSecrets1763800000008 } from './migrations/1763800000008-webhook-
 import { JobHistory1763800000009 } from './migrations/1763800000009-job-history.js';
 import { SealedEnv1763800000010 } from './migrations/1763800000010-sealed-env.js';
 import { WorkerMoves1763800000031 } from './migrations/1763800000031-worker-moves.js';
+import { SnapshotOutbox1763800000042 } from './migrations/1763800000042-snapshot-outbox.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -45,6 +46,7 @@ const MIGRATIONS = [
   JobHistory1763800000009,
   SealedEnv1763800000010,
   WorkerMoves1763800000031,
+  SnapshotOutbox1763800000042,
 ] as const;
 
 export interface DataSourceOptions {

@@ -28,7 +28,7 @@ const RETRY_AFTER_SECONDS = 2;
 
 interface Ambient {
   readonly manager: EntityManager;
-  readonly afterCommit: (() => void)[];
+  readonly afterCommit: (() => Promise<void> | void)[];
 }
 
 /**
@@ -65,9 +65,9 @@ export class Database implements Transactions {
     return this.transaction(action);
   }
 
-  afterCommit(action: () => void): void {
+  afterCommit(action: () => Promise<void> | void): void {
     const ambient = this.#ambient.getStore();
-    if (ambient === undefined) action();
+    if (ambient === undefined) void action();
     else ambient.afterCommit.push(action);
   }
 
@@ -82,11 +82,11 @@ export class Database implements Transactions {
   }
 
   async #begin<T>(action: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const afterCommit: (() => void)[] = [];
+    const afterCommit: Ambient['afterCommit'] = [];
     const result = await translated(() =>
       this.#source.transaction((manager) => this.#ambient.run({ manager, afterCommit }, () => action(manager))),
     );
-    for (const each of afterCommit) each();
+    await Promise.all(afterCommit.map(async (each) => each()));
     return result;
   }
 }

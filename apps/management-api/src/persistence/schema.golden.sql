@@ -422,6 +422,17 @@ CREATE TABLE releases (
   CONSTRAINT releases_release_check CHECK ((release >= 1))
 );
 
+CREATE TABLE snapshot_outbox (
+  position bigint NOT NULL,
+  bucket text NOT NULL,
+  key text NOT NULL,
+  changed_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT snapshot_outbox_pkey PRIMARY KEY ("position"),
+  CONSTRAINT snapshot_outbox_bucket_check CHECK ((bucket <> ''::text)),
+  CONSTRAINT snapshot_outbox_key_check CHECK ((key <> ''::text))
+);
+CREATE INDEX snapshot_outbox_keys ON public.snapshot_outbox USING btree (bucket, key);
+
 CREATE TABLE templates (
   id text NOT NULL,
   account_id text NOT NULL,

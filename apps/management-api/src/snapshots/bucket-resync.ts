@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PlatformError } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { SnapshotDirectory, SnapshotWriter } from '@berth/messaging';
+import type { SnapshotDirectory } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { AlignedBucket } from './aligned-bucket.js';
 import { snapshotMetrics } from './metrics.js';
-import type { SnapshotTruth } from './snapshot-truth.port.js';
+import type { SnapshotOutbox } from './snapshot-outbox.port.js';
 
 export interface BucketResyncOptions<Value> {
-  readonly truth: SnapshotTruth<Value>;
+  readonly bucket: Pick<AlignedBucket<Value>, 'align' | 'name' | 'wanted'>;
   readonly directory: Pick<SnapshotDirectory<Value>, 'entries' | 'get' | 'unreadable'>;
-  readonly writer: Pick<SnapshotWriter<Value>, 'delete' | 'put' | 'read'>;
+  readonly outbox: Pick<SnapshotOutbox, 'has'>;
   /**
    * How long the bucket keeps a value that no row stands behind, from when that was first seen or from the value's own
    * time. Null: a value that cannot be read.
@@ -23,8 +24,8 @@ export interface BucketResyncOptions<Value> {
 const FAILING_NAMED_MAX = 1_000;
 
 /**
- * Makes one bucket equal to its rows: writes what is missing or different, removes what nothing stands behind. Requests
- * publish before they commit, so a difference is believed only after the row was locked and both sides were read again.
+ * Makes one bucket equal to its rows: writes what is missing or different, removes what nothing stands behind. That is for
+ * what the bucket lost or somebody else wrote there; changes come by the outbox, and what waits in it is no difference.
  */
 export class BucketResync<Value> {
   readonly #options: BucketResyncOptions<Value>;
@@ -40,20 +41,19 @@ export class BucketResync<Value> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { directory, truth } = this.#options;
-    const wanted = await truth.all();
+    const { bucket, directory } = this.#options;
+    const wanted = await bucket.wanted();
     const differing = [...wanted].filter(([key, value]) => !isDeepStrictEqual(directory.get(key), value));
     const keys = differing.map(([key]) => key);
-    await this.#forEach(keys, signal, (key) => this.#write(key));
-    await this.#forEach(this.#overdueOrphans(wanted), signal, (key) => this.#remove(key));
+    await this.#alignEach([...keys, ...this.#overdueOrphans(wanted)], signal);
   }
 
   /** One key that cannot be put right is told, and keeps no other from it; while nobody answers the pass ends. */
-  async #forEach(keys: readonly string[], signal: AbortSignal, act: (key: string) => Promise<void>): Promise<void> {
+  async #alignEach(keys: readonly string[], signal: AbortSignal): Promise<void> {
     for (const key of keys) {
       if (signal.aborted) return;
       try {
-        await act(key);
+        await this.#align(key);
       } catch (error) {
         if (isUnavailable(error)) throw error;
         this.#fail(key, error);
@@ -77,41 +77,28 @@ export class BucketResync<Value> {
       .map(([key]) => key);
   }
 
-  async #write(key: string): Promise<void> {
-    const { truth, writer } = this.#options;
-    await truth.holding(key, async (value) => {
-      if (value === null) return;
-      const present = await writer.read(key);
-      if (isDeepStrictEqual(present?.value, value)) return;
-      await writer.put(key, value);
-      this.#count(key, 'written');
-    });
-  }
-
-  async #remove(key: string): Promise<void> {
-    const { truth, writer } = this.#options;
-    await truth.holding(key, async (value) => {
-      if (value !== null) return;
-      await writer.delete(key);
-      this.#orphans.delete(key);
-      this.#count(key, 'removed');
-    });
+  async #align(key: string): Promise<void> {
+    const { bucket, outbox } = this.#options;
+    if (await outbox.has({ bucket: bucket.name, key })) return;
+    const done = await bucket.align(key);
+    if (done === 'removed') this.#orphans.delete(key);
+    if (done !== 'same') this.#count(key, done);
   }
 
   /** Named once for as long as it fails, since every pass finds it again. */
   #fail(key: string, error: unknown): void {
-    const { logger, truth } = this.#options;
-    this.#corrections.inc({ bucket: truth.bucket, kind: 'failed' });
+    const { bucket, logger } = this.#options;
+    this.#corrections.inc({ bucket: bucket.name, kind: 'failed' });
     if (this.#failing.has(key) || this.#failing.size >= FAILING_NAMED_MAX) return;
     this.#failing.add(key);
-    logger.error('a snapshot cannot be put right; the others are', { bucket: truth.bucket, key, error });
+    logger.error('a snapshot cannot be put right; the others are', { bucket: bucket.name, key, error });
   }
 
   #count(key: string, kind: 'written' | 'removed'): void {
-    const { logger, truth } = this.#options;
+    const { bucket, logger } = this.#options;
     this.#failing.delete(key);
-    this.#corrections.inc({ bucket: truth.bucket, kind });
-    logger.warn(`snapshot ${kind}: it differed from the database`, { bucket: truth.bucket, key });
+    this.#corrections.inc({ bucket: bucket.name, kind });
+    logger.warn(`snapshot ${kind}: it differed from the database`, { bucket: bucket.name, key });
   }
 }
 

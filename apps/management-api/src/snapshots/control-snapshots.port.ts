@@ -1,20 +1,18 @@
-import type { ApiKeySnapshot, EndpointSnapshot, HostSnapshot, WebhookSecretsSnapshot } from '@berth/contracts';
+import type { EndpointSnapshot, HostSnapshot } from '@berth/contracts';
 import type { Endpoint, EndpointId, HostId, HostIntent } from '@berth/domain';
 
 /**
- * What the other processes are told of the control plane's state. Each method resolves when the change is stored, and
- * throws `service-unavailable` when it is not known to be: the caller then takes its own change back.
+ * What the other processes are told of the control plane's state. Each of the methods that tell of changed rows is a part
+ * of the transaction of the change, and throws `service-unavailable` when nobody could be told: the caller then takes its
+ * own change back. After the commit, and before the transaction answers, the rows are published as they then are; where
+ * that is not possible any more it is done as soon as it is, by whichever process is there.
  */
 export interface ControlSnapshots {
-  putEndpoint(endpoint: Endpoint): Promise<void>;
-  /** Leaves a tombstone: the routers end what the endpoint still has. */
-  putDeletedEndpoint(endpoint: Endpoint, deletedAtMs: number): Promise<void>;
-  putApiKey(key: ApiKeySnapshot): Promise<void>;
-  removeApiKey(prefix: string): Promise<void>;
-  putWebhookSecrets(secrets: WebhookSecretsSnapshot): Promise<void>;
-  removeWebhookSecrets(id: EndpointId): Promise<void>;
-  putHost(host: { readonly id: HostId; readonly intent: HostIntent }): Promise<void>;
-  removeHost(id: HostId): Promise<void>;
+  /** Also of deleted endpoints, which leave a tombstone: the routers end what such an endpoint still has. */
+  endpointsChanged(ids: readonly EndpointId[]): Promise<void>;
+  apiKeysChanged(prefixes: readonly string[]): Promise<void>;
+  webhookSecretsChanged(ids: readonly EndpointId[]): Promise<void>;
+  hostsChanged(ids: readonly HostId[]): Promise<void>;
   /** A hint to the control loops, after the change is committed. Losing it costs time only. */
   announce(endpointId: EndpointId | 'all'): void;
 }

@@ -8,7 +8,7 @@ import type { WebhookSecretRecord, WebhookSecretRecords } from './webhook-secret
 export interface WebhookSecretKeeperOptions {
   readonly records: WebhookSecretRecords;
   readonly secrets: SecretBox;
-  readonly snapshots: Pick<ControlSnapshots, 'putWebhookSecrets'>;
+  readonly snapshots: Pick<ControlSnapshots, 'webhookSecretsChanged'>;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -23,7 +23,7 @@ const SECRET_CHARACTERS = 42;
 
 /**
  * Makes and replaces the secrets that sign the webhooks of an endpoint. Each holds the endpoint until the caller's
- * transaction is over, so that they are made once, and tells the routers before it is committed.
+ * transaction is over, so that they are made once; the routers are told once it is committed.
  */
 export class WebhookSecretKeeper {
   readonly #options: WebhookSecretKeeperOptions;
@@ -36,7 +36,7 @@ export class WebhookSecretKeeper {
   async begin(id: EndpointId): Promise<void> {
     const first = this.#make(id, 1);
     await this.#options.records.insert([first]);
-    await this.#options.snapshots.putWebhookSecrets(webhookSecretsSnapshot(id, [first]));
+    await this.#options.snapshots.webhookSecretsChanged([id]);
   }
 
   /** Those that are valid now, newest first: the first is made where there is none. Empty: the endpoint is gone. */
@@ -79,7 +79,7 @@ export class WebhookSecretKeeper {
 
   async #store(id: EndpointId, records: readonly WebhookSecretRecord[]): Promise<readonly WebhookSecretRecord[]> {
     await this.#options.records.replace(id, records);
-    await this.#options.snapshots.putWebhookSecrets(webhookSecretsSnapshot(id, records));
+    await this.#options.snapshots.webhookSecretsChanged([id]);
     return records;
   }
 }

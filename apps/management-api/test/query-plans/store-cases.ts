@@ -31,6 +31,7 @@ import { RateWindowsStore } from '../../src/persistence/stores/rate-windows.stor
 import { ReferencesStore } from '../../src/persistence/stores/references.store.js';
 import { RegistriesStore } from '../../src/persistence/stores/registries.store.js';
 import { ReleasesStore } from '../../src/persistence/stores/releases.store.js';
+import { SnapshotOutboxStore } from '../../src/persistence/stores/snapshot-outbox.store.js';
 import { apiKeyTruth, endpointTruth, hostTruth } from '../../src/persistence/stores/snapshot-truths.js';
 import { TemplatesStore } from '../../src/persistence/stores/templates.store.js';
 import { WebhookSecretTruth, WebhookSecretsStore } from '../../src/persistence/stores/webhook-secrets.store.js';
@@ -387,7 +388,6 @@ const POD = {
 } as const;
 
 const EACH = 'every row is compared with its snapshot';
-const NOBODY = (): Promise<void> => Promise.resolve();
 
 /** What hosts, the control loops and the resync do. */
 const loopCases = (database: Database, source: DataSource): readonly StoreCase[] => [
@@ -462,21 +462,28 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
     acquire: [(lease) => lease.acquire()],
     release: [(lease) => lease.release()],
   }),
+  ...casesOf('SnapshotOutboxStore', new SnapshotOutboxStore(database), {
+    add: [(outbox) => outbox.add('endpoints', [SMALL_ENDPOINT])],
+    after: [(outbox) => outbox.after('0', LIMIT)],
+    remove: [(outbox) => outbox.remove(['1'])],
+    has: [(outbox) => outbox.has({ bucket: 'endpoints', key: SMALL_ENDPOINT })],
+    backlog: [(outbox) => outbox.backlog()],
+  }),
   ...casesOf('WebhookSecretTruth', new WebhookSecretTruth(database), {
     all: [reading({ endpoints: EACH, webhook_secrets: EACH }, (truth) => truth.all())],
-    holding: [(truth) => truth.holding(SMALL_ENDPOINT, NOBODY)],
+    one: [(truth) => truth.one(SMALL_ENDPOINT)],
   }),
   ...casesOf('endpointTruth', endpointTruth(database), {
     all: [reading({ endpoints: EACH }, (truth) => truth.all())],
-    holding: [(truth) => truth.holding(SMALL_ENDPOINT, NOBODY)],
+    one: [(truth) => truth.one(SMALL_ENDPOINT)],
   }),
   ...casesOf('apiKeyTruth', apiKeyTruth(database), {
     all: [reading({ api_keys: EACH }, (truth) => truth.all())],
-    holding: [(truth) => truth.holding('prefix01', NOBODY)],
+    one: [(truth) => truth.one('prefix01')],
   }),
   ...casesOf('hostTruth', hostTruth(database), {
     all: [(truth) => truth.all()],
-    holding: [(truth) => truth.holding(HOST, NOBODY)],
+    one: [(truth) => truth.one(HOST)],
   }),
 ];
 

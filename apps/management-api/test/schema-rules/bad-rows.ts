@@ -169,6 +169,10 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['an end before its beginning', { ordinal: 2, created_at: '2026-01-01', expires_at: PAST }, 'check'],
     ['a second one without an end', { ordinal: 2 }, 'duplicate'],
   ],
+  snapshot_outbox: [
+    ['no bucket', { position: 2, bucket: '' }, 'check'],
+    ['no key', { position: 2, key: '' }, 'check'],
+  ],
   workers: [
     ...badId,
     ['an unknown endpoint', { endpoint_id: 'nothing' }, 'reference'],

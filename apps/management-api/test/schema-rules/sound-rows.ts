@@ -122,6 +122,7 @@ export const SOUND = {
     attempt: 1,
     record_sequence: 1,
   },
+  snapshot_outbox: { position: 1, bucket: 'endpoints', key: 'endpoint', changed_at: '2026-01-01' },
   job_history_position: { stream: 'EV', sequence: 1, stored_at: '2026-01-01', complete_until: '2026-01-01' },
 } as const satisfies Readonly<Record<string, Row>>;
 

@@ -15,6 +15,16 @@ export interface Snapshot<Value> {
   readonly revision: number;
 }
 
+/** What lies under a key, so that it can be replaced by who knows exactly that. */
+export interface LatestSnapshot<Value> {
+  /** Null: nothing, or nothing that can be read. */
+  readonly value: Value | null;
+  /** True when there is nothing under the key, not even something that cannot be read. */
+  readonly isAbsent: boolean;
+  /** To be named by the write that replaces it; also of a removed key, and 0 where there never was one. */
+  readonly revision: number;
+}
+
 export interface SnapshotWriterOptions<Value> {
   readonly broker: Broker;
   readonly clock: Clock;
@@ -32,14 +42,21 @@ export class SnapshotWriter<Value> {
 
   /** The value as the bucket's leader knows it; null when there is none that can be read. */
   async read(key: string): Promise<Snapshot<Value> | null> {
+    const { revision, value } = await this.latest(key);
+    return value === null ? null : { value, revision };
+  }
+
+  /** What the bucket's leader has under any key that was found. @throws PlatformError `service-unavailable` */
+  async latest(key: string): Promise<LatestSnapshot<Value>> {
     const { broker, bucket, codec } = this.#options;
-    const message = await readLatest(broker, bucketStream(bucket), bucketKeySubject(bucket, key));
+    const message = await readLatest(broker, bucketStream(bucket), foundKeySubject(bucket, key));
+    const revision = message?.sequence ?? 0;
     // The trace of a removed key has no body, and a value always has one.
-    if (message === null || message.body.byteLength === 0) return null;
+    if (message === null || message.body.byteLength === 0) return { value: null, isAbsent: true, revision };
     const reading = decodeSnapshot(codec, key, message.body);
-    if (reading.kind === 'value') return { value: reading.value, revision: message.sequence };
+    if (reading.kind === 'value') return { value: reading.value, isAbsent: false, revision };
     broker.noteUnreadable({ place: bucketPlace(bucket), key, reason: reading.reason });
-    return null;
+    return { value: null, isAbsent: false, revision };
   }
 
   /**
@@ -54,10 +71,22 @@ export class SnapshotWriter<Value> {
     });
   }
 
-  /** Of any key that was found, also one that nobody should have written. Absent is success. @throws PlatformError `service-unavailable` when it is not known whether it was done */
-  async delete(key: string): Promise<void> {
+  /**
+   * Of any key that was found, also one that nobody should have written. Absent is success.
+   *
+   * @param expectedRevision as for `put`
+   * @returns false when another version is there
+   * @throws PlatformError `service-unavailable` when it is not known whether it was done
+   */
+  async delete(key: string, expectedRevision?: number): Promise<boolean> {
     const headers = { [OPERATION_HEADER]: PURGED, [BROKER_HEADERS.rollup]: 'sub' };
-    await this.#publish(foundKeySubject(this.#options.bucket, key), { body: '', headers, ttlMs: TOMBSTONE_MS });
+    const revision = await this.#publish(foundKeySubject(this.#options.bucket, key), {
+      body: '',
+      headers,
+      ttlMs: TOMBSTONE_MS,
+      ...(expectedRevision === undefined ? {} : { expectedSequence: expectedRevision }),
+    });
+    return revision !== null;
   }
 
   /** Every key that has a value. */

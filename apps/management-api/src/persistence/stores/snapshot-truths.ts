@@ -33,12 +33,10 @@ class RowTruth<Row extends ObjectLiteral, Value> implements SnapshotTruth<Value>
     return new Map(rows.map((row) => [keyOf(row), valueOf(row)]));
   }
 
-  holding(key: string, act: (value: Value | null) => Promise<void>): Promise<void> {
+  async one(key: string): Promise<Value | null> {
     const { entity, valueOf, where } = this.#reflection;
-    return this.#database.transaction(async (manager) => {
-      const row = await manager.findOne(entity, { where: where(key), lock: { mode: 'pessimistic_write' } });
-      await act(row === null ? null : valueOf(row));
-    });
+    const row = await this.#database.read((manager) => manager.findOneBy(entity, where(key)));
+    return row === null ? null : valueOf(row);
   }
 }
 

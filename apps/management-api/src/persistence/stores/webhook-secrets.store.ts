@@ -1,4 +1,4 @@
-import { IsNull, type EntityManager } from 'typeorm';
+import { IsNull, type EntityManager, type SelectQueryBuilder } from 'typeorm';
 import { BUCKETS, type WebhookSecretsSnapshot } from '@berth/contracts';
 import type { AccountId, EndpointId } from '@berth/domain';
 import type { SnapshotTruth } from '../../snapshots/snapshot-truth.port.js';
@@ -11,6 +11,8 @@ const WITHOUT = `
   SELECT e.id, e.account_id AS "accountId" FROM endpoints e
    WHERE e.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM webhook_secrets s WHERE s.endpoint_id = e.id)
    LIMIT $1`;
+
+type Secrets = SelectQueryBuilder<WebhookSecretEntity>;
 
 export class WebhookSecretsStore implements WebhookSecretRecords {
   readonly #database: Database;
@@ -62,28 +64,24 @@ export class WebhookSecretTruth implements SnapshotTruth<WebhookSecretsSnapshot>
   }
 
   async all(): Promise<ReadonlyMap<string, WebhookSecretsSnapshot>> {
-    const rows = await this.#database.read((manager) =>
-      manager
-        .createQueryBuilder(WebhookSecretEntity, 's')
-        .innerJoin(EndpointEntity, 'e', 'e.id = s.endpointId AND e.deletedAt IS NULL')
-        .orderBy('s.ordinal', 'DESC')
-        .getMany(),
-    );
+    const rows = await this.#rows((secrets) => secrets);
     const byEndpoint = Map.groupBy(rows.map(toRecord), ({ endpointId }) => endpointId);
     return new Map([...byEndpoint].map(([id, records]) => [id, webhookSecretsSnapshot(id, records)]));
   }
 
-  holding(key: string, act: (value: WebhookSecretsSnapshot | null) => Promise<void>): Promise<void> {
-    return this.#database.transaction(async (manager) => {
-      const endpoint = await manager.findOne(EndpointEntity, {
-        select: { id: true },
-        where: { id: key, deletedAt: IsNull() },
-        lock: { mode: 'pessimistic_write' },
-      });
-      const endpointId = key as EndpointId;
-      const records = endpoint === null ? [] : await recordsOf(manager, endpointId);
-      await act(records.length === 0 ? null : webhookSecretsSnapshot(endpointId, records));
-    });
+  async one(key: string): Promise<WebhookSecretsSnapshot | null> {
+    const rows = await this.#rows((secrets) => secrets.where('s.endpointId = :key', { key }));
+    return rows.length === 0 ? null : webhookSecretsSnapshot(key as EndpointId, rows.map(toRecord));
+  }
+
+  /** Newest first, by one statement: an endpoint and its secrets are seen as of one instant. */
+  #rows(narrowed: (secrets: Secrets) => Secrets): Promise<WebhookSecretEntity[]> {
+    return this.#database.read((manager) =>
+      narrowed(manager.createQueryBuilder(WebhookSecretEntity, 's'))
+        .innerJoin(EndpointEntity, 'e', 'e.id = s.endpointId AND e.deletedAt IS NULL')
+        .orderBy('s.ordinal', 'DESC')
+        .getMany(),
+    );
   }
 }
 

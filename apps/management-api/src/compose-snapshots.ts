@@ -1,0 +1,65 @@
+import {
+  apiKeySnapshotShape,
+  endpointSnapshotShape,
+  hostSnapshotShape,
+  webhookSecretsSnapshotShape,
+  type ApiKeySnapshot,
+  type EndpointSnapshot,
+  type HostSnapshot,
+  type SnapshotShape,
+  type WebhookSecretsSnapshot,
+} from '@berth/contracts';
+import type { Clock } from '@berth/lifecycle';
+import { SnapshotWriter, snapshotCodec, type Broker } from '@berth/messaging';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Database } from './persistence/database.js';
+import { SnapshotOutboxStore } from './persistence/stores/snapshot-outbox.store.js';
+import { apiKeyTruth, endpointTruth, hostTruth } from './persistence/stores/snapshot-truths.js';
+import { WebhookSecretTruth } from './persistence/stores/webhook-secrets.store.js';
+import { AlignedBucket } from './snapshots/aligned-bucket.js';
+import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
+import { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
+import type { SnapshotOutbox } from './snapshots/snapshot-outbox.port.js';
+import { SnapshotPublisher } from './snapshots/snapshot-publisher.js';
+import type { SnapshotTruth } from './snapshots/snapshot-truth.port.js';
+import type { Transactions } from './transactions.port.js';
+
+export interface SnapshotParts {
+  readonly broker: Broker;
+  readonly database: Database;
+  readonly transactions: Pick<Transactions, 'afterCommit'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+}
+
+/** What the other processes are told, and how it gets to them. */
+export interface Snapshots {
+  readonly snapshots: ControlSnapshots;
+  readonly outbox: SnapshotOutbox;
+  /** Its loop is not started yet. */
+  readonly publisher: SnapshotPublisher;
+  readonly buckets: {
+    readonly endpoints: AlignedBucket<EndpointSnapshot>;
+    readonly apiKeys: AlignedBucket<ApiKeySnapshot>;
+    readonly hosts: AlignedBucket<HostSnapshot>;
+    readonly webhookSecrets: AlignedBucket<WebhookSecretsSnapshot>;
+  };
+}
+
+export function composeSnapshots(parts: SnapshotParts): Snapshots {
+  const { broker, clock, database, transactions } = parts;
+  const open = <Value>(truth: SnapshotTruth<Value>, shape: SnapshotShape<Value>): AlignedBucket<Value> => {
+    const codec = snapshotCodec(shape);
+    return new AlignedBucket({ truth, writer: new SnapshotWriter({ broker, clock, bucket: truth.bucket, codec }) });
+  };
+  const buckets = {
+    endpoints: open(endpointTruth(database), endpointSnapshotShape),
+    apiKeys: open(apiKeyTruth(database), apiKeySnapshotShape),
+    hosts: open(hostTruth(database), hostSnapshotShape),
+    webhookSecrets: open(new WebhookSecretTruth(database), webhookSecretsSnapshotShape),
+  };
+  const outbox = new SnapshotOutboxStore(database);
+  const publisher = new SnapshotPublisher({ ...parts, outbox, buckets: Object.values(buckets) });
+  return { snapshots: new KvControlSnapshots({ broker, transactions, outbox, publisher }), outbox, publisher, buckets };
+}
