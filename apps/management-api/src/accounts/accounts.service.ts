@@ -92,7 +92,6 @@ export class AccountsService {
     snapshots.announce('all');
   }
 
-  /** The keys first: who holds one loses it before anything else. */
   async #withdraw({ endpoints, keyPrefixes }: AccountRemains): Promise<void> {
     const { snapshots } = this.#options;
     const ids = endpoints.map(({ id }) => id);
