@@ -62,6 +62,21 @@ describe('a snapshot writer', () => {
     expect(await writer.put(id, { name: 'e' })).toBeGreaterThan(second!);
   });
 
+  test('deletes exactly the revision named, and names what is left in its place', async () => {
+    const writer = openWriter();
+    const id = freshId();
+    expect(await writer.latest(id)).toEqual({ value: null, isAbsent: true, revision: 0 });
+    const first = await writer.put(id, { name: 'a' });
+    const second = await writer.put(id, { name: 'b' });
+    expect(await writer.delete(id, first!)).toBe(false);
+    expect(await writer.latest(id)).toEqual({ value: { name: 'b' }, isAbsent: false, revision: second });
+    expect(await writer.delete(id, second!)).toBe(true);
+    const { isAbsent, revision } = await writer.latest(id);
+    expect([isAbsent, revision > second!]).toEqual([true, true]);
+    expect(await writer.put(id, { name: 'c' }, second!)).toBeNull();
+    expect(await writer.put(id, { name: 'd' }, revision)).toBeGreaterThan(revision);
+  });
+
   test('deletes, lists what is left, and writes again', async () => {
     const writer = openWriter();
     const [kept, gone] = [freshId(), freshId()];
