@@ -36,6 +36,7 @@ class Scene {
         atEndOfTurn: (run) => process.nextTick(run),
         mayDecide: () => this.mayDecide,
         onTouched: (touched) => this.touched.push(...touched),
+        onCommitted: () => undefined,
       },
       NEVER,
     );
