@@ -68,7 +68,10 @@ describe('joining', () => {
       lastSeenAt: (await token()).usedAt,
     });
     expect(await bench.sessions.tokenState(H1, TOKEN, bench.clock.nowMs())).toBe('used');
-    expect(await bench.sessions.find(H1)).toEqual({ secretHash: SECRET, dataCenterId: 'local' });
+    expect(await bench.sessions.find(H1)).toEqual({
+      ...{ secretHash: SECRET, dataCenterId: 'local' },
+      ...{ instanceId: null, reportSequence: 0 },
+    });
   });
 
   test('works once for one token; the same agent may ask again, also when the time is over', async () => {
