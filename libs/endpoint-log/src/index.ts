@@ -27,6 +27,7 @@ export type {
   ShardClaims,
   Versioned,
 } from './ports/shard-claims.port.js';
+export { decodeLines } from './batch/fact-lines.js';
 export { Carrier, type CarrierOptions, type CarryStep, type LogExtent } from './carrying/carrier.js';
 export { readReferences } from './carrying/read-references.js';
 export { OpenLog, type LogEnd, type OpenLogOptions, type Outcome, type Told } from './commit/open-log.js';

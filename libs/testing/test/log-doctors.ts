@@ -1,8 +1,7 @@
 import type { EndpointCommand, LogFact } from '@berth/domain';
-import type { AppendOutcome, LogBatch, LogBroker } from '@berth/endpoint-log';
+import { decodeLines, type AppendOutcome, type LogBatch, type LogBroker } from '@berth/endpoint-log';
 import type { Doctor } from '../src/log-simulator/doctor.js';
 import { lookOf, NOBODY } from '../src/log-simulator/log-witness.js';
-import { factsOf } from '../src/log-simulator/reference-reader.js';
 
 const encoder = new TextEncoder();
 
@@ -37,7 +36,7 @@ const rewriting = (rewrite: (facts: readonly LogFact[]) => readonly LogFact[]): 
   broker: (broker) =>
     changed(broker, {
       append: (batch) => {
-        const facts = rewrite(factsOf(batch.facts));
+        const facts = rewrite(decodeLines(batch.facts));
         const text = facts.map((fact) => JSON.stringify(fact)).join('\n');
         return broker.append({ ...batch, facts: encoder.encode(text) });
       },

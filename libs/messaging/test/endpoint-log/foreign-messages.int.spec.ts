@@ -10,6 +10,7 @@ import { NatsShardClaims } from '../../src/endpoint-log/nats-shard-claims.js';
 import { logShard } from '../../src/topology/shards.js';
 import { logSubject } from '../../src/topology/subjects.js';
 import { ensure, openBroker } from '../open-broker.js';
+import { QUIET } from './log-writer.js';
 
 const nats = useNatsServer();
 const noted: UnreadableMessage[] = [];
@@ -26,16 +27,6 @@ afterAll(() => broker.connection.close());
 beforeEach(() => {
   noted.length = 0;
 });
-
-const QUIET = {
-  dueAtMs: null,
-  waitingNormal: 0,
-  waitingLow: 0,
-  oldestQueuedAtMs: null,
-  running: 0,
-  runningLow: 0,
-  living: 0,
-} as const;
 
 const freshEndpoint = (): EndpointId => `ep-${systemRandom.id(12)}` as EndpointId;
 

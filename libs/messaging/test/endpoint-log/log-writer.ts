@@ -37,7 +37,8 @@ export interface Committed {
   readonly sequence: number;
 }
 
-const QUIET = {
+/** Beside a batch of an endpoint without jobs. */
+export const QUIET = {
   dueAtMs: null,
   waitingNormal: 0,
   waitingLow: 0,

@@ -8,11 +8,13 @@ import {
   type EndpointId,
   type EndpointState,
   type JobId,
+  type LogReader,
   type LogReference,
   type TouchedJob,
 } from '@berth/domain';
 import {
   openEndpoint,
+  readReferences,
   type LogBroker,
   type LogEnd,
   type LogEntry,
@@ -21,7 +23,6 @@ import {
   type Outcome,
 } from '@berth/endpoint-log';
 import type { Clock, Random } from '@berth/lifecycle';
-import { ReferenceReader } from './reference-reader.js';
 import type { Doctor } from './doctor.js';
 import { lookOf, NOBODY } from './log-witness.js';
 import type { LogWorld, SimulatedProcess } from './log-world.js';
@@ -144,8 +145,7 @@ export class OwnerProcess implements Claimant {
     const room = this.#rooms.get(endpointId);
     if (room?.log == null || room.isCarrying) return;
     room.isCarrying = true;
-    const reader = new ReferenceReader(room.broker, endpointId);
-    void this.#carry(room, room.log, { reader, left: READINGS_MAX }).finally(() => {
+    void this.#carry(room, room.log, { references: [], left: READINGS_MAX }).finally(() => {
       room.isCarrying = false;
     });
   }
@@ -264,14 +264,13 @@ export class OwnerProcess implements Claimant {
   async #readPayloads(room: Room, log: OpenLog, jobId: JobId): Promise<void> {
     const { isCalm, report } = this.#options;
     const wasCalm = isCalm();
-    const reader = new ReferenceReader(room.broker, room.endpointId);
     let missing: readonly LogReference[] = [];
     for (let reading = 0; reading < PAYLOAD_READINGS_MAX; reading += 1) {
       const outcome = await new Promise<Outcome<readonly LogReference[]>>((resolve) =>
         log.read((state) => payloadsOf(state, jobId), resolve),
       );
       if (outcome.kind !== 'settled') return;
-      await reader.readAll(outcome.answer).catch(() => undefined);
+      const reader = await this.#read(room, outcome.answer);
       missing = outcome.answer.filter(
         (each) => (each.part === 'body' ? reader.body(each) : reader.output(each)) == null,
       );
@@ -354,21 +353,25 @@ export class OwnerProcess implements Claimant {
   async #carry(
     room: Room,
     log: OpenLog,
-    { left, reader }: { readonly reader: ReferenceReader; readonly left: number },
+    { left, references }: { readonly references: readonly LogReference[]; readonly left: number },
   ): Promise<void> {
     const through = log.ledger.through(this.#clock.nowMs() - CARRY_AGE_MIN_MS);
-    const frame = { through, log: reader, isWorth: () => true };
+    const frame = { through, log: await this.#read(room, references), isWorth: () => true };
     const outcome = await new Promise<Outcome<Carry>>((resolve) => log.carry(frame, resolve));
     if (outcome.kind !== 'settled') return;
     if (outcome.answer.kind === 'unread') {
       if (left === 0) return;
-      await reader.readAll(outcome.answer.references).catch(() => undefined);
-      await this.#carry(room, log, { reader, left: left - 1 });
+      await this.#carry(room, log, { references: [...references, ...outcome.answer.references], left: left - 1 });
       return;
     }
     if (outcome.answer.kind !== 'carried') return;
     room.purgeDue = outcome.answer.covers;
     if (this.#options.world.random.chance(0.7)) await this.#purge(room);
+  }
+
+  /** What is not found there is asked for anew. */
+  #read({ broker, endpointId }: Room, references: readonly LogReference[]): Promise<LogReader> {
+    return readReferences(broker, endpointId, references).catch(() => readReferences(broker, endpointId, []));
   }
 
   async #purge(room: Room): Promise<void> {

@@ -1,5 +1,5 @@
 import type { EndpointId, TouchedJob } from '@berth/domain';
-import { readLog, type LogBroker, type StoredBatch } from '@berth/endpoint-log';
+import { decodeLines, readLog, type LogBroker, type StoredBatch } from '@berth/endpoint-log';
 import { SeededRandom } from '../clock/seeded-random.js';
 import { Network } from './asking.js';
 import { CallerProcess } from './caller-process.js';
@@ -11,7 +11,6 @@ import { lookOf, LogWitness, NOBODY } from './log-witness.js';
 import { freeze, LogWorld, newProcess, type SimulatedProcess } from './log-world.js';
 import { ModelLogBroker } from './model-log-broker.js';
 import { OwnerProcess } from './owner-process.js';
-import { factsOf } from './reference-reader.js';
 import { SimulatedClaims } from './simulated-claims.js';
 import { SKEW_MAX_MS, ToldAnswers } from './told-answers.js';
 
@@ -318,7 +317,7 @@ class Simulation {
   #witness(endpointId: EndpointId, batch: StoredBatch): void {
     this.#batches += 1;
     const witness = this.#witnessOf(endpointId);
-    const facts = factsOf(batch.facts);
+    const facts = decodeLines(batch.facts);
     this.#tell?.(
       `${this.#world.nowMs} ${endpointId} #${batch.sequence} after ${batch.after}: ${facts.map((fact) => JSON.stringify(fact).slice(0, 300)).join('\n    ')}`,
     );
