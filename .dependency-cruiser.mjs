@@ -31,7 +31,9 @@ export default {
       name: 'rooms-have-doors',
       severity: 'error',
       comment: 'A room of an app is entered through its module, its service, its port or, for rows, its store.',
-      from: { path: '^apps/([^/]+)/src/([^/]+)/' },
+      from: {
+        path: '^apps/([^/]+)/src/([^/]+)/',
+      },
       to: {
         path: '^apps/$1/src/[^/]+/',
         pathNot: ['^apps/$1/src/$2/', '\\.(module|service|port|store)\\.ts$'],

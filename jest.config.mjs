@@ -6,7 +6,7 @@ const swc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'))
 delete swc.$schema;
 
 // One place says how a test file is compiled and resolved; the kinds below differ only in which files they own.
-const kind = (displayName, testMatch, more = {}) => ({
+const kind = (displayName, testMatch) => ({
   displayName,
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/tools'],
@@ -21,7 +21,6 @@ const kind = (displayName, testMatch, more = {}) => ({
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['/dist/', '/\\.nx/', '/\\.berth/'],
-  ...more,
 });
 
 // Tests of containers need a machine that lets a private engine run. Where it does not they are left out, which is said;

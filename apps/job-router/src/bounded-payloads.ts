@@ -1,5 +1,8 @@
+import { SUBMIT_FILL_MAX } from '@berth/domain';
 import { Permits } from '@berth/lifecycle';
-import type { Blobs, Chunks } from '@berth/jobs';
+import type { Blobs, Chunks } from '@berth/payloads';
+import type { BlobRooms } from '@berth/messaging';
+import { storeFull } from './store-full.js';
 
 /**
  * What may be on its way from the broker at one time stays below the 64 MB that a server buffers for one connection
@@ -23,16 +26,27 @@ export function boundedBlobs(blobs: Blobs): Blobs {
     readPart: (key, name, part) => parts.run(() => blobs.readPart(key, name, part)),
     writePart: (key, part, ttlMs) => parts.run(() => blobs.writePart(key, part, ttlMs)),
     remove: (key, name) => blobs.remove(key, name),
-    removeAll: (key) => blobs.removeAll(key),
   };
 }
+
+/**
+ * What callers bring is refused while there is still room for what hosts bring.
+ *
+ * @throws PlatformError `service-unavailable` where there is no room
+ */
+export const admittedBlobs = (blobs: Blobs, rooms: Pick<BlobRooms, 'fillOf' | 'bring'>): Blobs => ({
+  ...blobs,
+  write: async (key, blob, ttlMs) => {
+    if (rooms.fillOf(key.jobId) >= SUBMIT_FILL_MAX) throw storeFull('blobs');
+    rooms.bring(key.jobId, blob.bytes.byteLength);
+    return blobs.write(key, blob, ttlMs);
+  },
+});
 
 export function boundedChunks(chunks: Chunks): Chunks {
   const reads = new Permits(CHUNK_READS_AT_ONCE);
   return {
     append: (key, chunk, ttlMs) => chunks.append(key, chunk, ttlMs),
     read: (query) => reads.run(() => chunks.read(query)),
-    removeAttempt: (key, attempt) => chunks.removeAttempt(key, attempt),
-    removeAll: (key) => chunks.removeAll(key),
   };
 }

@@ -6,14 +6,22 @@ import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/t
 import type { RouterSettings } from './platform.port.js';
 import { WebhookAddresses } from './webhooks/webhook-addresses.service.js';
 
-/** Settings of the router process. */
-export interface RouterConfig extends RouterSettings {
+/** Where the broker is, and who one is to it. */
+interface BrokerConfig {
   readonly natsUrl: string;
   readonly natsCredentials: NatsCredentials;
+}
+
+/** Settings of the router process. */
+export interface RouterConfig extends RouterSettings, BrokerConfig {
   /** nkey seed of the role `gateway`, over which agents are heard; null: as everything else. */
   readonly agentsSeed: string | null;
   /** Agents are heard also where the broker does not keep hosts apart. */
   readonly isBrokerTrusted: boolean;
+  /**
+   * Where jobs lie: as records, or in the logs of their endpoints. For the suites that hold one beside the other, until the
+   * logs have taken the records' place.
+   */
   readonly topology: TopologySize;
   readonly httpHost: string;
   readonly httpPort: number;
@@ -45,12 +53,7 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
     if (!ROUTER_ID.test(routerId)) read.problems.push('BERTH_ROUTER_ID may hold letters, digits, "_" and "-" only');
     return {
       routerId,
-      natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
-      natsCredentials: credentialsOf({
-        seed: read.optional('BERTH_NATS_SEED'),
-        user: read.optional('BERTH_NATS_USER'),
-        pass: read.optional('BERTH_NATS_PASSWORD'),
-      }),
+      ...readBroker(read),
       agentsSeed: read.optional('BERTH_AGENTS_SEED'),
       isBrokerTrusted: read.oneOf('BERTH_TRUSTED_BROKER', ['on', 'off'], 'off') === 'on',
       topology: {
@@ -79,6 +82,25 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
       logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),
     };
   });
+
+/**
+ * Settings of the tool that reads endpoints' logs: those of the router, as far as it needs them.
+ *
+ * @throws ConfigError naming every variable that is missing or wrong
+ */
+export const loadLogConfig = (environment: Environment = process.env): BrokerConfig =>
+  parseConfig(environment, readBroker);
+
+function readBroker(read: ConfigReader): BrokerConfig {
+  return {
+    natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
+    natsCredentials: credentialsOf({
+      seed: read.optional('BERTH_NATS_SEED'),
+      user: read.optional('BERTH_NATS_USER'),
+      pass: read.optional('BERTH_NATS_PASSWORD'),
+    }),
+  };
+}
 
 const ALLOWED_NETWORKS = 'BERTH_WEBHOOK_ALLOWED_NETWORKS';
 

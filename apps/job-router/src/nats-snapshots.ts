@@ -17,7 +17,7 @@ import { SnapshotDirectory, snapshotCodec, type Broker } from '@berth/messaging'
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { ControlPlaneSnapshots, Snapshots } from './endpoint-directory/snapshots.port.js';
-import type { DeletedEndpoints } from './job-maintenance/maintenance.port.js';
+import type { DeletedEndpoints } from './owner/deleted-endpoints.port.js';
 import type { WebhookSecretSnapshots } from './webhooks/webhook-secrets.port.js';
 import { NatsControlPulse } from './nats-control-pulse.js';
 

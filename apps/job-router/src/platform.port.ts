@@ -1,5 +1,4 @@
-import type { JobStore } from '@berth/jobs';
-import type { Clock } from '@berth/lifecycle';
+import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { WebhookAddresses } from './webhooks/webhook-addresses.service.js';
@@ -32,13 +31,13 @@ export interface PlatformSettings extends RouterSettings {
   readonly messageMaxBytes: number;
 }
 
-/** The members of a job request beside its input lie in the record, which is small: what is large belongs into the input. */
+/** The members of a job request beside its input lie in the log, whose batches are small: what is large belongs into the input. */
 export const EXTRAS_MAX_BYTES = 64 * 1024;
 
 /** What every room stands on; the composition root provides it. */
 export abstract class Platform {
-  abstract readonly store: JobStore;
   abstract readonly clock: Clock;
+  abstract readonly random: Random;
   abstract readonly logger: Logger;
   abstract readonly metrics: MetricRegistry;
   abstract readonly settings: PlatformSettings;

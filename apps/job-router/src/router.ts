@@ -4,7 +4,7 @@ import { createHttpApp, jobRendering, openAiRendering, pointElsewhere, type Http
 import {
   Broker,
   BrokerGuard,
-  STREAMS,
+  LOG_ANSWER_MS,
   TopologyKeeper,
   connectNats,
   drainConnection,
@@ -13,21 +13,16 @@ import {
 } from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Dispatchers } from './agent-gateway/dispatcher/dispatchers.service.js';
-import { createAppModule } from './app.module.js';
+import { createAppModule, type AppParts } from './app.module.js';
 import type { RouterConfig } from './config.js';
-import { JobMaintenance } from './job-maintenance/job-maintenance.service.js';
 import { assertOperationsDeclared } from './job-rate-limits/declared-operations.js';
 import { RateExchange } from './job-rate-limits/rate-exchange.service.js';
-import { CheckpointWriter } from './job-view/checkpoint-writer.service.js';
-import { DemandPublisher } from './job-view/demand-publisher.service.js';
 import { JobReader } from './jobs/job-reader.service.js';
 import { bodyMaxBytes, getHasEffect } from './job-paths.js';
 import { SystemNameLookup } from './webhooks/system-name-lookup.js';
 import type { NameLookup } from './webhooks/name-lookup.port.js';
-import { Webhooks } from './webhooks/webhooks.service.js';
+import { openJobCore, type JobCore, type JobCoreParts } from './log-core.js';
 import { NatsJobHistory } from './nats-job-history.js';
-import { NatsJobs } from './nats-jobs.js';
 import { NatsRatePeers } from './nats-rate-peers.js';
 import { NatsSnapshots } from './nats-snapshots.js';
 import { isOpenAiUrl } from './openai/openai-request.js';
@@ -50,8 +45,6 @@ export interface RouterEnvironment {
   readonly logger: Logger;
   /** Called for each part that was started; what was added last is to be stopped first. */
   readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
-  /** Life of a lease; other than the design's only where a test waits for its end. */
-  readonly leaseMs?: number;
   /** Finds the addresses of webhooks' receivers; other than as the system does only in a test. */
   readonly nameLookup?: NameLookup;
   /** Reads large bodies; other than the build's only in a test. */
@@ -73,20 +66,12 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   });
   const guard = guardAgents(config, environment, readiness);
   const onUnreadable = unreadableLog({ app: 'router', metrics, logger });
-  const ways = { inboxPrefix: INBOX_PREFIX, onUnreadable };
-  const broker = await Broker.over({ connection: connections.store, ...ways });
-  const payloadBroker = await Broker.over({ connection: connections.payloads, ...ways });
-  const { jobs, snapshots } = await openStores({ broker, payloadBroker }, config, environment);
-  watchStores(readiness, broker, { jobs, snapshots });
-  metrics.gaugeOf({ name: 'router_store_fill_ratio', help: 'How full the fullest store of jobs is.' }, () => jobs.fill);
-
-  const messageMaxBytes = messageLimitOf(connections.store, logger);
-  const platform = { store: jobs.store, clock, logger, metrics, settings: { ...config, messageMaxBytes } };
-  const ratePeers = new NatsRatePeers({ connection: connections.store, routerId: config.routerId, onUnreadable });
-  const { nameLookup = new SystemNameLookup() } = environment;
-  const history = new NatsJobHistory({ connection: connections.store, clock, random });
-  const bodies = openBodies(config, environment, metrics);
-  const parts = { platform, jobs, snapshots, ratePeers, nameLookup, history, bodies };
+  const parts = await openParts(config, environment, { connections, metrics, onUnreadable });
+  const { core, snapshots } = parts;
+  core.watch(readiness);
+  readiness.add('directory', async () => {
+    if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
+  });
   const http = await createHttpApp(createAppModule(parts), {
     logger,
     clock,
@@ -101,16 +86,55 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     elsewhere: pointElsewhere('jobs', config.baseUrl),
   });
   assertOperationsDeclared(http.nest);
-  await jobs.start();
-  onStop('job store', () => jobs.stop());
+  core.start(http.nest);
   await snapshots.start();
-  startWork(http, onStop);
-  await serveAgents(http, { connection: connections.agents, drainMs: DRAIN_MS, clock, logger, metrics, guard });
+  const rates = http.nest.get(RateExchange, { strict: false });
+  rates.start();
+  onStop('rates', () => rates.stop());
+  const takes = core.takesOf(http.nest);
+  await serveAgents(http, { connection: connections.agents, drainMs: DRAIN_MS, clock, logger, metrics, guard, takes });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
-  onStop('requests', () => drain(http, readiness));
+  onStop('requests', () => drain(http, readiness, core));
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
   return { httpPort, operationsPort };
+}
+
+interface Opened {
+  readonly connections: Connections;
+  readonly metrics: MetricRegistry;
+  readonly onUnreadable: ReturnType<typeof unreadableLog>;
+}
+
+/** Everything that rooms stand on. */
+async function openParts(
+  config: RouterConfig,
+  environment: RouterEnvironment,
+  { connections, metrics, onUnreadable }: Opened,
+): Promise<AppParts> {
+  const { clock, random, logger, nameLookup = new SystemNameLookup(), onStop } = environment;
+  const { routerId } = config;
+  const ways = { inboxPrefix: INBOX_PREFIX, onUnreadable };
+  const broker = await Broker.over({ connection: connections.store, ...ways });
+  const payloadBroker = await Broker.over({ connection: connections.payloads, ...ways });
+  await openTopology(broker, config, environment);
+  const snapshots = new NatsSnapshots({ broker, clock, logger });
+  onStop('snapshots', () => snapshots.stop());
+  const settings = { ...config, messageMaxBytes: messageLimitOf(connections.store, logger) };
+  const platform = { clock, random, logger, metrics, settings };
+  const coreParts = { routerId, broker, payloadBroker, snapshots, nameLookup, onStop, ...platform };
+  const core = await openLogs(config, environment, coreParts);
+  const ratePeers = new NatsRatePeers({ connection: connections.store, routerId, onUnreadable });
+  const history = new NatsJobHistory({ connection: connections.store, clock, random });
+  return {
+    platform,
+    core,
+    snapshots,
+    ratePeers,
+    nameLookup,
+    history,
+    bodies: openBodies(config, environment, metrics),
+  };
 }
 
 function openBodies(config: RouterConfig, environment: RouterEnvironment, metrics: MetricRegistry): RequestBodies {
@@ -150,25 +174,30 @@ interface Connections {
 }
 
 async function connect(config: RouterConfig, environment: RouterEnvironment): Promise<Connections> {
-  const { clock, random, logger, onStop } = environment;
-  const open = async (purpose: keyof Connections): Promise<NatsConnection> => {
-    const connection = await connectNats({
-      url: config.natsUrl,
-      name: `job-router ${config.routerId} ${purpose}`,
-      ...(purpose === 'agents' && config.agentsSeed !== null
-        ? { credentials: agentsCredentials(config), inboxPrefix: '_INBOX_gateway' }
-        : { credentials: config.natsCredentials, inboxPrefix: INBOX_PREFIX }),
-      connectWithinMs: CONNECT_WITHIN_MS,
-      clock,
-      random,
-      onStatus: ({ kind, detail }) => {
-        logger.info(`nats: ${kind}`, { purpose, detail });
-      },
-    });
-    onStop(`nats ${purpose}`, () => drainConnection(connection, clock));
-    return connection;
-  };
+  const open = (purpose: string): Promise<NatsConnection> => openConnection(purpose, config, environment);
   return { store: await open('store'), payloads: await open('payloads'), agents: await open('agents') };
+}
+
+async function openConnection(
+  purpose: string,
+  config: RouterConfig,
+  { clock, random, logger, onStop }: RouterEnvironment,
+): Promise<NatsConnection> {
+  const connection = await connectNats({
+    url: config.natsUrl,
+    name: `job-router ${config.routerId} ${purpose}`,
+    ...(purpose === 'agents' && config.agentsSeed !== null
+      ? { credentials: agentsCredentials(config), inboxPrefix: '_INBOX_gateway' }
+      : { credentials: config.natsCredentials, inboxPrefix: INBOX_PREFIX }),
+    connectWithinMs: CONNECT_WITHIN_MS,
+    clock,
+    random,
+    onStatus: ({ kind, detail }) => {
+      logger.info(`nats: ${kind}`, { purpose, detail });
+    },
+  });
+  onStop(`nats ${purpose}`, () => drainConnection(connection, clock));
+  return connection;
 }
 
 /** It has its answer when the stores are open, as a rule. */
@@ -196,17 +225,8 @@ function messageLimitOf({ info }: NatsConnection, logger: Logger): number {
   return maxPayload;
 }
 
-interface Stores {
-  readonly jobs: NatsJobs;
-  readonly snapshots: NatsSnapshots;
-}
-
-async function openStores(
-  { broker, payloadBroker }: { readonly broker: Broker; readonly payloadBroker: Broker },
-  config: RouterConfig,
-  environment: RouterEnvironment,
-): Promise<Stores> {
-  const { clock, random, logger, onStop, leaseMs } = environment;
+async function openTopology(broker: Broker, config: RouterConfig, environment: RouterEnvironment): Promise<void> {
+  const { clock, random, logger, onStop } = environment;
   const topology = new TopologyKeeper({
     broker,
     part: 'jobs',
@@ -222,53 +242,28 @@ async function openStores(
   });
   await topology.start();
   onStop('topology', () => topology.stop());
-  const jobs = new NatsJobs({ broker, payloadBroker, clock, random, logger, leaseMs });
-  const snapshots = new NatsSnapshots({ broker, clock, logger });
-  onStop('snapshots', () => snapshots.stop());
-  return { jobs, snapshots };
 }
 
-function watchStores(readiness: Readiness, broker: Broker, { jobs, snapshots }: Stores): void {
-  // The last stream that is made and the one that all others feed.
-  readiness.add('topology', async () => {
-    await broker.manager.streams.info(STREAMS.events);
-  });
-  readiness.add('directory', async () => {
-    if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
-  });
-  readiness.addDegradation(() => jobs.refusing);
-  readiness.add('view', async () => {
-    const { isWhole, toldCount } = jobs.feed;
-    if (!isWhole) throw new Error(`the view of jobs has not caught up: ${toldCount} versions so far`);
-  });
-}
-
-function startWork({ nest }: HttpApp, onStop: RouterEnvironment['onStop']): void {
-  const maintenance = nest.get(JobMaintenance, { strict: false });
-  const demand = nest.get(DemandPublisher, { strict: false });
-  const rates = nest.get(RateExchange, { strict: false });
-  const checkpoints = nest.get(CheckpointWriter, { strict: false });
-  checkpoints.start();
-  onStop('checkpoints', () => checkpoints.stop());
-  maintenance.start();
-  onStop('maintenance', () => maintenance.stop());
-  const webhooks = nest.get(Webhooks, { strict: false });
-  webhooks.start();
-  onStop('webhooks', () => webhooks.stop());
-  demand.start();
-  onStop('demand', () => {
-    demand.stop();
-  });
-  rates.start();
-  onStop('rates', () => {
-    rates.stop();
+/** Facts of jobs have a connection of their own as well: what waits on another must not keep a claim from being renewed. */
+async function openLogs(
+  config: RouterConfig,
+  environment: RouterEnvironment,
+  parts: Omit<JobCoreParts, 'logBroker' | 'hasOneBroker'>,
+): Promise<JobCore> {
+  const connection = await openConnection('logs', config, environment);
+  const { noteUnreadable: onUnreadable } = parts.broker;
+  const ways = { inboxPrefix: INBOX_PREFIX, onUnreadable, timeoutMs: LOG_ANSWER_MS };
+  return openJobCore({
+    ...parts,
+    hasOneBroker: config.topology.replicas === 1,
+    logBroker: await Broker.over({ connection, ...ways }),
   });
 }
 
 /** Whoever is held hears now what there is to hear, so that draining does not wait for their time limits. */
-async function drain(http: HttpApp, readiness: Readiness): Promise<void> {
+async function drain(http: HttpApp, readiness: Readiness, core: JobCore): Promise<void> {
   readiness.stop();
   http.nest.get(JobReader, { strict: false }).release();
-  await http.nest.get(Dispatchers, { strict: false }).close();
+  core.letAgentsGo(http.nest);
   await http.drain(DRAIN_MS);
 }

@@ -1,4 +1,4 @@
-import type { Job, JobKey, RawJson } from '@berth/domain';
+import type { JobBody, JobKey, RawJson } from '@berth/domain';
 import { sliceMembers } from '@berth/domain';
 import type { SecretBox } from '@berth/secrets';
 import { objectText } from './json-text.js';
@@ -14,8 +14,12 @@ export const sealExtras = (box: SecretBox, key: JobKey, extras: RawJson): string
  *
  * @throws SecretError when what is sealed cannot be opened
  */
-export function openExtras(box: SecretBox, job: Job): RawJson {
-  if (job.sealedExtras === null) return job.extras;
-  const opened = box.open(job.sealedExtras, contextOf({ endpointId: job.endpointId, jobId: job.id }));
-  return objectText([...sliceMembers(job.extras), ...sliceMembers(opened)]);
+export function openExtras(
+  box: SecretBox,
+  key: JobKey,
+  { extras, sealedExtras }: Pick<JobBody, 'extras' | 'sealedExtras'>,
+): RawJson {
+  if (sealedExtras === null) return extras;
+  const opened = box.open(sealedExtras, contextOf(key));
+  return objectText([...sliceMembers(extras), ...sliceMembers(opened)]);
 }

@@ -1,14 +1,15 @@
 import type { HttpApp } from '@berth/http';
 import { connectAgentGateway, watchConnection, type AgentServerOptions, type BrokerGuard } from '@berth/messaging';
 import type { MetricRegistry } from '@berth/telemetry';
-import { Dispatchers } from './agent-gateway/dispatcher/dispatchers.service.js';
-import { gatewayMetrics } from './agent-gateway/metrics.js';
+import { gatewayMetrics } from './agents/metrics.js';
 
 /** Members of one queue group: each agent's question is answered by one router. */
 const QUEUE_GROUP = 'job-router';
 
 export interface ServeAgentsOptions extends Pick<AgentServerOptions, 'connection' | 'drainMs' | 'clock' | 'logger'> {
   readonly metrics: MetricRegistry;
+  /** What agents wait for here. */
+  readonly takes: { withdrawAll(): void };
   /** Says whether the broker keeps hosts apart. */
   readonly guard: Pick<BrokerGuard, 'isOpen' | 'settle'>;
 }
@@ -19,13 +20,12 @@ export interface ServeAgentsOptions extends Pick<AgentServerOptions, 'connection
  */
 export async function serveAgents(
   { nest }: HttpApp,
-  { guard, metrics, ...options }: ServeAgentsOptions,
+  { guard, metrics, takes, ...options }: ServeAgentsOptions,
 ): Promise<void> {
   const { refused } = gatewayMetrics(metrics);
   const onRefused: AgentServerOptions['onRefused'] = (fault) => refused.inc({ fault });
   connectAgentGateway(nest, { ...options, queue: QUEUE_GROUP, isOpen: guard.isOpen, onRefused });
-  const dispatchers = nest.get(Dispatchers, { strict: false });
-  watchConnection(options.connection, { onLost: () => dispatchers.withdrawAll() });
+  watchConnection(options.connection, { onLost: () => takes.withdrawAll() });
   await nest.startAllMicroservices();
   await guard.settle();
   await options.connection.flush();

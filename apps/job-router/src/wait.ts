@@ -1,4 +1,5 @@
 import { PlatformError, WAIT_MAX_MS, WAIT_MIN_MS } from '@berth/domain';
+import { WAIT_OVER } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
 
 /** How long a caller is held at most. */
@@ -31,7 +32,7 @@ export function parseWaitMs(text: unknown, defaultMs: number): number {
 export function callerGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => {
-    gone.abort();
+    gone.abort(WAIT_OVER);
   });
   return gone.signal;
 }

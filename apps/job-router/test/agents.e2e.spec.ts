@@ -1,10 +1,10 @@
-import { JOB_VERBS, inboxPrefix, type JobVerb, type TakeReply } from '@berth/contracts';
+import { JOB_VERBS, inboxPrefix, type JobVerb } from '@berth/contracts';
 import { systemClock } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
 import { newWorkerId } from './bench/control-plane.js';
 import { RouterBench } from './bench/router-bench.js';
-import { completed, refOf } from './bench/scripted-agent.js';
+import { completed, refOf, type TakeOutcome } from './bench/scripted-agent.js';
 
 const bench = new RouterBench();
 
@@ -20,7 +20,7 @@ describe('a worker that asks for jobs', () => {
   test('and goes gets no job any more, whichever router holds its takes, and others get theirs', async () => {
     const second = await bench.startRouter();
     const { client, agent } = await bench.scene();
-    const replies: TakeReply[] = [];
+    const replies: TakeOutcome[] = [];
     const takes = Array.from({ length: 8 }, async () => replies.push(await agent.take({ waitMs: 20_000 })));
     await agent.take({ waitMs: 0 });
     // A router that still looks for its endpoint when it hears of the withdrawal does not hold the take yet.
@@ -127,7 +127,7 @@ describe('the order of jobs', () => {
     for (let n = 0; n < 40; n += 1) ids.push(await client.run({ n }));
     const taken: string[] = [];
     while (taken.length < ids.length) {
-      const reply: TakeReply = await agent.take({ slots: 3 });
+      const reply: TakeOutcome = await agent.take({ slots: 3 });
       if (reply.kind === 'jobs') taken.push(...reply.jobs.map(({ jobId }) => jobId));
     }
     expect(taken).toEqual(ids);
@@ -149,13 +149,13 @@ describe('a host that was removed', () => {
     await bench.controlPlane.revokeHost(hostId);
     const ref = refOf(job);
     const asks = {
-      take: { endpointId: ref.endpointId, workerId: agent.place.workerId, slots: 1, waitMs: 0 },
+      take: { wishes: [] },
       renew: { leases: [ref] },
       chunk: { ...ref, index: 0, body: {} },
       progress: { ...ref, output: { kind: 'inline', json: {} } },
       download: { ...ref, part: 0 },
       upload: { ...ref, part: 0, base64: '' },
-      done: { ...ref, result: { kind: 'completed', output: null }, chunks: 0 },
+      done: { ends: [{ ...ref, result: { kind: 'completed', output: null }, chunks: 0 }] },
     } satisfies Record<JobVerb, object>;
     await eventually(async () => {
       await expect(agent.ask('renew', asks.renew)).rejects.toMatchObject({ code: 'host-not-found' });
@@ -190,7 +190,7 @@ describe('a host that has gone', () => {
     const reply = `${inboxPrefix(hostId)}.gone`;
     const subscription = connection.subscribe(reply);
     const { endpointId, workerId } = agent.place;
-    const body = { endpointId, workerId, slots: 1, waitMs: 10_000 };
+    const body = { wishes: [{ takeId: 'gone', endpointId, workerId, slots: 1, waitMs: 10_000 }] };
     connection.publish(`agents.${hostId}.up.job.take`, JSON.stringify({ v: 1, body }), { reply });
     await connection.flush();
     await agent.take({ waitMs: 1 });

@@ -72,7 +72,7 @@ describe('/run with an Idempotency-Key', () => {
     const second = await bench.startRouter();
     const scene = await bench.scene();
     const clients = [scene.client, bench.client(scene.endpointId, scene.tenant, second)] as const;
-    // Larger than what the record holds, so that its parts are written by whoever is first.
+    // Larger than what the log holds, so that its parts are written by whoever is first.
     const body = { input: { text: 'x'.repeat(200_000) } };
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) => send(clients[n % 2 === 0 ? 0 : 1], '/run a', body)),

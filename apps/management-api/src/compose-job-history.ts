@@ -1,10 +1,10 @@
+import { HISTORY_READ_SUBJECT, type HistoryReadMessage } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
-import type { Broker } from '@berth/messaging';
+import { LOG_SHARDS, ShardLogSource, logShard, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { JobHistoryLoops } from './job-history/job-history-loops.js';
 import { JobHistoryProjector } from './job-history/job-history-projector.js';
 import { jobHistoryMetrics } from './job-history/metrics.js';
-import { NatsRecordSource } from './job-history/nats-record-source.js';
 import type { Database } from './persistence/database.js';
 import { JobHistoryPartitions } from './persistence/job-history-partitions.js';
 import { JobHistoryStore } from './persistence/stores/job-history.store.js';
@@ -26,30 +26,35 @@ const DAYS_AHEAD = 3;
 
 /** The loops behind the job history, not started yet. */
 export function composeJobHistory(parts: JobHistoryParts): JobHistoryLoops {
-  const { broker, clock, database, lease, logger, metrics, retentionDays } = parts;
-  const history = new JobHistoryStore(database);
-  const partitions = new JobHistoryPartitions(database);
-  const source = new NatsRecordSource(broker, clock);
-  const keepPlaces = async (): Promise<void> => {
-    const { dropped, made } = await partitions.keep({ past: retentionDays, ahead: DAYS_AHEAD });
-    if (made.length > 0) logger.info(`job history: ${made.length} days made`);
-    for (const name of dropped) logger.info(`job history: ${name} dropped, it is older than ${retentionDays} days`);
+  const { broker, clock, database, lease, logger, metrics } = parts;
+  const history = new JobHistoryStore(database, logShard);
+  const options = {
+    source: new ShardLogSource(broker),
+    shards: LOG_SHARDS,
+    history,
+    tellRead: (message: HistoryReadMessage) => {
+      broker.connection.publish(HISTORY_READ_SUBJECT, JSON.stringify(message));
+    },
+    keepPlaces: placesOf(parts),
+    clock,
+    logger,
+    metrics: jobHistoryMetrics(metrics),
   };
   return new JobHistoryLoops({
     lease,
     history,
-    newProjector: (term) =>
-      new JobHistoryProjector({
-        source,
-        history,
-        keepPlaces,
-        clock,
-        term,
-        logger,
-        metrics: jobHistoryMetrics(metrics),
-      }),
+    newProjector: (term) => new JobHistoryProjector({ ...options, term }),
     clock,
     logger,
     metrics,
   });
+}
+
+function placesOf({ database, logger, retentionDays }: JobHistoryParts): () => Promise<void> {
+  const partitions = new JobHistoryPartitions(database);
+  return async () => {
+    const { dropped, made } = await partitions.keep({ past: retentionDays, ahead: DAYS_AHEAD });
+    if (made.length > 0) logger.info(`job history: ${made.length} days made`);
+    for (const name of dropped) logger.info(`job history: ${name} dropped, it is older than ${retentionDays} days`);
+  };
 }

@@ -3,6 +3,7 @@ import type { Provider } from '@nestjs/common';
 import type { HostId } from '@berth/domain';
 import { API_KEY_DIRECTORY } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
+import { logShard } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { AccountsService } from './accounts/accounts.service.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
@@ -90,7 +91,7 @@ export function composeServices(parts: ServiceParts): Provider[] {
     provided(TemplatesService, resources.templates),
     provided(CatalogService, new CatalogService({ clock, loads: new HostLoadsStore(database) })),
     provided(ClustersService, clusters),
-    provided(JobHistoryService, new JobHistoryService(new JobHistoryStore(database))),
+    provided(JobHistoryService, new JobHistoryService(new JobHistoryStore(database, logShard))),
     provided(PodsService, new PodsService({ clusters, records: new PodsStore(database) })),
     provided(ProblemPagesService, new ProblemPagesService(PROBLEM_PAGES)),
     provided(HostSessionsService, newHostSessions(parts, envs, resources.credentials)),

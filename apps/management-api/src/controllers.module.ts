@@ -56,8 +56,8 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   );
   main.onStop('database', () => source.destroy());
   const connection = await connect(config, { main, logger, name: 'controllers' });
-  // Records are large: on their way they must not keep the control loops waiting.
-  const recordConnection = await connect(config, { main, logger, name: 'controllers records' });
+  // Logs are large: on their way they must not keep the control loops waiting.
+  const logConnection = await connect(config, { main, logger, name: 'controllers logs' });
   const database = new Database(source);
   readiness.add('postgresql', () => database.ping());
   readiness.add('nats', () => connection.flush());
@@ -75,7 +75,7 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   loops.start();
   main.onStop('control loops', () => loops.stop());
   const { historyRetentionDays: retentionDays } = config;
-  const broker = await Broker.over({ connection: recordConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
+  const broker = await Broker.over({ connection: logConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   const history = composeJobHistory({ broker, database, lease, retentionDays, clock: CLOCK, logger, metrics });
   history.start();
   main.onStop('job history', () => history.stop());

@@ -150,7 +150,7 @@ describe('the control loops', () => {
     await bench.addAgent('h1');
     await bench.startControllers('first');
     const router = await bench.nats.connectAs('router');
-    for (const text of ['', '{}', '{"routerId":"router","isComplete":true,"endpoints":[{}]}']) {
+    for (const text of ['', '{}', '{"routerId":"router","shards":[],"endpoints":[{}],"unknown":[]}']) {
       router.publish('demand.router', text);
     }
     bench.demand = QUEUED;

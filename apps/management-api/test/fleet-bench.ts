@@ -11,6 +11,7 @@ import type {
   WorkerPhase,
 } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
+import { LOG_SHARDS } from '@berth/messaging';
 import { ManualClock, usePostgres, type PostgresFixture } from '@berth/testing';
 import { afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
@@ -69,7 +70,7 @@ const QUIET: Demand = {
   executionMsLastMinute: 0,
 };
 
-/** A whole message: who is not named has no demand. */
+/** A whole message of one that owns every shard: who is not named has no demand. */
 export const demandMessage = (
   nowMs: number,
   endpoints: Readonly<Record<string, Partial<Demand>>>,
@@ -77,8 +78,9 @@ export const demandMessage = (
 ): DemandMessage => ({
   routerId,
   sentAtMs: nowMs,
-  isComplete: true,
+  shards: Array.from({ length: LOG_SHARDS }, (_, shard) => ({ shard, term: 1, part: { index: 0, count: 1 } })),
   endpoints: Object.entries(endpoints).map(([id, demand]) => ({ ...QUIET, ...demand, endpointId: id as EndpointId })),
+  unknown: [],
 });
 
 export const observed = (workerId: string, phase: WorkerPhase, more: Partial<ObservedWorker> = {}): ObservedWorker => ({

@@ -1,224 +1,114 @@
-import {
-  describeJob,
-  encodeJson,
-  isEnded,
-  isGone,
-  type EndpointId,
-  type HostId,
-  type Job,
-  type JobId,
-  type JobKey,
-  type WorkerId,
-} from '@berth/domain';
+import type { HistoryReadMessage } from '@berth/contracts';
+import type { AccountId, EndpointId, JobId, UnreadableMessage } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import {
-  Broker,
-  JetStreamBlobs,
-  JetStreamChunks,
-  JetStreamDeliveries,
-  JetStreamJobRecords,
-  JetStreamLeases,
-  JetStreamReservations,
-  JetStreamTickets,
-  JobEventSource,
-  ensureTopology,
-} from '@berth/messaging';
+import { Broker, LOG_SHARDS, NatsLogBroker, ShardLogSource, ensureTopology, logShard } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { REAL_OPERATIONS, eventually, useNatsServer, type Operations } from '@berth/testing';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { ProjectedHistory } from '../src/job-history/job-history-records.port.js';
-import { JobHistoryLoops } from '../src/job-history/job-history-loops.js';
+import { composeJobHistory } from '../src/compose-job-history.js';
+import type { LogSource } from '../src/job-history/log-source.port.js';
 import { JobHistoryProjector } from '../src/job-history/job-history-projector.js';
 import { jobHistoryMetrics } from '../src/job-history/metrics.js';
-import { NatsRecordSource } from '../src/job-history/nats-record-source.js';
-import type { RecordSource } from '../src/job-history/record-source.port.js';
+import type { ProjectedHistory } from '../src/job-history/projected-history.port.js';
 import { Database } from '../src/persistence/database.js';
 import { JobHistoryPartitions } from '../src/persistence/job-history-partitions.js';
 import { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
 import type { LeaderTerm } from '../src/persistence/stores/leader-lease.store.js';
 import { useFleetBench } from './fleet-bench.js';
+import { JOB_STORIES, LoggedEndpoint, expectHistoryEqualsOwners, type JobStep } from './logged-endpoint.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(120_000);
 
-type JobStore = Parameters<Operations['submitJob']>[0];
-
-const { cancel, finishAttempt, giveUpAttempt, purgeQueue, retry, submitJob, takeTicket } = REAL_OPERATIONS;
 const SIZE = { replicas: 1, storageBytes: 2 ** 32, memoryBytes: 2 ** 26 } as const;
-const ACCOUNT = 'account';
-const DEADLINE_MS = 20_000;
-const nats = useNatsServer({ access: 'roles' });
+const ACCOUNT = 'account' as AccountId;
+const DEADLINE = { deadlineMs: 20_000 };
+const nats = useNatsServer();
 const bench = useFleetBench();
 const connections: NatsConnection[] = [];
 let broker: Broker;
-let jobs: JobStore;
-let source: NatsRecordSource;
+let source: ShardLogSource;
 let history: JobHistoryStore;
-let partitions: JobHistoryPartitions;
 let term: LeaderTerm;
-let endpointId: EndpointId;
-/** Every job that was ever submitted in the test. */
-let keys: JobKey[];
-
-beforeAll(async () => {
-  broker = await openAs('router');
-  await ensureTopology({ broker, part: 'jobs', size: SIZE, clock: systemClock, random: systemRandom });
-  connections.length = 0;
-});
+let endpoints: LoggedEndpoint[];
+let noted: UnreadableMessage[];
 
 beforeEach(async () => {
-  // Streams outlive a test, so each has an endpoint of its own.
-  endpointId = `ep${systemRandom.id(8)}` as EndpointId;
-  keys = [];
-  await bench.addEndpoint(endpointId);
+  endpoints = [];
+  noted = [];
+  broker = await open();
+  await makeStreams();
   term = (await bench.leaderLease()).currentTerm();
-  const database = new Database(bench.source);
-  history = new JobHistoryStore(database);
-  partitions = new JobHistoryPartitions(database);
-  source = new NatsRecordSource(await openAs('controllers'), systemClock);
-  jobs = storeOf(broker);
+  history = new JobHistoryStore(new Database(bench.source), logShard);
+  source = new ShardLogSource(broker);
 });
 afterEach(async () => {
+  for (let shard = 0; shard < LOG_SHARDS; shard += 1) await broker.manager.streams.delete(`LOG_${shard}`);
   for (const connection of connections.splice(0)) await connection.close();
 });
 
-async function openAs(role: 'router' | 'controllers'): Promise<Broker> {
-  const connection = await nats.connectAs(role, { reconnectTimeWait: 50, maxReconnectAttempts: -1 });
+async function open(): Promise<Broker> {
+  const connection = await nats.connect({ reconnectTimeWait: 50, maxReconnectAttempts: -1 });
   connections.push(connection);
-  return Broker.over({ connection, inboxPrefix: `_INBOX_${role}`, timeoutMs: 2_000 });
+  return Broker.over({ connection, timeoutMs: 2_000, onUnreadable: (message) => noted.push(message) });
 }
 
-const storeOf = (over: Broker): JobStore => ({
-  records: Object.assign(new JetStreamJobRecords(over), { recall: () => null }),
-  tickets: new JetStreamTickets(over),
-  leases: new JetStreamLeases(over),
-  blobs: new JetStreamBlobs(over),
-  chunks: new JetStreamChunks(over),
-  deliveries: new JetStreamDeliveries(over, () => 0),
-  reservations: new JetStreamReservations(over),
-  stopSignals: { send: () => undefined },
-  clock: systemClock,
-  random: systemRandom,
-});
+const makeStreams = (): Promise<void> =>
+  ensureTopology({ broker, part: 'jobs', size: SIZE, clock: systemClock, random: systemRandom });
 
-/** What may be told to happen to a job, one step after the other. */
-const STEPS = {
-  take: async (job: Job) => {
-    const place = { hostId: 'h1' as HostId, workerId: 'w1' as WorkerId };
-    const { attempt, endpointId, id: jobId, lowPriority: isLowPriority, notBeforeMs } = job;
-    const ticket = { endpointId, jobId, attempt, isLowPriority, notBeforeMs };
-    expect(await takeTicket(jobs, ticket as never, place)).toMatchObject({ kind: 'taken' });
-  },
-  complete: (job: Job) =>
-    finish(job, { kind: 'completed', output: { kind: 'inline', json: encodeJson(1) }, chunks: 0 }),
-  fail: (job: Job) => finish(job, { kind: 'failed', error: 'it\0broke', output: null, chunks: 0 }),
-  timeOut: (job: Job) => finish(job, { kind: 'timed-out', error: 'executionTimeout exceeded', chunks: 0 }),
-  cancel: (job: Job) => cancel(jobs, keyOf(job)),
-  lose: (job: Job) =>
-    giveUpAttempt(jobs, { ...keyOf(job), attempt: job.attempt, reason: 'worker lost', isCharged: false }),
-  retry: (job: Job) => retry(jobs, keyOf(job)),
-  purge: () => purgeQueue(jobs, endpointId),
-} as const;
-type Step = keyof typeof STEPS;
-
-const keyOf = ({ endpointId, id }: Job): JobKey => ({ endpointId, jobId: id });
-const finish = (job: Job, result: Parameters<typeof finishAttempt>[2]) =>
-  finishAttempt(jobs, { ...keyOf(job), token: job.current?.token ?? '' }, result);
-
-async function submit(...steps: readonly Step[]): Promise<JobKey> {
-  const job = await submitJob(jobs, systemRandom.uuid() as JobId, {
-    endpointId,
-    accountId: ACCOUNT as Job['accountId'],
-    origin: 'run',
-    input: encodeJson({ secret: 'x' }),
-    extras: encodeJson({}),
-    sealedExtras: null,
-    reservation: null,
-    webhook: null,
-    executionTimeoutMs: 60_000,
-    ttlMs: 3_600_000,
-    retentionMs: 1_800_000,
-    isLowPriority: false,
-    traceparent: null,
-  });
-  keys.push(keyOf(job));
-  for (const step of steps) await act(keyOf(job), step);
-  return keyOf(job);
+async function newEndpoint(shard?: number): Promise<LoggedEndpoint> {
+  for (;;) {
+    const endpointId = `ep${systemRandom.id(8)}` as EndpointId;
+    if (shard !== undefined && logShard(endpointId) !== shard) continue;
+    await bench.addEndpoint(endpointId);
+    const log = new NatsLogBroker({ broker, clock: systemClock });
+    const endpoint = new LoggedEndpoint(log, { endpointId, nowMs: systemClock.nowMs() - 600_000 });
+    endpoints.push(endpoint);
+    return endpoint;
+  }
 }
 
-async function act(key: JobKey, step: Step): Promise<void> {
-  const stored = await jobs.records.read(key);
-  if (stored === null) throw new Error('the job is gone');
-  await STEPS[step](stored.job);
+/** One endpoint for each story, so that shards have several of them. */
+async function writeMix(): Promise<void> {
+  for (const steps of JOB_STORIES) await (await newEndpoint()).submit(...steps);
 }
 
-const MIX: readonly (readonly Step[])[] = [
-  [],
-  ['take'],
-  ['take', 'complete'],
-  ['take', 'fail'],
-  ['take', 'timeOut'],
-  ['cancel'],
-  ['take', 'cancel'],
-  ['take', 'lose'],
-  ['take', 'lose', 'take', 'complete'],
-  ['take', 'fail', 'retry'],
-  ['take', 'fail', 'retry', 'take', 'complete'],
-  ['take', 'timeOut', 'retry'],
-  ['take', 'fail', 'retry', 'take', 'timeOut'],
-];
+interface Parts {
+  readonly source?: LogSource;
+  readonly history?: ProjectedHistory;
+  readonly term?: LeaderTerm;
+  readonly tellRead?: (message: HistoryReadMessage) => void;
+  readonly metrics?: MetricRegistry;
+}
 
-const submitMix = async (): Promise<void> => {
-  for (const steps of MIX) await submit(...steps);
-};
-
-function projector(parts: { source?: RecordSource; history?: ProjectedHistory; term?: LeaderTerm } = {}) {
-  const places = async (): Promise<void> => void (await partitions.keep({ past: 30, ahead: 3 }));
+function projector({ metrics = new MetricRegistry(), ...parts }: Parts = {}): JobHistoryProjector {
+  const partitions = new JobHistoryPartitions(new Database(bench.source));
   return new JobHistoryProjector({
     source,
+    shards: LOG_SHARDS,
     history,
     term,
-    ...parts,
-    keepPlaces: places,
+    tellRead: () => undefined,
+    keepPlaces: async () => void (await partitions.keep({ past: 30, ahead: 3 })),
     clock: systemClock,
     logger: silentLogger,
-    metrics: jobHistoryMetrics(new MetricRegistry()),
+    ...parts,
+    metrics: jobHistoryMetrics(metrics),
   });
 }
 
-const goOn = (): AbortSignal => new AbortController().signal;
-const run = (each: JobHistoryProjector): Promise<void> => each.run(goOn());
+const run = (each: JobHistoryProjector): Promise<void> => each.run(new AbortController().signal);
 
-/** Of every job the history tells what its record tells if it has ended, and nothing otherwise. */
-async function expectHistoryEqualsRecords(): Promise<void> {
-  const nowMs = systemClock.nowMs();
-  for (const key of keys) {
-    const stored = await jobs.records.read(key);
-    const found = await history.find({ ...key, accountId: ACCOUNT as Job['accountId'] });
-    const hasEnded = stored !== null && isEnded(stored.job.state) && !isGone(stored.job, nowMs);
-    expect(found).toEqual(hasEnded ? describeJob(stored.job, nowMs) : null);
-  }
-  const statuses = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'] as const;
-  const listed = await history.list({
-    accountId: ACCOUNT as Job['accountId'],
-    endpointId,
-    statuses,
-    before: null,
-    limit: 101,
-  });
-  const known = new Set(keys.map(({ jobId }) => jobId));
-  expect(listed.filter(({ jobId }) => !known.has(jobId))).toEqual([]);
-}
+const expectTold = (of: readonly LoggedEndpoint[] = endpoints): Promise<void> =>
+  expectHistoryEqualsOwners(history, ACCOUNT, of);
 
-/** The stream of events is a moment behind the records. */
-const settle = (each: JobHistoryProjector): Promise<void> =>
-  eventually(
-    async () => {
-      await run(each);
-      await expectHistoryEqualsRecords();
-    },
-    { deadlineMs: DEADLINE_MS },
+const valueOf = async (metrics: MetricRegistry, name: string): Promise<number> =>
+  Number(
+    (await metrics.text())
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length) ?? 0,
   );
 
 /** Ends like a process that dies: at its `steps`-th call, before that has had its effect, or after it. */
@@ -230,170 +120,331 @@ function dyingAt<T extends object>(target: T, countdown: { left: number }, when:
       if (typeof member !== 'function') return member;
       return (...given: unknown[]): unknown => {
         countdown.left -= 1;
-        const isLast = countdown.left === 0;
-        if (isLast && when === 'before') throw new Crash();
+        // Who is dead does nothing any more.
+        if (countdown.left < 0 || (countdown.left === 0 && when === 'before')) throw new Crash();
         const result: unknown = Reflect.apply(member, object, given);
-        if (!isLast || !(result instanceof Promise)) return result;
+        if (countdown.left > 0 || !(result instanceof Promise)) return result;
         return result.then(() => Promise.reject(new Crash()));
       };
     },
   });
 }
 
-const inSmallBatches = (): RecordSource => {
-  const events = new JobEventSource({ broker, countMax: 3 });
-  return {
-    events: (after) => events.read(after),
-    versions: (signal) => source.versions(signal),
-    read: (key) => source.read(key),
-  };
-};
-
-describe('the job history equals the records', () => {
-  test('after a run of mixed jobs, while they change, and when what it has read comes again', async () => {
+describe('the job history equals what the owners told', () => {
+  test('after a run of mixed jobs, while they change, and when another projector goes on', async () => {
+    await writeMix();
     const each = projector();
-    await submitMix();
-    await settle(each);
-    const [first] = keys;
-    if (first === undefined) throw new Error('there are jobs');
-    await act(first, 'take');
-    await act(first, 'fail');
-    await settle(each);
-    await act(first, 'retry');
-    await settle(each);
-    await history.project({ rows: [], removed: [] }, { position: null, completeUntilMs: 0 }, term);
-    await settle(projector());
+    await run(each);
+    await expectTold();
+    const [first] = endpoints;
+    const [jobId] = first?.jobIds ?? [];
+    if (first === undefined || jobId === undefined) throw new Error('there are jobs');
+    for (const step of ['take', 'fail', 'retry', 'take', 'cancel', 'let-go'] as const) {
+      await first.act(jobId, step);
+      await run(step === 'retry' ? projector() : each);
+      await expectTold([first]);
+    }
+    expect(each.completeUntilMs).not.toBeNull();
   });
 
-  test('after a purge of the queue', async () => {
-    await submit();
-    await submit('take', 'fail', 'retry');
+  test('after a purge of the queue, which takes nothing of what had ended', async () => {
+    const endpoint = await newEndpoint();
+    await endpoint.submit('take', 'complete');
+    const again = await endpoint.submit('take', 'fail', 'retry');
+    await endpoint.submit('cancel');
+    await endpoint.submit();
     const each = projector();
-    await settle(each);
-    expect(await history.unended(10)).toHaveLength(1);
-    await STEPS.purge();
-    await settle(each);
-    await eventually(async () => {
-      await run(each);
-      expect(await history.unended(10)).toEqual([]);
-    });
+    await run(each);
+    await endpoint.act(again, 'purge');
+    await run(each);
+    expect(endpoint.told.size).toBe(2);
+    await expectTold();
+  });
+
+  test('when everything is read once more from the beginning', async () => {
+    await writeMix();
+    await run(projector());
+    await bench.source.query('DELETE FROM job_history_shards');
+    await run(projector());
+    await expectTold();
   });
 
   test.each(['before', 'after'] as const)('after crashes %s each of its steps', async (when) => {
-    await submitMix();
+    await writeMix();
     let crashes = 0;
     for (let steps = 1; ; steps += 1) {
       const countdown = { left: steps };
-      const each = projector({
-        source: dyingAt(inSmallBatches(), countdown, when),
-        history: dyingAt<ProjectedHistory>(history, countdown, when),
-      });
       try {
-        await run(each);
+        await run(
+          projector({
+            source: dyingAt<LogSource>(source, countdown, when),
+            history: dyingAt<ProjectedHistory>(history, countdown, when),
+          }),
+        );
         break;
       } catch (error) {
         if (!(error instanceof Crash)) throw error;
         crashes += 1;
       }
     }
-    expect(crashes).toBeGreaterThan(8);
-    await settle(projector());
+    // Every run asks how far the history is and reads each shard; how much there is beside is a matter of who was quicker.
+    expect(crashes).toBeGreaterThan(LOG_SHARDS);
+    await expectTold();
   });
 
-  test('after events were dropped before they were read', async () => {
+  test('after a transaction that failed at its very end, of which nothing is left', async () => {
+    await writeMix();
+    await bench.source.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'the machine is gone' USING ERRCODE = '57P01'; END $$`);
+    await bench.source.query(`CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON job_history_shards
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`);
     const each = projector();
-    await submitMix();
-    await settle(each);
-    await submitMix();
-    const { position = null } = (await history.progress()) ?? {};
-    await broker.manager.streams.purge('EV');
-    expect((await source.events(position)).isInterrupted).toBe(true);
-    await settle(each);
-    await submitMix();
-    await settle(each);
-  });
-
-  test('after another leader has taken over in the middle, who alone goes on', async () => {
-    await submitMix();
-    const first = projector({ source: inSmallBatches() });
-    await bench.source.query('UPDATE leader_leases SET term = term + 1');
-    await run(first);
-    expect(await history.progress()).toBeNull();
-    const next = await bench.leaderLease('next', 60_000);
-    expect(await next.acquire()).toBe(false);
-    const number = term.number + 1;
-    const other: LeaderTerm = { name: term.name, number, isOver: () => false };
-    await settle(projector({ term: other }));
-    const progress = await history.progress();
-    await submitMix();
-    await run(first);
-    expect(await history.progress()).toEqual(progress);
-    await settle(projector({ term: other }));
-  });
-
-  test.each<[string, Partial<Job>]>([
-    ['that the database refuses', { attempt: 0 }],
-    ['that no calendar knows', { createdAtMs: 1e300 }],
-  ])('after a version %s, which alone is left out', async (_what, bad) => {
-    await submitMix();
-    const key = await submit();
-    keys.pop();
-    await submitMix();
-    const stored = await jobs.records.read(key);
-    if (stored === null) throw new Error('the job is there');
-    const ended = { ...stored.job, state: 'COMPLETED', endedAtMs: systemClock.nowMs(), ...bad } as const;
-    await jobs.records.replace(ended, stored.sequence, 60_000);
-    const each = projector();
-    await settle(each);
+    await expect(run(each)).rejects.toMatchObject({ code: 'service-unavailable' });
+    expect(await bench.source.query('SELECT FROM job_history')).toEqual([]);
+    for (const { position } of (await history.progress()).values()) expect(position.sequence).toBe(0);
+    await bench.source.query('DROP TRIGGER refuse ON job_history_shards');
     await run(each);
-    expect(each.completeUntilMs).not.toBeNull();
+    await expectTold();
   });
 
-  test('after an outage of the database, and one of the broker', async () => {
-    const metrics = new MetricRegistry();
-    const lease = await bench.leaderLease();
-    const loops = new JobHistoryLoops({
-      lease,
-      history,
-      newProjector: (own) => projector({ term: own }),
-      clock: systemClock,
-      logger: silentLogger,
-      metrics,
+  test('where one has read a page and another is quicker to write it, and more', async () => {
+    const endpoint = await newEndpoint();
+    const jobId = await endpoint.submit('take', 'give-back', 'take', 'fail');
+    const outcomes: unknown[] = [];
+    const quicker = projector();
+    const slow = projector({
+      history: writing(async (write) => {
+        await run(quicker);
+        await endpoint.act(jobId, 'retry');
+        await run(quicker);
+        outcomes.push(await write());
+      }),
     });
-    loops.start();
-    try {
-      const caughtUp = (): Promise<void> => eventually(expectHistoryEqualsRecords, { deadlineMs: DEADLINE_MS });
-      await submitMix();
-      await caughtUp();
-      await bench.postgres.server.stop();
-      await submitMix();
-      await eventually(async () => {
-        expect(await metrics.text()).toMatch(/controllers_history_failures_total [1-9]/);
-      });
-      await bench.postgres.restart();
-      await caughtUp();
-      await nats.restart('kill');
-      await eventually(() => submitMix(), { deadlineMs: DEADLINE_MS });
-      await caughtUp();
-      const lag = /controllers_history_lag_seconds ([\d.]+)/.exec(await metrics.text())?.[1];
-      expect(Number(lag)).toBeLessThan(30);
-    } finally {
-      await loops.stop();
+    await run(slow);
+    expect(outcomes).toEqual([null]);
+    await expectTold();
+    const shard = logShard(endpoint.endpointId);
+    expect((await history.progress()).get(shard)?.position.sequence).toBe(endpoint.sequence);
+    await run(slow);
+    expect(outcomes).toEqual([null]);
+  });
+
+  test('where two read everything at once, again and again', async () => {
+    const metrics = new MetricRegistry();
+    const [one, other] = [projector({ metrics }), projector({ metrics })];
+    let written = 0;
+    for (let round = 0; round < 4; round += 1) {
+      await writeMix();
+      written += JOB_STORIES.filter((steps) => steps.some((step) => ENDING.has(step))).length;
+      await Promise.all([run(one), run(other)]);
+      await Promise.all([run(one), run(other)]);
     }
+    await expectTold();
+    // Each story lay in one page, or in two where somebody read in its midst: no row was written for nothing.
+    expect(await valueOf(metrics, 'controllers_history_rows_total')).toBe(written);
   });
 });
 
-test('rows of a deleted endpoint are cleared away by the loop', async () => {
-  await submitMix();
-  await settle(projector());
-  await bench.source.query(`UPDATE endpoints SET deleted_at = now() WHERE id = $1`, [endpointId]);
-  const lease = await bench.leaderLease();
-  const options = { lease, history, clock: systemClock, logger: silentLogger, metrics: new MetricRegistry() };
-  const loops = new JobHistoryLoops({ ...options, newProjector: (own) => projector({ term: own }) });
-  loops.start();
-  await eventually(async () => {
-    const [count] = await bench.source.query<{ count: string }[]>('SELECT count(*) FROM job_history');
-    expect(count?.count).toBe('0');
+const ENDING: ReadonlySet<JobStep> = new Set(['complete', 'fail', 'time-out', 'cancel', 'give-back', 'lose']);
+
+/** The history with something in the place of its writes of rows. */
+function writing(instead: (write: () => Promise<unknown>) => Promise<void>): ProjectedHistory {
+  return {
+    progress: () => history.progress(),
+    begin: (...given) => history.begin(...given),
+    known: (places) => history.known(places),
+    confirm: (shards) => history.confirm(shards),
+    write: async (logged, move) => {
+      if (logged.length === 0) return history.write(logged, move);
+      let outcome: Awaited<ReturnType<ProjectedHistory['write']>> = null;
+      await instead(async () => (outcome = await history.write(logged, move)));
+      return outcome;
+    },
+  };
+}
+
+describe('a shard', () => {
+  const SHARD = 5;
+  const endpointOf = (): Promise<LoggedEndpoint> => newEndpoint(SHARD);
+
+  test('whose stream was made anew is read from its beginning', async () => {
+    const before = await endpointOf();
+    await before.submit('take', 'complete');
+    await before.submit('take', 'fail');
+    const each = projector();
+    await run(each);
+    const known = (await history.progress()).get(SHARD);
+    await broker.manager.streams.delete(`LOG_${SHARD}`);
+    await makeStreams();
+    await (await endpointOf()).submit('take', 'complete');
+    await run(each);
+    await expectTold();
+    const { position } = (await history.progress()).get(SHARD) ?? {};
+    expect(position?.streamCreated).not.toBe(known?.position.streamCreated);
+    expect(position?.sequence).toBe(3);
   });
-  await loops.stop();
+
+  test('with a batch that cannot be read is read on behind it, and the batch is named once', async () => {
+    const metrics = new MetricRegistry();
+    const bad = await endpointOf();
+    await bad.submit('take', 'complete');
+    await bad.write('{"kind":"cancelled","atMs":1}');
+    await bad.write('no fact');
+    const good = await endpointOf();
+    await good.submit('take', 'fail');
+    const each = projector({ metrics });
+    await run(each);
+    await run(each);
+    await run(projector());
+    await expectTold();
+    expect(noted.map(({ place, reason }) => [place, reason])).toEqual([
+      ['endpoint log', 'fact 0 (cancelled): $.jobId is no id'],
+      ['endpoint log', 'a line of it is no fact'],
+    ]);
+    expect(await valueOf(metrics, 'controllers_history_left_out_total{reason="unreadable"}')).toBe(2);
+    expect(each.completeUntilMs).not.toBeNull();
+  });
+
+  test('of which batches went unread is read on behind them, and they are counted', async () => {
+    const metrics = new MetricRegistry();
+    const each = projector({ metrics });
+    const purged = await endpointOf();
+    await purged.submit('take', 'complete');
+    await run(each);
+    await purged.submit('take', 'fail');
+    const read = await endpointOf();
+    await read.submit('take', 'fail');
+    await broker.manager.streams.purge(`LOG_${SHARD}`, { filter: `log.${SHARD}.${purged.endpointId}` });
+    await run(each);
+    await expectTold([read]);
+    const { accountId, endpointId } = { accountId: ACCOUNT, endpointId: purged.endpointId };
+    const [kept, lost] = purged.jobIds as [JobId, JobId];
+    expect(await history.find({ accountId, endpointId, jobId: kept })).toEqual(purged.told.get(kept));
+    expect(await history.find({ accountId, endpointId, jobId: lost })).toBeNull();
+    expect(await valueOf(metrics, 'controllers_history_missed_batches_total')).toBe(3);
+    expect(each.completeUntilMs).not.toBeNull();
+  });
+
+  test('with a row that the database refuses lacks that row alone', async () => {
+    const metrics = new MetricRegistry();
+    const endpoint = await endpointOf();
+    await endpoint.submit('take', 'complete');
+    const summary = { origin: 'run', createdAtMs: endpoint.nowMs, queuedAtMs: endpoint.nowMs, webhook: null };
+    const at = { attempt: 0, startedAtMs: null, hostId: null, workerId: null };
+    const fact = { kind: 'cancelled', atMs: endpoint.nowMs, jobId: 'odd', summary: { ...summary, ...at } };
+    await endpoint.write(JSON.stringify(fact));
+    await endpoint.submit('take', 'give-back', 'take', 'complete');
+    await endpoint.submit('cancel');
+    await run(projector({ metrics }));
+    await expectTold();
+    expect(await valueOf(metrics, 'controllers_history_left_out_total{reason="refused"}')).toBe(1);
+  });
+
+  test('that does not answer stops no other', async () => {
+    const away = await endpointOf();
+    await away.submit('cancel');
+    const near = await newEndpoint(SHARD + 1);
+    await near.submit('cancel');
+    let isAway = true;
+    const partly: LogSource = {
+      read: async (shard, after) => {
+        if (isAway && shard === SHARD) throw new Error('no answer');
+        return source.read(shard, after);
+      },
+    };
+    const each = projector({ source: partly });
+    await expect(run(each)).rejects.toThrow('no answer');
+    await expectTold([near]);
+    expect(each.completeUntilMs).toBeNull();
+    isAway = false;
+    await run(each);
+    await expectTold();
+    expect(each.completeUntilMs).not.toBeNull();
+  });
+});
+
+describe('jobs of an endpoint', () => {
+  const countRows = async (): Promise<string | undefined> =>
+    (await bench.source.query<{ count: string }[]>('SELECT count(*) FROM job_history'))[0]?.count;
+
+  test('that nobody has, or that was deleted, are not told', async () => {
+    const metrics = new MetricRegistry();
+    const deleted = await newEndpoint();
+    await deleted.submit('take', 'complete');
+    await bench.source.query('UPDATE endpoints SET deleted_at = now()');
+    const log = new NatsLogBroker({ broker, clock: systemClock });
+    const unknown = new LoggedEndpoint(log, { endpointId: 'nobody' as EndpointId, nowMs: deleted.nowMs });
+    await unknown.submit('take', 'complete');
+    await run(projector({ metrics }));
+    expect(await countRows()).toBe('0');
+    expect(await valueOf(metrics, 'controllers_history_left_out_total{reason="ownerless"}')).toBe(2);
+  });
+
+  test('that is deleted later are cleared away by the loop', async () => {
+    await writeMix();
+    const lease = await bench.leaderLease();
+    const loops = composeJobHistory({
+      ...{ broker, lease, database: new Database(bench.source), retentionDays: 30 },
+      ...{ clock: systemClock, logger: silentLogger, metrics: new MetricRegistry() },
+    });
+    await run(projector());
+    expect(Number(await countRows())).toBeGreaterThan(10);
+    await bench.source.query(`UPDATE endpoints SET deleted_at = now()`);
+    loops.start();
+    await eventually(async () => expect(await countRows()).toBe('0'), DEADLINE);
+    await loops.stop();
+  });
+});
+
+describe('routers', () => {
+  test('are told what has been written, and nothing before it is', async () => {
+    const told: HistoryReadMessage[] = [];
+    const shards = async (): Promise<HistoryReadMessage['shards']> =>
+      [...(await history.progress())].map(([shard, { position }]) => ({ shard, ...position }));
+    const clock = new ManualClock(systemClock.nowMs());
+    const partitions = new JobHistoryPartitions(new Database(bench.source));
+    const each = new JobHistoryProjector({
+      ...{ source, history, term, clock, shards: LOG_SHARDS, logger: silentLogger },
+      tellRead: (message) => void told.push(message),
+      keepPlaces: async () => void (await partitions.keep({ past: 30, ahead: 3 })),
+      metrics: jobHistoryMetrics(new MetricRegistry()),
+    });
+    await writeMix();
+    await run(each);
+    expect(told).toEqual([{ shards: [] }]);
+    await clock.advance(2_000);
+    await writeMix();
+    const before = await shards();
+    await run(each);
+    expect(told[1]?.shards.toSorted(byShard)).toEqual(before.toSorted(byShard));
+    await run(each);
+    expect(told).toHaveLength(2);
+    await clock.advance(2_000);
+    await run(each);
+    expect(told[2]?.shards.toSorted(byShard)).toEqual((await shards()).toSorted(byShard));
+  });
+});
+
+const byShard = (a: { readonly shard: number }, b: { readonly shard: number }): number => a.shard - b.shard;
+
+test('who asks is told up to when the history of an endpoint is whole', async () => {
+  const endpoint = await newEndpoint();
+  expect(await history.completeUntilMs(endpoint.endpointId)).toBeNull();
+  const beforeMs = systemClock.nowMs();
+  await run(projector());
+  expect(await history.completeUntilMs(endpoint.endpointId)).toBeGreaterThanOrEqual(beforeMs);
+  const ended: LeaderTerm = { ...term, isOver: () => true };
+  const atMs = await history.completeUntilMs(endpoint.endpointId);
+  await endpoint.submit('cancel');
+  await run(projector({ term: ended }));
+  expect(await history.completeUntilMs(endpoint.endpointId)).toBe(atMs);
+  expect(
+    await history.list({
+      accountId: ACCOUNT,
+      endpointId: endpoint.endpointId,
+      statuses: ['CANCELLED'],
+      before: null,
+      limit: 9,
+    }),
+  ).toEqual([]);
 });

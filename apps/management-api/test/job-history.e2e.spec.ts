@@ -1,20 +1,19 @@
 import { historySubject, type HistoryGetReply, type HistoryListReply } from '@berth/contracts';
-import { describeJob, projectEvents, summarizeJob, type Job } from '@berth/domain';
+import type { EndpointId, HistoryRow, JobDetail } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { AgentTransport } from '@berth/messaging';
+import { AgentTransport, logShard } from '@berth/messaging';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Database } from '../src/persistence/database.js';
 import { JobHistoryPartitions } from '../src/persistence/job-history-partitions.js';
 import { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
-import { endedJob } from './job-history-samples.js';
+import { endedRow } from './job-history-samples.js';
 import { QUEUE_ENDPOINT, useManagementApi } from './management-bench.js';
 
 const api = useManagementApi({ hasRoles: true });
-const TERM = { name: 'controllers', number: 1 };
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'];
 const COMPLETE_UNTIL_MS = 1_750_000_000_000;
 let router: AgentTransport;
-let jobs: readonly Job[];
+let jobs: readonly JobDetail[];
 let place: { accountId: string; endpointId: string };
 
 beforeAll(async () => {
@@ -25,23 +24,25 @@ beforeAll(async () => {
     id,
   ]);
   place = { accountId: row?.account_id ?? '', endpointId: id };
-  const own = { accountId: place.accountId, endpointId: id } as Pick<Job, 'accountId' | 'endpointId'>;
   const atMs = systemClock.nowMs() - 60_000;
-  jobs = Array.from({ length: 5 }, (_, n) => endedJob(`job-${String(n)}`, atMs - n, own));
-  await project(jobs);
+  const own = { endpointId: id as EndpointId };
+  const rows = Array.from({ length: 5 }, (_, n) => endedRow(`job-${String(n)}`, atMs - n, own));
+  jobs = rows.map(({ job }) => job);
+  await write(own.endpointId, rows);
 }, 60_000);
 
-async function project(ended: readonly Job[]): Promise<void> {
+async function write(endpointId: EndpointId, rows: readonly HistoryRow[]): Promise<void> {
   const database = new Database(api.source);
   await new JobHistoryPartitions(database).keep({ past: 8, ahead: 1 });
-  await api.source.query(
-    `INSERT INTO leader_leases (name, holder, term, expires_at) VALUES ($1, 'test', $2, now()) ON CONFLICT DO NOTHING`,
-    [TERM.name, TERM.number],
-  );
-  const events = ended.map((job) => ({ kind: 'changed', job, recordSequence: 1 }) as const);
-  const progress = { position: null, completeUntilMs: COMPLETE_UNTIL_MS };
-  await new JobHistoryStore(database).project(projectEvents(events), progress, TERM);
+  const history = new JobHistoryStore(database, logShard);
+  const shard = logShard(endpointId);
+  const from = { position: { streamCreated: '2026-01-01', sequence: 0 }, completeUntilMs: null };
+  await history.begin(shard, from.position);
+  await history.write(rows, { shard, from, to: { ...from, completeUntilMs: COMPLETE_UNTIL_MS } });
 }
+
+/** What a list shows of a job. */
+const summaryOf = ({ attemptList: _attempts, webhook: _webhook, ...summary }: JobDetail) => summary;
 
 const ask = <Reply>(verb: 'list' | 'get', body: object): Promise<Reply> =>
   router.request<Reply>(historySubject(verb), body, { timeoutMs: 5_000 });
@@ -51,25 +52,25 @@ describe('a router that asks for the job history', () => {
     const question = { ...place, statuses: ENDED, before: null, limit: 3 };
     const first = await ask<HistoryListReply>('list', question);
     expect(first).toEqual({
-      jobs: jobs.slice(0, 3).map((job) => summarizeJob(job, 0)),
+      jobs: jobs.slice(0, 3).map(summaryOf),
       completeUntilMs: COMPLETE_UNTIL_MS,
     });
     const { createdAtMs, jobId } = first.jobs.at(-1) ?? {};
     const second = await ask<HistoryListReply>('list', { ...question, before: { createdAtMs, jobId } });
-    expect(second.jobs).toEqual(jobs.slice(3).map((job) => summarizeJob(job, 0)));
+    expect(second.jobs).toEqual(jobs.slice(3).map(summaryOf));
   });
 
   test('is told of one job, and of none that is another account’s or unknown', async () => {
     const [job] = jobs;
     if (job === undefined) throw new Error('there are five');
-    expect(await ask<HistoryGetReply>('get', { ...place, jobId: job.id })).toEqual({
-      job: describeJob(job, 0),
+    expect(await ask<HistoryGetReply>('get', { ...place, jobId: job.jobId })).toEqual({
+      job,
       completeUntilMs: COMPLETE_UNTIL_MS,
     });
     for (const other of [
       { jobId: 'unknown' },
-      { accountId: 'other', jobId: job.id },
-      { endpointId: 'e', jobId: job.id },
+      { accountId: 'other', jobId: job.jobId },
+      { endpointId: 'e', jobId: job.jobId },
     ]) {
       expect(await ask<HistoryGetReply>('get', { ...place, ...other })).toMatchObject({ job: null });
     }

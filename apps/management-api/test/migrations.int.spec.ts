@@ -1,26 +1,31 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from '@berth/lifecycle';
-import { SCOPES, type AccountId, type EndpointId } from '@berth/domain';
+import { ConfigError, systemClock } from '@berth/lifecycle';
+import { SCOPES, type AccountId, type EndpointId, type JobId } from '@berth/domain';
 import { hashApiKey, makeApiKey } from '@berth/http';
 import { SeededRandom } from '@berth/testing';
 import { describe, expect, jest, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
 import { Database } from '../src/persistence/database.js';
 import { describeSchema } from '../src/persistence/describe-schema.js';
 import { AccountEntity, ApiKeyEntity } from '../src/persistence/entities/index.js';
+import { JobHistoryPartitions } from '../src/persistence/job-history-partitions.js';
 import { FirstTables1763700000000 } from '../src/persistence/migrations/1763700000000-first-tables.js';
 import { EndpointsStore } from '../src/persistence/stores/endpoints.store.js';
+import { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
 import { migrate } from '../src/persistence/migrate.js';
 import { seedAccount } from '../src/persistence/seed-account.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
+import { endedRow } from './job-history-samples.js';
 import { endpointSeals } from './secret-box.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(60_000);
 
 const bench = useFleetBench();
+const SCHEMA_MIGRATIONS = `CREATE TABLE schema_migrations (id serial PRIMARY KEY, timestamp bigint NOT NULL, name varchar NOT NULL)`;
 /** As the program of the first schema wrote them. */
 const FIRST_ROWS = [
-  `CREATE TABLE schema_migrations (id serial PRIMARY KEY, timestamp bigint NOT NULL, name varchar NOT NULL)`,
+  SCHEMA_MIGRATIONS,
   `INSERT INTO schema_migrations (timestamp, name) VALUES (1763700000000, 'FirstTables1763700000000')`,
   `INSERT INTO accounts (id, name) VALUES ('a1', 'first')`,
   `INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes)
@@ -79,6 +84,59 @@ test('a database of the first schema keeps everything that is in it', async () =
   expect(counts).toEqual({ keys: '1', releases: '2', workers: '1', hosts: '1' });
   await source.destroy();
 });
+
+/** As the program wrote them that made the history of records: two ends, and a job that was queued again. */
+const ROWS_OF_RECORDS = [
+  `INSERT INTO accounts (id, name) VALUES ('a1', 'first')`,
+  `WITH endpoint AS (
+     INSERT INTO endpoints (id, account_id, spec, release) VALUES ('e1', 'a1', '${JSON.stringify(SPEC)}', 1))
+   INSERT INTO releases (endpoint_id, release, container) VALUES ('e1', 1, '${JSON.stringify(SPEC.container)}')`,
+  `INSERT INTO job_history (account_id, endpoint_id, job_id, created_at, status, origin, started_at, ended_at, delay_ms,
+                            execution_ms, host_id, worker_id, attempts, attempt_list, error, attempt, record_sequence)
+   SELECT 'a1', 'e1', id, now(), status, 'run', ended_at, ended_at, 40, 1200, host, host, attempt, '[]', error, attempt, 7
+     FROM (VALUES ('done', 'COMPLETED', now(), 'h1', NULL, 1), ('failed', 'FAILED', now(), 'h1', 'it broke', 2),
+                  ('again', 'IN_QUEUE', NULL, NULL, NULL, 2)) AS rows (id, status, ended_at, host, error, attempt)`,
+  `INSERT INTO job_history_position (stream, sequence, stored_at, complete_until) VALUES ('EV', 7, '2026-01-01', now())`,
+];
+
+test('a job history that was made of records is told as it was, and goes on', async () => {
+  const source = await bench.connect(await bench.postgres.freshDatabase());
+  await migrateThrough(source, 'JobHistoryShards1763800000044');
+  const database = new Database(source);
+  await new JobHistoryPartitions(database).keep({ past: 8, ahead: 1 });
+  for (const statement of ROWS_OF_RECORDS) await source.query(statement);
+  expect(await migrate(source)).toContain('JobHistoryOfLogs1763800000045');
+  const history = new JobHistoryStore(database, () => 0);
+  const endpoint = { accountId: 'a1' as AccountId, endpointId: 'e1' as EndpointId };
+  const told = async (): Promise<readonly string[]> => {
+    const statuses = ['COMPLETED', 'FAILED'] as const;
+    const jobs = await history.list({ ...endpoint, statuses, before: null, limit: 9 });
+    return jobs.map(({ jobId }) => jobId).toSorted();
+  };
+  expect(await told()).toEqual(['done', 'failed']);
+  expect(await history.find({ ...endpoint, jobId: 'failed' as JobId })).toMatchObject({
+    ...{ status: 'FAILED', error: 'it broke', attempts: 2, executionTimeMs: 1_200, workerId: 'h1' },
+  });
+  expect(await history.find({ ...endpoint, jobId: 'again' as JobId })).toBeNull();
+  const from = { position: { streamCreated: '2026-01-01', sequence: 0 }, completeUntilMs: null };
+  await history.begin(0, from.position);
+  await history.write([endedRow('new', systemClock.nowMs())], { shard: 0, from, to: from });
+  expect(await told()).toEqual(['done', 'failed', 'new']);
+  await source.destroy();
+});
+
+/** Brings an empty database to where it was once. */
+async function migrateThrough(source: DataSource, last: string): Promise<void> {
+  await source.query(SCHEMA_MIGRATIONS);
+  const runner = source.createQueryRunner();
+  const end = source.migrations.findIndex(({ name }) => name === last) + 1;
+  for (const migration of source.migrations.slice(0, end)) {
+    await migration.up(runner);
+    const { name = '' } = migration;
+    await source.query('INSERT INTO schema_migrations (timestamp, name) VALUES ($1, $2)', [name.slice(-13), name]);
+  }
+  await runner.release();
+}
 
 describe('the seeded account', () => {
   const keys = new SeededRandom(1);

@@ -4,6 +4,7 @@ import {
   jobSubject,
   withdrawSubject,
   type DesiredWorker,
+  type JobVerb,
   type ReportRequest,
   type WireRequest,
   type WithdrawMessage,
@@ -11,7 +12,6 @@ import {
 import type { HostId, ObservedWorker, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { JobCalls } from '../src/job-client/router-link.port.js';
 import { FakeRouter } from './bridge/fake-router.js';
 
 /** What an agent finds on the other side of the broker: a control plane that wants what the test says, and a router. */
@@ -49,14 +49,23 @@ export class TestControlPlane {
     for (const verb of JOB_VERBS) {
       connection.subscribe(jobSubject('*', verb), {
         callback: (_, message) => {
-          const { body } = message.json<WireRequest<JobCalls[typeof verb][0]>>();
-          this.router.ask(verb, body, { timeoutMs: ANSWER_WITHIN_MS }).then(
-            (result) => message.respond(reply(result)),
-            () => undefined,
-          );
+          const { body } = message.json<WireRequest<never>>();
+          this.#answer(verb, body, (result) => void message.respond(reply(result))).catch(() => undefined);
         },
       });
     }
+  }
+
+  async #answer(verb: JobVerb, body: never, tell: (result: unknown) => void): Promise<void> {
+    if (verb !== 'take' && verb !== 'done') {
+      tell(await this.router.ask(verb, body, { timeoutMs: ANSWER_WITHIN_MS }));
+      return;
+    }
+    const onPart = (part: unknown): boolean => {
+      tell(part);
+      return false;
+    };
+    await this.router.askParts(verb, body, { timeoutMs: ANSWER_WITHIN_MS, onPart, onLate: () => undefined });
   }
 
   /** As the agent that is alive reported it last. */

@@ -11,10 +11,9 @@ import {
   type TouchedJob,
   type WorkerId,
 } from '@berth/domain';
-import { letRun, ManualClock, SeededRandom } from '@berth/testing';
+import { HeldLogBroker, letRun, ManualClock, SeededRandom } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
 import { openEndpoint, readLog, type OpenLog, type Outcome } from '../src/index.js';
-import { HeldBroker } from './held-broker.js';
 
 const ENDPOINT = 'ep' as EndpointId;
 const NEVER = new AbortController().signal;
@@ -22,7 +21,7 @@ const NEVER = new AbortController().signal;
 /** One endpoint in the hands of an owner whose broker the test holds. */
 class Scene {
   readonly clock = new ManualClock(1_800_000_000_000);
-  readonly broker = new HeldBroker();
+  readonly broker = new HeldLogBroker();
   readonly touched: TouchedJob[] = [];
   readonly told: string[] = [];
   mayDecide = true;
@@ -250,7 +249,7 @@ describe('a new owner', () => {
     const opened = await opening;
     if (opened.kind !== 'open') throw new Error(opened.kind);
     await scene.clock.advance(29_999);
-    const look = { kind: 'look', fraction: 0.5, secret: 'l', triesMax: 1 } as const;
+    const look = { kind: 'look', fraction: 0.5 } as const;
     opened.log.perform(look, scene.note('look'));
     await letRun();
     await scene.broker.release();
@@ -272,7 +271,7 @@ describe('a new owner', () => {
     await letRun();
     const [opened, submitted] = scene.broker.model.history(ENDPOINT);
     let readings = 0;
-    const broker = Object.assign(Object.create(scene.broker) as HeldBroker, {
+    const broker = Object.assign(Object.create(scene.broker) as HeldLogBroker, {
       async *read() {
         readings += 1;
         if (readings > 1) yield* [opened, submitted].filter((entry) => entry !== undefined);

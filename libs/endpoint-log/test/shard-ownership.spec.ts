@@ -44,6 +44,7 @@ class Router {
       shardCount: SHARDS,
       claims: this.claims,
       clock: this.clock,
+      atEndOfTurn: (run) => run(),
       drain: (shard) => Promise.resolve(void this.told.push(`drain ${shard}`)),
       provenDead: () => new Set(),
       formatOf: () => 1,
@@ -155,6 +156,25 @@ test('what cannot be handed over is told, and the router ends all the same', asy
   await expect(over).resolves.toEqual([0, 1, 2, 3]);
 });
 
+test('a router that has ended writes nothing more, though it could not hand over what it had', async () => {
+  const router = start('a');
+  await clock.advance(2_000);
+  bucket.loseLeader();
+  const over = router.ownership.handOver();
+  await clock.advance(10_000);
+  await over;
+  await clock.advance(10_000);
+  expect(clock.waiting).toBe(0);
+  bucket.findLeader();
+  await clock.advance(10_000);
+  expect([...bucket.survey().claims.values()].map(({ value }) => value.owner?.incarnation)).toEqual([
+    'a',
+    'a',
+    'a',
+    'a',
+  ]);
+});
+
 test.each([false, true])(
   'a change of the leader moves nothing, where late requests come through: %s',
   async (keepsRequests) => {
@@ -220,6 +240,30 @@ test('renewals that nobody acknowledges are found in surveys', async () => {
   await clock.advance(20_000);
   expect(router.trusted).toEqual([0, 1, 2, 3]);
   expect(router.heard().filter((line) => line.startsWith('lost'))).toEqual([]);
+});
+
+test('what has arrived when an answer’s time is over counts, though the process was too busy to read it', async () => {
+  const arrived: (() => void)[] = [];
+  // Timers that are due run before what has arrived is read.
+  const atEndOfTurn = (run: () => void): void => {
+    for (const read of arrived.splice(0)) read();
+    void clock.sleep(0).then(run);
+  };
+  const router = start('a', { atEndOfTurn });
+  await clock.advance(2_000);
+  router.heard();
+  const { claims } = router;
+  claims.survey = () => Promise.reject(new Error('not now'));
+  claims.claim = async (...asked) => {
+    const outcome = bucket.claim(...asked);
+    await new Promise<void>((read) => arrived.push(read));
+    return outcome;
+  };
+  for (let steps = 0; steps < 40; steps += 1) {
+    await clock.advance(250);
+    expect(router.trusted).toEqual([0, 1, 2, 3]);
+  }
+  expect(router.heard()).toEqual([]);
 });
 
 test('the shards of a process that is proven dead are taken at once, though it renewed after the last survey', async () => {

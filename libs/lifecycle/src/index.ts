@@ -10,3 +10,4 @@ export { SteadyInstant } from './steady-instant.js';
 export { systemClock } from './system-clock.js';
 export { TurnBatch } from './turn-batch.js';
 export { TurnPace, type TurnBounds } from './turn-pace.js';
+export { WAIT_OVER } from './wait-over.js';

@@ -60,8 +60,8 @@ describe('the topology', () => {
   test('refuses a stream that was made otherwise and cannot be changed, and names it', async () => {
     const broker = await open();
     await deleteAll(broker);
-    await broker.manager.streams.add({ name: 'JOBS_0', subjects: ['job.0.>'], storage: StorageType.Memory });
-    await expect(ensure(broker, 'jobs')).rejects.toThrow(/JOBS_0 .*: .*storage/);
+    await broker.manager.streams.add({ name: 'LOG_0', subjects: ['log.0.*'], storage: StorageType.Memory });
+    await expect(ensure(broker, 'jobs')).rejects.toThrow(/LOG_0 .*: .*storage/);
     await deleteAll(broker);
   });
 

@@ -1,26 +1,20 @@
-import { newDelivery, type DeliveryKey, type HostId } from '@berth/domain';
+import type { LogHead } from '@berth/endpoint-log';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, freshKey, runningJob, sampleJob, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually, freshKey, useNatsServer } from '@berth/testing';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { JetStreamAttachments } from '../src/attachments/jetstream-attachments.js';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';
 import { Broker } from '../src/broker/broker.js';
 import { JetStreamChunks } from '../src/chunk-log/jetstream-chunks.js';
 import { connectNats } from '../src/connection.js';
-import { DeliveryWatch } from '../src/deliveries/delivery-watch.js';
-import { JetStreamDeliveries } from '../src/deliveries/jetstream-deliveries.js';
-import { JetStreamJobRecords } from '../src/job-records/jetstream-job-records.js';
-import { StorageAdmission } from '../src/job-records/storage-admission.js';
-import { JobViewFeed } from '../src/job-view/job-view-feed.js';
-import { JetStreamReservations } from '../src/idempotency/jetstream-reservations.js';
-import { JetStreamLeases } from '../src/leases/jetstream-leases.js';
-import { LeaseWatch } from '../src/leases/lease-watch.js';
-import { StoreSurvey } from '../src/maintenance/store-survey.js';
-import { JobNotifications } from '../src/notifications/job-notifications.js';
+import { NatsLogBroker } from '../src/endpoint-log/nats-log-broker.js';
+import { NatsShardClaims } from '../src/endpoint-log/nats-shard-claims.js';
 import { JetStreamReaderCursors } from '../src/reader-cursors/jetstream-reader-cursors.js';
 import { plainCodec } from '../src/snapshots/snapshot-codec.js';
 import { SnapshotDirectory } from '../src/snapshots/snapshot-directory.js';
 import { SnapshotWriter } from '../src/snapshots/snapshot-writer.js';
-import { JetStreamTickets } from '../src/tickets/jetstream-tickets.js';
+import { logShard } from '../src/topology/shards.js';
+import { OwnerScene, endpointCalled } from './endpoint-log/owner-scene.js';
 import { ensure } from './open-broker.js';
 
 jest.setTimeout(60_000);
@@ -74,83 +68,54 @@ describe('with the permissions of its role', () => {
     expect(refused).toEqual([]);
   });
 
-  test('the router does everything that concerns jobs', async () => {
+  test('the router keeps payloads and the cursors of readers', async () => {
     const broker = await openAs('router');
     await ensure(broker, 'jobs');
     const key = freshKey();
-    const [records, tickets, leases] = [
-      new JetStreamJobRecords(broker),
-      new JetStreamTickets(broker),
-      new JetStreamLeases(broker),
-    ];
-    const watch = new LeaseWatch({ broker, clock: systemClock, onExpired: () => undefined });
-    const feed = new JobViewFeed({ broker, clock: systemClock, from: 'next', onEvent: () => undefined });
-    closing.push(
-      () => watch.stop(),
-      () => feed.stop(),
-    );
-    watch.start();
-    feed.start();
-    await watch.caughtUp();
-    await feed.whole();
-    await new StorageAdmission({ broker, clock: systemClock, onError: (error) => refused.push(String(error)) }).look();
-
-    const notice = new JobNotifications(broker, systemClock).watch(key);
-    const created = await records.create(sampleJob(key), LIFE_MS);
-    expect(await notice.wait(5_000)).toBe(true);
-    notice.dispose();
-    await records.replace(runningJob(key), created.kind === 'written' ? created.sequence : 0, LIFE_MS);
-    expect((await records.read(key))?.job.state).toBe('IN_PROGRESS');
-
-    await tickets.put({ ...key, attempt: 1, isLowPriority: false, notBeforeMs: 0 }, LIFE_MS);
-    const listed = await tickets.list({
-      endpointId: key.endpointId,
-      isLowPriority: false,
-      afterSequence: 0,
-      limit: 10,
-    });
-    await tickets.remove(listed[0]!);
-    await tickets.removeFor(key, 1, false);
-    for await (const ticket of tickets.allAttempts()) expect(ticket.jobId).not.toBe(key.jobId);
-
-    const lease = { ...key, attempt: 1 };
-    await leases.write(lease, { token: 't', hostId: 'h' as HostId }, 0);
-    await eventually(() => expect(watch.stateOf(lease)).toBe('live'));
-    await leases.remove(lease);
-
     const cursors = new JetStreamReaderCursors(broker);
     const reader = { ...key, keyId: 'key-1' };
     await cursors.write(reader, { attempt: 1, index: 1 }, 0);
     expect((await cursors.read(reader))?.cursor).toEqual({ attempt: 1, index: 1 });
 
-    const reservations = new JetStreamReservations(broker);
-    const named = { endpointId: key.endpointId, name: 'abc' };
-    const made = { firstId: key.jobId, size: 1, missing: [0], fingerprint: 'f', createdAtMs: 1 };
-    await reservations.create(named, made, LIFE_MS);
-    expect((await reservations.read(named))?.reservation).toEqual(made);
-
     const blobs = new JetStreamBlobs(broker);
     const manifest = await blobs.write(key, { name: 'in', bytes: new Uint8Array(10) }, LIFE_MS);
     expect(await blobs.read(key, manifest)).toHaveLength(10);
-    await blobs.removeAll(key);
+    await blobs.remove(key, 'in');
     const chunks = new JetStreamChunks(broker);
     await chunks.append(key, { attempt: 1, index: 0, body: '1' as never }, LIFE_MS);
     expect(await chunks.read({ ...key, attempt: 1, fromIndex: 0, limit: 5 })).toHaveLength(1);
-    await chunks.removeAll(key);
+    await new JetStreamAttachments(broker).removeEndpoint(key.endpointId);
 
-    const job = runningJob(key, { state: 'COMPLETED', endedAtMs: 1, webhook: 'https://example.com' });
-    const seen: DeliveryKey[] = [];
-    const onError = (error: unknown): void => void refused.push(String(error));
-    const deliveryWatch = new DeliveryWatch({ broker, clock: systemClock, onSeen: (each) => seen.push(each), onError });
-    closing.push(() => deliveryWatch.stop());
-    deliveryWatch.start();
-    const deliveries = new JetStreamDeliveries(broker, () => deliveryWatch.fill);
-    await deliveries.create(newDelivery(job, 1)!, LIFE_MS);
-    expect(await deliveries.read({ ...key, attempt: 1 })).not.toBeNull();
-    expect(await deliveries.list(key)).toHaveLength(1);
-    await eventually(() => expect([...deliveryWatch.pending()]).toHaveLength(1));
-    await new StoreSurvey(broker).purgeEndpoint(key.endpointId);
-    expect(await deliveries.list(key)).toEqual([]);
+    expect(refused).toEqual([]);
+  });
+
+  test('the router owns logs and claims shards', async () => {
+    const broker = await openAs('router');
+    await ensure(broker, 'jobs');
+    const claims = new NatsShardClaims(broker);
+    const self = { routerId: 'r1', incarnation: 'i1', reads: 1 };
+    expect(await claims.present(self)).toMatchObject({ kind: 'written' });
+    expect(await claims.claim(3, { owner: self, term: 1 }, 0)).toMatchObject({ kind: 'written' });
+    const survey = await claims.survey();
+    expect([survey.claims.size, survey.routers.get('i1')?.value]).toEqual([1, self]);
+    await claims.leave('i1');
+    expect((await claims.survey()).routers.size).toBe(0);
+
+    const clock = new ManualClock();
+    const logs = new NatsLogBroker({ broker, clock: systemClock });
+    const scene = new OwnerScene(logs, { clock, routerId: 'r1' });
+    const endpointId = endpointCalled('role');
+    await scene.take(endpointId);
+    const jobId = await scene.submit(endpointId);
+    expect(await scene.status(endpointId, jobId)).toMatchObject({ answer: { state: 'IN_QUEUE' } });
+    const sequences: number[] = [];
+    for await (const { sequence } of logs.read(endpointId, 0)) sequences.push(sequence);
+    const [first, last] = [sequences[0]!, sequences.at(-1)!];
+    expect(await logs.readNext(endpointId, first)).toMatchObject({ after: first });
+    await logs.purge(endpointId, first);
+    const heads: LogHead[] = [];
+    for await (const head of logs.heads(logShard(endpointId))) heads.push(head);
+    expect(heads).toMatchObject([{ endpointId, sequence: last }]);
     expect(refused).toEqual([]);
   });
 });

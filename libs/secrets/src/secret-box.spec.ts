@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { SecretBox } from './secret-box.js';
@@ -48,6 +49,37 @@ describe('a sealed secret', () => {
   test('that cannot be opened is not told in the error', () => {
     const sealed = boxOf(1).seal('hunter2', CONTEXT);
     expect(() => boxOf(1).open(sealed, 'registry:a2:r1')).toThrow(/^This secret was changed/);
+  });
+});
+
+describe('a fingerprint', () => {
+  const fingerprint = (text: string, context = CONTEXT, box = boxOf(1)): string =>
+    box.fingerprintsOf(text, context)[0] as string;
+
+  test('is the same each time, and short, however long the text is', () => {
+    expect(fingerprint('hunter2')).toBe(fingerprint('hunter2'));
+    expect(fingerprint('x'.repeat(100_000))).toMatch(/^[\w-]{43}$/);
+  });
+
+  test('is another one for another text, another context and another key', () => {
+    const others = [fingerprint('hunter3'), fingerprint('hunter2', 'other'), fingerprint('hunter2', CONTEXT, boxOf(2))];
+    expect(new Set([fingerprint('hunter2'), ...others]).size).toBe(4);
+  });
+
+  test('has no seam between text and context', () => {
+    expect(fingerprint('bc', 'a')).not.toBe(fingerprint('c', 'ab'));
+    expect(fingerprint('b","c', 'a')).not.toBe(fingerprint('c', 'a","b'));
+  });
+
+  test('that was kept is found after the key was rotated, as long as the old one is still there', () => {
+    const kept = fingerprint('hunter2');
+    expect(boxOf(2, 1).fingerprintsOf('hunter2', CONTEXT)).toEqual([expect.not.stringContaining(kept), kept]);
+    expect(boxOf(2).fingerprintsOf('hunter2', CONTEXT)).not.toContain(kept);
+  });
+
+  test('is nothing that the sealing key itself would make of it', () => {
+    const plain = createHmac('sha256', Buffer.alloc(32, 1)).update(JSON.stringify([CONTEXT, 'hunter2']));
+    expect(fingerprint('hunter2')).not.toBe(plain.digest('base64url'));
   });
 });
 

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
+import { fingerprintKeyOf, fingerprintOf } from './fingerprint.js';
 import { SecretError } from './secret-error.js';
 import type { SecretKey } from './secret-key.js';
 
@@ -15,10 +16,20 @@ const SHAPE = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
  */
 export class SecretBox {
   readonly #keys: readonly SecretKey[];
+  readonly #fingerprintKeys: readonly KeyObject[];
 
   /** @param keys the first seals, all open */
   constructor(keys: readonly [SecretKey, ...SecretKey[]]) {
     this.#keys = keys;
+    this.#fingerprintKeys = keys.map(fingerprintKeyOf);
+  }
+
+  /**
+   * What tells two texts of one context apart and lets nobody guess them who has not the keys. The first is to be kept;
+   * what was kept before a key was rotated is one of the others.
+   */
+  fingerprintsOf(text: string, context: string): readonly string[] {
+    return this.#fingerprintKeys.map((key) => fingerprintOf(key, text, context));
   }
 
   seal(text: string, context: string): string {

@@ -5,28 +5,19 @@ export {
   SHORT_LIFE_MS,
   blobsConformance,
   chunksConformance,
-  deliveriesConformance,
   freshKey,
-  jobRecordsConformance,
-  leasesConformance,
   logBrokerConformance,
   readerCursorsConformance,
-  reservationsConformance,
-  runningJob,
-  sampleJob,
   shardClaimsConformance,
-  ticketsConformance,
   type Conforming,
   type ConformingLog,
   type Open,
 } from './conformance/index.js';
+export { HeldLogBroker } from './log-simulator/held-log-broker.js';
 export { ModelLogBroker } from './log-simulator/model-log-broker.js';
 export { ModelClaimBucket, ModelShardClaims, type ClaimTroubles } from './log-simulator/model-shard-claims.js';
-export { BrokerModel, type RecordVersion } from './simulator/broker-model.js';
-export { checkSimulation, type Violation } from './simulator/check-simulation.js';
-export { modelReaderCursors, modelStore, openGate, type Gate } from './simulator/model-store.js';
-export { REAL_OPERATIONS, type Operations } from './simulator/operations.js';
-export { simulate, type SimulationLog, type SimulationOptions } from './simulator/simulate.js';
+export { ModelPayloads } from './payloads/model-payloads.js';
+export { ModelReaderCursors } from './payloads/model-reader-cursors.js';
 export {
   checkCancel,
   checkKey,
@@ -42,6 +33,7 @@ export {
   type StreamReading,
   type ToldJob,
 } from './checker/check-operations.js';
+export { checkCharges, type ChargedJob, type HostFault } from './checker/check-charges.js';
 export { excuseReruns, type Standstill } from './checker/excuse-reruns.js';
 export {
   checkHistory,

@@ -6,6 +6,7 @@ import {
   type History,
   type StatusRead,
 } from '../src/checker/check-history.js';
+import { checkCharges, type ChargedJob } from '../src/checker/check-charges.js';
 import { excuseReruns } from '../src/checker/excuse-reruns.js';
 
 const read = (status: string | null, more: Partial<StatusRead> = {}): StatusRead => ({
@@ -88,5 +89,35 @@ describe('a host that stood still', () => {
   test('excuses no other broken promise', () => {
     const lost = [{ promise: 'lost', jobId: 'j', detail: '' }] as const;
     expect(excuseReruns(lost, new Map([['j', [31_000]]]), standstills)).toEqual(lost);
+  });
+});
+
+describe('what a job is charged', () => {
+  const lost = { workerId: 'w', outcome: 'lost', startedAtMs: 1_000, endedAtMs: 9_000 };
+  const done = { workerId: 'w', outcome: 'COMPLETED', startedAtMs: 9_100, endedAtMs: 9_500 };
+  const job = (charged: number, ...attempts: ChargedJob['attempts']): ChargedJob => ({ jobId: 'j', charged, attempts });
+  const fault = (fromMs: number, workerId: string | null): Parameters<typeof checkCharges>[1][number] => ({
+    ...{ workerId, fromMs },
+    untilMs: fromMs + 100,
+  });
+
+  test.each([
+    ['nothing', job(0, lost, done), []],
+    ['a worker that died under it', job(1, lost, done), [fault(5_000, 'w')]],
+    ['a host that stood still', job(1, lost, done), [fault(5_000, null)]],
+    ['each of two', job(2, lost, { ...lost, workerId: 'v' }, done), [fault(5_000, null)]],
+  ])('may be %s', (_, charged, faults) => {
+    expect(checkCharges(charged, faults)).toEqual([]);
+  });
+
+  test.each([
+    ['a fault of nobody on its host', job(1, lost, done), []],
+    ["another worker's death", job(1, lost, done), [fault(5_000, 'v')]],
+    ['a death before it began', job(1, lost, done), [fault(800, 'w')]],
+    ['a death after it was lost', job(1, lost, done), [fault(9_050, 'w')]],
+    ['more than it lost', job(2, lost, done), [fault(5_000, null)]],
+    ['an attempt that was not lost', job(1, done), [fault(9_200, 'w')]],
+  ])('may not be %s', (_, charged, faults) => {
+    expect(checkCharges(charged, faults)).toMatchObject([{ promise: 'charged-for-a-fault-of-ours', jobId: 'j' }]);
   });
 });

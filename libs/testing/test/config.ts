@@ -10,13 +10,6 @@ const SEED_MAX = 2 ** 32 - 1;
 
 export const readSimulatorConfig = (environment: Environment = process.env): SimulatorConfig =>
   parseConfig(environment, (read) => ({
-    seeds: read.integer('BERTH_SIM_SEEDS', { min: 1, max: 10_000_000, fallback: 10_000 }),
-    firstSeed: read.integer('BERTH_SIM_FIRST_SEED', { min: 0, max: SEED_MAX, fallback: 1 }),
-  }));
-
-/** The same of the simulator of endpoints' logs. */
-export const readLogSimulatorConfig = (environment: Environment = process.env): SimulatorConfig =>
-  parseConfig(environment, (read) => ({
     seeds: read.integer('BERTH_LOG_SIM_SEEDS', { min: 1, max: 10_000_000, fallback: 2_000 }),
     firstSeed: read.integer('BERTH_LOG_SIM_FIRST_SEED', { min: 0, max: SEED_MAX, fallback: 1 }),
   }));

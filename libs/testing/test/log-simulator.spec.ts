@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Doctor } from '../src/log-simulator/doctor.js';
 import { simulateLog, type LogSimulation } from '../src/log-simulator/simulate-log.js';
-import { readLogSimulatorConfig } from './config.js';
+import { readSimulatorConfig } from './config.js';
 import { LOG_DOCTORS } from './log-doctors.js';
 
-const { firstSeed: FIRST_SEED, seeds: SEEDS } = readLogSimulatorConfig();
+const { firstSeed: FIRST_SEED, seeds: SEEDS } = readSimulatorConfig();
 /** A doctored bug must show well within the seeds of one ordinary run. */
 const SEEDS_TO_FIND_A_BUG = 40;
 /** Of the story of a seed, its last lines tell how it came to that. */

@@ -29,7 +29,7 @@ export interface AppProcesses {
   readonly workerAgent: AppProcess;
 }
 
-/** Each reads every job that there is and keeps the places of those that live: one machine has no use for more. */
+/** They share the shards of the logs among them: with more, some would own none. */
 export const ROUTERS_MAX = 16;
 
 const routerName = (index: number): AppProcessName => (index === 0 ? 'job-router' : `job-router-${index + 1}`);

@@ -6,6 +6,8 @@ export interface Answer<Body = unknown> {
   readonly body: Body;
 }
 
+type ManagementMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
 const TIMEOUT_DEFAULT_MS = 10_000;
 
 /** Plain HTTP calls of a tenant, nothing repeated and nothing hidden. */
@@ -18,7 +20,7 @@ export class TenantClient {
     this.#timeoutMs = timeoutMs;
   }
 
-  manage<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer<Body>> {
+  manage<Body>(method: ManagementMethod, path: string, body?: unknown): Promise<Answer<Body>> {
     return this.#call(method, `${this.#dev().baseUrl}${path}`, body);
   }
 
@@ -26,7 +28,7 @@ export class TenantClient {
     return this.#call(method, `${this.#dev().runUrl}/v2${path}`, body);
   }
 
-  async #call<Body>(method: 'GET' | 'POST' | 'DELETE', url: string, body: unknown): Promise<Answer<Body>> {
+  async #call<Body>(method: ManagementMethod, url: string, body: unknown): Promise<Answer<Body>> {
     const response = await request(url, {
       method,
       headers: { authorization: `Bearer ${this.#dev().apiKey}`, 'content-type': 'application/json' },

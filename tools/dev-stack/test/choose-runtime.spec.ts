@@ -77,7 +77,7 @@ test('a DOCKER_HOST that cannot be read is an error that names it', async () => 
 
 test('where certificates are wanted and missing, the engine does not answer', async () => {
   const settings = { DOCKER_HOST: 'tcp://127.0.0.1:1', DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: '/nowhere' };
-  await expect(chooseRuntime(AUTO, settings)).rejects.toThrow(/\/nowhere\/ca\.pem/);
+  await expect(chooseRuntime(AUTO, settings)).rejects.toThrow(/\/nowhere\/(ca|cert|key)\.pem/);
 });
 
 test('without containers no engine is asked', async () => {

@@ -2,13 +2,13 @@ import { parseConfig, systemRandom, type Environment } from '@berth/lifecycle';
 
 export interface CrashConfig {
   readonly seed: number;
-  /** How often each process is killed. */
+  /** How often each process is killed, and each router ended and frozen besides. */
   readonly rounds: number;
   readonly jobs: number;
 }
 
 const SEED_MAX = 999_999;
-const ROUNDS_DEFAULT = 7;
+const ROUNDS_DEFAULT = 4;
 const JOBS_DEFAULT = 5_000;
 
 export const readCrashConfig = (environment: Environment = process.env): CrashConfig =>

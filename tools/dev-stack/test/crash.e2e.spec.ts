@@ -2,29 +2,30 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@berth/lifecycle';
 import { pollUntil } from '@berth/servers';
-import { SeededRandom, checkHistory, checkPurges, excuseReruns, type Execution } from '@berth/testing';
+import { SeededRandom, checkCharges, checkHistory, checkPurges, excuseReruns, type Execution } from '@berth/testing';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
 import { readCrashConfig } from './config.js';
 import { ApiCaller } from './crash/api-caller.js';
 import { HookReceiver } from './crash/hook-receiver.js';
 import { PurgeRounds } from './crash/purge-rounds.js';
-import { lossesOf, tellStory } from './crash/story.js';
+import { attemptsOf, lossesOf, tellStory, type Story } from './crash/story.js';
 import { Tenant } from './crash/tenant.js';
 import { Diary } from './stack/diary.js';
 import { injectFaults, planFaults } from './stack/faults.js';
 
 const { jobs: JOBS, rounds: ROUNDS, seed: SEED } = readCrashConfig();
 const WORKERS = 16;
-const SUBMITTERS = 4;
+const SUBMITTERS = 6;
 const PAUSE_MAX_MS = 330;
 const REST_DEADLINE_MS = 240_000;
 const TOLD_DEADLINE_MS = 60_000;
 const SUITE_MS = 1_200_000;
 const IMAGES = resolve(import.meta.dirname, 'workers');
 /** Without limits: it asks much faster than a tenant may. */
-const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--rate-limits', 'off'];
-describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${SEED} (BERTH_CRASH_SEED)`, () => {
+const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--rate-limits', 'off', '--routers', '2'];
+
+describe(`${JOBS} jobs while every process is killed and some stand still, seed ${SEED} (BERTH_CRASH_SEED)`, () => {
   let stack: StartedStack;
   let receiver: HookReceiver;
 
@@ -54,19 +55,21 @@ describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${
       const faults = planFaults(random, ROUNDS);
       const logFile = join(stack.home, 'faults.log');
       const inject = injectFaults(faults, { stack, diary, random: new SeededRandom(SEED + 1), logFile });
-      const frozen = await during([tenant, purges], async () => {
-        const [spans] = await Promise.all([inject, submitAll(tenant, random)]);
+      const troubles = await during([tenant, purges], async () => {
+        const [caused] = await Promise.all([inject, submitAll(tenant, random)]);
         await atRest(tenant);
-        return spans;
+        return caused;
       });
       await tenant.finish();
       process.stderr.write(`crash suite: ${summaryOf(tenant, diary.executions(), faults.length)}\n`);
       const suspected = checkHistory({ accepted: tenant.entries, executions: diary.executions() });
-      const stories = new Map(
-        await Promise.all(suspected.map(async ({ jobId }) => [jobId, await tenant.lookInto(jobId)] as const)),
-      );
-      const standstills = frozen.filter(({ target }) => target === 'worker-agent');
-      const broken = excuseReruns(suspected, lossesOf(stories), standstills);
+      const stories = await storiesOf(tenant, [...suspected.map(({ jobId }) => jobId), ...tenant.charges.keys()]);
+      const broken = [
+        ...excuseReruns(suspected, lossesOf(stories), troubles.standstills),
+        ...[...tenant.charges].flatMap(([jobId, charged]) =>
+          checkCharges({ jobId, charged, attempts: attemptsOf(stories.get(jobId) ?? {}) }, troubles.faults),
+        ),
+      ];
       for (const { jobId } of broken) {
         process.stderr.write(tellStory(stories.get(jobId), { jobId, executions: diary.executions(), logFile }));
       }
@@ -77,6 +80,12 @@ describe(`${JOBS} jobs while every process is killed and two are frozen, seed ${
     SUITE_MS,
   );
 });
+
+async function storiesOf(tenant: Tenant, jobIds: readonly string[]): Promise<ReadonlyMap<string, Story>> {
+  const stories = new Map<string, Story>();
+  for (const jobId of jobIds) stories.set(jobId, await tenant.lookInto(jobId));
+  return stories;
+}
 
 /** What goes on for as long as something else takes. */
 interface Companion {
@@ -115,7 +124,8 @@ function summaryOf(tenant: Tenant, executions: readonly Execution[], faults: num
   const counts = [...ends].map(([status, ended]) => `${ended.length} ${status}`).join(', ');
   const kinds = ['keyed', 'cancelled', 'retried', 'told', 'short-lived', 'streamed'] as const;
   const done = kinds.map((kind) => `${tenant.countOf(kind)} ${kind}`).join(', ');
-  return `${faults} faults, ${tenant.accepted} jobs (${counts}; ${done}), ${executions.length} executions`;
+  const jobs = `${tenant.accepted} jobs (${counts}; ${done}; ${tenant.charges.size} charged)`;
+  return `${faults} faults, ${jobs}, ${executions.length} executions`;
 }
 
 async function submitAll(tenant: Tenant, random: SeededRandom): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { useNatsServer } from '@berth/testing';
+import { eventually, useNatsServer } from '@berth/testing';
 import type { NatsRole } from '../src/index.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
@@ -52,18 +52,17 @@ describe('access to the broker', () => {
   test('the router sets up and uses the streams of jobs', async () => {
     const client = await nats.connectAs('router');
     const manager = await jetstreamManager(client);
-    const stream = { name: 'JOBS_0', subjects: ['job.0.>'], allow_direct: true, max_msgs_per_subject: 1 };
+    const stream = { name: 'OUT_0', subjects: ['out.0.>'], allow_direct: true, max_msgs_per_subject: 1 };
     await manager.streams.add(stream);
-    await manager.streams.update('JOBS_0', { ...stream, max_msgs_per_subject: 2 });
-    await manager.streams.add({ name: 'EV', sources: [{ name: 'JOBS_0' }] });
+    await manager.streams.update('OUT_0', { ...stream, max_msgs_per_subject: 2 });
     const js = jetstream(client);
-    const { seq } = await js.publish('job.0.e.j', 'record', { expect: { lastSubjectSequence: 0 } });
-    expect((await manager.direct.getMessage('JOBS_0', { last_by_subj: 'job.0.e.j' }))?.string()).toBe('record');
-    expect((await manager.streams.getMessage('JOBS_0', { seq }))?.string()).toBe('record');
-    const events = await js.consumers.get('EV');
-    expect((await events.next({ expires: 5_000 }))?.subject).toBe('job.0.e.j');
-    expect(await manager.streams.deleteMessage('JOBS_0', seq, false)).toBe(true);
-    expect((await manager.streams.purge('EV')).success).toBe(true);
+    const { seq } = await js.publish('out.0.e.j.1.0', 'chunk', { expect: { lastSubjectSequence: 0 } });
+    expect((await manager.direct.getMessage('OUT_0', { last_by_subj: 'out.0.e.j.1.0' }))?.string()).toBe('chunk');
+    expect((await manager.streams.getMessage('OUT_0', { seq }))?.string()).toBe('chunk');
+    const reading = await js.consumers.get('OUT_0');
+    expect((await reading.next({ expires: 5_000 }))?.subject).toBe('out.0.e.j.1.0');
+    expect(await manager.streams.deleteMessage('OUT_0', seq, false)).toBe(true);
+    expect((await manager.streams.purge('OUT_0')).success).toBe(true);
   });
 
   test('management writes the buckets, the router reads and watches them', async () => {
@@ -88,29 +87,25 @@ describe('access to the broker', () => {
 
   test.each(['management', 'controllers'] as const)('%s cannot touch a job', async (role) => {
     const forbidden = [
-      'job.0.e.j',
-      'q.0.e.n.j.1',
-      'lease.0.e.j.1',
+      'log.0.e',
       'out.0.e.j.1.1',
       'blob.0.e.j.in.1',
-      'check.head',
-      '$JS.API.STREAM.CREATE.JOBS_0',
-      '$JS.API.STREAM.DELETE.JOBS_0',
-      '$JS.API.STREAM.PURGE.JOBS_0',
-      '$JS.API.STREAM.MSG.DELETE.JOBS_0',
-      '$JS.API.STREAM.PURGE.EV',
+      '$JS.API.STREAM.CREATE.LOG_0',
+      '$JS.API.STREAM.DELETE.LOG_0',
+      '$JS.API.STREAM.PURGE.LOG_0',
+      '$JS.API.STREAM.MSG.DELETE.LOG_0',
       '$JS.API.DIRECT.GET.BLOB_0',
       '$JS.API.DIRECT.GET.OUT_0',
-      '$JS.API.CONSUMER.CREATE.QUEUE_0.spy',
+      '$JS.API.CONSUMER.CREATE.OUT_0.spy',
       'agents.h1.down.stop',
       'agents.h1.up.host.report',
       'rates.r1',
     ];
     expect(await publishRefused(role, forbidden)).toEqual(forbidden);
     const unheard = [
-      'job.>',
-      'jobn.>',
-      'qn.>',
+      'log.>',
+      'shard.>',
+      'notice.>',
       'agents.*.up.job.take',
       '_INBOX.>',
       '_INBOX_router.>',
@@ -121,16 +116,25 @@ describe('access to the broker', () => {
     expect(await subscribeRefused(role, unheard)).toEqual(unheard);
   });
 
-  test('of the control plane the controllers alone read records and events, for the job history', async () => {
+  test('of the control plane the controllers alone read logs, for the job history', async () => {
     const reading = [
-      '$JS.API.STREAM.INFO.JOBS_0',
-      '$JS.API.STREAM.MSG.GET.JOBS_0',
-      '$JS.API.CONSUMER.CREATE.JOBS_15.tail',
-      '$JS.API.DIRECT.GET.EV',
-      '$JS.API.STREAM.MSG.GET.EV',
+      '$JS.API.STREAM.INFO.LOG_0',
+      '$JS.API.STREAM.MSG.GET.LOG_15',
+      '$JS.API.DIRECT.GET.LOG_15',
+      '$JS.API.CONSUMER.CREATE.LOG_15.tail',
     ];
     expect(await publishRefused('controllers', reading)).toEqual([]);
     expect(await publishRefused('management', reading)).toEqual(reading);
+  });
+
+  test('the controllers say how far the job history has read, and routers alone hear it', async () => {
+    const subject = ['history.read'];
+    expect(await publishRefused('controllers', subject)).toEqual([]);
+    expect(await subscribeRefused('router', subject)).toEqual([]);
+    for (const role of ['router', 'management', 'gateway', 'sessions'] as const) {
+      expect(await publishRefused(role, subject)).toEqual(subject);
+      if (role !== 'router') expect(await subscribeRefused(role, subject)).toEqual(subject);
+    }
   });
 
   test('routers ask management about the job history, and nobody else does or answers', async () => {
@@ -147,9 +151,9 @@ describe('access to the broker', () => {
       '$JS.API.STREAM.CREATE.KV_endpoints',
       '$JS.API.STREAM.PURGE.KV_endpoints',
       '$JS.API.STREAM.MSG.DELETE.KV_endpoints',
-      '$JS.API.STREAM.DELETE.JOBS_0',
+      '$JS.API.STREAM.DELETE.LOG_0',
       '$JS.API.STREAM.CREATE.OTHER',
-      '$JS.API.STREAM.CREATE.JOBS_16',
+      '$JS.API.STREAM.CREATE.LOG_16',
       'agents.h1.up.job.take',
       'agents.h1.down.wake',
       'control.changed',
@@ -160,10 +164,73 @@ describe('access to the broker', () => {
     expect(await subscribeRefused('router', unheard)).toEqual(unheard);
   });
 
+  test('routers set up and write logs and claims of shards, ask each other and answer', async () => {
+    const [asking, owning] = [await nats.connectAs('router'), await nats.connectAs('router')];
+    const manager = await jetstreamManager(owning);
+    for (const shard of [0, 15]) {
+      const [name, subject] = [`LOG_${shard}`, `log.${shard}.e`];
+      await manager.streams.add({ name, subjects: [subject] });
+      await jetstream(owning).publish(subject, 'batch', { expect: { lastSubjectSequence: 0 } });
+      expect((await manager.streams.purge(name, { filter: subject, keep: 1 })).success).toBe(true);
+    }
+    await manager.streams.add({ name: 'KV_shards', subjects: ['$KV.shards.>'], max_msgs_per_subject: 1 });
+    const { seq } = await jetstream(owning).publish('$KV.shards.claim.0', 'claim');
+    expect((await manager.streams.getMessage('KV_shards', { seq }))?.string()).toBe('claim');
+    const noticed: string[] = [];
+    asking.subscribe('notice.asking', {
+      callback: (_, message) => {
+        noticed.push(message.string());
+      },
+    });
+    owning.subscribe('shard.0.*', {
+      callback: (_, message) => {
+        message.respond(`answer to ${message.subject}`);
+      },
+    });
+    owning.subscribe('router.owning', {
+      callback: (_, message) => {
+        message.respond();
+      },
+    });
+    owning.subscribe('history.read', { callback: () => undefined });
+    await Promise.all([asking.flush(), owning.flush()]);
+    expect((await asking.request('shard.0.find', '')).string()).toBe('answer to shard.0.find');
+    expect((await asking.request('router.owning')).data).toHaveLength(0);
+    await expect(asking.request('router.gone')).rejects.toThrow(/no responders/i);
+    owning.publish('notice.asking', 'moved');
+    await eventually(() => expect(noticed).toEqual(['moved']));
+    const beyond = ['$JS.API.STREAM.CREATE.LOG_16', '$JS.API.STREAM.DELETE.LOG_0', '$JS.API.STREAM.DELETE.KV_shards'];
+    expect(await publishRefused('router', beyond)).toEqual(beyond);
+  });
+
+  test.each(['management', 'sessions', 'controllers', 'gateway', 'callout', 'system'] as const)(
+    '%s neither says nor hears what routers say to each other, and writes no log and no claim',
+    async (role) => {
+      const said = ['shard.0.perform', 'shard.0.find', 'notice.r1', 'router.r1', 'log.0.e', '$KV.shards.claim.0'];
+      const administered = ['LOG_0', 'KV_shards'].flatMap((stream) =>
+        ['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.DELETE'].map((verb) => `$JS.API.STREAM.${verb}.${stream}`),
+      );
+      const forbidden = [...said, ...administered];
+      expect(await publishRefused(role, forbidden)).toEqual(forbidden);
+      const unheard = [
+        'shard.>',
+        'shard.*.*',
+        'notice.>',
+        'notice.*',
+        'router.>',
+        'router.*',
+        'log.>',
+        'log.*.*',
+        '$KV.shards.>',
+      ];
+      expect(await subscribeRefused(role, unheard)).toEqual(unheard);
+    },
+  );
+
   test('each role hears what is meant for it', async () => {
     const fromAgents = ['agents.*.up.job.take', 'agents.*.up.job.withdraw'];
     expect(await subscribeRefused('gateway', [...fromAgents, '_INBOX_gateway.>'])).toEqual([]);
-    expect(await subscribeRefused('router', ['jobn.>', 'qn.>', 'rates.*', '_INBOX_router.>'])).toEqual([]);
+    expect(await subscribeRefused('router', ['shard.>', 'notice.>', 'rates.*', '_INBOX_router.>'])).toEqual([]);
     expect(await subscribeRefused('sessions', ['agents.*.up.host.join', 'agents.*.up.host.report'])).toEqual([]);
     expect(await subscribeRefused('controllers', ['demand.*', 'control.changed'])).toEqual([]);
     expect(await subscribeRefused('router', ['control.pulse'])).toEqual([]);
@@ -174,11 +241,11 @@ describe('access to the broker', () => {
 
   test('whoever hears agents writes to agents and nowhere else, whatever it is asked to answer to', async () => {
     const forbidden = [
-      'job.0.e.j',
-      'lease.0.e.j.1',
+      'log.0.e',
+      'cur.0.e.j.k',
       '$KV.endpoints.e1',
       '$JS.API.INFO',
-      '$JS.API.STREAM.PURGE.JOBS_0',
+      '$JS.API.STREAM.PURGE.LOG_0',
       'agents.h1.down.stop',
       'agents.h1.up.job.done',
       'control.changed',
@@ -190,7 +257,7 @@ describe('access to the broker', () => {
     for (const role of ['gateway', 'sessions'] as const) {
       expect(await publishRefused(role, forbidden)).toEqual(forbidden);
       expect(await publishRefused(role, ['_INBOX_agent.h1.x', '_INBOX_agent.h1.x.1'])).toEqual([]);
-      const unheard = ['_INBOX_agent.*.>', '_INBOX_router.>', 'jobn.>', '$KV.>', 'history.*', 'agents.*.down.>', '>'];
+      const unheard = ['_INBOX_agent.*.>', '_INBOX_router.>', 'log.>', '$KV.>', 'history.*', 'agents.*.down.>', '>'];
       expect(await subscribeRefused(role, unheard)).toEqual(unheard);
     }
   });

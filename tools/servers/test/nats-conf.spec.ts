@@ -38,33 +38,22 @@ describe('the configuration of a nats-server', () => {
 });
 
 describe('the permissions of roles', () => {
-  const roles = rolePermissions({ jobs: 3, queues: 2 });
+  const roles = rolePermissions({ logs: 2, payloads: 3, cursors: 2 });
 
   test('name every stream, because a star inside a name is no wildcard', () => {
     const created = roles.router.publish.filter((subject) => subject.startsWith('$JS.API.STREAM.CREATE.'));
     expect(created.map((subject) => subject.split('.').at(-1))).toEqual([
-      'JOBS_0',
-      'JOBS_1',
-      'JOBS_2',
+      'LOG_0',
+      'LOG_1',
       'OUT_0',
       'OUT_1',
       'OUT_2',
       'BLOB_0',
       'BLOB_1',
       'BLOB_2',
-      'IDEM_0',
-      'IDEM_1',
-      'IDEM_2',
-      'QUEUE_0',
-      'QUEUE_1',
-      'LEASE_0',
-      'LEASE_1',
       'CURSOR_0',
       'CURSOR_1',
-      'WEBHOOKS_0',
-      'WEBHOOKS_1',
-      'EV',
-      'CHECKPOINT',
+      'KV_shards',
     ]);
   });
 

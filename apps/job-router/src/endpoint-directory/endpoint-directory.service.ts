@@ -14,6 +14,8 @@ import { SnapshotLookup } from './snapshot-lookup.js';
 import type { ControlPlaneSnapshots } from './snapshots.port.js';
 import { countWorkers, type WorkerCounts } from './worker-counts.js';
 
+export type { WorkerCounts } from './worker-counts.js';
+
 export interface EndpointDirectoryOptions {
   readonly snapshots: ControlPlaneSnapshots;
   readonly clock: Clock;
@@ -68,6 +70,16 @@ export class EndpointDirectory {
       'wrong-endpoint-type',
       'This is a load-balancer endpoint: it has no queue and takes no jobs. Send requests to its own base URL.',
     );
+  }
+
+  /** Also of an endpoint that was deleted; null: there is none, or none any more. */
+  snapshotOf(endpointId: EndpointId): Promise<EndpointSnapshot | null> {
+    return this.#endpoints.find(endpointId);
+  }
+
+  /** As this router knows it at this instant; null: not at all. */
+  knownEndpoint(endpointId: EndpointId): EndpointSnapshot | null {
+    return this.#snapshots.endpoints.get(endpointId) ?? null;
   }
 
   /** Null also for an endpoint that was deleted. */

@@ -1,5 +1,5 @@
 import { encodeJson, isEnded } from '@berth/domain';
-import type { StreamCursor } from '@berth/jobs';
+import type { StreamCursor } from '@berth/payloads';
 import { PING, encodeEvent } from './event-stream.port.js';
 import type { StreamBatch } from './job-stream.service.js';
 import { formatCursor, formatEndCursor } from './stream-cursor.js';

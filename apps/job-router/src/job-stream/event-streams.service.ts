@@ -1,6 +1,6 @@
 import { PlatformError, encodeJson, isEnded, type JobKey } from '@berth/domain';
 import type { FastifyReply } from 'fastify';
-import type { JobWatch } from '../jobs/job-notices.port.js';
+import type { JobWatch } from '../jobs.port.js';
 import type { JobReader } from '../jobs/job-reader.service.js';
 import { renderEvents } from './event-rendering.js';
 import { EVENT_STREAM_HEADERS, encodeEvent, encodeRetry } from './event-stream.port.js';

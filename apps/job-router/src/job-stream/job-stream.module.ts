@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BodyBudget } from '@berth/http';
 import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
+import { Jobs } from '../jobs.port.js';
 import { JobReader } from '../jobs/job-reader.service.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { Platform } from '../platform.port.js';
@@ -12,7 +13,7 @@ import { ReaderPlaces } from './reader-places.js';
 import { SharedCursors } from './shared-cursors.port.js';
 import { StreamedAnswers } from './streamed-answers.service.js';
 
-/** Serves stream chunks. Needs `SharedCursors`. */
+/** Serves stream chunks. Needs `Jobs` and `SharedCursors`. */
 @Module({
   imports: [EndpointDirectoryModule, JobsModule],
   controllers: [JobStreamController],
@@ -24,8 +25,8 @@ import { StreamedAnswers } from './streamed-answers.service.js';
     },
     {
       provide: JobStream,
-      inject: [Platform, JobReader],
-      useFactory: ({ store }: Platform, reader: JobReader) => new JobStream(store, reader),
+      inject: [Platform, Jobs, JobReader],
+      useFactory: ({ clock }: Platform, jobs: Jobs, reader: JobReader) => new JobStream({ jobs, reader, clock }),
     },
     {
       provide: StreamedAnswers,

@@ -1,8 +1,8 @@
-import { isEnded, type Job, type JobKey, type JobState, type RawJson } from '@berth/domain';
-import type { Chunk, JobStore, StreamCursor } from '@berth/jobs';
-import type { JobWatch } from '../jobs/job-notices.port.js';
+import { isEnded, type JobKey, type JobSight, type JobState, type RawJson } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import type { StreamCursor } from '@berth/payloads';
+import type { JobWatch, Jobs, StreamChunk } from '../jobs.port.js';
 import type { JobReader } from '../jobs/job-reader.service.js';
-import { patiently } from '../patiently.js';
 import type { Wait } from '../wait.js';
 
 /** One answer holds at most so many chunks and, after the first, so much text; the reader comes back for the rest. */
@@ -48,14 +48,22 @@ export interface Following {
   readonly pulseMs: number;
 }
 
+export interface JobStreamOptions {
+  readonly jobs: Pick<Jobs, 'chunks'>;
+  readonly reader: JobReader;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>;
+}
+
 /** Reads what a job streams, from any place, as often as anybody likes. */
 export class JobStream {
-  readonly #store: JobStore;
+  readonly #jobs: JobStreamOptions['jobs'];
   readonly #reader: JobReader;
+  readonly #clock: JobStreamOptions['clock'];
 
-  constructor(store: JobStore, reader: JobReader) {
-    this.#store = store;
+  constructor({ clock, jobs, reader }: JobStreamOptions) {
+    this.#jobs = jobs;
     this.#reader = reader;
+    this.#clock = clock;
   }
 
   /**
@@ -65,13 +73,12 @@ export class JobStream {
    * @throws PlatformError `job-not-found`, `service-unavailable`
    */
   async read(key: JobKey, cursor: StreamCursor, wait: Wait): Promise<StreamBatch> {
-    const { clock } = this.#store;
-    const deadlineMs = clock.monotonicMs() + wait.ms;
+    const deadlineMs = this.#clock.monotonicMs() + wait.ms;
     const watch = this.#reader.watch(key);
     try {
       for (;;) {
         const batch = await this.#look(key, cursor, ANSWER_MAX);
-        const leftMs = deadlineMs - clock.monotonicMs();
+        const leftMs = deadlineMs - this.#clock.monotonicMs();
         const hasNews = batch.chunks.length > 0 || isEnded(batch.status);
         if (hasNews || leftMs <= 0 || this.#reader.isOver(wait)) return batch;
         await watch.wait(Math.min(LOOK_MS, leftMs), wait.signal);
@@ -88,7 +95,7 @@ export class JobStream {
    * @throws PlatformError `job-not-found`, `service-unavailable`
    */
   async *follow(key: JobKey, cursor: StreamCursor, following: Following): AsyncGenerator<StreamBatch> {
-    const { clock } = this.#store;
+    const clock = this.#clock;
     const { watch, signal, isOver, pulseMs } = following;
     let from = cursor;
     let isRunning = false;
@@ -107,7 +114,7 @@ export class JobStream {
     }
   }
 
-  /** The record first: where it has ended already, every chunk that there will be is found afterwards. */
+  /** The job first: where it has ended already, every chunk that there will be is found afterwards. */
   async #look(key: JobKey, cursor: StreamCursor, max: BatchMax): Promise<StreamBatch> {
     const job = await this.#reader.read(key);
     const from = { attempt: job.attempt, index: cursor.attempt === job.attempt ? cursor.index : 0 };
@@ -125,7 +132,7 @@ export class JobStream {
 
   /**
    * Only the chunks, of an attempt that was running at the last look: they are written while it is the job's own, so
-   * the record, which may be a hundred times their size, need not be read for each. Null where there are none.
+   * the job, which may be a hundred times their size, need not be read for each. Null where there are none.
    */
   async #peek(key: JobKey, from: StreamCursor): Promise<StreamBatch | null> {
     const { chunks, hasMore } = await this.#collect(key, from, FOLLOWED_MAX);
@@ -134,23 +141,23 @@ export class JobStream {
     return { status: 'IN_PROGRESS', error: null, chunks: chunks.map(({ body }) => body), next, hasMore };
   }
 
-  /** A replica may be behind for a moment; the record says how many chunks there are. */
-  #isWhole(job: Job, count: number): boolean {
+  /** A replica may be behind for a moment; the job says how many chunks there are. */
+  #isWhole(job: JobSight, count: number): boolean {
     if (job.endedAtMs === null || count >= job.chunks) return true;
-    return this.#store.clock.nowMs() - job.endedAtMs > MISSING_PATIENCE_MS;
+    return this.#clock.nowMs() - job.endedAtMs > MISSING_PATIENCE_MS;
   }
 
   async #collect(
     key: JobKey,
     { attempt, index }: StreamCursor,
     max: BatchMax,
-  ): Promise<{ readonly chunks: readonly Chunk[]; readonly hasMore: boolean }> {
-    const chunks: Chunk[] = [];
+  ): Promise<{ readonly chunks: readonly StreamChunk[]; readonly hasMore: boolean }> {
+    const chunks: StreamChunk[] = [];
     let characters = 0;
     while (chunks.length < max.chunks && characters < max.characters) {
       const fromIndex = index + chunks.length;
       const query = { ...key, attempt, fromIndex, limit: PAGE };
-      const page = await patiently(this.#store, () => this.#store.chunks.read(query));
+      const page = await this.#jobs.chunks(query);
       chunks.push(...page);
       characters += page.reduce((sum, { body }) => sum + body.length, 0);
       if (page.length < PAGE) return { chunks, hasMore: false };

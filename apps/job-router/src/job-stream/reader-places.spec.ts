@@ -1,23 +1,20 @@
 import { PlatformError, type EndpointId, type JobId } from '@berth/domain';
-import type { ReaderCursors } from '@berth/jobs';
 import { silentLogger } from '@berth/telemetry';
-import { BrokerModel, ManualClock, modelReaderCursors, openGate } from '@berth/testing';
+import { ManualClock, ModelReaderCursors } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ReaderPlaces } from './reader-places.js';
+import type { SharedCursors } from './shared-cursors.port.js';
 import { STREAM_START } from './stream-cursor.js';
 
 const READER = { endpointId: 'ep' as EndpointId, jobId: 'job' as JobId, keyId: 'a' };
 const at = (attempt: number, index: number) => ({ attempt, index });
 
-let broker: BrokerModel;
-let cursors: ReaderCursors;
+let cursors: ModelReaderCursors;
 let near: ReaderPlaces;
 let far: ReaderPlaces;
 
 beforeEach(() => {
-  const clock = new ManualClock();
-  broker = new BrokerModel(() => clock.nowMs());
-  cursors = modelReaderCursors(broker, openGate);
+  cursors = new ModelReaderCursors(new ManualClock());
   near = new ReaderPlaces(cursors, silentLogger);
   far = new ReaderPlaces(cursors, silentLogger);
 });
@@ -48,7 +45,7 @@ describe('the places of readers without a cursor', () => {
 
   test('are known to the router that moved them last when the broker has forgotten', async () => {
     await near.advance(READER, await near.find(READER), at(1, 5));
-    broker.restart(() => []);
+    cursors.restart();
     const place = await near.find(READER);
     expect(place).toEqual({ cursor: at(1, 5), sequence: 0 });
     await near.advance(READER, place, at(1, 6));
@@ -56,8 +53,8 @@ describe('the places of readers without a cursor', () => {
   });
 
   test('that cannot be kept fail no read', async () => {
-    const silent: ReaderCursors = {
-      ...cursors,
+    const silent: SharedCursors = {
+      read: (reader) => cursors.read(reader),
       write: () => Promise.reject(new PlatformError('service-unavailable', 'away')),
     };
     const places = new ReaderPlaces(silent, silentLogger);

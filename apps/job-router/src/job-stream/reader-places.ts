@@ -1,6 +1,7 @@
-import type { ReaderCursors, ReaderKey, StreamCursor } from '@berth/jobs';
+import type { ReaderKey, StreamCursor } from '@berth/payloads';
 import type { Logger } from '@berth/telemetry';
-import { isUnavailable } from '../patiently.js';
+import { isUnavailable } from '../is-unavailable.js';
+import type { SharedCursors } from './shared-cursors.port.js';
 import { STREAM_START, isBeyond } from './stream-cursor.js';
 
 /** Readers remembered here; the one that has not moved for longest is forgotten first. */
@@ -21,11 +22,11 @@ export interface Place {
  * move forward.
  */
 export class ReaderPlaces {
-  readonly #kept: ReaderCursors;
+  readonly #kept: SharedCursors;
   readonly #logger: Logger;
   readonly #known = new Map<string, StreamCursor>();
 
-  constructor(kept: ReaderCursors, logger: Logger) {
+  constructor(kept: SharedCursors, logger: Logger) {
     this.#kept = kept;
     this.#logger = logger;
   }

@@ -1,5 +1,5 @@
 import { PlatformError } from '@berth/domain';
-import type { StreamCursor } from '@berth/jobs';
+import type { StreamCursor } from '@berth/payloads';
 
 export const STREAM_START: StreamCursor = { attempt: 0, index: 0 };
 

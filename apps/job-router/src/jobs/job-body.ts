@@ -1,15 +1,17 @@
-import { encodeJson, jobTimes, retriesOf, type Job, type RawJson } from '@berth/domain';
+import { encodeJson, type JobCounts, type JobSight, type RawJson } from '@berth/domain';
+import type { WorkerCounts } from '../endpoint-directory/endpoint-directory.service.js';
+import type { JobBrief } from '../jobs.port.js';
 import { objectText } from '../json-text.js';
 import type { QueueBody } from '../queue-reasons/queue-reasons.service.js';
 
 /** `{id, status}`: the answer where nothing more is known or asked. */
-export const briefBody = (job: Pick<Job, 'id' | 'state'>): RawJson =>
+export const briefBody = (job: JobBrief): RawJson =>
   objectText([
-    ['id', encodeJson(job.id)],
+    ['id', encodeJson(job.jobId)],
     ['status', encodeJson(job.state)],
   ]);
 
-/** What the record itself does not say. */
+/** What the sight of the job itself does not say. */
 export interface StatusParts {
   /** JSON text of the result or of the last progress; null when there is none. */
   readonly output: RawJson | null;
@@ -21,19 +23,23 @@ export interface StatusParts {
  * The answer of `/status` and of `/runsync`, also of one whose wait is over (wire contract, 2.4): times are integers, `error`
  * is a string, and what does not apply is absent.
  */
-export function statusBody(job: Job, { output, queue }: StatusParts, nowMs: number): RawJson {
-  const { delayTime, executionTime } = jobTimes(job, nowMs);
+export function statusBody(job: JobSight, { output, queue }: StatusParts): RawJson {
   const members: [string, RawJson][] = [
-    ['id', encodeJson(job.id)],
+    ['id', encodeJson(job.jobId)],
     ['status', encodeJson(job.state)],
-    ['delayTime', encodeJson(delayTime)],
-    ['executionTime', encodeJson(executionTime)],
+    ['delayTime', encodeJson(job.delayTimeMs)],
+    ['executionTime', encodeJson(job.executionTimeMs)],
   ];
   if (output !== null) members.push(['output', output]);
   if (job.error !== null) members.push(['error', encodeJson(job.error)]);
-  const retries = retriesOf(job);
-  if (retries > 0) members.push(['retries', encodeJson(retries)]);
-  if (job.current !== null) members.push(['workerId', encodeJson(job.current.workerId)]);
+  if (job.retries > 0) members.push(['retries', encodeJson(job.retries)]);
+  if (job.workerId !== null) members.push(['workerId', encodeJson(job.workerId)]);
   if (queue !== null) members.push(['queue', encodeJson(queue)]);
   return objectText(members);
 }
+
+/** The answer of `/health`. */
+export const healthBody = (
+  { completed, failed, inProgress, inQueue, retried }: JobCounts,
+  workers: WorkerCounts,
+): RawJson => encodeJson({ jobs: { completed, failed, inProgress, inQueue, retried }, workers });

@@ -1,27 +1,17 @@
 import type { JobId, JobKey, RawJson } from '@berth/domain';
-import {
-  acceptReserved,
-  newJobId,
-  reservedJobId,
-  submitJob,
-  type ItemOutcome,
-  type JobStore,
-  type Reserved,
-  type ReservedItem,
-} from '@berth/jobs';
 import type { SecretBox } from '@berth/secrets';
 import type { Logger } from '@berth/telemetry';
-import { bodyHash, type KeyedRequest, type KeyedRequests } from '../idempotency/keyed-requests.service.js';
-import { isUnavailable } from '../patiently.js';
+import { acceptedId } from '../accepted-id.js';
+import { isUnavailable } from '../is-unavailable.js';
+import type { ItemOutcome, JobWatch, Jobs, JobsAccepted, JobsRequest, RequestName } from '../jobs.port.js';
 import type { RequestBodies } from '../request-bodies.service.js';
 import type { Wait } from '../wait.js';
-import { acceptBatch, type Batch } from './accept-batch.js';
-import { briefBody } from './job-body.js';
 import type { IncomingRequest } from './incoming-request.port.js';
-import type { JobRequest } from './job-request.js';
+import { briefBody } from './job-body.js';
 import type { JobReader } from './job-reader.service.js';
-import type { JobWatch } from './job-notices.port.js';
+import type { JobRequest } from './job-request.js';
 import type { JobMetrics } from './metrics.js';
+import { requestName } from './request-name.js';
 import { toSubmission } from './submission.js';
 
 export interface IncomingBatch extends IncomingRequest {
@@ -30,8 +20,7 @@ export interface IncomingBatch extends IncomingRequest {
 }
 
 export interface JobIntakeOptions {
-  readonly store: JobStore;
-  readonly keyed: KeyedRequests;
+  readonly jobs: Pick<Jobs, 'submit'>;
   readonly reader: JobReader;
   readonly secrets: SecretBox;
   readonly bodies: Pick<RequestBodies, 'job' | 'batch'>;
@@ -49,7 +38,7 @@ export class JobIntake {
 
   /** `/run`: accepted once this resolves. */
   async run(incoming: IncomingRequest): Promise<RawJson> {
-    return briefBody({ id: await this.#accept(incoming, null), state: 'IN_QUEUE' });
+    return briefBody({ jobId: await this.#accept(incoming, null), state: 'IN_QUEUE' });
   }
 
   /**
@@ -61,6 +50,8 @@ export class JobIntake {
     const keyOf = (jobId: JobId): JobKey => ({ endpointId: incoming.endpoint.id, jobId });
     try {
       const id = await this.#accept(incoming, wait.ms, (made) => {
+        // A request that had come before has the ids of then.
+        held.watch?.dispose();
         held.watch = this.#options.reader.watch(keyOf(made), 'end');
       });
       return await this.#answerOf(keyOf(id), held.watch, wait);
@@ -84,18 +75,15 @@ export class JobIntake {
   }
 
   async #acceptAll(incoming: IncomingBatch, body: string): Promise<readonly ItemOutcome[]> {
-    const { bodies, metrics, secrets, store } = this.#options;
+    const { bodies, secrets } = this.#options;
     const { endpoint, traceparent } = incoming;
     const requests = await bodies.batch(body, endpoint.accountId);
     const size = requests.length;
     incoming.admit(size);
-    const named = { operation: 'run-batch', body, size, firstId: newJobId(store, 'run') } as const;
-    const reserved = await this.#reserve(incoming, named);
     const frame = { endpoint, waitMs: null, traceparent, secrets };
-    const submissionOf: Batch['submissionOf'] = (item, id) => toSubmission(requests[item] as JobRequest, frame, id);
-    const outcomes = await acceptBatch(store, { size, reserved, submissionOf });
-    const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length;
-    if (reserved?.isReplayed !== true) metrics.accepted.inc({ origin: 'run' }, accepted);
+    const submissionOf: JobsRequest['submissionOf'] = (item, id) =>
+      toSubmission(requests[item] as JobRequest, frame, id);
+    const { outcomes } = await this.#submit(incoming, { operation: 'run-batch', body, size, submissionOf });
     return outcomes;
   }
 
@@ -108,7 +96,7 @@ export class JobIntake {
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       logger.warn('the job store did not answer while a caller waited', { jobId: key.jobId, error });
-      return briefBody({ id: key.jobId, state: 'IN_QUEUE' });
+      return briefBody({ jobId: key.jobId, state: 'IN_QUEUE' });
     }
   }
 
@@ -116,12 +104,16 @@ export class JobIntake {
    * The job is accepted once this resolves, and its body forgotten.
    *
    * @param waitMs how long the caller of `/runsync` is held; null: `/run`
-   * @param onId told the id before anything of the job is written
+   * @param onFirstId told the id before anything of the job is written
    */
-  async #accept(incoming: IncomingRequest, waitMs: number | null, onId?: (id: JobId) => void): Promise<JobId> {
+  async #accept(
+    incoming: IncomingRequest,
+    waitMs: number | null,
+    onFirstId: (id: JobId) => void = () => undefined,
+  ): Promise<JobId> {
     const { text, done } = incoming.takeBody();
     try {
-      return await this.#acceptOne(incoming, { body: text, waitMs }, onId);
+      return await this.#acceptOne(incoming, { body: text, waitMs }, onFirstId);
     } finally {
       done();
     }
@@ -130,41 +122,41 @@ export class JobIntake {
   async #acceptOne(
     incoming: IncomingRequest,
     { body, waitMs }: { readonly body: string; readonly waitMs: number | null },
-    onId?: (id: JobId) => void,
+    onFirstId: (id: JobId) => void,
   ): Promise<JobId> {
-    const { bodies, metrics, secrets, store } = this.#options;
+    const { bodies, secrets } = this.#options;
     const { endpoint, traceparent } = incoming;
-    const operation = waitMs === null ? 'run' : 'runsync';
     const request = await bodies.job(body, endpoint.accountId);
-    const submissionOf: ReservedItem['submissionOf'] = (made) =>
-      toSubmission(request, { endpoint, waitMs, traceparent, secrets }, made);
-    const firstId = newJobId(store, operation);
-    const reserved = await this.#reserve(incoming, { operation, body, size: 1, firstId });
-    const id = reserved === null ? firstId : reservedJobId(reserved.reservation, 0);
-    onId?.(id);
-    if (reserved === null) await submitJob(store, id, { ...submissionOf(id), reservation: null });
-    else requireAccepted(await acceptReserved(store, reserved, [{ item: 0, submissionOf }]));
-    if (reserved?.isReplayed !== true) metrics.accepted.inc({ origin: operation });
-    return id;
+    const frame = { endpoint, waitMs, traceparent, secrets };
+    const accepted = await this.#submit(incoming, {
+      operation: waitMs === null ? 'run' : 'runsync',
+      body,
+      size: 1,
+      submissionOf: (_, id) => toSubmission(request, frame, id),
+      onFirstId,
+    });
+    return acceptedId(accepted);
   }
 
-  /** Null where the caller did not name the request: it then costs nothing. */
-  async #reserve(incoming: IncomingRequest, named: NamedRequest): Promise<Reserved | null> {
-    const { endpoint, idempotencyKey, onReplay } = incoming;
-    if (idempotencyKey === null) return null;
-    const { keyed, metrics } = this.#options;
-    const { body, operation } = named;
-    const reserved = await keyed.reserve({ ...named, endpoint, idempotencyKey, hash: bodyHash(body) });
-    if (reserved.isReplayed) {
+  async #submit(
+    { endpoint, idempotencyKey, onReplay }: IncomingRequest,
+    { body, operation, ...request }: SubmittedBody,
+  ): Promise<JobsAccepted> {
+    const { jobs, metrics } = this.#options;
+    const origin = operation === 'runsync' ? 'runsync' : 'run';
+    const name = requestName(operation, idempotencyKey, body);
+    const accepted = await jobs.submit({ ...request, endpoint, origin, name });
+    if (accepted.isReplayed) {
       metrics.replayed.inc({ operation });
       onReplay();
+    } else {
+      metrics.accepted.inc({ origin }, accepted.outcomes.filter(({ kind }) => kind === 'accepted').length);
     }
-    return reserved;
+    return accepted;
   }
 }
 
-type NamedRequest = Pick<KeyedRequest, 'operation' | 'size' | 'firstId'> & { readonly body: string };
-
-function requireAccepted(outcomes: readonly ItemOutcome[]): void {
-  for (const outcome of outcomes) if (outcome.kind === 'failed') throw outcome.error;
+interface SubmittedBody extends Pick<JobsRequest, 'size' | 'submissionOf' | 'onFirstId'> {
+  readonly operation: RequestName['operation'];
+  readonly body: string;
 }

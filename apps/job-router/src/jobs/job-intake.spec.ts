@@ -1,15 +1,14 @@
 import type { EndpointSnapshot } from '@berth/contracts';
 import { encodeJson, toRawJson, type AccountId, type EndpointId, type JobId } from '@berth/domain';
-import type { JobStore } from '@berth/jobs';
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox } from '@berth/secrets';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { BrokerModel, ManualClock, SeededRandom, letRun, modelStore, openGate, type Gate } from '@berth/testing';
+import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { KeyedRequests } from '../idempotency/keyed-requests.service.js';
+import { ScriptedJobs } from '../../test/model/scripted-jobs.js';
 import type { IncomingRequest } from './incoming-request.port.js';
 import { JobIntake } from './job-intake.service.js';
-import type { JobNotices } from './job-notices.port.js';
+import { HeldCalls } from './held-calls.service.js';
 import { JobReader } from './job-reader.service.js';
 import type { JobRequest } from './job-request.js';
 import { jobMetrics } from './metrics.js';
@@ -26,36 +25,25 @@ const REQUEST: JobRequest = {
 };
 
 let clock: ManualClock;
-let broker: BrokerModel;
-/** What the store has still to write. */
-let unwritten: (() => void)[];
+let jobs: ScriptedJobs;
+/** Ends what the store has still to write. */
+let written: () => void;
 let intake: JobIntake;
 let dones: number;
 let incoming: IncomingRequest;
 
 beforeEach(() => {
   clock = new ManualClock();
-  broker = new BrokerModel(() => clock.nowMs());
-  unwritten = [];
-  const slowGate: Gate = {
-    ...openGate,
-    writeRecord: (effect) => new Promise((resolve) => unwritten.push(() => resolve(effect()))),
-  };
-  const store: JobStore = {
-    ...modelStore(broker, slowGate),
-    stopSignals: { send: () => undefined },
-    clock,
-    random: new SeededRandom(3),
-  };
-  const wait = async (ms: number, signal?: AbortSignal): Promise<boolean> => {
-    await clock.sleep(ms, signal);
-    return false;
-  };
-  const notices: JobNotices = { watch: () => ({ wait, dispose: () => undefined }), ring: () => undefined };
+  jobs = new ScriptedJobs(clock);
+  jobs.storing = new Promise((resolve) => (written = resolve));
   intake = new JobIntake({
-    store,
-    keyed: {} as KeyedRequests,
-    reader: new JobReader(store, notices, { of: () => null }),
+    jobs,
+    reader: new JobReader({
+      jobs,
+      held: new HeldCalls({ endpointOf: () => null }),
+      reasons: { ofSight: () => null },
+      clock,
+    }),
     secrets: readSecretBox(new ConfigReader({ BERTH_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') })),
     bodies: { job: async () => REQUEST, batch: async () => [REQUEST] },
     metrics: jobMetrics(new MetricRegistry()),
@@ -76,7 +64,7 @@ beforeEach(() => {
 });
 
 const write = async (): Promise<void> => {
-  for (const each of unwritten.splice(0)) each();
+  written();
   await letRun();
 };
 
@@ -87,7 +75,7 @@ describe('the room of a body', () => {
   ])('of %s is kept while the store is slow, and given back when the job is stored', async (_, ask) => {
     const asked = ask();
     await letRun();
-    expect([unwritten.length, dones]).toEqual([1, 0]);
+    expect([jobs.submissions.length, dones]).toEqual([1, 0]);
     await write();
     await asked;
     expect(dones).toBe(1);
@@ -98,12 +86,12 @@ describe('the room of a body', () => {
     const asked = intake.runSync(incoming, { ms: WAIT_MS, signal: new AbortController().signal });
     void asked.then((body) => told.push((JSON.parse(body) as { id: JobId }).id));
     await letRun();
-    expect([unwritten.length, dones]).toEqual([1, 0]);
+    expect([jobs.submissions.length, dones]).toEqual([1, 0]);
     await write();
     expect([told, dones]).toEqual([[], 1]);
     await clock.advance(WAIT_MS + 5_000);
     await asked;
-    expect([told.length, dones]).toEqual([1, 1]);
+    expect([told.length, dones, jobs.watches]).toEqual([1, 1, 0]);
   });
 
   test('of a refused request is given back too', async () => {

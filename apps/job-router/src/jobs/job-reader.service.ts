@@ -1,30 +1,29 @@
-import { PlatformError, isEnded, jobKeyOf, type Job, type JobKey, type RawJson } from '@berth/domain';
-import { loadPayload, readJob, type JobStore } from '@berth/jobs';
+import { isEnded, type JobKey, type JobSight, type RawJson } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
 import { jobNotFound } from '../ids.js';
-import { patiently } from '../patiently.js';
+import type { JobNews, JobWatch, Jobs } from '../jobs.port.js';
 import type { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
 import type { Wait } from '../wait.js';
+import type { HeldCalls } from './held-calls.service.js';
 import { statusBody } from './job-body.js';
-import type { JobNews, JobNotices, JobWatch } from './job-notices.port.js';
-
-/** Callers held at one time in this router; each costs a subscription and a timer. */
-const WAITS_MAX = 20_000;
 
 /** How often a job that is waited for is looked at without any notice. */
 const LOOK_INTERVAL_MS = 2_000;
 
+export interface JobReaderOptions {
+  readonly jobs: Pick<Jobs, 'find' | 'outputOf' | 'watch'>;
+  readonly reasons: Pick<QueueReasons, 'ofSight'>;
+  readonly held: HeldCalls;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>;
+}
+
 /** Reads jobs for callers, and holds them until a job has ended. */
 export class JobReader {
-  readonly #store: JobStore;
-  readonly #notices: JobNotices;
-  readonly #queueReasons: Pick<QueueReasons, 'of'>;
+  readonly #options: JobReaderOptions;
   readonly #released = new AbortController();
-  #waits = 0;
 
-  constructor(store: JobStore, notices: JobNotices, queueReasons: Pick<QueueReasons, 'of'>) {
-    this.#store = store;
-    this.#notices = notices;
-    this.#queueReasons = queueReasons;
+  constructor(options: JobReaderOptions) {
+    this.#options = options;
   }
 
   /** Callers that are held now, or come later, are not held any longer: this router stops. */
@@ -32,47 +31,39 @@ export class JobReader {
     this.#released.abort();
   }
 
-  get waits(): number {
-    return this.#waits;
-  }
-
   /** @throws PlatformError `job-not-found`, `service-unavailable` */
-  async read(key: JobKey): Promise<Job> {
-    const job = await patiently(this.#store, () => readJob(this.#store, key));
+  async read(key: JobKey): Promise<JobSight> {
+    const job = await this.#options.jobs.find(key);
     if (job === null) throw jobNotFound();
     return job;
   }
 
-  /** The body of `/status`, with the result or the last progress as its worker wrote it, or with why it waits. */
-  async statusBody(job: Job): Promise<RawJson> {
-    const { output } = job;
-    if (output === null) return this.#statusText(job, null);
-    const json = await patiently(this.#store, () => loadPayload(this.#store.blobs, jobKeyOf(job), output));
-    // The parts outlive the record, so where they are gone the job has gone between the two reads.
+  /** The result or the last progress as its worker wrote it; null where there is none. @throws as `read` */
+  async outputOf(job: JobSight): Promise<RawJson | null> {
+    if (job.output === null) return null;
+    const json = await this.#options.jobs.outputOf(job);
+    // The parts outlive the job, so where they are gone the job has gone between the two reads.
     if (json === null) throw jobNotFound();
-    return this.#statusText(job, json);
+    return json;
   }
 
-  /** To be disposed once. @throws PlatformError `service-unavailable` when too many are held already */
+  /** The body of `/status`, with what the job has put out, or with why it waits. @throws as `read` */
+  async statusBody(job: JobSight): Promise<RawJson> {
+    const output = await this.outputOf(job);
+    return statusBody(job, { output, queue: this.#options.reasons.ofSight(job) });
+  }
+
+  /** To be disposed. @throws PlatformError `limit-reached`, `service-unavailable` when too many are held already */
   watch(key: JobKey, news: JobNews = 'any'): JobWatch {
-    if (this.#waits >= WAITS_MAX) {
-      throw new PlatformError(
-        'service-unavailable',
-        'Too many requests wait here for a job to end; ask for its status.',
-        {
-          retryAfterSeconds: 1,
-        },
-      );
-    }
-    const watch = this.#notices.watch(key, news);
-    this.#waits += 1;
+    const end = this.#options.held.begin(key.endpointId);
+    const watch = this.#options.jobs.watch(key, news);
     return {
       wait: (timeoutMs, signal) => {
         const ends = [this.#released.signal, ...(signal === undefined ? [] : [signal])];
         return watch.wait(timeoutMs, AbortSignal.any(ends));
       },
       dispose: () => {
-        this.#waits -= 1;
+        end();
         watch.dispose();
       },
     };
@@ -89,8 +80,8 @@ export class JobReader {
    *
    * @throws PlatformError `job-not-found` as soon as the job is purged or its life is over; `service-unavailable`
    */
-  async awaitEnd(key: JobKey, watch: JobWatch, wait: Wait): Promise<Job> {
-    const { clock } = this.#store;
+  async awaitEnd(key: JobKey, watch: JobWatch, wait: Wait): Promise<JobSight> {
+    const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + wait.ms;
     for (;;) {
       const job = await this.read(key);
@@ -99,9 +90,5 @@ export class JobReader {
       const goneInMs = Math.max(1, job.expiresAtMs - clock.nowMs());
       await watch.wait(Math.min(LOOK_INTERVAL_MS, leftMs, goneInMs), wait.signal);
     }
-  }
-
-  #statusText(job: Job, output: RawJson | null): RawJson {
-    return statusBody(job, { output, queue: this.#queueReasons.of(job) }, this.#store.clock.nowMs());
   }
 }

@@ -6,15 +6,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { jobKeyFrom } from '../ids.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { Jobs } from '../jobs.port.js';
 import { parseWait } from '../wait.js';
-import { JobCancel } from './job-cancel.service.js';
-import { JobHealth } from './job-health.service.js';
 import { incomingRequest, type IncomingRequest } from './incoming-request.port.js';
+import { healthBody } from './job-body.js';
+import { JobCommands } from './job-commands.service.js';
 import { JobIntake } from './job-intake.service.js';
-import { JobLife, parseTtl } from './job-life.service.js';
-import { JobPurge } from './job-purge.service.js';
 import { JobReader } from './job-reader.service.js';
-import { JobRetry } from './job-retry.service.js';
+import { parseTtl } from './parse-ttl.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -37,11 +36,8 @@ export class JobsController {
     private readonly directory: EndpointDirectory,
     private readonly intake: JobIntake,
     private readonly reader: JobReader,
-    private readonly cancelling: JobCancel,
-    private readonly retrying: JobRetry,
-    private readonly purging: JobPurge,
-    private readonly lives: JobLife,
-    private readonly healths: JobHealth,
+    private readonly commands: JobCommands,
+    private readonly jobs: Jobs,
   ) {}
 
   @Post('run')
@@ -80,7 +76,7 @@ export class JobsController {
     await this.authorize(caller, path, ttl === undefined ? 'jobs:read' : 'jobs:write');
     const leftMs = parseTtl(ttl);
     const key = jobKeyFrom(path.endpointId, path.jobId);
-    const job = leftMs === null ? await this.reader.read(key) : await this.lives.replace(key, leftMs);
+    const job = leftMs === null ? await this.reader.read(key) : await this.jobs.replaceLife(key, leftMs);
     return this.reader.statusBody(job);
   }
 
@@ -133,7 +129,7 @@ export class JobsController {
   @JobOperation('cancel')
   async cancel(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
     await this.authorize(caller, path, 'jobs:write');
-    return this.cancelling.cancel(jobKeyFrom(path.endpointId, path.jobId));
+    return this.commands.cancel(jobKeyFrom(path.endpointId, path.jobId));
   }
 
   @Post('retry/:jobId')
@@ -143,7 +139,7 @@ export class JobsController {
   @JobOperation('run')
   async retry(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
     await this.authorize(caller, path, 'jobs:write');
-    return this.retrying.retry(jobKeyFrom(path.endpointId, path.jobId));
+    return this.commands.retry(jobKeyFrom(path.endpointId, path.jobId));
   }
 
   @Post('purge-queue')
@@ -154,7 +150,7 @@ export class JobsController {
   async purgeQueue(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
     addToLogContext({ endpointId });
     const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
-    return this.purging.purge(endpoint.id);
+    return this.commands.purge(endpoint.id);
   }
 
   @Get('health')
@@ -163,7 +159,7 @@ export class JobsController {
   @JobOperation('status')
   async health(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
     const endpoint = await this.directory.authorize(caller, endpointId, 'jobs:read');
-    return this.healths.read(endpoint.id);
+    return healthBody(await this.jobs.counts(endpoint.id), await this.directory.workerCounts(endpoint.id));
   }
 
   private async authorize(caller: Caller, { endpointId, jobId }: JobPath, scope: JobScope): Promise<void> {

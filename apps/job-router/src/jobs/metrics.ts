@@ -15,10 +15,6 @@ export const jobMetrics = (metrics: MetricRegistry) => ({
     name: 'router_cancels_total',
     help: 'Answered cancels.',
   }),
-  retried: metrics.counter({
-    name: 'router_retries_total',
-    help: 'Jobs that a caller had queued again.',
-  }),
   purged: metrics.counter({
     name: 'router_jobs_purged_total',
     help: 'Jobs that callers had removed from queues.',

@@ -1,7 +1,7 @@
 import type { EndpointSnapshot } from '@berth/contracts';
 import { EXECUTION_TIMEOUT_DEFAULT_MS, retentionMs, type JobId } from '@berth/domain';
-import type { Submission } from '@berth/jobs';
 import type { SecretBox } from '@berth/secrets';
+import type { Submission } from '../jobs.port.js';
 import { sealExtras } from '../sealed-extras.js';
 import type { JobRequest } from './job-request.js';
 
@@ -15,14 +15,10 @@ export interface SubmissionFrame {
 }
 
 /** A checked request as it is stored. The id comes first, since what is secret is sealed for it. */
-export function toSubmission(request: JobRequest, frame: SubmissionFrame, id: JobId): Omit<Submission, 'reservation'> {
+export function toSubmission(request: JobRequest, frame: SubmissionFrame, id: JobId): Submission {
   const { endpoint, waitMs, traceparent, secrets } = frame;
-  const origin = waitMs === null ? 'run' : 'runsync';
   const { secretExtras } = request;
   return {
-    endpointId: endpoint.id,
-    accountId: endpoint.accountId,
-    origin,
     input: request.input,
     extras: request.extras,
     sealedExtras:
@@ -30,7 +26,7 @@ export function toSubmission(request: JobRequest, frame: SubmissionFrame, id: Jo
     webhook: request.webhook,
     executionTimeoutMs: request.executionTimeoutMs ?? endpointTimeoutMs(endpoint),
     ttlMs: request.ttlMs,
-    retentionMs: retentionMs(origin, waitMs ?? 0),
+    retentionMs: retentionMs(waitMs === null ? 'run' : 'runsync', waitMs ?? 0),
     isLowPriority: request.isLowPriority,
     traceparent,
   };

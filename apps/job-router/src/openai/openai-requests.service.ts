@@ -7,14 +7,16 @@ import {
   encodeJson,
   isEnded,
   retentionMs,
-  type Job,
-  type JobId,
+  type JobKey,
+  type JobSight,
   type RawJson,
 } from '@berth/domain';
-import { cancel, newJobId, submitJob, type JobStore } from '@berth/jobs';
+import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyReply } from 'fastify';
-import type { JobNotices } from '../jobs/job-notices.port.js';
+import { acceptedId } from '../accepted-id.js';
+import type { JobWatch, Jobs, Submission } from '../jobs.port.js';
+import type { HeldCalls } from '../jobs/held-calls.service.js';
 import type { JobReader } from '../jobs/job-reader.service.js';
 import { callerGone } from '../wait.js';
 import type { AnswerRelay } from './answer-relay.js';
@@ -40,12 +42,13 @@ export interface IncomingOpenAiRequest extends Pick<OpenAiRequest, 'isStreamed'>
 }
 
 export interface OpenAiRequestsOptions {
-  readonly store: JobStore;
+  readonly jobs: Pick<Jobs, 'cancel' | 'submit' | 'watch'>;
+  readonly held: HeldCalls;
   readonly reader: JobReader;
-  readonly notices: JobNotices;
   readonly outputs: WorkerOutputs;
   readonly relay: AnswerRelay;
   readonly metrics: OpenAiMetrics;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
   /** How long a job may wait for a worker before its caller hears that there is none. */
   readonly queueWaitMs: number;
@@ -76,14 +79,20 @@ export class OpenAiRequests {
     if (this.#open >= OPEN_MAX) {
       throw new PlatformError('service-unavailable', 'Too many requests are under way here; try again.');
     }
-    const { store, notices, metrics } = this.#options;
-    const key = { endpointId: request.endpoint.id, jobId: newJobId(store, 'runsync') };
-    const exchange: Exchange = { key, watch: notices.watch(key), gone: callerGone(reply), isOver: false };
+    const { jobs, metrics } = this.#options;
+    const gone = callerGone(reply);
+    const waiting: { watch?: JobWatch } = {};
     const form = request.isStreamed ? 'stream' : 'whole';
+    const end = this.#options.held.begin(request.endpoint.id);
     this.#open += 1;
     try {
-      await this.#submit(key.jobId, request);
+      const key = await this.#submit(request, (made) => {
+        waiting.watch?.dispose();
+        waiting.watch = jobs.watch(made, 'any');
+      });
       request.onStored();
+      waiting.watch ??= jobs.watch(key, 'any');
+      const exchange: Exchange = { key, watch: waiting.watch, gone, isOver: false };
       await this.#carryOut(reply, exchange, request);
       metrics.requests.inc({ form, outcome: exchange.isOver ? 'answered' : 'left' });
     } catch (error) {
@@ -92,18 +101,33 @@ export class OpenAiRequests {
       if (failure === null) throw error;
       await sendFailure(reply, failure);
     } finally {
+      end();
       this.#open -= 1;
-      exchange.watch.dispose();
+      waiting.watch?.dispose();
     }
   }
 
-  async #submit(id: JobId, { endpoint, takeInput, traceparent }: IncomingOpenAiRequest): Promise<void> {
+  /** @param onKey told the job's key before anything of it is written */
+  async #submit(request: IncomingOpenAiRequest, onKey: (key: JobKey) => void): Promise<JobKey> {
+    const { endpoint } = request;
+    const submission = this.#submissionOf(request);
+    const accepted = await this.#options.jobs.submit({
+      endpoint,
+      origin: 'runsync',
+      size: 1,
+      name: null,
+      submissionOf: () => submission,
+      onFirstId: (jobId) => {
+        onKey({ endpointId: endpoint.id, jobId });
+      },
+    });
+    return { endpointId: endpoint.id, jobId: acceptedId(accepted) };
+  }
+
+  #submissionOf({ endpoint, takeInput, traceparent }: IncomingOpenAiRequest): Submission {
     const executionTimeoutMs =
       endpoint.executionTimeoutMs > 0 ? endpoint.executionTimeoutMs : EXECUTION_TIMEOUT_DEFAULT_MS;
-    await submitJob(this.#options.store, id, {
-      endpointId: endpoint.id,
-      accountId: endpoint.accountId,
-      origin: 'runsync',
+    return {
       input: takeInput(),
       extras: encodeJson({}),
       sealedExtras: null,
@@ -113,9 +137,8 @@ export class OpenAiRequests {
       ttlMs: Math.min(TTL_MAX_MS, this.#options.queueWaitMs + ATTEMPTS_MAX * executionTimeoutMs),
       retentionMs: retentionMs('runsync', 0),
       isLowPriority: false,
-      reservation: null,
       traceparent,
-    });
+    };
   }
 
   async #carryOut(reply: FastifyReply, exchange: Exchange, { isStreamed }: IncomingOpenAiRequest): Promise<void> {
@@ -139,22 +162,22 @@ export class OpenAiRequests {
     await reply.status(200).header('content-type', JSON_TYPE).send(output);
   }
 
-  async #awaitEnd(exchange: Exchange): Promise<Job> {
-    const { queueWaitMs, reader, store } = this.#options;
+  async #awaitEnd(exchange: Exchange): Promise<JobSight> {
+    const { clock, queueWaitMs, reader } = this.#options;
     for (;;) {
       const job = await reader.read(exchange.key);
       exchange.isOver = isEnded(job.state);
       if (exchange.isOver || exchange.gone.aborted) return job;
-      if (job.state === 'IN_QUEUE' && store.clock.nowMs() - job.queuedAtMs > queueWaitMs) throw noWorker();
+      if (job.state === 'IN_QUEUE' && clock.nowMs() - job.queuedAtMs > queueWaitMs) throw noWorker();
       await exchange.watch.wait(LOOK_MS, exchange.gone);
     }
   }
 
   /** A job that cannot be cancelled runs to its end unseen; its caller has gone or has heard enough. */
   async #cancel({ key }: Exchange): Promise<void> {
-    const { logger, store } = this.#options;
+    const { jobs, logger } = this.#options;
     try {
-      await cancel(store, key);
+      await jobs.cancel(key);
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
       logger.warn('the job of a request that is over could not be cancelled', { jobId: key.jobId, error });

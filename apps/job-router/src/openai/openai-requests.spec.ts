@@ -1,12 +1,12 @@
 import type { EndpointSnapshot } from '@berth/contracts';
-import { toRawJson, type AccountId, type EndpointId, type JobKey } from '@berth/domain';
-import type { JobStore } from '@berth/jobs';
+import { toRawJson, type AccountId, type EndpointId, type JobId, type JobState } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { BrokerModel, ManualClock, SeededRandom, letRun, modelStore, openGate } from '@berth/testing';
+import { ManualClock, letRun } from '@berth/testing';
 import type { FastifyReply } from 'fastify';
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { JobNotices } from '../jobs/job-notices.port.js';
+import { ScriptedJobs } from '../../test/model/scripted-jobs.js';
+import { HeldCalls } from '../jobs/held-calls.service.js';
 import { JobReader } from '../jobs/job-reader.service.js';
 import type { AnswerRelay } from './answer-relay.js';
 import { openAiMetrics } from './metrics.js';
@@ -28,9 +28,7 @@ const REQUEST = {
 };
 
 let clock: ManualClock;
-let store: JobStore;
-let broker: BrokerModel;
-let watched: JobKey;
+let jobs: ScriptedJobs;
 let requests: OpenAiRequests;
 let raw: EventEmitter;
 
@@ -58,47 +56,31 @@ class Reply {
 beforeEach(() => {
   clock = new ManualClock();
   raw = new EventEmitter();
-  broker = new BrokerModel(() => clock.nowMs());
-  store = {
-    ...modelStore(broker, openGate),
-    stopSignals: { send: () => undefined },
-    clock,
-    random: new SeededRandom(3),
-  };
-  const notices: JobNotices = {
-    watch: (key) => {
-      watched = key;
-      return {
-        wait: async (ms, signal) => {
-          await clock.sleep(ms, signal);
-          return false;
-        },
-        dispose: () => undefined,
-      };
-    },
-    ring: () => undefined,
-  };
-  const reader = new JobReader(store, notices, { of: () => null });
+  jobs = new ScriptedJobs(clock);
+  const held = new HeldCalls({ endpointOf: () => null });
+  const reader = new JobReader({ jobs, held, reasons: { ofSight: () => null }, clock });
   requests = new OpenAiRequests({
-    store,
+    jobs,
+    held,
     reader,
-    notices,
-    outputs: new WorkerOutputs(store, reader),
+    outputs: new WorkerOutputs(jobs, reader),
     relay: {} as AnswerRelay,
     metrics: openAiMetrics(new MetricRegistry(), () => requests.open),
+    clock,
     logger: silentLogger,
     queueWaitMs: QUEUE_WAIT_MS,
   });
 });
 
-const stateOf = async (key: JobKey): Promise<string | undefined> => (await store.records.read(key))?.job.state;
+const JOB_ID = 'job-0' as JobId;
+const state = (): JobState | undefined => jobs.stateOf(JOB_ID);
 
 describe('a request', () => {
   test('that no worker takes is refused after the limit, and its job is cancelled', async () => {
     const reply = new Reply();
     const answered = requests.answer(reply as unknown as FastifyReply, REQUEST);
     await clock.advance(QUEUE_WAIT_MS - 1_000);
-    expect([await stateOf(watched), requests.open]).toEqual(['IN_QUEUE', 1]);
+    expect([state(), requests.open]).toEqual(['IN_QUEUE', 1]);
     await clock.advance(5_000);
     await answered;
     expect(reply.told).toMatchObject({
@@ -106,7 +88,7 @@ describe('a request', () => {
       'retry-after': '10',
       body: { error: { code: 'no_worker_available', type: 'server_error' } },
     });
-    expect([await stateOf(watched), requests.open]).toEqual(['CANCELLED', 0]);
+    expect([state(), requests.open, jobs.watches]).toEqual(['CANCELLED', 0, 0]);
   });
 
   test('whose caller goes is over at once, and so is its job', async () => {
@@ -115,7 +97,7 @@ describe('a request', () => {
     await letRun();
     raw.emit('close');
     await answered;
-    expect([await stateOf(watched), reply.told['status'], requests.open]).toEqual(['CANCELLED', undefined, 0]);
+    expect([state(), reply.told['status'], requests.open]).toEqual(['CANCELLED', undefined, 0]);
   });
 
   test('lets go of its body when that is stored, long before its answer', async () => {
@@ -123,10 +105,10 @@ describe('a request', () => {
     const stored: string[] = [];
     const answered = requests.answer(reply as unknown as FastifyReply, {
       ...REQUEST,
-      onStored: () => void stored.push(watched.jobId),
+      onStored: () => void stored.push('stored'),
     });
     await letRun();
-    expect([stored, await stateOf(watched), requests.open]).toEqual([[watched.jobId], 'IN_QUEUE', 1]);
+    expect([stored, state(), requests.open]).toEqual([['stored'], 'IN_QUEUE', 1]);
     raw.emit('close');
     await answered;
   });
@@ -134,8 +116,8 @@ describe('a request', () => {
   test('leaves nothing behind for ever where its router dies', async () => {
     void requests.answer(new Reply() as unknown as FastifyReply, REQUEST);
     await letRun();
-    const job = (await store.records.read(watched))?.job;
-    expect(job).toMatchObject({ origin: 'runsync', retentionMs: 60_000, executionTimeoutMs: 30_000 });
-    expect((job?.expiresAtMs ?? 0) - clock.nowMs()).toBe(QUEUE_WAIT_MS + 3 * 30_000);
+    expect(jobs.submissions).toMatchObject([
+      { retentionMs: 60_000, executionTimeoutMs: 30_000, ttlMs: QUEUE_WAIT_MS + 3 * 30_000 },
+    ]);
   });
 });

@@ -3,7 +3,8 @@ import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-director
 import { JobStreamModule } from '../job-stream/job-stream.module.js';
 import { JobStream } from '../job-stream/job-stream.service.js';
 import { StreamedAnswers } from '../job-stream/streamed-answers.service.js';
-import { JobNotices } from '../jobs/job-notices.port.js';
+import { Jobs } from '../jobs.port.js';
+import { HeldCalls } from '../jobs/held-calls.service.js';
 import { JobReader } from '../jobs/job-reader.service.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { Platform } from '../platform.port.js';
@@ -16,22 +17,22 @@ import { WorkerOutputs } from './worker-outputs.js';
 /** As long as the official client waits by default: room for a cold start with a large model. */
 const QUEUE_WAIT_MS = 600_000;
 
-/** Answers OpenAI's clients. Needs `JobNotices` and `RequestBodies`. */
+/** Answers OpenAI's clients. Needs `Jobs` and `RequestBodies`. */
 @Module({
   imports: [EndpointDirectoryModule, JobsModule, JobStreamModule],
   controllers: [OpenAiController],
   providers: [
     {
       provide: OpenAiRequests,
-      inject: [Platform, JobReader, JobNotices, JobStream, StreamedAnswers],
+      inject: [Platform, Jobs, JobReader, JobStream, StreamedAnswers, HeldCalls],
       useFactory: (
-        { clock, logger, metrics, store }: Platform,
-        ...[reader, notices, stream, answers]: [JobReader, JobNotices, JobStream, StreamedAnswers]
+        { clock, logger, metrics }: Platform,
+        ...[jobs, reader, stream, answers, held]: [Jobs, JobReader, JobStream, StreamedAnswers, HeldCalls]
       ) => {
-        const outputs = new WorkerOutputs(store, reader);
+        const outputs = new WorkerOutputs(jobs, reader);
         const relay = new AnswerRelay({ stream, outputs, answers, clock, queueWaitMs: QUEUE_WAIT_MS });
         const metered = openAiMetrics(metrics, () => requests.open);
-        const options = { store, reader, notices, outputs, relay, metrics: metered, logger };
+        const options = { jobs, reader, held, outputs, relay, metrics: metered, clock, logger };
         const requests = new OpenAiRequests({ ...options, queueWaitMs: QUEUE_WAIT_MS });
         return requests;
       },

@@ -1,8 +1,7 @@
-import { explainQueue, tallyWorkers, type Job, type QueueExplanation } from '@berth/domain';
+import type { ListedQueue } from '@berth/contracts';
+import { explainQueue, tallyWorkers, type EndpointId, type JobSight, type QueueExplanation } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import type { JobFeed } from '../job-view/job-feed.port.js';
-import type { JobView } from '../job-view/job-view.service.js';
 import type { ControlPulse } from './control-pulse.port.js';
 
 /** `queue` of a job that waits, as callers read it. */
@@ -11,21 +10,13 @@ export interface QueueBody extends Omit<QueueExplanation, 'sinceMs'> {
   readonly since: string;
 }
 
-/** What is needed of a job to say why it waits. */
-export type QueuedJob = Pick<
-  Job,
-  'attempt' | 'endpointId' | 'id' | 'lowPriority' | 'notBeforeMs' | 'queuedAtMs' | 'state'
->;
-
 export interface QueueReasonsOptions {
-  readonly view: Pick<JobView, 'demand' | 'positionOf'>;
-  readonly feed: Pick<JobFeed, 'isWhole'>;
   readonly directory: Pick<EndpointDirectory, 'staffing'>;
   readonly pulse: ControlPulse;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Says why jobs wait, from memory alone: nobody is asked, so it can be said of each job of a list. */
+/** Says why jobs wait, from what was told of them and from memory: nobody is asked, so it can be said of each of a list. */
 export class QueueReasons {
   readonly #options: QueueReasonsOptions;
 
@@ -34,23 +25,27 @@ export class QueueReasons {
   }
 
   /** Null for a job that does not wait. */
-  of(job: QueuedJob): QueueBody | null {
-    if (job.state !== 'IN_QUEUE') return null;
-    const { clock, directory, feed, pulse, view } = this.#options;
+  ofSight({ queue, ...job }: JobSight): QueueBody | null {
+    return this.of(job.endpointId, queue === null ? null : { ...job, ...queue });
+  }
+
+  /** @param queue null for a job that does not wait, as is what is returned then */
+  of(endpointId: EndpointId, queue: ListedQueue | null): QueueBody | null {
+    if (queue === null) return null;
+    const { clock, directory, pulse } = this.#options;
     const nowMs = clock.nowMs();
-    const { endpointId, id: jobId, lowPriority, queuedAtMs } = job;
     const { assignment, workersMax } = directory.staffing(endpointId);
-    const { endedLastMinute, executionMsLastMinute, running } = view.demand(endpointId, nowMs);
+    const { attempt, isLowPriority, notBeforeMs, queuedAtMs } = queue;
     const { sinceMs, ...explanation } = explainQueue(
       {
-        job,
-        position: feed.isWhole ? view.positionOf({ endpointId, jobId, queuedAtMs }, lowPriority) : null,
+        job: { attempt, isLowPriority, notBeforeMs, queuedAtMs },
+        position: queue.position,
+        running: queue.running,
+        endedLastMinute: queue.endedLastMinute,
+        executionMsLastMinute: queue.executionMsLastMinute,
         workersMax,
         workers: tallyWorkers(assignment?.workers ?? []),
         outlook: assignment?.outlook ?? null,
-        running,
-        endedLastMinute,
-        executionMsLastMinute,
         controlHeardAtMs: pulse.heardAtMs,
       },
       nowMs,

@@ -1,42 +1,33 @@
-import type { AssignmentSnapshot } from '@berth/contracts';
+import type { AssignmentSnapshot, ListedQueue } from '@berth/contracts';
 import {
   CONTROL_SILENT_MS,
   type EndpointId,
   type EndpointOutlook,
   type HostId,
-  type JobId,
+  type QueueSight,
   type WorkerId,
 } from '@berth/domain';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { jobSight } from '../../test/model/scripted-jobs.js';
 import type { Staffing } from '../endpoint-directory/endpoint-directory.service.js';
-import { JobView } from '../job-view/job-view.service.js';
-import { QueueReasons, type QueuedJob } from './queue-reasons.service.js';
+import { QueueReasons } from './queue-reasons.service.js';
 
 const ENDPOINT = 'ep' as EndpointId;
+const FIRST: QueueSight = { position: 1, running: 0, endedLastMinute: 0, executionMsLastMinute: 0 };
 
 let clock: ManualClock;
-let view: JobView;
-let isWhole: boolean;
 let staffing: Staffing;
 let heardAtMs: number;
 let reasons: QueueReasons;
 
 beforeEach(() => {
   clock = new ManualClock();
-  view = new JobView();
-  isWhole = true;
   staffing = { assignment: null, workersMax: 3 };
   heardAtMs = clock.nowMs();
   reasons = new QueueReasons({
-    view,
     clock,
     directory: { staffing: () => staffing },
-    feed: {
-      get isWhole() {
-        return isWhole;
-      },
-    },
     pulse: {
       get heardAtMs() {
         return heardAtMs;
@@ -45,41 +36,14 @@ beforeEach(() => {
   });
 });
 
-const job = (id: string, more: Partial<QueuedJob> = {}): QueuedJob => ({
-  id: id as JobId,
-  endpointId: ENDPOINT,
-  state: 'IN_QUEUE',
+const queued = (more: Partial<ListedQueue> = {}): ListedQueue => ({
+  ...FIRST,
   attempt: 1,
-  lowPriority: false,
+  isLowPriority: false,
   queuedAtMs: clock.nowMs(),
   notBeforeMs: clock.nowMs(),
   ...more,
 });
-
-/** The view sees it too. */
-const seen = (id: string, more: Partial<QueuedJob> = {}): QueuedJob => {
-  const queued = job(id, more);
-  view.apply({
-    endpointId: ENDPOINT,
-    jobId: queued.id,
-    recordSequence: 1,
-    state: queued.state,
-    attempt: 1,
-    charged: 0,
-    isLowPriority: queued.lowPriority,
-    hasWebhook: false,
-    createdAtMs: queued.queuedAtMs,
-    queuedAtMs: queued.queuedAtMs,
-    notBeforeMs: queued.notBeforeMs,
-    expiresAtMs: clock.nowMs() + 3_600_000,
-    startedAtMs: null,
-    endedAtMs: null,
-    deadlineAtMs: null,
-    hostId: null,
-    token: null,
-  });
-  return queued;
-};
 
 const assignment = (
   phases: readonly AssignmentSnapshot['workers'][number]['phase'][],
@@ -92,30 +56,31 @@ const assignment = (
 
 describe('why a job waits', () => {
   test('is nothing that a job says which does not', () => {
-    expect(reasons.of(job('a', { state: 'IN_PROGRESS' }))).toBeNull();
-    expect(reasons.of(job('a', { state: 'COMPLETED' }))).toBeNull();
+    expect(reasons.of(ENDPOINT, null)).toBeNull();
+    expect(reasons.ofSight(jobSight({ state: 'IN_PROGRESS' }))).toBeNull();
   });
 
-  test('comes with its place, counted over both priorities', async () => {
-    const low = seen('low', { lowPriority: true });
-    seen('a');
-    await clock.advance(10);
-    const second = seen('b');
+  test('comes with its place, and is the same from a list and of one job', () => {
     staffing = { assignment: assignment(['busy', 'busy', 'busy']), workersMax: 3 };
-    expect(reasons.of(second)).toEqual({
+    const told = {
       position: 2,
       reason: 'at-max-workers',
       detail: '3 workers of at most 3 (workers.max) are there, busy',
       since: new Date(clock.nowMs()).toISOString(),
       estimatedStartMs: null,
-    });
-    expect(reasons.of(low)?.position).toBe(3);
+    };
+    expect(reasons.of(ENDPOINT, queued({ position: 2 }))).toEqual(told);
+    expect(reasons.ofSight(jobSight({ queue: { ...FIRST, position: 2 } }))).toEqual(told);
   });
 
-  test('comes without a place while the view may miss a job', () => {
-    seen('a');
-    isWhole = false;
-    expect(reasons.of(seen('b'))).toMatchObject({ position: null, estimatedStartMs: null });
+  test('says when it may start, by the pace of the last minute', () => {
+    staffing = { assignment: assignment(['busy']), workersMax: 1 };
+    const paced = queued({ position: 2, running: 1, endedLastMinute: 3, executionMsLastMinute: 9_000 });
+    expect(reasons.of(ENDPOINT, paced)?.estimatedStartMs).toBe(6_000);
+  });
+
+  test('comes without a place while that is not known', () => {
+    expect(reasons.of(ENDPOINT, queued({ position: null }))).toMatchObject({ position: null, estimatedStartMs: null });
   });
 
   test('is what the control plane has told of the workers', () => {
@@ -139,18 +104,21 @@ describe('why a job waits', () => {
         ],
       }),
     };
-    expect(reasons.of(seen('a'))).toMatchObject({
+    expect(reasons.of(ENDPOINT, queued())).toMatchObject({
       reason: 'image-error',
       detail: expect.stringMatching('no such image'),
     });
   });
 
   test('is unknown while the control plane is silent, and not longer', async () => {
-    const waiting = seen('a');
+    const waiting = queued();
     await clock.advance(CONTROL_SILENT_MS);
-    expect(reasons.of(waiting)).toMatchObject({ reason: 'unknown', since: new Date(heardAtMs).toISOString() });
+    expect(reasons.of(ENDPOINT, waiting)).toMatchObject({
+      reason: 'unknown',
+      since: new Date(heardAtMs).toISOString(),
+    });
     heardAtMs = clock.nowMs();
     staffing = { assignment: assignment(['idle']), workersMax: 1 };
-    expect(reasons.of(waiting)).toMatchObject({ reason: 'waiting-for-worker', estimatedStartMs: 0 });
+    expect(reasons.of(ENDPOINT, waiting)).toMatchObject({ reason: 'waiting-for-worker', estimatedStartMs: 0 });
   });
 });

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
 import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
-import { JobFeed } from '../job-view/job-feed.port.js';
-import { JobViewModule } from '../job-view/job-view.module.js';
-import { JobView } from '../job-view/job-view.service.js';
+import { Jobs } from '../jobs.port.js';
 import { Platform } from '../platform.port.js';
 import { QueueReasonsModule } from '../queue-reasons/queue-reasons.module.js';
 import { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
@@ -11,19 +9,19 @@ import { requestsMetrics } from './metrics.js';
 import { RequestsController } from './requests.controller.js';
 import { Requests } from './requests.service.js';
 
-/** The list of an endpoint's jobs. Needs `JobHistory` and `JobFeed`. */
+/** The list of an endpoint's jobs. Needs `Jobs` and `JobHistory`. */
 @Module({
-  imports: [EndpointDirectoryModule, JobViewModule, QueueReasonsModule],
+  imports: [EndpointDirectoryModule, QueueReasonsModule],
   controllers: [RequestsController],
   providers: [
     {
       provide: Requests,
-      inject: [Platform, JobView, JobFeed, JobHistory, QueueReasons],
-      useFactory: (...[{ logger, metrics, store }, view, feed, history, reasons]: Parts) =>
-        new Requests({ store, view, feed, history, reasons, logger, metrics: requestsMetrics(metrics) }),
+      inject: [Platform, Jobs, JobHistory, QueueReasons],
+      useFactory: (...[{ clock, logger, metrics }, jobs, history, reasons]: Parts) =>
+        new Requests({ jobs, history, reasons, clock, logger, metrics: requestsMetrics(metrics) }),
     },
   ],
 })
 export class RequestsModule {}
 
-type Parts = [Platform, JobView, JobFeed, JobHistory, QueueReasons];
+type Parts = [Platform, Jobs, JobHistory, QueueReasons];

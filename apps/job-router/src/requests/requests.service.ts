@@ -1,42 +1,32 @@
-import { HISTORY_PAGE_MAX } from '@berth/contracts';
+import { HISTORY_PAGE_MAX, type ListedJob } from '@berth/contracts';
 import {
   PlatformError,
-  describeJob,
   encodeJson,
   formatPageCursor,
   isEnded,
-  isUnreadable,
   mergeSlices,
-  summarizeJob,
   type AccountId,
   type EndpointId,
-  type Job,
   type JobKey,
   type JobSummary,
-  type PageKey,
   type RawJson,
   type Slice,
 } from '@berth/domain';
-import { readJob, type JobStore } from '@berth/jobs';
-import { inParallel } from '@berth/lifecycle';
+import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { jobNotFound } from '../ids.js';
-import type { JobFeed } from '../job-view/job-feed.port.js';
-import type { JobView } from '../job-view/job-view.service.js';
-import { patiently } from '../patiently.js';
+import type { Jobs } from '../jobs.port.js';
 import type { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
 import type { JobHistory } from './job-history.port.js';
-import { liveSlice } from './live-slice.js';
 import type { RequestsMetrics } from './metrics.js';
 import { requestBody, requestDetailBody } from './request-body.js';
 import type { RequestsQuery } from './requests-query.js';
 
 export interface RequestsOptions {
-  readonly store: JobStore;
-  readonly view: Pick<JobView, 'find' | 'newestFirst'>;
-  readonly feed: Pick<JobFeed, 'isWhole'>;
+  readonly jobs: Pick<Jobs, 'describe' | 'list'>;
   readonly history: JobHistory;
   readonly reasons: Pick<QueueReasons, 'of'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
   readonly metrics: RequestsMetrics;
 }
@@ -49,25 +39,20 @@ export interface OwnEndpoint {
 
 /** A part of the answer that may lack jobs, and why. */
 interface Shortfall {
-  readonly source: 'history' | 'live';
+  readonly source: 'history';
   readonly detail: string;
 }
 
 interface Past {
-  readonly slice: Slice<JobSummary>;
+  readonly slice: Slice<ListedJob>;
   readonly shortfall: Shortfall | null;
 }
 
-const READS_MAX = 16;
-/** A record outlives its job's end by at least a minute, so a history that is half of that behind misses nothing. */
+/** A job stays for at least a minute after its end, so a history that is half of that behind misses nothing. */
 const HISTORY_BEHIND_MAX_MS = 30_000;
 const NO_PAST: Past = { slice: { entries: [], through: null }, shortfall: null };
-const LIVE_SHORTFALL: Shortfall = {
-  source: 'live',
-  detail: 'This router is catching up with the jobs of the last moments; some may be missing.',
-};
 
-/** The jobs of an endpoint: those whose records exist, and those of which the history tells, as one list. */
+/** The jobs of an endpoint: those that are here, and those of which the history tells, as one list. */
 export class Requests {
   readonly #options: RequestsOptions;
 
@@ -75,58 +60,37 @@ export class Requests {
     this.#options = options;
   }
 
-  /** @throws PlatformError `service-unavailable` when records cannot be read */
+  /** @throws PlatformError `service-unavailable` when nobody can say which jobs are here */
   async list(endpoint: OwnEndpoint, query: RequestsQuery): Promise<RawJson> {
-    const { feed, view } = this.#options;
-    const live = liveSlice(view, endpoint.id, query);
+    const { jobs, reasons } = this.#options;
     const past = await this.#past(endpoint, query);
-    const { entries, next } = mergeSlices<PageKey>(live, past.slice, query.limit);
-    const pastById = new Map(past.slice.entries.map((job) => [job.jobId, job]));
-    const bodies = await inParallel(entries, READS_MAX, ({ jobId }) =>
-      this.#item({ endpointId: endpoint.id, jobId }, pastById.get(jobId) ?? null, query),
-    );
-    const degraded = [past.shortfall, feed.isWhole ? null : LIVE_SHORTFALL].filter((each) => each !== null);
+    const live = await jobs.list(endpoint.id, { ...query, alsoIds: past.slice.entries.map(({ jobId }) => jobId) });
+    const { entries, next } = mergeSlices<ListedJob>(live, past.slice, query.limit);
+    const requests = entries
+      .filter(({ status }) => query.statuses.has(status))
+      .map((job) => requestBody(job, reasons.of(endpoint.id, job.queue)));
     return encodeJson({
-      requests: bodies.filter((body) => body !== null),
+      requests,
       cursor: next === null ? null : formatPageCursor(next),
-      ...(degraded.length === 0 ? {} : { degraded }),
+      ...(past.shortfall === null ? {} : { degraded: [past.shortfall] }),
     });
   }
 
   /**
-   * @throws PlatformError `job-not-found`; `service-unavailable` also where the record is gone and the history, which may
-   *   know the job, cannot say
+   * @throws PlatformError `job-not-found`; `service-unavailable` also where the job is gone and the history, which may
+   *   know it, cannot say
    */
   async get(endpoint: OwnEndpoint, key: JobKey): Promise<RawJson> {
-    const { reasons, store } = this.#options;
-    const job = await patiently(store, () => readJob(store, key));
-    if (job !== null) return encodeJson(requestDetailBody(describeJob(job, store.clock.nowMs()), reasons.of(job)));
+    const { jobs, reasons } = this.#options;
     const { accountId, id: endpointId } = endpoint;
+    const job = await jobs.describe(key);
+    if (job !== null) return encodeJson(requestDetailBody(job.detail, reasons.of(endpointId, job.queue)));
     const past = await this.#ask(() => this.#options.history.get({ accountId, endpointId, jobId: key.jobId }));
     if ('reply' in past && past.reply.job !== null) return encodeJson(requestDetailBody(past.reply.job, null));
     if (past.shortfall === null) throw jobNotFound();
-    throw new PlatformError('service-unavailable', `The job has no record any more. ${past.shortfall.detail}`, {
+    throw new PlatformError('service-unavailable', `The job is not among those that live. ${past.shortfall.detail}`, {
       retryAfterSeconds: 2,
     });
-  }
-
-  /** The record where there is one, whatever the history says. Null: the job has gone, or is not of a wanted status. */
-  async #item(key: JobKey, past: JobSummary | null, { statuses }: RequestsQuery): Promise<object | null> {
-    const { reasons, store, view } = this.#options;
-    const job = view.find(key) === undefined ? null : await this.#read(key);
-    if (job === null) return past === null ? null : requestBody(past, null);
-    return statuses.has(job.state) ? requestBody(summarizeJob(job, store.clock.nowMs()), reasons.of(job)) : null;
-  }
-
-  /** Null also for a record that cannot be read: the others of the list can. */
-  async #read(key: JobKey): Promise<Job | null> {
-    const { store } = this.#options;
-    try {
-      return await patiently(store, () => readJob(store, key));
-    } catch (error) {
-      if (isUnreadable(error)) return null;
-      throw error;
-    }
   }
 
   async #past({ accountId, id: endpointId }: OwnEndpoint, { before, limit, statuses }: RequestsQuery): Promise<Past> {
@@ -137,19 +101,19 @@ export class Requests {
       this.#options.history.list({ accountId, endpointId, statuses: ended, before, limit: wanted }),
     );
     if (!('reply' in past)) return { ...NO_PAST, shortfall: past.shortfall };
-    const entries = past.reply.jobs;
+    const entries = past.reply.jobs.map(toListed);
     const through = entries.length < wanted ? null : (entries.at(-1) ?? null);
     return { slice: { entries, through }, shortfall: past.shortfall };
   }
 
-  /** A history that is away, or far behind, takes nothing from the jobs whose records exist: it is said. */
+  /** A history that is away, or far behind, takes nothing from the jobs that are here: it is said. */
   async #ask<Reply extends { readonly completeUntilMs: number | null }>(
     question: () => Promise<Reply>,
   ): Promise<{ readonly reply: Reply; readonly shortfall: Shortfall | null } | { readonly shortfall: Shortfall }> {
-    const { logger, metrics, store } = this.#options;
+    const { clock, logger, metrics } = this.#options;
     try {
       const reply = await question();
-      const behindMs = store.clock.nowMs() - (reply.completeUntilMs ?? 0);
+      const behindMs = clock.nowMs() - (reply.completeUntilMs ?? 0);
       const shortfall = behindMs <= HISTORY_BEHIND_MAX_MS ? null : historyShortfall(behindDetail(reply));
       if (shortfall !== null) metrics.degraded.inc({ reason: 'behind' });
       return { reply, shortfall };
@@ -160,6 +124,9 @@ export class Requests {
     }
   }
 }
+
+/** What is kept of jobs is of such as have ended. */
+const toListed = (job: JobSummary): ListedJob => ({ ...job, queue: null });
 
 const historyShortfall = (detail: string): Shortfall => ({ source: 'history', detail });
 

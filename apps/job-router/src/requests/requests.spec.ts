@@ -1,23 +1,23 @@
+import type { ListedJob, ListedQueue } from '@berth/contracts';
 import {
   PlatformError,
   describeJob,
   isEnded,
   isOlder,
   newestFirst,
-  summarizeJob,
   type AccountId,
   type EndpointId,
-  type Job,
+  type HostId,
   type JobDetail,
   type JobId,
   type JobState,
+  type ToldJob,
+  type WorkerId,
 } from '@berth/domain';
-import type { JobStore } from '@berth/jobs';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { ManualClock, SeededRandom, runningJob, sampleJob } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { JobView } from '../job-view/job-view.service.js';
-import { SCAN_MAX } from './live-slice.js';
+import type { Jobs } from '../jobs.port.js';
 import { requestsMetrics } from './metrics.js';
 import { parseRequestsQuery } from './requests-query.js';
 import { Requests } from './requests.service.js';
@@ -25,21 +25,17 @@ import { Requests } from './requests.service.js';
 const ENDPOINT = { id: 'ep' as EndpointId, accountId: 'account-1' as AccountId };
 const QUEUE = { reason: 'no-worker', detail: 'none is there' };
 
-/** Records, a view of them and a history, each as the test sets it. */
+/** Jobs that are here and a history, each as the test sets it. */
 class Scene {
   readonly clock = new ManualClock(1_750_000_100_000);
-  readonly records = new Map<string, Job>();
+  readonly here = new Map<string, ToldJob>();
   readonly past = new Map<string, JobDetail>();
-  readonly view = new JobView();
   completeUntilMs: number | null = this.clock.nowMs();
   isHistoryAway = false;
   historyQuestions = 0;
-  #sequence = 0;
 
   readonly requests = new Requests({
-    store: this.#store(),
-    view: this.view,
-    feed: { isWhole: true },
+    jobs: this.#jobs(),
     history: {
       list: async ({ accountId, before, limit, statuses }) => {
         this.#answer(accountId);
@@ -54,40 +50,17 @@ class Scene {
         return { job: this.past.get(jobId) ?? null, completeUntilMs: this.completeUntilMs };
       },
     },
-    reasons: { of: ({ state }) => (state === 'IN_QUEUE' ? (QUEUE as never) : null) },
+    reasons: { of: (_, queue) => (queue === null ? null : (QUEUE as never)) },
+    clock: this.clock,
     logger: silentLogger,
     metrics: requestsMetrics(new MetricRegistry()),
   });
 
-  /** A job as record, view and history know it together. */
-  put(job: Job): Job {
-    this.records.set(job.id, job);
-    this.see(job);
-    if (isEnded(job.state)) this.past.set(job.id, describeJob(job, 0));
+  /** A job as it is known here and in the history together. */
+  put(job: ToldJob): ToldJob {
+    this.here.set(job.jobId, job);
+    if (isEnded(job.state)) this.past.set(job.jobId, describeJob(job, 0));
     return job;
-  }
-
-  see({ attempt, createdAtMs, current, endpointId, expiresAtMs, id, queuedAtMs, state }: Job): void {
-    this.#sequence += 1;
-    this.view.apply({
-      ...{
-        endpointId,
-        jobId: id,
-        state,
-        attempt,
-        createdAtMs,
-        queuedAtMs,
-        expiresAtMs,
-        recordSequence: this.#sequence,
-      },
-      ...{ charged: 0, isLowPriority: false, hasWebhook: false, notBeforeMs: 0, endedAtMs: null, deadlineAtMs: null },
-      ...{ startedAtMs: current?.startedAtMs ?? null, hostId: null, token: null },
-    });
-  }
-
-  expire(id: string): void {
-    this.records.delete(id);
-    this.view.remove({ endpointId: ENDPOINT.id, jobId: id as JobId }, this.clock.nowMs());
   }
 
   async list(query: Record<string, unknown> = {}) {
@@ -110,14 +83,33 @@ class Scene {
     if (accountId !== ENDPOINT.accountId) throw new Error('the account is not the endpoint’s');
   }
 
-  #store(): JobStore {
-    const read = async ({ jobId }: { readonly jobId: JobId }) => {
-      const job = this.records.get(jobId);
-      return job === undefined ? null : { job, sequence: 1 };
+  #jobs(): Pick<Jobs, 'describe' | 'list'> {
+    return {
+      list: async (_, { alsoIds, before, limit, statuses }) => {
+        const below = [...this.here.values()]
+          .map((job) => listed(job, this.clock.nowMs()))
+          .filter((job) => before === null || isOlder(job, before))
+          .toSorted(newestFirst);
+        const page = below.filter(({ status }) => statuses.has(status)).slice(0, limit + 1);
+        const entries = below.filter((job) => page.includes(job) || alsoIds.includes(job.jobId));
+        return { entries, through: page.length > limit ? (page.at(-1) ?? null) : null };
+      },
+      describe: async ({ jobId }) => {
+        const job = this.here.get(jobId);
+        const nowMs = this.clock.nowMs();
+        return job === undefined ? null : { detail: describeJob(job, nowMs), queue: listed(job, nowMs).queue };
+      },
     };
-    return { records: { read }, clock: this.clock, random: new SeededRandom(1) } as unknown as JobStore;
   }
 }
+
+const listed = (job: ToldJob, nowMs: number): ListedJob => ({
+  ...summaryOf(describeJob(job, nowMs)),
+  queue: job.state === 'IN_QUEUE' ? ({ position: 1 } as ListedQueue) : null,
+});
+
+/** What a list shows of a job. */
+const summaryOf = ({ attemptList: _attempts, webhook: _webhook, ...summary }: JobDetail) => summary;
 
 let scene: Scene;
 beforeEach(() => {
@@ -125,11 +117,20 @@ beforeEach(() => {
 });
 
 const T = 1_750_000_000_000;
-const key = (id: string) => ({ endpointId: ENDPOINT.id, jobId: id as JobId });
-const queued = (id: string, createdAtMs = T): Job => sampleJob(key(id), { createdAtMs, queuedAtMs: createdAtMs });
-const running = (id: string, createdAtMs = T): Job => runningJob(key(id), { createdAtMs, queuedAtMs: createdAtMs });
-const ended = (id: string, state: JobState = 'COMPLETED', createdAtMs = T): Job =>
-  runningJob(key(id), { state, createdAtMs, queuedAtMs: createdAtMs, endedAtMs: createdAtMs + 2_000 });
+const queued = (id: string, createdAtMs = T): ToldJob => ({
+  ...{ jobId: id as JobId, state: 'IN_QUEUE', origin: 'run', createdAtMs, queuedAtMs: createdAtMs, endedAtMs: null },
+  ...{ attempt: 1, current: null, history: [], error: null, webhook: null },
+});
+const running = (id: string, createdAtMs = T): ToldJob => ({
+  ...queued(id, createdAtMs),
+  state: 'IN_PROGRESS',
+  current: { hostId: 'host-1' as HostId, workerId: 'worker-1' as WorkerId, startedAtMs: T + 1_000 },
+});
+const ended = (id: string, state: JobState = 'COMPLETED', createdAtMs = T): ToldJob => ({
+  ...running(id, createdAtMs),
+  state,
+  endedAtMs: createdAtMs + 2_000,
+});
 
 const idsOf = ({ requests }: Awaited<ReturnType<Scene['list']>>): string[] => requests.map(({ id }) => id);
 
@@ -175,9 +176,9 @@ describe('the list of an endpoint’s jobs', () => {
     ]);
   });
 
-  test('goes on with the history where records have expired', async () => {
+  test('goes on with the history where jobs have gone', async () => {
     for (let n = 0; n < 9; n += 1) scene.put(ended(`job-${n}`, 'COMPLETED', T + n));
-    for (const n of [0, 3, 4, 8]) scene.expire(`job-${n}`);
+    for (const n of [0, 3, 4, 8]) scene.here.delete(`job-${n}`);
     const first = await scene.list({ limit: '4' });
     expect(idsOf(first)).toEqual(['job-8', 'job-7', 'job-6', 'job-5']);
     scene.put(queued('new', T + 50));
@@ -187,21 +188,12 @@ describe('the list of an endpoint’s jobs', () => {
     expect([idsOf(third), third.cursor]).toEqual([['job-0'], null]);
   });
 
-  test('believes the record, whatever the history still says', async () => {
+  test('believes what is here, whatever the history still says', async () => {
     scene.put(ended('again', 'FAILED'));
-    scene.records.set('again', queued('again'));
-    expect((await scene.list({ status: 'FAILED' })).requests).toEqual([]);
-    scene.see(queued('again'));
+    scene.here.set('again', queued('again'));
     expect((await scene.list({ status: 'FAILED' })).requests).toEqual([]);
     expect(idsOf(await scene.list({ status: 'IN_QUEUE' }))).toEqual(['again']);
-  });
-
-  test('leaves out what has gone without an end, and tells from the history what has gone since it was seen', async () => {
-    scene.put(queued('purged'));
-    scene.records.delete('purged');
-    scene.put(ended('ended'));
-    scene.records.delete('ended');
-    expect(idsOf(await scene.list())).toEqual(['ended']);
+    expect(idsOf(await scene.list())).toEqual(['again']);
   });
 
   test.each<[string, string[]]>([
@@ -214,7 +206,7 @@ describe('the list of an endpoint’s jobs', () => {
     scene.put(running('r', T + 2));
     scene.put(ended('c', 'COMPLETED', T + 3));
     scene.put(ended('t', 'TIMED_OUT', T + 4));
-    scene.expire('t');
+    scene.here.delete('t');
     expect(idsOf(await scene.list({ status }))).toEqual(expected);
   });
 
@@ -225,19 +217,10 @@ describe('the list of an endpoint’s jobs', () => {
     expect(scene.historyQuestions).toBe(1);
   });
 
-  test('stops looking where few jobs have the wanted status, and goes on from there', async () => {
-    scene.put(running('deep', T - 1));
-    for (let n = 0; n < SCAN_MAX; n += 1) scene.see(queued(`job-${n}`, T + n));
-    const first = await scene.list({ status: 'IN_PROGRESS' });
-    expect(first.requests).toEqual([]);
-    const second = await scene.list({ status: 'IN_PROGRESS', cursor: first.cursor });
-    expect([idsOf(second), second.cursor]).toEqual([['deep'], null]);
-  });
-
   test('tells the live jobs, and says what may be missing, while the history is away or behind', async () => {
     scene.put(ended('here'));
     scene.put(ended('gone'));
-    scene.expire('gone');
+    scene.here.delete('gone');
     scene.isHistoryAway = true;
     expect(await scene.list()).toMatchObject({
       requests: [{ id: 'here' }],
@@ -255,7 +238,7 @@ describe('the list of an endpoint’s jobs', () => {
 });
 
 describe('one job', () => {
-  test('is told with its attempts, from its record or from the history', async () => {
+  test('is told with its attempts, from what is here or from the history', async () => {
     const attempt = {
       ...{
         attempt: 1,
@@ -272,7 +255,7 @@ describe('one job', () => {
       attempt: 2,
       history: [attempt],
       webhook: 'https://me.example.com/x?key=1',
-    } as unknown as Job;
+    } as unknown as ToldJob;
     scene.put(job);
     const told = await scene.get('job');
     expect(told).toMatchObject({
@@ -287,9 +270,8 @@ describe('one job', () => {
         },
       ],
     });
-    scene.expire('job');
+    scene.here.delete('job');
     expect(await scene.get('job')).toEqual(told);
-    expect(summarizeJob(job, 0).attempts).toBe(2);
   });
 
   test('is not found only where the history could tell', async () => {

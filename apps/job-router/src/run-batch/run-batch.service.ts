@@ -1,8 +1,8 @@
 import { PlatformError, encodeJson, type RawJson } from '@berth/domain';
 import { toProblem } from '@berth/http';
-import type { ItemOutcome } from '@berth/jobs';
 import type { Logger } from '@berth/telemetry';
 import type { JobRates } from '../job-rate-limits/job-rates.service.js';
+import type { ItemOutcome } from '../jobs.port.js';
 import type { IncomingRequest } from '../jobs/incoming-request.port.js';
 import type { JobIntake } from '../jobs/job-intake.service.js';
 import type { BatchMetrics } from './metrics.js';

@@ -1,7 +1,7 @@
 import { PlatformError, type JobId } from '@berth/domain';
-import type { ItemOutcome } from '@berth/jobs';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { expect, test } from '@jest/globals';
+import type { ItemOutcome } from '../jobs.port.js';
 import type { IncomingRequest } from '../jobs/incoming-request.port.js';
 import { batchMetrics } from './metrics.js';
 import { RunBatch } from './run-batch.service.js';

@@ -1,11 +1,13 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
-import type { RawJson } from '@berth/domain';
+import { encodeJson, type RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { jobKeyFrom } from '../ids.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
-import { DeliveryLog } from './delivery-log.service.js';
+import { Jobs } from '../jobs.port.js';
+import { Platform } from '../platform.port.js';
+import { deliveryBody } from './delivery-body.js';
 
 interface JobPath {
   readonly endpointId: string;
@@ -17,7 +19,8 @@ interface JobPath {
 export class WebhooksController {
   constructor(
     private readonly directory: EndpointDirectory,
-    private readonly log: DeliveryLog,
+    private readonly jobs: Jobs,
+    private readonly platform: Platform,
   ) {}
 
   @Get(':jobId')
@@ -27,6 +30,8 @@ export class WebhooksController {
   async read(@CurrentCaller() caller: Caller, @Param() { endpointId, jobId }: JobPath): Promise<RawJson> {
     addToLogContext({ endpointId, jobId });
     await this.directory.authorizeQueue(caller, endpointId, 'jobs:read');
-    return this.log.read(jobKeyFrom(endpointId, jobId));
+    const deliveries = await this.jobs.deliveries(jobKeyFrom(endpointId, jobId));
+    const nowMs = this.platform.clock.nowMs();
+    return encodeJson({ deliveries: deliveries.map((delivery) => deliveryBody(delivery, nowMs)) });
   }
 }

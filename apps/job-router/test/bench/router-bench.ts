@@ -33,7 +33,6 @@ export interface Scene {
 }
 
 export interface RouterBenchOptions extends Pick<UseNatsServerOptions, 'fileStoreMaxBytes'> {
-  readonly leaseMs?: number;
   /** Settings of every router, over the usual ones. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Of the receivers of webhooks. */
@@ -43,7 +42,6 @@ export interface RouterBenchOptions extends Pick<UseNatsServerOptions, 'fileStor
 /** A broker, a control plane and routers for one spec file. */
 export class RouterBench {
   readonly nats: NatsFixture;
-  readonly #leaseMs: number | undefined;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #nameLookup: NameLookup | undefined;
   readonly #routers = new Set<TestRouter>();
@@ -51,13 +49,12 @@ export class RouterBench {
   #controlPlane: ControlPlane | undefined;
   #router: TestRouter | undefined;
 
-  constructor({ leaseMs, environment = {}, nameLookup, ...limits }: RouterBenchOptions = {}) {
+  constructor({ environment = {}, nameLookup, ...limits }: RouterBenchOptions = {}) {
     // Before the broker's own, since these run in order, and a router without its broker takes long to stop.
     afterAll(async () => {
       await Promise.all([...this.#routers].map((router) => router.stop()));
     }, START_TIMEOUT_MS);
     this.nats = useNatsServer(limits);
-    this.#leaseMs = leaseMs;
     this.#environment = environment;
     this.#nameLookup = nameLookup;
     beforeAll(async () => {
@@ -101,7 +98,6 @@ export class RouterBench {
       logger: silentLogger,
       bodyThread: SOURCE_THREAD,
       onStop: (_, stop) => stops.unshift(stop),
-      ...(this.#leaseMs === undefined ? {} : { leaseMs: this.#leaseMs }),
       ...(this.#nameLookup === undefined ? {} : { nameLookup: this.#nameLookup }),
     });
     const router: TestRouter = {

@@ -5,6 +5,7 @@ import {
   stopSubject,
   withdrawSubject,
   type AttemptRef,
+  type DoneReply,
   type DoneResult,
   type DownloadReply,
   type JobVerb,
@@ -13,12 +14,15 @@ import {
   type StopMessage,
   type TakeReply,
   type TakenJob,
+  type WishAnswer,
 } from '@berth/contracts';
 import {
   BLOB_PART_BYTES,
   INLINE_OUTPUT_MAX_BYTES,
+  PlatformError,
   encodeJson,
   type EndpointId,
+  type ErrorCode,
   type HostId,
   type RawJson,
   type WorkerId,
@@ -33,11 +37,17 @@ export interface AgentPlace {
   readonly endpointId: EndpointId;
 }
 
+export type TakeOutcome =
+  | { readonly kind: 'jobs'; readonly jobs: readonly TakenJob[] }
+  | { readonly kind: Exclude<WishAnswer['kind'], 'jobs' | 'unanswered'> };
+
 /** One question is held this long at most. */
 const ROUND_MS = 10_000;
 
 /** How long an answer may be late. */
-const TAKE_SLACK_MS = 4_000;
+const TAKE_SLACK_MS = 15_000;
+/** As agents do, it asks again where no owner was sure of itself. */
+const TAKE_TRIES = 3;
 
 /** Speaks an agent's part of the protocol, one step at a time, as a test says. */
 export class ScriptedAgent {
@@ -63,7 +73,23 @@ export class ScriptedAgent {
 
   /** As agents do, it asks again while its connection is lost. */
   ask<Reply>(verb: JobVerb, body: unknown, timeoutMs = 30_000): Promise<Reply> {
-    return retry(() => this.#transport.request<Reply>(jobSubject(this.place.hostId, verb), body, { timeoutMs }), {
+    return this.#again(() => this.#transport.request<Reply>(jobSubject(this.place.hostId, verb), body, { timeoutMs }));
+  }
+
+  /** The first part of the answer, to a question that asks for one thing. */
+  async askOne<Part>(verb: 'take' | 'done', body: unknown, timeoutMs = 30_000): Promise<Part> {
+    const parts: Part[] = [];
+    const onPart = (part: Part): boolean => parts.push(part) > 0;
+    const onLate = (): void => undefined;
+    const subject = jobSubject(this.place.hostId, verb);
+    await this.#again(() => this.#transport.requestParts<Part>(subject, body, { timeoutMs, onPart, onLate }));
+    const [first] = parts;
+    if (first === undefined) throw new Error(`nothing was answered to ${verb}`);
+    return first;
+  }
+
+  #again<T>(send: () => Promise<T>): Promise<T> {
+    return retry(send, {
       clock: systemClock,
       random: systemRandom,
       isRetriable: (error) =>
@@ -74,10 +100,23 @@ export class ScriptedAgent {
     });
   }
 
-  take(more: { slots?: number; waitMs?: number; workerId?: WorkerId } = {}): Promise<TakeReply> {
+  async take(more: { slots?: number; waitMs?: number; workerId?: WorkerId } = {}): Promise<TakeOutcome> {
+    for (let tries = 0; tries < TAKE_TRIES; tries += 1) {
+      const answer = await this.#takeOnce(more);
+      if (answer.kind !== 'unanswered')
+        return answer.kind === 'jobs' ? { kind: 'jobs', jobs: answer.jobs } : { kind: answer.kind };
+    }
+    throw new Error('no owner answered');
+  }
+
+  async #takeOnce(more: { slots?: number; waitMs?: number; workerId?: WorkerId }): Promise<WishAnswer> {
     const { endpointId, workerId } = this.place;
-    const request = { endpointId, workerId, slots: 1, waitMs: 5_000, ...more };
-    return this.ask<TakeReply>('take', request, request.waitMs + TAKE_SLACK_MS);
+    const takeId = systemRandom.id(12);
+    const wish = { takeId, endpointId, workerId, slots: 1, waitMs: 5_000, ...more };
+    const { answers } = await this.askOne<TakeReply>('take', { wishes: [wish] }, wish.waitMs + TAKE_SLACK_MS);
+    const [answer] = answers;
+    if (answer?.takeId !== takeId) throw new Error('another wish was answered');
+    return answer;
   }
 
   /** The next job; fails when none comes in time. */
@@ -96,8 +135,12 @@ export class ScriptedAgent {
     this.#transport.tell(withdrawSubject(hostId), { endpointId, workerId });
   }
 
-  done(job: TakenJob, result: DoneResult, chunks = 0): Promise<ReportReply> {
-    return this.ask<ReportReply>('done', { ...refOf(job), result, chunks });
+  async done(job: TakenJob, result: DoneResult, chunks = 0): Promise<ReportReply> {
+    const end = { ...refOf(job), result, chunks, traceparent: null };
+    const { answers } = await this.askOne<DoneReply>('done', { ends: [end] });
+    const [answer] = answers;
+    if (answer !== undefined && 'outcome' in answer) return { outcome: answer.outcome };
+    throw new PlatformError(answer?.error.code as ErrorCode, answer?.error.detail ?? '');
   }
 
   complete(job: TakenJob, output: unknown): Promise<ReportReply> {

@@ -4,9 +4,15 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #isCut = false;
 
   private constructor(target: URL) {
     this.#server = createServer((near) => {
+      // Let in just before the line was cut: whoever it is would be back.
+      if (this.#isCut) {
+        near.destroy();
+        return;
+      }
       const far = connect(Number(target.port), target.hostname);
       for (const socket of [near, far]) {
         // Or every small message would wait for the other side's delayed acknowledgement.
@@ -36,6 +42,7 @@ export class TcpProxy {
 
   /** Ends every connection at once and lets no other in. */
   cut(): void {
+    this.#isCut = true;
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
   }

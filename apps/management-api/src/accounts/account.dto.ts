@@ -1,10 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { SCOPES } from '@berth/domain';
-import { NameField } from '@berth/http';
+import { ACCOUNT_LIMIT_NAMES, SCOPES, type AccountLimitName, type LimitChange } from '@berth/domain';
+import { NameField, NestedField } from '@berth/http';
+import { AccountLimitsBody, UpdateAccountLimitsDto } from './account-limits.dto.js';
 
 export class CreateAccountDto {
   @NameField({ description: 'For people; need not be unique.', example: 'research' })
   readonly name!: string;
+}
+
+export class UpdateAccountDto {
+  @NestedField(UpdateAccountLimitsDto, {
+    isOptional: true,
+    description: 'Changes of how much the account may have at one time.',
+  })
+  readonly limits?: LimitChange;
 }
 
 export class AccountBody {
@@ -16,6 +25,19 @@ export class AccountBody {
 
   @ApiProperty({ format: 'date-time' })
   readonly createdAt!: string;
+}
+
+export class AccountWithLimitsBody extends AccountBody {
+  @ApiProperty({ type: () => AccountLimitsBody, description: 'How much the account may have at one time.' })
+  readonly limits!: AccountLimitsBody;
+
+  @ApiProperty({
+    enum: ACCOUNT_LIMIT_NAMES,
+    isArray: true,
+    description: 'The limits that an operator has set for this account. All others are at their defaults.',
+    example: ['endpoints'],
+  })
+  readonly overriddenLimits!: readonly AccountLimitName[];
 }
 
 export class FirstApiKeyBody {

@@ -1,12 +1,35 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { AccountId } from '@berth/domain';
-import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { AccountBody, AccountListBody, CreateAccountDto, NewAccountBody } from './account.dto.js';
+import {
+  ApiProblems,
+  CurrentCaller,
+  Idempotent,
+  IfMatch,
+  RequireScope,
+  Versioned,
+  type Caller,
+  type VersionMatch,
+} from '@berth/http';
+import {
+  AccountListBody,
+  AccountWithLimitsBody,
+  CreateAccountDto,
+  NewAccountBody,
+  UpdateAccountDto,
+} from './account.dto.js';
+import { toAccountBody, toAccountWithLimitsBody, toLimitChange } from './account.mapper.js';
 import type { Account } from './account-records.port.js';
 import { AccountsService } from './accounts.service.js';
 
 const NO_CONTENT = 204;
+const UPDATE_DESCRIPTION = [
+  'What is absent stays; null takes a limit back to its default, and with later versions to what the default is then. `{}`,',
+  'and what changes nothing, is 200 and makes no new version.',
+  '',
+  'What the account has already stays when a limit is lowered: only what would come on top is refused, with `limit-reached`.',
+  'Routers learn of a change with the endpoints of the account: with 500 of them before the answer, with others in seconds.',
+].join('\n');
 
 @ApiTags('Accounts')
 @Controller('v2/accounts')
@@ -22,9 +45,12 @@ export class AccountsController {
   @Idempotent({ showsSecret: true })
   @ApiOperation({ summary: 'Create an account', description: 'With a first key, which is shown this once.' })
   @ApiCreatedResponse({ type: NewAccountBody })
-  async create(@CurrentCaller() caller: Caller, @Body() { name }: CreateAccountDto): Promise<NewAccountBody> {
+  async create(
+    @CurrentCaller() caller: Caller,
+    @Body() { name }: CreateAccountDto,
+  ): Promise<Versioned<NewAccountBody>> {
     const { account, firstKey } = await this.#accounts.create(caller, name);
-    return { ...toAccountBody(account), apiKey: firstKey };
+    return new Versioned({ ...toAccountBody(account), apiKey: firstKey }, account.version);
   }
 
   @Get()
@@ -35,11 +61,28 @@ export class AccountsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Read an account' })
-  @ApiOkResponse({ type: AccountBody })
+  @ApiOperation({
+    summary: 'Read an account',
+    description: 'With its limits. 304 where `If-None-Match` names the present version.',
+  })
+  @ApiOkResponse({ type: AccountWithLimitsBody })
   @ApiProblems('account-not-found')
-  async get(@Param('id') id: AccountId): Promise<AccountBody> {
-    return toAccountBody(await this.#accounts.get(id));
+  async get(@Param('id') id: AccountId): Promise<Versioned<AccountWithLimitsBody>> {
+    return answer(await this.#accounts.get(id));
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Change the limits of an account', description: UPDATE_DESCRIPTION })
+  @ApiOkResponse({ type: AccountWithLimitsBody })
+  @ApiProblems('account-not-found')
+  // eslint-disable-next-line no-restricted-syntax -- decorators name what each parameter is, and Nest fills it by them
+  async update(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: AccountId,
+    @IfMatch() expected: VersionMatch | null,
+    @Body() dto: UpdateAccountDto,
+  ): Promise<Versioned<AccountWithLimitsBody>> {
+    return answer(await this.#accounts.update(caller, id, { change: toLimitChange(dto), expected }));
   }
 
   @Delete(':id')
@@ -51,13 +94,14 @@ export class AccountsController {
   })
   @ApiNoContentResponse()
   @ApiProblems('rule-conflict', 'account-not-found')
-  async delete(@CurrentCaller() caller: Caller, @Param('id') id: AccountId): Promise<void> {
-    await this.#accounts.delete(caller, id);
+  async delete(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: AccountId,
+    @IfMatch() expected: VersionMatch | null,
+  ): Promise<void> {
+    await this.#accounts.delete(caller, id, expected);
   }
 }
 
-const toAccountBody = ({ createdAtMs, id, name }: Account): AccountBody => ({
-  id,
-  name,
-  createdAt: new Date(createdAtMs).toISOString(),
-});
+const answer = (account: Account): Versioned<AccountWithLimitsBody> =>
+  new Versioned(toAccountWithLimitsBody(account), account.version);

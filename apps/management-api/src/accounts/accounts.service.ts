@@ -1,6 +1,13 @@
 import type { ApiKeySnapshot } from '@berth/contracts';
-import { PlatformError, SCOPE_PRESETS, fieldChanges, type AccountId } from '@berth/domain';
-import { makeApiKey, type Caller } from '@berth/http';
+import {
+  PlatformError,
+  SCOPE_PRESETS,
+  changeLimits,
+  fieldChanges,
+  type AccountId,
+  type LimitChange,
+} from '@berth/domain';
+import { makeApiKey, requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
@@ -40,7 +47,13 @@ export class AccountsService {
   /** With a key for everything but the operator's part. The key is in the answer this once. */
   async create(caller: Caller, name: string): Promise<NewAccount> {
     const { audit, clock, random, records, snapshots, transactions } = this.#options;
-    const account: Account = { id: random.id(ID_LENGTH) as AccountId, name, createdAtMs: clock.nowMs() };
+    const account: Account = {
+      id: random.id(ID_LENGTH) as AccountId,
+      name,
+      limits: {},
+      version: 1,
+      createdAtMs: clock.nowMs(),
+    };
     const { hash, key, prefix } = makeApiKey(random);
     const snapshot: ApiKeySnapshot = {
       id: random.id(ID_LENGTH),
@@ -70,22 +83,47 @@ export class AccountsService {
 
   /** @throws PlatformError `account-not-found` */
   async get(id: AccountId): Promise<Account> {
-    const account = await this.#options.records.find(id);
-    if (account === null) throw new PlatformError('account-not-found', 'No such account.');
-    return account;
+    return found(await this.#options.records.find(id));
+  }
+
+  /**
+   * Changes its limits; what does not really change leaves no trace.
+   *
+   * @param expected null: whatever version it is in
+   * @throws PlatformError `account-not-found`; `precondition-failed` when it is in another version
+   */
+  update(
+    caller: Caller,
+    id: AccountId,
+    { change, expected }: { readonly change: LimitChange; readonly expected: VersionMatch | null },
+  ): Promise<Account> {
+    const { audit, records, snapshots, transactions } = this.#options;
+    return transactions.run(async () => {
+      const before = found(await records.lock(id, 'change'));
+      requireVersion(expected, before.version);
+      const limits = changeLimits(before.limits, change);
+      const diff = fieldChanges({ limits: before.limits }, { limits });
+      if (diff.length === 0) return before;
+      const after = { ...before, limits, version: before.version + 1 };
+      await records.update(after);
+      await audit.append({ caller, action: 'account.updated', resourceId: id, diff });
+      await snapshots.accountChanged(id);
+      return after;
+    });
   }
 
   /**
    * With its endpoints and keys.
    *
-   * @throws PlatformError `account-not-found`, `rule-conflict` for the caller's own: nobody could undo that
+   * @throws PlatformError `account-not-found`, `precondition-failed`, `rule-conflict` for the caller's own: nobody could
+   *   undo that
    */
-  async delete(caller: Caller, id: AccountId): Promise<void> {
+  async delete(caller: Caller, id: AccountId, expected: VersionMatch | null): Promise<void> {
     const { audit, clock, records, snapshots, transactions } = this.#options;
     if (id === caller.accountId) throw new PlatformError('rule-conflict', 'An account cannot delete itself.');
     await transactions.run(async () => {
+      requireVersion(expected, found(await records.lock(id, 'deletion')).version);
       const remains = await records.delete(id, clock.nowMs());
-      if (remains === null) throw new PlatformError('account-not-found', 'No such account.');
       await audit.append({ caller, action: 'account.deleted', resourceId: id, diff: [] });
       await this.#withdraw(remains);
     });
@@ -99,4 +137,9 @@ export class AccountsService {
     await snapshots.endpointsChanged(ids);
     await snapshots.webhookSecretsChanged(ids);
   }
+}
+
+function found(account: Account | null): Account {
+  if (account === null) throw new PlatformError('account-not-found', 'No such account.');
+  return account;
 }

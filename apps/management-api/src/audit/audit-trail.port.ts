@@ -4,6 +4,7 @@ import type { Caller } from '@berth/http';
 /** What has been done, in the past tense of the interface's own words. */
 export type AuditAction =
   | 'account.created'
+  | 'account.updated'
   | 'account.deleted'
   | 'api-key.created'
   | 'api-key.deleted'

@@ -1,4 +1,4 @@
-import type { AccountId, Endpoint, EndpointId, FieldChange } from '@berth/domain';
+import type { AccountId, Endpoint, EndpointId, FieldChange, LimitOverrides } from '@berth/domain';
 
 /** Who made a release, when, and what it changed. */
 export interface NewRelease {
@@ -6,6 +6,12 @@ export interface NewRelease {
   /** The API key that made it. */
   readonly createdBy: string;
   readonly createdAtMs: number;
+}
+
+/** How many endpoints an account has, and what an operator has set of its limits. */
+export interface EndpointCount {
+  readonly count: number;
+  readonly limits: LimitOverrides;
 }
 
 /** Every method is about one account; deleted endpoints are not there. */
@@ -17,6 +23,11 @@ export interface EndpointRecords {
    *   when one of them was deleted meanwhile
    */
   insert(endpoint: Endpoint, firstRelease: NewRelease): Promise<void>;
+  /**
+   * Nobody else counts them so, or changes the account, until the transaction is over: asked after an insert, and as late
+   * as can be, it holds for the endpoints that are there once that is committed.
+   */
+  holdCount(accountId: AccountId): Promise<EndpointCount>;
   find(accountId: AccountId, id: EndpointId): Promise<Endpoint | null>;
   /** Nobody else changes or deletes it until the transaction is over. */
   lock(accountId: AccountId, id: EndpointId): Promise<Endpoint | null>;

@@ -32,7 +32,7 @@ const CREATE_DESCRIPTION = [
   '',
   'Checks, the first group that fails answers with everything that fails in it: malformed JSON or no object 400; the',
   'schema 422; rules between fields 400; pools, types and flavors of the catalog 400; template, registry and volumes 404;',
-  'places of the volumes 400.',
+  'places of the volumes 400; as many endpoints as the account may have 429.',
 ].join('\n');
 const UPDATE_DESCRIPTION = [
   'What is absent stays. `name`, `workers`, `scaling` and `timeout` apply at once. A change of `image`, `args`, `disk`, `env`,',
@@ -66,7 +66,7 @@ export class EndpointsController {
   @RequireScope('serverless:write')
   @ApiOperation({ summary: 'Create an endpoint', description: CREATE_DESCRIPTION })
   @ApiCreatedResponse({ type: EndpointBody })
-  @ApiProblems(...REFERENCE_PROBLEMS)
+  @ApiProblems('limit-reached', ...REFERENCE_PROBLEMS)
   async create(@CurrentCaller() caller: Caller, @Body() dto: CreateEndpointDto): Promise<Versioned<EndpointBody>> {
     return this.#answer(await this.#endpoints.create(caller, toEndpointRequest(dto)));
   }

@@ -3,8 +3,10 @@ import {
   canSee,
   checkCatalogs,
   checkEndpointRules,
+  effectiveLimits,
   endpointFields,
   fieldChanges,
+  limitReached,
   patchEndpoint,
   resolveWorkerRange,
   type Endpoint,
@@ -36,6 +38,8 @@ export interface EndpointsServiceOptions {
 }
 
 const ID_LENGTH = 14;
+/** There is room once somebody deletes an endpoint, and nobody knows when. */
+const LIMIT_RETRY_SECONDS = 60;
 
 /** Endpoints of the caller's account. */
 export class EndpointsService {
@@ -48,7 +52,7 @@ export class EndpointsService {
   /**
    * Rules between fields, then catalogs, then what the request refers to: the first group that fails answers.
    *
-   * @throws PlatformError `scope-missing`, `rule-conflict`, and as `EndpointReferences.resolve`
+   * @throws PlatformError `scope-missing`, `rule-conflict`, `limit-reached`, and as `EndpointReferences.resolve`
    */
   async create(caller: Caller, request: EndpointRequest): Promise<Endpoint> {
     const { audit, clock, random, records, snapshots, transactions, webhookSecrets } = this.#options;
@@ -70,6 +74,7 @@ export class EndpointsService {
       const diff = fieldChanges({}, endpointFields(made.spec));
       await audit.append({ caller, action: 'endpoint.created', resourceId: made.id, diff });
       await Promise.all([webhookSecrets.begin(made.id), snapshots.endpointsChanged([made.id])]);
+      await this.#requireRoom(caller);
       return made;
     });
     snapshots.announce(endpoint.id);
@@ -130,6 +135,13 @@ export class EndpointsService {
     const endpoint = reached(caller, await this.#options.records.lock(caller.accountId, id));
     requireVersion(expected, endpoint.version);
     return endpoint;
+  }
+
+  /** The last thing before the commit: from here on the creates of one account wait for one another. */
+  async #requireRoom({ accountId }: Caller): Promise<void> {
+    const { count, limits } = await this.#options.records.holdCount(accountId);
+    const { endpoints } = effectiveLimits(limits);
+    if (count > endpoints) throw limitReached('endpoints', endpoints, LIMIT_RETRY_SECONDS);
   }
 
   async #newSpec(caller: Caller, request: EndpointRequest): Promise<EndpointSpec> {

@@ -1,13 +1,13 @@
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { LeaderLease, LeaderTerm } from '../persistence/stores/leader-lease.store.js';
-import type { ProjectedHistory } from './job-history-records.port.js';
 import type { JobHistoryProjector } from './job-history-projector.js';
 import { jobHistoryMetrics, tellLag, type JobHistoryMetrics } from './metrics.js';
+import type { OrphanedHistory } from './projected-history.port.js';
 
 export interface JobHistoryLoopsOptions {
   readonly lease: Pick<LeaderLease, 'isLeader' | 'currentTerm'>;
-  readonly history: Pick<ProjectedHistory, 'removeOrphans'>;
+  readonly history: OrphanedHistory;
   /** Made anew for each term: what the last one remembered may be out of date. */
   readonly newProjector: (term: LeaderTerm) => JobHistoryProjector;
   readonly clock: Clock;
@@ -15,7 +15,8 @@ export interface JobHistoryLoopsOptions {
   readonly metrics: MetricRegistry;
 }
 
-const PASS_INTERVAL_MS = 200;
+/** Each look asks for every shard; the owner of a job tells of its end as long as its result is kept. */
+const PASS_INTERVAL_MS = 1_000;
 const RETRY_MS = 1_000;
 const CLEARING_INTERVAL_MS = 30_000;
 const CLEARING_BATCH = 500;
@@ -64,7 +65,7 @@ export class JobHistoryLoops {
     await Promise.all([this.#projection.stop(), this.#clearing.stop()]);
   }
 
-  /** An outage is told once, and once when it is over: the loop comes several times a second. */
+  /** An outage is told once, and once when it is over: the loop comes again and again. */
   async #project(signal: AbortSignal): Promise<void> {
     const { clock, lease, logger } = this.#options;
     if (!lease.isLeader()) return;

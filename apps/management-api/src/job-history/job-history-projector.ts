@@ -1,149 +1,168 @@
-import { PlatformError, projectEvents, type HistoryChanges, type HistoryEvent, type JobKey } from '@berth/domain';
+import { HISTORY_READ_INTERVAL_MS, type HistoryReadMessage } from '@berth/contracts';
+import { projectFacts, rowsBefore, type HistoryRow } from '@berth/domain';
 import { inParallel, type Clock } from '@berth/lifecycle';
-import type { EventBatch, UnreadableEvent } from '@berth/messaging';
+import type { ShardLogPage } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { LeaderTerm } from '../persistence/stores/leader-lease.store.js';
+import type { LogSource } from './log-source.port.js';
+import type { JobHistoryMetrics } from './metrics.js';
 import {
   RefusedRowError,
-  type HistoryProgress,
   type ProjectedHistory,
-  type RecordVersion,
-} from './job-history-records.port.js';
-import type { JobHistoryMetrics } from './metrics.js';
-import type { RecordSource } from './record-source.port.js';
+  type ShardMove,
+  type ShardProgress,
+} from './projected-history.port.js';
 
 export interface JobHistoryProjectorOptions {
-  readonly source: RecordSource;
+  readonly source: LogSource;
+  readonly shards: number;
   readonly history: ProjectedHistory;
+  /** Tells the routers how far the logs have been read. */
+  readonly tellRead: (message: HistoryReadMessage) => void;
   /** Makes the places into which rows are written. */
   readonly keepPlaces: () => Promise<void>;
   readonly clock: Clock;
   readonly term: LeaderTerm;
   readonly logger: Logger;
-  readonly metrics: Omit<JobHistoryMetrics, 'failures'>;
+  readonly metrics: Pick<JobHistoryMetrics, 'rows' | 'leftOut' | 'missed'>;
 }
 
 /** A day that begins has its place long before; a check that fails stops the projector rather than lose a row. */
 const PLACES_CHECKED_MS = 3_600_000;
 /** How often it is written down that nothing is missing while nothing happens. */
-const IDLE_NOTE_MS = 5_000;
-const REREAD_BATCH = 500;
-const READS_MAX = 16;
-const UNENDED_MAX = 10_000;
-
-const NOTHING_YET: HistoryProgress = { position: null, completeUntilMs: 0 };
-
-/** Another leads, or nobody: whoever is next goes on from what is written. */
-class TermEnd extends Error {}
+const CONFIRM_INTERVAL_MS = 5_000;
+/** Shards that are read at one time: each takes a connection of the pool, which has others to serve. */
+const LANES = 3;
 
 /**
- * Turns records into the rows of the history, for one term of the leader. Every step may be repeated: rows are written
- * over by newer versions only, and the place among the events is kept in the same transaction as what came before it.
+ * Turns the facts in the logs of endpoints into the rows of the history, shard by shard. The rows of a page and the place
+ * behind it are written together, and only where the shard still is where the page began: so each fact counts once,
+ * whoever else may read the same, and a crash anywhere costs nothing but time.
  */
 export class JobHistoryProjector {
   readonly #options: JobHistoryProjectorOptions;
-  #progress: HistoryProgress | null = null;
-  #notedMs = Number.NEGATIVE_INFINITY;
+  #progress = new Map<number, ShardProgress>();
+  /** True where another process may have gone on: then it has written how far. */
+  #isBehind = true;
   #placesCheckedMs = Number.NEGATIVE_INFINITY;
-  /** Whatever a predecessor, or the stream of events, may have lost is in the records. */
-  #isRereadDue = true;
+  #confirmedMs = Number.NEGATIVE_INFINITY;
+  #toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: JobHistoryProjectorOptions) {
     this.#options = options;
   }
 
-  /** Unix ms; null while that is not known, or nothing was ever complete. */
+  /** Everything that ended before this instant (Unix ms) is in the history; null while that is not known, or never was. */
   get completeUntilMs(): number | null {
-    const { completeUntilMs } = this.#progress ?? NOTHING_YET;
-    return completeUntilMs === 0 ? null : completeUntilMs;
+    if (this.#progress.size !== this.#options.shards) return null;
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const { completeUntilMs } of this.#progress.values()) earliest = Math.min(earliest, completeUntilMs ?? 0);
+    return earliest === 0 ? null : earliest;
   }
 
   /**
-   * Reads on to the end of the events, or to the end of the term.
+   * Reads every shard to its end, or to the end of the term. A shard that cannot be read or written does not stop the
+   * others.
    *
-   * @throws PlatformError `service-unavailable`
+   * @throws PlatformError `service-unavailable`, or whatever kept a shard from being read or written
    */
   async run(signal: AbortSignal): Promise<void> {
-    try {
-      this.#progress ??= (await this.#options.history.progress()) ?? NOTHING_YET;
-      while (!signal.aborted && !(await this.#takeBatch(this.#progress)));
-      if (this.#isRereadDue && !signal.aborted) await this.#reread(signal);
-    } catch (error) {
-      if (!(error instanceof TermEnd)) throw error;
-    }
-  }
-
-  /** Returns whether it was the last one. */
-  async #takeBatch(progress: HistoryProgress): Promise<boolean> {
-    this.#requireTerm();
+    await this.#catchUp();
     await this.#keepPlaces();
-    const startedAtMs = this.#options.clock.nowMs();
-    const batch = await this.#options.source.events(progress.position);
-    if (batch.isInterrupted) {
-      this.#options.logger.warn('events of jobs were lost before they were read; all records are read instead');
-      this.#isRereadDue = true;
+    this.#tellRead();
+    const failures: unknown[] = [];
+    let open = Array.from({ length: this.#options.shards }, (_, shard) => shard);
+    while (open.length > 0 && !signal.aborted && !this.#options.term.isOver()) {
+      const hasMore = await inParallel(open, LANES, (shard) =>
+        this.#takePage(shard).catch((error: unknown) => {
+          failures.push(error);
+          return false;
+        }),
+      );
+      open = open.filter((_, order) => hasMore[order]);
+      this.#tellRead();
     }
-    const lastKnown = batch.isInterrupted ? null : progress.position;
-    const next: HistoryProgress = {
-      position: batch.events.at(-1)?.position ?? lastKnown,
-      completeUntilMs: batch.isLast && !this.#isRereadDue ? startedAtMs : progress.completeUntilMs,
-    };
-    const isNews = batch.events.length > 0 || batch.isInterrupted;
-    if (isNews || this.#options.clock.monotonicMs() - this.#notedMs >= IDLE_NOTE_MS) {
-      await this.#write(this.#readable(batch), next);
-      this.#notedMs = this.#options.clock.monotonicMs();
-    }
-    this.#progress = next;
-    return batch.isLast;
+    await this.#confirm();
+    if (failures.length > 0) throw failures[0];
   }
 
-  /** What nobody can read would be unreadable for ever: it is told, and left out. */
-  #readable({ events }: EventBatch): readonly HistoryEvent[] {
-    const { logger, metrics } = this.#options;
-    const isUnreadable = (event: HistoryEvent | UnreadableEvent): event is UnreadableEvent =>
-      event.kind === 'unreadable';
-    const unreadable = events.map(({ event }) => event).filter(isUnreadable);
-    const [first] = unreadable;
-    if (first !== undefined) {
-      metrics.leftOut.inc({ reason: 'unreadable' }, unreadable.length);
-      logger.error(`${unreadable.length} events of jobs cannot be read`, {
-        subject: first.subject,
-        error: first.reason,
-      });
+  async #catchUp(): Promise<void> {
+    if (!this.#isBehind) return;
+    this.#progress = new Map(await this.#options.history.progress());
+    this.#isBehind = false;
+  }
+
+  /** Returns whether there is more to read. */
+  async #takePage(shard: number): Promise<boolean> {
+    const { clock, history, source } = this.#options;
+    const startedAtMs = clock.nowMs();
+    const known = this.#progress.get(shard);
+    const page = await source.read(shard, known?.position ?? null);
+    if (page === null) return false;
+    const from = known ?? (await this.#begin(shard, page));
+    if (from === null) return this.#fallBehind();
+    this.#progress.set(shard, from);
+    const completeUntilMs = page.isComplete ? startedAtMs : from.completeUntilMs;
+    const move: ShardMove = { shard, from, to: { position: page.through, completeUntilMs } };
+    if (!isStanding(move)) {
+      const rows = projectFacts(page.batches, await history.known(rowsBefore(page.batches)));
+      if (!(await this.#write(rows, move))) return this.#fallBehind();
     }
-    return events.flatMap(({ event }) => (event.kind === 'unreadable' ? [] : [event]));
+    this.#progress.set(shard, move.to);
+    this.#note(shard, page);
+    return !page.isLast;
+  }
+
+  /** Null: another process has begun it. */
+  async #begin(shard: number, { through }: ShardLogPage): Promise<ShardProgress | null> {
+    const position = { streamCreated: through.streamCreated, sequence: 0 };
+    return (await this.#options.history.begin(shard, position)) ? { position, completeUntilMs: null } : null;
+  }
+
+  /** Whoever was quicker has written where the shard is. */
+  #fallBehind(): false {
+    this.#isBehind = true;
+    return false;
   }
 
   /** One row that the database refuses must not stop the others: it is found by halving, told, and left out. */
-  async #write(events: readonly HistoryEvent[], progress: HistoryProgress | null): Promise<void> {
+  async #write(rows: readonly HistoryRow[], move: ShardMove): Promise<boolean> {
     try {
-      await this.#project(projectEvents(events), progress);
+      return await this.#writeAll(rows, move);
     } catch (error) {
-      if (!(error instanceof RefusedRowError) || events.length === 0) throw error;
-      if (events.length === 1) {
+      const [row] = rows;
+      if (!(error instanceof RefusedRowError) || row === undefined) throw error;
+      if (rows.length === 1) {
         this.#options.metrics.leftOut.inc({ reason: 'refused' });
-        this.#options.logger.error('a job cannot be put into the history', { ...nameOf(events[0]), error });
-        await this.#write([], progress);
-        return;
+        const { endpointId, job } = row;
+        this.#options.logger.error('a job cannot be put into the history', { endpointId, jobId: job.jobId, error });
+        return this.#write([], move);
       }
-      const half = Math.ceil(events.length / 2);
-      await this.#write(events.slice(0, half), null);
-      await this.#write(events.slice(half), progress);
+      const half = Math.ceil(rows.length / 2);
+      const standing = { ...move, to: move.from };
+      return (await this.#write(rows.slice(0, half), standing)) && this.#write(rows.slice(half), move);
     }
   }
 
-  async #project(changes: HistoryChanges, progress: HistoryProgress | null): Promise<void> {
-    const { history, metrics, term } = this.#options;
-    const outcome = await history.project(changes, progress, term);
-    if (outcome === null) throw new TermEnd();
-    metrics.rows.inc({ change: 'written' }, outcome.written);
-    metrics.rows.inc({ change: 'removed' }, outcome.removed);
+  async #writeAll(rows: readonly HistoryRow[], move: ShardMove): Promise<boolean> {
+    const { history, metrics } = this.#options;
+    const outcome = await history.write(rows, move);
+    if (outcome === null) return false;
+    metrics.rows.inc(outcome.written);
     metrics.leftOut.inc({ reason: 'placeless' }, outcome.placeless);
     metrics.leftOut.inc({ reason: 'ownerless' }, outcome.ownerless);
+    return true;
   }
 
-  #requireTerm(): void {
-    if (this.#options.term.isOver()) throw new TermEnd();
+  /** What was come upon, once it is behind the place. */
+  #note(shard: number, { missed, startsOver, unreadable }: ShardLogPage): void {
+    const { logger, metrics } = this.#options;
+    if (startsOver === 'new-stream') logger.warn(`the stream of the logs of shard ${shard} was made anew`);
+    if (startsOver === 'lost-tail')
+      logger.warn(`the stream of the logs of shard ${shard} has lost what was read of it`);
+    if (missed > 0) logger.error(`${missed} batches of the logs of shard ${shard} went before they were read`);
+    metrics.missed.inc(missed);
+    metrics.leftOut.inc({ reason: 'unreadable' }, unreadable.length);
   }
 
   async #keepPlaces(): Promise<void> {
@@ -153,66 +172,21 @@ export class JobHistoryProjector {
     this.#placesCheckedMs = nowMs;
   }
 
-  /** Compares every record with its row, by version alone, and reads those that differ. */
-  async #reread(signal: AbortSignal): Promise<void> {
-    const { metrics, source } = this.#options;
-    for await (const versions of source.versions(signal)) {
-      for (let from = 0; from < versions.length && !signal.aborted; from += REREAD_BATCH) {
-        await this.#fill(versions.slice(from, from + REREAD_BATCH));
-      }
-    }
-    if (signal.aborted) return;
-    await this.#dropVanished();
-    metrics.rereads.inc();
-    this.#isRereadDue = false;
+  async #confirm(): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#confirmedMs < CONFIRM_INTERVAL_MS) return;
+    await this.#options.history.confirm(this.#progress);
+    this.#confirmedMs = nowMs;
   }
 
-  async #fill(versions: readonly RecordVersion[]): Promise<void> {
-    const { history } = this.#options;
-    this.#requireTerm();
-    const missing = await history.missing(versions);
-    const found = await inParallel(missing, READS_MAX, (version) => this.#read(version));
-    const events = found.flatMap((event) => event ?? []);
-    if (events.length > 0) await this.#write(events, null);
-  }
-
-  async #read(key: JobKey): Promise<HistoryEvent | null> {
-    try {
-      const stored = await this.#options.source.read(key);
-      return stored === null ? null : { kind: 'changed', job: stored.job, recordSequence: stored.sequence };
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      this.#options.metrics.leftOut.inc({ reason: 'unreadable' });
-      this.#options.logger.error('a record cannot be read', { ...key, error });
-      return null;
-    }
-  }
-
-  /** One that cannot be read is there all the same. */
-  async #hasRecord(key: JobKey): Promise<boolean> {
-    try {
-      return (await this.#options.source.read(key)) !== null;
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      return true;
-    }
-  }
-
-  /** Of a record that was removed by hand no event tells. */
-  async #dropVanished(): Promise<void> {
-    const { history } = this.#options;
-    const unended = await history.unended(UNENDED_MAX);
-    const vanished = await inParallel(unended, READS_MAX, async ({ recordSequence, ...key }) =>
-      (await this.#hasRecord(key)) ? [] : [{ kind: 'removed', key, recordSequence: recordSequence + 1 } as const],
-    );
-    if (vanished.flat().length > 0) await this.#write(vanished.flat(), null);
+  /** Only what is written: a place is told when nothing before it can be missed any more. */
+  #tellRead(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#toldMs < HISTORY_READ_INTERVAL_MS) return;
+    this.#options.tellRead({ shards: [...this.#progress].map(([shard, { position }]) => ({ shard, ...position })) });
+    this.#toldMs = nowMs;
   }
 }
 
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof PlatformError && error.code === 'service-unavailable';
-
-const nameOf = (event: HistoryEvent | undefined): Partial<JobKey> => {
-  if (event === undefined) return {};
-  return event.kind === 'removed' ? event.key : { endpointId: event.job.endpointId, jobId: event.job.id };
-};
+const isStanding = ({ from: { position: from }, to: { position: to } }: ShardMove): boolean =>
+  from.sequence === to.sequence && from.streamCreated === to.streamCreated;

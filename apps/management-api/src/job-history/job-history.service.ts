@@ -1,5 +1,5 @@
 import type { HistoryGetReply, HistoryGetRequest, HistoryListReply, HistoryListRequest } from '@berth/contracts';
-import type { HistoryReader } from './job-history-records.port.js';
+import type { HistoryReader } from './history-reader.port.js';
 
 /** Answers the routers about jobs that have ended. */
 export class JobHistoryService {
@@ -11,17 +11,12 @@ export class JobHistoryService {
 
   /** How complete it is, is read first: what comes into the history meanwhile does no harm. */
   async list(request: HistoryListRequest): Promise<HistoryListReply> {
-    const completeUntilMs = await this.#completeUntilMs();
+    const completeUntilMs = await this.#history.completeUntilMs(request.endpointId);
     return { completeUntilMs, jobs: await this.#history.list(request) };
   }
 
   async get({ accountId, endpointId, jobId }: HistoryGetRequest): Promise<HistoryGetReply> {
-    const completeUntilMs = await this.#completeUntilMs();
+    const completeUntilMs = await this.#history.completeUntilMs(endpointId);
     return { completeUntilMs, job: await this.#history.find({ accountId, endpointId, jobId }) };
-  }
-
-  async #completeUntilMs(): Promise<number | null> {
-    const { completeUntilMs = 0 } = (await this.#history.progress()) ?? {};
-    return completeUntilMs === 0 ? null : completeUntilMs;
   }
 }

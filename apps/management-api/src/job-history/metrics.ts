@@ -5,19 +5,18 @@ export const jobHistoryMetrics = (metrics: MetricRegistry) => ({
     name: 'controllers_history_failures_total',
     help: 'Passes of the projector of the job history that ended with an error; the next goes on where it was.',
   }),
-  rows: metrics.counter<'change'>({
+  rows: metrics.counter({
     name: 'controllers_history_rows_total',
-    help: 'Rows of the job history that were written or removed.',
-    labels: ['change'],
+    help: 'Rows of the job history that were written.',
   }),
   leftOut: metrics.counter<'reason'>({
     name: 'controllers_history_left_out_total',
-    help: 'Versions of jobs that are not in the history: placeless (too old), ownerless (endpoint gone), unreadable, refused.',
+    help: 'Ends of jobs, or batches of logs, that are not in the history: placeless (too old), ownerless (endpoint gone), unreadable, refused.',
     labels: ['reason'],
   }),
-  rereads: metrics.counter({
-    name: 'controllers_history_rereads_total',
-    help: 'Times that all records were compared with the history.',
+  missed: metrics.counter({
+    name: 'controllers_history_missed_batches_total',
+    help: 'Batches of the logs of endpoints that went before the job history had read them.',
   }),
 });
 

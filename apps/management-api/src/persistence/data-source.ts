@@ -31,6 +31,9 @@ import { JobHistory1763800000009 } from './migrations/1763800000009-job-history.
 import { SealedEnv1763800000010 } from './migrations/1763800000010-sealed-env.js';
 import { WorkerMoves1763800000031 } from './migrations/1763800000031-worker-moves.js';
 import { SnapshotOutbox1763800000042 } from './migrations/1763800000042-snapshot-outbox.js';
+import { AccountLimits1763800000043 } from './migrations/1763800000043-account-limits.js';
+import { JobHistoryShards1763800000044 } from './migrations/1763800000044-job-history-shards.js';
+import { JobHistoryOfLogs1763800000045 } from './migrations/1763800000045-job-history-of-logs.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -47,6 +50,9 @@ const MIGRATIONS = [
   SealedEnv1763800000010,
   WorkerMoves1763800000031,
   SnapshotOutbox1763800000042,
+  AccountLimits1763800000043,
+  JobHistoryShards1763800000044,
+  JobHistoryOfLogs1763800000045,
 ] as const;
 
 export interface DataSourceOptions {

@@ -1,4 +1,14 @@
-import type { HistoryRow, HostId, JobDetail, JobId, JobState, JobSummary, ToldAttempt, WorkerId } from '@berth/domain';
+import type {
+  EndpointId,
+  HistoryRow,
+  HostId,
+  JobDetail,
+  JobId,
+  JobState,
+  JobSummary,
+  ToldAttempt,
+  WorkerId,
+} from '@berth/domain';
 
 /** What a list shows. */
 export const SUMMARY_COLUMNS = [
@@ -58,9 +68,19 @@ export const detailOf = (row: DetailRow): JobDetail => ({
   webhook: row.webhook,
 });
 
-/** A row as JSON text holds it, by its columns' names. */
-export const givenRow = ({ accountId, attempt, endpointId, job, recordSequence }: HistoryRow): object => ({
-  account_id: accountId,
+export interface KnownRow extends DetailRow {
+  readonly endpoint_id: string;
+  readonly attempt: number;
+}
+
+export const knownRowOf = (row: KnownRow): HistoryRow => ({
+  endpointId: row.endpoint_id as EndpointId,
+  job: detailOf(row),
+  attempt: row.attempt,
+});
+
+/** A row as JSON text holds it, by its columns' names, but for whose it is. */
+export const givenRow = ({ attempt, endpointId, job }: HistoryRow): object => ({
   endpoint_id: endpointId,
   job_id: job.jobId,
   created_at: instant(job.createdAtMs),
@@ -77,7 +97,6 @@ export const givenRow = ({ accountId, attempt, endpointId, job, recordSequence }
   error: job.error,
   webhook: job.webhook,
   attempt,
-  record_sequence: recordSequence,
 });
 
 const instant = (ms: number): string => new Date(ms).toISOString();

@@ -1,69 +1,64 @@
 import { SUMMARY_COLUMNS } from './job-history-rows.js';
 
-/** The stream whose events are projected. */
-export const STREAM = 'EV';
-
-const KEY_COLUMNS = ['endpoint_id', 'job_id', 'created_at'];
-const OTHER_COLUMNS = [
-  'account_id',
+const KEY_COLUMNS: readonly string[] = ['endpoint_id', 'job_id', 'created_at'];
+const OTHER_COLUMNS: readonly string[] = [
   ...SUMMARY_COLUMNS.filter((name) => !KEY_COLUMNS.includes(name)),
   'attempt_list',
   'webhook',
   'attempt',
-  'record_sequence',
 ];
 const COLUMNS = [...KEY_COLUMNS, ...OTHER_COLUMNS].join(', ');
 
+export const PROGRESS = `SELECT shard, stream_created, sequence, complete_until FROM job_history_shards`;
+
+export const COMPLETE_UNTIL = `SELECT complete_until FROM job_history_shards WHERE shard = $1`;
+
+export const BEGIN_SHARD = `
+  INSERT INTO job_history_shards (shard, stream_created, sequence) VALUES ($1, $2, $3)
+  ON CONFLICT DO NOTHING RETURNING shard`;
+
+/** First in its transaction: who is behind waits here for whoever is not, and then writes nothing. */
+export const MOVE_SHARD = `
+  UPDATE job_history_shards SET stream_created = $2, sequence = $3, complete_until = $4
+   WHERE shard = $1 AND stream_created = $5 AND sequence = $6
+  RETURNING shard`;
+
+export const CONFIRM_SHARDS = `
+  UPDATE job_history_shards kept SET complete_until = given.complete_until
+    FROM unnest($1::integer[], $2::text[], $3::bigint[], $4::timestamptz[])
+      AS given(shard, stream_created, sequence, complete_until)
+   WHERE kept.shard = given.shard AND kept.stream_created = given.stream_created AND kept.sequence = given.sequence`;
+
 /**
- * Only newer wins: a row is written over by a later version of the same record, and by nothing else. What has no
- * partition, or no endpoint any more, is left out and counted.
+ * Whose an endpoint is, its own row says; what has no partition, or no endpoint any more, is left out and counted. What was
+ * read in the right order is newer than what is kept; only a log that is read once more from its beginning may bring an end
+ * that a later attempt has overtaken.
  */
 export const WRITE = `
   WITH given AS MATERIALIZED (
-    SELECT g.*, to_regclass('job_history_' || to_char(g.created_at AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NOT NULL
-             AS has_place,
-           EXISTS (SELECT FROM endpoints e
-                    WHERE e.id = g.endpoint_id AND e.account_id = g.account_id AND e.deleted_at IS NULL) AS has_owner
+    SELECT g.*, e.account_id AS owner,
+           to_regclass('job_history_' || to_char(g.created_at AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NOT NULL AS has_place
       FROM jsonb_populate_recordset(NULL::job_history, $1::jsonb) AS g
+      LEFT JOIN endpoints e ON e.id = g.endpoint_id AND e.deleted_at IS NULL
   ), written AS (
-    INSERT INTO job_history AS kept (${COLUMNS})
-    SELECT ${COLUMNS} FROM given WHERE has_place AND has_owner
+    INSERT INTO job_history AS kept (account_id, ${COLUMNS})
+    SELECT owner, ${COLUMNS} FROM given WHERE has_place AND owner IS NOT NULL
     ON CONFLICT (${KEY_COLUMNS.join(', ')}) DO UPDATE
        SET (${OTHER_COLUMNS.join(', ')}) = ROW (${OTHER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
-     WHERE (excluded.attempt, excluded.record_sequence) > (kept.attempt, kept.record_sequence)
-       AND NOT (kept.ended_at IS NULL AND excluded.ended_at IS NULL)
+     WHERE excluded.attempt > kept.attempt
+        OR (excluded.attempt = kept.attempt AND (kept.ended_at IS NULL OR excluded.ended_at IS NOT NULL))
     RETURNING 1
   )
   SELECT (SELECT count(*)::integer FROM written) AS written,
          count(*) FILTER (WHERE NOT has_place)::integer AS "placeless",
-         count(*) FILTER (WHERE has_place AND NOT has_owner)::integer AS "ownerless"
+         count(*) FILTER (WHERE has_place AND owner IS NULL)::integer AS "ownerless"
     FROM given`;
 
-export const REMOVE = `
-  DELETE FROM job_history h
-   USING unnest($1::text[], $2::text[], $3::bigint[]) AS gone(endpoint_id, job_id, record_sequence)
-   WHERE h.ended_at IS NULL AND h.endpoint_id = gone.endpoint_id AND h.job_id = gone.job_id
-     AND h.record_sequence < gone.record_sequence`;
-
-/** Last in its transaction: the lease is held still only until the commit, and who takes it over sees the rows. */
-export const ADVANCE = `
-  WITH held AS MATERIALIZED (SELECT 1 FROM leader_leases WHERE name = $1 AND term = $2 FOR SHARE)
-  INSERT INTO job_history_position (stream, sequence, stored_at, complete_until)
-  SELECT '${STREAM}', $3::bigint, $4, $5::timestamptz FROM held
-  ON CONFLICT (stream) DO UPDATE
-     SET sequence = excluded.sequence, stored_at = excluded.stored_at, complete_until = excluded.complete_until
-  RETURNING stream`;
-
-export const HOLD = `SELECT 1 FROM leader_leases WHERE name = $1 AND term = $2 FOR SHARE`;
-
-export const MISSING = `
-  SELECT v.ordinal::integer
-    FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::integer[], $5::bigint[]) WITH ORDINALITY
-      AS v(endpoint_id, job_id, created_at, attempt, record_sequence, ordinal)
-   WHERE NOT EXISTS (
-     SELECT FROM job_history h
-      WHERE h.endpoint_id = v.endpoint_id AND h.job_id = v.job_id AND h.created_at = v.created_at
-        AND (h.attempt, h.record_sequence) >= (v.attempt, v.record_sequence))`;
+export const KNOWN = `
+  SELECT h.* FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS wanted(endpoint_id, job_id, created_at)
+   CROSS JOIN LATERAL (
+     SELECT ${COLUMNS} FROM job_history
+      WHERE endpoint_id = wanted.endpoint_id AND job_id = wanted.job_id AND created_at = wanted.created_at) h`;
 
 /** By where they lie, for an endpoint's rows are spread over all partitions; locked, so that they stay there. */
 export const ORPHANS = `

@@ -3,9 +3,17 @@ CREATE TABLE accounts (
   name text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   deleted_at timestamp with time zone,
+  version integer NOT NULL DEFAULT 1,
+  limits jsonb NOT NULL DEFAULT '{}'::jsonb,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_id CHECK ((id <> ''::text)),
-  CONSTRAINT accounts_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+  CONSTRAINT accounts_limits CHECK (
+CASE jsonb_typeof(limits)
+    WHEN 'object'::text THEN (((limits - ARRAY['endpoints'::text, 'jobsPerEndpoint'::text, 'payloadBytesPerEndpoint'::text, 'idempotencyKeysPerEndpoint'::text, 'pendingDeliveriesPerEndpoint'::text, 'chunkBytesPerAttempt'::text, 'chunkBytes'::text, 'heldCallsPerRouter'::text]) = '{}'::jsonb) AND (NOT (limits @? 'strict $.*?((@.type() != "number" || @ < 1) || @.floor() != @)'::jsonpath)))
+    ELSE false
+END),
+  CONSTRAINT accounts_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
+  CONSTRAINT accounts_version CHECK ((version >= 1))
 );
 
 CREATE TABLE api_keys (
@@ -206,7 +214,6 @@ CREATE TABLE job_history (
   error text,
   webhook text,
   attempt integer NOT NULL,
-  record_sequence bigint NOT NULL,
   CONSTRAINT job_history_pkey PRIMARY KEY (endpoint_id, job_id, created_at),
   CONSTRAINT job_history_account_id_check CHECK ((account_id <> ''::text)),
   CONSTRAINT job_history_attempt_check CHECK ((attempt >= 1)),
@@ -226,23 +233,20 @@ END),
   CONSTRAINT job_history_job_id_check CHECK ((job_id <> ''::text)),
   CONSTRAINT job_history_origin_check CHECK ((origin = ANY (ARRAY['run'::text, 'runsync'::text]))),
   CONSTRAINT job_history_place CHECK ((num_nulls(started_at, host_id, worker_id) = ANY (ARRAY[0, 3]))),
-  CONSTRAINT job_history_record_sequence_check CHECK ((record_sequence >= 1)),
   CONSTRAINT job_history_webhook_check CHECK ((char_length(webhook) <= 4096)),
   CONSTRAINT job_history_worker_id_check CHECK ((worker_id <> ''::text))
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX job_history_list ON ONLY public.job_history USING btree (account_id, endpoint_id, status, created_at DESC, job_id DESC);
-CREATE INDEX job_history_unended ON ONLY public.job_history USING btree (endpoint_id, job_id) WHERE (ended_at IS NULL);
 
-CREATE TABLE job_history_position (
-  stream text NOT NULL,
-  sequence bigint,
-  stored_at text,
-  complete_until timestamp with time zone NOT NULL,
-  CONSTRAINT job_history_position_pkey PRIMARY KEY (stream),
-  CONSTRAINT job_history_position_sequence_check CHECK ((sequence >= 1)),
-  CONSTRAINT job_history_position_stored_at_check CHECK ((stored_at <> ''::text)),
-  CONSTRAINT job_history_position_stream_check CHECK ((stream <> ''::text)),
-  CONSTRAINT job_history_position_whole CHECK (((sequence IS NULL) = (stored_at IS NULL)))
+CREATE TABLE job_history_shards (
+  shard integer NOT NULL,
+  stream_created text NOT NULL,
+  sequence bigint NOT NULL,
+  complete_until timestamp with time zone,
+  CONSTRAINT job_history_shards_pkey PRIMARY KEY (shard),
+  CONSTRAINT job_history_shards_sequence_check CHECK ((sequence >= 0)),
+  CONSTRAINT job_history_shards_shard_check CHECK ((shard >= 0)),
+  CONSTRAINT job_history_shards_stream_created_check CHECK ((stream_created <> ''::text))
 );
 
 CREATE TABLE join_tokens (

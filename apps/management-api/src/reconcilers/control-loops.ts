@@ -5,9 +5,10 @@ import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { LeaderLease, LeaderTerm } from '../persistence/stores/leader-lease.store.js';
 import { Alarm } from './alarm.js';
-import { readDemand, type DemandBoard } from './demand-board.js';
+import type { DemandBoard } from './demand-board.js';
 import type { FleetReconciler } from './fleet.reconciler.js';
 import { controllersMetrics, tellLeadership } from './metrics.js';
+import { readDemand } from './read-demand.js';
 import { TermOverError } from './term-over.js';
 
 export interface ControlLoopsOptions {

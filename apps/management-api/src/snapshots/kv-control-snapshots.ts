@@ -1,15 +1,15 @@
 import { BUCKETS, CONTROL_HINT_SUBJECT } from '@berth/contracts';
-import type { EndpointId, HostId } from '@berth/domain';
+import type { AccountId, EndpointId, HostId } from '@berth/domain';
 import { publishOneWay, type Broker } from '@berth/messaging';
 import type { Transactions } from '../transactions.port.js';
 import type { ControlSnapshots } from './control-snapshots.port.js';
-import type { SnapshotOutbox } from './snapshot-outbox.port.js';
-import type { SnapshotPublisher } from './snapshot-publisher.js';
+import type { AccountOutbox, OutboxEntry, SnapshotOutbox } from './snapshot-outbox.port.js';
+import { PASS_MAX, type SnapshotPublisher } from './snapshot-publisher.js';
 
 export interface KvControlSnapshotsOptions {
   readonly broker: Broker;
   readonly transactions: Pick<Transactions, 'afterCommit'>;
-  readonly outbox: Pick<SnapshotOutbox, 'add'>;
+  readonly outbox: AccountOutbox & Pick<SnapshotOutbox, 'add'>;
   readonly publisher: Pick<SnapshotPublisher, 'probe' | 'publish'>;
 }
 
@@ -23,6 +23,10 @@ export class KvControlSnapshots implements ControlSnapshots {
 
   endpointsChanged(ids: readonly EndpointId[]): Promise<void> {
     return this.#changed(BUCKETS.endpoints, ids);
+  }
+
+  async accountChanged(id: AccountId): Promise<void> {
+    await this.#publish(await this.#options.outbox.addEndpointsOf(id, BUCKETS.endpoints, PASS_MAX));
   }
 
   apiKeysChanged(prefixes: readonly string[]): Promise<void> {
@@ -46,8 +50,11 @@ export class KvControlSnapshots implements ControlSnapshots {
   }
 
   async #changed(bucket: string, keys: readonly string[]): Promise<void> {
-    const { outbox, publisher, transactions } = this.#options;
-    const entries = await outbox.add(bucket, keys);
+    await this.#publish(await this.#options.outbox.add(bucket, keys));
+  }
+
+  async #publish(entries: readonly OutboxEntry[]): Promise<void> {
+    const { publisher, transactions } = this.#options;
     const [first] = entries;
     if (first === undefined) return;
     await publisher.probe(first);

@@ -15,8 +15,8 @@ export interface SnapshotPublisherOptions {
 }
 
 const INTERVAL_MS = 1_000;
-/** Entries of one pass; the next goes on behind them. */
-const PASS_MAX = 500;
+/** Entries of one pass; the next goes on behind them. A request publishes no more of what it changes either. */
+export const PASS_MAX = 500;
 /** Keys that are published side by side. */
 const PARALLEL_MAX = 4;
 /** How long a request goes on with what it has changed; what is left then is the loop's. */

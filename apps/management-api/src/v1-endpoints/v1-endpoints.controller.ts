@@ -27,6 +27,7 @@ export class V1EndpointsController {
   @ApiBody({ type: CreateV1EndpointDto, examples: CREATE_V1_EXAMPLES })
   @ApiCreatedResponse({ type: V1EndpointBody })
   @ApiProblems(
+    'limit-reached',
     'rule-conflict',
     'template-not-found',
     'template-not-serverless',

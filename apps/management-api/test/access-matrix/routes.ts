@@ -146,6 +146,12 @@ export const ROUTES: Readonly<Record<string, Route>> = {
   'GET /v2/accounts': { scope: 'admin', success: 200 },
   'POST /v2/accounts': { scope: 'admin', success: 201, body: () => ({ name: 'made' }) },
   'GET /v2/accounts/{id}': { scope: 'admin', success: 200, ids: { id: 'account' } },
+  'PATCH /v2/accounts/{id}': {
+    scope: 'admin',
+    success: 200,
+    ids: { id: 'account' },
+    body: () => ({ limits: { endpoints: 2_000 } }),
+  },
   'DELETE /v2/accounts/{id}': { scope: 'admin', success: 204, ids: { id: 'account' }, isLast: true },
   'GET /v2/hosts': { scope: 'admin', success: 200 },
   'POST /v2/hosts/join-tokens': { scope: 'admin', success: 201, body: () => ({ name: 'made' }) },

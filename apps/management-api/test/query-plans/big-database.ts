@@ -131,11 +131,11 @@ const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
   ],
   [
     `INSERT INTO job_history (account_id, endpoint_id, job_id, created_at, status, origin, started_at, ended_at, delay_ms,
-                              execution_ms, host_id, worker_id, attempts, attempt_list, error, attempt, record_sequence)
+                              execution_ms, host_id, worker_id, attempts, attempt_list, error, attempt)
      SELECT ${OWNER}, 'e' || i, 'j' || n, at,
             CASE WHEN n % 1000 = 1 THEN 'IN_QUEUE' WHEN n % 50 = 2 THEN 'FAILED' ELSE 'COMPLETED' END, 'run', at,
             CASE WHEN n % 1000 <> 1 THEN at END, 10, 100, 'h1', 'w1', 1, $1::jsonb, CASE WHEN n % 50 = 2 THEN 'broken' END,
-            1, n ${JOBS}`,
+            1 ${JOBS}`,
     [
       {
         attempt: 1,

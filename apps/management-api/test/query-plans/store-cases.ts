@@ -1,3 +1,4 @@
+import { logShard } from '@berth/messaging';
 import { systemClock } from '@berth/lifecycle';
 import type { Caller } from '@berth/http';
 import type {
@@ -5,12 +6,13 @@ import type {
   ClusterId,
   Endpoint,
   EndpointId,
-  HistoryChanges,
+  HistoryRow,
   HostId,
   JobId,
   PodId,
   WorkerId,
 } from '@berth/domain';
+import { expect } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import type { Database } from '../../src/persistence/database.js';
 import { AccountsStore } from '../../src/persistence/stores/accounts.store.js';
@@ -102,6 +104,7 @@ const WEBHOOK_SECRET = {
   expiresAtMs: null,
 };
 const RELEASE = { diff: [], createdBy: 'k1', createdAtMs: NOW_MS };
+const ACCOUNT = { id: SMALL_ACCOUNT, name: 'new', limits: { endpoints: 7 }, version: 2, createdAtMs: NOW_MS };
 const RESOURCES = { vcpus: 2, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
 
 /** What a request does. */
@@ -110,12 +113,17 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     insert: [
       (accounts) =>
         accounts.insert(
-          { id: 'new' as AccountId, name: 'new', createdAtMs: NOW_MS },
+          { ...ACCOUNT, id: 'new' as AccountId },
           { name: 'first', snapshot: { ...KEY, accountId: 'new' as AccountId } },
         ),
     ],
     list: [(accounts) => accounts.list()],
     find: [(accounts) => accounts.find(SMALL_ACCOUNT)],
+    lock: [
+      (accounts) => accounts.lock(SMALL_ACCOUNT, 'change'),
+      (accounts) => accounts.lock(SMALL_ACCOUNT, 'deletion'),
+    ],
+    update: [(accounts) => accounts.update(ACCOUNT)],
     delete: [
       (accounts) => accounts.delete(SMALL_ACCOUNT, NOW_MS),
       reading({ endpoints: ITS_OWN, endpoint_volumes: ITS_OWN, api_keys: ITS_OWN }, (accounts) =>
@@ -147,6 +155,10 @@ const requestCases = (database: Database): readonly StoreCase[] => [
   }),
   ...casesOf('EndpointsStore', new EndpointsStore(database, endpointSeals()), {
     insert: [(endpoints) => endpoints.insert(ENDPOINT, RELEASE)],
+    holdCount: [
+      (endpoints) => endpoints.holdCount(SMALL_ACCOUNT),
+      reading({ endpoints: ITS_OWN }, (endpoints) => endpoints.holdCount(GREAT_ACCOUNT)),
+    ],
     find: [(endpoints) => endpoints.find(SMALL_ACCOUNT, SMALL_ENDPOINT)],
     lock: [(endpoints) => endpoints.lock(SMALL_ACCOUNT, SMALL_ENDPOINT)],
     list: [
@@ -179,14 +191,19 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     ofEndpoint: [(workers) => workers.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT)],
     scalingOf: [(workers) => workers.scalingOf(GREAT_ACCOUNT, GREAT_ENDPOINT)],
   }),
-  ...casesOf('JobHistoryStore', new JobHistoryStore(database), {
+  ...casesOf('JobHistoryStore', new JobHistoryStore(database, logShard), {
     progress: [(history) => history.progress()],
-    project: [
-      (history) => history.project(HISTORY_CHANGES, HISTORY_PROGRESS, TERM),
-      (history) => history.project(HISTORY_CHANGES, null, TERM),
+    completeUntilMs: [(history) => history.completeUntilMs(SMALL_ENDPOINT)],
+    begin: [(history) => history.begin(0, LOG_POSITION)],
+    known: [(history) => history.known(HISTORY_PLACES)],
+    write: [
+      async (history) => {
+        await history.begin(1, LOG_POSITION);
+        const from = { position: LOG_POSITION, completeUntilMs: null };
+        expect(await history.write(HISTORY_ROWS, { shard: 1, from, to: from })).not.toBeNull();
+      },
     ],
-    missing: [(history) => history.missing(HISTORY_VERSIONS)],
-    unended: [(history) => history.unended(LIMIT)],
+    confirm: [(history) => history.confirm(new Map([[1, { position: LOG_POSITION, completeUntilMs: NOW_MS }]]))],
     removeOrphans: [(history) => history.removeOrphans(LIMIT)],
     list: [
       (history) => history.list(HISTORY_LIST),
@@ -221,41 +238,33 @@ const HISTORY_LIST = {
   before: null,
   limit: LIMIT,
 } as const;
-const HISTORY_PROGRESS = { position: { sequence: 1, storedAt: '2026-01-01' }, completeUntilMs: NOW_MS };
-const TERM = { name: 'controllers', number: 1 };
+const LOG_POSITION = { streamCreated: '2026-01-01', sequence: 1 };
 /** Few, because what is planned counts each in every partition; what is done looks at one. */
-const HISTORY_VERSIONS = Array.from({ length: 5 }, (_, index) => ({
+const HISTORY_PLACES = Array.from({ length: 5 }, (_, index) => ({
   endpointId: SMALL_ENDPOINT,
   jobId: `j${String(index)}` as JobId,
   createdAtMs: NOW_MS - (index % 30) * DAY_MS,
-  attempt: 1,
-  recordSequence: 1,
 }));
-const HISTORY_CHANGES: HistoryChanges = {
-  rows: HISTORY_VERSIONS.map(({ attempt, createdAtMs, endpointId, jobId, recordSequence }) => ({
-    accountId: SMALL_ACCOUNT,
-    endpointId,
-    attempt,
-    recordSequence,
-    job: {
-      jobId,
-      status: 'COMPLETED',
-      origin: 'run',
-      createdAtMs,
-      startedAtMs: null,
-      endedAtMs: createdAtMs,
-      delayTimeMs: 0,
-      executionTimeMs: 0,
-      hostId: null,
-      workerId: null,
-      attempts: 0,
-      error: null,
-      attemptList: [],
-      webhook: null,
-    },
-  })),
-  removed: HISTORY_VERSIONS,
-};
+const HISTORY_ROWS: readonly HistoryRow[] = HISTORY_PLACES.map(({ createdAtMs, endpointId, jobId }) => ({
+  endpointId,
+  attempt: 1,
+  job: {
+    jobId,
+    status: 'COMPLETED',
+    origin: 'run',
+    createdAtMs,
+    startedAtMs: null,
+    endedAtMs: createdAtMs,
+    delayTimeMs: 0,
+    executionTimeMs: 0,
+    hostId: null,
+    workerId: null,
+    attempts: 0,
+    error: null,
+    attemptList: [],
+    webhook: null,
+  },
+}));
 
 const USED_KEY = { accountId: SMALL_ACCOUNT, route: 'POST /v2/serverless', key: 'key-1', hash: HASH };
 
@@ -464,6 +473,10 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
   }),
   ...casesOf('SnapshotOutboxStore', new SnapshotOutboxStore(database), {
     add: [(outbox) => outbox.add('endpoints', [SMALL_ENDPOINT])],
+    addEndpointsOf: [
+      (outbox) => outbox.addEndpointsOf(SMALL_ACCOUNT, 'endpoints', LIMIT),
+      reading({ endpoints: ITS_OWN }, (outbox) => outbox.addEndpointsOf(GREAT_ACCOUNT, 'endpoints', LIMIT)),
+    ],
     after: [(outbox) => outbox.after('0', LIMIT)],
     remove: [(outbox) => outbox.remove(['1'])],
     has: [(outbox) => outbox.has({ bucket: 'endpoints', key: SMALL_ENDPOINT })],

@@ -56,7 +56,19 @@ const QUEUE_DELAY = { type: 'QUEUE_DELAY', queueDelaySeconds: 1 };
 const GPU = { pools: ['ADA_24'], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null };
 
 export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
-  accounts: [...badId, ...badName],
+  accounts: [
+    ...badId,
+    ...badName,
+    ['version 0', { version: 0 }, 'check'],
+    ['limits that are a list', { limits: [] }, 'check'],
+    ['limits that are a number', { limits: 1 }, 'check'],
+    ['limits that are null', { limits: null }, 'missing'],
+    ['an unknown limit', { limits: { workers: 1 } }, 'check'],
+    ['a limit of nothing', { limits: { endpoints: 0 } }, 'check'],
+    ['a limit of one and a half', { limits: { endpoints: 1.5 } }, 'check'],
+    ['a limit as text', { limits: { endpoints: '1' } }, 'check'],
+    ['a limit that is null', { limits: { endpoints: null } }, 'check'],
+  ],
   api_keys: [
     ...badId,
     ...badName,
@@ -340,15 +352,14 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['an endless error', { error: 'x'.repeat(4_097) }, 'check'],
     ['an endless webhook', { webhook: 'x'.repeat(4_097) }, 'check'],
     ['attempt 0', { attempt: 0 }, 'check'],
-    ['version 0', { record_sequence: 0 }, 'check'],
     ['the same job twice', { account_id: 'other' }, 'duplicate'],
   ],
-  job_history_position: [
-    ['no stream', { stream: '' }, 'check'],
-    ['sequence 0', { stream: 'new', sequence: 0 }, 'check'],
-    ['a sequence without its instant', { stream: 'new', stored_at: null }, 'check'],
-    ['an instant without its sequence', { stream: 'new', sequence: null }, 'check'],
-    ['no instant', { stream: 'new', complete_until: null }, 'missing'],
-    ['a second place', {}, 'duplicate'],
+  job_history_shards: [
+    ['a shard below nothing', { shard: -1 }, 'check'],
+    ['no stream', { shard: 1, stream_created: '' }, 'check'],
+    ['an unknown stream', { shard: 1, stream_created: null }, 'missing'],
+    ['a sequence below nothing', { shard: 1, sequence: -1 }, 'check'],
+    ['no sequence', { shard: 1, sequence: null }, 'missing'],
+    ['a second place', { stream_created: '2026-01-02' }, 'duplicate'],
   ],
 };

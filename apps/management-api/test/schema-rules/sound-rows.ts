@@ -34,7 +34,7 @@ const cluster = (id: string, owner: Row): Row => ({
 
 /** One row of each table that every rule allows. */
 export const SOUND = {
-  accounts: { id: 'mine', name: 'mine' },
+  accounts: { id: 'mine', name: 'mine', limits: { endpoints: 1, payloadBytesPerEndpoint: 2 ** 40 } },
   api_keys: { id: 'key', ...MINE, name: 'key', prefix: 'prefix12', hash: HASH, scopes: ['jobs:read'] },
   registries: registry('registry', MINE),
   network_volumes: volume('volume', MINE),
@@ -120,10 +120,9 @@ export const SOUND = {
     attempts: 1,
     attempt_list: [],
     attempt: 1,
-    record_sequence: 1,
   },
   snapshot_outbox: { position: 1, bucket: 'endpoints', key: 'endpoint', changed_at: '2026-01-01' },
-  job_history_position: { stream: 'EV', sequence: 1, stored_at: '2026-01-01', complete_until: '2026-01-01' },
+  job_history_shards: { shard: 0, stream_created: '2026-01-01', sequence: 0, complete_until: '2026-01-01' },
 } as const satisfies Readonly<Record<string, Row>>;
 
 export type Table = keyof typeof SOUND;

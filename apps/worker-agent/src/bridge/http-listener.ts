@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from '@berth/telemetry';
-import { readBody, type BodyReading, type RequestBody } from './request-body.js';
+import { SMALL_BODY_MAX_BYTES, announcedBytes, readBody, type BodyReading, type RequestBody } from './request-body.js';
 import { SocketPool } from './socket-pool.js';
 import { WorkerReply } from './worker-reply.js';
 
@@ -13,6 +13,8 @@ export interface Exchange {
   /** Where it came from; every container has an address of its own, processes share one. */
   readonly remoteAddress: string;
   readonly reply: WorkerReply;
+  /** It has said that its body is small, and cannot send more. */
+  readonly isSmall: boolean;
   readBody(reading: BodyReading): Promise<RequestBody>;
   /** The call has shown the token of that worker. False: it has too many connections, and this one must end. */
   claim(workerId: string): boolean;
@@ -109,6 +111,7 @@ export class HttpListener {
       authorization: request.headers.authorization,
       remoteAddress: request.socket.remoteAddress ?? '',
       reply,
+      isSmall: announcedBytes(request) <= SMALL_BODY_MAX_BYTES,
       readBody: (reading) => readBody(request, reading),
       claim: (workerId) => this.#sockets.claim(request.socket, workerId),
     };

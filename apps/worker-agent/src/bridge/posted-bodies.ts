@@ -40,11 +40,11 @@ export class PostedBodies {
     this.#tools = tools;
   }
 
-  /** 200 whatever was posted, once it is on the disk: after any 4xx the worker forgets its result. */
+  /** 200 whatever was posted, once it is safe: after any 4xx the worker forgets its result. */
   async serve(session: WorkerSession, call: PostCall, exchange: Exchange): Promise<void> {
     const { reply } = exchange;
     try {
-      const acceptance = await session.bodies.run(() => this.#accept(session, call, exchange));
+      const acceptance = await session.bodies.run(exchange.isSmall, () => this.#accept(session, call, exchange));
       if (acceptance === 'slow' || acceptance === 'crumbs') {
         this.#tools.metrics.refused.inc({ reason: acceptance });
         await reply.hangUpWith(503);

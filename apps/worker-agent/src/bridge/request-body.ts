@@ -5,7 +5,7 @@ import { BODY_MAX_BYTES } from './bridge.port.js';
 import { textOf } from './lenient-json.js';
 
 /** A body up to this is read and understood at once; a larger one needs room, and a thread to read it in. */
-const SMALL_BODY_MAX_BYTES = 64 * 1024;
+export const SMALL_BODY_MAX_BYTES = 64 * 1024;
 /** Past this the connection is cut: nobody posts so much by mistake. */
 const READ_MAX_BYTES = 2 ** 30;
 /** A piece costs the same however small it is: after so many they must have had this size on average. */
@@ -61,7 +61,7 @@ class BodyReader {
 
   run(): Promise<RequestBody> {
     const request = this.#request;
-    if (this.#announcedBytes() > BODY_MAX_BYTES) this.#discard();
+    if (announcedBytes(this.#request) > BODY_MAX_BYTES) this.#discard();
     this.#room.slow.addEventListener('abort', () => this.#refuse('slow'), { once: true });
     request.on('data', (chunk: Buffer) => this.#take(chunk));
     request.once('end', () => this.#body.resolve(this.#whole()));
@@ -101,7 +101,7 @@ class BodyReader {
   async #findRoom(): Promise<void> {
     this.#isWaiting = true;
     this.#request.pause();
-    await this.#room.admit(Math.min(this.#announcedBytes(), BODY_MAX_BYTES));
+    await this.#room.admit(Math.min(announcedBytes(this.#request), BODY_MAX_BYTES));
     // Where there is none the sender has hung up, which `close` tells.
     this.#isWaiting = false;
     this.#request.resume();
@@ -131,10 +131,10 @@ class BodyReader {
     if (this.#isLarge) return { kind: 'large', blocks };
     return { kind: 'small', text: textOf(Buffer.concat(blocks)) };
   }
+}
 
-  /** Without a length any body may be as large as the largest. */
-  #announcedBytes(): number {
-    const length = this.#request.headers['content-length'];
-    return length === undefined ? BODY_MAX_BYTES : Number(length);
-  }
+/** Without a length any body may be as large as the largest. */
+export function announcedBytes({ headers }: IncomingMessage): number {
+  const length = headers['content-length'];
+  return length === undefined ? BODY_MAX_BYTES : Number(length);
 }

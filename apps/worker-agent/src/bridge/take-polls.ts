@@ -1,5 +1,5 @@
 import type { EndpointId, WorkerId } from '@berth/domain';
-import type { Clock, Random } from '@berth/lifecycle';
+import { WAIT_OVER, type Clock, type Random } from '@berth/lifecycle';
 import type { Attempt, JobClientService, TakenAttempt, TakeOutcome } from '../job-client/job-client.service.js';
 import type { HeldJobs } from './held-jobs.js';
 import type { BridgeMetrics } from './metrics.js';
@@ -223,6 +223,6 @@ export class TakePolls {
 
   #close(poll: Poll): void {
     this.#open.delete(poll);
-    poll.closed.abort();
+    poll.closed.abort(WAIT_OVER);
   }
 }

@@ -10,6 +10,7 @@ import type {
   StopReason,
 } from '../job-client/job-client.service.js';
 import { AskingWatch } from './asking-watch.js';
+import { BodyPermits } from './body-permits.js';
 import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from './bridge.port.js';
 import { findDoom } from './find-doom.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
@@ -33,7 +34,6 @@ export interface SessionTools {
 }
 
 const KILL_REPEAT_MS = 5_000;
-const BODIES_AT_ONCE = 4;
 /** Above what a worker with hundreds of jobs at a time may have under way. */
 const CALLS_MAX = 512;
 
@@ -41,8 +41,7 @@ const CALLS_MAX = 512;
 export class WorkerSession {
   readonly workerId: WorkerId;
   readonly token: string;
-  /** Bodies are kept in memory until they are on the disk, so few are read at a time. */
-  readonly bodies = new Permits(BODIES_AT_ONCE);
+  readonly bodies = new BodyPermits();
   /** One above the bound is refused. */
   readonly calls = new Permits(CALLS_MAX);
   readonly #tools: SessionTools;

@@ -79,7 +79,7 @@ export class AttemptRecords {
     return this.#putByHost(attempt, this.#attemptEntries(attempt), 'process');
   }
 
-  /** Before the worker hears that its result is safe. @throws JournalFullError, ShareExceededError */
+  /** Before the worker hears that its result is safe, where no router has it yet. @throws JournalFullError, ShareExceededError */
   async putEnding(attempt: HeldAttempt, ending: Ending): Promise<EndingRow> {
     const { row, body } = toEndingRow(ending);
     const entry: JournalEntry = { key: ENDING + attempt.id, value: row, ...(body === null ? {} : { body }) };
@@ -250,6 +250,7 @@ export class AttemptRecords {
 }
 
 const LARGE_BODY_BYTES = 64 * 1024;
+const UNWRITTEN_MAX_CHARACTERS = 64 * 1024;
 /** Above any body that the bridge lets in. */
 const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
 
@@ -267,6 +268,17 @@ const claimsOf = (entries: readonly JournalEntry[]): readonly Body[] =>
 function indexesOf(chunkKeys: readonly string[], id: string): readonly number[] {
   const prefix = `${CHUNK}${id}/`;
   return chunkKeys.filter((key) => key.startsWith(prefix)).map((key) => Number(key.slice(prefix.length)));
+}
+
+/**
+ * An ending that need not be in the journal to be sent: as it would stand there, and its output's text. Null: it must be,
+ * for its output is sent in parts, or is too large to be kept in memory beside many others.
+ */
+export function unwrittenEnding(ending: Ending): { readonly row: EndingRow; readonly output: RawJson | null } | null {
+  if (ending.kind === 'timed-out' || ending.kind === 'lost') return null;
+  const { output } = ending;
+  if (output !== null && (typeof output !== 'string' || output.length > UNWRITTEN_MAX_CHARACTERS)) return null;
+  return { row: toEndingRow(ending).row, output };
 }
 
 function toEndingRow(ending: Ending): { row: EndingRow; body: string | Uint8Array | null } {

@@ -1,10 +1,11 @@
 import type { RawJson } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
 import type { Attempt, ChunkText, Ending, HeldAttempt, Loss, StopReason } from './attempt.js';
-import type { AttemptRecords, EndingRow, StoredAttempt } from './attempt-records.js';
+import { unwrittenEnding, type AttemptRecords, type EndingRow, type StoredAttempt } from './attempt-records.js';
 import type { JobClientMetrics } from './metrics.js';
 import type { ReportTools } from './repeat-report.js';
 import { ReportLane } from './report-lane.js';
+import type { SlowWatch } from './slow-watch.js';
 import type { StoppedAttempts } from './stopped-attempts.js';
 import { ShareExceededError } from './worker-shares.js';
 
@@ -12,6 +13,8 @@ export interface AttemptTableTools {
   readonly records: AttemptRecords;
   readonly lanes: ReportTools;
   readonly stopped: StoppedAttempts;
+  /** Tells when a router takes too long for a worker to wait for it. */
+  readonly slow: SlowWatch;
   readonly metrics: JobClientMetrics;
   readonly log: Logger;
   /** Told when a job must stop before its worker has finished it; once per attempt. */
@@ -21,6 +24,10 @@ export interface AttemptTableTools {
 interface Held {
   readonly attempt: HeldAttempt;
   readonly lane: ReportLane;
+  /** What its worker said and has not been told to be safe: it is neither in the journal nor at a router. */
+  unsafe: Ending | null;
+  /** Told when a router has its end. */
+  onOver: (() => void) | null;
 }
 
 type HostEnding =
@@ -63,7 +70,7 @@ export class AttemptTable {
       if (attempt.state === 'open') this.end(attempt, 'superseded');
       else this.#forget(attempt);
     });
-    this.#held.set(attempt.id, { attempt, lane });
+    this.#held.set(attempt.id, { attempt, lane, unsafe: null, onOver: null });
   }
 
   /** Takes up what the journal holds; true when the attempt is still its worker's. */
@@ -77,13 +84,59 @@ export class AttemptTable {
     return false;
   }
 
-  /** The worker's own word. @throws JournalFullError; the attempt then stays open, unless its share is used up */
-  settle(id: string, ending: Ending): Promise<Intake> {
-    return this.#whileOpen(id, (held) =>
-      this.#withinShare(held, async () => {
+  /**
+   * The worker's own word: resolves when it is safe, at a router or, where that takes long, in the journal.
+   *
+   * @throws JournalFullError; its worker must say it again, unless its share is used up: then it has failed
+   */
+  async settle(id: string, ending: Ending): Promise<Intake> {
+    const held = this.#held.get(id);
+    if (held === undefined) return 'dropped';
+    return held.attempt.serially(async () => {
+      if (held.unsafe !== null) {
+        await this.#makeSafe(held, held.unsafe);
+        return 'accepted';
+      }
+      if (held.attempt.state !== 'open') return 'dropped';
+      await this.#settle(held, ending);
+      return 'accepted';
+    });
+  }
+
+  async #settle(held: Held, ending: Ending): Promise<void> {
+    const unwritten = unwrittenEnding(ending);
+    if (unwritten === null) {
+      await this.#withinShare(held, async () => {
         this.#settled(held, await this.#tools.records.putEnding(held.attempt, ending));
-      }),
-    );
+      });
+      return;
+    }
+    held.unsafe = ending;
+    this.#settled(held, unwritten.row, unwritten.output);
+    await this.#makeSafe(held, ending);
+  }
+
+  async #makeSafe(held: Held, ending: Ending): Promise<void> {
+    if (!(await this.#isSoonTaken(held))) {
+      await this.#withinShare(held, async () => {
+        await this.#tools.records.putEnding(held.attempt, ending);
+        held.lane.noteWritten();
+      });
+    }
+    held.unsafe = null;
+  }
+
+  /** False as soon as it is known that a router will not have its end soon. */
+  async #isSoonTaken(held: Held): Promise<boolean> {
+    if (held.attempt.state === 'over') return true;
+    if (held.lane.isTroubled) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const end = this.#tools.slow.begin(() => resolve(false));
+    held.onOver = () => resolve(true);
+    held.lane.watchTrouble(() => resolve(false));
+    const isTaken = await promise;
+    end();
+    return isTaken;
   }
 
   /** An end that this host decides: it holds even when the journal refuses, as it needs nothing but memory. */
@@ -147,6 +200,7 @@ export class AttemptTable {
       await write();
     } catch (error) {
       if (error instanceof ShareExceededError) {
+        held.unsafe = null;
         await this.#endByHost(held, { kind: 'failed', error: error.message, output: null });
         this.tellStop(held.attempt, 'overfull');
       }
@@ -173,13 +227,13 @@ export class AttemptTable {
     });
   }
 
-  #settled({ attempt, lane }: Held, row: EndingRow): void {
+  #settled({ attempt, lane }: Held, row: EndingRow, output: RawJson | null = null): void {
     this.#tools.metrics.endings.inc({ kind: row.kind });
     // The router has ended it while the result was being written; the removal stands in the queue already.
     if (attempt.state === 'over') return;
     if (row.kind !== 'timed-out') this.#tools.stopped.drop(attempt);
     attempt.state = 'settled';
-    lane.addEnding(row);
+    lane.addEnding(row, output);
   }
 
   #forget(attempt: HeldAttempt): void {
@@ -187,6 +241,7 @@ export class AttemptTable {
     attempt.state = 'over';
     if (held === undefined) return;
     this.#held.delete(attempt.id);
+    held.onOver?.();
     this.#tools.stopped.noteOver(attempt);
     const { records, log } = this.#tools;
     attempt

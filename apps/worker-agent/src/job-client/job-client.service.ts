@@ -1,6 +1,5 @@
-import type { StopMessage, TakenJob, WithdrawMessage } from '@berth/contracts';
-import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
-import { LEASE_TRUST_MS } from '@berth/jobs';
+import { TAKE_ANSWER_MAX_MS, type StopMessage, type TakenJob, type WithdrawMessage } from '@berth/contracts';
+import { LEASE_TRUST_MS, type RawJson, type WorkerId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { JournalService } from '../journal/journal.service.js';
@@ -17,17 +16,20 @@ import {
 import { AttemptRecords } from './attempt-records.js';
 import { AttemptTable, type Intake } from './attempt-table.js';
 import { EarlyStops } from './early-stops.js';
+import { EndsPost } from './ends-post.js';
+import { HostTakes, type SentWish, type TakeAsk } from './host-takes.js';
 import { downloadInput } from './input-download.js';
 import { jobText } from './job-text.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { heldAttemptsMetric, jobClientMetrics, type JobClientMetrics } from './metrics.js';
 import type { RouterLink } from './router-link.port.js';
+import { SlowWatch } from './slow-watch.js';
 import { StoppedAttempts, type LogLines } from './stopped-attempts.js';
 import { UplinkWindow } from './uplink-window.js';
 import { DEFAULT_WORKER_SHARE, type WorkerShare } from './worker-shares.js';
 
 export { type Attempt, type ChunkText, type Ending, type JsonOutput, type StopReason } from './attempt.js';
-export { isPayload } from './payload-bytes.js';
+export { isPartedPayload, isPayload } from './payload-bytes.js';
 export { TransportRouterLink } from './transport-router-link.js';
 
 export interface JobClientOptions {
@@ -39,14 +41,6 @@ export interface JobClientOptions {
   readonly log: Logger;
   /** What one worker may have in the journal; `DEFAULT_WORKER_SHARE` unless said. */
   readonly share?: WorkerShare;
-}
-
-export interface TakeAsk {
-  readonly endpointId: EndpointId;
-  readonly workerId: WorkerId;
-  /** Jobs that the worker can start now. */
-  readonly slots: number;
-  readonly waitMs: number;
 }
 
 /** A job that this host now holds; `prepare` makes it ready for the worker. */
@@ -61,7 +55,8 @@ export type TakeOutcome =
 export type StopListener = (attempt: Attempt, reason: StopReason) => void;
 
 const TICK_MS = 250;
-const TAKE_SLACK_MS = 4_000;
+/** A worker waits for a router to have its result; what takes longer is written down first. */
+const SLOW_ROUTER_MS = 40;
 const RESTORE_RENEWALS_MAX = 3;
 /** A held take lasts 5 s at most; a job that it brings to nobody would be missing until its lease runs out. */
 const STOP_GRACE_MS = 6_000;
@@ -81,11 +76,11 @@ export class JobClientService {
   readonly #table: AttemptTable;
   readonly #stopped: StoppedAttempts;
   readonly #renewer: LeaseRenewer;
+  readonly #takes: HostTakes;
   readonly #earlyStops = new EarlyStops();
   readonly #listeners = new Set<StopListener>();
   readonly #stopping = new AbortController();
   #subscriptions: (() => void)[] = [];
-  #takesInFlight = 0;
   #isStopping = false;
 
   constructor(options: JobClientOptions) {
@@ -94,12 +89,14 @@ export class JobClientService {
     this.#records = new AttemptRecords({ journal, clock, share });
     this.#metrics = jobClientMetrics(options.metrics);
     const tools = { link, clock, random, log, metrics: this.#metrics, records: this.#records };
-    const lanes = { ...tools, window: new UplinkWindow(clock), signal: this.#stopping.signal };
+    const window = new UplinkWindow(clock);
+    const lanes = { ...tools, window, ends: new EndsPost({ link, clock }), signal: this.#stopping.signal };
     this.#stopped = new StoppedAttempts(lanes);
     this.#table = new AttemptTable({
       ...tools,
       lanes,
       stopped: this.#stopped,
+      slow: new SlowWatch(clock, SLOW_ROUTER_MS),
       onStop: (attempt, reason) => {
         for (const listener of this.#listeners) listener(attempt, reason);
       },
@@ -109,6 +106,14 @@ export class JobClientService {
       held: () => this.#table.values(),
       onLost: (attempt) =>
         this.#table.end(attempt, clock.monotonicMs() >= attempt.expiresAtMs ? 'expired' : 'superseded'),
+    });
+    this.#takes = new HostTakes({
+      ...{ link, clock, random, metrics: this.#metrics },
+      onLate: (jobs, wish) => {
+        for (const { attempt } of jobs.flatMap((job) => this.#adopt(job, wish))) {
+          this.giveBack(attempt, 'it reached its host when nobody waited for it any more');
+        }
+      },
     });
     heldAttemptsMetric(options.metrics, () => this.#table.size);
   }
@@ -166,7 +171,7 @@ export class JobClientService {
   }
 
   #isBusy(): boolean {
-    return this.#takesInFlight > 0 || this.#stopped.isReporting || this.#table.isReporting;
+    return this.#takes.waiting > 0 || this.#stopped.isReporting || this.#table.isReporting;
   }
 
   /** Told when a held job must stop before its worker has finished it; once per attempt. */
@@ -177,18 +182,10 @@ export class JobClientService {
 
   /** Asks for jobs and holds what comes. @throws when no router answered */
   async take(ask: TakeAsk): Promise<TakeOutcome> {
-    const { link, clock } = this.#options;
-    const sentAtMs = clock.monotonicMs();
-    this.#takesInFlight += 1;
-    const asking = link.ask('take', ask, { timeoutMs: ask.waitMs + TAKE_SLACK_MS });
-    const counted = asking.catch((error: unknown) => {
-      this.#metrics.takeFailures.inc();
-      throw error;
-    });
-    const reply = await counted.finally(() => (this.#takesInFlight -= 1));
-    if (reply.kind !== 'jobs') return reply;
-    this.#metrics.taken.inc(reply.jobs.length);
-    const jobs = reply.jobs.flatMap((job) => this.#adopt(job, ask.workerId, sentAtMs));
+    const { answer, sentAtMs } = await this.#takes.ask(ask);
+    if (answer.kind !== 'jobs') return { kind: answer.kind };
+    this.#metrics.taken.inc(answer.jobs.length);
+    const jobs = answer.jobs.flatMap((job) => this.#adopt(job, { workerId: ask.workerId, sentAtMs }));
     return jobs.length === 0 ? { kind: 'none' } : { kind: 'jobs', jobs };
   }
 
@@ -265,7 +262,7 @@ export class JobClientService {
     this.#table.addProgress(id, output);
   }
 
-  #adopt(job: TakenJob, workerId: WorkerId, sentAtMs: number): TakenAttempt[] {
+  #adopt(job: TakenJob, { sentAtMs, workerId }: SentWish): TakenAttempt[] {
     const nowMs = this.#options.clock.monotonicMs();
     const ref = refOf(job);
     if (this.#table.get(attemptId(ref)) !== undefined) return [];
@@ -286,7 +283,7 @@ export class JobClientService {
       void this.letGo(attempt);
       return [];
     }
-    if (nowMs < attempt.trustedUntilMs) return [{ attempt, job }];
+    if (nowMs - sentAtMs <= TAKE_ANSWER_MAX_MS) return [{ attempt, job }];
     this.giveBack(attempt, 'it reached its host too late');
     return [];
   }

@@ -1,5 +1,5 @@
 import { RENEW_LEASES_MAX } from '@berth/contracts';
-import { LEASE_TRUST_MS, RENEW_EARLIEST_MS, RENEW_INTERVAL_MS } from '@berth/jobs';
+import { LEASE_TRUST_MS, RENEW_EARLIEST_MS, RENEW_INTERVAL_MS } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { HeldAttempt } from './attempt.js';
 import type { JobClientMetrics } from './metrics.js';

@@ -1,10 +1,12 @@
+import type { AttemptEnd, ReportReply } from '@berth/contracts';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { HeldAttempt } from './attempt.js';
 import type { AttemptRecords } from './attempt-records.js';
 import type { JobClientMetrics } from './metrics.js';
-import { isPayload, payloadBytes } from './payload-bytes.js';
-import type { AskOptions, JobCalls, RouterLink } from './router-link.port.js';
+import type { EndsPost } from './ends-post.js';
+import { endBytes, isLargeEnd, payloadBytes } from './payload-bytes.js';
+import type { JobCalls, RouterLink } from './router-link.port.js';
 import type { UplinkWindow } from './uplink-window.js';
 
 export interface ReportTools {
@@ -13,6 +15,7 @@ export interface ReportTools {
   readonly clock: Clock;
   readonly random: Random;
   readonly window: UplinkWindow;
+  readonly ends: EndsPost;
   readonly metrics: JobClientMetrics;
   readonly log: Logger;
   /** Ends all waiting when the agent stops. */
@@ -28,53 +31,80 @@ const MAX_DELAY_MS = 5_000;
 /** Past its TTL a job is gone at the router; after this much more, repeating is given up for good. */
 const GIVE_UP_AFTER_EXPIRY_MS = 10 * 60_000;
 
+/** Told of each try that failed. */
+export type OnFailure = () => void;
+
 /**
- * Tells a router of an attempt until one has answered. `request` is made anew for every try.
+ * Tells a router how an attempt ended until one has answered. `end` is made anew for every try.
  *
  * @throws the last failure when the agent stops, or when the job is long gone
  */
-export function repeatReport<Verb extends 'chunk' | 'upload' | 'done'>(
+export function repeatEnd(
   tools: ReportTools,
   attempt: HeldAttempt,
-  { verb, request }: { readonly verb: Verb; readonly request: () => JobCalls[Verb][0] },
-): Promise<JobCalls[Verb][1]> {
-  const isUrgent = verb === 'done';
-  return repeat(tools, attempt, () => sendOnce(tools, attempt, { verb, request: request(), isUrgent }));
+  { end, onFailure }: { readonly end: () => AttemptEnd; readonly onFailure?: OnFailure },
+): Promise<ReportReply> {
+  return repeat(tools, attempt, { send: () => sendEnd(tools, attempt, end), onFailure });
+}
+
+/** A large one takes its turn on the line for payload. How long it may take depends on how much is under way. */
+function sendEnd(
+  { ends, window }: ReportTools,
+  { workerId }: HeldAttempt,
+  makeEnd: () => AttemptEnd,
+): Promise<ReportReply> {
+  const end = makeEnd();
+  if (!isLargeEnd(end)) return ends.send(makeEnd);
+  const bytes = endBytes(end);
+  return window.run({ bytes, owner: workerId, isUrgent: true }, (aheadBytes) =>
+    ends.sendAlone(end, timeoutMs(bytes + aheadBytes)),
+  );
 }
 
 /**
  * Tells a router what lies in the journal, until one has answered. It is read once the line has room for it, so that no
  * more of it is in memory than may be under way. Null: it cannot be read any more.
  *
- * @throws as `repeatReport` does
+ * @throws as `repeatEnd` does
  */
 export function repeatStored<Verb extends 'chunk' | 'upload'>(
   tools: ReportTools,
   attempt: HeldAttempt,
   {
     bytes,
+    onFailure,
     read,
     verb,
-  }: { readonly verb: Verb; readonly bytes: number; readonly read: () => Promise<JobCalls[Verb][0] | null> },
+  }: {
+    readonly verb: Verb;
+    readonly bytes: number;
+    readonly read: () => Promise<JobCalls[Verb][0] | null>;
+    readonly onFailure?: OnFailure;
+  },
 ): Promise<JobCalls[Verb][1] | null> {
   const { link, window } = tools;
   const { traceparent, workerId } = attempt;
-  return repeat(tools, attempt, () =>
+  const send = (): Promise<JobCalls[Verb][1] | null> =>
     window.run({ bytes, owner: workerId, isUrgent: false }, async (aheadBytes) => {
       const request = await read();
       return request === null
         ? null
         : link.ask(verb, request, { timeoutMs: timeoutMs(bytes + aheadBytes), traceparent });
-    }),
-  );
+    });
+  return repeat(tools, attempt, { send, onFailure });
 }
 
 const timeoutMs = (bytes: number): number => REPORT_TIMEOUT_MS + Math.ceil(bytes / UPLINK_MIN_BYTES_PER_MS);
 
-function repeat<T>(tools: ReportTools, attempt: HeldAttempt, send: () => Promise<T>): Promise<T> {
+function repeat<T>(
+  tools: ReportTools,
+  attempt: HeldAttempt,
+  { onFailure, send }: { readonly send: () => Promise<T>; readonly onFailure?: OnFailure | undefined },
+): Promise<T> {
   const { clock, random, metrics, signal } = tools;
   const isRetriable = (): boolean => {
     metrics.reportFailures.inc();
+    onFailure?.();
     return !isLongGone(attempt, clock.monotonicMs());
   };
   return retry(send, {
@@ -88,17 +118,16 @@ function repeat<T>(tools: ReportTools, attempt: HeldAttempt, send: () => Promise
   });
 }
 
-/** One try, once the line has room for it where it is large. How long it may take depends on how much is under way. */
-export function sendOnce<Verb extends 'chunk' | 'upload' | 'done' | 'progress'>(
+/** One try to show progress, once the line has room for it. */
+export function showOnce(
   { link, window }: Pick<ReportTools, 'link' | 'window'>,
   { traceparent, workerId }: HeldAttempt,
-  { isUrgent, request, verb }: { readonly verb: Verb; readonly request: JobCalls[Verb][0]; readonly isUrgent: boolean },
-): Promise<JobCalls[Verb][1]> {
-  if (!isPayload(verb, request)) return link.ask(verb, request, { timeoutMs: REPORT_TIMEOUT_MS, traceparent });
-  const bytes = payloadBytes(verb, request);
-  return window.run({ bytes, owner: workerId, isUrgent }, (aheadBytes) => {
-    return link.ask(verb, request, { timeoutMs: timeoutMs(bytes + aheadBytes), traceparent } satisfies AskOptions);
-  });
+  request: JobCalls['progress'][0],
+): Promise<ReportReply> {
+  const bytes = payloadBytes<'progress'>(request);
+  return window.run({ bytes, owner: workerId, isUrgent: false }, (aheadBytes) =>
+    link.ask('progress', request, { timeoutMs: timeoutMs(bytes + aheadBytes), traceparent }),
+  );
 }
 
 export const isLongGone = ({ expiresAtMs }: HeldAttempt, nowMs: number): boolean =>

@@ -3,15 +3,20 @@ import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } 
 import type { HeldAttempt } from './attempt.js';
 import type { EndingRow, OutputFacts } from './attempt-records.js';
 import { FRAME_BYTES } from './payload-bytes.js';
-import { isLongGone, repeatReport, repeatStored, sendOnce, type ReportTools } from './repeat-report.js';
-
-import type { JobCalls } from './router-link.port.js';
+import { isLongGone, repeatEnd, repeatStored, showOnce, type ReportTools } from './repeat-report.js';
 
 const UNREADABLE_PAUSE_MS = 10_000;
 const CHUNKS_AT_ONCE = 8;
 const PARTS_AT_ONCE = 4;
 
 type Outcome = ReportReply['outcome'];
+
+interface LaneEnding {
+  readonly row: EndingRow;
+  readonly sinceMs: number;
+  /** The output's text where it is not in the journal. */
+  output: RawJson | null;
+}
 
 /**
  * What one attempt tells the router, in order: chunks, then the result. Each is repeated until a router has answered,
@@ -25,9 +30,11 @@ export class ReportLane {
   readonly #chunks: number[] = [];
   /** The newest acknowledged chunk stays: after a restart it tells how many there were. */
   #lastSent: number | null = null;
-  #ending: { readonly row: EndingRow; readonly sinceMs: number } | null = null;
+  #ending: LaneEnding | null = null;
   #progress: RawJson | null = null;
   #isRunning = false;
+  #isTroubled = false;
+  #onTrouble: (() => void) | null = null;
 
   /** @param finish told once: the router has the result, or wants nothing more of this attempt */
   constructor(tools: ReportTools, attempt: HeldAttempt, finish: (outcome: Outcome) => void) {
@@ -51,10 +58,32 @@ export class ReportLane {
     this.#run();
   }
 
-  addEnding(row: EndingRow): void {
-    this.#ending = { row, sinceMs: this.#tools.clock.monotonicMs() };
+  /** @param output the output's text, where it is not in the journal */
+  addEnding(row: EndingRow, output: RawJson | null = null): void {
+    this.#ending = { row, sinceMs: this.#tools.clock.monotonicMs(), output };
     this.#run();
   }
+
+  /** The ending is in the journal now. */
+  noteWritten(): void {
+    if (this.#ending !== null) this.#ending.output = null;
+  }
+
+  /** True while what was sent last has failed. */
+  get isTroubled(): boolean {
+    return this.#isTroubled;
+  }
+
+  /** Told once of the next try that fails. */
+  watchTrouble(listener: () => void): void {
+    this.#onTrouble = listener;
+  }
+
+  readonly #noteFailure = (): void => {
+    this.#isTroubled = true;
+    this.#onTrouble?.();
+    this.#onTrouble = null;
+  };
 
   #run(): void {
     if (this.#isRunning || this.#attempt.state === 'over') return;
@@ -119,7 +148,11 @@ export class ReportLane {
       const body = await records.readChunk(this.#attempt, index);
       return body === null ? null : { ...this.#attempt.ref, index, body };
     };
-    const reply = await repeatStored(this.#tools, this.#attempt, { verb: 'chunk', bytes: bytes + FRAME_BYTES, read });
+    const reply = await repeatStored(this.#tools, this.#attempt, {
+      ...{ verb: 'chunk', bytes: bytes + FRAME_BYTES, read },
+      onFailure: this.#noteFailure,
+    } as const);
+    this.#isTroubled = false;
     // Lost with a damaged disk: the gap is better than an attempt that never ends.
     return reply?.outcome ?? 'recorded';
   }
@@ -129,19 +162,26 @@ export class ReportLane {
     this.#progress = null;
     if (output === null || Buffer.byteLength(output, 'utf8') > INLINE_OUTPUT_MAX_BYTES) return;
     const request = { ...this.#attempt.ref, output: { kind: 'inline', json: output } as const };
-    await Promise.allSettled([sendOnce(this.#tools, this.#attempt, { verb: 'progress', request, isUrgent: false })]);
+    await Promise.allSettled([showOnce(this.#tools, this.#attempt, request)]);
   }
 
-  async #sendEnding({ row, sinceMs }: { readonly row: EndingRow; readonly sinceMs: number }): Promise<Outcome> {
-    const result = await this.#toResult(row);
-    const reply = await this.#repeatDone({ ...this.#attempt.ref, result, chunks: this.#attempt.chunks });
+  async #sendEnding(ending: LaneEnding): Promise<Outcome> {
+    const result = await this.#toResult(ending);
+    const { chunks, ref, traceparent } = this.#attempt;
+    const end = () => {
+      // The host may have ended it otherwise meanwhile, which has no output.
+      const isSame = this.#ending === null || this.#ending.row === ending.row;
+      return { ...ref, result: isSame ? result : (this.#ending?.row as DoneResult), chunks, traceparent };
+    };
+    const reply = await repeatEnd(this.#tools, this.#attempt, { end, onFailure: this.#noteFailure });
     const { clock, metrics } = this.#tools;
-    metrics.reportSeconds.observe((clock.monotonicMs() - sinceMs) / 1_000);
+    metrics.reportSeconds.observe((clock.monotonicMs() - ending.sinceMs) / 1_000);
     return reply.outcome;
   }
 
-  async #toResult(row: EndingRow): Promise<DoneResult> {
+  async #toResult({ output: text, row }: LaneEnding): Promise<DoneResult> {
     if (row.kind === 'timed-out' || row.kind === 'lost') return row;
+    if (text !== null) return { ...row, output: { kind: 'inline', json: text } };
     const output = row.output === null ? null : await this.#toPayload(row.output);
     if (output === 'missing') {
       return { kind: 'failed', error: 'the output was lost on the disk of the host', output: null };
@@ -173,9 +213,5 @@ export class ReportLane {
     const partBytes = Math.min(BLOB_PART_BYTES, sizeBytes - part * BLOB_PART_BYTES);
     const bytes = Math.ceil((partBytes * 4) / 3) + FRAME_BYTES;
     return (await repeatStored(this.#tools, this.#attempt, { verb: 'upload', bytes, read })) !== null;
-  }
-
-  #repeatDone(request: JobCalls['done'][0]): Promise<JobCalls['done'][1]> {
-    return repeatReport(this.#tools, this.#attempt, { verb: 'done', request: () => request });
   }
 }

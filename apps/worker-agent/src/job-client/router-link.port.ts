@@ -1,5 +1,6 @@
 import type {
   ChunkRequest,
+  DoneReply,
   DoneRequest,
   DownloadReply,
   DownloadRequest,
@@ -14,21 +15,34 @@ import type {
   WithdrawMessage,
 } from '@berth/contracts';
 
-/** Every question that an agent asks a router, and its answer. */
+/** Every question that an agent asks a router and that has one answer, and that. */
 export interface JobCalls {
-  readonly take: readonly [TakeRequest, TakeReply];
   readonly renew: readonly [RenewRequest, RenewReply];
   readonly chunk: readonly [ChunkRequest, ReportReply];
   readonly progress: readonly [ProgressRequest, ReportReply];
   readonly download: readonly [DownloadRequest, DownloadReply];
   readonly upload: readonly [UploadRequest, ReportReply];
-  readonly done: readonly [DoneRequest, ReportReply];
+}
+
+/** Questions that list many things, each of which is answered as soon as it can be. */
+export interface PartedCalls {
+  readonly take: readonly [TakeRequest, TakeReply];
+  readonly done: readonly [DoneRequest, DoneReply];
 }
 
 export interface AskOptions {
   readonly timeoutMs: number;
   /** W3C trace context of the request that submitted the job; travels in the message's header. */
   readonly traceparent?: string | null;
+}
+
+export interface PartsOptions<Reply> {
+  /** Until the last part. */
+  readonly timeoutMs: number;
+  /** Told of each part of the answer; true: it was the last. */
+  readonly onPart: (reply: Reply) => boolean;
+  /** Told of each part that comes after that, or after the rejection. */
+  readonly onLate: (reply: Reply) => void;
 }
 
 /** The agent's way to the routers. */
@@ -42,6 +56,12 @@ export interface RouterLink {
     request: JobCalls[Verb][0],
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]>;
+  /** The same of a question that is answered in parts: resolves with the last of them. */
+  askParts<Verb extends keyof PartedCalls>(
+    verb: Verb,
+    request: PartedCalls[Verb][0],
+    options: PartsOptions<PartedCalls[Verb][1]>,
+  ): Promise<void>;
   /** Tells every router, once; nobody answers. @throws when the connection is closed */
   withdraw(message: WithdrawMessage): void;
   /** Calls `listener` for every stop message of this host. Returns the function that ends it. */

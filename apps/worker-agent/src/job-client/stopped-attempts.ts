@@ -1,5 +1,5 @@
 import type { HeldAttempt, StopReason } from './attempt.js';
-import { isLongGone, repeatReport, type ReportTools } from './repeat-report.js';
+import { isLongGone, repeatEnd, type ReportTools } from './repeat-report.js';
 
 /** What a worker wrote last, or will be found to have written. */
 export type LogLines = readonly string[] | Promise<readonly string[]>;
@@ -87,14 +87,15 @@ export class StoppedAttempts {
 
   async #report({ attempt, reason }: Stopped): Promise<void> {
     const { clock, log, signal } = this.#tools;
-    const request = () => {
+    const end = () => {
       const { atMs, logTail } = attempt.letGo ?? { atMs: 0, logTail: [] };
       const agoMs = Math.max(0, Math.round(clock.monotonicMs() - atMs));
-      return { ...attempt.ref, result: { kind: 'stopped', agoMs, logTail } as const, chunks: attempt.chunks };
+      const { chunks, ref, traceparent } = attempt;
+      return { ...ref, result: { kind: 'stopped', agoMs, logTail } as const, chunks, traceparent };
     };
     try {
       // A job that expired has left nothing behind in which it could be written.
-      if (reason !== 'expired') await repeatReport(this.#tools, attempt, { verb: 'done', request });
+      if (reason !== 'expired') await repeatEnd(this.#tools, attempt, { end });
     } catch (error) {
       if (signal.aborted && !isLongGone(attempt, clock.monotonicMs())) return;
       log.warn('No router could be told that a stopped attempt was let go.', { ...attempt.ref, error });

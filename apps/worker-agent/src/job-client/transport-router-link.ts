@@ -4,14 +4,13 @@ import {
   stopSubject,
   withdrawSubject,
   type StopMessage,
-  type TakeRequest,
   type WithdrawMessage,
 } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { TurnPace } from '@berth/lifecycle';
 import type { AgentTransport } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { AskOptions, JobCalls, RouterLink } from './router-link.port.js';
+import type { AskOptions, JobCalls, PartedCalls, PartsOptions, RouterLink } from './router-link.port.js';
 
 /** Text of this length takes a millisecond or more to be written as a message. */
 const LARGE_LENGTH = 64 * 1024;
@@ -24,7 +23,8 @@ export class TransportRouterLink implements RouterLink {
   readonly #transport: AgentTransport;
   readonly #hostId: HostId;
   readonly #log: Logger;
-  readonly #takes = new Set<TakeRequest>();
+  /** Wishes that have no answer yet. */
+  readonly #wishes = new Map<string, WithdrawMessage>();
   readonly #largeMessages = new TurnPace({ amountMax: 1, resumedMax: 1 });
 
   constructor(transport: AgentTransport, hostId: HostId, log: Logger) {
@@ -42,11 +42,24 @@ export class TransportRouterLink implements RouterLink {
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]> {
     if (isLarge(request)) await this.#nextTurn();
-    if (verb === 'take') this.#takes.add(request as TakeRequest);
+    return this.#transport.request(jobSubject(this.#hostId, verb), request, options);
+  }
+
+  async askParts<Verb extends keyof PartedCalls>(
+    verb: Verb,
+    request: PartedCalls[Verb][0],
+    options: PartsOptions<PartedCalls[Verb][1]>,
+  ): Promise<void> {
+    const wishes = 'wishes' in request ? request.wishes : [];
+    for (const { endpointId, takeId, workerId } of wishes) this.#wishes.set(takeId, { endpointId, workerId });
+    const onPart = (reply: PartedCalls[Verb][1]): boolean => {
+      for (const answer of reply.answers) if ('takeId' in answer) this.#wishes.delete(answer.takeId);
+      return options.onPart(reply);
+    };
     try {
-      return await this.#transport.request(jobSubject(this.#hostId, verb), request, options);
+      await this.#transport.requestParts(jobSubject(this.#hostId, verb), request, { ...options, onPart });
     } finally {
-      if (verb === 'take') this.#takes.delete(request as TakeRequest);
+      for (const { takeId } of wishes) this.#wishes.delete(takeId);
     }
   }
 
@@ -71,7 +84,7 @@ export class TransportRouterLink implements RouterLink {
 
   #withdrawTakes(): void {
     try {
-      for (const { endpointId, workerId } of this.#takes) this.withdraw({ endpointId, workerId });
+      for (const worker of this.#wishes.values()) this.withdraw(worker);
     } catch (error) {
       this.#log.debug('Open takes could not be withdrawn; they end by themselves.', { error });
     }

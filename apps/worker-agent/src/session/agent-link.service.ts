@@ -11,8 +11,8 @@ import type { Clock } from '@berth/lifecycle';
 import { AgentTransport, TransportError } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { TransportRouterLink, isPayload } from '../job-client/job-client.service.js';
-import type { AskOptions, JobCalls, RouterLink } from '../job-client/router-link.port.js';
+import { TransportRouterLink, isPartedPayload, isPayload } from '../job-client/job-client.service.js';
+import type { AskOptions, JobCalls, PartedCalls, PartsOptions, RouterLink } from '../job-client/router-link.port.js';
 import { BrokerLine } from './broker-line.js';
 import type { ConnectAs } from './join-host.js';
 
@@ -93,8 +93,15 @@ export class AgentLinkService implements RouterLink {
     request: JobCalls[Verb][0],
     options: AskOptions,
   ): Promise<JobCalls[Verb][1]> {
-    const link = isPayload(verb, request) ? present(this.#payloadLine, this.#payload) : present(this.#line, this.#open);
-    return link.routers.ask(verb, request, options);
+    return this.#linkFor(isPayload(verb)).routers.ask(verb, request, options);
+  }
+
+  async askParts<Verb extends keyof PartedCalls>(
+    verb: Verb,
+    request: PartedCalls[Verb][0],
+    options: PartsOptions<PartedCalls[Verb][1]>,
+  ): Promise<void> {
+    await this.#linkFor(isPartedPayload(request)).routers.askParts(verb, request, options);
   }
 
   withdraw(message: WithdrawMessage): void {
@@ -119,6 +126,11 @@ export class AgentLinkService implements RouterLink {
 
   async close(): Promise<void> {
     await Promise.all([this.#line.close(), this.#payloadLine.close()]);
+  }
+
+  /** @throws TransportError while the connection does not stand */
+  #linkFor(isForPayload: boolean): OpenLink {
+    return isForPayload ? present(this.#payloadLine, this.#payload) : present(this.#line, this.#open);
   }
 
   #connect(name: string, signal: AbortSignal): Promise<NatsConnection> {

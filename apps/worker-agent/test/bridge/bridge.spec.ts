@@ -264,11 +264,14 @@ describe('a result', () => {
     await agent.bridge.restore([registration('w1')]);
     const jobId = await runOne();
     await agent.journal.put([{ key: 'fill', value: 'f'.repeat(95_000) }]);
+    agent.router.down.add('done');
     expect(await worker.done(jobId, { output: 'x'.repeat(9_000) })).toMatchObject({ status: 503 });
     expect(state()).toMatchObject({ runningJobs: 1 });
     await agent.journal.remove(['fill']);
     expect(await worker.done(jobId, { output: 'x'.repeat(9_000) })).toMatchObject({ status: 200 });
-    await eventually(() => {
+    agent.router.down.clear();
+    await eventually(async () => {
+      await agent.pass(1_000);
       expect(agent.router.ended.get(jobId)?.output).toBe('x'.repeat(9_000));
     });
   });

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type {
+  AttemptEnd,
   AttemptRef,
-  DoneRequest,
+  EndAnswer,
   StopMessage,
-  TakeReply,
-  TakeRequest,
   TakenJob,
+  WishAnswer,
   WithdrawMessage,
+  WorkerWish,
 } from '@berth/contracts';
 import {
   BLOB_PART_BYTES,
@@ -18,7 +19,13 @@ import {
   type RawJson,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { AskOptions, JobCalls, RouterLink } from '../../src/job-client/router-link.port.js';
+import type {
+  AskOptions,
+  JobCalls,
+  PartedCalls,
+  PartsOptions,
+  RouterLink,
+} from '../../src/job-client/router-link.port.js';
 
 export interface NewJob {
   readonly id?: string;
@@ -29,6 +36,8 @@ export interface NewJob {
   readonly traceparent?: string;
   readonly endpointId?: string;
 }
+
+type Verb = keyof JobCalls | keyof PartedCalls;
 
 const TTL_MS = 86_400_000;
 
@@ -42,7 +51,7 @@ interface Entry {
 
 /** What the router knows of a job that has ended. */
 export interface Ended {
-  readonly result: DoneRequest['result'];
+  readonly result: AttemptEnd['result'];
   readonly output: unknown;
   readonly outputText: string | null;
   readonly chunks: number;
@@ -61,8 +70,9 @@ export class FakeRouter implements RouterLink {
   #isClosed = false;
   #withdrawn = 0;
 
+  /** What was asked; of what is listed in one message, each by itself. */
   readonly calls: {
-    readonly verb: keyof JobCalls;
+    readonly verb: Verb;
     readonly request: unknown;
     readonly traceparent: string | null;
     readonly atMs: number;
@@ -87,8 +97,14 @@ export class FakeRouter implements RouterLink {
   }[] = [];
   readonly superseded: string[] = [];
   /** Verbs that fail before (`down`) or after (`lossy`) they took effect. */
-  down = new Set<keyof JobCalls>();
-  lossy = new Set<keyof JobCalls>();
+  down = new Set<Verb>();
+  lossy = new Set<Verb>();
+  /** Verbs that are not answered until this resolves. */
+  slow = new Map<Verb, Promise<unknown>>();
+  /** Told of each job as it is given away, before the answer is on its way. */
+  onGiven: (jobId: string) => void = () => undefined;
+  /** How many wishes or ends came in each message. */
+  readonly messages: { readonly verb: Verb; readonly entries: number }[] = [];
   /** What renewals answer, other than the truth. */
   renewal: 'unknown' | null = null;
   /** How a host that is not known to the router is answered. */
@@ -113,7 +129,7 @@ export class FakeRouter implements RouterLink {
     return id;
   }
 
-  /** As the job API's cancel does: the record first, then the message. */
+  /** As the job API's cancel does: the fact first, then the message. */
   cancel(jobId: string, { isSilent = false } = {}): void {
     const entry = this.#entry(jobId);
     const stop: StopMessage = { jobs: [{ ...this.#refOf(entry), reason: 'cancelled' }] };
@@ -137,7 +153,7 @@ export class FakeRouter implements RouterLink {
     entry.attempt += 1;
   }
 
-  /** Queued again, as the reaper does after taking it away. */
+  /** Queued again, as its owner does after taking it away. */
   requeue(jobId: string): void {
     this.#entry(jobId).state = 'queued';
     this.#wake();
@@ -162,22 +178,47 @@ export class FakeRouter implements RouterLink {
     return [...found].sort(([left], [right]) => left - right).map(([, body]) => body);
   }
 
-  countOf(verb: keyof JobCalls): number {
+  countOf(verb: Verb): number {
     return this.calls.filter((call) => call.verb === verb).length;
   }
 
-  async ask<Verb extends keyof JobCalls>(
-    verb: Verb,
-    request: JobCalls[Verb][0],
+  async ask<Asked extends keyof JobCalls>(
+    verb: Asked,
+    request: JobCalls[Asked][0],
     { timeoutMs, traceparent = null }: AskOptions,
-  ): Promise<JobCalls[Verb][1]> {
+  ): Promise<JobCalls[Asked][1]> {
     this.calls.push({ verb, request, traceparent, atMs: this.#clock.monotonicMs() });
     if (this.down.has(verb)) throw new Error(`no router answered ${verb} within ${timeoutMs} ms`);
-    // As on the wire: nothing is shared with the sender.
-    const body: unknown = JSON.parse(JSON.stringify(request));
-    const reply: unknown = await this.#answer(verb, body);
+    const reply: unknown = await this.#answer(verb, copyOf(request));
     if (this.lossy.has(verb)) throw new Error(`the answer to ${verb} was lost`);
-    return JSON.parse(JSON.stringify(reply)) as JobCalls[Verb][1];
+    return copyOf(reply) as JobCalls[Asked][1];
+  }
+
+  async askParts<Asked extends keyof PartedCalls>(
+    verb: Asked,
+    request: PartedCalls[Asked][0],
+    { onPart, timeoutMs }: PartsOptions<PartedCalls[Asked][1]>,
+  ): Promise<void> {
+    const entries: readonly (WorkerWish | AttemptEnd)[] = 'wishes' in request ? request.wishes : request.ends;
+    const atMs = this.#clock.monotonicMs();
+    this.messages.push({ verb, entries: entries.length });
+    for (const entry of entries) {
+      const traceparent = 'traceparent' in entry ? entry.traceparent : null;
+      this.calls.push({ verb, request: entry, traceparent, atMs });
+    }
+    if (this.down.has(verb)) throw new Error(`no router answered ${verb} within ${timeoutMs} ms`);
+    await this.slow.get(verb);
+    await Promise.all(
+      entries.map(async (entry, place) => {
+        const answer: WishAnswer | EndAnswer = await this.#answerEntry(copyOf(entry), place);
+        if (!this.lossy.has(verb)) onPart(copyOf({ answers: [answer] }) as unknown as PartedCalls[Asked][1]);
+      }),
+    );
+    if (this.lossy.has(verb)) throw new Error(`the answer to ${verb} was lost`);
+  }
+
+  async #answerEntry(entry: WorkerWish | AttemptEnd, place: number): Promise<WishAnswer | EndAnswer> {
+    return 'takeId' in entry ? this.#take(entry) : ({ ...this.#done(entry), place } as EndAnswer);
   }
 
   withdraw(message: WithdrawMessage): void {
@@ -194,8 +235,6 @@ export class FakeRouter implements RouterLink {
 
   #answer(verb: keyof JobCalls, body: unknown): unknown {
     switch (verb) {
-      case 'take':
-        return this.#take(body as TakeRequest);
       case 'renew':
         return { outcomes: (body as JobCalls['renew'][0]).leases.map((ref) => this.#renew(ref)) };
       case 'chunk':
@@ -214,27 +253,26 @@ export class FakeRouter implements RouterLink {
         return this.#report(body as JobCalls['upload'][0], (entry, { part, base64 }) => {
           this.#parts.set(`${entry.job.id}/out${entry.attempt}/${part}`, Buffer.from(base64, 'base64'));
         });
-      case 'done':
-        return this.#done(body as DoneRequest);
       default:
         return verb satisfies never;
     }
   }
 
-  async #take({ endpointId, workerId, slots, waitMs }: TakeRequest): Promise<TakeReply> {
-    if (!this.isPlaced) return { kind: 'not-placed' };
+  async #take({ endpointId, workerId, slots, takeId, waitMs }: WorkerWish): Promise<WishAnswer> {
+    if (!this.isPlaced) return { takeId, kind: 'not-placed' };
     const heardBefore = this.#withdrawn;
     const endsAtMs = this.#clock.monotonicMs() + waitMs;
     for (;;) {
       const heard = this.withdrawals.slice(heardBefore, this.#withdrawn);
-      if (heard.some((each) => each.workerId === workerId && each.endpointId === endpointId)) return { kind: 'none' };
+      if (heard.some((each) => each.workerId === workerId && each.endpointId === endpointId))
+        return { takeId, kind: 'none' };
       const queued = [...this.#entries.values()].filter(
         ({ state, job }) => state === 'queued' && (job.endpointId ?? endpointId) === endpointId,
       );
       if (queued.length > 0)
-        return { kind: 'jobs', jobs: queued.slice(0, slots).map((entry) => this.#give(entry, endpointId)) };
+        return { takeId, kind: 'jobs', jobs: queued.slice(0, slots).map((entry) => this.#give(entry, endpointId)) };
       const leftMs = endsAtMs - this.#clock.monotonicMs();
-      if (leftMs <= 0 || this.#isClosed) return { kind: 'none' };
+      if (leftMs <= 0 || this.#isClosed) return { takeId, kind: 'none' };
       await this.#clock.sleep(leftMs, this.#arrival.signal);
     }
   }
@@ -242,6 +280,7 @@ export class FakeRouter implements RouterLink {
   #give(entry: Entry, endpointId: EndpointId): TakenJob {
     const { job } = entry;
     entry.state = 'running';
+    this.onGiven(job.id);
     entry.expiresAtMs = this.#clock.monotonicMs() + (job.expiresInMs ?? TTL_MS);
     return {
       ...this.#refOf(entry),
@@ -267,7 +306,7 @@ export class FakeRouter implements RouterLink {
     return { outcome: 'recorded' };
   }
 
-  #done(request: DoneRequest) {
+  #done(request: AttemptEnd) {
     const { jobId, result, chunks } = request;
     if (result.kind === 'stopped') return this.#letGo(request, result);
     // A repeat of the answer that was lost is recorded again, as by the real one.
@@ -343,6 +382,9 @@ export class FakeRouter implements RouterLink {
     before.abort();
   }
 }
+
+/** As on the wire: nothing is shared with the sender. */
+const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 function inputPayload(json: RawJson): Payload {
   const bytes = Buffer.from(json, 'utf8');

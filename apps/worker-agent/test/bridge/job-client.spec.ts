@@ -198,9 +198,8 @@ describe('a stop message', () => {
 
   test('that overtakes the answer which brings its job keeps the job from being handed out', async () => {
     const jobId = agent.router.submit({ id: 'early', input: json({}) });
-    const taking = agent.client.take(ASK);
-    agent.router.cancel(jobId);
-    expect(await taking).toEqual({ kind: 'none' });
+    agent.router.onGiven = (given) => agent.router.cancel(given);
+    expect(await agent.client.take(ASK)).toEqual({ kind: 'none' });
     expect(stops).toEqual([]);
     await eventually(() => {
       expect(agent.router.letGo).toMatchObject([{ jobId, attempt: 1 }]);
@@ -400,6 +399,7 @@ test('a full journal takes no result, and takes it once there is room', async ()
   const attempt = await holdOne();
   await agent.journal.put([{ key: 'fill', value: 'f'.repeat(90_000) }]);
   expect(agent.client.canTake).toBe(false);
+  agent.router.down.add('done');
   await expect(complete(attempt, 'x'.repeat(20_000))).rejects.toThrow(JournalFullError);
   await agent.journal.remove(['fill']);
   expect(await complete(attempt, 'x'.repeat(20_000))).toBe('accepted');

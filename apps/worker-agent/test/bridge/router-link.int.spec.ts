@@ -1,10 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { jobSubject, stopSubject, withdrawSubject, WIRE_VERSION, type StopMessage } from '@berth/contracts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  jobSubject,
+  stopSubject,
+  withdrawSubject,
+  WIRE_VERSION,
+  type StopMessage,
+  type TakeReply,
+} from '@berth/contracts';
 import type { EndpointId, HostId, JobId, WorkerId } from '@berth/domain';
 import { AgentTransport } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer } from '@berth/testing';
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { TransportRouterLink } from '../../src/job-client/job-client.service.js';
 
 const HOST = 'host-a' as HostId;
@@ -22,16 +29,66 @@ const REF = { endpointId: 'ep1' as EndpointId, jobId: 'j1' as JobId, attempt: 1,
 
 test('a question reaches a router under the host that asks, and its answer comes back', async () => {
   const asked: unknown[] = [];
-  router.subscribe(jobSubject('*', 'take'), {
+  router.subscribe(jobSubject('*', 'upload'), {
     callback: (_, message) => {
       asked.push(message.subject, message.json());
-      message.respond(JSON.stringify({ v: WIRE_VERSION, result: { kind: 'none' } }));
+      message.respond(JSON.stringify({ v: WIRE_VERSION, result: { outcome: 'recorded' } }));
     },
   });
   await router.flush();
-  const request = { endpointId: REF.endpointId, workerId: 'w1' as WorkerId, slots: 1, waitMs: 0 };
-  expect(await link.ask('take', request, { timeoutMs: 5_000 })).toEqual({ kind: 'none' });
-  expect(asked).toEqual([jobSubject(HOST, 'take'), { v: WIRE_VERSION, body: request }]);
+  const request = { ...REF, part: 0, base64: '' };
+  expect(await link.ask('upload', request, { timeoutMs: 5_000 })).toEqual({ outcome: 'recorded' });
+  expect(asked).toEqual([jobSubject(HOST, 'upload'), { v: WIRE_VERSION, body: request }]);
+});
+
+describe('wishes that are asked together', () => {
+  const wish = (takeId: string) => ({
+    ...{ takeId, endpointId: REF.endpointId, workerId: 'w1' as WorkerId },
+    ...{ slots: 1, waitMs: 0 },
+  });
+  const none = (takeId: string) => ({ takeId, kind: 'none' }) as const;
+  const held: Msg[] = [];
+  const tell = (message: Msg | undefined, ...answers: readonly object[]): void =>
+    void message?.respond(JSON.stringify({ v: WIRE_VERSION, result: { answers } }));
+
+  beforeAll(async () => {
+    router.subscribe(jobSubject('*', 'take'), { callback: (_, message) => void held.push(message) });
+    await router.flush();
+  });
+
+  test('are answered in parts, and what comes after the last is heard too', async () => {
+    const [heard, late]: TakeReply[][] = [[], []];
+    const taken = link.askParts(
+      'take',
+      { wishes: [wish('a'), wish('b')] },
+      {
+        timeoutMs: 20_000,
+        onPart: (reply) => (heard ?? []).push(reply) === 2,
+        onLate: (reply) => void late?.push(reply),
+      },
+    );
+    await eventually(() => expect(held).toHaveLength(1));
+    const [message] = held.splice(0);
+    tell(message, none('b'));
+    tell(message, none('a'));
+    await taken;
+    expect(heard).toEqual([{ answers: [none('b')] }, { answers: [none('a')] }]);
+    tell(message, none('a'));
+    await eventually(() => expect(late).toEqual([{ answers: [none('a')] }]));
+  });
+
+  test('fail together with the error that a router tells, or where none answers', async () => {
+    const options = { timeoutMs: 20_000, onPart: () => true, onLate: () => undefined };
+    const refused = link.askParts('take', { wishes: [wish('c')] }, options);
+    await eventually(() => expect(held).toHaveLength(1));
+    const error = { code: 'rate-limited', detail: 'later', isRetriable: true };
+    held.splice(0)[0]?.respond(JSON.stringify({ v: WIRE_VERSION, error }));
+    await expect(refused).rejects.toMatchObject({ code: 'rate-limited' });
+    await expect(link.askParts('take', { wishes: [wish('d')] }, { ...options, timeoutMs: 50 })).rejects.toMatchObject({
+      failure: 'timeout',
+    });
+    await expect(link.askParts('done', { ends: [] }, options)).rejects.toMatchObject({ failure: 'no-responder' });
+  });
 });
 
 test('the largest chunk fits into one message, however much of it must be escaped', async () => {

@@ -148,9 +148,11 @@ describe('a worker that was told to stop a job', () => {
     expect(agent.eventsOf('kill-needed')).toHaveLength(1);
     await agent.bridge.unregister(W1, { reason: 'worker exited with code 137: killed', isFault: true });
     await eventually(() => expect(letGo(cancelled)).toBe(clock.monotonicMs()));
-    expect(agent.router.losses).toEqual([
-      { jobId: neighbour, attempt: 1, reason: 'its worker was killed to stop another job', isCharged: false },
-    ]);
+    await eventually(() => {
+      expect(agent.router.losses).toEqual([
+        { jobId: neighbour, attempt: 1, reason: 'its worker was killed to stop another job', isCharged: false },
+      ]);
+    });
     expect(agent.router.logTails).toEqual([['loading', 'busy']]);
     expect(agent.router.letGo.map(({ logTail }) => logTail)).toEqual([['loading', 'busy']]);
   });

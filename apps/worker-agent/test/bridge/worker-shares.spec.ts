@@ -1,5 +1,5 @@
 import { encodeJson } from '@berth/domain';
-import { LEASE_TRUST_MS } from '@berth/jobs';
+import { LEASE_TRUST_MS } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULT_WORKER_SHARE, WorkerShares } from '../../src/job-client/worker-shares.js';

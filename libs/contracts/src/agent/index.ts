@@ -11,16 +11,22 @@ export {
   type ReportRequest,
 } from './host-messages.js';
 export {
+  DONE_ENDS_MAX,
   RENEW_LEASES_MAX,
+  TAKE_ANSWER_MAX_MS,
   TAKE_JOBS_MAX,
   TAKE_WAIT_MAX_MS,
+  TAKE_WISHES_MAX,
   outputBlobName,
+  type AttemptEnd,
   type AttemptRef,
   type ChunkRequest,
+  type DoneReply,
   type DoneRequest,
   type DoneResult,
   type DownloadReply,
   type DownloadRequest,
+  type EndAnswer,
   type ProgressRequest,
   type RenewReply,
   type RenewRequest,
@@ -30,7 +36,9 @@ export {
   type TakeRequest,
   type TakenJob,
   type UploadRequest,
+  type WishAnswer,
   type WithdrawMessage,
+  type WorkerWish,
 } from './job-messages.js';
 export { replyFault, type ReplyFault } from './reply-subject.js';
 export {

@@ -1,4 +1,5 @@
 import type { EndpointId, JobId, Payload, RawJson, WorkerId } from '@berth/domain';
+import type { WireError } from '../wire/envelope.js';
 
 /** Names one attempt and proves that the sender holds it. */
 export interface AttemptRef {
@@ -8,18 +9,28 @@ export interface AttemptRef {
   readonly token: string;
 }
 
-/** Held by the router until a job comes or `waitMs` is over. */
-export interface TakeRequest {
+/** A worker that can start jobs now. */
+export interface WorkerWish {
+  /** Made by the host, new for each wish: the answer is known by it. */
+  readonly takeId: string;
   readonly endpointId: EndpointId;
   readonly workerId: WorkerId;
-  /** Jobs that the worker can start now, 1 to `TAKE_JOBS_MAX`. */
+  /** Jobs that it can start now, 1 to `TAKE_JOBS_MAX`. */
   readonly slots: number;
-  /** At most `TAKE_WAIT_MAX_MS`. */
+  /** How long the router holds it until a job comes, at most `TAKE_WAIT_MAX_MS`. */
   readonly waitMs: number;
 }
 
+/** The wishes of a host's workers that came up together, at most `TAKE_WISHES_MAX`. */
+export interface TakeRequest {
+  readonly wishes: readonly WorkerWish[];
+}
+
+export const TAKE_WISHES_MAX = 256;
 export const TAKE_JOBS_MAX = 64;
 export const TAKE_WAIT_MAX_MS = 20_000;
+/** Of a job that is read later than this after its wish was sent the host may not start anything: it gives it back. */
+export const TAKE_ANSWER_MAX_MS = 20_000;
 
 export interface TakenJob extends AttemptRef {
   readonly input: Payload;
@@ -34,13 +45,18 @@ export interface TakenJob extends AttemptRef {
   readonly traceparent: string | null;
 }
 
-/**
- * `not-placed`: this worker is not (or not yet, or no longer) assigned to this host, as far as the router knows.
- */
-export type TakeReply =
-  | { readonly kind: 'jobs'; readonly jobs: readonly TakenJob[] }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'not-placed' };
+/** What becomes of one wish; each has one answer. */
+export type WishAnswer =
+  | { readonly takeId: string; readonly kind: 'jobs'; readonly jobs: readonly TakenJob[] }
+  /** `not-placed`: its worker is not (or not yet, or no longer) assigned to this host, as far as the router knows. */
+  | { readonly takeId: string; readonly kind: 'none' | 'not-placed' }
+  /** Nobody who keeps the jobs of its endpoint has answered. */
+  | { readonly takeId: string; readonly kind: 'unanswered' };
+
+/** Comes in parts: the wishes of one request are answered as soon as each can be, and those together that can be at once. */
+export interface TakeReply {
+  readonly answers: readonly WishAnswer[];
+}
 
 /**
  * Ends the takes that are held for one worker, so that they bring no job that would only be given back. A hint: a take
@@ -117,11 +133,30 @@ export type DoneResult =
    */
   | { readonly kind: 'stopped'; readonly agoMs: number; readonly logTail?: LogTail };
 
-export interface DoneRequest extends AttemptRef {
+/** How one attempt ended. */
+export interface AttemptEnd extends AttemptRef {
   readonly result: DoneResult;
   /** Stream chunks that this attempt sent. */
   readonly chunks: number;
+  /** W3C trace context of the request that submitted the job. */
+  readonly traceparent: string | null;
 }
+
+/** Ends that a host has to tell together, at most `DONE_ENDS_MAX`. */
+export interface DoneRequest {
+  readonly ends: readonly AttemptEnd[];
+}
+
+export const DONE_ENDS_MAX = 64;
+
+/** Comes in parts, as the reply to a take does. */
+export interface DoneReply {
+  readonly answers: readonly EndAnswer[];
+}
+
+/** What became of the end at that place of the request. */
+export type EndAnswer =
+  (ReportReply & { readonly place: number }) | { readonly place: number; readonly error: WireError };
 
 /** `superseded`: dropped for good; repeating it is useless. */
 export interface ReportReply {

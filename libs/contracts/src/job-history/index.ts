@@ -9,3 +9,12 @@ export {
   type HistoryVerb,
 } from './history-messages.js';
 export { readHistoryJob, readHistoryList } from './read-history-reply.js';
+export {
+  HISTORY_READ_INTERVAL_MS,
+  HISTORY_READ_SUBJECT,
+  readHistoryRead,
+  type HistoryReadMessage,
+  type LogPosition,
+  type ShardRead,
+} from './history-read.js';
+export { readHistoryFacts } from './read-history-facts.js';

@@ -15,7 +15,7 @@ import {
 import type { Reading } from '../shape/index.js';
 import { HISTORY_PAGE_MAX, type HistoryGetReply, type HistoryListReply } from './history-messages.js';
 
-/** Far above what a record keeps. */
+/** Far above what the history keeps of a job. */
 const ATTEMPTS_MAX = 1_000;
 const LOG_LINES_MAX = 1_000;
 

@@ -12,5 +12,6 @@ export {
   orNull,
   readShape,
   text,
+  variantOf,
   type Shape,
 } from './shape.js';

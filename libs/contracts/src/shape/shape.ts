@@ -85,6 +85,14 @@ export const objectOf =
     return null;
   };
 
+/** One of several shapes, told apart by their `kind`. */
+export const variantOf =
+  (shapes: Readonly<Record<string, Shape>>): Shape =>
+  (value, path) => {
+    const fault = objectOf<{ kind: string }>({ kind: oneOf(Object.keys(shapes)) })(value, path);
+    return fault ?? (shapes[(value as { readonly kind: string }).kind] as Shape)(value, path);
+  };
+
 export function readShape<Value>(shape: Shape, value: unknown): Reading<Value> {
   const fault = shape(value, '$');
   return fault === null ? readAs(value as Value) : unreadable(fault);

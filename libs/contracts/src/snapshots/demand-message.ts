@@ -1,15 +1,45 @@
-import type { Demand, EndpointId } from '@berth/domain';
+import type { Demand, EndpointId, ToldDemand } from '@berth/domain';
 
-/** Router → controllers, core NATS, every two seconds whole and at once for what changed. */
+/**
+ * Router → controllers, core NATS, every two seconds whole and at once for what changed: what the owner of these shards knows
+ * of the endpoints in them, and of no others.
+ */
 export interface DemandMessage {
   readonly routerId: string;
   readonly sentAtMs: number;
-  /**
-   * True: what is not listed has no job, unless it follows at once in a message that is not complete: that is how a list
-   * goes on that is too long for one.
-   */
-  readonly isComplete: boolean;
+  readonly shards: readonly DemandShard[];
   readonly endpoints: readonly (Demand & { readonly endpointId: EndpointId })[];
+  /** Endpoints of those shards that may have any demand, or none. */
+  readonly unknown: readonly EndpointId[];
+}
+
+/** Of one shard, for what it is complete; see `ToldDemand`. */
+export type DemandShard = Pick<ToldDemand, 'shard' | 'term' | 'part'>;
+
+/** A message of whoever owns these shards. */
+export function ownersDemand(
+  { routerId, sentAtMs }: Pick<DemandMessage, 'routerId' | 'sentAtMs'>,
+  told: readonly ToldDemand[],
+): DemandMessage {
+  const entries = told.flatMap(({ demands }) => [...demands]);
+  return {
+    routerId,
+    sentAtMs,
+    shards: told.map(({ part, shard, term }) => ({ shard, term, part })),
+    endpoints: entries.flatMap(([endpointId, demand]) => (demand === null ? [] : [{ endpointId, ...demand }])),
+    unknown: entries.flatMap(([endpointId, demand]) => (demand === null ? [endpointId] : [])),
+  };
+}
+
+/** What it says of each shard. */
+export function toldDemands(
+  { endpoints, shards, unknown }: DemandMessage,
+  shardOf: (endpointId: EndpointId) => number,
+): readonly ToldDemand[] {
+  const demands = new Map(shards.map(({ shard }) => [shard, new Map<EndpointId, Demand | null>()]));
+  for (const { endpointId, ...demand } of endpoints) demands.get(shardOf(endpointId))?.set(endpointId, demand);
+  for (const endpointId of unknown) demands.get(shardOf(endpointId))?.set(endpointId, null);
+  return shards.map((each) => ({ ...each, demands: demands.get(each.shard) ?? new Map() }));
 }
 
 export const demandSubject = (routerId: string): string => `demand.${routerId}`;

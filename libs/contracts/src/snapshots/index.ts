@@ -4,7 +4,10 @@ export {
   DEMAND_STALE_MS,
   DEMAND_SUBJECTS,
   demandSubject,
+  ownersDemand,
+  toldDemands,
   type DemandMessage,
+  type DemandShard,
 } from './demand-message.js';
 export {
   BUCKETS,

@@ -1,4 +1,11 @@
-import { WORKER_PHASES, type EndpointOutlook, type EndpointType } from '@berth/domain';
+import {
+  ACCOUNT_LIMIT_NAMES,
+  WORKER_PHASES,
+  type AccountLimitName,
+  type EndpointOutlook,
+  type EndpointType,
+  type LimitOverrides,
+} from '@berth/domain';
 import {
   count,
   flag,
@@ -49,6 +56,10 @@ export interface SnapshotShape<Value> {
   readonly keyOf: (value: Value) => string;
 }
 
+const limits = objectOf<LimitOverrides>(
+  Object.fromEntries(ACCOUNT_LIMIT_NAMES.map((name) => [name, optional(count)])) as Record<AccountLimitName, Shape>,
+);
+
 export const endpointSnapshotShape: SnapshotShape<EndpointSnapshot> = {
   shape: objectOf<EndpointSnapshot>({
     id,
@@ -58,6 +69,7 @@ export const endpointSnapshotShape: SnapshotShape<EndpointSnapshot> = {
     workersMax: count,
     isDeleted: flag,
     deletedAtMs: optional(instant),
+    limits: optional(limits),
   }),
   keyOf: (value) => value.id,
 };

@@ -4,6 +4,7 @@ import type {
   EndpointOutlook,
   EndpointType,
   HostId,
+  LimitOverrides,
   WorkerId,
   WorkerPhase,
 } from '@berth/domain';
@@ -19,6 +20,11 @@ export interface EndpointSnapshot {
   readonly isDeleted: boolean;
   /** When it was deleted: the tombstone stays for as long as a job of the endpoint could. */
   readonly deletedAtMs?: number;
+  /**
+   * What an operator has set of the account's limits, for `effectiveLimits`; what is absent is at its default. Absent
+   * altogether: all are.
+   */
+  readonly limits?: LimitOverrides;
 }
 
 /** What any process knows of an API key. Key in bucket `api-keys`: the key's public prefix. */

@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { expectSameReplay } from '../../test/endpoint-jobs/play-story.js';
 import { Scene } from '../../test/endpoint-jobs/scene.js';
+import type { HostId, WorkerId } from '../ids.js';
 import { encodeJson } from '../json/index.js';
 import { BATCH_MAX_BYTES, ENDPOINT_BOUNDS_DEFAULT, SLICE_MAX, SUMMARY_MAX_BYTES } from './bounds.js';
 import { LEGAL_FACTS } from './legal-facts.js';
 import { utf8Bytes } from './text-bytes.js';
 
+const ID_MAX_CHARACTERS = 128;
 const LONG = `${'"é\\'.repeat(40_000)}the end`;
 
 /** What a fault of the largest kind leaves at most in any line of the log: input, extras, output and history. */
@@ -34,15 +36,19 @@ test('a job that was tried a thousand times with the longest errors still fits i
 
 test('a lost attempt of the longest words, and every summary, are within their bounds', () => {
   const scene = new Scene();
-  scene.submit();
+  scene.submit({ origin: 'runsync', webhook: `https://me:secret@${'"'.repeat(4_000)}:65535/secret` });
+  const longestId = 'x'.repeat(ID_MAX_CHARACTERS);
   for (let round = 0; round < 3; round += 1) {
-    scene.giveUp(scene.takeOne(), true, LONG);
+    scene.giveUp(scene.takeOne({ hostId: longestId as HostId, workerId: longestId as WorkerId }), true, LONG);
     scene.pass(40_000);
   }
   expect(Math.max(...sizes(scene))).toBeLessThan(16 * 1024);
-  const summaries = scene.log.facts().flatMap((fact) => ('summary' in fact && fact.summary ? [fact.summary] : []));
-  expect(summaries).toHaveLength(1);
-  expect(utf8Bytes(encodeJson(summaries[0]))).toBeLessThanOrEqual(SUMMARY_MAX_BYTES);
+  const summaries = scene.log.facts().flatMap((fact) => ('summary' in fact ? [fact.summary] : []));
+  expect(summaries.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+  for (const summary of summaries) {
+    expect(utf8Bytes(encodeJson(summary))).toBeLessThanOrEqual(SUMMARY_MAX_BYTES);
+    expect(summary.webhook).toMatch(/^https:\/\/"+…$/);
+  }
 });
 
 test('an output above the bound is refused, and may come as a blob', () => {
@@ -67,7 +73,7 @@ test.each([
     const scene = new Scene();
     const jobs = [1, 2, 3].map(() => scene.wish({ bodyBytes: 60, webhook: 'https://example.com' }));
     const answer = scene.submitAll(jobs, { ...ENDPOINT_BOUNDS_DEFAULT, ...bound });
-    expect(answer).toMatchObject({ kind: 'refused', reason, code: 'rate-limited', retryAfterMs: expect.any(Number) });
+    expect(answer).toMatchObject({ kind: 'refused', reason, code: 'limit-reached', retryAfterMs: expect.any(Number) });
     expect(scene.state.jobs.size).toBe(0);
   },
 );

@@ -1,3 +1,5 @@
+import { ACCOUNT_LIMITS_DEFAULT, type AccountLimits } from '../account-limits/index.js';
+
 /** Longest texts of a fact, in bytes of UTF-8. What is longer is cut before it becomes a fact. */
 export const ERROR_MAX_BYTES = 4 * 1024;
 /** Why one attempt of several is over: the history of a job that was tried again keeps many of them. */
@@ -5,6 +7,8 @@ export const REASON_MAX_BYTES = 256;
 export const LOG_TAIL_MAX_BYTES = 4 * 1024;
 /** JSON text of the members that an end carries for the job history. */
 export const SUMMARY_MAX_BYTES = 1024;
+/** Scheme, the longest name that a host can have, and port. */
+export const WEBHOOK_ORIGIN_MAX_BYTES = 272;
 /** Why one try of a delivery was no success. */
 export const TRY_ERROR_MAX_BYTES = 256;
 
@@ -31,6 +35,12 @@ export const DELIVERIES_KEPT_MAX = 1_000;
 
 /** An attempt without a renewal for this long is lost; the host's own trust ends five seconds sooner. */
 export const LEASE_MS = 30_000;
+/** How often a host renews what it holds. */
+export const RENEW_INTERVAL_MS = 10_000;
+/** No holder renews sooner after a take or a renewal. */
+export const RENEW_EARLIEST_MS = 5_000;
+/** After the last renewal that was acknowledged, counted from its sending, a host stops the job by itself. */
+export const LEASE_TRUST_MS = 25_000;
 /** After a standstill of the owner hosts get this long to say what they hold. */
 export const HEARING_MS = 15_000;
 /** A renewal this long after the take says that the worker is at it. */
@@ -62,9 +72,12 @@ export interface EndpointBounds {
   readonly pendingDeliveries: number;
 }
 
-export const ENDPOINT_BOUNDS_DEFAULT: EndpointBounds = {
-  livingJobs: 100_000,
-  livingBytes: 4 * 1024 ** 3,
-  keys: 100_000,
-  pendingDeliveries: 10_000,
-};
+/** What the limits of an account leave to each of its endpoints. */
+export const endpointBounds = (limits: AccountLimits): EndpointBounds => ({
+  livingJobs: limits.jobsPerEndpoint,
+  livingBytes: limits.payloadBytesPerEndpoint,
+  keys: limits.idempotencyKeysPerEndpoint,
+  pendingDeliveries: limits.pendingDeliveriesPerEndpoint,
+});
+
+export const ENDPOINT_BOUNDS_DEFAULT: EndpointBounds = endpointBounds(ACCOUNT_LIMITS_DEFAULT);

@@ -95,6 +95,17 @@ function gather(state: EndpointState, { atMs, log, through }: CarryFrame): Gathe
   return { facts, unread, covers: through, writtenBytes };
 }
 
+const UNREAD: LogReader = { body: () => undefined, output: () => undefined };
+
+/** Bytes that everything living would take, written whole: about, where payloads are not in memory. */
+export function livingLogBytes(state: EndpointState): number {
+  let bytes = 0;
+  for (const item of state.whole.values()) {
+    bytes += bytesOf(item, writeWhole(item, { atMs: state.lastAtMs, log: UNREAD }));
+  }
+  return bytes;
+}
+
 /** False where an output that is not kept in memory cannot be read either: its batch is still on its way. */
 const isCommitted = (item: CarriedItem): boolean =>
   item.what === 'key' || item.output !== null || item.outputPlace === null || item.outputPlace.sequence !== null;
@@ -155,7 +166,7 @@ const missing = ({ body, output }: References): Missing => ({
 });
 
 /** Where the payloads lie that are not in memory. Those of a batch that is not committed cannot be read, and need not be. */
-export function referencesOf(item: LivingJob | DeliveryRecord): References {
+function referencesOf(item: LivingJob | DeliveryRecord): References {
   const { attempt, jobId } = item.data;
   const { body, output, outputPlace, place } = item;
   const of = (part: LogReference['part'], sequence: number | null): LogReference | null =>

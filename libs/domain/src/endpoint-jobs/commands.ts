@@ -2,8 +2,8 @@ import type { ErrorCode } from '../errors/index.js';
 import type { HostId, JobId, WorkerId } from '../ids.js';
 import type { JobState, Payload } from '../job/index.js';
 import type { EndpointBounds } from './bounds.js';
-import type { DeliveryTriedFact, LogFact } from './facts.js';
-import type { JobBody, JobData, KeyData } from './job-data.js';
+import type { KeyUse, LogFact } from './facts.js';
+import type { JobBody, JobData } from './job-data.js';
 
 /** When the edge sent it, Unix ms: an old command is dropped, since its repetition could not be told any more. */
 interface Sent {
@@ -33,8 +33,8 @@ export interface TakeWish {
 export interface SubmitCommand extends Sent {
   readonly kind: 'submit';
   readonly jobs: readonly JobWish[];
-  /** Null: the caller did not name the request. */
-  readonly key: Pick<KeyData, 'name' | 'fingerprint'> | null;
+  /** Null: the caller did not name the request. A named one may come in pieces: `item` is the first job's of this one. */
+  readonly key: KeyUse | null;
   /** Workers that wait now, the longest wait first. */
   readonly takers: readonly TakeWish[];
   readonly bounds: EndpointBounds;
@@ -116,10 +116,15 @@ export interface LookCommand {
   readonly kind: 'look';
   /** Chance in [0, 1), spread over all that is lost at one time. */
   readonly fraction: number;
-  /** Begins the claim tokens of the tries that this look lets begin. */
-  readonly secret: string;
-  /** How many tries of deliveries may begin now. */
-  readonly triesMax: number;
+}
+
+/** A try of a delivery shall begin: everything of its sender's own that may fail is done. It counts from here on. */
+export interface BeginTryCommand {
+  readonly kind: 'begin-try';
+  readonly jobId: JobId;
+  readonly attempt: number;
+  /** Chance that names the try: the command's repetition is answered as it was. */
+  readonly token: string;
 }
 
 export interface EndTryCommand {
@@ -153,6 +158,7 @@ export type EndpointCommand =
   | ReplaceLifeCommand
   | PurgeCommand
   | LookCommand
+  | BeginTryCommand
   | EndTryCommand
   | OpenCommand
   | DeleteCommand;
@@ -194,9 +200,10 @@ export type CommandAnswer =
   /** Too old to be told from its repetition. Nobody is to be told anything. */
   | { readonly kind: 'dropped' }
   | CommandRefusal
+  /** All jobs of the command are. `isReplayed`: some were before it came. */
   | { readonly kind: 'accepted'; readonly jobIds: readonly JobId[]; readonly isReplayed: boolean }
-  /** The key stands for jobs of other ids, some of which are still to be made: to be sent with those. */
-  | { readonly kind: 'named-before'; readonly firstId: JobId; readonly size: number }
+  /** The key stands for jobs of these ids, of which so many are accepted: what is left is to be sent with them, in order. */
+  | { readonly kind: 'named-before'; readonly firstId: JobId; readonly size: number; readonly accepted: number }
   | { readonly kind: 'takes'; readonly takes: readonly TakeAnswered[] }
   /** `superseded`: the attempt is over, its word is dropped, and repeating it changes nothing. */
   | { readonly kind: 'recorded' | 'superseded' }
@@ -204,8 +211,9 @@ export type CommandAnswer =
   | { readonly kind: 'later'; readonly atMs: number }
   | { readonly kind: 'job'; readonly jobId: JobId; readonly state: JobState }
   | { readonly kind: 'purged'; readonly removed: number }
-  | { readonly kind: 'looked'; readonly tries: readonly DeliveryTriedFact[] }
-  | { readonly kind: 'opened' | 'deleted' };
+  /** The request is to have been made by then, Unix ms, and its end written down. */
+  | { readonly kind: 'begun'; readonly untilMs: number }
+  | { readonly kind: 'looked' | 'opened' | 'deleted' };
 
 /** What shall be written, and what is to be said once it is. */
 export interface CommandDecision {

@@ -1,4 +1,4 @@
-import type { JobId } from '../ids.js';
+import type { HostId, JobId, WorkerId } from '../ids.js';
 import type { JobState, Payload } from '../job/index.js';
 import type { DeliveryTry } from '../webhook/index.js';
 import type { DeliveryData, JobBody, JobData, KeyData, Taking } from './job-data.js';
@@ -40,11 +40,14 @@ export interface AcceptedJob extends Pick<
   readonly key: KeyUse | null;
 }
 
-/** What the job history needs of an end, so that it need not have read the job's other facts. */
+/** What the job history needs of the end of a job, or of an attempt, so that it need not have read the job's other facts. */
 export interface EndSummary extends Pick<JobData, 'origin' | 'createdAtMs' | 'queuedAtMs' | 'attempt'> {
+  /** With host and worker, or all three null: no attempt was under way. */
   readonly startedAtMs: number | null;
-  readonly hostId: string | null;
-  readonly workerId: string | null;
+  readonly hostId: HostId | null;
+  readonly workerId: WorkerId | null;
+  /** Scheme and host of where the end is told: the rest of the address may be a secret. */
+  readonly webhook: string | null;
 }
 
 /** Where a job that waits again stands. */
@@ -75,15 +78,17 @@ export type LostFact = OfAttempt<'lost'> & {
   readonly logTail: readonly string[];
   readonly next: Requeueing | null;
   readonly error: string | null;
-  readonly summary: EndSummary | null;
+  readonly summary: EndSummary;
 };
 export type CancelledFact = OfJob<'cancelled'> & { readonly summary: EndSummary };
 /** By the owner, behind a host that did not say so itself. */
 export type TimedOutFact = OfAttempt<'timed-out'> & { readonly error: string; readonly summary: EndSummary };
-/** The host's word that the worker of a stopped attempt has let go of it. */
-export type LetGoFact = OfAttempt<'let-go'> & { readonly stoppedAtMs: number; readonly logTail: readonly string[] };
-/** `attempt` is the new one. */
-export type RetriedFact = OfAttempt<'retried'> & { readonly retryId: string; readonly next: Requeueing };
+/** The host's word that the worker of a stopped attempt has let go of it. The job history finds the job by its submission. */
+export type LetGoFact = OfAttempt<'let-go'> &
+  Pick<JobData, 'createdAtMs'> & { readonly stoppedAtMs: number; readonly logTail: readonly string[] };
+/** `attempt` is the new one. The job history finds the job by its submission. */
+export type RetriedFact = OfAttempt<'retried'> &
+  Pick<JobData, 'createdAtMs'> & { readonly retryId: string; readonly next: Requeueing };
 export type LifeChangedFact = OfJob<'life-changed'> & Pick<JobData, 'expiresAtMs' | 'retentionMs'>;
 
 /** A rule: every job goes that waits at these places of its priority, or before them. `count` is how many those are. */

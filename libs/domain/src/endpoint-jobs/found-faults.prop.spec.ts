@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { playStory } from '../../test/endpoint-jobs/play-story.js';
 import type { Doctor } from '../../test/endpoint-jobs/owned-log.js';
 import { stories } from '../../test/endpoint-jobs/stories.js';
-import type { CommandDecision, EndpointCommand } from './commands.js';
-import type { LogFact } from './facts.js';
+import type { CommandDecision, EndpointCommand, SubmitCommand } from './commands.js';
+import type { KeyUse, LogFact } from './facts.js';
+import { itemJobId } from './job-data.js';
 import type { EndpointState } from './state.js';
 
 /** Faults that a rule might have; whoever brings one in must hear of it. */
@@ -20,6 +21,8 @@ const FAULTS: Readonly<Record<string, Doctor>> = {
   'an expiry that leaves one behind': { decision: mapFacts((fact) => counting(fact, -1)) },
   'an end that is told twice': { decision: twice },
   'a requeue at the place of another job': { decision: mapFacts(atFirstPlace) },
+  'a piece of a named request that takes the place of the one before it': { command: withNextItem },
+  'a router whose ids are taken for those of another': { command: withKnownIds },
   'totals that forget the last purge': { carried: (facts) => facts.map(withoutPurge) },
   'a carry that forgets what was shown': { carried: (facts) => facts.map(withoutOutput) },
 };
@@ -56,6 +59,24 @@ function withRightHost(command: EndpointCommand, state: EndpointState): Endpoint
   if (!('hostId' in command)) return command;
   const hostId = state.jobs.get(command.jobId)?.data.current?.hostId;
   return { ...command, hostId: hostId ?? command.hostId };
+}
+
+/** A gap in a named request that is not seen. */
+function withNextItem(command: EndpointCommand, state: EndpointState): EndpointCommand {
+  if (command.kind !== 'submit' || command.key === null) return command;
+  const accepted = state.keys.get(command.key.name)?.data.accepted ?? 0;
+  return command.key.item > accepted ? renamed(command, { ...command.key, item: accepted }) : command;
+}
+
+function withKnownIds(command: EndpointCommand, state: EndpointState): EndpointCommand {
+  if (command.kind !== 'submit' || command.key === null) return command;
+  const firstId = state.keys.get(command.key.name)?.data.firstId ?? command.key.firstId;
+  return renamed(command, { ...command.key, firstId });
+}
+
+function renamed(command: SubmitCommand, key: KeyUse): SubmitCommand {
+  const jobs = command.jobs.map((wish, at) => ({ ...wish, jobId: itemJobId(key, key.item + at) }));
+  return { ...command, key, jobs };
 }
 
 function uncharged(fact: LogFact, state: EndpointState): LogFact {

@@ -1,11 +1,16 @@
 export { applyFact, type AppliedFact } from './apply/apply-fact.js';
 export { type Illegality } from './apply/check-fact.js';
-export { type StopOrder, type TouchedJob } from './apply/touched.js';
+export { type Leftovers, type StopOrder, type TouchedJob } from './apply/touched.js';
 export {
   BATCH_MAX_BYTES,
   CARRY_AGE_MIN_MS,
   ENDPOINT_BOUNDS_DEFAULT,
+  LEASE_TRUST_MS,
   OUTPUT_MAX_BYTES,
+  RENEW_EARLIEST_MS,
+  RENEW_INTERVAL_MS,
+  SUBMIT_JOBS_MAX,
+  endpointBounds,
   type EndpointBounds,
 } from './bounds.js';
 export {
@@ -17,17 +22,36 @@ export {
   type CarryRest,
   type LogSize,
 } from './carry-reason.js';
-export { type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
+export { livingLogBytes, type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
 export {
   type AttemptGiven,
   type AttemptProof,
+  type BeginTryCommand,
+  type CancelCommand,
   type CommandRefusal,
+  type EndTryCommand,
   type EndpointCommand,
+  type FinishCommand,
+  type GiveUpCommand,
   type JobWish,
+  type LetGoCommand,
+  type ProgressCommand,
+  type PurgeCommand,
+  type ReplaceLifeCommand,
+  type RetryCommand,
+  type SubmitCommand,
   type TakeAnswered,
   type TakeWish,
 } from './commands.js';
-export { type DeliveryTriedFact, type EndSummary, type EndpointCounters, type LogFact } from './facts.js';
+export { endingOf } from './ending.js';
+export { viewDueDeliveries, viewToldEnd, type DueDelivery, type ToldEnd } from './delivery-views.js';
+export {
+  type DeliveryTriedFact,
+  type EndSummary,
+  type EndpointCounters,
+  type LogFact,
+  type LogFactKind,
+} from './facts.js';
 export { findBody, findOutput } from './find-payload.js';
 export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
 export { hearHosts, leaseAnew, type LeaseRenewal } from './leases.js';
@@ -37,24 +61,28 @@ export {
   performCommand,
   performRead,
   performRenewals,
+  performViewed,
   type CommandOutcome,
   type Desk,
   type Performance,
+  type ViewedCommand,
+  type ViewedOutcome,
 } from './perform.js';
 export { newEndpointState, type EndpointState } from './state.js';
+export { GROWTH_FILL_MAX, SUBMIT_FILL_MAX, findsRoom } from './store-room.js';
 export { type LogPlace } from './structures/carry-list.js';
 export {
-  nextLookAtMs,
   viewAssignment,
-  viewDemand,
-  viewHealth,
+  viewDeliveries,
+  viewDescription,
+  viewHold,
+  viewJob,
   viewJobs,
-  viewPosition,
-  viewQueue,
-  viewStatus,
   type AttemptAssignment,
+  type HeldAttempt,
   type HeldPayload,
-  type JobCounts,
-  type JobStatusView,
-} from './views.js';
+  type PayloadReference,
+  type SeenJob,
+} from './job-views.js';
+export { nextLookAtMs, nextTryAtMs, viewDemand, viewHealth, viewPosition, type JobCounts } from './views.js';
 export { DueHeap, type DueSlots } from './structures/due-heap.js';

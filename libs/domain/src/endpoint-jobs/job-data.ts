@@ -1,15 +1,16 @@
 import type { HostId, JobId, WorkerId } from '../ids.js';
-import type { AttemptRecord, CurrentAttempt, Job, JobState, Payload } from '../job/index.js';
+import type { AttemptRecord, CurrentAttempt, JobOrigin, JobState, Payload } from '../job/index.js';
 import type { RawJson } from '../json/index.js';
 import type { DeliveryClaim, DeliveryTry } from '../webhook/index.js';
 
 /** What a worker gets of a request. It is written once and never changes. */
 export interface JobBody {
   readonly input: Payload;
-  /** See `Job.extras`. */
+  /** The members of the request that are passed to the worker besides `input`, as the JSON text of an object. */
   readonly extras: RawJson;
-  /** See `Job.sealedExtras`. */
+  /** Members of the request that must rest encrypted (`s3Config`), as the sealed JSON text of an object; null: none. */
   readonly sealedExtras: string | null;
+  /** W3C trace context of the submitting request, or null. */
   readonly traceparent: string | null;
 }
 
@@ -27,7 +28,7 @@ export interface JobData {
   readonly jobId: JobId;
   /** Order of acceptance at the endpoint. */
   readonly ordinal: number;
-  readonly origin: Job['origin'];
+  readonly origin: JobOrigin;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly retentionMs: number;
@@ -37,8 +38,9 @@ export interface JobData {
   /** Bytes of the body's JSON text, or of the blob where the input is one. */
   readonly bodyBytes: number;
   readonly state: JobState;
-  /** See `Job.attempt`. */
+  /** See `JobSight.attempt`. */
   readonly attempt: number;
+  /** Attempts lost by a fault of worker, container or host. Bounded by `ATTEMPTS_MAX`. */
   readonly charged: number;
   /** Attempts in a row that were lost before they started. */
   readonly unstarted: number;

@@ -34,7 +34,7 @@ const SETTING: Readonly<Record<FactSubject, (scene: Scene) => JobId>> = {
   'delivery-waits': (scene) => end(scene, 'COMPLETED', WEBHOOK),
   'delivery-is-tried': (scene) => {
     const jobId = end(scene, 'COMPLETED', WEBHOOK);
-    scene.look();
+    scene.ask({ kind: 'begin-try', jobId, attempt: 1, token: 'd1' });
     return jobId;
   },
 };
@@ -62,6 +62,7 @@ function factsOf(scene: Scene, jobId: JobId): readonly LogFact[] {
     startedAtMs: 0,
     hostId: null,
     workerId: null,
+    webhook: null,
   } as const;
   const next = { queuePlace: nextOrdinal, notBeforeMs: atMs };
   const shown = { output: null, outputBytes: 0, chunks: 0, logTail: [] };
@@ -85,12 +86,12 @@ function factsOf(scene: Scene, jobId: JobId): readonly LogFact[] {
       logTail: [],
       next,
       error: null,
-      summary: null,
+      summary,
     },
     { kind: 'cancelled', ...of, summary },
     { kind: 'timed-out', ...ofAttempt, error: 'e', summary },
-    { kind: 'let-go', ...ofAttempt, stoppedAtMs: atMs, logTail: [] },
-    { kind: 'retried', ...of, attempt: attempt + 1, retryId: 'r', next },
+    { kind: 'let-go', ...ofAttempt, createdAtMs: 0, stoppedAtMs: atMs, logTail: [] },
+    { kind: 'retried', ...of, attempt: attempt + 1, createdAtMs: 0, retryId: 'r', next },
     { kind: 'life-changed', ...of, expiresAtMs: atMs + 1, retentionMs: 1 },
     { kind: 'delivery-tried', ...ofAttempt, token: 'd', untilMs: atMs + 1 },
     {

@@ -32,6 +32,17 @@ type Again = Extract<CommandAnswer, { readonly kind: 'again' }>;
 /** What a command comes to in the end. */
 export type CommandOutcome = Exclude<CommandAnswer, Again>;
 
+/** A command, and what shall be told of the endpoint beside what it came to. */
+export interface ViewedCommand<Value> {
+  readonly command: EndpointCommand;
+  readonly view: (state: EndpointState, outcome: CommandOutcome, atMs: number) => Value;
+}
+
+export interface ViewedOutcome<Value> {
+  readonly outcome: CommandOutcome;
+  readonly view: Value;
+}
+
 /** The instant that facts have: a clock that is put back stands still here. */
 const instantOf = (state: EndpointState, nowMs: number): number => Math.max(nowMs, state.lastAtMs);
 
@@ -50,6 +61,18 @@ export function performCommand(
 ): Performance<CommandOutcome> {
   const { answer, facts } = decideCommand(state, command, advance(state, nowMs));
   return performFacts(state, facts, { write, answer });
+}
+
+/** One step of a command, and how the endpoint looks where that is the last one. */
+export function performViewed<Value>(
+  state: EndpointState,
+  { command, view }: ViewedCommand<Value>,
+  desk: Desk,
+): Performance<ViewedOutcome<Value>> {
+  const performed = performCommand(state, command, desk);
+  if (performed.kind !== 'performed') return performed;
+  const { answer: outcome } = performed;
+  return { ...performed, answer: { outcome, view: view(state, outcome, instantOf(state, desk.nowMs)) } };
 }
 
 /** A look at the endpoint. What is gone by now goes first, so that no view has to ask. */

@@ -158,7 +158,8 @@ const attemptDueAtMs = ({ data, leaseUntilMs }: LivingJob): number => Math.min(l
 export const overdueAtMs = ({ current }: JobData): number =>
   current === null ? Number.POSITIVE_INFINITY : current.deadlineAtMs + TIMEOUT_GRACE_MS;
 
-const deliveryNextAtMs = ({ claim, nextAtMs }: DeliveryData): number => Math.max(nextAtMs, claim?.untilMs ?? 0);
+/** When the next try may begin. */
+export const deliveryNextAtMs = ({ claim, nextAtMs }: DeliveryData): number => Math.max(nextAtMs, claim?.untilMs ?? 0);
 
 const newLane = (): Lane => ({
   ready: new RankedOrder<QueueKey, LivingJob>(compareQueue),

@@ -17,17 +17,36 @@ export function utf8Bytes(text: string): number {
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNKEEPABLE = /[\u0000-\u0008\u000b-\u001f\u007f]|\p{Surrogate}/gu;
 
+const cleaned = (text: string): string => text.replace(UNKEEPABLE, '\uFFFD');
+
+const CUT = '…';
+
 /** The text as a fact may hold it: without control characters, and at most so many bytes; what was cut is marked. */
 export function boundedText(text: string, maxBytes: number): string {
   // No text that is too long is looked at whole.
-  const clean = text.slice(0, maxBytes + 1).replace(UNKEEPABLE, '\uFFFD');
+  const clean = cleaned(text.slice(0, maxBytes + 1));
   if (text.length <= maxBytes && utf8Bytes(clean) <= maxBytes) return clean;
-  let kept = '';
-  let left = maxBytes - utf8Bytes('…');
-  for (const character of clean) {
+  return `${fitting(clean, maxBytes - utf8Bytes(CUT)).join('')}${CUT}`;
+}
+
+/** As `boundedText`, with both ends kept: of a traceback one has the call, and the other the cause. */
+export function boundedEnds(text: string, maxBytes: number): string {
+  const whole = text.length <= maxBytes ? cleaned(text) : null;
+  if (whole !== null && utf8Bytes(whole) <= maxBytes) return whole;
+  const halfBytes = Math.floor((maxBytes - utf8Bytes(CUT)) / 2);
+  const first = fitting(cleaned(text.slice(0, maxBytes)), halfBytes);
+  const last = fitting([...cleaned(text.slice(-maxBytes))].reverse(), halfBytes).reverse();
+  return `${first.join('')}${CUT}${last.join('')}`;
+}
+
+/** The first characters that have room. */
+function fitting(characters: Iterable<string>, maxBytes: number): string[] {
+  const kept: string[] = [];
+  let left = maxBytes;
+  for (const character of characters) {
     left -= utf8Bytes(character);
     if (left < 0) break;
-    kept += character;
+    kept.push(character);
   }
-  return `${kept}…`;
+  return kept;
 }

@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'job-not-retriable'
   | 'join-token-expired'
   | 'join-token-used'
+  | 'limit-reached'
   | 'malformed-request'
   | 'method-not-allowed'
   | 'missing-api-key'

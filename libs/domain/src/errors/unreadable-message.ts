@@ -2,7 +2,7 @@ import { PlatformError } from './platform-error.js';
 
 /** A message that is nothing of ours: where it lies, under which name, and what is wrong with it. */
 export interface UnreadableMessage {
-  /** Kind of the place, of which there are few: `records`, `bucket hosts`. */
+  /** Kind of the place, of which there are few: `endpoint log`, `bucket hosts`. */
   readonly place: string;
   /** Its key or subject. */
   readonly key: string;

@@ -1,18 +1,10 @@
+export { type HistoryRow, type RowPlace } from './history-row.js';
+export { isHistoryFact, projectFacts, rowsBefore, type EndpointFacts, type HistoryFact } from './project-facts.js';
 export {
-  TOLD_TEXT_MAX,
-  describeJob,
-  summarizeJob,
-  type JobDetail,
-  type JobSummary,
-  type ToldAttempt,
-} from './job-summary.js';
-export { mergeSlices, type MergedPage, type Slice } from './merge-slices.js';
-export { formatPageCursor, isOlder, newestFirst, parsePageCursor, type PageKey } from './page-key.js';
-export {
-  concernsHistory,
-  projectEvents,
-  type HistoryChanges,
-  type HistoryEvent,
-  type HistoryRow,
-  type RemovedJob,
-} from './project-events.js';
+  NOTHING_UNREAD,
+  UNREAD_FILL_MAX,
+  UNREAD_KEPT_MS,
+  purgeableThrough,
+  type PurgeableDecision,
+  type UnreadView,
+} from './purgeable-through.js';

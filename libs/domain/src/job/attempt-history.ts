@@ -1,13 +1,19 @@
-import type { AttemptRecord, Job } from './job.js';
+import type { AttemptPlace, AttemptRecord } from './attempt.js';
 
 /** Uncharged attempts are not bounded by number, so the history is: the newest are kept. */
 const HISTORY_MAX = 32;
 
-/** What a worker wrote last lies in the record, which must stay small. */
+/** What a worker wrote last lies in the log, where it must stay small. */
 export const LOG_TAIL_LINES_MAX = 20;
 export const LOG_TAIL_CHARACTERS_MAX = 500;
 /** Only the newest attempts keep theirs. */
 const LOG_TAILS_MAX = 3;
+
+interface AttemptedJob {
+  readonly attempt: number;
+  readonly current: AttemptPlace | null;
+  readonly history: readonly AttemptRecord[];
+}
 
 interface AttemptEnd {
   readonly outcome: AttemptRecord['outcome'];
@@ -31,7 +37,7 @@ export function withStop(
 
 /** The job's history with its present attempt as the last that is over; as it was where no attempt is under way. */
 export function withAttempt(
-  { attempt, current, history }: Pick<Job, 'attempt' | 'current' | 'history'>,
+  { attempt, current, history }: AttemptedJob,
   { outcome, reason, logTail = [], nowMs }: AttemptEnd,
 ): readonly AttemptRecord[] {
   if (current === null) return history;

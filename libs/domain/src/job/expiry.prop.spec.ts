@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ATTACHMENT_SLACK_MS, attachmentTtlMs, disappearsAtMs, isGone, recordTtlMs } from './expiry.js';
+import { ATTACHMENT_SLACK_MS, attachmentTtlMs, disappearsAtMs, type Lifetime } from './expiry.js';
 import { JOB_STATES, isEnded } from './job-state.js';
-import type { Job } from './job.js';
-import { retentionMs } from './policy.js';
-
-type Lifetime = Pick<Job, 'createdAtMs' | 'state' | 'endedAtMs' | 'expiresAtMs' | 'retentionMs'>;
+import { TTL_MAX_MS, retentionMs } from './policy.js';
 
 const T0 = 1_000_000;
 
@@ -18,48 +15,28 @@ const lifetime: fc.Arbitrary<Lifetime> = fc
   })
   .map(({ state, endedAfterMs, expiresAfterMs, retentionMs: kept }) => ({
     state,
-    createdAtMs: T0,
     endedAtMs: isEnded(state) ? T0 + endedAfterMs : null,
     expiresAtMs: T0 + expiresAfterMs,
     retentionMs: kept,
   }));
 
-/** The functions look at the lifetime only. */
-const asJob = (given: Lifetime): Job => given as Job;
-
 test('a job disappears at the earlier of TTL and retention', () => {
   fc.assert(
     fc.property(lifetime, (given) => {
-      const atMs = disappearsAtMs(asJob(given));
       const keptUntilMs = given.endedAtMs === null ? Infinity : given.endedAtMs + given.retentionMs;
-      expect(atMs).toBe(Math.min(given.expiresAtMs, keptUntilMs));
-      expect(isGone(asJob(given), atMs - 1)).toBe(false);
-      expect(isGone(asJob(given), atMs)).toBe(true);
+      expect(disappearsAtMs(given)).toBe(Math.min(given.expiresAtMs, keptUntilMs));
     }),
   );
 });
 
-test('the broker keeps a record until it disappears, and not a second longer', () => {
+test('what lies beside a log outlives every job of its age, and is kept for whole seconds', () => {
   fc.assert(
-    fc.property(lifetime, fc.nat(200_000), (given, afterMs) => {
+    fc.property(fc.nat(TTL_MAX_MS), (afterMs) => {
       const nowMs = T0 + afterMs;
-      const leftMs = disappearsAtMs(asJob(given)) - nowMs;
-      const ttlMs = recordTtlMs(asJob(given), nowMs);
+      const ttlMs = attachmentTtlMs({ createdAtMs: T0 }, nowMs);
       expect(ttlMs % 1_000).toBe(0);
-      expect(ttlMs).toBeGreaterThanOrEqual(Math.max(1_000, leftMs));
-      expect(ttlMs).toBeLessThan(Math.max(1_001, leftMs + 1_000));
-    }),
-  );
-});
-
-test('what belongs to a record outlives it', () => {
-  fc.assert(
-    fc.property(lifetime, fc.nat(100_000), (given, afterMs) => {
-      const nowMs = Math.min(T0 + afterMs, given.expiresAtMs);
-      const recordEndsMs = nowMs + recordTtlMs(asJob(given), nowMs);
-      expect(nowMs + attachmentTtlMs(asJob(given), nowMs)).toBeGreaterThanOrEqual(
-        recordEndsMs + ATTACHMENT_SLACK_MS - 1_000,
-      );
+      expect(nowMs + ttlMs).toBeGreaterThanOrEqual(T0 + TTL_MAX_MS + ATTACHMENT_SLACK_MS);
+      expect(nowMs + ttlMs).toBeLessThan(T0 + TTL_MAX_MS + ATTACHMENT_SLACK_MS + 1_000);
     }),
   );
 });

@@ -2,8 +2,8 @@
 export type JobState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
 
 /**
- * The only transitions there are (design, "States"). `IN_PROGRESS → IN_QUEUE` is always a new attempt, and so is
- * `FAILED | TIMED_OUT → IN_QUEUE`, which only a caller's retry takes. Leaving by TTL or purge removes the record and is
+ * The only transitions there are. `IN_PROGRESS → IN_QUEUE` is always a new attempt, and so is
+ * `FAILED | TIMED_OUT → IN_QUEUE`, which only a caller's retry takes. Leaving by TTL or purge removes the job and is
  * therefore no state.
  */
 export const JOB_TRANSITIONS: Readonly<Record<JobState, readonly JobState[]>> = {

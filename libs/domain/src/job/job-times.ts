@@ -1,4 +1,4 @@
-import type { Job } from './job.js';
+import type { AttemptPlace } from './attempt.js';
 
 export interface JobTimes {
   /** From submission, or the last requeue, to the take; integer ms. */
@@ -7,8 +7,14 @@ export interface JobTimes {
   readonly executionTime: number;
 }
 
-/** The two durations of the job API (design, "Order of writes"). */
-export function jobTimes(job: Pick<Job, 'current' | 'endedAtMs' | 'queuedAtMs'>, nowMs: number): JobTimes {
+export interface TimedJob {
+  readonly queuedAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly current: Pick<AttemptPlace, 'startedAtMs'> | null;
+}
+
+/** The two durations of the job API (specification, "Job response"). */
+export function jobTimes(job: TimedJob, nowMs: number): JobTimes {
   const startedAtMs = job.current?.startedAtMs;
   const untilMs = job.endedAtMs ?? nowMs;
   if (startedAtMs === undefined) return { delayTime: elapsed(job.queuedAtMs, untilMs), executionTime: 0 };

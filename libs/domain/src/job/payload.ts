@@ -10,11 +10,11 @@ export interface BlobManifest {
   readonly sha256: string;
 }
 
-/** A JSON value, either inside the record or as parts beside it. */
+/** A JSON value, either inside the log or as parts beside it. */
 export type Payload =
   { readonly kind: 'inline'; readonly json: RawJson } | { readonly kind: 'blob'; readonly manifest: BlobManifest };
 
-/** Above these sizes a payload leaves the record (design, `JOBS_S`). */
+/** Above these sizes a payload lies beside the log. */
 export const INLINE_INPUT_MAX_BYTES = 64 * 1024;
 export const INLINE_OUTPUT_MAX_BYTES = 256 * 1024;
 

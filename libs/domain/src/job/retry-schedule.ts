@@ -7,6 +7,12 @@ export const ATTEMPTS_MAX = 3;
  */
 export const retriesOf = (job: { readonly charged: number }): number => Math.min(job.charged, ATTEMPTS_MAX - 1);
 
+/**
+ * A worker that ran out of time is told to stop and is killed 10 s later; a little more for the way. Until its host has
+ * said that it let go, its job is given to nobody else before this.
+ */
+export const STOP_SETTLES_MS = 12_000;
+
 const BASE_MS = 1_000;
 const CEILING_MS = 30_000;
 const JITTER = 0.2;

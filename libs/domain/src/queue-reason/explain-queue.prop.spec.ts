@@ -38,7 +38,7 @@ const outlook: fc.Arbitrary<EndpointOutlook> = fc.record({
 const view: fc.Arbitrary<QueueView> = fc.record({
   job: fc.record({
     attempt: fc.integer({ min: 1 }),
-    lowPriority: fc.boolean(),
+    isLowPriority: fc.boolean(),
     notBeforeMs: instant,
     queuedAtMs: instant,
   }),

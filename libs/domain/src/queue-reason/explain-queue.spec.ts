@@ -22,7 +22,7 @@ const view = ({
   job,
   ...more
 }: Partial<Omit<QueueView, 'job'>> & { job?: Partial<QueueView['job']> } = {}): QueueView => ({
-  job: { attempt: 1, lowPriority: false, notBeforeMs: QUEUED, queuedAtMs: QUEUED, ...job },
+  job: { attempt: 1, isLowPriority: false, notBeforeMs: QUEUED, queuedAtMs: QUEUED, ...job },
   position: 1,
   workersMax: 3,
   workers: tally(),
@@ -172,10 +172,10 @@ const CASES: readonly Case[] = [
   ['the image is not there', onTheWay(imageMissing), 'image-error', /no such image/, NOW - 2_000],
   ['one fails, another starts', onTheWay(imageMissing, delayed, coming()), 'worker-starting', /pulled/, NOW - 2_000],
   ['one has no image, another is delayed', onTheWay(imageMissing, delayed), 'throttled', /exited/, NOW - 2_000],
-  ['nobody wants a worker for it', { job: { lowPriority: true } }, 'low-priority', /low priority/, QUEUED],
+  ['nobody wants a worker for it', { job: { isLowPriority: true } }, 'low-priority', /low priority/, QUEUED],
   [
     'it is low, and a worker comes',
-    { ...onTheWay(coming()), job: { lowPriority: true } },
+    { ...onTheWay(coming()), job: { isLowPriority: true } },
     'worker-starting',
     /pulled/,
     NOW - 2_000,

@@ -128,7 +128,7 @@ const isComing: Question = ({ outlook, workers }, nowMs) => {
 };
 
 const isLow: Question = ({ job }) =>
-  job.lowPriority
+  job.isLowPriority
     ? {
         reason: 'low-priority',
         detail: 'no worker is there, and a job of low priority starts none: it waits for one that other demand brings',

@@ -1,4 +1,3 @@
-import type { Job } from '../job/index.js';
 import type { WorkerPhase } from '../worker/index.js';
 import type { EndpointOutlook } from './endpoint-outlook.js';
 
@@ -12,9 +11,18 @@ export interface WorkerTally {
   readonly leaving: number;
 }
 
+/** Instants are Unix ms. */
+interface WaitingJob {
+  readonly attempt: number;
+  readonly isLowPriority: boolean;
+  /** Not to be taken before this instant: the delay between attempts. */
+  readonly notBeforeMs: number;
+  readonly queuedAtMs: number;
+}
+
 /** All that a waiting job's reason is derived from, as one router sees it. */
 export interface QueueView {
-  readonly job: Pick<Job, 'attempt' | 'lowPriority' | 'notBeforeMs' | 'queuedAtMs'>;
+  readonly job: WaitingJob;
   /** Place in start order, from 1; null while the router may not know every job. */
   readonly position: number | null;
   readonly workersMax: number;

@@ -12,3 +12,14 @@ export interface Demand {
   readonly endedLastMinute: number;
   readonly executionMsLastMinute: number;
 }
+
+/** Of an endpoint without any job. */
+export const NO_DEMAND: Demand = {
+  queuedNormal: 0,
+  queuedLow: 0,
+  running: 0,
+  runningLow: 0,
+  oldestQueuedAtMs: null,
+  endedLastMinute: 0,
+  executionMsLastMinute: 0,
+};

@@ -7,7 +7,8 @@ export {
   type ScaleReason,
   type ScaleView,
 } from './decide-scale.js';
-export type { Demand } from './demand.js';
+export { NO_DEMAND, type Demand } from './demand.js';
 export type { AddedForDelay } from './queue-delay.js';
+export { ShardDemands, type OwnedDemand, type ToldDemand } from './shard-demands.js';
 export type { WantedLevel } from './stable-window.js';
 export type { DemandReason } from './wanted-workers.js';

@@ -7,6 +7,12 @@ export interface RouterPresence {
   readonly reads: number;
 }
 
+/**
+ * Whose claim it is where nobody can read it. Whoever wrote it may believe in it as long as anybody may, so it stands until it
+ * has been silent for as long as any other; and it is no process that could be asked whether it lives.
+ */
+export const UNKNOWN_ROUTER: RouterPresence = { routerId: 'unknown', incarnation: '', reads: 0 };
+
 /** Who owns a shard. */
 export interface ShardClaim {
   /** Null: its last owner has handed it over. */
@@ -22,7 +28,7 @@ export interface Versioned<Value> {
 }
 
 export interface ClaimSurvey {
-  /** By shard; one that nobody has ever had, or whose entry cannot be read, is missing. */
+  /** By shard; one that nobody has ever had is missing. Where an entry cannot be read it is `UNKNOWN_ROUTER`'s. */
   readonly claims: ReadonlyMap<number, Versioned<ShardClaim>>;
   /** By incarnation. */
   readonly routers: ReadonlyMap<string, Versioned<RouterPresence>>;

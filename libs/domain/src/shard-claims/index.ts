@@ -1,6 +1,13 @@
 export { CLAIM_TRUST_MS, CLAIM_UNMOVED_MS } from './bounds.js';
 export { beginPresence, beginWrite, endPresence, endWrite, type ClaimWriteKind } from './claim-writes.js';
-export type { ClaimOutcome, ClaimSurvey, RouterPresence, ShardClaim, Versioned } from './claims-data.js';
+export {
+  UNKNOWN_ROUTER,
+  type ClaimOutcome,
+  type ClaimSurvey,
+  type RouterPresence,
+  type ShardClaim,
+  type Versioned,
+} from './claims-data.js';
 export {
   beginDrain,
   newClaimsState,

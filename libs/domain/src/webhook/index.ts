@@ -1,27 +1,13 @@
-export {
-  deliveryKeyOf,
-  deliverySize,
-  newDelivery,
-  type Delivery,
-  type DeliveryClaim,
-  type DeliveryKey,
-  type DeliveryTry,
-} from './delivery.js';
+export { type DeliveryClaim, type DeliveryKey, type DeliveryTry, type ToldDelivery } from './delivery.js';
 export {
   CLAIM_MS,
-  DELIVERY_MADE_WITHIN_MS,
   LOST_ERROR,
   TRIES_MAX,
   TRY_INTERVAL_MS,
   TRY_TIMEOUT_MS,
-  claimTry,
-  deliveryDueAtMs,
-  deliveryTtlMs,
-  settleTry,
   withLastTryClosed,
-  type ClaimVerdict,
   type TryResult,
-} from './delivery-steps.js';
+} from './delivery-tries.js';
 export { FORBIDDEN_IPV4, FORBIDDEN_IPV6, type ForbiddenNetwork } from './forbidden-networks.js';
 export {
   WEBHOOK_SECRET_OVERLAP_MS,
@@ -30,3 +16,4 @@ export {
   signedPrefix,
   webhookMessageId,
 } from './signature.js';
+export { webhookOrigin } from './webhook-origin.js';

@@ -7,7 +7,8 @@ export const WEBHOOK_SECRET_PREFIX = 'whsec_';
 export const WEBHOOK_SECRET_OVERLAP_MS = 24 * 3_600_000;
 
 /** `webhook-id`: the same in all tries, so that a receiver knows a repeat. Without a dot, which separates what is signed. */
-export const webhookMessageId = ({ jobId, attempt }: DeliveryKey): string => `msg_${jobId}_${attempt}`;
+export const webhookMessageId = ({ jobId, attempt }: Omit<DeliveryKey, 'endpointId'>): string =>
+  `msg_${jobId}_${attempt}`;
 
 /**
  * What is signed in front of the body (Standard Webhooks, "Signature scheme"): `id.timestamp.`

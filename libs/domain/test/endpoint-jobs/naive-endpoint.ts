@@ -1,3 +1,4 @@
+import type { JobId } from '../../src/ids.js';
 import { retryDelayMs } from '../../src/job/index.js';
 import type { CommandAnswer, EndpointCommand, TakeWish } from '../../src/endpoint-jobs/commands.js';
 
@@ -21,6 +22,7 @@ interface NaiveJob {
   holder: NaiveHolder | null;
   error: string | null;
   output: string | null;
+  chunks: number;
   retryId: string | null;
   past: { attempt: number; outcome: string; startedAt: number; stoppedAt: number | null }[];
 }
@@ -45,6 +47,19 @@ interface NaiveDelivery {
   outcome: string | null;
 }
 
+/** Of a request's jobs so many are accepted, from the first on. */
+interface NaiveKey {
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly firstId: string;
+  readonly size: number;
+  readonly at: number;
+  accepted: number;
+}
+
+const naiveItemId = (firstId: string, { item, size }: { item: number; size: number }): string =>
+  size === 1 ? firstId : firstId.replace(/.{4}$/, `0000${item.toString(16)}`.slice(-4));
+
 const isOver = (state: string): boolean => state !== 'IN_QUEUE' && state !== 'IN_PROGRESS';
 const WAITED_FOR_MS = 20_000;
 
@@ -57,7 +72,7 @@ export class NaiveEndpoint {
   deliveries: NaiveDelivery[] = [];
   counters = { completed: 0, failed: 0, cancelled: 0, timedOut: 0, retried: 0 };
   #places = 0;
-  readonly #keys: { name: string; fingerprint: string; firstId: string; ids: string[]; at: number }[] = [];
+  readonly #keys: NaiveKey[] = [];
   #takes: { takeId: string; at: number; jobs: { id: string; attempt: number }[] }[] = [];
   readonly #young: { id: string; at: number }[] = [];
   #purge: { id: string; removed: number } | null = null;
@@ -119,6 +134,8 @@ export class NaiveEndpoint {
       }
       case 'look':
         return this.#look(command, now);
+      case 'begin-try':
+        return this.#beginTry(command, now);
       case 'end-try': {
         const delivery = this.deliveries.find(
           ({ jobId, attempt }) => jobId === command.jobId && attempt === command.attempt,
@@ -159,8 +176,8 @@ export class NaiveEndpoint {
   #performDeleted({ kind }: EndpointCommand): CommandAnswer {
     if (kind === 'delete') return { kind: 'deleted' };
     if (kind === 'open') return { kind: 'opened' };
-    if (kind === 'look') return { kind: 'looked', tries: [] };
-    const isWord = ['progress', 'finish', 'give-up', 'let-go', 'end-try'].includes(kind);
+    if (kind === 'look') return { kind: 'looked' };
+    const isWord = ['progress', 'finish', 'give-up', 'let-go', 'begin-try', 'end-try'].includes(kind);
     return isWord ? { kind: 'superseded' } : refusal('endpoint-deleted');
   }
 
@@ -170,11 +187,15 @@ export class NaiveEndpoint {
       ({ jobId }) => !this.#find(jobId) && !this.#young.some(({ id, at }) => id === jobId && now - at < WAITED_FOR_MS),
     );
     const known = key && this.#keys.find(({ name, at }) => name === key.name && now - at < 24 * 3_600_000);
-    if (known && key) {
-      if (known.fingerprint !== key.fingerprint || known.ids.length !== jobs.length) return refusal('key-reused');
-      return { kind: 'accepted', jobIds: known.ids as never, isReplayed: true };
+    let fresh = missing;
+    if (key) {
+      const { firstId, size, accepted, fingerprint } = known ?? { ...key, accepted: 0 };
+      if (fingerprint !== key.fingerprint || size !== key.size) return refusal('key-reused');
+      const isNext = firstId === key.firstId && key.item <= accepted && key.item + jobs.length <= size;
+      const isNamedSo = jobs.every(({ jobId }, at) => jobId === naiveItemId(firstId, { size, item: key.item + at }));
+      if (!isNext || !isNamedSo) return { kind: 'named-before', firstId: firstId as JobId, size, accepted };
+      fresh = jobs.filter((_, at) => key.item + at >= accepted);
     }
-    const fresh = key === null ? missing : jobs;
     if (fresh.length > 0 && this.jobs.length + fresh.length > bounds.livingJobs) return refusal('too-many-jobs');
     const wasEmpty = this.#ready(now).length === 0;
     const made = fresh.map((wish): NaiveJob => {
@@ -198,6 +219,7 @@ export class NaiveEndpoint {
         holder: null,
         error: null,
         output: null,
+        chunks: 0,
         retryId: null,
         past: [],
       };
@@ -205,14 +227,15 @@ export class NaiveEndpoint {
       return job;
     });
     const ids = jobs.map(({ jobId }) => jobId as string);
-    if (key !== null) this.#keys.push({ ...key, firstId: ids[0] as string, ids, at: now });
+    if (known) known.accepted += fresh.length;
+    else if (key && fresh.length > 0) this.#keys.push({ ...key, accepted: fresh.length, at: now });
     if (wasEmpty)
       this.#seat(
         takers,
         this.#ready(now).filter((job) => made.includes(job)),
         now,
       );
-    return { kind: 'accepted', jobIds: ids as never, isReplayed: key === null && missing.length < jobs.length };
+    return { kind: 'accepted', jobIds: ids as never, isReplayed: fresh.length < jobs.length };
   }
 
   #seat(wishes: readonly TakeWish[], jobs: readonly NaiveJob[], now: number): Map<string, never[]> {
@@ -272,6 +295,7 @@ export class NaiveEndpoint {
     if (job === null || job.state === 'CANCELLED') return { kind: 'superseded' };
     if (isOver(job.state)) return { kind: 'recorded' };
     this.#end(job, command.state, now);
+    job.chunks = command.chunks;
     if (command.state !== 'COMPLETED') job.error = command.error;
     if (command.state !== 'TIMED_OUT' && command.output !== null) job.output = JSON.stringify(command.output);
     return { kind: 'recorded' };
@@ -294,7 +318,7 @@ export class NaiveEndpoint {
     return { kind: 'job', jobId, state: job.state as never };
   }
 
-  #look({ fraction, secret, triesMax }: Extract<EndpointCommand, { kind: 'look' }>, now: number): CommandAnswer {
+  #look({ fraction }: Extract<EndpointCommand, { kind: 'look' }>, now: number): CommandAnswer {
     const dueOf = (job: NaiveJob): number =>
       Math.min(job.holder?.lease ?? 0, (job.holder?.at ?? 0) + job.timeout + 15_000);
     const running = this.jobs.filter((job) => job.state === 'IN_PROGRESS' && dueOf(job) <= now);
@@ -308,24 +332,24 @@ export class NaiveEndpoint {
       const isCharge = job.holder?.started === true || job.unstarted === 2;
       this.#lose(job, { now, isCharge, fraction: (fraction + at * 0.618_033_988_749_895) % 1 });
     }
-    const due = ({ claim, nextAt }: NaiveDelivery): number => Math.max(nextAt, claim?.until ?? 0);
-    const nameOf = ({ jobId, attempt }: NaiveDelivery): string => `${jobId}/${attempt}`;
-    const sending = this.deliveries.filter((each) => each.outcome === null && due(each) <= now);
-    sending.sort((a, b) => due(a) - due(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
-    const tries: object[] = [];
-    for (const each of sending.slice(0, triesMax)) {
-      if (each.tries === 3) {
-        each.outcome = 'failed';
-        each.claim = null;
-        continue;
-      }
-      const { jobId, attempt } = each;
-      const token = `${secret}.${nameOf(each)}.${each.tries}`;
-      each.tries += 1;
-      each.claim = { token, until: now + 25_000 };
-      tries.push({ kind: 'delivery-tried', atMs: now, jobId, attempt, token, untilMs: now + 25_000 });
+    return { kind: 'looked' };
+  }
+
+  #beginTry({ attempt, jobId, token }: Extract<EndpointCommand, { kind: 'begin-try' }>, now: number): CommandAnswer {
+    const delivery = this.deliveries.find(
+      (each) => each.jobId === jobId && each.attempt === attempt && each.outcome === null,
+    );
+    if (delivery === undefined) return { kind: 'superseded' };
+    if (delivery.claim?.token === token) return { kind: 'begun', untilMs: delivery.claim.until };
+    if (Math.max(delivery.nextAt, delivery.claim?.until ?? 0) > now) return { kind: 'superseded' };
+    if (delivery.tries === 3) {
+      delivery.outcome = 'failed';
+      delivery.claim = null;
+      return { kind: 'superseded' };
     }
-    return { kind: 'looked', tries: tries as never };
+    delivery.tries += 1;
+    delivery.claim = { token, until: now + 25_000 };
+    return { kind: 'begun', untilMs: delivery.claim.until };
   }
 
   /** A fault of worker, container or host. */
@@ -356,6 +380,7 @@ export class NaiveEndpoint {
     job.holder = null;
     job.error = null;
     job.output = null;
+    job.chunks = 0;
     this.counters.retried += 1;
   }
 
@@ -365,6 +390,7 @@ export class NaiveEndpoint {
     job.endedAt = now;
     job.error = null;
     job.output = null;
+    job.chunks = 0;
     const counter = { COMPLETED: 'completed', FAILED: 'failed', CANCELLED: 'cancelled', TIMED_OUT: 'timedOut' }[state];
     this.counters[counter as 'completed'] += 1;
     if (!job.webhook) return;

@@ -1,4 +1,5 @@
 import { applyFact } from '../../src/endpoint-jobs/apply/apply-fact.js';
+import type { TouchedJob } from '../../src/endpoint-jobs/apply/touched.js';
 import { advanceState } from '../../src/endpoint-jobs/apply/advance-state.js';
 import { CARRY_AGE_MIN_MS } from '../../src/endpoint-jobs/bounds.js';
 import { decideCarry, type LogReader, type LogReference } from '../../src/endpoint-jobs/carry.js';
@@ -28,6 +29,8 @@ export interface Doctor {
   readonly decision?: (decision: CommandDecision, state: EndpointState) => CommandDecision;
   readonly carried?: (facts: readonly LogFact[]) => readonly LogFact[];
   readonly purgeThrough?: (covers: number) => number;
+  /** Told of each fact of this owner, after what it did. */
+  readonly onFact?: (fact: LogFact, touched: readonly TouchedJob[], state: EndpointState) => void;
 }
 
 /** One endpoint with its owner and its log: batches of JSON lines, committed late, carried and purged. */
@@ -119,6 +122,7 @@ export class OwnedLog {
   #apply(state: EndpointState, fact: LogFact, place: LogPlace): void {
     const applied = applyFact(state, fact, place);
     if (applied.kind === 'illegal') throw new Error(`illegal: ${JSON.stringify(applied)}`);
+    if (applied.kind === 'applied' && state === this.state) this.#doctor.onFact?.(fact, applied.touched, state);
   }
 
   #reader(): LogReader {

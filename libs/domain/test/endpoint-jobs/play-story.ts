@@ -1,16 +1,20 @@
 import { expect } from '@jest/globals';
-import { overdueAtMs } from '../../src/endpoint-jobs/state.js';
+import { overdueAtMs, type EndpointState } from '../../src/endpoint-jobs/state.js';
 import {
-  nextLookAtMs,
-  viewDemand,
-  viewHealth,
+  viewAssignment,
+  viewDeliveries,
+  viewDescription,
+  viewHold,
+  viewJob,
   viewJobs,
-  viewPosition,
-  viewStatus,
-} from '../../src/endpoint-jobs/views.js';
+} from '../../src/endpoint-jobs/job-views.js';
+import { nextLookAtMs, nextTryAtMs, viewDemand, viewHealth, viewPosition } from '../../src/endpoint-jobs/views.js';
 import { findExpired } from '../../src/endpoint-jobs/decide/decide-command.js';
 import { JOB_STATES, disappearsAtMs } from '../../src/job/index.js';
 import type { CommandAnswer } from '../../src/endpoint-jobs/commands.js';
+import type { SeenJob } from '../../src/endpoint-jobs/job-views.js';
+import type { EndpointId, HostId, JobId } from '../../src/ids.js';
+import type { ListedJob } from '../../src/job-summary/index.js';
 import { dumpState } from './dump-state.js';
 import { NaiveEndpoint } from './naive-endpoint.js';
 import { OwnedLog, type Doctor } from './owned-log.js';
@@ -38,7 +42,7 @@ export function playStory(story: readonly Step[], doctor?: Doctor): OwnedLog {
     if (command === null) continue;
     const answer = real.performCommand(command, nowMs);
     expect(comparable(answer)).toEqual(comparable(model.performCommand(command, nowMs)));
-    if (answer.kind === 'looked') teller.tries.push(...answer.tries);
+    if (answer.kind === 'begun' && command.kind === 'begin-try') teller.tries.push(command);
     watch(real, teller);
     // Neither looks at lives that are over.
     if (answer.kind === 'dropped' || answer.kind === 'opened') continue;
@@ -46,6 +50,28 @@ export function playStory(story: readonly Step[], doctor?: Doctor): OwnedLog {
     checkHeaps(real, nowMs);
   }
   expectSameReplay(real, nowMs);
+  return real;
+}
+
+/** The log that a story leaves, by the real rules alone. Nothing of it is purged. */
+export function writeStory(story: readonly Step[]): OwnedLog {
+  const real = new OwnedLog({ purgeThrough: () => 0 });
+  const teller = new StoryTeller();
+  let nowMs = T0;
+  real.performCommand({ kind: 'open', routerId: 'first' }, nowMs);
+  for (const step of story) {
+    nowMs += step.afterMs;
+    if (step.does === 'commit') real.commit();
+    if (step.does === 'carry') real.carry(nowMs, step.chance);
+    if (step.does === 'hear') real.hear(nowMs);
+    const proof = step.does === 'renew' ? teller.proofOf(step) : null;
+    if (proof !== null) real.renew(proof, nowMs);
+    const command = teller.commandOf(step, nowMs);
+    if (command === null) continue;
+    const answer = real.performCommand(command, nowMs);
+    if (answer.kind === 'begun' && command.kind === 'begin-try') teller.tries.push(command);
+    watch(real, teller);
+  }
   return real;
 }
 
@@ -73,31 +99,64 @@ function watch({ state }: OwnedLog, teller: StoryTeller): void {
       teller.proofs.push({ jobId, attempt, token: current.token, hostId: current.hostId });
     }
   }
+  teller.pending = [...state.deliveries.values()].map(({ data }) => data);
 }
 
 const ALL = new Set(JOB_STATES);
 
+const ENDPOINT = 'e1' as EndpointId;
+
 function visibleOf({ state }: OwnedLog, nowMs: number): object {
-  const listed = viewJobs(state, { before: null, limit: 1_000, statuses: ALL }).entries;
+  const listed = viewJobs(state, { before: null, limit: 1_000, statuses: ALL, alsoIds: [] }, nowMs).entries;
   const { endedLastMinute: _, executionMsLastMinute: __, ...demand } = viewDemand(state, nowMs);
   return {
-    jobs: listed.map(({ jobId }) => {
-      const view = viewStatus(state, jobId, nowMs);
-      const data = state.jobs.get(jobId)?.data;
-      return {
-        ...{ id: jobId, state: view?.state, delay: view?.delayTimeMs, run: view?.executionTimeMs },
-        ...{ error: view?.error === null ? null : 'told', hasOutput: (data?.outputBytes ?? 0) > 0 },
-        ...{ attempt: data?.attempt, charged: data?.charged, worker: view?.workerId ?? null },
-        position: viewPosition(state, jobId),
-        past: data?.history.map(({ attempt, outcome, stoppedAtMs }) => [attempt, outcome, stoppedAtMs]),
-      };
-    }),
+    jobs: listed.map((entry) => visibleJob(state, entry, nowMs)),
     health: viewHealth(state),
     demand,
     deliveries: [...state.deliveries.values()]
       .map(({ data, name }) => [name, data.tries.length, data.claim?.token ?? null])
       .toSorted(),
   };
+}
+
+function visibleJob(state: EndpointState, { queue, ...summary }: ListedJob, nowMs: number): object {
+  const { jobId } = summary;
+  const sight = viewJob(state, { endpointId: ENDPOINT, jobId }, nowMs);
+  const described = viewDescription(state, jobId, nowMs);
+  const data = state.jobs.get(jobId)?.data;
+  // Every view of a job tells the same of it.
+  expect(described).toMatchObject({ detail: summary, queue });
+  expect(sight).toMatchObject({ state: summary.status, error: summary.error, workerId: summary.workerId });
+  expect(sight?.queue).toEqual(queue === null ? null : expect.objectContaining({ position: queue.position }));
+  expect(viewPosition(state, jobId)).toBe(sight?.queue?.position ?? null);
+  return {
+    ...{ id: jobId, state: sight?.state, delay: sight?.delayTimeMs, run: sight?.executionTimeMs },
+    ...{ error: sight?.error === null ? null : 'told', hasOutput: hasOutput(sight), chunks: sight?.chunks },
+    ...{ attempt: sight?.attempt, charged: data?.charged, retries: sight?.retries, worker: summary.workerId },
+    ...{ createdAt: summary.createdAtMs, startedAt: summary.startedAtMs, endedAt: sight?.endedAtMs },
+    ...{ expiresAt: sight?.expiresAtMs, queuedAt: sight?.queuedAtMs, isLow: sight?.isLowPriority },
+    queue: queue === null ? null : { position: queue.position, running: queue.running, notBefore: queue.notBeforeMs },
+    attempts: described?.detail.attemptList.map(({ attempt, outcome, stoppedAtMs }) => [attempt, outcome, stoppedAtMs]),
+    started: summary.attempts,
+    webhook: described?.detail.webhook,
+    told: viewDeliveries(state, jobId)?.map((each) => [each.attempt, each.tries.length, each.isClaimed, each.outcome]),
+    holder: holderOf(state, jobId, nowMs),
+  };
+}
+
+const hasOutput = (sight: SeenJob | null): boolean => sight?.output.value != null || sight?.output.reference != null;
+
+/** Who has it is the one whose word counts; nobody else's does. */
+function holderOf(state: EndpointState, jobId: JobId, nowMs: number): string | null {
+  const assignment = viewAssignment(state, jobId, nowMs);
+  const data = state.jobs.get(jobId)?.data;
+  const proof = { jobId, attempt: data?.attempt ?? 0, token: 'forged', hostId: 'h0' as HostId };
+  expect(viewHold(state, proof)).toBeNull();
+  if (assignment === null) return null;
+  const { attempt, hostId, token } = assignment;
+  expect(viewHold(state, { jobId, attempt, hostId, token })).toMatchObject({ createdAtMs: data?.createdAtMs });
+  expect(viewHold(state, { jobId, attempt: attempt + 1, hostId, token })).toBeNull();
+  return token;
 }
 
 function visibleOfModel(model: NaiveEndpoint, nowMs: number): object {
@@ -108,10 +167,24 @@ function visibleOfModel(model: NaiveEndpoint, nowMs: number): object {
   return {
     jobs: listed.map((job) => ({
       ...{ id: job.id, state: job.state, ...timesOf(job, nowMs), error: job.error === null ? null : 'told' },
-      ...{ hasOutput: job.output !== null, attempt: job.attempt, charged: job.charged },
-      worker: job.holder?.worker ?? null,
-      position: job.state === 'IN_QUEUE' ? waiting.indexOf(job) + 1 : null,
-      past: job.past.map(({ attempt, outcome, stoppedAt }) => [attempt, outcome, stoppedAt]),
+      ...{ hasOutput: job.output !== null, attempt: job.attempt, charged: job.charged, chunks: job.chunks },
+      ...{ retries: Math.min(job.charged, 2), worker: job.holder?.worker ?? null },
+      ...{ createdAt: job.createdAt, startedAt: job.holder?.at ?? null, endedAt: job.endedAt },
+      ...{ expiresAt: job.expiresAt, queuedAt: job.queuedAt, isLow: job.isLow },
+      queue:
+        job.state === 'IN_QUEUE'
+          ? { position: waiting.indexOf(job) + 1, running: running.length, notBefore: job.notBefore }
+          : null,
+      attempts: [
+        ...job.past.map(({ attempt, outcome, stoppedAt }) => [attempt, outcome, stoppedAt]),
+        ...(job.state === 'IN_PROGRESS' ? [[job.attempt, null, null]] : []),
+      ],
+      started: job.holder === null ? job.attempt - 1 : job.attempt,
+      webhook: job.webhook ? 'https://example.com' : null,
+      told: model.deliveries
+        .filter(({ jobId }) => jobId === job.id)
+        .map(({ attempt, claim, outcome, tries }) => [attempt, tries, claim !== null, outcome]),
+      holder: job.state === 'IN_PROGRESS' ? (job.holder?.token ?? null) : null,
     })),
     health: { completed, failed: failed + timedOut, inProgress: running.length, inQueue: waiting.length, retried },
     demand: {
@@ -147,9 +220,10 @@ function checkHeaps({ state }: OwnedLog, nowMs: number): void {
     ...jobs.flatMap((job) =>
       job.data.state === 'IN_PROGRESS' ? [Math.min(job.leaseUntilMs, overdueAtMs(job.data))] : [],
     ),
-    ...[...state.deliveries.values()].map(({ data }) => Math.max(data.nextAtMs, data.claim?.untilMs ?? 0)),
   ];
   expect(nextLookAtMs(state)).toBe(Math.min(...instants));
+  const tries = [...state.deliveries.values()].map(({ data }) => Math.max(data.nextAtMs, data.claim?.untilMs ?? 0));
+  expect(nextTryAtMs(state)).toBe(Math.min(...tries));
   expect(findExpired(state, nowMs)).toBeNull();
   expect([state.lives.size, state.bySubmission.size]).toEqual([jobs.length, jobs.length]);
 }

@@ -1,4 +1,5 @@
 import { ENDPOINT_BOUNDS_DEFAULT } from '../../src/endpoint-jobs/bounds.js';
+import type { TouchedJob } from '../../src/endpoint-jobs/apply/touched.js';
 import type { AttemptProof, CommandAnswer, EndpointCommand, JobWish } from '../../src/endpoint-jobs/commands.js';
 import type { EndpointState } from '../../src/endpoint-jobs/state.js';
 import type { HostId, JobId, WorkerId } from '../../src/ids.js';
@@ -6,7 +7,13 @@ import { encodeJson } from '../../src/json/index.js';
 import { OwnedLog } from './owned-log.js';
 
 const T0 = 1_800_000_000_000;
-const HOST = 'h1' as HostId;
+
+interface TakenBy {
+  readonly hostId: HostId;
+  readonly workerId: WorkerId;
+}
+
+const PLACE: TakenBy = { hostId: 'h1' as HostId, workerId: 'w1' as WorkerId };
 
 /** A command without what every caller says alike. */
 type Asked = EndpointCommand extends infer Each
@@ -17,7 +24,8 @@ type Asked = EndpointCommand extends infer Each
 
 /** One endpoint in the hands of a test: a clock that it turns, and the words of callers and of one host. */
 export class Scene {
-  readonly log = new OwnedLog();
+  readonly touched: TouchedJob[] = [];
+  readonly log = new OwnedLog({ onFact: (_, touched) => this.touched.push(...touched) });
   nowMs = T0;
   #count = 0;
 
@@ -67,16 +75,15 @@ export class Scene {
     return this.ask({ kind: 'submit', jobs, key: null, takers: [], bounds });
   }
 
-  take(slots = 1): readonly AttemptProof[] {
+  take(slots = 1, { hostId, workerId }: TakenBy = PLACE): readonly AttemptProof[] {
     const takeId = `take-${(this.#count += 1)}`;
-    const wish = { takeId, hostId: HOST, workerId: 'w1' as WorkerId, slots, secret: `s${this.#count}` };
-    const answer = this.ask({ kind: 'take', wishes: [wish] });
+    const answer = this.ask({ kind: 'take', wishes: [{ takeId, hostId, workerId, slots, secret: `s${this.#count}` }] });
     if (answer.kind !== 'takes') throw new Error(answer.kind);
-    return (answer.takes[0]?.jobs ?? []).map((given) => ({ ...given, hostId: HOST }));
+    return (answer.takes[0]?.jobs ?? []).map((given) => ({ ...given, hostId }));
   }
 
-  takeOne(): AttemptProof {
-    const [proof] = this.take();
+  takeOne(by: TakenBy = PLACE): AttemptProof {
+    const [proof] = this.take(1, by);
     if (proof === undefined) throw new Error('nothing waits');
     return proof;
   }
@@ -99,7 +106,7 @@ export class Scene {
   }
 
   look(): CommandAnswer {
-    return this.ask({ kind: 'look', fraction: 0.5, secret: `l${(this.#count += 1)}`, triesMax: 100 });
+    return this.ask({ kind: 'look', fraction: 0.5 });
   }
 
   stateOf(jobId: JobId): string {

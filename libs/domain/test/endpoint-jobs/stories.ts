@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { ENDPOINT_BOUNDS_DEFAULT } from '../../src/endpoint-jobs/bounds.js';
-import type { AttemptProof, EndpointCommand, JobWish, TakeWish } from '../../src/endpoint-jobs/commands.js';
+import type {
+  AttemptProof,
+  EndpointCommand,
+  JobWish,
+  SubmitCommand,
+  TakeWish,
+} from '../../src/endpoint-jobs/commands.js';
 import type { HostId, JobId, WorkerId } from '../../src/ids.js';
+import { itemJobId } from '../../src/endpoint-jobs/job-data.js';
 import { encodeJson } from '../../src/json/index.js';
 
 /** One step of a story: what is done, and numbers out of which its details are made. */
@@ -14,11 +21,33 @@ export interface Step {
 }
 
 const ACTIONS = [
-  ...(['submit', 'submit', 'submit', 'submit-again', 'submit-batch', 'submit-keyed', 'submit-taken'] as const),
+  ...([
+    'submit',
+    'submit',
+    'submit',
+    'submit-again',
+    'submit-batch',
+    'submit-keyed',
+    'submit-keyed',
+    'submit-taken',
+  ] as const),
   ...(['take', 'take', 'take', 'take', 'take-again', 'renew', 'renew', 'renew', 'progress'] as const),
   ...(['complete', 'complete', 'fail', 'fail', 'time-out', 'give-up', 'give-back', 'let-go', 'let-go'] as const),
   ...(['cancel', 'retry', 'retry', 'retry-again', 'replace-life', 'purge', 'purge-again'] as const),
-  ...(['look', 'look', 'look', 'end-try', 'end-try', 'open', 'hear', 'late', 'commit', 'carry', 'delete'] as const),
+  ...([
+    'look',
+    'look',
+    'begin-try',
+    'begin-try',
+    'end-try',
+    'end-try',
+    'open',
+    'hear',
+    'late',
+    'commit',
+    'carry',
+    'delete',
+  ] as const),
 ] as const;
 
 /** What a holder may say of its attempt. */
@@ -72,9 +101,16 @@ const arcs: fc.Arbitrary<readonly Step[]> = fc
     [
       ['complete', justNow],
       ['carry', aWhile],
-      ['look', justNow],
+      ['begin-try', justNow],
       ['end-try', justNow],
       ['carry', aWhile],
+    ] as const,
+    [
+      ['submit-keyed', justNow],
+      ['submit-keyed', justNow],
+      ['submit-keyed', justNow],
+      ['submit-keyed', waits],
+      ['submit-keyed', waits],
     ] as const,
     [
       ['purge', justNow],
@@ -85,22 +121,34 @@ const arcs: fc.Arbitrary<readonly Step[]> = fc
   )
   .chain((arc) => fc.tuple(...arc.map(([does, afterMs]) => step(fc.constant(does), afterMs))));
 
-export const stories = (maxLength: number): fc.Arbitrary<readonly Step[]> =>
+/** @param minLength the shortest one; those that chance makes are short as a rule */
+export const stories = (maxLength: number, minLength = 1): fc.Arbitrary<readonly Step[]> =>
   fc
     .array(fc.oneof({ weight: 12, arbitrary: anyStep.map((each) => [each]) }, { weight: 1, arbitrary: arcs }), {
-      minLength: 1,
+      minLength,
       maxLength,
     })
     .map((parts) => parts.flat());
+
+interface NamedRequest {
+  readonly name: string;
+  /** As each of two routers would have its first job. */
+  readonly firstIds: readonly JobId[];
+  readonly size: number;
+}
 
 /** What has been seen of a story so far, out of which its next commands are made. */
 export class StoryTeller {
   readonly jobIds: JobId[] = [];
   readonly proofs: AttemptProof[] = [];
   readonly tries: { jobId: JobId; attempt: number; token: string }[] = [];
+  /** Deliveries that are not over. */
+  pending: readonly { readonly jobId: JobId; readonly attempt: number }[] = [];
   readonly #takes: TakeWish[] = [];
+  /** An edge sends one again as it was, so it comes late after a while. */
+  readonly #submits: SubmitCommand[] = [];
   #count = 0;
-  readonly #keyed: JobWish[][] = [];
+  readonly #keyed: NamedRequest[] = [];
   #retryId = 'r0';
   #purgeId = 'p0';
 
@@ -115,7 +163,7 @@ export class StoryTeller {
       case 'late':
         return this.#submit([this.#wish(step)], { sentAtMs });
       case 'submit-again':
-        return this.#submit([{ ...this.#wish(step), jobId }], { sentAtMs });
+        return pick(this.#submits.slice(-4), a) ?? null;
       case 'submit-batch':
         return this.#submit(
           Array.from({ length: 1 + (a % 5) }, (_, at) => this.#wish({ ...step, a: a + at })),
@@ -155,7 +203,12 @@ export class StoryTeller {
       case 'purge-again':
         return { kind: 'purge', sentAtMs, purgeId: this.#purgeId };
       case 'look':
-        return { kind: 'look', fraction: chance, secret: `s${(this.#count += 1)}`, triesMax: 1 + (a % 3) };
+        return { kind: 'look', fraction: chance };
+      case 'begin-try': {
+        const { attempt, jobId: of } = pick(this.pending, a) ?? { jobId, attempt: 1 };
+        const again = b % 5 === 0 ? this.tries.at(-1)?.token : undefined;
+        return { kind: 'begin-try', jobId: of, attempt, token: again ?? `s${(this.#count += 1)}` };
+      }
       case 'end-try': {
         const told = pick(this.tries.slice(-4), a);
         if (told === undefined) return null;
@@ -201,11 +254,11 @@ export class StoryTeller {
     const ending = { chunks: step.a % 5, logTail: ['last words'] };
     switch (does) {
       case 'progress':
-        return { kind: 'progress', ...proof, output, outputBytes: output.json.length };
+        return { kind: 'progress', ...proof, output, outputBytes: toldBytes(step, output) };
       case 'complete':
         return {
           ...{ kind: 'finish', ...proof, state: 'COMPLETED', error: null, ...ending },
-          ...{ output, outputBytes: output.json.length },
+          ...{ output, outputBytes: toldBytes(step, output) },
         };
       case 'fail':
         return {
@@ -213,8 +266,7 @@ export class StoryTeller {
           ...proof,
           state: 'FAILED',
           error: `boom ${step.b}`,
-          output: null,
-          outputBytes: 0,
+          ...(step.b % 2 === 0 ? { output: null, outputBytes: 0 } : { output, outputBytes: toldBytes(step, output) }),
           ...ending,
         };
       case 'time-out':
@@ -229,26 +281,38 @@ export class StoryTeller {
     }
   }
 
-  #submit(jobs: readonly JobWish[], more: Partial<Extract<EndpointCommand, { kind: 'submit' }>>): EndpointCommand {
+  #submit(jobs: readonly JobWish[], more: Partial<SubmitCommand>): EndpointCommand {
     for (const { jobId } of jobs) if (!this.jobIds.includes(jobId)) this.jobIds.push(jobId);
     const bounds = { ...ENDPOINT_BOUNDS_DEFAULT, livingJobs: 12 };
-    return { kind: 'submit', sentAtMs: 0, jobs, key: null, takers: [], bounds, ...more };
+    const command: SubmitCommand = { kind: 'submit', sentAtMs: 0, jobs, key: null, takers: [], bounds, ...more };
+    this.#submits.push(command);
+    return command;
   }
 
-  /** A new request, or one that came before; now and then another one under its key. */
+  /**
+   * Any piece of a request that is new or came before, as one router sends it or another one under ids of its own; now and
+   * then another request under the key.
+   */
   #submitKeyed(step: Step, sentAtMs: number): EndpointCommand {
-    const before = this.#keyed[step.b % 4];
-    const size = 1 + (step.a % 3);
-    const first = `k${(this.#count += 1)}-0000`;
-    const jobs =
-      before ??
-      Array.from({ length: size }, (_, item) => {
-        const jobId = (size === 1 ? first : `${first.slice(0, -4)}000${item}`) as JobId;
-        return { ...this.#wish({ ...step, a: step.a + item }), jobId };
-      });
-    if (before === undefined) this.#keyed.push(jobs);
-    const name = `key-${this.#keyed.indexOf(jobs)}`;
-    return this.#submit(jobs, { sentAtMs, key: { name, fingerprint: step.a % 7 === 0 ? 'another' : 'body' } });
+    const { a, b } = step;
+    const request = this.#keyed[b % 3] ?? this.#nameRequest(step);
+    const { firstIds, name, size } = request;
+    const firstId = firstIds[(a + b) % 4 === 3 ? 1 : 0] as JobId;
+    const item = (a * b) % 3 === 0 ? 0 : a % size;
+    const count = b % 5 === 0 ? size - item : 1 + (b % (size - item));
+    const jobs = Array.from({ length: count }, (_, at) => {
+      const jobId = itemJobId({ firstId, size }, item + at);
+      return { ...this.#wish({ ...step, a: a + at }), jobId };
+    });
+    const fingerprint = a % 17 === 0 ? 'another' : 'body';
+    return this.#submit(jobs, { sentAtMs, key: { name, fingerprint, firstId, size, item } });
+  }
+
+  #nameRequest({ a }: Step): NamedRequest {
+    const firstIds = ['k', 'o'].map((router) => `${router}${(this.#count += 1)}-0000` as JobId);
+    const request = { name: `key-${this.#keyed.length}`, firstIds, size: 1 + (a % 5) };
+    this.#keyed.push(request);
+    return request;
   }
 
   #take({ a, b }: Step): TakeWish {
@@ -279,11 +343,17 @@ export class StoryTeller {
       executionTimeoutMs: a % 4 === 0 ? 5_000 : 600_000,
       isLowPriority: b % 3 === 0,
       webhook: b % 4 < 2 ? 'https://example.com/hook' : null,
-      bodyBytes: input.json.length,
+      bodyBytes: toldBytes(step, input),
       ttlMs: a % 5 === 0 ? 10_000 + 40 * b : 86_400_000,
       body: { input, extras: encodeJson({}), sealedExtras: null, traceparent: null },
     };
   }
 }
+
+/** Now and then so many that they lie beside the log. */
+const toldBytes = ({ a, b }: Step, { json }: { readonly json: string }): number =>
+  (a + b) % 5 === 0 ? BESIDE_BYTES : json.length;
+
+const BESIDE_BYTES = 70_000;
 
 const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % Math.max(1, items.length)];

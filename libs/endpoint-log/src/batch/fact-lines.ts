@@ -17,12 +17,57 @@ export const encodeLines = (lines: readonly string[]): Uint8Array => encoder.enc
  * @throws SyntaxError when a line is none: the batch was not written by an owner, or has been harmed
  */
 export function decodeLines(facts: Uint8Array): readonly LogFact[] {
-  return decoder.decode(facts).split(LINE_END).map(decodeFact);
+  const lines = decoder.decode(facts).split(LINE_END);
+  return lines.map((line, at) => {
+    const fact = decodeFact(line);
+    // Nothing of the line: it may hold a secret, and this ends in logs.
+    if (fact === null) throw new SyntaxError(`line ${at + 1} is no fact`);
+    return fact;
+  });
 }
 
-function decodeFact(line: string): LogFact {
-  const fact = JSON.parse(line) as Partial<LogFact> | null;
+/** One line of a batch, whatever it is. */
+export interface FactLine {
+  /** From 1. */
+  readonly number: number;
+  readonly bytes: number;
+  /** Null: it is no fact. */
+  readonly fact: LogFact | null;
+}
+
+/** The lines of a batch, each by itself: where one is no fact, the others can be told all the same. */
+export function readLines(facts: Uint8Array): readonly FactLine[] {
+  const lines: FactLine[] = [];
+  for (let start = 0; start <= facts.length;) {
+    const found = facts.indexOf(LINE_END.charCodeAt(0), start);
+    const end = found < 0 ? facts.length : found;
+    lines.push({ number: lines.length + 1, bytes: end - start, fact: readFact(facts.subarray(start, end)) });
+    start = end + 1;
+  }
+  return lines;
+}
+
+function readFact(line: Uint8Array): LogFact | null {
+  const text = textOf(line);
+  return text === null ? null : decodeFact(text);
+}
+
+/** Null: it is no UTF-8. */
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function decodeFact(line: string): LogFact | null {
+  let fact: Partial<LogFact> | null;
+  try {
+    fact = JSON.parse(line) as Partial<LogFact> | null;
+  } catch {
+    return null;
+  }
   const isFact = typeof fact === 'object' && typeof fact?.kind === 'string' && Number.isSafeInteger(fact.atMs);
-  if (!isFact) throw new SyntaxError(`no fact: ${line.slice(0, 100)}`);
-  return fact as LogFact;
+  return isFact ? (fact as LogFact) : null;
 }

@@ -9,20 +9,26 @@ import {
   type CarryRest,
   type EndpointId,
   type LogReader,
+  type PurgeableDecision,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { OpenLog, Outcome } from '../commit/open-log.js';
 import type { LogBroker } from '../ports/log-broker.port.js';
-import { readReferences } from './read-references.js';
+import { batchesOf, readReferences } from './read-references.js';
 
 export interface CarrierOptions {
   readonly endpointId: EndpointId;
   readonly log: OpenLog;
   readonly broker: LogBroker;
   readonly clock: Clock;
-  /** The sequence through which the shard's log has been read by whoever follows it. */
-  readonly readThrough: () => number;
+  /** How far the shard's log may be purged, as far as whoever follows it is concerned. */
+  readonly purgeable: () => PurgeableDecision;
+  /** Something that is carried has gone, though it was not read. */
+  readonly onUnreadPurged: (reason: UnreadPurge) => void;
 }
+
+/** Why what was carried does not wait any longer for whoever follows the log. */
+export type UnreadPurge = Exclude<PurgeableDecision['reason'], 'read'>;
 
 /** Where a log begins, and where it may begin. */
 export interface LogExtent {
@@ -85,7 +91,7 @@ export class Carrier {
     const { broker, endpointId } = this.#options;
     const outcome = await this.#ask(reason, UNREAD);
     if (outcome.kind !== 'settled' || outcome.answer.kind !== 'unread') return outcome;
-    return this.#ask(reason, await readReferences(broker, endpointId, outcome.answer.references));
+    return this.#ask(reason, await readReferences(batchesOf(broker, endpointId), outcome.answer.references));
   }
 
   #ask(reason: CarryReason, reader: LogReader): Promise<Outcome<Carry>> {
@@ -99,14 +105,16 @@ export class Carrier {
     return new Promise((resolve) => log.carry(frame, resolve));
   }
 
-  /** What is covered goes, as far as it has been read by whoever follows the log. */
+  /** What is covered goes, as far as it has been read by whoever follows the log, or need not wait for that. */
   async #purge(): Promise<void> {
-    const { broker, endpointId, log, readThrough } = this.#options;
-    const through = Math.min(this.#extent.covers, readThrough());
+    const { broker, endpointId, log, onUnreadPurged, purgeable } = this.#options;
+    const decision = purgeable();
+    const through = Math.min(this.#extent.covers, decision.through);
     if (through <= this.#extent.purged) return;
     await broker.purge(endpointId, through);
     this.#extent = { ...this.#extent, purged: through };
     log.ledger.purged(through);
+    if (decision.reason !== 'read' && through > decision.readThrough) onUnreadPurged(decision.reason);
   }
 }
 

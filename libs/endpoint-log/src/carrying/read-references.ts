@@ -5,23 +5,18 @@ import type { LogBroker } from '../ports/log-broker.port.js';
 
 const READS_MAX = 16;
 
+/** The facts of one batch of an endpoint; none where it is not in the log any more. */
+export type ReadBatch = (sequence: number) => Promise<readonly LogFact[]>;
+
 /**
  * Reads payloads where they lie in the log. One that is not where it was has been carried since, and is not found.
  *
- * @throws PlatformError `service-unavailable` when the broker does not answer
+ * @throws what `read` throws
  */
-export async function readReferences(
-  broker: LogBroker,
-  endpointId: EndpointId,
-  references: readonly LogReference[],
-): Promise<LogReader> {
+export async function readReferences(read: ReadBatch, references: readonly LogReference[]): Promise<LogReader> {
   const sequences = [...new Set(references.map(({ sequence }) => sequence))];
   const batches = new Map(
-    await inParallel(
-      sequences,
-      READS_MAX,
-      async (sequence) => [sequence, await readFacts(broker, endpointId, sequence)] as const,
-    ),
+    await inParallel(sequences, READS_MAX, async (sequence) => [sequence, await read(sequence)] as const),
   );
   const factsAt = ({ sequence }: LogReference): readonly LogFact[] => batches.get(sequence) ?? [];
   return {
@@ -30,7 +25,14 @@ export async function readReferences(
   };
 }
 
-async function readFacts(broker: LogBroker, endpointId: EndpointId, sequence: number): Promise<readonly LogFact[]> {
-  const entry = await broker.readNext(endpointId, sequence - 1);
-  return entry?.sequence === sequence && 'facts' in entry ? decodeLines(entry.facts) : [];
-}
+/**
+ * As the shard's leader has it now.
+ *
+ * @throws PlatformError `service-unavailable` when the broker does not answer
+ */
+export const batchesOf =
+  (broker: Pick<LogBroker, 'readNext'>, endpointId: EndpointId): ReadBatch =>
+  async (sequence) => {
+    const entry = await broker.readNext(endpointId, sequence - 1);
+    return entry?.sequence === sequence && 'facts' in entry ? decodeLines(entry.facts) : [];
+  };

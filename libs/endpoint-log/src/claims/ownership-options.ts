@@ -24,6 +24,8 @@ export interface ShardOwnershipOptions {
   readonly shardCount: number;
   readonly claims: ShardClaims;
   readonly clock: Clock;
+  /** Calls `run` when this turn of the event loop is over: after what has arrived by now was read. */
+  readonly atEndOfTurn: (run: () => void) => void;
   readonly listener: OwnershipListener;
   /**
    * Finishes what is under way for a shard and begins nothing more. The shard is handed over when it resolves, and

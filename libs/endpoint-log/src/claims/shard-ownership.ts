@@ -52,6 +52,7 @@ export class ShardOwnership {
   #surveys = 0;
   #writes = 0;
   #isStopping = false;
+  #isOver = false;
 
   constructor(options: ShardOwnershipOptions) {
     this.#options = options;
@@ -95,6 +96,8 @@ export class ShardOwnership {
     this.#isStopping = true;
     this.#look();
     await this.#within(HAND_OVER_MAX_MS, this.#handedOver.promise);
+    // What is answered from now on must not bring about anything new.
+    this.#isOver = true;
     await this.#loop.stop();
     await this.#within(ANSWER_WAIT_MAX_MS, this.#leave(this.#state.self.incarnation));
     return this.#ownShards();
@@ -131,7 +134,7 @@ export class ShardOwnership {
   }
 
   #look(): void {
-    this.#safely(() => this.#decide());
+    if (!this.#isOver) this.#safely(() => this.#decide());
   }
 
   #decide(): void {
@@ -217,9 +220,14 @@ export class ShardOwnership {
     return (await this.#within(ANSWER_WAIT_MAX_MS, noted)) ? outcome : UNKNOWN;
   }
 
+  /** A process that was busy runs the timers that are due before it reads what has arrived, which is read first here. */
   async #within(ms: number, work: Promise<void>): Promise<boolean> {
+    const { atEndOfTurn, clock } = this.#options;
     const patience = new AbortController();
-    const late = this.#options.clock.sleep(ms, patience.signal).then(() => false);
+    const late = clock
+      .sleep(ms, patience.signal)
+      .then(() => new Promise<void>((resolve) => atEndOfTurn(resolve)))
+      .then(() => false);
     const isInTime = await Promise.race([work.then(() => true), late]);
     patience.abort();
     return isInTime;

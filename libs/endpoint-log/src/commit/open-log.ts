@@ -2,14 +2,17 @@ import {
   hearHosts,
   leaseAnew,
   nextLookAtMs,
+  nextTryAtMs,
   performCarry,
   performCommand,
   performRead,
   performRenewals,
+  performViewed,
   type AttemptProof,
   type Carry,
   type CarryFrame,
   type CommandOutcome,
+  type Demand,
   type Desk,
   type EndpointCommand,
   type EndpointId,
@@ -20,10 +23,12 @@ import {
   type LogPlace,
   type Performance,
   type TouchedJob,
+  type ViewedCommand,
+  type ViewedOutcome,
 } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import { encodeFact } from '../batch/fact-lines.js';
-import { indexOf } from '../batch/log-index.js';
+import { demandOf, indexOf } from '../batch/log-index.js';
 import type { LogLedger } from '../carrying/log-ledger.js';
 import type { LogBroker, LogIndex } from '../ports/log-broker.port.js';
 import { GatheredBatches, type Effect, type GatheredBatch } from './gathered-batches.js';
@@ -90,6 +95,7 @@ export class OpenLog {
   readonly #ended = Promise.withResolvers<LogEnd>();
   readonly ledger: LogLedger;
   #last: number;
+  #committed: LogIndex;
   #waiting = 0;
   #isScheduled = false;
   #isAppending = false;
@@ -100,6 +106,7 @@ export class OpenLog {
     this.#options = options;
     this.#state = read.state;
     this.#last = read.last;
+    this.#committed = this.#index();
     this.ledger = read.ledger;
   }
 
@@ -117,9 +124,24 @@ export class OpenLog {
     return nextLookAtMs(this.#state);
   }
 
+  /** When a try of a webhook delivery may begin, Unix ms; infinite: none is pending. */
+  get nextTryAtMs(): number {
+    return nextTryAtMs(this.#state);
+  }
+
   /** Sequence of the last committed batch. */
   get last(): number {
     return this.#last;
+  }
+
+  /** What stands beside the last committed batch. */
+  get committed(): LogIndex {
+    return this.#committed;
+  }
+
+  /** What waits and runs, as far as it is committed. The pace of the last minute may be ahead of that. */
+  get demand(): Demand {
+    return demandOf(this.#committed, this.#state.pace.read(this.#nowMs()));
   }
 
   /** False while somebody waits, or something is to be committed. */
@@ -129,6 +151,11 @@ export class OpenLog {
 
   perform(command: EndpointCommand, told: Told<CommandOutcome>): void {
     this.#enter((desk) => performCommand(this.#state, command, desk), told);
+  }
+
+  /** A command, and what shall be told of the endpoint with it, which rests on the same batch: a read may rest on the next. */
+  performViewed<Value>(command: ViewedCommand<Value>, told: Told<ViewedOutcome<Value>>): void {
+    this.#enter((desk) => performViewed(this.#state, command, desk), told);
   }
 
   read<Value>(view: (state: EndpointState, atMs: number) => Value, told: Told<Value>): void {
@@ -228,13 +255,14 @@ export class OpenLog {
     this.#isAppending = true;
     for (let batch = this.#batches.take(); batch !== null && !this.#isOver; batch = this.#batches.take()) {
       const { endpointId, random } = this.#options;
+      const index = batch.index ?? this.#index();
       const settlement = await settleAppend(
         this.#options,
         {
           endpointId,
           after: this.#last,
           batchId: random.uuid(),
-          index: batch.index ?? this.#index(),
+          index,
           facts: batch.encode(),
         },
         { signal: this.#abort.signal },
@@ -244,6 +272,7 @@ export class OpenLog {
         this.#end(settlement);
         break;
       }
+      this.#committed = index;
       this.#note(batch, settlement.sequence);
       for (const { tell } of this.#batches.committed(batch)) tell();
       this.#options.onCommitted();

@@ -1,6 +1,7 @@
-import { DueHeap, type DeliveryTriedFact, type EndpointId, type TouchedJob } from '@berth/domain';
+import { DueHeap, type Demand, type EndpointId, type PurgeableDecision, type TouchedJob } from '@berth/domain';
 import { Permits, type Clock, type Random } from '@berth/lifecycle';
 import type { LogBroker } from '../ports/log-broker.port.js';
+import { DemandLedger, type JobTotals } from './demand-ledger.js';
 import { OwnedEndpoint, type EndpointEvent, type LogAsker } from './owned-endpoint.js';
 
 export interface LogOwnerOptions {
@@ -13,10 +14,13 @@ export interface LogOwnerOptions {
   readonly shardOf: (endpointId: EndpointId) => number;
   /** Whether it is certain now that nobody else owns the shard. */
   readonly trusts: (shard: number) => boolean;
-  /** The sequence through which the shard's log has been read by whoever follows it. */
-  readonly readThrough: (shard: number) => number;
+  /** How far the shard's log may be purged, as far as whoever follows it is concerned. */
+  readonly purgeable: (shard: number) => PurgeableDecision;
   readonly onTouched: (endpointId: EndpointId, touched: readonly TouchedJob[]) => void;
-  readonly onTries: (endpointId: EndpointId, tries: readonly DeliveryTriedFact[]) => void;
+  /** Tries of the endpoint's webhook deliveries may begin. Told again from time to time while there are any. */
+  readonly onDeliveriesDue: (endpointId: EndpointId) => void;
+  /** What was due has been looked at: jobs whose delay has ended may be taken, which no fact tells. */
+  readonly onLooked: (endpointId: EndpointId) => void;
   readonly onEvent: (event: EndpointEvent) => void;
 }
 
@@ -34,7 +38,10 @@ const DRAIN_POLL_MS = 5;
 export class LogOwner {
   readonly #options: LogOwnerOptions;
   readonly #shards = new Map<number, Shard>();
+  /** Those of which it is known which endpoints there are. */
+  readonly #whole = new Set<number>();
   readonly #draining = new Set<number>();
+  readonly #demand = new DemandLedger();
   readonly #openings = new Permits(OPENINGS_MAX);
   readonly #due = new DueHeap<OwnedEndpoint>({
     compare: (a, b) => a.dueAtMs - b.dueAtMs,
@@ -65,8 +72,7 @@ export class LogOwner {
   ask(endpointId: EndpointId, asker: LogAsker): void {
     const shard = this.#options.shardOf(endpointId);
     const endpoints = this.#shards.get(shard);
-    const isOurs = endpoints !== undefined && !this.#draining.has(shard) && this.#options.trusts(shard);
-    if (!isOurs) asker.refuse('unsettled');
+    if (endpoints === undefined || !this.#mayDecide(shard)) asker.refuse('unsettled');
     else this.#endpoint(endpoints, endpointId).ask(asker);
   }
 
@@ -80,6 +86,7 @@ export class LogOwner {
     const endpoints = this.#shards.get(shard) ?? new Map<EndpointId, OwnedEndpoint>();
     this.#shards.set(shard, endpoints);
     await this.#readIndex(endpoints, shard);
+    if (this.#shards.get(shard) === endpoints) this.#whole.add(shard);
   }
 
   /** The shard is somebody else's, or nobody's. What is under way here may be committed all the same; nothing is told. */
@@ -89,7 +96,9 @@ export class LogOwner {
       endpoint.letGo();
     }
     this.#shards.delete(shard);
+    this.#whole.delete(shard);
     this.#draining.delete(shard);
+    this.#demand.drop(shard);
   }
 
   /** Begins nothing more for the shard, and resolves when nothing of it waits to be committed, or with the signal. */
@@ -117,6 +126,16 @@ export class LogOwner {
     }
   }
 
+  /**
+   * Somebody else may have written: finds what has become due or is wanted by that.
+   *
+   * @throws PlatformError `service-unavailable` when the broker does not answer
+   */
+  async lookAgain(shard: number): Promise<void> {
+    const endpoints = this.#shards.get(shard);
+    if (endpoints !== undefined) await this.#readIndex(endpoints, shard);
+  }
+
   /** Hosts could not be heard for a while: none of their leases ends before they had time to say what they hold. */
   hearHosts(): void {
     for (const endpoints of this.#shards.values()) {
@@ -133,12 +152,35 @@ export class LogOwner {
     for (const endpoint of this.#due.due(clock.nowMs(), LOOKS_MAX)) endpoint.look();
   }
 
+  /** Of which shards it can be said now what demand there is in them. */
+  get wholeShards(): readonly number[] {
+    return [...this.#whole].filter((shard) => this.#mayDecide(shard));
+  }
+
+  /** What has changed in a whole shard since it was last told, at most `max` endpoints. Null: it is not known. */
+  takeChangedDemand(shard: number, max: number): ReadonlyMap<EndpointId, Demand | null> {
+    return this.#demand.takeChanged(shard, max);
+  }
+
+  /** Every endpoint of a whole shard that has any demand, or of which it is not known (null). It is told by that. */
+  takeDemand(shard: number): ReadonlyMap<EndpointId, Demand | null> {
+    return this.#demand.takeAll(shard);
+  }
+
+  get jobTotals(): JobTotals {
+    return this.#demand.totals();
+  }
+
+  #mayDecide(shard: number): boolean {
+    return !this.#draining.has(shard) && this.#options.trusts(shard);
+  }
+
   async #readIndex(endpoints: Shard, shard: number): Promise<void> {
-    for await (const { endpointId, index } of this.#options.broker.heads(shard)) {
-      if (endpoints.has(endpointId) || this.#shards.get(shard) !== endpoints) continue;
-      if (index === null) continue;
-      if (index.running > 0) this.#endpoint(endpoints, endpointId).look();
-      else if (index.dueAtMs !== null) this.#endpoint(endpoints, endpointId).awaitDue(index.dueAtMs);
+    for await (const head of this.#options.broker.heads(shard)) {
+      if (this.#shards.get(shard) !== endpoints) return;
+      const { endpointId, index } = head;
+      const isQuiet = index !== null && index.running === 0 && index.dueAtMs === null;
+      if (endpoints.has(endpointId) || !isQuiet) this.#endpoint(endpoints, endpointId).note(head);
     }
   }
 
@@ -157,9 +199,10 @@ export class LogOwner {
       endpointId,
       openings: this.#openings,
       mayDecide: () => this.#options.trusts(shard),
-      readThrough: () => this.#options.readThrough(shard),
+      purgeable: () => this.#options.purgeable(shard),
       onTouched: (touched) => this.#options.onTouched(endpointId, touched),
       onDue: (endpoint) => this.#due.put(endpoint),
+      onDemand: (endpoint) => this.#demand.note(shard, endpointId, endpoint),
     });
     endpoints.set(endpointId, made);
     return made;

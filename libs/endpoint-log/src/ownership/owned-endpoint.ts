@@ -1,8 +1,16 @@
-import type { DeliveryTriedFact, EndpointId } from '@berth/domain';
+import type { Demand, EndpointId, PurgeableDecision } from '@berth/domain';
 import type { Permits } from '@berth/lifecycle';
-import { Carrier } from '../carrying/carrier.js';
+import { Carrier, type UnreadPurge } from '../carrying/carrier.js';
 import type { LogEnd, OpenLog, OpenLogOptions } from '../commit/open-log.js';
 import { openEndpoint, type Opening } from '../opening/open-endpoint.js';
+import {
+  NEVER_SEEN,
+  demandAtEnd,
+  demandAtHead,
+  demandLeft,
+  type ClosedDemand,
+  type HeadSeen,
+} from './closed-demand.js';
 
 /** Somebody who wants an endpoint's log. Neither may throw. */
 export interface LogAsker {
@@ -24,18 +32,24 @@ export type EndpointEvent =
     }
   /** An alarm: nothing goes on at this endpoint until somebody has looked. */
   | { readonly kind: 'stopped'; readonly endpointId: EndpointId; readonly reason: string }
+  /** What was carried did not wait for whoever follows the log, and is missing there. */
+  | { readonly kind: 'purged-unread'; readonly endpointId: EndpointId; readonly reason: UnreadPurge }
   | { readonly kind: 'unanswered'; readonly endpointId: EndpointId; readonly error: unknown };
 
 export interface OwnedEndpointOptions extends Omit<OpenLogOptions, 'onCommitted'> {
   readonly routerId: string;
   /** How many logs are opened at one time. */
   readonly openings: Permits;
-  /** The sequence through which the shard's log has been read by whoever follows it. */
-  readonly readThrough: () => number;
+  /** How far the shard's log may be purged, as far as whoever follows it is concerned. */
+  readonly purgeable: () => PurgeableDecision;
   /** Its due time has changed. */
   readonly onDue: (endpoint: OwnedEndpoint) => void;
-  /** Tries of webhook deliveries that have begun. */
-  readonly onTries: (endpointId: EndpointId, tries: readonly DeliveryTriedFact[]) => void;
+  /** Its demand may have changed. */
+  readonly onDemand: (endpoint: OwnedEndpoint) => void;
+  /** Tries of webhook deliveries may begin. Told again from time to time while there are any. */
+  readonly onDeliveriesDue: (endpointId: EndpointId) => void;
+  /** What was due has been looked at. */
+  readonly onLooked: (endpointId: EndpointId) => void;
   readonly onEvent: (event: EndpointEvent) => void;
 }
 
@@ -47,7 +61,8 @@ const STOPPED_MS = 60_000;
 const BATCHES_PER_CARRY = 4;
 /** A look that could not be had, or that has not been answered yet, comes again. */
 const LOOK_AGAIN_MS = 1_000;
-const TRIES_MAX = 64;
+/** Whoever sends deliveries may be busy with others: it hears of those that are due again after this. */
+const DELIVERIES_AGAIN_MS = 500;
 
 type Phase =
   | { readonly kind: 'closed' }
@@ -63,7 +78,10 @@ export class OwnedEndpoint {
   readonly #abort = new AbortController();
   #phase: Phase = { kind: 'closed' };
   #dueAtMs = Number.POSITIVE_INFINITY;
+  #closed = NEVER_SEEN;
   #usedAtMs: number;
+  /** When it was last told that deliveries are due. */
+  #deliveriesToldAtMs = 0;
   #batches = 0;
   #isCarrying = false;
 
@@ -82,9 +100,15 @@ export class OwnedEndpoint {
     return this.#phase.kind === 'open' ? this.#phase.log : null;
   }
 
-  /** Nothing of it is in use, and nothing will be due. */
+  /** What waits and runs, as far as it is committed; null: nobody knows, so long as nobody has read its log. */
+  get demand(): Demand | null {
+    return this.log === null ? this.#closed.demand : this.log.demand;
+  }
+
+  /** Nothing of it is in use, nothing will be due, and it is known to have no job. */
   get isForgettable(): boolean {
-    return this.#phase.kind === 'closed' && this.#dueAtMs === Number.POSITIVE_INFINITY;
+    const isQuiet = this.#phase.kind === 'closed' && this.#dueAtMs === Number.POSITIVE_INFINITY;
+    return isQuiet && this.#closed.demand !== null;
   }
 
   ask(asker: LogAsker): void {
@@ -92,28 +116,30 @@ export class OwnedEndpoint {
     this.#withLog(asker);
   }
 
-  /** By the index: when it must be looked at though nobody asks. @param atMs Unix ms */
-  awaitDue(atMs: number): void {
-    this.#dueAt(atMs);
+  /** What the index says of it, where nobody has known better: what must be looked at though nobody asks. */
+  note(head: HeadSeen): void {
+    const isDecidedHere = this.#phase.kind === 'open' || this.#phase.kind === 'stopped';
+    const closed = isDecidedHere ? null : demandAtHead(this.#closed, head);
+    if (closed === null) return;
+    this.#closed = closed;
+    const { index } = head;
+    this.#tellDemand();
+    if (index === null || this.#phase.kind !== 'closed') return;
+    if (index.running > 0) this.look();
+    else if (index.dueAtMs !== null) this.#dueAt(Math.min(index.dueAtMs, this.#dueAtMs));
   }
 
   /** What time has brought about: lives that are over, leases, deliveries. */
   look(): void {
-    const { clock, random } = this.#options;
-    this.#dueAt(clock.nowMs() + LOOK_AGAIN_MS);
+    this.#dueAt(this.#options.clock.nowMs() + LOOK_AGAIN_MS);
     this.#withLog({
       refuse: () => undefined,
       use: (log) => {
-        const command = {
-          kind: 'look',
-          fraction: random.fraction(),
-          secret: random.id(SECRET_LENGTH),
-          triesMax: TRIES_MAX,
-        } as const;
-        log.perform(command, (outcome) => {
-          if (outcome.kind !== 'settled' || outcome.answer.kind !== 'looked') return;
-          this.#dueAt(log.nextLookAtMs);
-          if (outcome.answer.tries.length > 0) this.#options.onTries(log.endpointId, outcome.answer.tries);
+        this.#tellDeliveries(log);
+        log.perform({ kind: 'look', fraction: this.#options.random.fraction() }, ({ kind }) => {
+          if (kind !== 'settled') return;
+          this.#awaitNext(log);
+          this.#options.onLooked(log.endpointId);
         });
       },
     });
@@ -127,7 +153,7 @@ export class OwnedEndpoint {
     const isIdle = (): boolean => log.isQuiet && carrier.isPurged && clock.nowMs() - this.#usedAtMs >= IDLE_MS;
     await this.#carry(isIdle());
     if (this.log !== log || !isIdle()) return;
-    this.#phase = { kind: 'closed' };
+    this.#close(demandLeft(log));
     log.letGo();
     onEvent({ kind: 'closed', endpointId: log.endpointId, reason: 'idle' });
   }
@@ -187,11 +213,23 @@ export class OwnedEndpoint {
   }
 
   #begin({ extent, log }: Extract<Opening, { readonly kind: 'open' }>): void {
-    this.#phase = { kind: 'open', log, carrier: new Carrier({ ...this.#options, log }, extent) };
-    this.#dueAt(log.nextLookAtMs);
+    const { endpointId, onEvent } = this.#options;
+    const onUnreadPurged = (reason: UnreadPurge): void => onEvent({ kind: 'purged-unread', endpointId, reason });
+    const carrier = new Carrier({ ...this.#options, log, onUnreadPurged }, extent);
+    this.#phase = { kind: 'open', log, carrier };
+    this.#awaitNext(log);
+    this.#tellDemand();
     void log.ended.then((end) => {
-      if (this.log === log) this.#fail(end);
+      if (this.log !== log) return;
+      this.#close(demandAtEnd(log, end));
+      this.#fail(end);
     });
+  }
+
+  #close(closed: ClosedDemand): void {
+    this.#phase = { kind: 'closed' };
+    this.#closed = closed;
+    this.#tellDemand();
   }
 
   #fail(end: Exclude<Opening, { readonly kind: 'open' }> | LogEnd): 'stopped' | 'unsettled' {
@@ -220,6 +258,8 @@ export class OwnedEndpoint {
   #stop(reason: string): 'stopped' {
     const { clock, endpointId, onEvent } = this.#options;
     this.#phase = { kind: 'stopped', untilMs: clock.nowMs() + STOPPED_MS };
+    this.#closed = { ...this.#closed, demand: null };
+    this.#tellDemand();
     onEvent({ kind: 'stopped', endpointId, reason });
     return 'stopped';
   }
@@ -227,7 +267,8 @@ export class OwnedEndpoint {
   #committed(): void {
     const { log } = this;
     if (log === null) return;
-    if (log.nextLookAtMs !== this.#dueAtMs) this.#dueAt(log.nextLookAtMs);
+    this.#tellDemand();
+    this.#awaitNext(log);
     this.#batches += 1;
     if (this.#batches % BATCHES_PER_CARRY === 0) void this.#carry(false);
   }
@@ -244,11 +285,24 @@ export class OwnedEndpoint {
     }
   }
 
+  #tellDemand(): void {
+    if (!this.#abort.signal.aborted) this.#options.onDemand(this);
+  }
+
+  #tellDeliveries({ endpointId, nextTryAtMs }: OpenLog): void {
+    const nowMs = this.#options.clock.nowMs();
+    if (nextTryAtMs > nowMs) return;
+    this.#deliveriesToldAtMs = nowMs;
+    this.#options.onDeliveriesDue(endpointId);
+  }
+
+  #awaitNext({ nextLookAtMs, nextTryAtMs }: OpenLog): void {
+    this.#dueAt(Math.min(nextLookAtMs, Math.max(nextTryAtMs, this.#deliveriesToldAtMs + DELIVERIES_AGAIN_MS)));
+  }
+
   #dueAt(atMs: number): void {
-    if (this.#abort.signal.aborted) return;
+    if (this.#abort.signal.aborted || atMs === this.#dueAtMs) return;
     this.#dueAtMs = atMs;
     this.#options.onDue(this);
   }
 }
-
-const SECRET_LENGTH = 20;

@@ -1,7 +1,9 @@
-import type { EndpointId, RouterPresence } from '@berth/domain';
+import type { EndpointId, OwnedDemand, RouterPresence } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { OwnershipListener, ShardOwnershipOptions } from '../claims/ownership-options.js';
 import { ShardOwnership } from '../claims/shard-ownership.js';
+import type { DemandSource } from '../ports/demand-source.port.js';
+import type { JobTotals } from './demand-ledger.js';
 import { LogOwner, type LogOwnerOptions } from './log-owner.js';
 import type { LogAsker } from './owned-endpoint.js';
 
@@ -15,7 +17,7 @@ const TEND_MS = 60_000;
 const RETRY_MS = 500;
 
 /** All that one router does with logs: it claims its share of the shards, and owns the endpoints in them. */
-export class RouterLogs {
+export class RouterLogs implements DemandSource {
   readonly #options: RouterLogsOptions;
   readonly #ownership: ShardOwnership;
   readonly #owner: LogOwner;
@@ -66,6 +68,35 @@ export class RouterLogs {
     this.#owner.ask(endpointId, asker);
   }
 
+  ownedShards(): readonly Pick<OwnedDemand, 'shard' | 'term'>[] {
+    return this.#owner.wholeShards.flatMap((shard) => {
+      const term = this.#ownership.termOf(shard);
+      return term === null ? [] : [{ shard, term }];
+    });
+  }
+
+  takeChanged(max: number): readonly OwnedDemand[] {
+    let left = max;
+    const changed: OwnedDemand[] = [];
+    for (const owned of this.ownedShards()) {
+      if (left === 0) break;
+      const demands = this.#owner.takeChangedDemand(owned.shard, left);
+      if (demands.size > 0) changed.push({ ...owned, demands });
+      left -= demands.size;
+    }
+    return changed;
+  }
+
+  takeAll(shard: number): OwnedDemand | null {
+    const owned = this.ownedShards().find((each) => each.shard === shard);
+    return owned === undefined ? null : { ...owned, demands: this.#owner.takeDemand(shard) };
+  }
+
+  /** Of the shards that this router owns. */
+  get jobTotals(): JobTotals {
+    return this.#owner.jobTotals;
+  }
+
   /** The connection to the broker is lost. */
   disconnected(): void {
     this.#ownership.disconnected();
@@ -74,6 +105,15 @@ export class RouterLogs {
   /** It is back: hosts could not be heard meanwhile. */
   reconnected(): void {
     this.#owner.hearHosts();
+  }
+
+  /** Somebody else may have written to the shard: its index tells what. Never rejects; it is read each minute in any case. */
+  async lookAgain(shard: number): Promise<void> {
+    try {
+      await this.#owner.lookAgain(shard);
+    } catch (error) {
+      this.#options.onError('endpoint.logs', error);
+    }
   }
 
   /** Finishes what is under way and gives the shards to others. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@berth/lifecycle';
+import { WAIT_OVER, type Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServerResponse } from 'node:http';
@@ -66,7 +66,7 @@ export function limitAnswers(
     const taken = new AbortController();
     const settle = (): void => {
       forget();
-      taken.abort();
+      taken.abort(WAIT_OVER);
       release();
     };
     // An answer that waits behind another one on its connection is not told that the connection is gone.
@@ -108,7 +108,7 @@ export function cutOffLate(socket: Socket, withinMs: number, clock: Clock): () =
   const taken = new AbortController();
   cutOffUnlessTaken(socket, { withinMs, taken: taken.signal, clock });
   return () => {
-    taken.abort();
+    taken.abort(WAIT_OVER);
   };
 }
 

@@ -23,6 +23,7 @@ const EXAMPLES: Partial<Record<ErrorCode, ProblemExample>> = {
     detail: 'One field failed validation: $.limit: must be an integer',
     errors: ['$.limit: must be an integer'],
   },
+  'limit-reached': { detail: 'The account may have 1000 endpoints (account limit endpoints).' },
   'method-not-allowed': { detail: 'This path answers GET, POST.' },
   'missing-api-key': { detail: 'missing bearer token' },
   'network-volume-in-use': { detail: 'Network volume k3v9x0q2m7a1zd is used by endpoint q8w2e5r1t6y9ui.' },

@@ -34,6 +34,7 @@ export const PROBLEMS = {
   'job-not-retriable': { status: 409, title: 'Job cannot be retried' },
   'join-token-expired': { status: 403, title: 'Join token out of date' },
   'join-token-used': { status: 403, title: 'Join token used up' },
+  'limit-reached': { status: 429, title: 'Limit of the account reached' },
   'malformed-request': { status: 400, title: 'Not a readable HTTP request' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'missing-api-key': { status: 401, title: 'API key missing' },

@@ -15,6 +15,8 @@ import { lastValueFrom } from 'rxjs';
 import { watchConnection } from '../connection-watch.js';
 import { ConfirmedReply, reachesNobody } from './confirmed-reply.js';
 import { HostQuestions } from './host-questions.js';
+import { PartedReply } from './parted-reply.js';
+import { questionLimit } from './question-limits.js';
 import { RefusedReplies } from './refused-replies.js';
 import { decodeRequest, encodeError, encodeResult, toWireError } from './wire-codec.js';
 
@@ -36,6 +38,14 @@ export interface AgentServerOptions {
   readonly onRefused?: (fault: ReplyFault | AskingFault) => void;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** A question that is being answered. */
+interface AskedQuestion {
+  readonly message: Msg;
+  readonly reply: string;
+  /** False once the connection over which it came was lost. */
+  readonly mayAnswer: () => boolean;
 }
 
 /** Made once: a refusal must cost less than an answer. Who asks again later, as agents do, is answered. */
@@ -67,7 +77,7 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     super();
     this.#options = options;
     this.#refused = new RefusedReplies(options);
-    this.#questions = new HostQuestions(options);
+    this.#questions = new HostQuestions({ ...options, limitOf: questionLimit });
     watchConnection(options.connection, { onLost: () => (this.#losses += 1) });
   }
 
@@ -161,8 +171,9 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     const losses = this.#losses;
     try {
       const result = await this.#handle(pattern, message);
-      if (result instanceof ConfirmedReply) await this.#confirm(reply, result, losses === this.#losses);
-      else message.respond(encodeResult(result));
+      const asked = { message, reply, mayAnswer: () => losses === this.#losses };
+      if (result instanceof PartedReply) await this.#tellParts(asked, result);
+      else await this.#tell(asked, result);
     } catch (error) {
       this.#refuse(message, error);
     } finally {
@@ -170,10 +181,23 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     }
   }
 
-  async #confirm(reply: string, confirmed: ConfirmedReply<unknown>, mayAnswer: boolean): Promise<void> {
+  async #tellParts(asked: AskedQuestion, { run }: PartedReply<unknown>): Promise<void> {
+    const told: Promise<void>[] = [];
+    const onUntold = (error: unknown): void => {
+      this.#options.logger.warn(`a part of an answer on ${asked.message.subject} could not be sent`, { error });
+    };
+    await run((part) => told.push(this.#tell(asked, part).catch(onUntold)));
+    await Promise.all(told);
+  }
+
+  async #tell({ mayAnswer, message, reply }: AskedQuestion, result: unknown): Promise<void> {
+    if (!(result instanceof ConfirmedReply)) {
+      message.respond(encodeResult(result));
+      return;
+    }
     const { connection } = this.#options;
-    const isLost = !mayAnswer || (await reachesNobody(connection, reply, encodeResult(confirmed.result)));
-    if (isLost) await confirmed.onUndelivered();
+    const isLost = !mayAnswer() || (await reachesNobody(connection, reply, encodeResult(result.result)));
+    if (isLost) await result.onUndelivered();
   }
 
   async #handle(pattern: string, message: Msg): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { inboxPrefix, jobSubject, stopSubject, withdrawSubject, type TakeReply } from '@berth/contracts';
+import { inboxPrefix, jobSubject, stopSubject, withdrawSubject } from '@berth/contracts';
 import { PlatformError, type HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { currentLogContext, silentLogger } from '@berth/telemetry';
@@ -25,7 +25,7 @@ const told: { readonly host: HostId; readonly body: unknown }[] = [];
 @AgentGateway()
 class GatewayController {
   @MessagePattern(jobSubject('*', 'take'))
-  async take(@CurrentHost() host: HostId, @Payload() body: { waitMs: number }): Promise<TakeReply> {
+  async take(@CurrentHost() host: HostId, @Payload() body: { waitMs: number }): Promise<object> {
     if (body.waitMs > 0) await new Promise<void>((resolve) => held.push(resolve));
     return host === HOST ? { kind: 'none' } : { kind: 'not-placed' };
   }

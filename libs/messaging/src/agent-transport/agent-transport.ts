@@ -1,4 +1,5 @@
 import { TRACEPARENT_HEADER } from '@berth/contracts';
+import { PlatformError } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import {
   ConnectionError,
@@ -13,6 +14,7 @@ import {
 } from '@nats-io/transport-node';
 import { watchConnection } from '../connection-watch.js';
 import { RequestsInFlight } from '../requests-in-flight.js';
+import { PartedQuestions, type PartedOptions } from './parted-questions.js';
 import { TransportError } from './transport-error.js';
 import { decodeReply, decodeRequest, encodeRequest } from './wire-codec.js';
 
@@ -35,11 +37,13 @@ const LATE_ANSWER_MS = 1_000;
 export class AgentTransport {
   readonly #connection: NatsConnection;
   readonly #requests: RequestsInFlight;
+  readonly #parted: PartedQuestions;
   #isLost = false;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
     this.#requests = new RequestsInFlight(connection);
+    this.#parted = new PartedQuestions(connection);
     watchConnection(connection, {
       onLost: () => (this.#isLost = true),
       onBack: () => {
@@ -66,13 +70,25 @@ export class AgentTransport {
   }
 
   /**
+   * Asks what is answered in parts, and resolves with the last of them.
+   *
+   * @throws as `request` does
+   */
+  async requestParts<Part>(subject: string, body: unknown, options: PartedOptions<Part>): Promise<void> {
+    if (this.#isLost) throw notConnected(subject);
+    await this.#parted.ask(subject, encodeRequest(body), options).catch((error: unknown) => {
+      throw error instanceof PlatformError ? error : toTransportError(error, subject);
+    });
+  }
+
+  /**
    * A receiver whose own connection still stands can answer even now. One that was cut off as well has lost the right
    * to, so a held request would wait for nothing.
    */
   async #giveUpUnanswered(): Promise<void> {
-    const fail = this.#requests.failing();
+    const failures = [this.#requests.failing(), this.#parted.failing()];
     await systemClock.sleep(LATE_ANSWER_MS);
-    fail(new ConnectionError('the connection was lost before the answer came'));
+    for (const fail of failures) fail(new ConnectionError('the connection was lost before the answer came'));
   }
 
   /** Calls `listener` whenever the connection stands again. */

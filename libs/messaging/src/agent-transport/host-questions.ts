@@ -1,10 +1,19 @@
 import { hostOfSubject } from '@berth/contracts';
-import { admitQuestion, endQuestion, startAsking, type Asking, type AskingFault } from '@berth/domain';
+import {
+  admitQuestion,
+  endQuestion,
+  startAsking,
+  type Asking,
+  type AskingFault,
+  type AskingLimit,
+  type AskingVerdict,
+} from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { questionLimit } from './question-limits.js';
 
 export interface HostQuestionsOptions {
+  /** What one host may ask of a kind. */
+  readonly limitOf: (verb: string) => AskingLimit;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told of each refusal, to be counted. */
@@ -26,7 +35,7 @@ const LOG_AGAIN_MS = 60_000;
 /** No host: an id has no such character. */
 const ALL_OTHERS = '*';
 
-/** Keeps one host from asking more than a process can answer beside what the others ask. */
+/** Keeps one host from asking more than a process can answer beside what the others ask: in messages, or in what they list. */
 export class HostQuestions {
   readonly #options: HostQuestionsOptions;
   readonly #askers = new Map<string, Asker>();
@@ -37,22 +46,29 @@ export class HostQuestions {
     this.#sweptAtMs = options.clock.monotonicMs();
   }
 
-  /** What to call once the question is answered; null when it is refused. */
-  begin(subject: string): (() => void) | null {
+  /**
+   * What to call once the question is answered, or so many of its `count` entries; null when it is refused.
+   *
+   * @param subject on which it came
+   */
+  begin(subject: string, count = 1): ((ended?: number) => void) | null {
     const verb = subject.slice(subject.lastIndexOf('.') + 1);
     const nowMs = this.#options.clock.monotonicMs();
     const asker = this.#askerOf(hostOfSubject(subject), nowMs);
-    const limit = questionLimit(verb);
-    const { asking, fault } = admitQuestion(asker.byVerb.get(verb) ?? startAsking(limit, nowMs), limit, nowMs);
+    const limit = this.#options.limitOf(verb);
+    const { asking, fault } = admitMany(asker.byVerb.get(verb) ?? startAsking(limit, nowMs), count, (each) =>
+      admitQuestion(each, limit, nowMs),
+    );
     asker.byVerb.set(verb, asking);
     asker.lastAskedAtMs = nowMs;
     if (fault !== null) {
       this.#refuse(asker, { fault, subject, nowMs });
       return null;
     }
-    return () => {
-      const present = asker.byVerb.get(verb);
-      if (present !== undefined) asker.byVerb.set(verb, endQuestion(present));
+    return (ended = count) => {
+      let present = asker.byVerb.get(verb);
+      for (let left = ended; left > 0 && present !== undefined; left -= 1) present = endQuestion(present);
+      if (present !== undefined) asker.byVerb.set(verb, present);
     };
   }
 
@@ -86,4 +102,15 @@ export class HostQuestions {
       subject,
     });
   }
+}
+
+/** All of them or none. */
+function admitMany(asking: Asking, count: number, admit: (asking: Asking) => AskingVerdict): AskingVerdict {
+  let present = asking;
+  for (let admitted = 0; admitted < count; admitted += 1) {
+    const verdict = admit(present);
+    if (verdict.fault !== null) return { fault: verdict.fault, asking: admitted === 0 ? verdict.asking : asking };
+    present = verdict.asking;
+  }
+  return { fault: null, asking: present };
 }

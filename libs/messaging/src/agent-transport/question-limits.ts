@@ -19,7 +19,7 @@ const PAYLOAD = limit(1_024, 2_000, 4_000);
  * so that a worker that makes its agent ask one thing without end costs its neighbours neither a lease nor a result.
  */
 const LIMITS: Readonly<Record<Verb, AskingLimit>> = {
-  // One for each worker that a host may report, held for five seconds or paused for one by the agent.
+  // Messages: one for each turn in which workers of the host begin to ask; what they list is bounded beside (`entryLimit`).
   take: limit(4_096, 2_000, 4_096),
   // One after the other, a page of leases in each: 13 a second with 64 workers of 1,024 jobs. Each lease costs a write.
   renew: limit(4, 40, 256),
@@ -36,3 +36,14 @@ const LIMITS: Readonly<Record<Verb, AskingLimit>> = {
 
 export const questionLimit = (verb: string): AskingLimit =>
   Object.hasOwn(LIMITS, verb) ? LIMITS[verb as Verb] : PAYLOAD;
+
+/**
+ * What one host may list in its messages of a kind, in one process: as much as if each had a message of its own. A worker
+ * that asks waits for five seconds, or is paused for one by its agent.
+ */
+const ENTRIES: Readonly<Record<'take' | 'done', AskingLimit>> = {
+  take: limit(4_096, 4_000, 8_192),
+  done: limit(2_048, 4_000, 8_192),
+};
+
+export const entryLimit = (verb: string): AskingLimit => (verb === 'done' ? ENTRIES.done : ENTRIES.take);

@@ -1,31 +1,27 @@
 import { createHash } from 'node:crypto';
 import { BLOB_PART_BYTES, PlatformError, type BlobManifest, type JobKey } from '@berth/domain';
-import type { Blobs } from '@berth/jobs';
+import type { Blobs } from '@berth/payloads';
 import { inParallel } from '@berth/lifecycle';
 import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { readDirect, readLatest } from '../broker/read-message.js';
 import { purgeSubject } from '../broker/remove-messages.js';
-import type { Admission } from '../job-records/storage-admission.js';
 import { STREAMS, blobFilter, blobPartSubject } from '../topology/subjects.js';
 
 /** Parts on their way at the same time: 8 MB of buffers, and enough to keep a synced stream busy. */
 const IN_FLIGHT_MAX = 16;
 
-/** Payloads as binary messages of half a megabyte; the manifest in the record says what makes them whole. */
+/** Payloads as binary messages of half a megabyte; the manifest in the log says what makes them whole. */
 export class JetStreamBlobs implements Blobs {
   readonly #broker: Broker;
-  readonly #admission: Admission | undefined;
 
-  constructor(broker: Broker, admission?: Admission) {
+  constructor(broker: Broker) {
     this.#broker = broker;
-    this.#admission = admission;
   }
 
   /** Whole payloads are what callers bring; what hosts bring comes in parts, and always finds room that was kept for it. */
   async write(...[key, { name, bytes }, ttlMs]: Parameters<Blobs['write']>): Promise<BlobManifest> {
-    this.#admission?.admit(STREAMS.blobs(key.jobId), bytes.byteLength);
     const parts = Math.max(1, Math.ceil(bytes.byteLength / BLOB_PART_BYTES));
     await inParallel(indexes(parts), IN_FLIGHT_MAX, async (index) => {
       const from = index * BLOB_PART_BYTES;
@@ -72,10 +68,6 @@ export class JetStreamBlobs implements Blobs {
 
   async remove(key: JobKey, name: string): Promise<void> {
     await purgeSubject(this.#broker, STREAMS.blobs(key.jobId), blobFilter(key, name));
-  }
-
-  async removeAll(key: JobKey): Promise<void> {
-    await purgeSubject(this.#broker, STREAMS.blobs(key.jobId), blobFilter(key));
   }
 }
 

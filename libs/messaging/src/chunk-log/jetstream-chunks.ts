@@ -1,12 +1,11 @@
 import type { JobKey, RawJson } from '@berth/domain';
-import type { Chunk, Chunks } from '@berth/jobs';
+import type { Chunk, Chunks } from '@berth/payloads';
 import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { readPage } from '../broker/read-message.js';
-import { purgeSubject } from '../broker/remove-messages.js';
 import { decodeText } from '../broker/text.js';
-import { STREAMS, chunkFilter, chunkSubject } from '../topology/subjects.js';
+import { STREAMS, chunkSubject } from '../topology/subjects.js';
 
 /** Subjects asked for at once: a page of the largest chunks stays below what the broker buffers for one client. */
 const PAGE_MAX = 32;
@@ -43,14 +42,6 @@ export class JetStreamChunks implements Chunks {
       if (page.length < wanted) break;
     }
     return chunks;
-  }
-
-  async removeAttempt(key: JobKey, attempt: number): Promise<void> {
-    await purgeSubject(this.#broker, STREAMS.chunks(key.jobId), chunkFilter(key, attempt));
-  }
-
-  async removeAll(key: JobKey): Promise<void> {
-    await purgeSubject(this.#broker, STREAMS.chunks(key.jobId), chunkFilter(key));
   }
 
   /** The broker answers in order of writing, which is not the order of index; a gap ends what may be told. */

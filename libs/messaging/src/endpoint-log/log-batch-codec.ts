@@ -81,6 +81,10 @@ const unreadable = (sequence: number, reason: string): LogEntry => ({
 const otherFormat = (format: string): string =>
   format === '' ? 'it is no batch' : `it is of format ${format}, and this process reads ${LOG_FORMAT}`;
 
+/** Of which format a message says that it is; null: it says of none that a version of Berth could write. */
+export const readLogFormat = (headers: MsgHdrs | undefined): number | null =>
+  wholeFrom(headers?.get(LOG_HEADERS.format) ?? '');
+
 /** Null where the message is no batch, as far as its headers say. */
 export function readLogIndex(headers: MsgHdrs | undefined): LogIndex | null {
   return headers?.get(LOG_HEADERS.format) === `${LOG_FORMAT}` ? indexFrom(headers) : null;

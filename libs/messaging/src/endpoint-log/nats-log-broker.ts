@@ -4,18 +4,27 @@ import type { Clock } from '@berth/lifecycle';
 import type { Broker } from '../broker/broker.js';
 import { askLeader } from '../broker/ask-leader.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
-import { purgeBefore } from '../broker/remove-messages.js';
+import { purgeBefore, removeMessage } from '../broker/remove-messages.js';
 import type { TailMessage } from '../broker/tail-session.js';
 import { tellStream } from '../broker/tell-stream.js';
 import { logShard } from '../topology/shards.js';
 import { logFilter, logStream, logSubject, parseLogSubject } from '../topology/subjects.js';
-import { batchHeaders, readLogIndex, readLogMessage } from './log-batch-codec.js';
+import { batchHeaders, readLogFormat, readLogIndex, readLogMessage } from './log-batch-codec.js';
 import { readLogPage } from './read-log-page.js';
 import { sendOnce } from './send-once.js';
 
 export interface NatsLogBrokerOptions {
   readonly broker: Broker;
   readonly clock: Clock;
+}
+
+/** An entry from the outside. */
+export interface InspectedEntry {
+  readonly entry: LogEntry;
+  /** Of its body. */
+  readonly bytes: number;
+  /** Null: it is not even a batch of another format. */
+  readonly format: number | null;
 }
 
 /**
@@ -70,6 +79,32 @@ export class NatsLogBroker implements LogBroker {
   async purge(endpointId: EndpointId, through: number): Promise<void> {
     const stream = logStream(logShard(endpointId));
     await purgeBefore(this.#broker, stream, { filter: logSubject(endpointId), sequence: through + 1 });
+  }
+
+  /**
+   * One entry as the shard's leader has it now, and what can be told of it where it is no batch to this process. Null: that
+   * sequence is none of the endpoint's.
+   *
+   * @throws PlatformError `service-unavailable` when no answer comes
+   */
+  async inspect(endpointId: EndpointId, sequence: number): Promise<InspectedEntry | null> {
+    const question = { seq: sequence, next_by_subj: logSubject(endpointId) };
+    const message = await askLeader(this.#broker, logStream(logShard(endpointId)), question);
+    if (message?.sequence !== sequence) return null;
+    return { entry: readLogMessage(message), bytes: message.body.length, format: readLogFormat(message.headers) };
+  }
+
+  /**
+   * Removes one entry of the endpoint: at an operator's word, no owner does it. Of the last one nothing stays that an owner
+   * could stumble upon: the one before it is what the next append has to expect, as if the removed one had never been.
+   *
+   * @throws RangeError when that sequence is none of the endpoint's: a shard's endpoints share them
+   * @throws PlatformError `service-unavailable` when no answer comes: it may be gone all the same
+   */
+  async removeEntry(endpointId: EndpointId, sequence: number): Promise<void> {
+    const inspected = await this.inspect(endpointId, sequence);
+    if (inspected === null) throw new RangeError(`${sequence} is no batch of ${endpointId}`);
+    await removeMessage(this.#broker, logStream(logShard(endpointId)), sequence);
   }
 
   async *heads(shard: number): AsyncGenerator<LogHead> {

@@ -1,4 +1,5 @@
 import type { Reading } from '@berth/contracts';
+import { UNKNOWN_ROUTER } from '@berth/domain';
 import type {
   ClaimOutcome,
   ClaimSurvey,
@@ -26,6 +27,8 @@ const routerSubject = (incarnation: string): string => `${ROUTERS}${subjectToken
 const PRESENCE_MS = 60_000;
 /** Entries of routers that are read; those of more are no routers. */
 const ROUTERS_MAX = 512;
+
+const UNREADABLE: ShardClaim = { owner: UNKNOWN_ROUTER, term: 0 };
 
 interface StreamInfo {
   readonly state?: { readonly subjects?: Readonly<Record<string, number>> };
@@ -77,7 +80,11 @@ export class NatsShardClaims implements ShardClaims {
   async #claims(): Promise<Map<number, Versioned<ShardClaim>>> {
     const shards = Array.from({ length: LOG_SHARDS }, (_, shard) => shard);
     const found = await Promise.all(shards.map((shard) => this.#read(claimSubject(shard), readClaim)));
-    return new Map(shards.flatMap((shard) => entryOf(shard, found[shard])));
+    return new Map(
+      found.flatMap((entry, shard) =>
+        entry === null ? [] : [[shard, { ...entry, value: entry.value ?? UNREADABLE }]],
+      ),
+    );
   }
 
   async #routers(): Promise<Map<string, Versioned<RouterPresence>>> {
@@ -88,27 +95,28 @@ export class NatsShardClaims implements ShardClaims {
     const found = await Promise.all(
       incarnations.slice(0, ROUTERS_MAX).map(async (incarnation) => {
         const router = await this.#read(`${ROUTERS}${incarnation}`, readPresence);
+        const value = router?.value ?? null;
         // Under another's key it would be two routers.
-        return router?.value.incarnation === incarnation ? entryOf(incarnation, router) : [];
+        const isRouter = router !== null && value?.incarnation === incarnation;
+        return isRouter ? [[incarnation, { ...router, value }] as const] : [];
       }),
     );
     return new Map(found.flat());
   }
 
+  /** Null: there is nothing; its value is null where it cannot be read. */
   async #read<Value>(
     subject: string,
     read: (body: Uint8Array) => Reading<Value>,
-  ): Promise<Versioned<Value> | undefined> {
+  ): Promise<Versioned<Value | null> | null> {
     const message = await askLeader(this.#broker, STREAM, { last_by_subj: subject });
-    if (message === null) return undefined;
+    if (message === null) return null;
+    const { sequence: revision } = message;
     const reading = read(message.body);
-    if (reading.kind === 'value') return { value: reading.value, revision: message.sequence };
+    if (reading.kind === 'value') return { value: reading.value, revision };
     this.#broker.noteUnreadable({ place: bucketPlace(CLAIMS_BUCKET), key: subject, reason: reading.reason });
-    return undefined;
+    return { value: null, revision };
   }
 }
-
-const entryOf = <Key, Value>(key: Key, value: Value | undefined): [Key, Value][] =>
-  value === undefined ? [] : [[key, value]];
 
 const unanswered = (error: ApiError): Error => brokerUnavailable(new BrokerApiError('survey the claims', error));

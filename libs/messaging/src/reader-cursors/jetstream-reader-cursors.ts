@@ -1,4 +1,10 @@
-import { READER_CURSOR_MS, type KeptCursor, type ReaderCursors, type ReaderKey, type StreamCursor } from '@berth/jobs';
+import {
+  READER_CURSOR_MS,
+  type KeptCursor,
+  type ReaderCursors,
+  type ReaderKey,
+  type StreamCursor,
+} from '@berth/payloads';
 import type { Broker } from '../broker/broker.js';
 import { API_ERROR, BrokerApiError } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';

@@ -1,5 +1,5 @@
 import { count, objectOf, readAs, readJson, readShape, unreadable, type Reading } from '@berth/contracts';
-import type { StreamCursor } from '@berth/jobs';
+import type { StreamCursor } from '@berth/payloads';
 
 const VERSION = 1;
 

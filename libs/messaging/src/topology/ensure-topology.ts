@@ -1,7 +1,9 @@
 import { retry, type Clock, type Random } from '@berth/lifecycle';
+import { StartupError } from '@berth/telemetry';
 import { JetStreamApiError, StorageType, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
 import type { Broker } from '../broker/broker.js';
 import { API_ERROR, isUnanswered } from '../broker/broker-errors.js';
+import { findStream, isApiError } from './find-stream.js';
 import { TopologyDriftError, driftOf } from './topology-drift.js';
 import { streamConfigs, type TopologyPart, type TopologySize } from './streams.js';
 
@@ -33,26 +35,32 @@ const API_LEVEL_MIN = 5;
  * once. Streams that are as wanted cost one question each.
  *
  * @throws TopologyDriftError when a stream has a setting that cannot be changed
- * @throws the last error when JetStream was not ready in time, or refuses for good (too old, not enough storage)
+ * @throws StartupError when the broker has no room for a stream
+ * @throws the last error when JetStream was not ready in time, or refuses for good (too old)
  */
 export async function ensureTopology(options: EnsureTopologyOptions): Promise<void> {
-  const { broker, clock, random } = options;
-  const patiently = <T>(action: () => Promise<T>): Promise<T> =>
-    retry(action, {
-      clock,
-      random,
-      attemptsMax: options.attemptsMax ?? ATTEMPTS_DEFAULT,
-      baseDelayMs: RETRY_BASE_MS,
-      maxDelayMs: RETRY_MAX_MS,
-      isRetriable: isNotReady,
-    });
-  if (options.scope !== 'memory') await patiently(() => checkApiLevel(broker));
+  const { broker } = options;
+  if (options.scope !== 'memory') await onceReady(options, () => checkApiLevel(broker));
   for (const wanted of streamConfigs(options.part, options.size)) {
     if (options.scope === 'memory' && wanted.storage !== StorageType.Memory) continue;
-    const change = await patiently(() => ensureStream(broker, wanted));
+    const change = await onceReady(options, () => ensureStream(broker, wanted));
     if (change !== null) options.onChange?.(wanted.name, change);
   }
 }
+
+/** Does it again while JetStream is not ready. */
+export const onceReady = <T>(
+  { attemptsMax = ATTEMPTS_DEFAULT, clock, random }: Pick<EnsureTopologyOptions, 'attemptsMax' | 'clock' | 'random'>,
+  action: () => Promise<T>,
+): Promise<T> =>
+  retry(action, {
+    clock,
+    random,
+    attemptsMax,
+    baseDelayMs: RETRY_BASE_MS,
+    maxDelayMs: RETRY_MAX_MS,
+    isRetriable: isNotReady,
+  });
 
 async function checkApiLevel(broker: Broker): Promise<void> {
   const { api } = await broker.manager.getAccountInfo();
@@ -74,15 +82,6 @@ async function ensureStream(broker: Broker, wanted: Wanted): Promise<StreamChang
   return 'updated';
 }
 
-async function findStream(broker: Broker, name: string): Promise<StreamInfo | null> {
-  try {
-    return await broker.manager.streams.info(name);
-  } catch (error) {
-    if (isApiError(error, API_ERROR.streamNotFound)) return null;
-    throw error;
-  }
-}
-
 /** Another process may have been faster with other settings; then its stream is what there is. */
 async function createStream(broker: Broker, wanted: Wanted): Promise<StreamInfo | 'created'> {
   try {
@@ -90,15 +89,21 @@ async function createStream(broker: Broker, wanted: Wanted): Promise<StreamInfo 
     return 'created';
   } catch (error) {
     if (isApiError(error, API_ERROR.streamNameInUse)) return broker.manager.streams.info(wanted.name);
-    throw error;
+    throw isApiError(error, STORAGE_RESERVED) ? noRoom(wanted.name, error) : error;
   }
 }
-
-const isApiError = (error: unknown, code: number): boolean => error instanceof JetStreamApiError && error.code === code;
 
 const UNAVAILABLE = 503;
 const STORAGE_RESERVED = 10047;
 const MEMORY_RESERVED = 10028;
+
+/** What is reserved counts, however little of it is used: also what an older version has left behind. */
+const noRoom = (stream: string, cause: unknown): StartupError =>
+  new StartupError(
+    `The broker has no room for stream ${stream}: insufficient storage. Its max_file_store must be at least ` +
+      'BERTH_NATS_STORAGE_BYTES and what all other streams reserve; delete those that nobody uses any more.',
+    { cause },
+  );
 
 /** A broker that starts, elects or reconnects. Too little reserved storage is told as 503 too, but does not pass. */
 function isNotReady(error: unknown): boolean {

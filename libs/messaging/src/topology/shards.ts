@@ -1,14 +1,12 @@
 import type { EndpointId, JobId } from '@berth/domain';
 
 /**
- * How many streams each family has. A stream of one replica syncs once per message, so job data spread over many, by
- * the job's id: one hot endpoint reaches the whole disk. Tickets and leases are read by endpoint and lie by it.
- * A change of these numbers makes every stored subject wrong.
+ * How many streams each family has. A stream of one replica syncs once per message, so payloads spread over many, by the
+ * job's id: one hot endpoint reaches the whole disk. The cursors of readers lie by endpoint. A change of these numbers
+ * makes every stored subject wrong.
  */
 export const JOB_SHARDS = 16;
 export const ENDPOINT_SHARDS = 4;
-/** Deliveries are few beside jobs, and by the job's id all the same: each is three synced writes. */
-export const DELIVERY_SHARDS = 4;
 /** A log lies whole in one stream, and whoever owns a shard writes all of it. */
 export const LOG_SHARDS = 16;
 
@@ -25,11 +23,6 @@ export function stableHash(text: string): number {
 }
 
 export const jobShard = (jobId: JobId): number => stableHash(jobId) % JOB_SHARDS;
-
-export const deliveryShard = (jobId: JobId): number => stableHash(jobId) % DELIVERY_SHARDS;
-
-/** By the key, so that one account's keys reach the whole disk. */
-export const reservationShard = (name: string): number => stableHash(name) % JOB_SHARDS;
 
 export const endpointShard = (endpointId: EndpointId): number => stableHash(endpointId) % ENDPOINT_SHARDS;
 

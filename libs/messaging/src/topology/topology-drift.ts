@@ -36,7 +36,7 @@ export class TopologyDriftError extends Error {
   constructor(stream: string, settings: readonly string[]) {
     super(
       `Stream ${stream} was made with other settings that cannot be changed: ${settings.join(', ')}. ` +
-        'QUEUE_*, LEASE_*, CURSOR_*, EV and CHECKPOINT can be deleted and are made again; any other must be copied to a new one.',
+        'CURSOR_* can be deleted and are made again; any other must be copied to a new one.',
     );
     this.name = 'TopologyDriftError';
   }

@@ -1,6 +1,7 @@
 import { ControlLoop } from '@berth/lifecycle';
 import { watchConnection } from '../connection-watch.js';
-import { ensureTopology, type EnsureTopologyOptions } from './ensure-topology.js';
+import { ensureTopology, onceReady, type EnsureTopologyOptions } from './ensure-topology.js';
+import { refuseRecords } from './refuse-records.js';
 
 export interface TopologyKeeperOptions extends Omit<EnsureTopologyOptions, 'attemptsMax' | 'scope'> {
   /** Told when the streams could not be looked at or made; the next try follows by itself. */
@@ -30,8 +31,10 @@ export class TopologyKeeper {
     });
   }
 
-  /** @throws as `ensureTopology` does; then nothing was started */
+  /** @throws as `refuseRecords` and `ensureTopology` do; then nothing was started */
   async start(): Promise<void> {
+    const { broker, part } = this.#options;
+    if (part === 'jobs') await onceReady(this.#options, () => refuseRecords(broker));
     await ensureTopology(this.#options);
     this.#loop.start();
     watchConnection(this.#options.broker.connection, {

@@ -1,4 +1,4 @@
-import type { EndpointId, UnreadableMessage } from '@berth/domain';
+import { UNKNOWN_ROUTER, type EndpointId, type UnreadableMessage } from '@berth/domain';
 import type { LogEntry } from '@berth/endpoint-log';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually, useNatsServer } from '@berth/testing';
@@ -20,7 +20,7 @@ let log: NatsLogBroker;
 beforeAll(async () => {
   const { connection } = await openBroker(nats);
   broker = await Broker.over({ connection, onUnreadable: (message) => noted.push(message) });
-  await ensure(broker, 'log');
+  await ensure(broker, 'jobs');
   log = new NatsLogBroker({ broker, clock: systemClock });
 });
 afterAll(() => broker.connection.close());
@@ -96,13 +96,16 @@ describe('an entry of the claims that somebody else wrote', () => {
     '{"v":2,"owner":null,"term":1}',
     '{"v":1,"owner":{"routerId":1},"term":1}',
     '{"v":1,"term":-1}',
-  ])('is missing, and hides no other: %s', async (body) => {
+  ])('is that of nobody known, which can be replaced, and hides no other: %s', async (body) => {
     const claims = new NatsShardClaims(broker);
     await claims.claim(0, { owner: null, term: 1 }, 0);
     await broker.request('$KV.shards.claim.1', body);
     await broker.request('$KV.shards.router.odd', body);
     const survey = await claims.survey();
-    expect([...survey.claims.keys()]).toEqual([0]);
+    expect([...survey.claims.keys()]).toEqual([0, 1]);
+    const found = survey.claims.get(1);
+    expect(found?.value).toEqual({ owner: UNKNOWN_ROUTER, term: 0 });
+    expect(await claims.claim(1, { owner: null, term: 1 }, found?.revision ?? 0)).toMatchObject({ kind: 'written' });
     expect(survey.routers.size).toBe(0);
     expect(noted.map(({ key }) => key)).toEqual(
       expect.arrayContaining(['$KV.shards.claim.1', '$KV.shards.router.odd']),

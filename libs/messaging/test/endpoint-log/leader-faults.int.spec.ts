@@ -21,7 +21,7 @@ beforeAll(async () => {
   for (let nth = 0; nth < 3; nth += 1) {
     brokers.push(await openBrokerAt(nats.cluster.url, { timeoutMs: LOG_ANSWER_MS }));
   }
-  await ensure(brokers[0] as Broker, 'log', { ...SIZE, replicas: 3 });
+  await ensure(brokers[0] as Broker, 'jobs', { ...SIZE, replicas: 3 });
   await faults.open();
 }, SETUP_TIMEOUT_MS);
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import type { EndpointId } from '@berth/domain';
+import { NOTHING_UNREAD, type EndpointId, type PurgeableDecision } from '@berth/domain';
 import type { LogBroker } from '@berth/endpoint-log';
 import { systemClock } from '@berth/lifecycle';
 import { ManualClock, eventually, useNatsServer } from '@berth/testing';
@@ -16,10 +16,12 @@ let logs: LogBroker;
 
 beforeAll(async () => {
   broker = await openBroker(nats);
-  await ensure(broker, 'log');
+  await ensure(broker, 'jobs');
   logs = new NatsLogBroker({ broker, clock: systemClock });
 });
 afterAll(() => broker.connection.close());
+
+const UNREAD: PurgeableDecision = { through: 0, readThrough: 0, reason: 'read' };
 
 const sceneOf = (clock: ManualClock, routerId = 'r1'): OwnerScene => new OwnerScene(logs, { clock, routerId });
 
@@ -120,7 +122,7 @@ test('a log of what is gone is short within the hour, as far as the job history 
   const clock = new ManualClock();
   const scene = sceneOf(clock);
   const endpointId = endpointCalled('carry');
-  scene.readThrough = 0;
+  scene.purgeable = UNREAD;
   await scene.take(endpointId);
   const living = await scene.submit(endpointId, 6 * 86_400_000, 'x'.repeat(2_000));
   for (let job = 0; job < 20; job += 1) await scene.submit(endpointId, 60_000, 'x'.repeat(1_000));
@@ -129,13 +131,39 @@ test('a log of what is gone is short within the hour, as far as the job history 
   scene.owner.tick();
   await scene.owner.tend();
   expect((await entriesOf(endpointId)).slice(0, before.length)).toEqual(before);
-  scene.readThrough = Number.MAX_SAFE_INTEGER;
+  scene.purgeable = NOTHING_UNREAD;
   await scene.owner.tend();
   expect((await entriesOf(endpointId)).length).toBeLessThan(5);
   const next = sceneOf(clock, 'r2');
   await next.take(endpointId);
   expect(await next.status(endpointId, living)).toMatchObject({ answer: { state: 'IN_QUEUE' } });
 });
+
+test.each(['aged', 'full'] as const)(
+  'what is carried goes unread where it is %s, and is told to be missing',
+  async (reason) => {
+    const clock = new ManualClock();
+    const scene = sceneOf(clock);
+    const endpointId = endpointCalled('escape');
+    scene.purgeable = UNREAD;
+    await scene.take(endpointId);
+    for (let job = 0; job < 20; job += 1) await scene.submit(endpointId, 60_000, 'x'.repeat(1_000));
+    await clock.advance(3_700_000);
+    scene.owner.tick();
+    await scene.owner.tend();
+    const before = await entriesOf(endpointId);
+    expect(before.length).toBeGreaterThan(20);
+    scene.purgeable = { through: before[9] ?? 0, readThrough: before[4] ?? 0, reason };
+    await scene.owner.tend();
+    expect(await entriesOf(endpointId)).toEqual(before.slice(10));
+    expect(scene.events.filter(({ kind }) => kind === 'purged-unread')).toEqual([
+      { kind: 'purged-unread', endpointId, reason },
+    ]);
+    scene.purgeable = { ...scene.purgeable, readThrough: before[9] ?? 0 };
+    await scene.owner.tend();
+    expect(scene.events.filter(({ kind }) => kind === 'purged-unread')).toHaveLength(1);
+  },
+);
 
 test('an endpoint that nobody uses is closed, and opened again when it is asked for', async () => {
   const clock = new ManualClock();
@@ -183,4 +211,31 @@ test('no more than a bounded number of questions waits for one endpoint', async 
   const kinds = (await Promise.all(asked)).map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === 'settled')).toHaveLength(4_096);
   expect(kinds.filter((kind) => kind === 'busy')).toHaveLength(904);
+});
+
+test('a delivery that is due is told of until its try begins, and again once the claim of a lost sender is over', async () => {
+  const clock = new ManualClock();
+  const scene = sceneOf(clock);
+  const endpointId = endpointCalled('deliveries');
+  await scene.take(endpointId);
+  await scene.submitTold(endpointId, 'https://hooks.example/end');
+  const proof = await scene.takeJob(endpointId);
+  const toldAfter = async (ms: number): Promise<number> => {
+    const before = scene.deliveriesDue.length;
+    await clock.advance(ms);
+    scene.owner.tick();
+    return scene.deliveriesDue.length - before;
+  };
+  expect(await toldAfter(1_000)).toBe(0);
+  await scene.finish(endpointId, proof);
+  expect([await toldAfter(0), await toldAfter(100), await toldAfter(400)]).toEqual([1, 0, 1]);
+  const begin = { kind: 'begin-try', jobId: proof.jobId, attempt: 1, token: 'first' } as const;
+  expect(await scene.perform(endpointId, begin)).toMatchObject({ kind: 'settled', answer: { kind: 'begun' } });
+  expect([await toldAfter(1_000), await toldAfter(20_000), await toldAfter(4_000)]).toEqual([0, 0, 1]);
+  const other = { ...begin, token: 'second' };
+  expect(await scene.perform(endpointId, other)).toMatchObject({ kind: 'settled', answer: { kind: 'begun' } });
+  const late = { ...begin, kind: 'end-try', isSuccess: true, statusCode: 200, error: null } as const;
+  expect(await scene.perform(endpointId, late)).toMatchObject({ answer: { kind: 'superseded' } });
+  expect(await scene.perform(endpointId, { ...late, token: 'second' })).toMatchObject({ answer: { kind: 'recorded' } });
+  expect(await toldAfter(60_000)).toBe(0);
 });

@@ -10,7 +10,7 @@ let broker: Broker;
 
 beforeAll(async () => {
   broker = await openBroker(nats);
-  await ensure(broker, 'log');
+  await ensure(broker, 'jobs');
 });
 afterAll(() => broker.connection.close());
 

@@ -1,14 +1,16 @@
 import {
   ENDPOINT_BOUNDS_DEFAULT,
+  NOTHING_UNREAD,
   encodeJson,
-  viewStatus,
+  viewJob,
   type AttemptProof,
   type CommandOutcome,
   type EndpointCommand,
   type EndpointId,
   type HostId,
   type JobId,
-  type JobStatusView,
+  type PurgeableDecision,
+  type SeenJob,
   type TouchedJob,
   type WorkerId,
 } from '@berth/domain';
@@ -22,11 +24,17 @@ const turns = new TurnBatch();
 
 export const endpointCalled = (name: string): EndpointId => `${name}${systemRandom.id(8)}` as EndpointId;
 
+interface SubmissionMembers {
+  readonly input?: unknown;
+  readonly ttlMs?: number | undefined;
+  readonly webhook?: string | null;
+}
+
 /** A job request as it comes from an edge. */
 export function submissionAt(
   sentAtMs: number,
   jobId: JobId,
-  { input = {}, ttlMs = 86_400_000 }: { readonly input?: unknown; readonly ttlMs?: number | undefined } = {},
+  { input = {}, ttlMs = 86_400_000, webhook = null }: SubmissionMembers = {},
 ): EndpointCommand {
   const json = encodeJson(input);
   const body = {
@@ -40,7 +48,7 @@ export function submissionAt(
     ttlMs,
     body,
     bodyBytes: json.length,
-    webhook: null,
+    webhook,
     isLowPriority: false,
     origin: 'run',
   } as const;
@@ -59,9 +67,11 @@ export class OwnerScene {
   readonly owner: LogOwner;
   readonly events: EndpointEvent[] = [];
   readonly touched: TouchedJob[] = [];
+  /** Endpoints of which deliveries were said to be due, each time once. */
+  readonly deliveriesDue: EndpointId[] = [];
   isTrusted = true;
-  /** Through which the job history has read. */
-  readThrough = Number.MAX_SAFE_INTEGER;
+  /** As far as the job history is concerned. */
+  purgeable: PurgeableDecision = NOTHING_UNREAD;
   readonly #clock: ManualClock;
 
   constructor(broker: LogBroker, { clock, routerId }: { readonly clock: ManualClock; readonly routerId: string }) {
@@ -74,9 +84,10 @@ export class OwnerScene {
       atEndOfTurn: (run) => turns.add(run),
       shardOf: logShard,
       trusts: () => this.isTrusted,
-      readThrough: () => this.readThrough,
+      purgeable: () => this.purgeable,
       onTouched: (_, touched) => this.touched.push(...touched),
-      onTries: () => undefined,
+      onDeliveriesDue: (endpointId) => this.deliveriesDue.push(endpointId),
+      onLooked: () => undefined,
       onEvent: (event) => this.events.push(event),
     });
   }
@@ -93,8 +104,10 @@ export class OwnerScene {
     return this.#ask(endpointId, (log, told) => log.perform(command, told));
   }
 
-  status(endpointId: EndpointId, jobId: JobId): Promise<Told<JobStatusView | null>> {
-    return this.#ask(endpointId, (log, told) => log.read((state, atMs) => viewStatus(state, jobId, atMs), told));
+  status(endpointId: EndpointId, jobId: JobId): Promise<Told<SeenJob | null>> {
+    return this.#ask(endpointId, (log, told) =>
+      log.read((state, atMs) => viewJob(state, { endpointId, jobId }, atMs), told),
+    );
   }
 
   async submit(endpointId: EndpointId, ttlMs?: number, input?: unknown): Promise<JobId> {
@@ -102,6 +115,15 @@ export class OwnerScene {
     const told = await this.perform(endpointId, this.submission(jobId, ttlMs, input));
     if (told.kind !== 'settled') throw new Error(told.kind);
     return jobId;
+  }
+
+  /** A job whose end a webhook is to be told. */
+  async submitTold(endpointId: EndpointId, webhook: string): Promise<void> {
+    const told = await this.perform(
+      endpointId,
+      submissionAt(this.#clock.nowMs(), systemRandom.uuid() as JobId, { webhook }),
+    );
+    if (told.kind !== 'settled') throw new Error(told.kind);
   }
 
   submission(jobId: JobId, ttlMs?: number, input?: unknown): EndpointCommand {

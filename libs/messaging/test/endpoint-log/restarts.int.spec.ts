@@ -13,7 +13,7 @@ const STORM_TIMEOUT_MS = 240_000;
 
 beforeAll(async () => {
   for (let nth = 0; nth < 3; nth += 1) brokers.push(await openBroker(nats, { timeoutMs: LOG_ANSWER_MS }));
-  await ensure(brokers[0] as Broker, 'log');
+  await ensure(brokers[0] as Broker, 'jobs');
 });
 afterAll(async () => {
   await Promise.all(brokers.map(({ connection }) => connection.close()));

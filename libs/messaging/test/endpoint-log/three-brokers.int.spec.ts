@@ -12,7 +12,7 @@ const SETUP_TIMEOUT_MS = 60_000;
 
 beforeAll(async () => {
   broker = await openBrokerAt(nats.cluster.url);
-  await ensure(broker, 'log', { ...SIZE, replicas: 3 });
+  await ensure(broker, 'jobs', { ...SIZE, replicas: 3 });
 }, SETUP_TIMEOUT_MS);
 afterAll(() => broker.connection.close());
 

@@ -1,4 +1,4 @@
-import { viewStatus, type EndpointId, type JobId } from '@berth/domain';
+import { NOTHING_UNREAD, ShardDemands, viewJob, type EndpointId, type JobId, type ToldDemand } from '@berth/domain';
 import { RouterLogs, type LogBroker } from '@berth/endpoint-log';
 import { TurnBatch, systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually, useNatsServer } from '@berth/testing';
@@ -18,7 +18,7 @@ const running = new Set<RouterLogs>();
 
 beforeAll(async () => {
   broker = await openBroker(nats);
-  await ensure(broker, 'log');
+  await ensure(broker, 'jobs');
   logs = new NatsLogBroker({ broker, clock: systemClock });
 });
 afterEach(async () => {
@@ -44,11 +44,12 @@ function startRouter(routerId: string): Router {
     random: systemRandom,
     atEndOfTurn: (run) => turns.add(run),
     shardOf: logShard,
-    readThrough: () => Number.MAX_SAFE_INTEGER,
+    purgeable: () => NOTHING_UNREAD,
     provenDead: () => new Set(),
     formatOf: () => 1,
     onTouched: () => undefined,
-    onTries: () => undefined,
+    onDeliveriesDue: () => undefined,
+    onLooked: () => undefined,
     onEvent: () => undefined,
     onError: (name, error) => lost.push(`${name}: ${String(error)}`),
     listener: {
@@ -90,10 +91,68 @@ const submit = (routers: readonly Router[], endpointId: EndpointId, jobId: JobId
 const stateOf = (routers: readonly Router[], endpointId: EndpointId, jobId: JobId): Promise<string> =>
   atOwner<string>(routers, endpointId, (log, told) =>
     log.read(
-      (state, atMs) => viewStatus(state, jobId, atMs)?.state ?? 'gone',
+      (state, atMs) => viewJob(state, { endpointId, jobId }, atMs)?.state ?? 'gone',
       (outcome) => told(outcome.kind === 'settled' ? outcome.answer : null),
     ),
   );
+
+/** Everything that the routers can tell of demand now. */
+const toldBy = (routers: readonly Router[]): readonly ToldDemand[] =>
+  routers.flatMap(({ logs: router }) =>
+    router.ownedShards().flatMap(({ shard }) => {
+      const all = router.takeAll(shard);
+      return all === null ? [] : [{ ...all, part: { index: 0, count: 1 } }];
+    }),
+  );
+
+test('a job that waits is told of by whoever owns it, and by nobody as none, while shards change hands', async () => {
+  const first = startRouter('r1');
+  await eventually(() => expect(first.shards.size).toBe(LOG_SHARDS));
+  const endpointIds = Array.from({ length: 32 }, (_, at) => endpointCalled(`d${at}`));
+  for (const endpointId of endpointIds) await submit([first], endpointId, systemRandom.uuid() as JobId);
+  const demands = new ShardDemands(120_000);
+  const waiting = (): readonly (number | undefined)[] => {
+    const nowMs = systemClock.monotonicMs();
+    return endpointIds.map((id) => demands.demandOf(id, logShard(id), nowMs)?.queuedNormal);
+  };
+  const saidNone: EndpointId[] = [];
+  const hear = (told: readonly ToldDemand[]): void => {
+    for (const each of told) demands.hear(each, systemClock.monotonicMs());
+    saidNone.push(...endpointIds.filter((_, at) => waiting()[at] === 0));
+  };
+  const early = await eventually(() => {
+    const told = toldBy([first]);
+    expect(told).toHaveLength(LOG_SHARDS);
+    return told;
+  });
+  hear(early);
+  expect(waiting()).toEqual(endpointIds.map(() => 1));
+
+  const second = startRouter('r2');
+  const owners = await eventually(
+    () => {
+      const told = toldBy([first, second]);
+      hear(told);
+      expect(toldBy([second])).toHaveLength(8);
+      expect(told).toHaveLength(LOG_SHARDS);
+      return told;
+    },
+    { deadlineMs: 60_000 },
+  );
+  // Each word of a shard that changed hands is of a later term, so what the former owner had said does not come back.
+  const termsOf = (told: readonly ToldDemand[]): ReadonlyMap<number, number> =>
+    new Map(told.map(({ shard, term }) => [shard, term]));
+  const risen = [...termsOf(owners)].filter(([shard, term]) => term > (termsOf(early).get(shard) ?? 0));
+  expect(risen).toHaveLength(8);
+  hear(early.map((told) => ({ ...told, demands: new Map() })).filter(({ shard }) => second.shards.has(shard)));
+  await first.logs.handOver();
+  await eventually(() => {
+    hear(toldBy([first, second]));
+    expect(toldBy([second])).toHaveLength(LOG_SHARDS);
+    expect(waiting()).toEqual(endpointIds.map(() => 1));
+  });
+  expect(saidNone).toEqual([]);
+}, 120_000);
 
 test('two routers share the shards, and whoever stays answers for all of them', async () => {
   const first = startRouter('r1');

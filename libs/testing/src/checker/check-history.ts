@@ -45,6 +45,7 @@ export interface BrokenPromise {
     | 'foreign-output'
     | 'changed-output'
     | 'too-many-attempts'
+    | 'charged-for-a-fault-of-ours'
     | 'ran-again-after-its-result';
   readonly jobId: string;
   readonly detail: string;

@@ -74,7 +74,7 @@ export interface ToldJob {
   readonly calls: readonly { readonly webhookId: string; readonly status: string }[];
 }
 
-/** A router that died between the receiver's 200 and the record of it tells again, so more than one call is no fault. */
+/** A router that died between the receiver's 200 and the fact that says so tells again, so more than one call is no fault. */
 const CALLS_MAX = 3;
 
 export function checkTold({ calls, jobId, status }: ToldJob): readonly BrokenOperation[] {

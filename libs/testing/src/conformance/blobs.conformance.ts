@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { BLOB_PART_BYTES, type BlobManifest } from '@berth/domain';
-import type { Blobs } from '@berth/jobs';
+import type { Blobs } from '@berth/payloads';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../servers/eventually.js';
 import { LONG_LIFE_MS, SHORT_LIFE_MS, type Open } from './conformance.js';
-import { freshKey } from './sample-job.js';
+import { freshKey } from './fresh-key.js';
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -72,21 +72,6 @@ export function blobsConformance(name: string, open: Open<Blobs>): void {
       await expect(port.read(key, { ...manifest, sha256: sha256(randomBytes(10)) })).rejects.toMatchObject({
         code: 'internal-error',
       });
-    });
-
-    test('blobs of one job are removed together, and absent is success', async () => {
-      const { port } = await open();
-      const [key, other] = [freshKey(), freshKey()];
-      const [input, output, kept] = await Promise.all([
-        port.write(key, { name: 'in', bytes: randomBytes(10) }, LONG_LIFE_MS),
-        port.write(key, { name: 'out-1', bytes: randomBytes(10) }, LONG_LIFE_MS),
-        port.write({ ...other, endpointId: key.endpointId }, { name: 'in', bytes: randomBytes(10) }, LONG_LIFE_MS),
-      ]);
-      await port.removeAll(key);
-      await port.removeAll(key);
-      expect(await port.read(key, input)).toBeNull();
-      expect(await port.read(key, output)).toBeNull();
-      expect(await port.read({ ...other, endpointId: key.endpointId }, kept)).not.toBeNull();
     });
 
     test('one blob of a job is removed without the others, and absent is success', async () => {

@@ -1,12 +1,7 @@
 export { blobsConformance } from './blobs.conformance.js';
 export { chunksConformance } from './chunks.conformance.js';
-export { deliveriesConformance } from './deliveries.conformance.js';
 export { LONG_LIFE_MS, SHORT_LIFE_MS, type Conforming, type Open } from './conformance.js';
-export { jobRecordsConformance } from './job-records.conformance.js';
-export { leasesConformance } from './leases.conformance.js';
 export { logBrokerConformance, type ConformingLog } from './log-broker.conformance.js';
 export { readerCursorsConformance } from './reader-cursors.conformance.js';
-export { reservationsConformance } from './reservations.conformance.js';
-export { freshKey, runningJob, sampleJob } from './sample-job.js';
+export { freshKey } from './fresh-key.js';
 export { shardClaimsConformance } from './shard-claims.conformance.js';
-export { ticketsConformance } from './tickets.conformance.js';

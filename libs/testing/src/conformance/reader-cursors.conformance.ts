@@ -1,8 +1,8 @@
-import type { ReaderCursors, ReaderKey } from '@berth/jobs';
+import type { ReaderCursors, ReaderKey } from '@berth/payloads';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../servers/eventually.js';
 import type { Open } from './conformance.js';
-import { freshKey } from './sample-job.js';
+import { freshKey } from './fresh-key.js';
 
 const readerKey = (): ReaderKey => ({ ...freshKey(), keyId: 'key-1' });
 const FIRST = { attempt: 1, index: 2 };

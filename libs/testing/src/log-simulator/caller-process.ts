@@ -6,6 +6,7 @@ import {
   type EndpointId,
   type JobId,
   type JobWish,
+  type SubmitCommand,
 } from '@berth/domain';
 import type { Network } from './asking.js';
 import type { LogWorld, SimulatedProcess } from './log-world.js';
@@ -23,7 +24,7 @@ export class CallerProcess {
   readonly #network: Network;
   readonly #endpointId: EndpointId;
   readonly jobIds: JobId[] = [];
-  readonly #keyed: { readonly name: string; readonly jobs: readonly JobWish[] }[] = [];
+  readonly #keyed: { readonly name: string; readonly firstId: JobId; readonly wishes: readonly JobWish[] }[] = [];
   readonly #retrying = new Set<JobId>();
   #isPurging = false;
   #count = 0;
@@ -70,7 +71,7 @@ export class CallerProcess {
     this.#ask({ kind: 'command', command: { kind: 'delete' } }, Number.POSITIVE_INFINITY);
   }
 
-  #submit(jobs: readonly JobWish[], key: { readonly name: string; readonly fingerprint: string } | null = null): void {
+  #submit(jobs: readonly JobWish[], key: SubmitCommand['key'] = null): void {
     for (const { jobId } of jobs) if (!this.jobIds.includes(jobId)) this.jobIds.push(jobId);
     const { nowMs, random } = this.#world;
     const wish = { takeId: `born-${nowMs}-${this.#count}`, secret: `b-${nowMs}-${this.#count}`, slots: 1 };
@@ -78,23 +79,34 @@ export class CallerProcess {
     this.#command({ kind: 'submit', sentAtMs: nowMs, jobs, key, takers, bounds: BOUNDS });
   }
 
+  /** A new request, whole or its first piece; or any piece of one that came before, by this router or another. */
   #submitKeyed(): void {
     const { random } = this.#world;
-    if (this.#keyed.length > 0 && random.chance(0.5)) {
-      const { jobs, name } = random.pick(this.#keyed);
-      // Another request under the same key makes ids of its own, which stand for the same jobs.
+    if (this.#keyed.length > 0 && random.chance(0.6)) {
+      const { firstId, name, wishes } = random.pick(this.#keyed);
+      const item = random.integer(0, wishes.length - 1);
+      const count = random.integer(1, wishes.length - item);
+      // Another router makes ids of its own, and is told those that the key stands for.
+      const named = random.chance(0.1) ? (`${firstId.slice(0, -4)}other-0000` as JobId) : firstId;
       const fingerprint = random.chance(0.1) ? 'another' : 'body';
-      this.#submit(jobs, { name, fingerprint });
+      this.#submitPiece(wishes.slice(item, item + count), {
+        ...{ name, fingerprint, firstId: named, size: wishes.length, item },
+      });
       return;
     }
     const size = random.integer(1, 4);
     const firstId = `${this.#endpointId}-k${(this.#count += 1)}-0000` as JobId;
-    const jobs = Array.from({ length: size }, (_, item) => ({
-      ...this.#wish(),
-      jobId: itemJobId({ firstId, size }, item),
-    }));
-    this.#keyed.push({ name: `key-${this.#count}`, jobs });
-    this.#submit(jobs, { name: `key-${this.#count}`, fingerprint: 'body' });
+    const request = { name: `key-${this.#count}`, firstId, wishes: Array.from({ length: size }, () => this.#wish()) };
+    this.#keyed.push(request);
+    const first = request.wishes.slice(0, random.chance(0.5) ? size : 1);
+    this.#submitPiece(first, { name: request.name, fingerprint: 'body', firstId, size, item: 0 });
+  }
+
+  #submitPiece(wishes: readonly JobWish[], key: NonNullable<SubmitCommand['key']>): void {
+    this.#submit(
+      wishes.map((wish, at) => ({ ...wish, jobId: itemJobId(key, key.item + at) })),
+      key,
+    );
   }
 
   #retry(jobId: JobId): void {

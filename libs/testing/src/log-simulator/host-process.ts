@@ -21,7 +21,7 @@ const COMMAND_LIVES_MS = 10_000;
 const RENEWAL_MS = 5_000;
 /** Without a confirmed renewal for this long the host stops what it runs, and says so. */
 const TRUST_MS = 25_000;
-/** A host that stood still within this time is not well. */
+/** A host that stood still within this time is not well: it has not renewed for a while, and a lease may end behind it. */
 const WELL_AFTER_MS = 40_000;
 const RUN_MAX_MS = 25_000;
 
@@ -33,7 +33,8 @@ export class HostProcess {
   readonly #endpoints: readonly EndpointId[];
   readonly #held = new Map<string, HeldAttempt>();
   readonly #givingBack = new Set<string>();
-  #wokeAtMs = 0;
+  /** When it was not well. */
+  readonly #spells: { readonly fromMs: number; readonly untilMs: number }[] = [];
   #count = 0;
   isBusy = true;
 
@@ -51,16 +52,15 @@ export class HostProcess {
     this.#renewLater();
   }
 
-  /** Well, and holding that attempt without a doubt. */
-  isHeld(token: string): boolean {
-    const { nowMs } = this.#world;
-    const isWell = this.process.isAlive && nowMs >= this.#wokeAtMs;
-    return isWell && (this.#held.has(token) || this.#givingBack.has(token));
+  /** Holding that attempt without a doubt, and well at that instant, which may be long ago. */
+  isHeld(token: string, atMs: number): boolean {
+    const wasUnwell = this.#spells.some(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
+    return this.process.isAlive && !wasUnwell && (this.#held.has(token) || this.#givingBack.has(token));
   }
 
   freeze(ms: number): void {
     freeze(this.process, this.#world.nowMs + ms);
-    this.#wokeAtMs = this.process.frozenUntilMs + WELL_AFTER_MS;
+    this.#spells.push({ fromMs: this.#world.nowMs, untilMs: this.process.frozenUntilMs + WELL_AFTER_MS });
   }
 
   /** Everything that runs on it is gone. It comes back with nothing. */

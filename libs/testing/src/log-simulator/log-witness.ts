@@ -40,8 +40,11 @@ const COUNTER_OF: Readonly<Record<string, 'completed' | 'failed' | 'cancelled' |
 
 export interface WitnessOptions {
   readonly report: (broken: string) => void;
-  /** True while the host is well, holds that attempt, and says so: then it cannot be lost to silence. */
-  readonly isHeld: (hostId: string, token: string) => boolean;
+  /**
+   * True where the host was well at that instant, holds that attempt, and says so: then it cannot have been lost to silence.
+   * The instant is that of the decision: until it is in the log a host that was silent may long be well again.
+   */
+  readonly isHeld: (hostId: string, token: string, atMs: number) => boolean;
 }
 
 /**
@@ -230,7 +233,7 @@ export class LogWitness {
     const isUnstarted = isSilent && !isCharged;
     const charged = job.charged + (isCharged ? 1 : 0);
     if (fact.charged !== charged) this.#broken(fact, `charged ${fact.charged} instead of ${charged}`);
-    if (isSilent && job.holder !== null && this.#options.isHeld(job.holder.hostId, job.holder.token)) {
+    if (isSilent && job.holder !== null && this.#options.isHeld(job.holder.hostId, job.holder.token, fact.atMs)) {
       this.#broken(fact, 'its host is well and holds it');
     }
     job.charged = charged;

@@ -2,17 +2,22 @@ import {
   CARRY_AGE_MIN_MS,
   PlatformError,
   nextLookAtMs,
+  viewDueDeliveries,
   viewHealth,
-  viewStatus,
+  viewJob,
+  type BeginTryCommand,
   type Carry,
+  type DueDelivery,
   type EndpointId,
   type EndpointState,
   type JobId,
+  type JobKey,
   type LogReader,
   type LogReference,
   type TouchedJob,
 } from '@berth/domain';
 import {
+  batchesOf,
   openEndpoint,
   readReferences,
   type LogBroker,
@@ -28,8 +33,6 @@ import { lookOf, NOBODY } from './log-witness.js';
 import type { LogWorld, SimulatedProcess } from './log-world.js';
 import type { Claimant, SimulatedClaims } from './simulated-claims.js';
 import type { Answer, Question, ToldAnswer } from './told-answers.js';
-
-type Try = Extract<Answer, { readonly kind: 'looked' }>['tries'][number];
 
 /** Tells whoever asked. */
 export type Reply = (answer: Answer) => void;
@@ -76,6 +79,7 @@ const TICK_MS = 2_500;
 /** A turn that comes this much later than it should means that the owner stood still. */
 const STALL_MS = 1_000;
 const SEND_MAX_MS = 6_000;
+const TRIES_AT_ONCE = 3;
 const READINGS_MAX = 4;
 const PAYLOAD_READINGS_MAX = 4;
 
@@ -245,7 +249,10 @@ export class OwnerProcess implements Claimant {
         });
         return;
       case 'status':
-        log.read((state, atMs) => statusOf(state, question.jobId as JobId, atMs), told);
+        log.read(
+          (state, atMs) => statusOf(state, { endpointId: room.endpointId, jobId: question.jobId as JobId }, atMs),
+          told,
+        );
         void this.#readPayloads(room, log, question.jobId as JobId);
         return;
       case 'health':
@@ -280,14 +287,22 @@ export class OwnerProcess implements Claimant {
   }
 
   #follow(room: Room, answer: Answer): void {
-    if (answer.kind === 'looked') for (const each of answer.tries) this.#send(room.endpointId, each);
     if (answer.kind === 'deleted' && room.log !== null) {
       void room.broker.purge(room.endpointId, room.log.last - 1).catch(() => undefined);
     }
   }
 
-  /** Calls the webhook, which is slow, and says how that went. */
-  #send(endpointId: EndpointId, { attempt, jobId, token }: Try): void {
+  /** Begins a try, calls the webhook, which is slow, and says how that went. */
+  #deliver(room: Room, { attempt, jobId }: DueDelivery): void {
+    this.#count += 1;
+    const token = `${this.process.name}-${room.term}-${this.#count}-${this.#options.world.random.integer(0, 1e9)}`;
+    const command = { kind: 'begin-try', jobId, attempt, token } as const;
+    this.receive(room.endpointId, { kind: 'command', command }, (answer) => {
+      if (answer.kind === 'begun') this.#send(room.endpointId, command);
+    });
+  }
+
+  #send(endpointId: EndpointId, { attempt, jobId, token }: Pick<BeginTryCommand, 'attempt' | 'jobId' | 'token'>): void {
     const { world } = this.#options;
     world.post(this.process, world.random.integer(20, SEND_MAX_MS), () => {
       const isSuccess = world.random.chance(0.6);
@@ -326,11 +341,15 @@ export class OwnerProcess implements Claimant {
     log.read(nextLookAtMs, (outcome) => {
       if (outcome.kind !== 'settled' || outcome.answer > this.#clock.nowMs()) return;
       this.#hearAfterStall();
-      this.#count += 1;
-      const secret = `${this.process.name}-${room.term}-${this.#count}-${random.integer(0, 1e9)}`;
-      const command = { kind: 'look', fraction: random.fraction(), secret, triesMax: 3 } as const;
+      const command = { kind: 'look', fraction: random.fraction() } as const;
       this.#ask(room, log, { question: { kind: 'command', command }, reply: ignore });
     });
+    log.read(
+      (state, atMs) => viewDueDeliveries(state, atMs, TRIES_AT_ONCE),
+      (outcome) => {
+        if (outcome.kind === 'settled') for (const due of outcome.answer) this.#deliver(room, due);
+      },
+    );
     if (room.purgeDue > 0) void this.#purge(room);
     if (random.chance(0.12)) this.carry(room.endpointId);
   }
@@ -371,7 +390,8 @@ export class OwnerProcess implements Claimant {
 
   /** What is not found there is asked for anew. */
   #read({ broker, endpointId }: Room, references: readonly LogReference[]): Promise<LogReader> {
-    return readReferences(broker, endpointId, references).catch(() => readReferences(broker, endpointId, []));
+    const read = batchesOf(broker, endpointId);
+    return readReferences(read, references).catch(() => readReferences(read, []));
   }
 
   async #purge(room: Room): Promise<void> {
@@ -397,8 +417,7 @@ function payloadsOf(state: EndpointState, jobId: JobId): readonly LogReference[]
   return [...body, ...(job.output === null ? of('output', job.outputPlace?.sequence) : [])];
 }
 
-function statusOf(state: EndpointState, jobId: JobId, atMs: number): Extract<Answer, { kind: 'status' }> {
-  const view = viewStatus(state, jobId, atMs);
-  const data = state.jobs.get(jobId)?.data;
-  return { kind: 'status', look: view === null || data === undefined ? NOBODY : lookOf(data) };
+function statusOf(state: EndpointState, key: JobKey, atMs: number): Extract<Answer, { kind: 'status' }> {
+  const data = state.jobs.get(key.jobId)?.data;
+  return { kind: 'status', look: viewJob(state, key, atMs) === null || data === undefined ? NOBODY : lookOf(data) };
 }

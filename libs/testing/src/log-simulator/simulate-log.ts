@@ -1,5 +1,5 @@
 import type { EndpointId, TouchedJob } from '@berth/domain';
-import { decodeLines, readLog, type LogBroker, type StoredBatch } from '@berth/endpoint-log';
+import { decodeLines, LogCheck, readLog, type LogBroker, type StoredBatch } from '@berth/endpoint-log';
 import { SeededRandom } from '../clock/seeded-random.js';
 import { Network } from './asking.js';
 import { CallerProcess } from './caller-process.js';
@@ -225,8 +225,9 @@ class Simulation {
     await this.#world.runUntil(askedAtMs + 5_000, () => !this.#isSound);
     if (isDeleting) await this.#deleteAgain();
     for (const [{ question, from }, atMs] of this.#network.open) {
-      const isStill = from.frozenUntilMs > this.#world.nowMs;
-      if (atMs <= askedAtMs && !isStill) this.#report(`nobody has answered ${JSON.stringify(question)} of ${atMs}`);
+      // Who stood still within these seconds has not had them.
+      const wasStill = from.frozenUntilMs > askedAtMs;
+      if (atMs <= askedAtMs && !wasStill) this.#report(`nobody has answered ${JSON.stringify(question)} of ${atMs}`);
     }
   }
 
@@ -245,7 +246,15 @@ class Simulation {
       const kept = await this.#dump(endpointId, this.#model);
       const whole = await this.#dump(endpointId, this.#model.unpurged());
       if (kept !== whole) this.#report(`the log of ${endpointId} is ${firstDifference(kept, whole)}`);
+      for (const broker of [this.#model, this.#model.unpurged()]) await this.#check(endpointId, broker);
     }
+  }
+
+  /** An operator's check finds nothing in what owners wrote. */
+  async #check(endpointId: EndpointId, broker: LogBroker): Promise<void> {
+    const check = new LogCheck();
+    for await (const entry of broker.read(endpointId, 0)) check.add(entry);
+    for (const finding of check.conclude()) this.#report(`the check of ${endpointId} finds ${JSON.stringify(finding)}`);
   }
 
   async #dump(endpointId: EndpointId, broker: LogBroker): Promise<string> {
@@ -274,8 +283,8 @@ class Simulation {
 
   #watch(endpointId: EndpointId): void {
     const report = (broken: string): void => this.#report(`${endpointId}: ${broken}`);
-    const isHeld = (hostId: string, token: string): boolean =>
-      this.#hosts.some((host) => host.process.name === hostId && host.isHeld(token));
+    const isHeld = (hostId: string, token: string, atMs: number): boolean =>
+      this.#hosts.some((host) => host.process.name === hostId && host.isHeld(token, atMs));
     const witness = new LogWitness({ report, isHeld });
     this.#witnesses.set(endpointId, witness);
     this.#answers.set(endpointId, new ToldAnswers(witness, { report, areReadsSure: this.#isStrict }));

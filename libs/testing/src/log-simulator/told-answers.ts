@@ -114,9 +114,9 @@ export class ToldAnswers {
         return this.#checkSuperseded(command, mark);
       case 'purged':
         return this.#checkPurged(command, answer.removed);
-      case 'looked': {
-        const unknown = answer.tries.filter(({ token }) => !this.#witness.tries.has(token));
-        return unknown.length === 0 ? null : 'a try is not in the log';
+      case 'begun': {
+        const isKnown = command.kind === 'begin-try' && this.#witness.tries.has(command.token);
+        return isKnown ? null : 'the try is not in the log';
       }
       case 'refused':
         return this.#areReadsSure ? this.#checkRefusal(command, { reason: answer.reason, mark }) : null;
@@ -124,6 +124,7 @@ export class ToldAnswers {
         return this.#witness.isDeleted ? null : 'it is not in the log';
       case 'dropped':
       case 'later':
+      case 'looked':
       case 'named-before':
       case 'opened':
         return null;

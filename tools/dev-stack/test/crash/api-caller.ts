@@ -8,10 +8,11 @@ export interface ApiAnswer {
   readonly body: { readonly [member: string]: unknown };
 }
 
-/** Calls of the job API of one endpoint, nothing repeated. */
+/** Calls of the job API of one endpoint, at one router after the other, nothing repeated. */
 export class ApiCaller {
   readonly #dev: () => DevFile;
   readonly endpointId: string;
+  #calls = 0;
 
   constructor(dev: () => DevFile, endpointId: string) {
     this.#dev = dev;
@@ -33,7 +34,9 @@ export class ApiCaller {
 
   /** The answer as it comes, for what streams. */
   open(method: 'GET' | 'POST', path: string, { body, headers, silenceMs = TIMEOUT_MS }: CallOptions = {}) {
-    const { apiKey, runUrl } = this.#dev();
+    const { apiKey, routers } = this.#dev();
+    const runUrl = routers[this.#calls % routers.length]?.runUrl ?? '';
+    this.#calls += 1;
     return request(`${runUrl}/v2/${this.endpointId}${path}`, {
       method,
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },

@@ -1,19 +1,31 @@
 import { readFileSync } from 'node:fs';
-import type { Execution } from '@berth/testing';
+import type { ChargedJob, Execution } from '@berth/testing';
 
 /** What the service tells of one job and its attempts, and how the tenant used it. */
 export interface Story {
   readonly kind: string | undefined;
-  readonly history?: readonly { readonly outcome: string; readonly endedAt: string }[];
+  readonly history?: readonly {
+    readonly workerId: string;
+    readonly outcome: string;
+    readonly startedAt: string;
+    readonly endedAt: string;
+  }[];
 }
+
+export const attemptsOf = ({ history = [] }: Pick<Story, 'history'>): ChargedJob['attempts'] =>
+  history.map(({ endedAt, outcome, startedAt, workerId }) => ({
+    ...{ workerId, outcome },
+    startedAtMs: Date.parse(startedAt),
+    endedAtMs: Date.parse(endedAt),
+  }));
 
 /** When attempts were given away, by job; Unix ms. */
 export const lossesOf = (stories: ReadonlyMap<string, Story>): ReadonlyMap<string, readonly number[]> =>
   new Map(
-    [...stories].map(([jobId, { history = [] }]) => [
-      jobId,
-      history.filter(({ outcome }) => outcome === 'lost').map(({ endedAt }) => Date.parse(endedAt)),
-    ]),
+    [...stories].map(([jobId, story]) => {
+      const lost = attemptsOf(story).filter(({ outcome }) => outcome === 'lost');
+      return [jobId, lost.map(({ endedAtMs }) => endedAtMs)];
+    }),
   );
 
 export interface StorySources {

@@ -4,6 +4,8 @@ import type { ApiCaller } from './api-caller.js';
 import type { EventReader } from './event-reader.js';
 import type { JobKind } from './job-kinds.js';
 
+/** What a worker says itself ends a job in its first attempt, and the tenant retries that one. */
+const ATTEMPTS_MAX = 3;
 const ENDED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
 
 /** How a job came to be. Instants are Unix ms. */
@@ -52,6 +54,11 @@ export class TenantJob {
   /** For the checker: what was seen since the last time that it was queued again on purpose. */
   get entry(): ClientEntry {
     return { jobId: this.accepted.jobId, input: this.accepted.echo, reads: this.#reads };
+  }
+
+  /** How many of its attempts it paid for, as far as that was ever shown: all that it has, once it is given up. */
+  get charged(): number {
+    return this.status === 'FAILED' ? ATTEMPTS_MAX : Math.max(0, ...this.#reads.map(({ retries }) => retries));
   }
 
   get laterStatuses(): readonly (string | null)[] | null {

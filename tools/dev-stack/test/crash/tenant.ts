@@ -51,6 +51,12 @@ export class Tenant {
     return this.#jobs.filter(({ accepted }) => accepted.kind !== 'short-lived').map(({ entry }) => entry);
   }
 
+  /** Jobs that paid for what happened to them, and how many attempts. */
+  get charges(): ReadonlyMap<string, number> {
+    const charged = this.#jobs.filter((job) => job.charged > 0);
+    return new Map(charged.map((job) => [job.accepted.jobId, job.charged]));
+  }
+
   countOf(kind: JobKind): number {
     return this.#jobs.filter(({ accepted }) => accepted.kind === kind).length;
   }

@@ -6,7 +6,13 @@ interface Line {
   readonly jobId: string;
   readonly execution: string;
   readonly pid: number;
+  readonly workerId: string;
   readonly atMs: number;
+}
+
+export interface DiaryWorker {
+  readonly pid: number;
+  readonly workerId: string;
 }
 
 /** What the diary workers wrote down. */
@@ -31,8 +37,9 @@ export class Diary {
   }
 
   /** Workers that still run, as far as the diary knows them. */
-  livePids(): readonly number[] {
-    return [...new Set(this.#lines().map(({ pid }) => pid))].filter((pid) => isDiaryWorker(pid));
+  liveWorkers(): readonly DiaryWorker[] {
+    const workers = new Map(this.#lines().map(({ pid, workerId }) => [pid, { pid, workerId }]));
+    return [...workers.values()].filter(({ pid }) => isDiaryWorker(pid));
   }
 
   /** A worker that is killed while it writes leaves half a line. */

@@ -3,6 +3,7 @@ import {
   CONTROL_HINT_SUBJECT,
   CONTROL_PULSE_SUBJECT,
   DEMAND_SUBJECTS,
+  HISTORY_READ_SUBJECT,
   HISTORY_VERBS,
   HOST_VERBS,
   historySubject,
@@ -27,23 +28,32 @@ export interface RolePermissions {
 
 /** How many streams each family has; subjects carry the shard as their second token. */
 export interface ShardCounts {
-  /** `JOBS_`, `OUT_`, `BLOB_`, `IDEM_`. */
-  readonly jobs: number;
-  /** `QUEUE_`, `LEASE_`, `CURSOR_`, `WEBHOOKS_`. */
-  readonly queues: number;
+  /** `LOG_`. */
+  readonly logs: number;
+  /** `OUT_`, `BLOB_`. */
+  readonly payloads: number;
+  /** `CURSOR_`. */
+  readonly cursors: number;
 }
 
-export const SHARD_COUNTS_DEFAULT: ShardCounts = { jobs: 16, queues: 4 };
+export const SHARD_COUNTS_DEFAULT: ShardCounts = { logs: 16, payloads: 16, cursors: 4 };
+
+/** Where older versions kept jobs: a router that starts looks whether any are there. */
+const OLD_STREAMS = numbered('JOBS', 16);
 
 const BUCKET_NAMES = Object.values(BUCKETS);
 
 /** The inbox of every host, and nothing else. */
 const AGENT_INBOXES = `${inboxPrefix('*')}.>`;
 
+/** Questions to the owner of a shard, what it tells those who watch a job, and whether a router's process is there. */
+const BETWEEN_ROUTERS = ['shard.>', 'notice.>', 'router.*'];
+
 /**
- * What each role may do, by name and never by pattern: `JOBS_*` is not a wildcard to the server.
+ * What each role may do, by name and never by pattern: `LOG_*` is not a wildcard to the server.
  * The router owns all that concerns jobs and reads the control plane's buckets; the control plane writes the buckets
- * and cannot touch a job. Who hears agents (`sessions`, `gateway`) may write to agents only.
+ * and cannot touch a job. What routers say to each other nobody else says or hears. Who hears agents (`sessions`,
+ * `gateway`) may write to agents only.
  */
 export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, RolePermissions>> => ({
   management: controlPlane('management', {
@@ -55,8 +65,8 @@ export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, 
     HOST_VERBS.map((verb) => hostSubject('*', verb)),
   ),
   controllers: controlPlane('controllers', {
-    // The job history is made of the records and of their events, which are read and never written here.
-    publish: [CONTROL_PULSE_SUBJECT, ...[...numbered('JOBS', shards.jobs), 'EV'].flatMap(readStream)],
+    // The job history is made of the logs, which are read and never written here.
+    publish: [CONTROL_PULSE_SUBJECT, HISTORY_READ_SUBJECT, ...numbered('LOG', shards.logs).flatMap(readStream)],
     subscribe: [CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS],
   }),
   router: router(shards),
@@ -99,35 +109,41 @@ const router = (shards: ShardCounts): RolePermissions => {
       ...jobStreams.flatMap(readStream),
       ...jobStreams.flatMap(removeFromStream),
       ...BUCKET_NAMES.map(bucketStream).flatMap(readStream),
-      'job.>',
-      'q.>',
-      'lease.>',
+      ...OLD_STREAMS.map(informOf),
+      'log.>',
       'cur.>',
       'out.>',
       'blob.>',
-      'idem.>',
-      'hook.>',
-      'check.>',
-      // A chunk rings by hand: the broker tells of records only.
-      'jobn.>',
+      ...BETWEEN_ROUTERS,
+      '$KV.shards.>',
+      // Owners answer other routers.
+      `${ROUTER_INBOX}.>`,
       DEMAND_SUBJECTS,
       RATES_SUBJECTS,
       ...HISTORY_VERBS.map(historySubject),
       'agents.*.down.stop',
     ],
-    subscribe: [`${ROUTER_INBOX}.>`, 'jobn.>', 'qn.>', RATES_SUBJECTS, CONTROL_PULSE_SUBJECT],
+    subscribe: [
+      `${ROUTER_INBOX}.>`,
+      ...BETWEEN_ROUTERS,
+      RATES_SUBJECTS,
+      CONTROL_PULSE_SUBJECT,
+      // How far the control plane has read the logs, which are let go of no sooner.
+      'history.read',
+    ],
   };
 };
 
 const jobStreamNames = (shards: ShardCounts): string[] => [
-  ...['JOBS', 'OUT', 'BLOB', 'IDEM'].flatMap((family) => numbered(family, shards.jobs)),
-  ...['QUEUE', 'LEASE', 'CURSOR', 'WEBHOOKS'].flatMap((family) => numbered(family, shards.queues)),
-  'EV',
-  'CHECKPOINT',
+  ...numbered('LOG', shards.logs),
+  ...['OUT', 'BLOB'].flatMap((family) => numbered(family, shards.payloads)),
+  ...numbered('CURSOR', shards.cursors),
+  'KV_shards',
 ];
 
-const numbered = (family: string, count: number): string[] =>
-  Array.from({ length: count }, (_, shard) => `${family}_${String(shard)}`);
+function numbered(family: string, count: number): string[] {
+  return Array.from({ length: count }, (_, shard) => `${family}_${String(shard)}`);
+}
 
 const bucketStream = (bucket: string): string => `KV_${bucket}`;
 
@@ -136,9 +152,11 @@ const setUpStream = (stream: string): string[] => [
   `$JS.API.STREAM.UPDATE.${stream}`,
 ];
 
+const informOf = (stream: string): string => `$JS.API.STREAM.INFO.${stream}`;
+
 /** Single reads, from the leader or directly, and consumers without acknowledgement. */
 const readStream = (stream: string): string[] => [
-  `$JS.API.STREAM.INFO.${stream}`,
+  informOf(stream),
   `$JS.API.STREAM.MSG.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}.>`,

@@ -1,3 +1,4 @@
+import type { LimitOverrides } from '@berth/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity({ name: 'accounts' })
@@ -7,6 +8,13 @@ export class AccountEntity {
 
   @Column({ type: 'text' })
   name!: string;
+
+  @Column({ type: 'jsonb', default: {} })
+  limits!: LimitOverrides;
+
+  /** Counts changes of every kind, from 1. */
+  @Column({ type: 'integer', default: 1 })
+  version!: number;
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;

@@ -14,9 +14,9 @@ export class AccountsStore implements AccountRecords {
   }
 
   insert(account: Account, firstKey: { readonly name: string; readonly snapshot: ApiKeySnapshot }): Promise<void> {
-    const { createdAtMs, id, name } = account;
+    const { createdAtMs, ...columns } = account;
     return this.#database.transaction(async (manager) => {
-      await manager.insert(AccountEntity, { id, name, createdAt: new Date(createdAtMs), deletedAt: null });
+      await manager.insert(AccountEntity, { ...columns, createdAt: new Date(createdAtMs), deletedAt: null });
       await manager.insert(ApiKeyEntity, apiKeyRow({ ...firstKey.snapshot, name: firstKey.name, createdAtMs }));
     });
   }
@@ -33,13 +33,21 @@ export class AccountsStore implements AccountRecords {
     return row === null ? null : toAccount(row);
   }
 
-  delete(id: AccountId, nowMs: number): Promise<AccountRemains | null> {
+  async lock(id: AccountId, purpose: 'change' | 'deletion'): Promise<Account | null> {
+    // Whoever adds something to the account holds its key, which only a deletion waits for.
+    const mode = purpose === 'deletion' ? 'pessimistic_write' : 'for_no_key_update';
+    const row = await this.#database.transaction((manager) =>
+      manager.findOne(AccountEntity, { where: { id, deletedAt: IsNull() }, lock: { mode } }),
+    );
+    return row === null ? null : toAccount(row);
+  }
+
+  async update({ id, limits, name, version }: Account): Promise<void> {
+    await this.#database.transaction((manager) => manager.update(AccountEntity, { id }, { limits, name, version }));
+  }
+
+  delete(id: AccountId, nowMs: number): Promise<AccountRemains> {
     return this.#database.transaction(async (manager) => {
-      const account = await manager.findOne(AccountEntity, {
-        where: { id, deletedAt: IsNull() },
-        lock: { mode: 'pessimistic_write' },
-      });
-      if (account === null) return null;
       const endpoints = await manager.findBy(EndpointEntity, { accountId: id, deletedAt: IsNull() });
       const keys = await manager.findBy(ApiKeyEntity, { accountId: id });
       const deletedAt = new Date(nowMs);
@@ -69,5 +77,7 @@ export class AccountsStore implements AccountRecords {
 const toAccount = (row: AccountEntity): Account => ({
   id: row.id as AccountId,
   name: row.name,
+  limits: row.limits,
+  version: row.version,
   createdAtMs: row.createdAt.getTime(),
 });

@@ -1,6 +1,6 @@
 import { IsNull, type EntityManager } from 'typeorm';
 import { PlatformError, type AccountId, type Endpoint, type EndpointId } from '@berth/domain';
-import type { EndpointRecords, NewRelease } from '../../endpoints/endpoint-records.port.js';
+import type { EndpointCount, EndpointRecords, NewRelease } from '../../endpoints/endpoint-records.port.js';
 import type { Database } from '../database.js';
 import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
 import type { ChangeSeal } from '../change-seal.service.js';
@@ -91,6 +91,18 @@ export class EndpointsStore implements EndpointRecords {
     });
   }
 
+  async holdCount(accountId: AccountId): Promise<EndpointCount> {
+    return this.#database.transaction(async (manager) => {
+      // A statement of its own: the next one sees whatever was committed while this one waited.
+      const accounts = await manager.query<Pick<EndpointCount, 'limits'>[]>(
+        `SELECT limits FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
+        [accountId],
+      );
+      const count = await manager.countBy(EndpointEntity, { accountId, deletedAt: IsNull() });
+      return { count, limits: accounts[0]?.limits ?? {} };
+    });
+  }
+
   #releaseRow(
     { accountId, id: endpointId, release }: Endpoint,
     { container }: StoredEndpointSpec,
@@ -118,10 +130,10 @@ const ownerOf = ({ accountId, id }: Pick<Endpoint, 'accountId' | 'id'>): EnvOwne
   id,
 });
 
-/** Holds the account while something is added to it, so that its deletion sees all of it. */
+/** Holds the account while something is added to it, so that its deletion sees all of it. Its changes do not wait. */
 export async function requireAccount(manager: EntityManager, accountId: AccountId): Promise<void> {
   const found = await manager.query<unknown[]>(
-    `SELECT 1 FROM accounts WHERE id = $1 AND deleted_at IS NULL FOR SHARE`,
+    `SELECT 1 FROM accounts WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE`,
     [accountId],
   );
   if (found.length === 0) throw new PlatformError('invalid-api-key', 'The account of this key is gone.');

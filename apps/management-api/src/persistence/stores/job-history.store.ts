@@ -1,93 +1,113 @@
-import { QueryFailedError, type EntityManager } from 'typeorm';
+import type { LogPosition } from '@berth/contracts';
 import {
   isEnded,
   type EndpointId,
-  type HistoryChanges,
   type HistoryRow,
   type JobDetail,
-  type JobKey,
   type JobSummary,
+  type RowPlace,
 } from '@berth/domain';
+import type { EntityManager } from 'typeorm';
+import type { HistoryKey, HistoryQuery, HistoryReader } from '../../job-history/history-reader.port.js';
 import {
   RefusedRowError,
-  type HistoryKey,
-  type HistoryProgress,
-  type HistoryQuery,
-  type HistoryReader,
+  type OrphanedHistory,
   type ProjectedHistory,
-  type ProjectionOutcome,
-  type RecordVersion,
-} from '../../job-history/job-history-records.port.js';
+  type ShardMove,
+  type ShardProgress,
+  type WriteOutcome,
+} from '../../job-history/projected-history.port.js';
 import type { Database } from '../database.js';
-import { detailOf, givenRow, summaryOf, type DetailRow, type SummaryRow } from '../job-history-rows.js';
-import { ADVANCE, FIND, HOLD, LIST, MISSING, ORPHANS, REMOVE, STREAM, WRITE } from '../job-history-statements.js';
+import { isRefusal } from '../is-refusal.js';
+import {
+  detailOf,
+  givenRow,
+  knownRowOf,
+  summaryOf,
+  type DetailRow,
+  type KnownRow,
+  type SummaryRow,
+} from '../job-history-rows.js';
+import {
+  BEGIN_SHARD,
+  COMPLETE_UNTIL,
+  CONFIRM_SHARDS,
+  FIND,
+  KNOWN,
+  LIST,
+  MOVE_SHARD,
+  ORPHANS,
+  PROGRESS,
+  WRITE,
+} from '../job-history-statements.js';
 
-/** Rows of the history: written by the projector, read by whoever asks for an account's jobs. */
-export class JobHistoryStore implements ProjectedHistory, HistoryReader {
+/**
+ * Rows of the history, and how far the logs behind them have been read: written by the projector, read by whoever asks for
+ * an account's jobs.
+ */
+export class JobHistoryStore implements ProjectedHistory, OrphanedHistory, HistoryReader {
   readonly #database: Database;
+  readonly #shardOf: (endpointId: EndpointId) => number;
 
-  constructor(database: Database) {
+  /** @param shardOf where an endpoint has its log */
+  constructor(database: Database, shardOf: (endpointId: EndpointId) => number) {
     this.#database = database;
+    this.#shardOf = shardOf;
   }
 
-  async progress(): Promise<HistoryProgress | null> {
+  async progress(): Promise<ReadonlyMap<number, ShardProgress>> {
+    const rows = await this.#database.read((manager) => manager.query<ShardRow[]>(PROGRESS));
+    return new Map(rows.map((row) => [row.shard, progressOf(row)]));
+  }
+
+  async completeUntilMs(endpointId: EndpointId): Promise<number | null> {
     const [row] = await this.#database.read((manager) =>
-      manager.query<{ sequence: string | null; stored_at: string; complete_until: Date }[]>(
-        `SELECT sequence, stored_at, complete_until FROM job_history_position WHERE stream = $1`,
-        [STREAM],
-      ),
+      manager.query<Pick<ShardRow, 'complete_until'>[]>(COMPLETE_UNTIL, [this.#shardOf(endpointId)]),
     );
-    if (row === undefined) return null;
-    const { complete_until, sequence, stored_at: storedAt } = row;
-    return {
-      position: sequence === null ? null : { sequence: Number(sequence), storedAt },
-      completeUntilMs: complete_until.getTime(),
-    };
+    return row?.complete_until?.getTime() ?? null;
   }
 
-  async project(
-    { removed, rows }: HistoryChanges,
-    progress: HistoryProgress | null,
-    term: { readonly name: string; readonly number: number },
-  ): Promise<ProjectionOutcome | null> {
+  async begin(shard: number, { sequence, streamCreated }: LogPosition): Promise<boolean> {
+    const begun = await this.#database.transaction((manager) =>
+      manager.query<unknown[]>(BEGIN_SHARD, [shard, streamCreated, sequence]),
+    );
+    return begun.length > 0;
+  }
+
+  async known(places: readonly RowPlace[]): Promise<readonly HistoryRow[]> {
+    if (places.length === 0) return [];
+    const rows = await this.#database.read((manager) =>
+      manager.query<KnownRow[]>(KNOWN, [
+        places.map(({ endpointId }) => endpointId),
+        places.map(({ jobId }) => jobId),
+        places.map(({ createdAtMs }) => new Date(createdAtMs)),
+      ]),
+    );
+    return rows.map(knownRowOf);
+  }
+
+  async write(rows: readonly HistoryRow[], move: ShardMove): Promise<WriteOutcome | null> {
     try {
       return await this.#database.transaction(async (manager) => {
-        const written = await writeRows(manager, rows);
-        const gone = await removeRows(manager, removed);
-        if (!(await advance(manager, progress, term))) throw new TermOver();
-        return { ...written, removed: gone };
+        if (!(await moveShard(manager, move))) throw new ShardMoved();
+        return writeRows(manager, rows);
       });
     } catch (error) {
-      if (error instanceof TermOver) return null;
+      if (error instanceof ShardMoved) return null;
       throw isRefusal(error) ? new RefusedRowError(error) : error;
     }
   }
 
-  async missing(versions: readonly RecordVersion[]): Promise<readonly RecordVersion[]> {
-    const rows = await this.#database.read((manager) =>
-      manager.query<{ ordinal: number }[]>(MISSING, [
-        versions.map(({ endpointId }) => endpointId),
-        versions.map(({ jobId }) => jobId),
-        versions.map(({ createdAtMs }) => new Date(createdAtMs)),
-        versions.map(({ attempt }) => attempt),
-        versions.map(({ recordSequence }) => recordSequence),
+  async confirm(shards: ReadonlyMap<number, ShardProgress>): Promise<void> {
+    const all = [...shards.values()];
+    await this.#database.transaction((manager) =>
+      manager.query(CONFIRM_SHARDS, [
+        [...shards.keys()],
+        all.map(({ position }) => position.streamCreated),
+        all.map(({ position }) => position.sequence),
+        all.map(({ completeUntilMs }) => instant(completeUntilMs)),
       ]),
     );
-    return rows.flatMap(({ ordinal }) => versions[ordinal - 1] ?? []);
-  }
-
-  async unended(limit: number): Promise<readonly (JobKey & { readonly recordSequence: number })[]> {
-    const rows = await this.#database.read((manager) =>
-      manager.query<{ endpoint_id: string; job_id: string; record_sequence: string }[]>(
-        `SELECT endpoint_id, job_id, record_sequence FROM job_history WHERE ended_at IS NULL LIMIT $1`,
-        [limit],
-      ),
-    );
-    return rows.map(({ endpoint_id, job_id, record_sequence }) => ({
-      endpointId: endpoint_id as EndpointId,
-      jobId: job_id as JobKey['jobId'],
-      recordSequence: Number(record_sequence),
-    }));
   }
 
   async removeOrphans(max: number): Promise<number> {
@@ -117,43 +137,39 @@ export class JobHistoryStore implements ProjectedHistory, HistoryReader {
   }
 }
 
-class TermOver extends Error {}
+interface ShardRow {
+  readonly shard: number;
+  readonly stream_created: string;
+  /** Wider than a number, so the driver gives text. */
+  readonly sequence: string;
+  readonly complete_until: Date | null;
+}
 
-/** Classes of SQLSTATE that speak of values: data, integrity, and what is too large for an index. */
-const REFUSAL = /^(22|23|54)/;
+const progressOf = ({ complete_until, sequence, stream_created: streamCreated }: ShardRow): ShardProgress => ({
+  position: { streamCreated, sequence: Number(sequence) },
+  completeUntilMs: complete_until?.getTime() ?? null,
+});
 
-const isRefusal = (error: unknown): boolean =>
-  // An instant that is no date does not even get as far as the database.
-  error instanceof RangeError ||
-  (error instanceof QueryFailedError && REFUSAL.test(String((error.driverError as { readonly code?: string }).code)));
+/** Another process has read on, so what this one made of the same batches is written already. */
+class ShardMoved extends Error {}
 
-async function writeRows(
-  manager: EntityManager,
-  rows: readonly HistoryRow[],
-): Promise<Omit<ProjectionOutcome, 'removed'>> {
+async function moveShard(manager: EntityManager, { from, shard, to }: ShardMove): Promise<boolean> {
+  const [moved] = await manager.query<[unknown[], number]>(MOVE_SHARD, [
+    shard,
+    to.position.streamCreated,
+    to.position.sequence,
+    instant(to.completeUntilMs),
+    from.position.streamCreated,
+    from.position.sequence,
+  ]);
+  return moved.length > 0;
+}
+
+const instant = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+
+async function writeRows(manager: EntityManager, rows: readonly HistoryRow[]): Promise<WriteOutcome> {
   const none = { written: 0, placeless: 0, ownerless: 0 };
   if (rows.length === 0) return none;
-  const [counts = none] = await manager.query<(typeof none)[]>(WRITE, [JSON.stringify(rows.map(givenRow))]);
+  const [counts = none] = await manager.query<WriteOutcome[]>(WRITE, [JSON.stringify(rows.map(givenRow))]);
   return counts;
-}
-
-async function removeRows(manager: EntityManager, removed: HistoryChanges['removed']): Promise<number> {
-  if (removed.length === 0) return 0;
-  const [, count] = await manager.query<[unknown, number]>(REMOVE, [
-    removed.map(({ endpointId }) => endpointId),
-    removed.map(({ jobId }) => jobId),
-    removed.map(({ recordSequence }) => recordSequence),
-  ]);
-  return count;
-}
-
-async function advance(
-  manager: EntityManager,
-  progress: HistoryProgress | null,
-  { name, number }: { readonly name: string; readonly number: number },
-): Promise<boolean> {
-  if (progress === null) return (await manager.query<unknown[]>(HOLD, [name, number])).length > 0;
-  const { completeUntilMs, position } = progress;
-  const place = [position?.sequence ?? null, position?.storedAt ?? null, new Date(completeUntilMs)];
-  return (await manager.query<unknown[]>(ADVANCE, [name, number, ...place])).length > 0;
 }

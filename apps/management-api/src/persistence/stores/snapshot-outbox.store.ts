@@ -1,4 +1,6 @@
+import type { AccountId } from '@berth/domain';
 import type {
+  AccountOutbox,
   OutboxBacklog,
   OutboxEntry,
   SnapshotChange,
@@ -7,7 +9,7 @@ import type {
 import type { Database } from '../database.js';
 
 /** What was changed and is to be published, by position. A position is a number of the database and is kept as text. */
-export class SnapshotOutboxStore implements SnapshotOutbox {
+export class SnapshotOutboxStore implements AccountOutbox, SnapshotOutbox {
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -19,6 +21,19 @@ export class SnapshotOutboxStore implements SnapshotOutbox {
       manager.query(
         `INSERT INTO snapshot_outbox (bucket, key) SELECT $1, unnest($2::text[]) RETURNING position, bucket, key`,
         [bucket, keys],
+      ),
+    );
+  }
+
+  addEndpointsOf(accountId: AccountId, bucket: string, limit: number): Promise<readonly OutboxEntry[]> {
+    return this.#database.read((manager) =>
+      manager.query(
+        `WITH added AS (
+           INSERT INTO snapshot_outbox (bucket, key)
+           SELECT $1, id FROM endpoints WHERE account_id = $2 AND deleted_at IS NULL
+           RETURNING position, bucket, key)
+         SELECT position, bucket, key FROM added ORDER BY position LIMIT $3`,
+        [bucket, accountId, limit],
       ),
     );
   }

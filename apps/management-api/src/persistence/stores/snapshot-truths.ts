@@ -1,9 +1,10 @@
 import { BUCKETS, type ApiKeySnapshot, type EndpointSnapshot, type HostSnapshot } from '@berth/contracts';
+import type { LimitOverrides } from '@berth/domain';
 import type { EntityTarget, FindOptionsWhere, ObjectLiteral } from 'typeorm';
-import { endpointSnapshot, hostSnapshot } from '../../snapshots/control-snapshots.port.js';
+import { endpointSnapshot, endpointTombstone, hostSnapshot } from '../../snapshots/control-snapshots.port.js';
 import type { SnapshotTruth } from '../../snapshots/snapshot-truth.port.js';
 import type { Database } from '../database.js';
-import { ApiKeyEntity, EndpointEntity, HostEntity } from '../entities/index.js';
+import { ApiKeyEntity, type EndpointEntity, HostEntity } from '../entities/index.js';
 import { toApiKeySnapshot, toEndpoint, toHostRecord } from '../rows.js';
 
 interface Reflection<Row extends ObjectLiteral, Value> {
@@ -40,14 +41,47 @@ class RowTruth<Row extends ObjectLiteral, Value> implements SnapshotTruth<Value>
   }
 }
 
-export const endpointTruth = (database: Database): SnapshotTruth<EndpointSnapshot> =>
-  new RowTruth<EndpointEntity, EndpointSnapshot>(database, {
-    bucket: BUCKETS.endpoints,
-    entity: EndpointEntity,
-    where: (id) => ({ id }),
-    keyOf: ({ id }) => id,
-    valueOf: (row) => endpointSnapshot(toEndpoint(row), row.deletedAt?.getTime() ?? null),
-  });
+interface EndpointWithLimits extends EndpointEntity {
+  /** Of its account. */
+  readonly limits: LimitOverrides;
+}
+
+/** One statement for both: a publication holds a connection as shortly as it can. */
+const ENDPOINTS = `
+  SELECT e.id, e.account_id AS "accountId", e.spec, e.release, e.version,
+         e.created_at AS "createdAt", e.deleted_at AS "deletedAt", a.limits
+    FROM endpoints e JOIN accounts a ON a.id = e.account_id`;
+
+/** Endpoints with the limits of their accounts. */
+class EndpointTruth implements SnapshotTruth<EndpointSnapshot> {
+  readonly bucket = BUCKETS.endpoints;
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async all(): Promise<ReadonlyMap<string, EndpointSnapshot>> {
+    const rows = await this.#database.read((manager) => manager.query<EndpointWithLimits[]>(ENDPOINTS));
+    return new Map(rows.map((row) => [row.id, snapshotOf(row)]));
+  }
+
+  async one(id: string): Promise<EndpointSnapshot | null> {
+    const [row] = await this.#database.read((manager) =>
+      manager.query<EndpointWithLimits[]>(`${ENDPOINTS} WHERE e.id = $1`, [id]),
+    );
+    return row === undefined ? null : snapshotOf(row);
+  }
+}
+
+function snapshotOf(row: EndpointWithLimits): EndpointSnapshot {
+  const endpoint = toEndpoint(row);
+  return row.deletedAt === null
+    ? endpointSnapshot(endpoint, row.limits)
+    : endpointTombstone(endpoint, row.deletedAt.getTime());
+}
+
+export const endpointTruth = (database: Database): SnapshotTruth<EndpointSnapshot> => new EndpointTruth(database);
 
 export const apiKeyTruth = (database: Database): SnapshotTruth<ApiKeySnapshot> =>
   new RowTruth<ApiKeyEntity, ApiKeySnapshot>(database, {

@@ -3,6 +3,7 @@ import { DELIVERY_KEPT_MS } from '../bounds.js';
 import type { DeliveryEndedFact, DeliveryTriedFact } from '../facts.js';
 import type { DeliveryData } from '../job-data.js';
 import { deliveryName, type DeliveryRecord, type EndpointState, type LivingJob } from '../state.js';
+import { leftByTold } from './leftovers.js';
 import type { TouchedJob } from './touched.js';
 
 /** The delivery of a job's end, where somebody is to be told. It lies in the log where its job does. */
@@ -85,10 +86,11 @@ export function applyDeliveryEnded(
     return [];
   }
   unlistDelivery(state, delivery);
+  const { told } = data;
   delivery.data = { ...delivery.data, endedAtMs: atMs, told: null };
   delivery.body = null;
   delivery.output = null;
   delivery.outputPlace = null;
   listDelivery(state, delivery);
-  return [];
+  return told === null ? [] : leftByTold(state, told);
 }

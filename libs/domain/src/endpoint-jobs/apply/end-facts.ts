@@ -1,5 +1,5 @@
-import { isEnded, withAttempt, withStop, type AttemptRecord, type JobState, type Payload } from '../../job/index.js';
-import { REASON_MAX_BYTES } from '../bounds.js';
+import { isEnded, withAttempt, withStop, type AttemptRecord, type Payload } from '../../job/index.js';
+import { endingOf, type AttemptEnding, type JobEnding } from '../ending.js';
 import type {
   CancelledFact,
   EndpointCounters,
@@ -13,9 +13,9 @@ import type {
 } from '../facts.js';
 import type { EndpointState, LivingJob } from '../state.js';
 import type { LogPlace } from '../structures/carry-list.js';
-import { boundedText } from '../text-bytes.js';
 import { addDelivery } from './delivery-facts.js';
 import { enqueue, keepPace, setOutputBytes, stopOf, unlist } from './queue.js';
+import { leftByAttempt, leftByProgress } from './leftovers.js';
 import { countOrdinal, keptPayload } from './take-facts.js';
 import { moved, type StopOrder, type TouchedJob } from './touched.js';
 
@@ -24,51 +24,55 @@ const COUNTER_OF_END = {
   FAILED: 'failed',
   CANCELLED: 'cancelled',
   TIMED_OUT: 'timedOut',
-} as const satisfies Partial<Record<JobState, keyof EndpointCounters>>;
+} as const satisfies Readonly<Record<JobEnding['outcome'], keyof EndpointCounters>>;
 
-interface Ending {
+/** What is shown of a job that has ended, and who is to be stopped. */
+interface Ended {
   readonly atMs: number;
-  readonly state: keyof typeof COUNTER_OF_END;
-  readonly error: string | null;
   readonly output: Payload | null;
   readonly outputBytes: number;
   readonly outputPlace: LogPlace | null;
   readonly chunks: number;
-  readonly logTail: readonly string[];
-  readonly reason: string;
   readonly stop: StopOrder['reason'] | null;
 }
 
-const NOTHING_SHOWN = { output: null, outputBytes: 0, outputPlace: null, chunks: 0, logTail: [] } as const;
+const NOTHING_SHOWN = { output: null, outputBytes: 0, outputPlace: null, chunks: 0 } as const;
 
 /** The end of a job, whatever brings it. */
-function end(state: EndpointState, job: LivingJob, ending: Ending): readonly TouchedJob[] {
+function end(
+  state: EndpointState,
+  job: LivingJob,
+  ended: Ended & { readonly ending: JobEnding },
+): readonly TouchedJob[] {
   const { data } = job;
-  const stop = ending.stop === null ? null : stopOf(job, ending.stop);
+  const { atMs, ending } = ended;
+  const stop = ended.stop === null ? null : stopOf(job, ended.stop);
+  const leftovers = leftByProgress(job, ended.outputBytes);
   unlist(state, job);
-  data.history = historyWith(job, { ...ending, outcome: ending.state });
-  data.state = ending.state;
-  data.endedAtMs = ending.atMs;
+  data.history = historyWith(job, ending, atMs);
+  data.state = ending.outcome;
+  data.endedAtMs = atMs;
   data.error = ending.error;
-  data.chunks = ending.chunks;
-  job.output = keptPayload(ending.output);
-  job.outputPlace = ending.outputPlace;
+  data.chunks = ended.chunks;
+  job.output = keptPayload(ended.output);
+  job.outputPlace = ended.outputPlace;
   job.leaseUntilMs = Number.POSITIVE_INFINITY;
-  setOutputBytes(state, job, ending.outputBytes);
+  setOutputBytes(state, job, ended.outputBytes);
   state.lives.put(job);
-  state.counters[COUNTER_OF_END[ending.state]] += 1;
-  keepPace(state, job, ending.atMs);
-  addDelivery(state, job, ending.atMs);
-  return [{ jobId: data.jobId, now: 'ended', stop }];
+  state.counters[COUNTER_OF_END[ending.outcome]] += 1;
+  keepPace(state, job, atMs);
+  addDelivery(state, job, atMs);
+  return [{ jobId: data.jobId, now: 'ended', stop, leftovers }];
 }
 
 /** The reasons and log tails that history keeps are bounded by the facts that bring them. */
 function historyWith(
   { data }: LivingJob,
-  { outcome, reason, logTail, atMs }: Pick<Ending, 'reason' | 'logTail' | 'atMs'> & Pick<AttemptRecord, 'outcome'>,
+  { logTail, outcome, reason }: JobEnding | AttemptEnding,
+  nowMs: number,
 ): readonly AttemptRecord[] {
   if (data.state !== 'IN_PROGRESS') return data.history;
-  return withAttempt(data, { outcome, reason, logTail, nowMs: atMs });
+  return withAttempt(data, { outcome, reason, logTail, nowMs });
 }
 
 export function applyFinished(
@@ -76,31 +80,23 @@ export function applyFinished(
   job: LivingJob,
   { fact, place }: { readonly fact: FinishedFact; readonly place: LogPlace },
 ): readonly TouchedJob[] {
-  const { error, output } = fact;
-  const outputPlace = output === null ? null : place;
-  return end(state, job, {
-    ...fact,
-    outputPlace,
-    reason: boundedText(error ?? fact.state, REASON_MAX_BYTES),
-    stop: null,
-  });
+  const outputPlace = fact.output === null ? null : place;
+  return end(state, job, { ...fact, outputPlace, ending: endingOf(fact), stop: null });
 }
 
-export const applyCancelled = (state: EndpointState, job: LivingJob, { atMs }: CancelledFact): readonly TouchedJob[] =>
-  end(state, job, { ...NOTHING_SHOWN, atMs, state: 'CANCELLED', error: null, reason: 'CANCELLED', stop: 'cancelled' });
+export const applyCancelled = (state: EndpointState, job: LivingJob, fact: CancelledFact): readonly TouchedJob[] =>
+  end(state, job, { ...NOTHING_SHOWN, atMs: fact.atMs, ending: endingOf(fact), stop: 'cancelled' });
 
 export const applyTimedOut = (state: EndpointState, job: LivingJob, fact: TimedOutFact): readonly TouchedJob[] =>
-  end(state, job, { ...NOTHING_SHOWN, ...fact, state: 'TIMED_OUT', reason: fact.error, stop: 'timed out' });
+  end(state, job, { ...NOTHING_SHOWN, atMs: fact.atMs, ending: endingOf(fact), stop: 'timed out' });
 
 export function applyLost(state: EndpointState, job: LivingJob, fact: LostFact): readonly TouchedJob[] {
-  const { charged, next, unstarted } = fact;
+  const { atMs, charged, unstarted } = fact;
   job.data.charged = charged;
   job.data.unstarted = unstarted;
-  if (next === null) {
-    return end(state, job, { ...NOTHING_SHOWN, ...fact, state: 'FAILED', reason: fact.reason, stop: null });
-  }
-  const history = historyWith(job, { ...fact, outcome: 'lost' });
-  return requeue(state, job, { atMs: fact.atMs, next, history });
+  const ending = endingOf(fact);
+  if (ending.outcome !== 'lost') return end(state, job, { ...NOTHING_SHOWN, atMs, ending, stop: null });
+  return requeue(state, job, { atMs, next: ending.next, history: historyWith(job, ending, atMs) });
 }
 
 /** The new attempt begins with nothing of what the one before it showed. */
@@ -124,6 +120,7 @@ interface Requeue {
 
 function requeue(state: EndpointState, job: LivingJob, { atMs, next, history }: Requeue): readonly TouchedJob[] {
   const { data } = job;
+  const leftovers = leftByAttempt(state, job);
   unlist(state, job);
   data.state = 'IN_QUEUE';
   data.attempt += 1;
@@ -143,7 +140,7 @@ function requeue(state: EndpointState, job: LivingJob, { atMs, next, history }: 
   state.counters.retried += 1;
   state.lives.put(job);
   enqueue(state, job, atMs);
-  return moved(data.jobId);
+  return [{ jobId: data.jobId, now: 'moved', stop: null, leftovers }];
 }
 
 export function applyLetGo(job: LivingJob, { jobId, stoppedAtMs, logTail }: LetGoFact): readonly TouchedJob[] {
@@ -159,5 +156,5 @@ export function applyLifeChanged(
   job.data.expiresAtMs = expiresAtMs;
   job.data.retentionMs = retentionMs;
   state.lives.put(job);
-  return [{ jobId, now: isEnded(job.data.state) ? 'ended' : 'moved', stop: null }];
+  return [{ jobId, now: isEnded(job.data.state) ? 'ended' : 'moved', stop: null, leftovers: null }];
 }

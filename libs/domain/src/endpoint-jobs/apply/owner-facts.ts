@@ -16,6 +16,8 @@ export function applyDeleted(state: EndpointState, { atMs, term }: EndpointDelet
     jobId: job.data.jobId,
     now: 'gone',
     stop: stopOf(job, 'endpoint deleted'),
+    // Everything of the endpoint goes together.
+    leftovers: null,
   }));
   const { readAfter } = state;
   Object.assign(state, newEndpointState(readAfter), { lastAtMs: atMs, term, isDeleted: true, isWhole: true });

@@ -1,6 +1,7 @@
 import { jobTimes, isEnded } from '../../job/index.js';
 import { REPEAT_KEPT_MS } from '../bounds.js';
 import { laneOf, type EndpointState, type LivingJob } from '../state.js';
+import { leftByJob } from './leftovers.js';
 import type { StopOrder, TouchedJob } from './touched.js';
 
 /** Lets a job wait, or keeps it aside while its delay runs. */
@@ -78,8 +79,9 @@ export function keepPace(state: EndpointState, { data }: LivingJob, atMs: number
   if (isEnded(data.state) && data.current !== null) state.pace.add(atMs, jobTimes(data, atMs).executionTime);
 }
 
-export const gone = (job: LivingJob, reason: StopOrder['reason']): TouchedJob => ({
+export const gone = (state: EndpointState, job: LivingJob, reason: StopOrder['reason']): TouchedJob => ({
   jobId: job.data.jobId,
   now: 'gone',
   stop: stopOf(job, reason),
+  leftovers: leftByJob(state, job),
 });

@@ -23,7 +23,7 @@ export function expiredJobs(state: EndpointState, { before, count }: ExpiredFact
 
 export function applyExpired(state: EndpointState, fact: ExpiredFact): readonly TouchedJob[] {
   const jobs = expiredJobs(state, fact);
-  const touched = jobs.map((job) => gone(job, 'expired'));
+  const touched = jobs.map((job) => gone(state, job, 'expired'));
   for (const job of jobs) remove(state, job, fact.atMs);
   return touched;
 }
@@ -31,7 +31,7 @@ export function applyExpired(state: EndpointState, fact: ExpiredFact): readonly 
 export function applyPurged(state: EndpointState, fact: PurgedFact): readonly TouchedJob[] {
   const { atMs, count, isLast, purgeId, through, until } = fact;
   const jobs = [...waiting(state.normal, through.normal), ...waiting(state.low, through.low)];
-  const touched = jobs.map((job) => gone(job, 'expired'));
+  const touched = jobs.map((job) => gone(state, job, 'expired'));
   for (const job of jobs) remove(state, job, atMs);
   const before = state.lastPurge?.purgeId === purgeId ? state.lastPurge.removed : 0;
   state.lastPurge = { purgeId, removed: before + count, until, isDone: isLast };

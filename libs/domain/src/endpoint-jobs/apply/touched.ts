@@ -9,11 +9,27 @@ export interface StopOrder {
   readonly reason: 'cancelled' | 'timed out' | 'expired' | 'endpoint deleted';
 }
 
+/**
+ * What may lie beside the log and is needed no more: everything of a job that is gone, or what an attempt that is over has
+ * streamed and stored.
+ */
+export type Leftovers =
+  | { readonly of: 'job' }
+  | {
+      readonly of: 'attempt';
+      readonly attempt: number;
+      readonly hasChunks: boolean;
+      readonly hasOutput: boolean;
+    };
+
 /** What a fact did to one job, for those who have to be told once the fact is committed: who watches it, who holds it. */
 export interface TouchedJob {
   readonly jobId: JobId;
+  /** Of one job `gone` may be said twice: the second time when somebody has been told of its end at last. */
   readonly now: 'moved' | 'ended' | 'gone';
   readonly stop: StopOrder | null;
+  /** Null: there is nothing. */
+  readonly leftovers: Leftovers | null;
 }
 
-export const moved = (jobId: JobId): readonly TouchedJob[] => [{ jobId, now: 'moved', stop: null }];
+export const moved = (jobId: JobId): readonly TouchedJob[] => [{ jobId, now: 'moved', stop: null, leftovers: null }];

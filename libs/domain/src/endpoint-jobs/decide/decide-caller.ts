@@ -20,8 +20,10 @@ export function decideRetry(state: EndpointState, { jobId, retryId }: RetryComma
   if (data.retryId === retryId) return jobIs(job);
   if (waitsByRetry(data)) return jobIs(job);
   if (data.state !== 'FAILED' && data.state !== 'TIMED_OUT') return notRetriable(data.state);
+  const { createdAtMs } = data;
+  const attempt = data.attempt + 1;
   const next = { queuePlace: state.nextOrdinal, notBeforeMs: Math.max(atMs, letGoAtMs(data)) };
-  return jobWillBe(jobId, 'IN_QUEUE', { kind: 'retried', atMs, jobId, attempt: data.attempt + 1, retryId, next });
+  return jobWillBe(jobId, 'IN_QUEUE', { kind: 'retried', atMs, jobId, attempt, createdAtMs, retryId, next });
 }
 
 /** Queued by a retry and not taken since: a requeue after a loss leaves another outcome in the history. */

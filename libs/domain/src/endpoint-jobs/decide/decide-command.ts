@@ -4,7 +4,7 @@ import type { ExpiredFact } from '../facts.js';
 import { disappearsAtMs } from '../../job/index.js';
 import type { EndpointState } from '../state.js';
 import { decideCancel, decideReplaceLife, decideRetry } from './decide-caller.js';
-import { decideEndTry } from './decide-delivery.js';
+import { decideBeginTry, decideEndTry } from './decide-delivery.js';
 import { decideFinish, decideGiveUp, decideLetGo, decideProgress } from './decide-holder.js';
 import { decideLook } from './decide-look.js';
 import { decidePurge } from './decide-purge.js';
@@ -41,8 +41,9 @@ const OF_DELETED: { readonly [Kind in Exclude<EndpointCommand['kind'], 'open'>]:
   finish: superseded,
   'give-up': superseded,
   'let-go': superseded,
+  'begin-try': superseded,
   'end-try': superseded,
-  look: () => decided({ kind: 'looked', tries: [] }),
+  look: () => decided({ kind: 'looked' }),
   delete: () => decided({ kind: 'deleted' }),
 };
 
@@ -72,6 +73,7 @@ const DECIDE: { readonly [Kind in EndpointCommand['kind']]: Decide<Kind> } = {
   'replace-life': decideReplaceLife,
   purge: decidePurge,
   look: decideLook,
+  'begin-try': decideBeginTry,
   'end-try': decideEndTry,
   open: ({ isDeleted, term: before }, { routerId }, atMs) => {
     const term = before + 1;

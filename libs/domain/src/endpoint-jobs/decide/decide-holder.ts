@@ -18,7 +18,7 @@ import type {
 import type { FinishedFact, LostFact } from '../facts.js';
 import type { JobData } from '../job-data.js';
 import type { EndpointState, LivingJob } from '../state.js';
-import { boundedText, utf8Bytes } from '../text-bytes.js';
+import { boundedEnds, boundedText, utf8Bytes } from '../text-bytes.js';
 import { decided, refused, summaryOf } from './outcome.js';
 
 const RECORDED = decided({ kind: 'recorded' });
@@ -67,7 +67,7 @@ function finishedBy(command: FinishCommand, data: JobData, atMs: number): Finish
     attempt,
     token,
     state,
-    error: fault === null ? null : boundedText(fault, ERROR_MAX_BYTES),
+    error: fault === null ? null : boundedEnds(fault, ERROR_MAX_BYTES),
     output,
     outputBytes: output === null ? 0 : command.outputBytes,
     chunks,
@@ -143,13 +143,13 @@ export function lose(state: EndpointState, data: JobData, losing: Losing): LostF
     error: isOver
       ? boundedText(`${clipReason(losing.reason)} (attempt ${charged} of ${ATTEMPTS_MAX})`, ERROR_MAX_BYTES)
       : null,
-    summary: isOver ? summaryOf(data) : null,
+    summary: summaryOf(data),
   };
 }
 
 const SUFFIX_BYTES = 64;
 
-const clipReason = (reason: string): string => boundedText(reason, ERROR_MAX_BYTES - SUFFIX_BYTES);
+const clipReason = (reason: string): string => boundedEnds(reason, ERROR_MAX_BYTES - SUFFIX_BYTES);
 
 interface Charge extends Pick<JobData, 'charged' | 'unstarted'> {
   readonly isFault: boolean;
@@ -167,12 +167,12 @@ export function decideLetGo(state: EndpointState, command: LetGoCommand, atMs: n
   const job = findOwn(state, command);
   const last = job?.data.history.at(-1);
   const isStopped = job?.data.state === 'CANCELLED' || job?.data.state === 'TIMED_OUT';
-  if (!isStopped || last?.attempt !== command.attempt) return SUPERSEDED;
+  if (job === null || !isStopped || last?.attempt !== command.attempt) return SUPERSEDED;
   if (last.stoppedAtMs !== null) return RECORDED;
   // Clocks of hosts are not the owner's: what lies outside the attempt's own time is brought back to it.
   const stoppedAtMs = Math.max(last.startedAtMs, Math.min(atMs - command.agoMs, atMs));
-  const { attempt, jobId, logTail } = command;
-  return decided({ kind: 'recorded' }, [
-    { kind: 'let-go', atMs, jobId, attempt, stoppedAtMs, logTail: boundedTail(logTail) },
-  ]);
+  const { attempt, jobId } = command;
+  const { createdAtMs } = job.data;
+  const logTail = boundedTail(command.logTail);
+  return decided({ kind: 'recorded' }, [{ kind: 'let-go', atMs, jobId, attempt, createdAtMs, stoppedAtMs, logTail }]);
 }

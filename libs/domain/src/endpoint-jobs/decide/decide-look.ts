@@ -1,29 +1,21 @@
 import { EXECUTION_TIMEOUT_ERROR } from '../../job/index.js';
 import { SLICE_MAX } from '../bounds.js';
 import type { CommandDecision, LookCommand } from '../commands.js';
-import type { LogFact, LostFact, TimedOutFact } from '../facts.js';
+import type { LostFact, TimedOutFact } from '../facts.js';
 import { overdueAtMs, type EndpointState, type LivingJob } from '../state.js';
-import { nextStep } from './decide-delivery.js';
 import { lose, WORKER_LOST } from './decide-holder.js';
 import { again, decided, summaryOf } from './outcome.js';
 
 /** Spreads one number of chance over many: the step is the golden section, so no two fall together. */
 const GOLDEN = 0.618_033_988_749_895;
 
-/** What time has brought about among running jobs and deliveries, in slices. Lives that are over went before. */
+/** What time has brought about among running jobs, in slices. Lives that are over went before. */
 export function decideLook(state: EndpointState, command: LookCommand, atMs: number): CommandDecision {
   const running = state.running.due(atMs, SLICE_MAX);
   if (running.length > 0) {
     return again(...running.map((job, at) => giveUp(state, job, { atMs, at, fraction: command.fraction })));
   }
-  const { secret, triesMax } = command;
-  const facts = state.sending
-    .due(atMs, Math.min(triesMax, SLICE_MAX))
-    .map((delivery) => nextStep(delivery, { atMs, secret: `${secret}.${delivery.name}` }));
-  return decided(
-    { kind: 'looked', tries: facts.filter((fact) => fact.kind === 'delivery-tried') },
-    facts satisfies LogFact[],
-  );
+  return decided({ kind: 'looked' });
 }
 
 interface Look {

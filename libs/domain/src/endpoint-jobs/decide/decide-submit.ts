@@ -1,3 +1,4 @@
+import { limitDetail } from '../../account-limits/index.js';
 import { SUBMIT_JOBS_MAX } from '../bounds.js';
 import type { CommandDecision, JobWish, SubmitCommand } from '../commands.js';
 import type { BornTakenFact, KeyUse, SubmittedFact } from '../facts.js';
@@ -7,55 +8,58 @@ import { Seats } from './seats.js';
 import { decided, refused } from './outcome.js';
 
 /**
- * Accepts all jobs of a request that are not accepted yet, or none. A job that came before, be it gone by now, is the same
+ * Accepts all jobs of the command that are not accepted yet, or none. A job that came before, be it gone by now, is the same
  * job; so is every job of a request that came before under its key.
  */
 export function decideSubmit(state: EndpointState, command: SubmitCommand, atMs: number): CommandDecision {
   const { jobs, key } = command;
-  if (jobs.length > SUBMIT_JOBS_MAX) return tooLarge(`a request may hold ${SUBMIT_JOBS_MAX} jobs at most`);
-  if (key === null) {
-    const missing = jobs.filter(({ jobId }) => !state.jobs.has(jobId) && state.gone.get(jobId) === undefined);
-    return accept(state, { command, missing, isReplayed: missing.length < jobs.length, keyOf: () => null }, atMs);
+  if (Math.max(jobs.length, key?.size ?? 0) > SUBMIT_JOBS_MAX) {
+    return tooLarge(`a request may hold ${SUBMIT_JOBS_MAX} jobs at most`);
   }
-  return decideKeyed(state, { ...command, key }, atMs);
+  if (key !== null) return decideKeyed(state, { ...command, key }, atMs);
+  const missing = jobs.filter(({ jobId }) => !state.jobs.has(jobId) && state.gone.get(jobId) === undefined);
+  return accept(state, { command, missing, keyOf: () => null }, atMs);
 }
 
-type KeyedCommand = SubmitCommand & { readonly key: NonNullable<SubmitCommand['key']> };
+type KeyedCommand = SubmitCommand & { readonly key: KeyUse };
 
+/**
+ * Items of a request are accepted in their order, so their number says which are; whoever comes with others, or under
+ * other ids, is told where the request stands. So its pieces may come from any edge, again, and in any order.
+ */
 function decideKeyed(state: EndpointState, command: KeyedCommand, atMs: number): CommandDecision {
   const { jobs, key } = command;
   const known = state.keys.get(key.name)?.data;
-  if (known !== undefined && (known.fingerprint !== key.fingerprint || known.size !== jobs.length)) {
+  if (known !== undefined && isOther(known, key)) {
     return refused({
       reason: 'key-reused',
       code: 'idempotency-key-reused',
       detail: 'This Idempotency-Key was used for another request.',
     });
   }
-  const named: Pick<KeyData, 'firstId' | 'size'> = known ?? { firstId: firstIdOf(jobs), size: jobs.length };
-  const jobIds = jobs.map((_, item) => itemJobId(named, item));
-  const accepted = known?.accepted ?? 0;
-  if (accepted === jobs.length) return decided({ kind: 'accepted', jobIds, isReplayed: true });
-  if (jobs.some(({ jobId }, item) => jobId !== jobIds[item])) return decided({ kind: 'named-before', ...named });
-  const keyOf = (at: number): KeyUse => ({ ...key, ...named, item: accepted + at });
-  return accept(state, { command, missing: jobs.slice(accepted), isReplayed: known !== undefined, keyOf }, atMs);
+  const { firstId, size, accepted } = known ?? { ...key, accepted: 0 };
+  if (firstId !== key.firstId || key.item > accepted || !isPieceOf(key, jobs)) {
+    return decided({ kind: 'named-before', firstId, size, accepted });
+  }
+  const missing = jobs.slice(accepted - key.item);
+  return accept(state, { command, missing, keyOf: (at) => ({ ...key, item: accepted + at }) }, atMs);
 }
 
-const firstIdOf = (jobs: readonly JobWish[]): JobWish['jobId'] => (jobs[0] as JobWish).jobId;
+const isOther = (known: KeyData, key: KeyUse): boolean =>
+  known.fingerprint !== key.fingerprint || known.size !== key.size;
+
+/** The jobs have the ids that follow from the key's. */
+const isPieceOf = (key: KeyUse, jobs: readonly JobWish[]): boolean =>
+  key.item + jobs.length <= key.size && jobs.every(({ jobId }, at) => jobId === itemJobId(key, key.item + at));
 
 interface Acceptance {
   readonly command: SubmitCommand;
   /** What is to be accepted now. */
   readonly missing: readonly JobWish[];
-  readonly isReplayed: boolean;
   readonly keyOf: (at: number) => KeyUse | null;
 }
 
-function accept(
-  state: EndpointState,
-  { command, missing, isReplayed, keyOf }: Acceptance,
-  atMs: number,
-): CommandDecision {
+function accept(state: EndpointState, { command, missing, keyOf }: Acceptance, atMs: number): CommandDecision {
   const full = checkBounds(state, command, missing);
   if (full !== null) return full;
   const seats = new Seats(state, state.normal.ready.size + state.low.ready.size === 0 ? command.takers : []);
@@ -68,6 +72,7 @@ function accept(
       ? { kind: 'submitted', atMs, job: accepted }
       : { kind: 'born-taken', atMs, job: accepted, taking: { attempt: 1, ...seat } };
   });
+  const isReplayed = missing.length < command.jobs.length;
   return decided({ kind: 'accepted', jobIds: command.jobs.map(({ jobId }) => jobId), isReplayed }, facts);
 }
 
@@ -96,18 +101,18 @@ function checkBounds(
 ): CommandDecision | null {
   if (missing.length === 0) return null;
   if (state.jobs.size + missing.length > bounds.livingJobs) {
-    return full('too-many-jobs', `The endpoint may have ${bounds.livingJobs} jobs, those that ended lately included.`);
+    return full('too-many-jobs', limitDetail('jobsPerEndpoint', bounds.livingJobs));
   }
   const bytes = missing.reduce((sum, { bodyBytes }) => sum + bodyBytes, state.livingBytes);
   if (bytes > bounds.livingBytes) {
-    return full('too-many-bytes', `Inputs and outputs of the endpoint's jobs may take ${bounds.livingBytes} bytes.`);
+    return full('too-many-bytes', limitDetail('payloadBytesPerEndpoint', bounds.livingBytes));
   }
   if (key !== null && state.keys.size >= bounds.keys && state.keys.get(key.name) === undefined) {
-    return full('too-many-keys', `The endpoint may have ${bounds.keys} idempotency keys within 24 hours.`);
+    return full('too-many-keys', limitDetail('idempotencyKeysPerEndpoint', bounds.keys));
   }
   const tells = missing.some(({ webhook }) => webhook !== null);
   if (tells && state.deliveries.size >= bounds.pendingDeliveries) {
-    return full('too-many-deliveries', `The endpoint may have ${bounds.pendingDeliveries} webhooks to be told.`);
+    return full('too-many-deliveries', limitDetail('pendingDeliveriesPerEndpoint', bounds.pendingDeliveries));
   }
   return null;
 }
@@ -115,6 +120,6 @@ function checkBounds(
 const full = (
   reason: 'too-many-jobs' | 'too-many-bytes' | 'too-many-keys' | 'too-many-deliveries',
   detail: string,
-): CommandDecision => refused({ reason, code: 'rate-limited', detail, retryAfterMs: WAIT_MS });
+): CommandDecision => refused({ reason, code: 'limit-reached', detail, retryAfterMs: WAIT_MS });
 
 const tooLarge = (detail: string): CommandDecision => refused({ reason: 'too-large', code: 'body-too-large', detail });

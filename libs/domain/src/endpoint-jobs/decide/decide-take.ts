@@ -17,10 +17,11 @@ export function decideTake(state: EndpointState, { wishes }: TakeCommand, atMs: 
     const { attempt, jobId } = job.data;
     facts.push({ kind: 'taken', atMs, jobId, taking: { attempt, ...seat } });
   }
-  const takes = wishes.map(({ takeId }): TakeAnswered => {
-    const given = facts.filter(({ taking }) => taking.takeId === takeId).map(givenBy);
-    return { takeId, jobs: given.length > 0 ? given : givenBefore(state, takeId) };
-  });
+  const given = givenBy(facts);
+  const takes = wishes.map(({ takeId }): TakeAnswered => ({
+    takeId,
+    jobs: given.get(takeId) ?? givenBefore(state, takeId),
+  }));
   return decided({ kind: 'takes', takes }, facts);
 }
 
@@ -29,7 +30,17 @@ function* readyJobs({ low, normal }: EndpointState): Generator<LivingJob> {
   yield* low.ready.forwards();
 }
 
-const givenBy = ({ jobId, taking: { attempt, token } }: TakenFact): AttemptGiven => ({ jobId, attempt, token });
+/** By take id. */
+function givenBy(facts: readonly TakenFact[]): ReadonlyMap<string, readonly AttemptGiven[]> {
+  const given = new Map<string, AttemptGiven[]>();
+  for (const { jobId, taking } of facts) {
+    const { attempt, takeId, token } = taking;
+    const jobs = given.get(takeId);
+    if (jobs === undefined) given.set(takeId, [{ jobId, attempt, token }]);
+    else jobs.push({ jobId, attempt, token });
+  }
+  return given;
+}
 
 function givenBefore(state: EndpointState, takeId: string): readonly AttemptGiven[] {
   return (state.takes.get(takeId)?.jobs ?? []).flatMap(({ attempt, jobId }) => {

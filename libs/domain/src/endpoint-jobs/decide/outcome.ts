@@ -1,8 +1,11 @@
 import type { JobId } from '../../ids.js';
+import { webhookOrigin } from '../../webhook/index.js';
+import { WEBHOOK_ORIGIN_MAX_BYTES } from '../bounds.js';
 import type { CommandAnswer, CommandDecision, CommandRefusal } from '../commands.js';
 import type { EndSummary, LogFact } from '../facts.js';
 import type { JobData } from '../job-data.js';
 import type { LivingJob } from '../state.js';
+import { boundedText } from '../text-bytes.js';
 
 export const decided = (answer: CommandAnswer, facts: readonly LogFact[] = []): CommandDecision => ({ facts, answer });
 
@@ -18,7 +21,7 @@ export const noJob = (): CommandDecision =>
   refused({
     reason: 'no-job',
     code: 'job-not-found',
-    detail: 'No such job: the id is unknown at this endpoint, or the job has expired.',
+    detail: 'No such job: it never was, or its time to live or retention is over.',
   });
 
 export const jobIs = ({ data: { jobId, state } }: LivingJob, facts: readonly LogFact[] = []): CommandDecision =>
@@ -27,7 +30,7 @@ export const jobIs = ({ data: { jobId, state } }: LivingJob, facts: readonly Log
 export const jobWillBe = (jobId: JobId, state: JobData['state'], fact: LogFact): CommandDecision =>
   decided({ kind: 'job', jobId, state }, [fact]);
 
-export const summaryOf = ({ attempt, createdAtMs, current, origin, queuedAtMs }: JobData): EndSummary => ({
+export const summaryOf = ({ attempt, createdAtMs, current, origin, queuedAtMs, webhook }: JobData): EndSummary => ({
   origin,
   createdAtMs,
   queuedAtMs,
@@ -35,4 +38,10 @@ export const summaryOf = ({ attempt, createdAtMs, current, origin, queuedAtMs }:
   startedAtMs: current?.startedAtMs ?? null,
   hostId: current?.hostId ?? null,
   workerId: current?.workerId ?? null,
+  webhook: webhook === null ? null : toldOrigin(webhook),
 });
+
+function toldOrigin(webhook: string): string | null {
+  const origin = webhookOrigin(webhook);
+  return origin === null ? null : boundedText(origin, WEBHOOK_ORIGIN_MAX_BYTES);
+}

@@ -9,17 +9,20 @@ export const INTEGER_MAX = 2_147_483_647;
 export interface NumberFieldOptions extends FieldOptions, Pick<FieldShape, 'read'> {
   readonly minimum: number;
   readonly maximum?: number;
+  /** Said of whatever is not an integer within the bounds, in place of the one thing that it misses: `must be …`. */
+  readonly reason?: string;
   readonly rule?: (value: number) => string | null;
 }
 
 export const IntegerField = (options: NumberFieldOptions): PropertyDecorator => {
-  const { minimum, maximum = INTEGER_MAX, rule } = options;
+  const { minimum, maximum = INTEGER_MAX, reason, rule } = options;
+  const said = reason === undefined ? {} : { message: reason };
   return field(
     options,
-    { type: 'integer', minimum, maximum },
-    IsInt({ message: 'must be an integer' }),
-    Min(minimum),
-    Max(maximum),
+    { type: 'integer', ...(maximum > INTEGER_MAX ? { format: 'int64' } : {}), minimum, maximum },
+    IsInt({ message: 'must be an integer', ...said }),
+    Min(minimum, said),
+    Max(maximum, said),
     ...(rule === undefined ? [] : [SatisfiesRule('rule', (value) => rule(value as number))]),
   );
 };

@@ -13,7 +13,8 @@ const doneUrl = (jobId) =>
 const streamUrl = (jobId) =>
   process.env.RUNPOD_WEBHOOK_POST_STREAM.replace('$RUNPOD_POD_ID', workerId).replace('$ID', jobId);
 const headers = { authorization: key, 'content-type': 'application/json' };
-const note = (event) => appendFileSync(DIARY, `${JSON.stringify({ ...event, pid: process.pid, atMs: Date.now() })}\n`);
+const note = (event) =>
+  appendFileSync(DIARY, `${JSON.stringify({ ...event, workerId, pid: process.pid, atMs: Date.now() })}\n`);
 
 let isLeaving = false;
 process.on('SIGTERM', () => (isLeaving = true));

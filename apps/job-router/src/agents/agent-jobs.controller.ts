@@ -1,0 +1,116 @@
+import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
+import {
+  jobSubject,
+  withdrawSubject,
+  type DoneReply,
+  type DownloadReply,
+  type RenewReply,
+  type ReportReply,
+  type TakeReply,
+} from '@berth/contracts';
+import { PlatformError, type HostId } from '@berth/domain';
+import { AgentGateway, ConfirmedReply, CurrentHost, PartedReply } from '@berth/messaging';
+import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
+import { EndedAttempts } from './ended-attempts.service.js';
+import { GiveBack } from './give-back.service.js';
+import { HostEntries } from './host-entries.js';
+import {
+  parseChunk,
+  parseDone,
+  parseDownload,
+  parseProgress,
+  parseRenew,
+  parseTake,
+  parseUpload,
+  parseWithdraw,
+} from './parse-request.js';
+import { PayloadParts } from './payload-parts.service.js';
+import { Progress } from './progress.service.js';
+import { Renewing } from './renewing.service.js';
+import { Streaming } from './streaming.service.js';
+import { Taking } from './taking.service.js';
+
+/** What agents ask a router. The broker lets an agent publish under its own host's subject only. */
+@AgentGateway()
+export class AgentJobsController {
+  constructor(
+    private readonly directory: EndpointDirectory,
+    private readonly taking: Taking,
+    private readonly giveBack: GiveBack,
+    private readonly renewing: Renewing,
+    private readonly streaming: Streaming,
+    private readonly progressing: Progress,
+    private readonly parts: PayloadParts,
+    private readonly ended: EndedAttempts,
+    private readonly entries: HostEntries,
+  ) {}
+
+  @MessagePattern(jobSubject('*', 'take'))
+  async take(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<PartedReply<TakeReply>> {
+    await this.admit(hostId);
+    const request = parseTake(body);
+    const end = this.entries.begin(hostId, 'take', request.wishes.length);
+    return new PartedReply((tell) =>
+      this.taking.take(hostId, request, ({ jobs, reply }) => {
+        end(reply.answers.length);
+        tell(jobs.length === 0 ? reply : new ConfirmedReply(reply, () => this.giveBack.all(hostId, jobs)));
+      }),
+    );
+  }
+
+  /** Even a host that is not known any more may give up what it asked for. */
+  @EventPattern<string>(withdrawSubject('*'))
+  withdraw(@CurrentHost() hostId: HostId, @Payload() body: unknown): void {
+    this.taking.withdraw(hostId, parseWithdraw(body));
+  }
+
+  @MessagePattern(jobSubject('*', 'renew'))
+  async renew(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<RenewReply> {
+    await this.admit(hostId);
+    return this.renewing.renew(hostId, parseRenew(body));
+  }
+
+  @MessagePattern(jobSubject('*', 'chunk'))
+  async chunk(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<ReportReply> {
+    await this.admit(hostId);
+    return this.streaming.chunk(hostId, parseChunk(body));
+  }
+
+  @MessagePattern(jobSubject('*', 'progress'))
+  async progress(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<ReportReply> {
+    await this.admit(hostId);
+    return this.progressing.show(hostId, parseProgress(body));
+  }
+
+  @MessagePattern(jobSubject('*', 'download'))
+  async download(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<DownloadReply> {
+    await this.admit(hostId);
+    return this.parts.download(hostId, parseDownload(body));
+  }
+
+  @MessagePattern(jobSubject('*', 'upload'))
+  async upload(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<ReportReply> {
+    await this.admit(hostId);
+    return this.parts.upload(hostId, parseUpload(body));
+  }
+
+  @MessagePattern(jobSubject('*', 'done'))
+  async done(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<PartedReply<DoneReply>> {
+    await this.admit(hostId);
+    const ends = parseDone(body);
+    const end = this.entries.begin(hostId, 'done', ends.length);
+    return new PartedReply((tell) =>
+      this.ended.take(hostId, ends, (answers) => {
+        end(answers.length);
+        tell({ answers });
+      }),
+    );
+  }
+
+  /** @throws PlatformError `host-not-found`: a host that was removed may do nothing */
+  private async admit(hostId: HostId): Promise<void> {
+    if ((await this.directory.findHost(hostId)) === null) {
+      throw new PlatformError('host-not-found', 'This host is not known, or no longer.');
+    }
+  }
+}

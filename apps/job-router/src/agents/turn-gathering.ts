@@ -1,0 +1,38 @@
+import { TurnBatch } from '@berth/lifecycle';
+
+export interface TurnGatheringOptions<Item> {
+  readonly tell: (items: readonly Item[]) => void;
+  /** How much of a message an item takes, near enough for a bound. */
+  readonly bytesOf: (item: Item) => number;
+  /** What is told together takes no more; one item that does goes alone. */
+  readonly bytesMax: number;
+}
+
+/** Gathers the answers that are known in one turn of the event loop, so that they leave in one message. */
+export class TurnGathering<Item> {
+  readonly #options: TurnGatheringOptions<Item>;
+  readonly #turn = new TurnBatch();
+  #items: Item[] = [];
+  #bytes = 0;
+
+  constructor(options: TurnGatheringOptions<Item>) {
+    this.#options = options;
+  }
+
+  add(item: Item): void {
+    const bytes = this.#options.bytesOf(item);
+    if (this.#bytes + bytes > this.#options.bytesMax) this.flush();
+    if (this.#items.length === 0) this.#turn.add(() => this.flush());
+    this.#items.push(item);
+    this.#bytes += bytes;
+  }
+
+  /** Tells what has been gathered without waiting for the end of the turn. */
+  flush(): void {
+    if (this.#items.length === 0) return;
+    const items = this.#items;
+    this.#items = [];
+    this.#bytes = 0;
+    this.#options.tell(items);
+  }
+}

@@ -1,0 +1,213 @@
+import { demandSubject } from '@berth/contracts';
+import { SUBMIT_FILL_MAX, type AccountId } from '@berth/domain';
+import {
+  BlobRooms,
+  HistoryReadWatch,
+  JetStreamAttachments,
+  JetStreamBlobs,
+  JetStreamChunks,
+  JetStreamReaderCursors,
+  OwnerRequests,
+  type Broker,
+} from '@berth/messaging';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger, MetricRegistry, Readiness } from '@berth/telemetry';
+import type { INestApplicationContext, ModuleMetadata, Provider } from '@nestjs/common';
+import { AgentInputs } from './agents/agent-inputs.port.js';
+import { AgentsModule } from './agents/agents.module.js';
+import { Taking } from './agents/taking.service.js';
+import { admittedBlobs, boundedBlobs, boundedChunks } from './bounded-payloads.js';
+import { EdgeModule, EdgeParts } from './edge/edge.module.js';
+import { JobWatches } from './edge/job-watches.js';
+import { NatsNotices } from './edge/nats-notices.js';
+import { EndpointDirectory } from './endpoint-directory/endpoint-directory.service.js';
+import { statusBody } from './jobs/job-body.js';
+import { LogDeliveries } from './owner/log-deliveries.js';
+import { OwnerDemand } from './owner/owner-demand.service.js';
+import { openOwner, type RunningOwner } from './owner/start-owner.js';
+import { Owners } from './owners.port.js';
+import type { SharedCursors } from './job-stream/shared-cursors.port.js';
+import type { NatsSnapshots } from './nats-snapshots.js';
+import type { PlatformSettings } from './platform.port.js';
+import type { NameLookup } from './webhooks/name-lookup.port.js';
+import { STORES, storeFullDetail, type Store } from './store-full.js';
+import { webhookMetrics } from './webhooks/metrics.js';
+import { DeliverySender } from './webhooks/delivery-sender.service.js';
+import { DeliveryTry } from './webhooks/delivery-try.js';
+import { WebhookSigner } from './webhooks/webhook-signer.js';
+import { WebhookTransport } from './webhooks/webhook-transport.js';
+
+export type Imports = NonNullable<ModuleMetadata['imports']>;
+
+/** What the process has opened. */
+export interface JobCoreParts {
+  readonly routerId: string;
+  /** Over which routers ask each other. */
+  readonly broker: Broker;
+  /** Over a connection of its own: what answers of the logs' brokers are worth waiting for is short. */
+  readonly logBroker: Broker;
+  /** Over a connection of its own: payloads must keep nothing else waiting. */
+  readonly payloadBroker: Broker;
+  readonly hasOneBroker: boolean;
+  readonly snapshots: NatsSnapshots;
+  readonly nameLookup: NameLookup;
+  readonly settings: PlatformSettings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Called for each part that was started; what was added last is to be stopped first. */
+  readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
+}
+
+/** Where jobs lie: it provides `Jobs` to every room, works for the agents, and does what time brings about. */
+export interface JobCore {
+  /** Its own rooms. */
+  readonly imports: Imports;
+  /** What those need of the process. */
+  readonly providers: readonly Provider[];
+  readonly readerCursors: SharedCursors;
+  watch(readiness: Readiness): void;
+  /** Begins its work, over the rooms. */
+  start(rooms: INestApplicationContext): void;
+  /** What agents wait for here. */
+  takesOf(rooms: INestApplicationContext): { withdrawAll(): void };
+  /** The process stops: agents that wait are answered. */
+  letAgentsGo(rooms: INestApplicationContext): void;
+}
+
+/** Keeps the jobs of each endpoint as facts in its log. */
+export function openJobCore(parts: JobCoreParts): JobCore {
+  const { broker, clock, logger, payloadBroker, random, routerId } = parts;
+  const blobs = boundedBlobs(new JetStreamBlobs(payloadBroker));
+  const chunks = boundedChunks(new JetStreamChunks(payloadBroker));
+  const late = new LateBound();
+  const onError = (error: unknown): void => logger.warn('how far the logs have been read is not known', { error });
+  const history = new HistoryReadWatch({ broker, clock, onError });
+  const blobRooms = openBlobRooms(parts);
+  const owner = openOwner({
+    ...parts,
+    ...{ directory: new EndpointDirectory(parts), messageMaxBytes: parts.settings.messageMaxBytes },
+    ...{ attachments: new JetStreamAttachments(payloadBroker), deletedEndpoints: parts.snapshots.deletedEndpoints },
+    readThrough: (shard) => history.readThrough(shard),
+    onDeliveriesDue: (endpointId) => late.sender?.isDue(endpointId),
+    onNotice: ({ endpointId, jobs }) => late.watches?.ring(endpointId, jobs),
+  });
+  const { incarnation, notices } = owner;
+  const edge: EdgeParts = {
+    ...{ incarnation, chunks },
+    blobs: admittedBlobs(blobs, blobRooms),
+    local: (endpointId, verb, question) => owner.desk.answer(endpointId, verb, question),
+    requests: new OwnerRequests(broker, clock),
+    notices: new NatsNotices(broker, incarnation),
+  };
+  const demand = new OwnerDemand({
+    ...{ source: owner.routerLogs, clock, routerId },
+    publish: (message) => broker.connection.publish(demandSubject(routerId), JSON.stringify(message)),
+  });
+  return {
+    imports: [EdgeModule, AgentsModule],
+    providers: [
+      { provide: EdgeParts, useValue: edge },
+      { provide: AgentInputs, useValue: { blobs, chunks, notices, random } satisfies AgentInputs },
+    ],
+    readerCursors: new JetStreamReaderCursors(broker),
+    watch: (readiness) => {
+      watchLogs(readiness, broker, owner);
+      watchRoom(readiness, parts, { logs: () => owner.logFill(), blobs: () => blobRooms.fullest });
+    },
+    start: (app) => {
+      const watches = app.get(JobWatches, { strict: false });
+      const sender = openSender(parts, { owner, owners: app.get(Owners, { strict: false }), blobs });
+      Object.assign(late, { sender, watches });
+      startAll(parts, { history, blobRooms, watches, owner, webhooks: sender, demand });
+    },
+    takesOf: (app) => app.get(Taking, { strict: false }),
+    letAgentsGo: (app) => app.get(Taking, { strict: false }).close(),
+  };
+}
+
+const openBlobRooms = ({ broker, clock, logger }: JobCoreParts): BlobRooms =>
+  new BlobRooms({
+    ...{ broker, clock },
+    onError: (error) => logger.warn('how full the store of large inputs is could not be seen', { error }),
+  });
+
+/** Says what takes no new jobs at the moment, in words and as a figure. */
+function watchRoom(
+  readiness: Readiness,
+  { metrics }: JobCoreParts,
+  fills: Readonly<Record<Store, () => number>>,
+): void {
+  const fullest = (): number => Math.max(...Object.values(fills).map((fill) => fill()));
+  metrics.gaugeOf({ name: 'router_store_fill_ratio', help: 'How full the fullest store of jobs is.' }, fullest);
+  readiness.addDegradation(() => STORES.filter((store) => fills[store]() >= SUBMIT_FILL_MAX).map(storeFullDetail));
+}
+
+/** The last that is made of the streams. */
+const CLAIMS_STREAM = 'KV_shards';
+
+/** Ready when every shard has an owner for the first time; one that loses its owner later works less well for a moment. */
+function watchLogs(
+  readiness: Readiness,
+  { manager }: Broker,
+  owner: Pick<RunningOwner, 'unownedShards' | 'unreadShards'>,
+): void {
+  let wereOwned = false;
+  readiness.add('topology', async () => {
+    await manager.streams.info(CLAIMS_STREAM);
+  });
+  readiness.add('shards', async () => {
+    const shards = owner.unownedShards();
+    wereOwned ||= shards.length === 0;
+    if (!wereOwned) throw new Error(`nobody owns the logs of shards ${shards.join(', ')} yet`);
+  });
+  readiness.addDegradation(() => {
+    const shards = owner.unownedShards();
+    return shards.length === 0 ? [] : [`nobody owns the logs of shards ${shards.join(', ')}: their requests wait`];
+  });
+  readiness.addDegradation(() => {
+    const shards = owner.unreadShards();
+    const what = `the job history is behind: it misses what is purged of the logs of shards ${shards.join(', ')}`;
+    return shards.length === 0 ? [] : [what];
+  });
+}
+
+interface Work {
+  start(): void;
+  stop(): Promise<void> | void;
+}
+
+function startAll({ onStop }: Pick<JobCoreParts, 'onStop'>, works: Readonly<Record<string, Work>>): void {
+  for (const [name, work] of Object.entries(works)) {
+    work.start();
+    onStop(name, () => work.stop());
+  }
+}
+
+/** Rooms that are made after the owner, and hear of it. */
+class LateBound {
+  watches: JobWatches | undefined;
+  sender: DeliverySender | undefined;
+}
+
+interface Sending {
+  readonly owner: RunningOwner;
+  readonly owners: Owners;
+  readonly blobs: ReturnType<typeof boundedBlobs>;
+}
+
+function openSender(parts: JobCoreParts, { blobs, owner, owners }: Sending): DeliverySender {
+  const { clock, logger, metrics, nameLookup: names, random, settings, snapshots } = parts;
+  const { logs, payloads } = owner;
+  const deliveries = new LogDeliveries({ logs, payloads, owners });
+  const attempt = new DeliveryTry({
+    ...{ deliveries, blobs, clock, random },
+    statusBody: (job, output) => statusBody(job, { output, queue: null }),
+    signer: new WebhookSigner({ snapshots: snapshots.webhookSecrets, secrets: settings.secrets, clock }),
+    transport: new WebhookTransport({ addresses: settings.webhookAddresses, names, clock }),
+  });
+  const accountOf = (endpointId: Parameters<DeliverySender['isDue']>[0]): AccountId | null =>
+    snapshots.endpoints.get(endpointId)?.accountId ?? null;
+  return new DeliverySender({ deliveries, attempt, accountOf, clock, metrics: webhookMetrics(metrics), logger });
+}

@@ -1,0 +1,25 @@
+import type { JobId } from '@berth/domain';
+import type { CheckedEntry, LogFinding, LogSum } from '@berth/endpoint-log';
+
+/** What is found out at the end of a log. */
+export interface Conclusion {
+  readonly findings: readonly LogFinding[];
+  /** How many there are in all: `findings` may be the first of them. */
+  readonly found: number;
+  readonly sum: LogSum;
+  /** The last entry, where it is none that can be read: it may be removed. Null: there is none such. */
+  readonly removable: number | null;
+}
+
+/** How a log is put into lines; each text ends with a line end, or is empty. */
+export interface LogFormat {
+  entry(checked: CheckedEntry): string;
+  /** @param isFull false: in a line or two */
+  conclusion(conclusion: Conclusion, isFull: boolean): string;
+}
+
+export interface FormatOptions {
+  /** Facts of this job alone, and of rules that touched it; null: all. */
+  readonly jobId: JobId | null;
+  readonly hasPayloads: boolean;
+}

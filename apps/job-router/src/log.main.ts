@@ -1,0 +1,22 @@
+import { loadLogConfig } from './config.js';
+import { Output } from './log-reader/output.js';
+import { EXIT } from './log-reader/show-log.js';
+import { runLogTool } from './log-reader/run-log-tool.js';
+
+const over = new AbortController();
+const args = process.argv.slice(2);
+
+// What follows a log has an end that somebody wants to read; everything else is ended at once, as ever.
+if (args.includes('--follow')) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort());
+}
+
+const complain = (text: string): void => void process.stderr.write(`log: ${text}\n`);
+
+try {
+  const output = new Output(process.stdout);
+  process.exitCode = await runLogTool({ args, loadConfig: loadLogConfig, output, complain, signal: over.signal });
+} catch (error) {
+  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exitCode = EXIT.unknown;
+}

@@ -1,0 +1,57 @@
+import type { AssignedJob } from '@berth/contracts';
+import { WAIT_OVER, type Clock } from '@berth/lifecycle';
+import type { TakeWish } from '@berth/domain';
+
+/** `silent`: nobody here knows, and nothing may be said. */
+export type TakeAnswer = readonly AssignedJob[] | 'silent';
+
+/** One asker's wait. */
+interface Wait {
+  readonly answer: (answer: TakeAnswer) => void;
+  readonly over: AbortController;
+}
+
+export type TakePhase =
+  /** It may be given jobs. */
+  | 'open'
+  /** Its time is over: whatever it was given by now is its answer. */
+  | 'ending'
+  /** As `ending`, and it wants nothing new. */
+  | 'withdrawn'
+  /** It has got jobs, and they are being read for whoever waits. */
+  | 'given'
+  /** It has been answered. */
+  | 'over';
+
+/** A wish that is held, and whoever waits for it now. One take id is one of these, however often it is asked. */
+export class HeldTake {
+  readonly wish: TakeWish;
+  phase: TakePhase = 'over';
+  /** How many times it has begun to wait anew. */
+  openings = 0;
+  /** The owner is being asked about it. */
+  isUnderWay = false;
+  #wait: Wait | null = null;
+
+  constructor(wish: TakeWish) {
+    this.wish = wish;
+  }
+
+  /** Whoever waited for it before has given up asking, and must not be answered: only one answer may leave. */
+  wait(waitMs: number, { clock, onOver }: { readonly clock: Clock; readonly onOver: () => void }): Promise<TakeAnswer> {
+    this.answer('silent');
+    const { promise, resolve } = Promise.withResolvers<TakeAnswer>();
+    const over = new AbortController();
+    this.#wait = { answer: resolve, over };
+    void clock.sleep(waitMs, over.signal).then(() => {
+      if (!over.signal.aborted) onOver();
+    });
+    return promise;
+  }
+
+  answer(answer: TakeAnswer): void {
+    this.#wait?.over.abort(WAIT_OVER);
+    this.#wait?.answer(answer);
+    this.#wait = null;
+  }
+}

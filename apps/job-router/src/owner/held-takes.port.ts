@@ -1,0 +1,38 @@
+import type { AssignedJob, QuestionOf } from '@berth/contracts';
+import type { AttemptAssignment, AttemptGiven, EndpointId, TakeWish } from '@berth/domain';
+
+/** Workers that wait at this router for jobs of the endpoints that it owns. */
+export interface WaitingTakes {
+  /** Held until a job comes or `waitMs` is over; then none. `silent`: nobody here knows, and nothing may be said. */
+  take(endpointId: EndpointId, question: QuestionOf<'take'>): Promise<readonly AssignedJob[] | 'silent'>;
+  /** Ends what is held for a worker. */
+  withdraw(endpointId: EndpointId, worker: QuestionOf<'withdraw'>): void;
+  /** Something was committed, or has become due, that may let a job be taken. Must be cheap where nobody waits. */
+  wake(endpointId: EndpointId): void;
+  /**
+   * The longest wait first. Whatever a submit gives them is known by their ids from then on, so that a take by the same
+   * wish brings it.
+   */
+  waitingWishes(endpointId: EndpointId): readonly TakeWish[];
+}
+
+/** What a wish got, or got before. */
+export interface GivenJobs {
+  readonly jobs: readonly AttemptGiven[];
+  /** The same as they were in the very commit in which they were given, where that is known. */
+  readonly seen?: SeenAssignments;
+}
+
+export interface SeenAssignments {
+  /** Unix ms. */
+  readonly atMs: number;
+  readonly list: readonly AttemptAssignment[];
+}
+
+/** What those takes need of the owner. `silent`: nobody here knows, and the same may be asked again. */
+export interface JobGiving {
+  /** What the wishes get, or got before, in their order, once it is committed. */
+  give(endpointId: EndpointId, wishes: readonly TakeWish[]): Promise<readonly GivenJobs[] | 'silent'>;
+  /** The jobs as their workers need them, without those whose attempt is over by now. */
+  assign(endpointId: EndpointId, given: GivenJobs): Promise<readonly AssignedJob[] | 'silent'>;
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
+import { WebhooksController } from './webhooks.controller.js';
+
+/** Says what became of webhooks. Needs `Jobs`. */
+@Module({ imports: [EndpointDirectoryModule], controllers: [WebhooksController] })
+export class DeliveryLogModule {}

@@ -1,0 +1,27 @@
+import { encodeJson, type DeliveryKey, type JobSight, type RawJson } from '@berth/domain';
+import { loadPayload, type Blobs } from '@berth/payloads';
+import type { EndToTell } from './owned-deliveries.port.js';
+
+export interface ToldBodyParts {
+  readonly blobs: Pick<Blobs, 'read'>;
+  /** The body of `/status`. */
+  readonly statusBody: (job: JobSight, output: RawJson | null) => RawJson;
+}
+
+/**
+ * What a receiver gets: the body of `/status`, and behind it `input` and `webhook` (wire contract, 6.2). Input and output
+ * are the text that came. Null: the parts of one are gone, so nothing whole can be told any more.
+ *
+ * @throws PlatformError `service-unavailable`
+ */
+export async function toldBody(
+  { blobs, statusBody }: ToldBodyParts,
+  key: DeliveryKey,
+  { body, job, url }: EndToTell,
+): Promise<Buffer | null> {
+  const input = await loadPayload(blobs, key, body.input);
+  const output = job.output === null ? null : await loadPayload(blobs, key, job.output);
+  if (input === null || (job.output !== null && output === null)) return null;
+  const status = statusBody(job, output);
+  return Buffer.from(`${status.slice(0, -1)},"input":${input},"webhook":${encodeJson(url)}}`);
+}

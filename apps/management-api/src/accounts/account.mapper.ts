@@ -1,0 +1,17 @@
+import { ACCOUNT_LIMIT_NAMES, effectiveLimits, type LimitChange } from '@berth/domain';
+import type { AccountBody, AccountWithLimitsBody, UpdateAccountDto } from './account.dto.js';
+import type { Account } from './account-records.port.js';
+
+export const toAccountBody = ({ createdAtMs, id, name }: Account): AccountBody => ({
+  id,
+  name,
+  createdAt: new Date(createdAtMs).toISOString(),
+});
+
+export const toAccountWithLimitsBody = (account: Account): AccountWithLimitsBody => ({
+  ...toAccountBody(account),
+  limits: effectiveLimits(account.limits),
+  overriddenLimits: ACCOUNT_LIMIT_NAMES.filter((name) => account.limits[name] !== undefined),
+});
+
+export const toLimitChange = ({ limits = {} }: UpdateAccountDto): LimitChange => limits;

@@ -1,0 +1,14 @@
+import type { EndpointId, JobId } from '@berth/domain';
+
+/**
+ * Owner → one router, as the body of a `WireRequest` that nobody answers. A hint that may be lost: whoever waits looks by
+ * itself from time to time.
+ */
+export interface NoticeMessage {
+  readonly endpointId: EndpointId;
+  readonly jobs: readonly {
+    readonly jobId: JobId;
+    /** `gone`: removed, or its life is over. */
+    readonly now: 'moved' | 'ended' | 'gone';
+  }[];
+}

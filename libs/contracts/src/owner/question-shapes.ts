@@ -1,0 +1,167 @@
+import {
+  JOB_STATES,
+  type AttemptProof,
+  type BlobManifest,
+  type CancelCommand,
+  type EndTryCommand,
+  type FinishCommand,
+  type GiveUpCommand,
+  type JobBody,
+  type JobWish,
+  type LetGoCommand,
+  type PageKey,
+  type Payload,
+  type ProgressCommand,
+  type PurgeCommand,
+  type ReplaceLifeCommand,
+  type RetryCommand,
+  type SubmitCommand,
+  type TakeWish,
+} from '@berth/domain';
+import { RENEW_LEASES_MAX, TAKE_JOBS_MAX, TAKE_WAIT_MAX_MS } from '../agent/index.js';
+import {
+  count,
+  flag,
+  id,
+  instant,
+  listOf,
+  objectOf,
+  oneOf,
+  orNull,
+  text,
+  variantOf,
+  type Shape,
+} from '../shape/index.js';
+import type { JobWatcher, OwnerCommand, OwnerVerb, QuestionOf } from './owner-questions.js';
+
+/** Far above what is accepted, and what a message could bring: whoever decides refuses more precisely. */
+const PAYLOAD_MAX_CHARACTERS = 2 * 1024 * 1024;
+const ERROR_MAX_CHARACTERS = 1024 * 1024;
+const LOG_LINES_MAX = 100;
+/** Of one request, or of one page of a list. */
+const JOBS_MAX = 1_000;
+const ATTEMPTED_MAX = 1_000_000_000;
+
+const countUpTo =
+  (max: number): Shape =>
+  (value, path) =>
+    count(value, path) ?? (Number(value) > max ? `${path} is more than ${max}` : null);
+
+/** Of times in ms, which may be divided, and of chance. */
+const amount: Shape = (value, path) =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? null : `${path} is no amount`;
+
+/** Without what names the variant. */
+type Rest<Variant> = Omit<Variant, 'kind'>;
+type PayloadOf<Kind extends Payload['kind']> = Rest<Extract<Payload, { readonly kind: Kind }>>;
+
+const payload = variantOf({
+  inline: objectOf<PayloadOf<'inline'>>({ json: text(PAYLOAD_MAX_CHARACTERS) }),
+  blob: objectOf<PayloadOf<'blob'>>({
+    manifest: objectOf<BlobManifest>({ name: id, parts: count, sizeBytes: count, sha256: id }),
+  }),
+});
+
+const jobWish = objectOf<JobWish>({
+  jobId: id,
+  origin: oneOf(['run', 'runsync']),
+  retentionMs: amount,
+  executionTimeoutMs: amount,
+  isLowPriority: flag,
+  webhook: orNull(text()),
+  bodyBytes: count,
+  ttlMs: amount,
+  body: objectOf<JobBody>({
+    input: payload,
+    extras: text(PAYLOAD_MAX_CHARACTERS),
+    sealedExtras: orNull(text(PAYLOAD_MAX_CHARACTERS)),
+    traceparent: orNull(text()),
+  }),
+});
+
+const proofMembers = { jobId: id, attempt: countUpTo(ATTEMPTED_MAX), token: text(), hostId: id } as const;
+const logTail = listOf(text(), LOG_LINES_MAX);
+
+type Submission = Omit<SubmitCommand, 'takers' | 'bounds'>;
+
+const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
+  submit: objectOf<Rest<Submission>>({
+    sentAtMs: instant,
+    jobs: listOf(jobWish, JOBS_MAX),
+    key: orNull(
+      objectOf<NonNullable<SubmitCommand['key']>>({
+        name: text(),
+        fingerprint: text(),
+        firstId: id,
+        size: count,
+        item: count,
+      }),
+    ),
+  }),
+  cancel: objectOf<Rest<CancelCommand>>({ sentAtMs: instant, jobId: id }),
+  retry: objectOf<Rest<RetryCommand>>({ sentAtMs: instant, jobId: id, retryId: id }),
+  'replace-life': objectOf<Rest<ReplaceLifeCommand>>({ sentAtMs: instant, jobId: id, leftMs: amount }),
+  purge: objectOf<Rest<PurgeCommand>>({ sentAtMs: instant, purgeId: id }),
+  progress: objectOf<Rest<ProgressCommand>>({ ...proofMembers, output: payload, outputBytes: count }),
+  finish: objectOf<Rest<FinishCommand>>({
+    ...proofMembers,
+    state: oneOf(['COMPLETED', 'FAILED', 'TIMED_OUT'] satisfies FinishCommand['state'][]),
+    error: orNull(text(ERROR_MAX_CHARACTERS)),
+    output: orNull(payload),
+    outputBytes: count,
+    chunks: count,
+    logTail,
+  }),
+  'give-up': objectOf<Rest<GiveUpCommand>>({
+    ...proofMembers,
+    reason: text(ERROR_MAX_CHARACTERS),
+    isCharged: flag,
+    logTail,
+    fraction: amount,
+  }),
+  'let-go': objectOf<Rest<LetGoCommand>>({ ...proofMembers, agoMs: amount, logTail }),
+  'end-try': objectOf<Rest<EndTryCommand>>({
+    jobId: id,
+    attempt: countUpTo(ATTEMPTED_MAX),
+    token: text(),
+    isSuccess: flag,
+    statusCode: orNull(count),
+    error: orNull(text(ERROR_MAX_CHARACTERS)),
+  }),
+};
+
+const proof = objectOf<AttemptProof>(proofMembers);
+
+/** What the question of each verb looks like. Only routers may ask, so it is to stop what is broken, and not what lies. */
+export const OWNER_QUESTION_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
+  perform: objectOf<QuestionOf<'perform'>>({ command: variantOf(COMMAND_SHAPES) }),
+  find: objectOf<QuestionOf<'find'>>({
+    jobId: id,
+    watcher: orNull(objectOf<JobWatcher>({ router: id, news: oneOf(['any', 'end']) })),
+  }),
+  describe: objectOf<QuestionOf<'describe'>>({ jobId: id }),
+  list: objectOf<QuestionOf<'list'>>({
+    before: orNull(objectOf<PageKey>({ createdAtMs: instant, jobId: id })),
+    limit: countUpTo(JOBS_MAX),
+    statuses: listOf(oneOf(JOB_STATES), JOB_STATES.length),
+    alsoIds: listOf(id, JOBS_MAX),
+  }),
+  count: objectOf<QuestionOf<'count'>>({}),
+  deliveries: objectOf<QuestionOf<'deliveries'>>({ jobId: id }),
+  take: objectOf<QuestionOf<'take'>>({
+    wish: objectOf<TakeWish>({
+      takeId: text(),
+      hostId: id,
+      workerId: id,
+      slots: countUpTo(TAKE_JOBS_MAX),
+      secret: text(),
+    }),
+    waitMs: countUpTo(TAKE_WAIT_MAX_MS),
+  }),
+  withdraw: objectOf<QuestionOf<'withdraw'>>({ hostId: id, workerId: id }),
+  renew: objectOf<QuestionOf<'renew'>>({ proofs: listOf(proof, RENEW_LEASES_MAX) }),
+  hold: objectOf<QuestionOf<'hold'>>({
+    proof,
+    chunk: orNull(objectOf<{ index: number; bytes: number }>({ index: count, bytes: count })),
+  }),
+};

@@ -1,0 +1,98 @@
+import { CHUNK_MAX_BYTES } from '../job/index.js';
+
+/** One limit of an account. */
+export interface AccountLimit {
+  /** What is counted. */
+  readonly unit: 'bytes' | 'calls' | 'deliveries' | 'endpoints' | 'jobs' | 'keys';
+  /** Of an account for which nobody has set another value. */
+  readonly default: number;
+  /** The least and the most that an operator may set. */
+  readonly minimum: number;
+  readonly maximum: number;
+  /** What a caller is told who would exceed it, without a full stop. */
+  readonly reached: (limit: number) => string;
+}
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+
+/**
+ * How much an account may have of each thing at one time: the one table of these limits. The names are the interface's own;
+ * what counts for less than the whole account says so at its end.
+ */
+export const ACCOUNT_LIMITS = {
+  /** Default: a tenth of the most, so that no account fills an installation by itself. */
+  endpoints: {
+    unit: 'endpoints',
+    default: 1_000,
+    minimum: 1,
+    maximum: 10_000,
+    reached: (limit) => `The account may have ${limit} endpoints`,
+  },
+  /** Waiting, running, and ended for so short a time that they can still be read. */
+  jobsPerEndpoint: {
+    unit: 'jobs',
+    default: 100_000,
+    minimum: 1,
+    maximum: 1_000_000,
+    reached: (limit) => `The endpoint may have ${limit} jobs, those that ended lately included`,
+  },
+  /** Inputs and outputs of these jobs. Minimum: the largest body of one job finds room. */
+  payloadBytesPerEndpoint: {
+    unit: 'bytes',
+    default: 4 * GIB,
+    minimum: 20 * MIB,
+    maximum: 1024 * GIB,
+    reached: (limit) => `Inputs and outputs of the endpoint's jobs may take ${limit} bytes`,
+  },
+  /** Those of job requests, each for 24 hours. */
+  idempotencyKeysPerEndpoint: {
+    unit: 'keys',
+    default: 100_000,
+    minimum: 1,
+    maximum: 1_000_000,
+    reached: (limit) => `The endpoint may have ${limit} idempotency keys within 24 hours`,
+  },
+  /** Webhooks of ended jobs that are still to be told. */
+  pendingDeliveriesPerEndpoint: {
+    unit: 'deliveries',
+    default: 10_000,
+    minimum: 1,
+    maximum: 100_000,
+    reached: (limit) => `The endpoint may have ${limit} webhooks that are still to be told`,
+  },
+  /** Default: half of the room in one of the streams of chunks, by the default storage (16 GiB). Minimum: one chunk. */
+  chunkBytesPerAttempt: {
+    unit: 'bytes',
+    default: 64 * MIB,
+    minimum: CHUNK_MAX_BYTES,
+    maximum: 4 * GIB,
+    reached: (limit) => `What one attempt streams may take ${limit} bytes`,
+  },
+  /** Default: half of what all chunks together may take by the default storage. */
+  chunkBytes: {
+    unit: 'bytes',
+    default: GIB,
+    minimum: CHUNK_MAX_BYTES,
+    maximum: 1024 * GIB,
+    reached: (limit) => `What the account's jobs have streamed may take ${limit} bytes`,
+  },
+  /** Default: half of the connections with a key that one router has room for. Maximum: all calls that it holds. */
+  heldCallsPerRouter: {
+    unit: 'calls',
+    default: 5_000,
+    minimum: 1,
+    maximum: 20_000,
+    reached: (limit) => `The account may have ${limit} calls held at one router`,
+  },
+} as const satisfies Readonly<Record<string, AccountLimit>>;
+
+export type AccountLimitName = keyof typeof ACCOUNT_LIMITS;
+
+/** Every limit with the value that counts. */
+export type AccountLimits = Readonly<Record<AccountLimitName, number>>;
+
+/** What an operator has set for one account. What is absent is at its default, whatever that is in this version. */
+export type LimitOverrides = Readonly<Partial<Record<AccountLimitName, number>>>;
+
+export const ACCOUNT_LIMIT_NAMES = Object.keys(ACCOUNT_LIMITS) as readonly AccountLimitName[];

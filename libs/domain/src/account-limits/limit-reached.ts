@@ -1,0 +1,10 @@
+import { PlatformError } from '../errors/index.js';
+import { ACCOUNT_LIMITS, type AccountLimitName } from './account-limits.js';
+
+/** What a caller is told: the bound, and the name under which an operator changes it. */
+export const limitDetail = (name: AccountLimitName, limit: number): string =>
+  `${ACCOUNT_LIMITS[name].reached(limit)} (account limit ${name}).`;
+
+/** @param retryAfterSeconds after which there may be room again */
+export const limitReached = (name: AccountLimitName, limit: number, retryAfterSeconds: number): PlatformError =>
+  new PlatformError('limit-reached', limitDetail(name, limit), { retryAfterSeconds });

@@ -1,0 +1,98 @@
+import { hostOfSubject, inboxPrefix } from '@berth/contracts';
+import { WAIT_OVER, TurnBatch, systemClock, systemRandom } from '@berth/lifecycle';
+import { NoRespondersError, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { decodeReply } from './wire-codec.js';
+
+interface Asked {
+  readonly onPart: (part: unknown) => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface PartedOptions<Part> {
+  /** Longest wait for the last part. */
+  readonly timeoutMs: number;
+  /** Told of each part; true: it was the last one. */
+  readonly onPart: (part: Part) => boolean;
+  /** Told of each part that comes when nobody waits for it any more. */
+  readonly onLate: (part: Part) => void;
+}
+
+const NO_RESPONDERS = 503;
+
+/**
+ * Questions that are answered in parts. All of one host are answered at one place that stands as long as the connection,
+ * so that a part which comes too late is still heard: it may bring what somebody has to give back.
+ */
+export class PartedQuestions {
+  readonly #connection: NatsConnection;
+  readonly #name = systemRandom.id(20);
+  readonly #asked = new Map<string, Asked>();
+  readonly #inboxes = new Set<string>();
+  readonly #sending = new TurnBatch();
+  #onLate: (part: never) => void = () => undefined;
+  #count = 0;
+
+  constructor(connection: NatsConnection) {
+    this.#connection = connection;
+  }
+
+  /** @throws PlatformError the receiver's refusal, or what the client throws where there is no answer */
+  async ask<Part>(subject: string, body: string, { onLate, onPart, timeoutMs }: PartedOptions<Part>): Promise<void> {
+    const inbox = this.#inboxOf(subject);
+    this.#onLate = onLate;
+    this.#count += 1;
+    const key = String(this.#count);
+    const { promise, reject, resolve } = Promise.withResolvers<void>();
+    const over = new AbortController();
+    this.#asked.set(key, { onPart: onPart as (part: unknown) => boolean, resolve, reject });
+    this.#sending.add(() => {
+      try {
+        this.#connection.publish(subject, body, { reply: `${inbox}.${key}` });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    void systemClock.sleep(timeoutMs, over.signal).then(() => reject(new TimeoutError()));
+    try {
+      await promise;
+    } finally {
+      over.abort(WAIT_OVER);
+      this.#asked.delete(key);
+    }
+  }
+
+  /** For the questions that wait now: what it gives fails those that still do when it is called. */
+  failing(): (error: Error) => void {
+    const waiting = [...this.#asked.values()];
+    return (error) => {
+      for (const { reject } of waiting) reject(error);
+    };
+  }
+
+  #inboxOf(subject: string): string {
+    const inbox = `${inboxPrefix(hostOfSubject(subject))}.${this.#name}`;
+    if (!this.#inboxes.has(inbox)) {
+      this.#inboxes.add(inbox);
+      this.#connection.subscribe(`${inbox}.*`, {
+        callback: (error, message) => {
+          // A subscription that the broker refuses brings no answers, which their askers find out.
+          if (error === null) this.#hear(message);
+        },
+      });
+    }
+    return inbox;
+  }
+
+  #hear(message: Msg): void {
+    const asked = this.#asked.get(message.subject.slice(message.subject.lastIndexOf('.') + 1));
+    try {
+      if (message.headers?.code === NO_RESPONDERS) throw new NoRespondersError(message.subject);
+      const part = decodeReply<never>(message.string());
+      if (asked === undefined) this.#onLate(part);
+      else if (asked.onPart(part)) asked.resolve();
+    } catch (error) {
+      asked?.reject(error);
+    }
+  }
+}
