@@ -1,5 +1,6 @@
 /**
- * Runs the simulator of endpoints' logs by hand, in several processes: `npm run simulate -- 100000 [first seed] [processes]`.
+ * Runs the simulator of endpoints' logs by hand, in several processes: `npm run simulate -- 100000 [first seed]
+ * [processes] [minutes]`; with minutes it ends after so many, whatever has run by then.
  * Prints each seed that breaks a promise, and figures of all that ran. `npm run simulate -- story 4711` tells one seed's story.
  */
 import { fork } from 'node:child_process';
@@ -20,8 +21,9 @@ const add = (to, from) => {
   for (const [name, count] of Object.entries(from)) to[name] = (to[name] ?? 0) + count;
 };
 
-/** One process's part: every `step`-th seed. */
-async function runPart({ count, first, step }) {
+/** One process's part: every `step`-th seed, as long as there is time. */
+async function runPart({ count, first, minutes, step }) {
+  const endsAt = performance.now() + minutes * 60_000;
   let sum = emptySum();
   for (let at = 0; at < count; at += step) {
     const run = await simulateLog({ seed: first + at });
@@ -29,9 +31,11 @@ async function runPart({ count, first, step }) {
     if (run.broken.length > 0) sum.broken.push({ seed: run.seed, broken: run.broken[0] });
     add(sum.counts, Object.fromEntries(COUNTED.map((name) => [name, run[name]])));
     add(sum.faults, run.faults);
-    if (sum.seeds < REPORT_EVERY && at + step < count) continue;
+    const isLast = at + step >= count || performance.now() >= endsAt;
+    if (sum.seeds < REPORT_EVERY && !isLast) continue;
     await new Promise((sent) => process.send(sum, sent));
     sum = emptySum();
+    if (isLast) break;
   }
   process.disconnect();
 }
@@ -46,13 +50,13 @@ function print({ broken, faults, seeds }, startedAt) {
   return { perSeed };
 }
 
-async function runAll({ count, first, processes }) {
+async function runAll({ count, first, minutes, processes }) {
   const sum = emptySum();
   const startedAt = performance.now();
   let printedAt = startedAt;
   const part = (at) =>
     new Promise((resolve, reject) => {
-      const child = fork(fileURLToPath(import.meta.url), ['part', count - at, first + at, processes]);
+      const child = fork(fileURLToPath(import.meta.url), ['part', count - at, first + at, processes, minutes]);
       child.on('message', (more) => {
         sum.seeds += more.seeds;
         add(sum.counts, more.counts);
@@ -74,6 +78,9 @@ async function runAll({ count, first, processes }) {
 
 const [what = '10000', ...more] = process.argv.slice(2);
 const numbers = more.map(Number);
-if (what === 'part') await runPart({ count: numbers[0], first: numbers[1], step: numbers[2] });
+if (what === 'part') await runPart({ count: numbers[0], first: numbers[1], step: numbers[2], minutes: numbers[3] });
 else if (what === 'story') await simulateLog({ seed: numbers[0], tell: (line) => console.log(line) });
-else await runAll({ count: Number(what), first: numbers[0] ?? 1, processes: numbers[1] ?? availableParallelism() });
+else {
+  const [first = 1, processes = availableParallelism(), minutes = Infinity] = numbers;
+  await runAll({ count: Number(what), first, processes, minutes });
+}

@@ -3,13 +3,16 @@ import {
   hostSubject,
   inboxPrefix,
   jobSubject,
+  noticeSubject,
+  ownerSubject,
+  routerSubject,
   WIRE_VERSION,
   withdrawSubject,
   type JoinRequest,
 } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { AgentTransport, connectNats } from '@berth/messaging';
+import { AgentTransport, connectNats, logShard } from '@berth/messaging';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import type { Attack, Attacking, AttackTarget } from './attack.js';
 
@@ -43,14 +46,21 @@ interface Message {
   readonly body: string;
 }
 
-/** One round: answers wanted where records and snapshots lie, other hosts' subjects, and what nobody can read. */
+/**
+ * One round: answers wanted where logs, claims and snapshots lie and where routers ask each other, what routers alone may
+ * say, other hosts' subjects, and what nobody can read.
+ */
 function messages(hostId: HostId, secret: string, { victimEndpointId: endpointId }: AttackTarget): readonly Message[] {
-  const take = wire({ endpointId, workerId: 'w', slots: 1, waitMs: 1 });
-  const places = [`job.0.${endpointId}.x`, `$KV.endpoints.${endpointId}`, '$KV.hosts.x', '_INBOX_router.x', 'demand.x'];
+  const take = wire({ wishes: [{ takeId: 't', endpointId, workerId: 'w', slots: 1, waitMs: 1 }] });
+  const shard = logShard(endpointId);
+  const ofOwners = [`log.${shard}.${endpointId}`, `$KV.shards.${shard}`, ownerSubject(shard, 'perform')];
+  const ofRouters = [...ofOwners, noticeSubject('x'), routerSubject('x'), '_INBOX_router.x', 'demand.x'];
+  const places = [...ofRouters, `$KV.endpoints.${endpointId}`, '$KV.hosts.x'];
   const report = { secret, instanceId: 'x', sequence: systemClock.nowMs(), inventory: null };
   return [
     ...places.map((reply) => ({ subject: jobSubject(hostId, 'take'), reply, body: take })),
     ...places.map((reply) => ({ subject: hostSubject(hostId, 'report'), reply, body: wire(report) })),
+    ...ofRouters.map((subject) => ({ subject, body: '{}' })),
     { subject: jobSubject('other' as HostId, 'take'), body: take },
     { subject: '$KV.endpoints.x', body: '{}' },
     { subject: jobSubject(hostId, 'done'), body: 'no JSON' },

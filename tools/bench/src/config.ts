@@ -16,3 +16,12 @@ export const readScaleConfig = (environment: Environment = process.env): ScaleCo
     const liveJobs = read.integer('BERTH_BENCH_LIVE_JOBS', LIVE_JOBS_BOUNDS);
     return { liveJobs, endpoints: Math.ceil(liveJobs / JOBS_PER_ENDPOINT) };
   });
+
+export interface MemoryConfig {
+  /** Jobs that are submitted, run and outlived. */
+  readonly jobs: number;
+}
+
+/** @throws ConfigError */
+export const readMemoryConfig = (environment: Environment = process.env): MemoryConfig =>
+  parseConfig(environment, (read) => ({ jobs: read.integer('BERTH_BENCH_LIVE_JOBS', LIVE_JOBS_BOUNDS) }));

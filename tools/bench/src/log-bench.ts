@@ -1,5 +1,6 @@
 import {
   ENDPOINT_BOUNDS_DEFAULT,
+  NOTHING_UNREAD,
   type AttemptProof,
   type CommandOutcome,
   type EndpointCommand,
@@ -15,7 +16,7 @@ import { NatsLogBroker, ensureTopology, logShard, LOG_SHARDS, type Broker } from
 import { makeTempFolder, startNatsServer } from '@berth/servers';
 import { jetstream } from '@nats-io/jetstream';
 import { median, medianRatio, newProgress, percentile, print } from './figures.js';
-import { openBroker } from './job-store.js';
+import { openBroker } from './bench-broker.js';
 
 const ENDPOINTS = [1, 16] as const;
 const ROUNDS = 5;
@@ -39,7 +40,7 @@ export async function benchLog(): Promise<void> {
   const broker = await openBroker(server.url);
   const owner = newOwner(broker);
   try {
-    await ensureTopology({ broker, part: 'log', size: SIZE, clock: systemClock, random: systemRandom });
+    await ensureTopology({ broker, part: 'jobs', size: SIZE, clock: systemClock, random: systemRandom });
     for (let shard = 0; shard < LOG_SHARDS; shard += 1) await owner.take(shard);
     owner.start();
     await measure(owner, await openBareStream(broker));
@@ -60,9 +61,10 @@ const newOwner = (broker: Broker): LogOwner =>
     atEndOfTurn: (run) => turns.add(run),
     shardOf: logShard,
     trusts: () => true,
-    readThrough: () => Number.MAX_SAFE_INTEGER,
+    purgeable: () => NOTHING_UNREAD,
     onTouched: () => undefined,
-    onTries: () => undefined,
+    onDeliveriesDue: () => undefined,
+    onLooked: () => undefined,
     onEvent: (event) => {
       if (event.kind === 'stopped') throw new Error(`${event.endpointId}: ${event.reason}`);
     },

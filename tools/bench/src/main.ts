@@ -6,10 +6,10 @@ import { print } from './figures.js';
 import { benchJobs } from './job-bench.js';
 import { benchLog } from './log-bench.js';
 import { benchManagement } from './management-bench.js';
-import { benchPeers } from './peers-bench.js';
+import { benchMemory } from './memory-bench.js';
+import { benchPeers, benchRouters } from './peers-bench.js';
 import { benchRates } from './rates-bench.js';
 import { benchScale } from './scale-bench.js';
-import { benchShards } from './shards-bench.js';
 
 const IMAGES = join(resolve(import.meta.dirname, '../../..'), 'examples/workers');
 // Measured is what the system can do, not what a tenant may do.
@@ -26,18 +26,19 @@ const onStack = (bench: (stack: StartedStack) => Promise<void>) => async (): Pro
 
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   jobs: onStack(benchJobs),
-  shards: benchShards,
   log: benchLog,
   management: onStack(benchManagement),
-  peers: onStack(benchPeers),
+  peers: benchPeers,
+  routers: benchRouters,
   rates: onStack(benchRates),
   bodies: benchBodies,
+  memory: benchMemory,
   scale: benchScale,
   attacks: benchAttacks,
 };
 
 /** They take many minutes, so they are measured only where they are named. */
-const NAMED_ONLY: readonly string[] = ['scale', 'attacks'];
+const NAMED_ONLY: readonly string[] = ['memory', 'scale', 'attacks'];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));

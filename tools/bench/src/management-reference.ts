@@ -16,7 +16,7 @@ const KEY_BY_PREFIX = `
   SELECT id, account_id, name, prefix, hash, scopes, endpoint_ids, expires_at, created_at
     FROM api_keys WHERE prefix = $1 LIMIT 1`;
 const HOLD_ACCOUNT = `
-  SELECT 1 FROM accounts WHERE id = $1 AND deleted_at IS NULL FOR SHARE`;
+  SELECT 1 FROM accounts WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE`;
 const INSERT_ENDPOINT = `
   INSERT INTO endpoints (id, account_id, spec, release, version, created_at, deleted_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING version`;
@@ -29,6 +29,10 @@ const INSERT_SECRET = `
 const INSERT_AUDIT_ENTRY = `
   INSERT INTO audit_entries (at, account_id, api_key_id, action, resource_id, diff, request_id)
   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`;
+const HOLD_COUNT = `
+  SELECT limits FROM accounts WHERE id = $1 FOR NO KEY UPDATE`;
+const COUNT_ENDPOINTS = `
+  SELECT count(1) FROM endpoints WHERE account_id = $1 AND deleted_at IS NULL`;
 const LIST = `
   SELECT id, account_id, spec, release, version, created_at, deleted_at FROM endpoints
    WHERE account_id = $1 AND deleted_at IS NULL ORDER BY created_at, id`;
@@ -83,6 +87,8 @@ app.post<{ Body: Body }>('/v2/serverless', async (request, reply) => {
   await client.query(INSERT_RELEASE, [id, 1, JSON.stringify(spec.container), '[]', keyId, at]);
   await client.query(INSERT_AUDIT_ENTRY, [at, accountId, keyId, 'endpoint.created', id, diffOf(spec), request.id]);
   await client.query(INSERT_SECRET, [id, `v1.00000000.${'x'.repeat(100)}`, at]);
+  await client.query(HOLD_COUNT, [accountId]);
+  await client.query(COUNT_ENDPOINTS, [accountId]);
   await client.query('COMMIT');
   client.release();
   return reply.status(201).send({ id, ...spec, createdAt: at });

@@ -1,144 +1,140 @@
+import { join, resolve } from 'node:path';
+import { StartedStack } from '@berth/dev-stack';
 import { systemClock } from '@berth/lifecycle';
-import { TenantClient, type StartedStack } from '@berth/dev-stack';
-import { Client } from 'pg';
-import { request } from 'undici';
-import { createEndpoint, headersOf } from './bench-endpoint.js';
-import { median, percentile, print } from './figures.js';
+import { median, newProgress, percentile, print } from './figures.js';
 import { sendMany } from './load.js';
-import { hasRedis, startRedis, type RedisSync } from './peers/redis-server.js';
-import { startReference, type Reference } from './reference.js';
+import { berth } from './peers/berth.js';
+import { bullmq } from './peers/bullmq.js';
+import type { Contender } from './peers/contender.js';
+import { graphile } from './peers/graphile.js';
+import { processorTimes } from './peers/processor-time.js';
+import { hasRedis } from './peers/redis-server.js';
 
-const ROUNDS = 3;
-const JOBS = 2_000;
+const ROUNDS = 5;
+/** A share of each endpoint, and of each way to it, is a whole number. */
+const JOBS = 3_200;
 const SENDERS = 64;
-/** Jobs that run at one time, at each side. */
-const RUNNING = 64;
-const WORKERS = 2;
-const ENDED_WITHIN_MS = 60_000;
+const ENDED_WITHIN_MS = 120_000;
 const LOOK_MS = 20;
 const BODY = JSON.stringify({ input: { message: 'x'.repeat(400) } });
-const DATABASE = 'bench_graphile';
-
-/** One of those compared: takes `POST /run` at `path` and counts what has ended. */
-interface Contender {
-  readonly name: string;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  completed(): Promise<number>;
-  stop(): Promise<void>;
-}
+const IMAGES = join(resolve(import.meta.dirname, '..'), 'workers');
+const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--rate-limits', 'off'];
+/** The peer whose jobs take the same way as ours: over HTTP, to the same workers. */
+const SAME_WAY = 'over HTTP (http)';
 
 interface Round {
   readonly perSecond: number;
   /** Of the accepting calls, in ms, ascending. */
   readonly latenciesMs: readonly number[];
+  /** Of one job, in ms, by what the processes are. */
+  readonly processorMs: ReadonlyMap<string, number>;
 }
 
-/** From the first submit to the last end, behind HTTP at every side: Berth, BullMQ on Redis, graphile-worker. */
-export async function benchPeers(stack: StartedStack): Promise<void> {
-  const contenders = [await berth(stack), ...(await bullmqs()), await graphile(stack.dev.databaseUrl)];
+/**
+ * From the first submit to the last end, behind HTTP at every side, with 64 jobs that run at one time: Berth with one
+ * endpoint and with sixteen, BullMQ on Redis and graphile-worker.
+ */
+export async function benchPeers(): Promise<void> {
+  await onStack([], async (stack) => [
+    await berth(stack, { name: 'Berth, one endpoint, workers by node:http', endpoints: 1, client: 'http' }),
+    await berth(stack, { name: 'Berth, one endpoint, workers by fetch', endpoints: 1, client: 'fetch' }),
+    await berth(stack, { name: 'Berth, 16 endpoints, workers by node:http', endpoints: 16, client: 'http' }),
+    ...(await bullmqs()),
+    await graphile(stack),
+  ]);
+}
+
+/** The same of two routers that share the endpoints, beside the peer whose jobs take the same way. */
+export async function benchRouters(): Promise<void> {
+  await onStack(['--routers', '2'], async (stack) => [
+    await berth(stack, { name: 'Berth, two routers, one endpoint', endpoints: 1, client: 'http' }),
+    await berth(stack, { name: 'Berth, two routers, 16 endpoints', endpoints: 16, client: 'http' }),
+    ...((await hasRedis()) ? [await bullmq({ sync: 'everysec', workers: 'http' })] : []),
+  ]);
+}
+
+async function bullmqs(): Promise<readonly Contender[]> {
+  if (!(await hasRedis())) {
+    print('  BullMQ is left out: there is no redis-server on PATH');
+    return [];
+  }
+  return [
+    await bullmq({ sync: 'everysec', workers: 'http' }),
+    await bullmq({ sync: 'everysec', workers: 'fetch' }),
+    await bullmq({ sync: 'everysec', workers: 'function' }),
+    await bullmq({ sync: 'always', workers: 'http' }),
+  ];
+}
+
+async function onStack(
+  flags: readonly string[],
+  open: (stack: StartedStack) => Promise<readonly Contender[]>,
+): Promise<void> {
+  print('starting a stack …');
+  const stack = await StartedStack.start([...FLAGS, ...flags]);
+  try {
+    await measure(await open(stack));
+  } finally {
+    await stack.stop();
+    await stack.remove();
+  }
+}
+
+async function measure(contenders: readonly Contender[]): Promise<void> {
   const rounds = new Map(contenders.map(({ name }) => [name, [] as Round[]]));
+  const progress = newProgress();
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const contender of contenders) {
       const result = await drive(contender);
+      progress(`${contender.name}: round ${round} of ${ROUNDS}`);
       // The first one warms up.
       if (round > 0) rounds.get(contender.name)?.push(result);
     }
   }
-  const [ours = []] = [...rounds.values()];
-  for (const [name, results] of rounds) print(lineOf(name, results, ours));
+  const sameWay = [...rounds].find(([name]) => name.endsWith(SAME_WAY))?.[1] ?? [];
+  for (const [name, results] of rounds) print(lineOf(name, results, sameWay));
   for (const contender of contenders) await contender.stop();
 }
 
 async function drive(contender: Contender): Promise<Round> {
-  const { headers, origin, path } = contender;
-  const wanted = (await contender.completed()) + JOBS;
+  const { completed, processes, targets } = contender;
+  const wanted = await Promise.all(completed.map(async (count) => (await count()) + JOBS / completed.length));
+  const before = await processorTimes(processes);
   const startedAtMs = systemClock.monotonicMs();
-  const load = { method: 'POST', status: 200, concurrency: SENDERS, requests: JOBS } as const;
-  const { latenciesMs } = await sendMany({ origin, path, headers, body: BODY, ...load });
-  while ((await contender.completed()) < wanted) {
-    if (systemClock.monotonicMs() - startedAtMs > ENDED_WITHIN_MS) throw new Error(`${origin}: not all jobs ended`);
-    await systemClock.sleep(LOOK_MS);
-  }
-  return { perSecond: (JOBS * 1_000) / (systemClock.monotonicMs() - startedAtMs), latenciesMs };
-}
-
-function lineOf(name: string, results: readonly Round[], ours: readonly Round[]): string {
-  const perSecond = median(results.map((round) => round.perSecond));
-  const all = results.flatMap(({ latenciesMs }) => latenciesMs).toSorted((a, b) => a - b);
-  const ratio = median(ours.map((round, index) => round.perSecond / (results[index]?.perSecond ?? Number.NaN)));
-  const accepted = `accepted p50 ${percentile(all, 0.5).toFixed(1)} ms, p99 ${percentile(all, 0.99).toFixed(1)} ms`;
-  return `submit to end, ${name}: ${perSecond.toFixed(0)}/s, ${accepted}; Berth is ${ratio.toFixed(2)} times as fast`;
-}
-
-async function berth(stack: StartedStack): Promise<Contender> {
-  const { apiKey, runUrl } = stack.dev;
-  const client = new TenantClient(() => stack.dev);
-  const endpointId = await createEndpoint(client, 'bench-peers', {
-    workers: { min: WORKERS, max: WORKERS },
-    env: { ECHO_SLOTS: String(RUNNING / WORKERS) },
-  });
-  return {
-    name: 'Berth',
-    origin: runUrl,
-    path: `/v2/${endpointId}/run`,
-    headers: headersOf(apiKey),
-    completed: async () => {
-      const { body } = await client.job<{ jobs: { completed: number } }>('GET', `/${endpointId}/health`);
-      return body.jobs.completed;
-    },
-    stop: async () => {
-      await client.manage('DELETE', `/v2/serverless/${endpointId}`);
-    },
-  };
-}
-
-async function bullmqs(): Promise<readonly Contender[]> {
-  if (await hasRedis()) return [await bullmq('everysec'), await bullmq('always')];
-  print('  BullMQ is left out: there is no redis-server on PATH');
-  return [];
-}
-
-async function bullmq(sync: RedisSync): Promise<Contender> {
-  const redis = await startRedis(sync);
-  const front = await startReference('peers/bullmq-front.js', [String(redis.port)]);
-  const worker = await startReference('peers/bullmq-worker.js', [String(redis.port), String(RUNNING)]);
-  return peer(`BullMQ on Redis that syncs ${sync === 'always' ? 'always' : 'every second'}`, [front, worker], () =>
-    redis.stop(),
+  const load = { method: 'POST', status: 200, body: BODY } as const;
+  const share = 1 / targets.length;
+  const sent = await Promise.all(
+    targets.map((target) => sendMany({ ...target, ...load, concurrency: SENDERS * share, requests: JOBS * share })),
   );
-}
-
-async function graphile(databaseUrl: string): Promise<Contender> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${DATABASE}`);
-  await client.end();
-  const address = new URL(databaseUrl);
-  address.pathname = `/${DATABASE}`;
-  const front = await startReference('peers/graphile-front.js', [address.href]);
-  const worker = await startReference('peers/graphile-worker.js', [address.href, String(RUNNING)]);
-  return peer('graphile-worker', [front, worker], () => Promise.resolve());
-}
-
-function peer(
-  name: string,
-  [front, worker]: readonly [Reference, Reference],
-  stopServer: () => Promise<unknown>,
-): Contender {
+  // One after the other, so that looking costs no more where there are many.
+  for (const [at, count] of completed.entries()) {
+    while ((await count()) < (wanted[at] ?? 0)) {
+      if (systemClock.monotonicMs() - startedAtMs > ENDED_WITHIN_MS)
+        throw new Error(`${contender.name}: not all ended`);
+      await systemClock.sleep(LOOK_MS);
+    }
+  }
+  const perSecond = (JOBS * 1_000) / (systemClock.monotonicMs() - startedAtMs);
+  const after = await processorTimes(processes);
   return {
-    name,
-    origin: front.address,
-    path: '/run',
-    headers: { 'content-type': 'application/json' },
-    completed: async () => {
-      const { body } = await request(`${front.address}/completed`);
-      return ((await body.json()) as { completed: number }).completed;
-    },
-    stop: async () => {
-      await worker.stop();
-      await front.stop();
-      await stopServer();
-    },
+    perSecond,
+    latenciesMs: sent.flatMap(({ latenciesMs }) => latenciesMs).sort((a, b) => a - b),
+    processorMs: new Map([...after].map(([name, ms]) => [name, (ms - (before.get(name) ?? 0)) / JOBS])),
   };
+}
+
+function lineOf(name: string, results: readonly Round[], sameWay: readonly Round[]): string {
+  const rates = results.map(({ perSecond }) => perSecond);
+  const ratio = median(rates.map((rate, round) => rate / (sameWay[round]?.perSecond ?? Number.NaN)));
+  const all = results.flatMap(({ latenciesMs }) => latenciesMs).toSorted((a, b) => a - b);
+  const times = [...(results[0]?.processorMs.keys() ?? [])].map(
+    (process) => [process, median(results.map(({ processorMs }) => processorMs.get(process) ?? 0))] as const,
+  );
+  const total = times.reduce((sum, [, ms]) => sum + ms, 0);
+  return (
+    `submit to end, ${name}: ${median(rates).toFixed(0)}/s (${Math.min(...rates).toFixed(0)} to ` +
+    `${Math.max(...rates).toFixed(0)}), ${ratio.toFixed(2)} times BullMQ over HTTP; accepted p50 ` +
+    `${percentile(all, 0.5).toFixed(1)} ms, p99 ${percentile(all, 0.99).toFixed(1)} ms; ${total.toFixed(2)} ms of ` +
+    `processor a job: ${times.map(([process, ms]) => `${process} ${ms.toFixed(2)}`).join(', ')}`
+  );
 }

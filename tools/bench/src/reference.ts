@@ -5,6 +5,7 @@ import { join } from 'node:path';
 /** The least that does the same work, in a process of its own like the program it is compared with. */
 export interface Reference {
   readonly address: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -18,6 +19,7 @@ export async function startReference(script: string, args: readonly string[] = [
   failed.catch(() => undefined);
   return {
     address,
+    pid: child.pid ?? 0,
     stop: async () => {
       const ended = once(child, 'exit');
       child.disconnect();

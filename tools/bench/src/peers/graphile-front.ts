@@ -5,6 +5,11 @@ import { serveFront } from './front.js';
 /** Accepts jobs into graphile-worker and tells how many have ended: a job that has ended is gone. */
 const [, , databaseUrl = ''] = process.argv;
 const pool = new Pool({ connectionString: databaseUrl });
+const fail = (error: Error): never => {
+  throw error;
+};
+pool.on('error', fail);
+pool.on('connect', (client) => client.on('error', fail));
 const jobs = await makeWorkerUtils({ pgPool: pool });
 await jobs.migrate();
 let added = 0;

@@ -6,6 +6,7 @@ export type RedisSync = 'everysec' | 'always';
 
 export interface RedisServer {
   readonly port: number;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -39,6 +40,7 @@ export async function startRedis(sync: RedisSync): Promise<RedisServer> {
   });
   return {
     port,
+    pid: server.pid,
     stop: async () => {
       await server.stop();
       await folder.remove();

@@ -1,19 +1,17 @@
 import { freemem, tmpdir } from 'node:os';
 import { statfs } from 'node:fs/promises';
 import { TenantClient, type StartedStack } from '@berth/dev-stack';
-import type { EndpointId, RawJson } from '@berth/domain';
-import { newJobId, submitJob } from '@berth/jobs';
 import { inParallel, systemClock } from '@berth/lifecycle';
 import { createEndpoint } from '../bench-endpoint.js';
 import type { ScaleConfig } from '../config.js';
 import { newProgress, print } from '../figures.js';
-import { openJobStore, openStackBroker } from '../job-store.js';
-import { submissionTo } from '../submission.js';
 
 const CREATES_AT_ONCE = 8;
-const CREATE_TIMEOUT_MS = 60_000;
-const SUBMITS_AT_ONCE = 256;
-const INPUT = JSON.stringify({ message: 'x'.repeat(100) }) as RawJson;
+const REQUESTS_AT_ONCE = 16;
+/** Of one endpoint, in one request. */
+const BATCH = 100;
+const REQUEST_TIMEOUT_MS = 60_000;
+const INPUT = { message: 'x'.repeat(100) };
 
 /** Of all processes together, and of the broker's files, as measured; a stack without jobs comes on top. */
 const MEMORY_PER_JOB_BYTES = 8_000;
@@ -37,26 +35,32 @@ export async function requireRoom({ liveJobs }: ScaleConfig): Promise<void> {
   }
 }
 
-/** Endpoints as a tenant makes them, and jobs that wait there, written by what a router writes them with. */
+/** Endpoints as a tenant makes them, and jobs that wait there, as a tenant posts them. */
 export async function fill(stack: StartedStack, { endpoints, liveJobs }: ScaleConfig): Promise<void> {
-  const endpointIds = await createEndpoints(stack, endpoints);
-  const broker = await openStackBroker(stack);
-  const store = openJobStore(broker);
-  try {
-    await many(`${liveJobs} jobs`, { count: liveJobs, atOnce: SUBMITS_AT_ONCE }, async (order) => {
-      const endpointId = endpointIds[order % endpointIds.length] as EndpointId;
-      await submitJob(store, newJobId(store, 'run'), submissionTo(endpointId, INPUT));
-    });
-  } finally {
-    await broker.connection.close();
-  }
+  const client = new TenantClient(() => stack.dev, REQUEST_TIMEOUT_MS);
+  await allowEndpoints(client, 2 * endpoints);
+  const endpointIds = await createEndpoints(client, endpoints);
+  const body = { requests: Array.from({ length: BATCH }, () => ({ input: INPUT })) };
+  const batches = Math.ceil(liveJobs / BATCH);
+  await many(`${batches} times ${BATCH} jobs`, { count: batches, atOnce: REQUESTS_AT_ONCE }, async (order) => {
+    const path = `/${endpointIds[order % endpointIds.length] ?? ''}/run-batch`;
+    const { status } = await client.job('POST', path, body);
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+  });
 }
 
-async function createEndpoints(stack: StartedStack, count: number): Promise<readonly EndpointId[]> {
-  const client = new TenantClient(() => stack.dev, CREATE_TIMEOUT_MS);
-  const ids: EndpointId[] = [];
+/** More than an account may have by default. */
+async function allowEndpoints(client: TenantClient, endpoints: number): Promise<void> {
+  const { body } = await client.manage<{ accounts: readonly { id: string }[] }>('GET', '/v2/accounts');
+  const path = `/v2/accounts/${body.accounts[0]?.id ?? ''}`;
+  const { status } = await client.manage('PATCH', path, { limits: { endpoints } });
+  if (status !== 200) throw new Error(`PATCH ${path} answered ${status}`);
+}
+
+async function createEndpoints(client: TenantClient, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
   await many(`${count} endpoints`, { count, atOnce: CREATES_AT_ONCE }, async (order) => {
-    ids.push((await createEndpoint(client, `scale-${order}`, { workers: { min: 0, max: 0 } })) as EndpointId);
+    ids.push(await createEndpoint(client, `scale-${order}`, { workers: { min: 0, max: 0 } }));
   });
   return ids;
 }
