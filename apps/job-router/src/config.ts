@@ -93,7 +93,7 @@ export const loadLogConfig = (environment: Environment = process.env): BrokerCon
 
 function readBroker(read: ConfigReader): BrokerConfig {
   return {
-    natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
+    natsUrl: read.urls('BERTH_NATS_URL', ['nats:', 'tls:']),
     natsCredentials: credentialsOf({
       seed: read.optional('BERTH_NATS_SEED'),
       user: read.optional('BERTH_NATS_USER'),

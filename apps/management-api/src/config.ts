@@ -77,7 +77,7 @@ export const loadConfig = (environment: Environment = process.env): ManagementCo
     const httpPort = port(read, 'BERTH_HTTP_PORT', HTTP_PORT_DEFAULT);
     const baseUrl = read.url('BERTH_BASE_URL', HTTP, `http://127.0.0.1:${httpPort}`);
     return {
-      natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
+      natsUrl: read.urls('BERTH_NATS_URL', ['nats:', 'tls:']),
       natsSeed: read.optional('BERTH_NATS_SEED'),
       agentsSeed: read.optional('BERTH_AGENTS_SEED'),
       systemSeed: read.optional('BERTH_SYSTEM_SEED'),

@@ -87,7 +87,7 @@ export const loadAgentConfig = (environment: Environment = process.env): AgentCo
   parseConfig(environment, (read) => {
     const runtime = read.oneOf('BERTH_RUNTIME', ['docker', 'process'], 'docker');
     return {
-      natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
+      natsUrl: read.urls('BERTH_NATS_URL', ['nats:', 'tls:']),
       home: resolve(read.string('BERTH_HOME', join('.berth', 'worker-agent'))),
       joinToken: read.optional('BERTH_JOIN_TOKEN'),
       runtime: runtime === 'docker' ? readDocker(read, environment) : readProcess(read, environment),

@@ -6,6 +6,7 @@ const read = (reader: ConfigReader) => ({
   port: reader.integer('PORT', { min: 1, max: 65_535, fallback: 8_000 }),
   mode: reader.oneOf('MODE', ['on', 'off'], 'on'),
   url: reader.url('URL', ['nats:', 'tls:'], 'nats://127.0.0.1'),
+  urls: reader.urls('URLS', ['nats:', 'tls:'], 'nats://a, tls://b:4222'),
   seed: reader.optional('SEED'),
 });
 
@@ -25,6 +26,7 @@ describe('settings', () => {
       port: 8_000,
       mode: 'on',
       url: 'nats://127.0.0.1',
+      urls: 'nats://a, tls://b:4222',
       seed: null,
     });
   });
@@ -40,6 +42,8 @@ describe('settings', () => {
     [{ MODE: 'maybe' }, 'MODE must be one of on, off, not "maybe"'],
     [{ URL: 'http://127.0.0.1' }, 'URL must be a URL that starts with nats:// or tls://'],
     [{ URL: 'nonsense' }, 'URL must be a URL that starts with nats:// or tls://'],
+    [{ URLS: 'nats://a,b' }, 'URLS must be URLs that start with nats:// or tls://, with commas between'],
+    [{ URLS: 'nats://a,' }, 'URLS must be URLs that start with nats:// or tls://, with commas between'],
   ])('%j is refused by name', (environment, problem) => {
     expect(problemsOf(environment)).toEqual([problem]);
   });

@@ -52,13 +52,26 @@ export class ConfigReader {
   /** @param protocols allowed ones, with the colon: `['nats:', 'tls:']` */
   url(name: string, protocols: readonly string[], fallback?: string): string {
     const text = this.string(name, fallback);
-    if (text === '') return text;
-    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
-      this.problems.push(`${name} must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    if (text !== '' && !isUrl(text, protocols)) {
+      this.problems.push(`${name} must be a URL that starts with ${beginningsOf(protocols)}`);
+    }
+    return text;
+  }
+
+  /** One URL, or several with commas between. */
+  urls(name: string, protocols: readonly string[], fallback?: string): string {
+    const text = this.string(name, fallback);
+    if (text !== '' && !text.split(',').every((each) => isUrl(each, protocols))) {
+      this.problems.push(`${name} must be URLs that start with ${beginningsOf(protocols)}, with commas between`);
     }
     return text;
   }
 }
+
+const isUrl = (text: string, protocols: readonly string[]): boolean =>
+  URL.canParse(text) && protocols.includes(new URL(text).protocol);
+
+const beginningsOf = (protocols: readonly string[]): string => protocols.map((each) => `${each}//`).join(' or ');
 
 /** @throws ConfigError naming every variable that is missing or wrong. */
 export function parseConfig<Config extends object>(

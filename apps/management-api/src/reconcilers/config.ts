@@ -23,7 +23,7 @@ const HISTORY_DAYS = { min: 8, max: 90, fallback: 30 };
 /** @throws ConfigError naming every variable that is missing or wrong */
 export const loadControllersConfig = (environment: Environment = process.env): ControllersConfig =>
   parseConfig(environment, (read) => ({
-    natsUrl: read.url('BERTH_NATS_URL', ['nats:', 'tls:']),
+    natsUrl: read.urls('BERTH_NATS_URL', ['nats:', 'tls:']),
     natsSeed: read.optional('BERTH_NATS_SEED'),
     databaseUrl: read.url('BERTH_DATABASE_URL', ['postgres:', 'postgresql:']),
     historyRetentionDays: read.integer('BERTH_HISTORY_RETENTION_DAYS', HISTORY_DAYS),
