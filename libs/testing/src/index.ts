@@ -45,6 +45,7 @@ export {
   type WorkerOutput,
 } from './checker/check-history.js';
 export {
+  ClusterFaults,
   SHARED_USER,
   eventually,
   useNatsCluster,

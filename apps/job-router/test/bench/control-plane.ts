@@ -42,9 +42,10 @@ export class ControlPlane {
     this.#webhookSecrets = open(BUCKETS.webhookSecrets);
   }
 
-  static async open(connection: NatsConnection): Promise<ControlPlane> {
+  static async open(connection: NatsConnection, replicas: TopologySize['replicas'] = 1): Promise<ControlPlane> {
     const broker = await Broker.over({ connection });
-    await ensureTopology({ broker, part: 'snapshots', size: TOPOLOGY, clock: systemClock, random: systemRandom });
+    const size = { ...TOPOLOGY, replicas };
+    await ensureTopology({ broker, part: 'snapshots', size, clock: systemClock, random: systemRandom });
     return new ControlPlane(broker);
   }
 

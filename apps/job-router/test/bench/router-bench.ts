@@ -2,8 +2,16 @@ import { inboxPrefix, type EndpointSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer, type NatsFixture, type UseNatsServerOptions } from '@berth/testing';
+import {
+  eventually,
+  useNatsCluster,
+  useNatsServer,
+  type NatsClusterFixture,
+  type NatsFixture,
+  type UseNatsServerOptions,
+} from '@berth/testing';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { loadConfig } from '../../src/config.js';
 import { startRouter, type RunningRouter } from '../../src/router.js';
 import type { NameLookup } from '../../src/webhooks/name-lookup.port.js';
@@ -20,7 +28,7 @@ export const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 export interface TestRouter extends RunningRouter {
   readonly url: string;
   stop(): Promise<void>;
-  /** Cuts the router off from the broker in the middle of whatever it does; nobody hears of it again. */
+  /** Cuts the router off from the only broker in the middle of whatever it does; nobody hears of it again. */
   crash(): void;
 }
 
@@ -37,11 +45,15 @@ export interface RouterBenchOptions extends Pick<UseNatsServerOptions, 'fileStor
   readonly environment?: Readonly<Record<string, string>>;
   /** Of the receivers of webhooks. */
   readonly nameLookup?: NameLookup;
+  /** Default: one. Of three, routers begin at the first two, and hosts stay at the second. */
+  readonly brokers?: 1 | 3;
 }
 
-/** A broker, a control plane and routers for one spec file. */
+/** A broker, or three of them, a control plane and routers for one spec file. */
 export class RouterBench {
-  readonly nats: NatsFixture;
+  readonly #nats: NatsFixture | undefined;
+  readonly #cluster: NatsClusterFixture | undefined;
+  readonly #clients: NatsConnection[] = [];
   readonly #environment: Readonly<Record<string, string>>;
   readonly #nameLookup: NameLookup | undefined;
   readonly #routers = new Set<TestRouter>();
@@ -49,21 +61,42 @@ export class RouterBench {
   #controlPlane: ControlPlane | undefined;
   #router: TestRouter | undefined;
 
-  constructor({ environment = {}, nameLookup, ...limits }: RouterBenchOptions = {}) {
+  constructor({ brokers = 1, environment = {}, nameLookup, ...limits }: RouterBenchOptions = {}) {
     // Before the broker's own, since these run in order, and a router without its broker takes long to stop.
     afterAll(async () => {
       await Promise.all([...this.#routers].map((router) => router.stop()));
+      await Promise.all(this.#clients.map((client) => client.close()));
     }, START_TIMEOUT_MS);
-    this.nats = useNatsServer(limits);
+    this.#nats = brokers === 1 ? useNatsServer(limits) : undefined;
+    this.#cluster = brokers === 3 ? useNatsCluster() : undefined;
     this.#environment = environment;
     this.#nameLookup = nameLookup;
     beforeAll(async () => {
-      this.#controlPlane = await ControlPlane.open(await this.nats.connect());
+      this.#controlPlane = await ControlPlane.open(await this.connect(), brokers);
       this.#router = await this.startRouter();
     }, START_TIMEOUT_MS);
     afterEach(async () => {
       await Promise.all(this.#agents.splice(0).map((agent) => agent.stop()));
     }, START_TIMEOUT_MS);
+  }
+
+  /** The broker where there is one. */
+  get nats(): NatsFixture {
+    return present(this.#nats);
+  }
+
+  /** The brokers where there are three. */
+  get cluster(): NatsClusterFixture {
+    return present(this.#cluster);
+  }
+
+  /** A client that is closed after the last test of the file. */
+  async connect(options: NodeConnectionOptions = {}): Promise<NatsConnection> {
+    if (this.#nats !== undefined) return this.#nats.connect(options);
+    const [, calm] = this.cluster.cluster.servers;
+    const client = await connect({ servers: present(calm).url, maxReconnectAttempts: -1, ...options });
+    this.#clients.push(client);
+    return client;
   }
 
   get controlPlane(): ControlPlane {
@@ -78,9 +111,10 @@ export class RouterBench {
   /** Starts a router and waits until it has caught up. */
   async startRouter(): Promise<TestRouter> {
     const stops: (() => Promise<void> | void)[] = [];
-    const proxy = await TcpProxy.open(this.nats.server.url);
+    const proxy = this.#nats === undefined ? undefined : await TcpProxy.open(this.nats.server.url);
     const config = loadConfig({
-      BERTH_NATS_URL: proxy.url,
+      BERTH_NATS_URL: proxy?.url ?? this.#urlOfTwo,
+      BERTH_NATS_REPLICAS: this.#nats === undefined ? '3' : '1',
       BERTH_HTTP_PORT: '0',
       BERTH_SECRET_KEY: SECRET_KEY,
       BERTH_OPERATIONS_PORT: '0',
@@ -106,10 +140,10 @@ export class RouterBench {
       stop: async () => {
         this.#routers.delete(router);
         for (const stop of stops.splice(0)) await stop();
-        proxy.cut();
+        proxy?.cut();
       },
       crash: () => {
-        proxy.cut();
+        present(proxy).cut();
       },
     };
     this.#routers.add(router);
@@ -121,6 +155,11 @@ export class RouterBench {
       { deadlineMs: 20_000 },
     );
     return router;
+  }
+
+  get #urlOfTwo(): string {
+    const two = this.cluster.cluster.servers.slice(0, 2);
+    return two.map(({ url }) => url).join(',');
   }
 
   /** A tenant with an endpoint and one worker on a host of its own. */
@@ -135,7 +174,7 @@ export class RouterBench {
   }
 
   async agent(place: ScriptedAgent['place']): Promise<ScriptedAgent> {
-    const connection = await this.nats.connect({ inboxPrefix: inboxPrefix(place.hostId) });
+    const connection = await this.connect({ inboxPrefix: inboxPrefix(place.hostId) });
     const agent = new ScriptedAgent(connection, place);
     this.#agents.push(agent);
     return agent;

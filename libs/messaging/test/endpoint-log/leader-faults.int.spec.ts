@@ -1,13 +1,12 @@
 import type { EndpointId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { useNatsCluster } from '@berth/testing';
+import { ClusterFaults, useNatsCluster } from '@berth/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { LOG_ANSWER_MS, NatsLogBroker } from '../../src/endpoint-log/nats-log-broker.js';
 import { logShard } from '../../src/topology/shards.js';
 import { logStream } from '../../src/topology/subjects.js';
 import { SIZE, ensure, openBrokerAt } from '../open-broker.js';
-import { ClusterFaults } from './cluster-faults.js';
 import { Storm } from './log-storm.js';
 
 const nats = useNatsCluster();

@@ -1,16 +1,20 @@
-import type { NatsClusterFixture } from '@berth/testing';
-import { eventually } from '@berth/testing';
 import { expect } from '@jest/globals';
-import type { Broker } from '../../src/broker/broker.js';
-import { openBrokerAt } from '../open-broker.js';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { eventually } from './eventually.js';
+import type { NatsClusterFixture } from './use-nats-cluster.js';
 
 const FAULT_WITHIN_MS = 60_000;
+const ANSWER_MS = 1_000;
+
+interface StreamInfo {
+  readonly cluster?: { readonly leader?: string };
+}
 
 /** What befalls three brokers, each over when they all stand again or as it says. */
 export class ClusterFaults {
   readonly #nats: NatsClusterFixture;
   /** One connection to each, so that there is one to ask whoever is away. */
-  readonly #brokers = new Map<number, Broker>();
+  readonly #connections = new Map<number, NatsConnection>();
 
   constructor(nats: NatsClusterFixture) {
     this.#nats = nats;
@@ -18,21 +22,22 @@ export class ClusterFaults {
 
   async open(): Promise<void> {
     for (const [place, { url }] of this.#nats.cluster.servers.entries()) {
-      this.#brokers.set(place, await openBrokerAt(url, { timeoutMs: 1_000 }));
+      const own = { servers: url, ignoreClusterUpdates: true, maxReconnectAttempts: -1 };
+      this.#connections.set(place, await connect(own));
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#brokers.values()].map(({ connection }) => connection.close()));
+    await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
   }
 
   /** Where the stream's leader is, by the word of a server other than `besides`. */
   leaderOf(stream: string, besides?: number): Promise<number> {
     return eventually(
       async () => {
-        const [, asked] = [...this.#brokers].find(([place]) => place !== besides) ?? [];
-        const info = await asked?.manager.streams.info(stream);
-        const leader = /^server-(\d)$/.exec(info?.cluster?.leader ?? '')?.[1];
+        const [asked] = [...this.#connections.keys()].filter((place) => place !== besides);
+        const info = await this.#ask<StreamInfo>(asked ?? 0, `INFO.${stream}`);
+        const leader = /^server-(\d)$/.exec(info.cluster?.leader ?? '')?.[1];
         expect(leader).toBeDefined();
         return Number(leader);
       },
@@ -43,8 +48,21 @@ export class ClusterFaults {
   /** The stream's leader hands over to another one. */
   async stepDown(stream: string): Promise<void> {
     const before = await this.leaderOf(stream);
-    await this.#brokers.get(before)?.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`);
+    await this.#ask(before, `LEADER.STEPDOWN.${stream}`);
     await this.#anotherLeader(stream, before);
+  }
+
+  /** The stream's leader hands over until it is the server of that place. */
+  async lead(stream: string, place: number): Promise<void> {
+    const placement = { preferred: `server-${String(place)}` };
+    await eventually(
+      async () => {
+        const before = await this.leaderOf(stream);
+        if (before !== place) await this.#ask(before, `LEADER.STEPDOWN.${stream}`, { placement });
+        expect(await this.leaderOf(stream)).toBe(place);
+      },
+      { deadlineMs: FAULT_WITHIN_MS },
+    );
   }
 
   /** The server of the stream's leader stands still until another one leads, and then goes on as if nothing had been. */
@@ -67,15 +85,16 @@ export class ClusterFaults {
     await this.#nats.cluster.startAgain(dead);
   }
 
-  /** All die at once. */
-  async restartAll(): Promise<void> {
-    await this.#nats.cluster.kill();
-    await Promise.all([...this.#brokers.keys()].map((place) => this.#nats.cluster.startAgain(place)));
-  }
-
   #signal(place: number, signal: NodeJS.Signals): void {
     const server = this.#nats.cluster.servers[place];
     if (server !== undefined) process.kill(server.pid, signal);
+  }
+
+  async #ask<Answer>(place: number, verb: string, question?: object): Promise<Answer> {
+    const connection = this.#connections.get(place);
+    if (connection === undefined) throw new Error('The connections are there from open on.');
+    const body = question === undefined ? '' : JSON.stringify(question);
+    return (await connection.request(`$JS.API.STREAM.${verb}`, body, { timeout: ANSWER_MS })).json<Answer>();
   }
 
   async #anotherLeader(stream: string, before: number): Promise<void> {

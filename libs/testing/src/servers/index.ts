@@ -1,3 +1,4 @@
+export { ClusterFaults } from './cluster-faults.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { useTempFolders } from './temp-folder.js';
 export { useNatsCluster, type NatsClusterFixture } from './use-nats-cluster.js';
