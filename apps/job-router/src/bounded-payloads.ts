@@ -1,7 +1,7 @@
 import { SUBMIT_FILL_MAX } from '@berth/domain';
 import { Permits } from '@berth/lifecycle';
 import type { Blobs, Chunks } from '@berth/payloads';
-import type { BlobRooms } from '@berth/messaging';
+import type { AttachmentRooms } from '@berth/messaging';
 import { storeFull } from './store-full.js';
 
 /**
@@ -34,7 +34,7 @@ export function boundedBlobs(blobs: Blobs): Blobs {
  *
  * @throws PlatformError `service-unavailable` where there is no room
  */
-export const admittedBlobs = (blobs: Blobs, rooms: Pick<BlobRooms, 'fillOf' | 'bring'>): Blobs => ({
+export const admittedBlobs = (blobs: Blobs, rooms: Pick<AttachmentRooms, 'fillOf' | 'bring'>): Blobs => ({
   ...blobs,
   write: async (key, blob, ttlMs) => {
     if (rooms.fillOf(key.jobId) >= SUBMIT_FILL_MAX) throw storeFull('blobs');

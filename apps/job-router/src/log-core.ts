@@ -1,13 +1,14 @@
 import { demandSubject } from '@berth/contracts';
 import { SUBMIT_FILL_MAX, type AccountId } from '@berth/domain';
 import {
-  BlobRooms,
+  AttachmentRooms,
   HistoryReadWatch,
   JetStreamAttachments,
   JetStreamBlobs,
   JetStreamChunks,
   JetStreamReaderCursors,
   OwnerRequests,
+  type AttachmentRoomsOptions,
   type Broker,
 } from '@berth/messaging';
 import type { Clock, Random } from '@berth/lifecycle';
@@ -84,11 +85,12 @@ export function openJobCore(parts: JobCoreParts): JobCore {
   const late = new LateBound();
   const onError = (error: unknown): void => logger.warn('how far the logs have been read is not known', { error });
   const history = new HistoryReadWatch({ broker, clock, onError });
-  const blobRooms = openBlobRooms(parts);
+  const [blobRooms, chunkRooms] = [openRooms(parts, 'blobs'), openRooms(parts, 'chunks')];
   const owner = openOwner({
     ...parts,
     ...{ directory: new EndpointDirectory(parts), messageMaxBytes: parts.settings.messageMaxBytes },
     ...{ attachments: new JetStreamAttachments(payloadBroker), deletedEndpoints: parts.snapshots.deletedEndpoints },
+    chunkRooms,
     readThrough: (shard) => history.readThrough(shard),
     onDeliveriesDue: (endpointId) => late.sender?.isDue(endpointId),
     onNotice: ({ endpointId, jobs }) => late.watches?.ring(endpointId, jobs),
@@ -120,17 +122,17 @@ export function openJobCore(parts: JobCoreParts): JobCore {
       const watches = app.get(JobWatches, { strict: false });
       const sender = openSender(parts, { owner, owners: app.get(Owners, { strict: false }), blobs });
       Object.assign(late, { sender, watches });
-      startAll(parts, { history, blobRooms, watches, owner, webhooks: sender, demand });
+      startAll(parts, { history, blobRooms, chunkRooms, watches, owner, webhooks: sender, demand });
     },
     takesOf: (app) => app.get(Taking, { strict: false }),
     letAgentsGo: (app) => app.get(Taking, { strict: false }).close(),
   };
 }
 
-const openBlobRooms = ({ broker, clock, logger }: JobCoreParts): BlobRooms =>
-  new BlobRooms({
-    ...{ broker, clock },
-    onError: (error) => logger.warn('how full the store of large inputs is could not be seen', { error }),
+const openRooms = ({ broker, clock, logger }: JobCoreParts, kind: AttachmentRoomsOptions['kind']): AttachmentRooms =>
+  new AttachmentRooms({
+    ...{ kind, broker, clock },
+    onError: (error) => logger.warn(`how full the store of ${kind} is could not be seen`, { error }),
   });
 
 /** Says what takes no new jobs at the moment, in words and as a figure. */

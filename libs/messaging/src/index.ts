@@ -30,6 +30,7 @@ export {
   type TellPart,
   type TransportFailure,
 } from './agent-transport/index.js';
+export { AttachmentRooms, type AttachmentRoomsOptions } from './attachments/attachment-rooms.js';
 export { JetStreamAttachments } from './attachments/jetstream-attachments.js';
 export { JetStreamBlobs } from './blobs/jetstream-blobs.js';
 export { Broker, type BrokerOptions } from './broker/broker.js';
@@ -53,7 +54,6 @@ export {
 } from './endpoint-log/nats-log-broker.js';
 export { LogRooms, type LogRoom, type LogRoomsOptions } from './endpoint-log/log-rooms.js';
 export { NatsShardClaims } from './endpoint-log/nats-shard-claims.js';
-export { BlobRooms, type BlobRoomsOptions } from './blobs/blob-rooms.js';
 export { HistoryReadWatch, type HistoryReadWatchOptions } from './job-history/history-read-watch.js';
 export { ShardLogSource, type ShardLogPage, type UnreadableFacts } from './job-history/shard-log-source.js';
 export { encodeNotice, readNotice } from './owner-questions/notice-codec.js';

@@ -106,6 +106,8 @@ const REACHED: Readonly<Record<FullAnswer['limit'], (maxBytes: number) => string
   chunkBytesPerAttempt: (maxBytes) => `the job streamed more than the ${maxBytes} bytes that one attempt may stream`,
   chunkBytes: (maxBytes) =>
     `the job streamed when what the jobs of its account have streamed took the ${maxBytes} bytes that it may take`,
+  chunkRoom: (maxBytes) =>
+    `the job streamed when what the jobs of its account have streamed into this part of the store took the ${maxBytes} bytes that leave others as much`,
 };
 
 const overfull = ({ limit, maxBytes }: FullAnswer): string =>

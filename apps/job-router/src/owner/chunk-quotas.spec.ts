@@ -10,14 +10,20 @@ const LIMITS = { chunkBytesPerAttempt: 100, chunkBytes: 250 };
 
 let quotas: ChunkQuotas;
 let index: number;
+/** Bytes that are left where chunks lie. */
+let free: number;
 beforeEach(() => {
-  quotas = new ChunkQuotas();
+  free = Number.MAX_SAFE_INTEGER;
+  const rooms = { freeBytesOf: () => free, bring: (_: unknown, bytes: number) => void (free -= bytes) };
+  quotas = new ChunkQuotas({ rooms, shardOf: (jobId) => jobId.length });
   index = 0;
 });
 
+const limitOf = (full: ReturnType<ChunkQuotas['add']>): string | null => full?.limit ?? null;
+
 /** A chunk that has not come before. */
 const add = (attempt: StreamingAttempt, bytes: number): string | null =>
-  quotas.add(attempt, { index: index++, bytes }, LIMITS);
+  limitOf(quotas.add(attempt, { index: index++, bytes }, LIMITS));
 
 test('an attempt streams up to its bound, and what does not fit is not counted', () => {
   const full = 'chunkBytesPerAttempt';
@@ -25,7 +31,7 @@ test('an attempt streams up to its bound, and what does not fit is not counted',
 });
 
 test('a chunk that comes again counts once, and where it was refused it counts when it comes', () => {
-  const at = (place: number, bytes: number) => quotas.add(FIRST, { index: place, bytes }, LIMITS);
+  const at = (place: number, bytes: number) => limitOf(quotas.add(FIRST, { index: place, bytes }, LIMITS));
   // As a host sends them: several side by side, in any order, each as often as it has to.
   expect([1, 0, 1, 3, 0, 2, 3, 2].map((place) => at(place, 20))).toEqual(Array(8).fill(null));
   expect(quotas.bytesOf(ACCOUNT)).toBe(80);
@@ -60,6 +66,25 @@ test('all jobs of an account stream up to its bound, and another account what it
   expect(jobs.slice(2).map((job) => add(job, 90))).toEqual([null]);
 });
 
+test('an account has as much in a room as is left there, however many of its jobs and of other accounts stream', () => {
+  free = 80;
+  const beside = { ...FIRST, jobId: 'j2' as JobId };
+  expect([add(FIRST, 30), add(beside, 10), add(beside, 1), add(FIRST, 1)]).toEqual([
+    null,
+    null,
+    'chunkRoom',
+    'chunkRoom',
+  ]);
+  const other = { ...FIRST, jobId: 'j3' as JobId, accountId: 'a2' as AccountId };
+  expect([add(other, 20), add(other, 1), free]).toEqual([null, 'chunkRoom', 20]);
+  expect(quotas.add(FIRST, { index: 99, bytes: 1 }, LIMITS)).toEqual({ limit: 'chunkRoom', maxBytes: 30 });
+  // Elsewhere it begins anew, and here when its first result has gone.
+  expect(add({ ...FIRST, jobId: 'j10' as JobId }, 10)).toBeNull();
+  quotas.forget(KEY);
+  free = 40;
+  expect(add(beside, 15)).toBeNull();
+});
+
 test('what another router owns is counted there', () => {
   add(FIRST, 100);
   add({ ...FIRST, endpointId: 'e2' as EndpointId }, 50);
@@ -70,7 +95,7 @@ test('what another router owns is counted there', () => {
 test('so many jobs are counted and no more: the one that has not streamed the longest goes', () => {
   const limits = { chunkBytesPerAttempt: 1, chunkBytes: 1_000_000 };
   const one = (at: number, place: number) =>
-    quotas.add({ ...FIRST, jobId: `j${at}` as JobId }, { index: place, bytes: 1 }, limits);
+    limitOf(quotas.add({ ...FIRST, jobId: `j${at}` as JobId }, { index: place, bytes: 1 }, limits));
   for (let at = 0; at <= 100_000; at += 1) one(at, 0);
   expect([quotas.size, quotas.bytesOf(ACCOUNT)]).toEqual([100_000, 100_000]);
   expect([one(1, 1), one(0, 1)]).toEqual(['chunkBytesPerAttempt', null]);

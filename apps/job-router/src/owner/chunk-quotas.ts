@@ -1,4 +1,5 @@
-import type { AccountId, AccountLimits, EndpointId, JobKey } from '@berth/domain';
+import type { ChunkLimitName } from '@berth/contracts';
+import type { AccountId, AccountLimits, EndpointId, JobId, JobKey } from '@berth/domain';
 
 export interface HeldChunk {
   /** Its place in the attempt's stream: it comes again where its answer was lost, and counts once. */
@@ -13,9 +14,27 @@ export interface StreamingAttempt extends JobKey {
 
 type ChunkLimits = Pick<AccountLimits, 'chunkBytes' | 'chunkBytesPerAttempt'>;
 
+/** What is left where the chunks of a job lie, in bytes, and what is about to be written there. */
+export interface ChunkRooms {
+  freeBytesOf(jobId: JobId): number;
+  bring(jobId: JobId, bytes: number): void;
+}
+
+export interface ChunkQuotasOptions {
+  readonly rooms: ChunkRooms;
+  /** Jobs of one shard have their chunks in one room. */
+  readonly shardOf: (jobId: JobId) => number;
+}
+
+export interface FullQuota {
+  readonly limit: ChunkLimitName;
+  readonly maxBytes: number;
+}
+
 interface Streamed {
   readonly attempt: number;
-  readonly accountId: AccountId;
+  /** The account's name, and that of its part of the room where the job's chunks lie: counted under both. */
+  readonly counts: readonly [account: string, room: string];
   readonly endpointId: EndpointId;
   bytes: number;
   /** The highest index that was counted, and which of those before it: bit n is the nth before it. */
@@ -29,32 +48,38 @@ const JOBS_MAX = 100_000;
 const RECENT_BITS = 32;
 
 /**
- * How much is streamed and lies there still: by the present attempt of each job, and by all jobs of an account. As far as
- * this owner was asked: whoever owns the endpoint next begins to count anew.
+ * How much is streamed and lies there still: by the present attempt of each job, by all jobs of an account, and by those of
+ * them whose chunks lie in one room. As far as this owner was asked: whoever owns the endpoint next begins to count anew.
  */
 export class ChunkQuotas {
   /** By name, the job that streamed last at the end. */
   readonly #streamed = new Map<string, Streamed>();
-  readonly #accounts = new Map<AccountId, number>();
+  readonly #counts = new Map<string, number>();
+  readonly #options: ChunkQuotasOptions;
+
+  constructor(options: ChunkQuotasOptions) {
+    this.#options = options;
+  }
 
   get size(): number {
     return this.#streamed.size;
   }
 
   bytesOf(accountId: AccountId): number {
-    return this.#accounts.get(accountId) ?? 0;
+    return this.#counts.get(accountId) ?? 0;
   }
 
-  /** The limit that would be exceeded, in which case nothing is counted; null: it is within both. */
-  add(attempt: StreamingAttempt, { bytes, index }: HeldChunk, limits: ChunkLimits): keyof ChunkLimits | null {
+  /** The limit that would be exceeded, in which case nothing is counted; null: it is within all. */
+  add(attempt: StreamingAttempt, { bytes, index }: HeldChunk, limits: ChunkLimits): FullQuota | null {
     const name = nameOf(attempt);
     const streamed = this.#startedAt(name, attempt);
     if (isCounted(streamed, index)) return null;
-    if (streamed.bytes + bytes > limits.chunkBytesPerAttempt) return 'chunkBytesPerAttempt';
-    if (this.bytesOf(attempt.accountId) + bytes > limits.chunkBytes) return 'chunkBytes';
+    const full = this.#quotasOf(streamed, attempt, limits).find(({ held, maxBytes }) => held + bytes > maxBytes);
+    if (full !== undefined) return { limit: full.limit, maxBytes: full.maxBytes };
     note(streamed, index);
     streamed.bytes += bytes;
-    this.#count(streamed.accountId, bytes);
+    this.#count(streamed, bytes);
+    this.#options.rooms.bring(attempt.jobId, bytes);
     this.#streamed.delete(name);
     this.#streamed.set(name, streamed);
     const [oldest] = this.#streamed.keys();
@@ -72,25 +97,42 @@ export class ChunkQuotas {
     for (const [name, { endpointId }] of this.#streamed) if (isLost(endpointId)) this.#drop(name);
   }
 
+  /**
+   * An account may have as much in a room as is left there for all others. So however many jobs it streams at once, and
+   * however many accounts do, there is room for one more.
+   */
+  #quotasOf({ bytes, counts }: Streamed, { accountId, jobId }: StreamingAttempt, limits: ChunkLimits) {
+    const held = this.#counts.get(counts[1]) ?? 0;
+    const maxBytes = Math.floor((held + this.#options.rooms.freeBytesOf(jobId)) / 2);
+    return [
+      { limit: 'chunkBytesPerAttempt', held: bytes, maxBytes: limits.chunkBytesPerAttempt },
+      { limit: 'chunkBytes', held: this.bytesOf(accountId), maxBytes: limits.chunkBytes },
+      { limit: 'chunkRoom', held, maxBytes },
+    ] as const;
+  }
+
   /** What an attempt before this one has streamed is removed. */
-  #startedAt(name: string, { accountId, attempt, endpointId }: StreamingAttempt): Streamed {
+  #startedAt(name: string, { accountId, attempt, endpointId, jobId }: StreamingAttempt): Streamed {
     const known = this.#streamed.get(name);
     if (known?.attempt === attempt) return known;
     this.#drop(name);
-    return { attempt, accountId, endpointId, bytes: 0, newest: -1, recent: 0 };
+    const counts = [accountId, `${accountId}/${this.#options.shardOf(jobId)}`] as const;
+    return { attempt, counts, endpointId, bytes: 0, newest: -1, recent: 0 };
   }
 
   #drop(name: string): void {
     const streamed = this.#streamed.get(name);
     if (streamed === undefined) return;
     this.#streamed.delete(name);
-    this.#count(streamed.accountId, -streamed.bytes);
+    this.#count(streamed, -streamed.bytes);
   }
 
-  #count(accountId: AccountId, bytes: number): void {
-    const sum = this.bytesOf(accountId) + bytes;
-    if (sum === 0) this.#accounts.delete(accountId);
-    else this.#accounts.set(accountId, sum);
+  #count({ counts }: Streamed, bytes: number): void {
+    for (const name of counts) {
+      const sum = (this.#counts.get(name) ?? 0) + bytes;
+      if (sum === 0) this.#counts.delete(name);
+      else this.#counts.set(name, sum);
+    }
   }
 }
 

@@ -150,8 +150,8 @@ export class OwnerDesk {
         if (input === 'moved') return input;
         const limits = limitsOf(snapshot);
         const streaming = { endpointId, jobId, attempt, accountId: snapshot.accountId };
-        const limit = chunk === null ? null : quotas.add(streaming, chunk, limits);
-        if (limit !== null) return { kind: 'full', limit, maxBytes: limits[limit] };
+        const full = chunk === null ? null : quotas.add(streaming, chunk, limits);
+        if (full !== null) return { kind: 'full', ...full };
         const { createdAtMs } = held;
         return { kind: 'held', createdAtMs, input, watchers: watchers.of({ endpointId, jobId }, 'moved') };
       },

@@ -7,6 +7,7 @@ import {
   LOG_SHARDS,
   NatsLogBroker,
   NatsShardClaims,
+  jobShard,
   logShard,
   watchConnection,
   type Broker,
@@ -16,7 +17,7 @@ import type { EndpointDirectory } from '../endpoint-directory/endpoint-directory
 import { jobsPerAnswer } from '../jobs-per-answer.js';
 import { NatsWatcherNotices } from '../nats-watcher-notices.js';
 import type { Attachments } from './attachments.port.js';
-import { ChunkQuotas } from './chunk-quotas.js';
+import { ChunkQuotas, type ChunkRooms } from './chunk-quotas.js';
 import type { DeletedEndpoints } from './deleted-endpoints.port.js';
 import { DeletedLogs } from './deleted-logs.js';
 import { EndpointDeletions } from './endpoint-deletions.js';
@@ -48,6 +49,7 @@ export interface OwnerOptions {
   /** Of several brokers none knows at once which process has gone. */
   readonly hasOneBroker: boolean;
   readonly attachments: Attachments;
+  readonly chunkRooms: ChunkRooms;
   readonly directory: Pick<EndpointDirectory, 'snapshotOf'>;
   readonly deletedEndpoints: DeletedEndpoints;
   readonly messageMaxBytes: number;
@@ -145,7 +147,7 @@ const openGauges = ({ metrics }: OwnerOptions, { claims, routerLogs, ...rooms }:
 type Rooms = ReturnType<typeof openRooms>;
 
 function openRooms(options: OwnerOptions, lines: OwnerLogLines, at: OwnedLogsOptions) {
-  const { attachments, clock, directory, logBroker, logger, messageMaxBytes, metrics, random } = options;
+  const { attachments, chunkRooms, clock, directory, logBroker, logger, messageMaxBytes, metrics, random } = options;
   const turns = new TurnBatch();
   const atEndOfTurn = (run: () => void): void => turns.add(run);
   const payloads = new LogPayloads({
@@ -155,7 +157,8 @@ function openRooms(options: OwnerOptions, lines: OwnerLogLines, at: OwnedLogsOpt
   const logs = new OwnedLogs(at);
   const giving = new JobAssigner({ logs, payloads, clock });
   const takes = new HeldTakes({ giving, clock, logger, atEndOfTurn, jobsPerAnswer: jobsPerAnswer(messageMaxBytes) });
-  const [watchers, quotas, deletedLogs] = [new JobWatchers(clock), new ChunkQuotas(), new DeletedLogs(clock)];
+  const [watchers, deletedLogs] = [new JobWatchers(clock), new DeletedLogs(clock)];
+  const quotas = new ChunkQuotas({ rooms: chunkRooms, shardOf: jobShard });
   const onOver = (outcome: string): void => ownerMetrics(metrics).removals.inc({ outcome });
   const removals = new LeftoverRemovals({ attachments, clock, random, logger, onOver });
   const desk = new OwnerDesk({ logs, deletedLogs, endpoints: directory, payloads, takes, watchers, quotas, clock });

@@ -90,6 +90,7 @@ export class RunningOwners {
     const running = openOwner({
       ...{ routerId, broker, logBroker, metrics, hasOneBroker: true },
       attachments: new JetStreamAttachments(broker),
+      chunkRooms: { freeBytesOf: () => Number.MAX_SAFE_INTEGER, bring: () => undefined },
       directory: { snapshotOf: (endpointId) => Promise.resolve(this.snapshots.get(endpointId) ?? null) },
       deletedEndpoints: {
         list: () => [...this.snapshots.values()].filter(({ isDeleted }) => isDeleted).map(({ id }) => id),

@@ -78,10 +78,13 @@ export type HoldAnswer =
       readonly watchers: readonly string[];
     }
   | { readonly kind: 'superseded' }
-  /** The attempt, or its account, has streamed as much as it may, which is `maxBytes`. */
+  /**
+   * The attempt, or its account, has streamed as much as it may, which is `maxBytes`. `chunkRoom`: as much as its account
+   * may have where the job's chunks lie, beside those of others.
+   */
   | { readonly kind: 'full'; readonly limit: ChunkLimitName; readonly maxBytes: number };
 
-export type ChunkLimitName = Extract<AccountLimitName, 'chunkBytes' | 'chunkBytesPerAttempt'>;
+export type ChunkLimitName = Extract<AccountLimitName, 'chunkBytes' | 'chunkBytesPerAttempt'> | 'chunkRoom';
 
 /**
  * What routers ask the owner of an endpoint, by name. All of it is JSON, and safe to be asked again: commands have names,

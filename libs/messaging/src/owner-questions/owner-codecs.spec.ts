@@ -51,6 +51,7 @@ describe('a reply', () => {
     ['deliveries', []],
     ['renew', ['renewed', 'lost']],
     ['hold', { kind: 'full', limit: 'chunkBytes', maxBytes: 5 }],
+    ['hold', { kind: 'full', limit: 'chunkRoom', maxBytes: 5 }],
     ['withdraw', null],
   ])('to %s is read as it was given: %j', (verb, answer) => {
     const reply = { kind: 'answer', answer } as OwnerReply<never>;

@@ -65,7 +65,7 @@ const ANSWER_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
     held: anyObject,
     superseded: anyObject,
     full: objectOf<{ limit: ChunkLimitName; maxBytes: number }>({
-      limit: oneOf(['chunkBytes', 'chunkBytesPerAttempt']),
+      limit: oneOf(['chunkBytes', 'chunkBytesPerAttempt', 'chunkRoom']),
       maxBytes: count,
     }),
   }),

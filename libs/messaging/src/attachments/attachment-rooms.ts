@@ -2,9 +2,10 @@ import type { JobId } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Broker } from '../broker/broker.js';
 import { JOB_SHARDS } from '../topology/shards.js';
-import { STREAMS, blobStream } from '../topology/subjects.js';
+import { STREAMS, blobStream, chunkStream } from '../topology/subjects.js';
 
-export interface BlobRoomsOptions {
+export interface AttachmentRoomsOptions {
+  readonly kind: 'blobs' | 'chunks';
   readonly broker: Broker;
   readonly clock: Clock;
   /** What was seen last stays in force while the broker does not answer. */
@@ -21,18 +22,20 @@ interface Room {
 
 const INTERVAL_MS = 2_000;
 
-const BLOB_STREAMS = Array.from({ length: JOB_SHARDS }, (_, shard) => blobStream(shard));
+const STREAM_OF = { blobs: blobStream, chunks: chunkStream } as const;
 
-/** How full the streams of large inputs and outputs are: one question per stream and interval, and none per job. */
-export class BlobRooms {
-  readonly #options: BlobRoomsOptions;
+/** How full the streams are of what lies beside the logs, of one kind: one question per stream and interval, and none per job. */
+export class AttachmentRooms {
+  readonly #options: AttachmentRoomsOptions;
   readonly #loop: ControlLoop;
+  readonly #streams: readonly string[];
   readonly #rooms = new Map<string, Room>();
 
-  constructor(options: BlobRoomsOptions) {
+  constructor(options: AttachmentRoomsOptions) {
     this.#options = options;
+    this.#streams = Array.from({ length: JOB_SHARDS }, (_, shard) => STREAM_OF[options.kind](shard));
     this.#loop = new ControlLoop({
-      name: 'blob.rooms',
+      name: `${options.kind}.rooms`,
       intervalMs: INTERVAL_MS,
       clock: options.clock,
       run: (signal) => this.#look(signal),
@@ -48,20 +51,31 @@ export class BlobRooms {
     return this.#loop.stop();
   }
 
-  /** Share of the room that is taken where the job's large input would lie; 0 while that is not known. */
+  /** Share of the room that is taken where what the job has would lie; 0 while that is not known. */
   fillOf(jobId: JobId): number {
-    return this.#fillOf(STREAMS.blobs(jobId));
+    return this.#fillOf(this.#streamOf(jobId));
+  }
+
+  /** Bytes that are left there; as many as you like while that is not known. */
+  freeBytesOf(jobId: JobId): number {
+    const room = this.#rooms.get(this.#streamOf(jobId));
+    if (room === undefined || room.maxBytes === 0) return Number.MAX_SAFE_INTEGER;
+    return Math.max(0, room.maxBytes - room.takenBytes - room.broughtBytes);
   }
 
   /** Share of the fullest of them. */
   get fullest(): number {
-    return Math.max(...BLOB_STREAMS.map((stream) => this.#fillOf(stream)));
+    return Math.max(...this.#streams.map((stream) => this.#fillOf(stream)));
   }
 
   /** So much is about to be written, and counts until the stream is looked at again. */
   bring(jobId: JobId, bytes: number): void {
-    const room = this.#rooms.get(STREAMS.blobs(jobId));
+    const room = this.#rooms.get(this.#streamOf(jobId));
     if (room !== undefined) room.broughtBytes += bytes;
+  }
+
+  #streamOf(jobId: JobId): string {
+    return STREAMS[this.#options.kind](jobId);
   }
 
   #fillOf(stream: string): number {
@@ -70,7 +84,7 @@ export class BlobRooms {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    for (const stream of BLOB_STREAMS) {
+    for (const stream of this.#streams) {
       if (signal.aborted) return;
       const { config, state } = await this.#options.broker.manager.streams.info(stream);
       const maxBytes = Math.max(0, config.max_bytes);
