@@ -1,6 +1,6 @@
 import { ROUTER_INBOX, noticeSubject, stopSubject, type NoticeMessage, type StopMessage } from '@berth/contracts';
 import type { EndpointId, JobId, Leftovers } from '@berth/domain';
-import { TurnBatch } from '@berth/lifecycle';
+import { atEndOfTurn } from '@berth/lifecycle';
 import { readNotice } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer } from '@berth/testing';
@@ -13,7 +13,6 @@ import { WatchNotices } from '../src/owner/watch-notices.js';
 import { DeskScene, ENDPOINT, HOST } from './model/desk-scene.js';
 
 const nats = useNatsServer();
-const turns = new TurnBatch();
 const OWN = 'own';
 
 let scene: DeskScene;
@@ -50,7 +49,7 @@ beforeEach(async () => {
     stops: new StopOrders(connection),
     notices: new WatchNotices({
       watchers: scene.watchers,
-      atEndOfTurn: (run) => turns.add(run),
+      atEndOfTurn,
       tell: (router, notice) => teller.tell([router], notice),
     }),
     removals: { add: ({ jobId }, leftovers) => removed.push([jobId, leftovers]) },

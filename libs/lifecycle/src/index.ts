@@ -8,6 +8,6 @@ export { systemRandom, type Random } from './random.js';
 export { retry, type RetryOptions } from './retry.js';
 export { SteadyInstant } from './steady-instant.js';
 export { systemClock } from './system-clock.js';
-export { TurnBatch } from './turn-batch.js';
+export { atEndOfTurn } from './at-end-of-turn.js';
 export { TurnPace, type TurnBounds } from './turn-pace.js';
 export { WAIT_OVER } from './wait-over.js';

@@ -1,4 +1,4 @@
-import { TurnBatch } from '@berth/lifecycle';
+import { atEndOfTurn } from '@berth/lifecycle';
 import type { Msg, NatsConnection, RequestOptions } from '@nats-io/transport-node';
 
 /**
@@ -8,7 +8,6 @@ import type { Msg, NatsConnection, RequestOptions } from '@nats-io/transport-nod
  */
 export class RequestsInFlight {
   readonly #connection: NatsConnection;
-  readonly #sending = new TurnBatch();
   readonly #unanswered = new Set<(error: Error) => void>();
 
   constructor(connection: NatsConnection) {
@@ -20,7 +19,7 @@ export class RequestsInFlight {
     const { promise, resolve, reject } = Promise.withResolvers<Msg>();
     this.#unanswered.add(reject);
     const settle = (): unknown => this.#unanswered.delete(reject);
-    this.#sending.add(() => {
+    atEndOfTurn(() => {
       void this.#connection.request(subject, body, options).then(resolve, reject).finally(settle);
     });
     return promise;

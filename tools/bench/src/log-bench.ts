@@ -11,7 +11,7 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import { LogOwner } from '@berth/endpoint-log';
-import { TurnBatch, systemClock, systemRandom } from '@berth/lifecycle';
+import { atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
 import { NatsLogBroker, ensureTopology, logShard, LOG_SHARDS, type Broker } from '@berth/messaging';
 import { makeTempFolder, startNatsServer } from '@berth/servers';
 import { jetstream } from '@nats-io/jetstream';
@@ -27,8 +27,6 @@ const MESSAGE = JSON.stringify({ message: 'x'.repeat(400) }) as RawJson;
 const HOLDER = { hostId: 'host' as HostId, workerId: 'worker' as WorkerId };
 const SIZE = { replicas: 1, storageBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 } as const;
 const DAY_MS = 24 * 3_600_000;
-
-const turns = new TurnBatch();
 
 /**
  * Jobs from submit to end through the owner of their endpoint's log, each step told when it is committed, without HTTP,
@@ -58,7 +56,7 @@ const newOwner = (broker: Broker): LogOwner =>
     broker: new NatsLogBroker({ broker, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
-    atEndOfTurn: (run) => turns.add(run),
+    atEndOfTurn,
     shardOf: logShard,
     trusts: () => true,
     purgeable: () => NOTHING_UNREAD,

@@ -11,7 +11,7 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import { LogOwner, type OpenLog } from '@berth/endpoint-log';
-import { TurnBatch, inParallel, systemClock, systemRandom, type Clock } from '@berth/lifecycle';
+import { atEndOfTurn, inParallel, systemClock, systemRandom, type Clock } from '@berth/lifecycle';
 import { LOG_SHARDS, NatsLogBroker, ensureTopology, logShard } from '@berth/messaging';
 import { makeTempFolder, startNatsServer } from '@berth/servers';
 import { openBroker } from './bench-broker.js';
@@ -66,12 +66,11 @@ class OwnedJobs {
   readonly #endpointIds: readonly EndpointId[];
 
   constructor(clock: ShiftedClock, broker: NatsLogBroker, endpoints: number) {
-    const turns = new TurnBatch();
     this.#clock = clock;
     this.#endpointIds = Array.from({ length: Math.ceil(endpoints) }, (_, at) => `memory${at}` as EndpointId);
     this.owner = new LogOwner({
       ...{ routerId: 'bench', broker, clock, random: systemRandom, shardOf: logShard },
-      atEndOfTurn: (run) => turns.add(run),
+      atEndOfTurn,
       trusts: () => true,
       purgeable: () => ({ through: Number.MAX_SAFE_INTEGER, readThrough: Number.MAX_SAFE_INTEGER, reason: 'read' }),
       onTouched: () => undefined,

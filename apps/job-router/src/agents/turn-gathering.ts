@@ -1,4 +1,4 @@
-import { TurnBatch } from '@berth/lifecycle';
+import { atEndOfTurn } from '@berth/lifecycle';
 
 export interface TurnGatheringOptions<Item> {
   readonly tell: (items: readonly Item[]) => void;
@@ -11,7 +11,6 @@ export interface TurnGatheringOptions<Item> {
 /** Gathers the answers that are known in one turn of the event loop, so that they leave in one message. */
 export class TurnGathering<Item> {
   readonly #options: TurnGatheringOptions<Item>;
-  readonly #turn = new TurnBatch();
   #items: Item[] = [];
   #bytes = 0;
 
@@ -22,7 +21,7 @@ export class TurnGathering<Item> {
   add(item: Item): void {
     const bytes = this.#options.bytesOf(item);
     if (this.#bytes + bytes > this.#options.bytesMax) this.flush();
-    if (this.#items.length === 0) this.#turn.add(() => this.flush());
+    if (this.#items.length === 0) atEndOfTurn(() => this.flush());
     this.#items.push(item);
     this.#bytes += bytes;
   }

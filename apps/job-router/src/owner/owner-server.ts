@@ -11,7 +11,7 @@ import {
   type Reading,
 } from '@berth/contracts';
 import type { EndpointId, UnreadableMessage } from '@berth/domain';
-import { TurnBatch, type Clock } from '@berth/lifecycle';
+import { atEndOfTurn, type Clock } from '@berth/lifecycle';
 import { encodeOwnerReply, logShard, readOwnerQuestion } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
@@ -57,7 +57,6 @@ export class OwnerServer {
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #questions = new QuestionsInFlight(QUESTIONS_MAX);
   readonly #takes = new QuestionsInFlight(TAKES_MAX);
-  readonly #sending = new TurnBatch();
 
   constructor(options: OwnerServerOptions) {
     this.#options = options;
@@ -155,7 +154,7 @@ export class OwnerServer {
   #send({ endpointId, reply, verb }: AskedQuestion, body: Uint8Array, outcome: string): void {
     const { connection, logger } = this.#options;
     this.#count(verb, outcome);
-    this.#sending.add(() => {
+    atEndOfTurn(() => {
       try {
         connection.publish(reply, body);
       } catch (error) {

@@ -1,7 +1,7 @@
 import type { NoticeMessage } from '@berth/contracts';
 import type { EndpointId } from '@berth/domain';
 import { RouterLogs, type OwnershipListener } from '@berth/endpoint-log';
-import { TurnBatch, type Clock, type Random } from '@berth/lifecycle';
+import { atEndOfTurn, type Clock, type Random } from '@berth/lifecycle';
 import {
   LOG_FORMAT,
   LOG_SHARDS,
@@ -148,8 +148,6 @@ type Rooms = ReturnType<typeof openRooms>;
 
 function openRooms(options: OwnerOptions, lines: OwnerLogLines, at: OwnedLogsOptions) {
   const { attachments, chunkRooms, clock, directory, logBroker, logger, messageMaxBytes, metrics, random } = options;
-  const turns = new TurnBatch();
-  const atEndOfTurn = (run: () => void): void => turns.add(run);
   const payloads = new LogPayloads({
     broker: new NatsLogBroker({ broker: logBroker, clock }),
     onUnreadable: (endpointId, sequence, error) => lines.unreadable(endpointId, sequence, error),

@@ -11,7 +11,7 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import { LogOwner, type StoredBatch } from '@berth/endpoint-log';
-import { TurnBatch, systemClock, systemRandom } from '@berth/lifecycle';
+import { atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, LOG_SHARDS, NatsLogBroker, ensureTopology, logShard } from '@berth/messaging';
 import { MsgHdrsImpl, type NatsConnection } from '@nats-io/transport-node';
 
@@ -31,10 +31,9 @@ export class LogScene {
   private constructor(broker: Broker) {
     this.broker = broker;
     this.logs = new NatsLogBroker({ broker, clock: systemClock });
-    const turns = new TurnBatch();
     this.#owner = new LogOwner({
       ...{ routerId: 'router-1', broker: this.logs, clock: systemClock, random: systemRandom, shardOf: logShard },
-      atEndOfTurn: (run) => turns.add(run),
+      atEndOfTurn,
       trusts: () => true,
       purgeable: () => NOTHING_UNREAD,
       onTouched: () => undefined,

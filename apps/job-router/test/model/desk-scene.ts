@@ -16,7 +16,7 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import { LogOwner, type LogBroker } from '@berth/endpoint-log';
-import { TurnBatch } from '@berth/lifecycle';
+import { atEndOfTurn } from '@berth/lifecycle';
 import { ManualClock, ModelLogBroker, SeededRandom } from '@berth/testing';
 import { ChunkQuotas } from '../../src/owner/chunk-quotas.js';
 import { DeletedLogs } from '../../src/owner/deleted-logs.js';
@@ -84,14 +84,13 @@ export class DeskScene {
   #count = 0;
 
   constructor() {
-    const turns = new TurnBatch();
     this.payloads = new LogPayloads({
       broker: this.#broker(),
       onUnreadable: (_, sequence) => this.unreadable.push(sequence),
     });
     this.owner = new LogOwner({
       ...{ routerId: 'r1', broker: this.payloads.broker, clock: this.clock, random: new SeededRandom(1) },
-      atEndOfTurn: (run) => turns.add(run),
+      atEndOfTurn,
       shardOf: () => SHARD,
       trusts: () => this.isTrusted,
       purgeable: () => NOTHING_UNREAD,

@@ -18,7 +18,7 @@ import {
 } from '@berth/domain';
 import type { AssignedJob } from '@berth/contracts';
 import { LogOwner, decodeLines, type LogBroker, type OpenLog, type Outcome } from '@berth/endpoint-log';
-import { TurnBatch } from '@berth/lifecycle';
+import { atEndOfTurn } from '@berth/lifecycle';
 import { logShard } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
 import { HeldLogBroker, ManualClock, SeededRandom, letRun } from '@berth/testing';
@@ -67,8 +67,6 @@ export class HeldTakesScene implements JobGiving {
   #takes = 0;
 
   constructor({ endpointId = ENDPOINT, jobsPerAnswer = 64, logs = null }: SceneOptions = {}) {
-    const turns = new TurnBatch();
-    const atEndOfTurn = (run: () => void): void => turns.add(run);
     const { clock } = this;
     const broker = logs ?? this.broker;
     this.#endpointId = endpointId;

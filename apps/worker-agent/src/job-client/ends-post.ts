@@ -1,6 +1,6 @@
 import { DONE_ENDS_MAX, type AttemptEnd, type DoneReply, type EndAnswer, type ReportReply } from '@berth/contracts';
 import { PlatformError, type ErrorCode } from '@berth/domain';
-import { WAIT_OVER, TurnBatch, type Clock } from '@berth/lifecycle';
+import { WAIT_OVER, atEndOfTurn, type Clock } from '@berth/lifecycle';
 import { endBytes } from './payload-bytes.js';
 import type { RouterLink } from './router-link.port.js';
 
@@ -32,7 +32,6 @@ const TIMEOUT_MS = 5_000;
 export class EndsPost {
   readonly #link: RouterLink;
   readonly #clock: Clock;
-  readonly #turn = new TurnBatch();
   readonly #waiting: Waiting[] = [];
   #young = 0;
   #isScheduled = false;
@@ -63,7 +62,7 @@ export class EndsPost {
   #schedule(): void {
     if (this.#isScheduled || this.#young >= YOUNG_MAX || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    this.#turn.add(() => {
+    atEndOfTurn(() => {
       this.#isScheduled = false;
       while (this.#young < YOUNG_MAX && this.#waiting.length > 0) void this.#sendPage(this.#takePage());
     });

@@ -1,6 +1,6 @@
 import { TAKE_WISHES_MAX, type TakeReply, type TakenJob, type WishAnswer } from '@berth/contracts';
 import type { EndpointId, WorkerId } from '@berth/domain';
-import { TurnBatch, type Clock, type Random } from '@berth/lifecycle';
+import { atEndOfTurn, type Clock, type Random } from '@berth/lifecycle';
 import type { JobClientMetrics } from './metrics.js';
 import type { RouterLink } from './router-link.port.js';
 
@@ -55,7 +55,6 @@ const PREFIX_LENGTH = 12;
 export class HostTakes {
   readonly #options: HostTakesOptions;
   readonly #prefix: string;
-  readonly #turn = new TurnBatch();
   readonly #givenUp = new Map<string, SentWish>();
   readonly #gathered: Wish[] = [];
   #waiting = 0;
@@ -91,7 +90,7 @@ export class HostTakes {
     this.#count += 1;
     const takeId = `${this.#prefix}-${this.#count.toString(36)}`;
     return new Promise((resolve, reject) => {
-      if (this.#gathered.length === 0) this.#turn.add(() => this.#send());
+      if (this.#gathered.length === 0) atEndOfTurn(() => this.#send());
       this.#gathered.push({ takeId, ask, resolve, reject });
     });
   }

@@ -1,5 +1,5 @@
 import { hostOfSubject, inboxPrefix } from '@berth/contracts';
-import { WAIT_OVER, TurnBatch, systemClock, systemRandom } from '@berth/lifecycle';
+import { WAIT_OVER, atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
 import { NoRespondersError, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { decodeReply } from './wire-codec.js';
 
@@ -29,7 +29,6 @@ export class PartedQuestions {
   readonly #name = systemRandom.id(20);
   readonly #asked = new Map<string, Asked>();
   readonly #inboxes = new Set<string>();
-  readonly #sending = new TurnBatch();
   #onLate: (part: never) => void = () => undefined;
   #count = 0;
 
@@ -46,7 +45,7 @@ export class PartedQuestions {
     const { promise, reject, resolve } = Promise.withResolvers<void>();
     const over = new AbortController();
     this.#asked.set(key, { onPart: onPart as (part: unknown) => boolean, resolve, reject });
-    this.#sending.add(() => {
+    atEndOfTurn(() => {
       try {
         this.#connection.publish(subject, body, { reply: `${inbox}.${key}` });
       } catch (error) {

@@ -1,6 +1,6 @@
 import { ownerSubject, type AnswerOf, type OwnerReply, type OwnerVerb } from '@berth/contracts';
 import type { EndpointId } from '@berth/domain';
-import { WAIT_OVER, TurnBatch, type Clock } from '@berth/lifecycle';
+import { WAIT_OVER, atEndOfTurn, type Clock } from '@berth/lifecycle';
 import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { Broker } from '../broker/broker.js';
 import { watchConnection } from '../connection-watch.js';
@@ -39,7 +39,6 @@ export class OwnerRequests {
   readonly #clock: Clock;
   readonly #inbox: string;
   readonly #subscription: Subscription;
-  readonly #sending = new TurnBatch();
   readonly #waiting = new Map<string, Settle>();
   #asked = 0;
   #isLost = false;
@@ -98,7 +97,7 @@ export class OwnerRequests {
         if (outcome !== null) resolve(outcome);
       };
       this.#waiting.set(token, settle);
-      this.#sending.add(() => this.#publish(subject, body, token));
+      atEndOfTurn(() => this.#publish(subject, body, token));
       void this.#clock.sleep(timeoutMs, over).then(() => settle('silent'));
     });
   }

@@ -15,12 +15,11 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import { LogOwner, type EndpointEvent, type LogBroker, type OpenLog, type Outcome } from '@berth/endpoint-log';
-import { TurnBatch, systemRandom } from '@berth/lifecycle';
+import { atEndOfTurn, systemRandom } from '@berth/lifecycle';
 import type { ManualClock } from '@berth/testing';
 import { logShard } from '../../src/topology/shards.js';
 
 const HOST = 'h1' as HostId;
-const turns = new TurnBatch();
 
 export const endpointCalled = (name: string): EndpointId => `${name}${systemRandom.id(8)}` as EndpointId;
 
@@ -81,7 +80,7 @@ export class OwnerScene {
       broker,
       clock,
       random: systemRandom,
-      atEndOfTurn: (run) => turns.add(run),
+      atEndOfTurn,
       shardOf: logShard,
       trusts: () => this.isTrusted,
       purgeable: () => this.purgeable,

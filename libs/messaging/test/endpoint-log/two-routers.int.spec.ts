@@ -1,6 +1,6 @@
 import { NOTHING_UNREAD, ShardDemands, viewJob, type EndpointId, type JobId, type ToldDemand } from '@berth/domain';
 import { RouterLogs, type LogBroker } from '@berth/endpoint-log';
-import { TurnBatch, systemClock, systemRandom } from '@berth/lifecycle';
+import { atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually, useNatsServer } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
@@ -11,7 +11,6 @@ import { ensure, openBroker } from '../open-broker.js';
 import { endpointCalled, submissionAt } from './owner-scene.js';
 
 const nats = useNatsServer();
-const turns = new TurnBatch();
 let broker: Broker;
 let logs: LogBroker;
 const running = new Set<RouterLogs>();
@@ -42,7 +41,7 @@ function startRouter(routerId: string): Router {
     claims: new NatsShardClaims(broker),
     clock: systemClock,
     random: systemRandom,
-    atEndOfTurn: (run) => turns.add(run),
+    atEndOfTurn,
     shardOf: logShard,
     purgeable: () => NOTHING_UNREAD,
     provenDead: () => new Set(),
