@@ -4,6 +4,7 @@ import { benchAttacks } from './attacks-bench.js';
 import { benchBodies } from './bodies-bench.js';
 import { print } from './figures.js';
 import { benchJobs } from './job-bench.js';
+import { benchKills } from './kills-bench.js';
 import { benchLog } from './log-bench.js';
 import { benchManagement } from './management-bench.js';
 import { benchMemory } from './memory-bench.js';
@@ -35,10 +36,11 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
   scale: benchScale,
   attacks: benchAttacks,
+  kills: benchKills,
 };
 
 /** They take many minutes, so they are measured only where they are named. */
-const NAMED_ONLY: readonly string[] = ['memory', 'scale', 'attacks'];
+const NAMED_ONLY: readonly string[] = ['memory', 'scale', 'attacks', 'kills'];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));
