@@ -75,6 +75,11 @@ describe('wishes that are asked together', () => {
     expect(heard).toEqual([{ answers: [none('b')] }, { answers: [none('a')] }]);
     tell(message, none('a'));
     await eventually(() => expect(late).toEqual([{ answers: [none('a')] }]));
+    // What another kind of question hears late is none of its business.
+    const ends = { timeoutMs: 20_000, onPart: () => true, onLate: () => undefined };
+    await expect(link.askParts('done', { ends: [] }, ends)).rejects.toMatchObject({ failure: 'no-responder' });
+    tell(message, none('b'));
+    await eventually(() => expect(late).toEqual([{ answers: [none('a')] }, { answers: [none('b')] }]));
   });
 
   test('fail together with the error that a router tells, or where none answers', async () => {

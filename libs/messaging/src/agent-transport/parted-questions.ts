@@ -18,18 +18,24 @@ export interface PartedOptions<Part> {
   readonly onLate: (part: Part) => void;
 }
 
+/** Where all questions of one kind are answered. */
+interface Inbox {
+  readonly prefix: string;
+  onLate: (part: never) => void;
+}
+
 const NO_RESPONDERS = 503;
 
 /**
- * Questions that are answered in parts. All of one host are answered at one place that stands as long as the connection,
+ * Questions that are answered in parts. All of one kind are answered at one place that stands as long as the connection,
  * so that a part which comes too late is still heard: it may bring what somebody has to give back.
  */
 export class PartedQuestions {
   readonly #connection: NatsConnection;
   readonly #name = systemRandom.id(20);
   readonly #asked = new Map<string, Asked>();
-  readonly #inboxes = new Set<string>();
-  #onLate: (part: never) => void = () => undefined;
+  /** By the subject of the questions. */
+  readonly #inboxes = new Map<string, Inbox>();
   #count = 0;
 
   constructor(connection: NatsConnection) {
@@ -39,7 +45,7 @@ export class PartedQuestions {
   /** @throws PlatformError the receiver's refusal, or what the client throws where there is no answer */
   async ask<Part>(subject: string, body: string, { onLate, onPart, timeoutMs }: PartedOptions<Part>): Promise<void> {
     const inbox = this.#inboxOf(subject);
-    this.#onLate = onLate;
+    inbox.onLate = onLate;
     this.#count += 1;
     const key = String(this.#count);
     const { promise, reject, resolve } = Promise.withResolvers<void>();
@@ -47,7 +53,7 @@ export class PartedQuestions {
     this.#asked.set(key, { onPart: onPart as (part: unknown) => boolean, resolve, reject });
     atEndOfTurn(() => {
       try {
-        this.#connection.publish(subject, body, { reply: `${inbox}.${key}` });
+        this.#connection.publish(subject, body, { reply: `${inbox.prefix}.${key}` });
       } catch (error) {
         reject(error);
       }
@@ -69,26 +75,27 @@ export class PartedQuestions {
     };
   }
 
-  #inboxOf(subject: string): string {
-    const inbox = `${inboxPrefix(hostOfSubject(subject))}.${this.#name}`;
-    if (!this.#inboxes.has(inbox)) {
-      this.#inboxes.add(inbox);
-      this.#connection.subscribe(`${inbox}.*`, {
-        callback: (error, message) => {
-          // A subscription that the broker refuses brings no answers, which their askers find out.
-          if (error === null) this.#hear(message);
-        },
-      });
-    }
+  #inboxOf(subject: string): Inbox {
+    const known = this.#inboxes.get(subject);
+    if (known !== undefined) return known;
+    const prefix = `${inboxPrefix(hostOfSubject(subject))}.${this.#name}${this.#inboxes.size}`;
+    const inbox: Inbox = { prefix, onLate: () => undefined };
+    this.#inboxes.set(subject, inbox);
+    this.#connection.subscribe(`${prefix}.*`, {
+      callback: (error, message) => {
+        // A subscription that the broker refuses brings no answers, which their askers find out.
+        if (error === null) this.#hear(inbox, message);
+      },
+    });
     return inbox;
   }
 
-  #hear(message: Msg): void {
+  #hear({ onLate }: Inbox, message: Msg): void {
     const asked = this.#asked.get(message.subject.slice(message.subject.lastIndexOf('.') + 1));
     try {
       if (message.headers?.code === NO_RESPONDERS) throw new NoRespondersError(message.subject);
       const part = decodeReply<never>(message.string());
-      if (asked === undefined) this.#onLate(part);
+      if (asked === undefined) onLate(part);
       else if (asked.onPart(part)) asked.resolve();
     } catch (error) {
       asked?.reject(error);
