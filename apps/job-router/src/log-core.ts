@@ -9,6 +9,7 @@ import {
   JetStreamReaderCursors,
   OwnerRequests,
   type AttachmentRoomsOptions,
+  logShard,
   type Broker,
 } from '@berth/messaging';
 import type { Clock, Random } from '@berth/lifecycle';
@@ -25,9 +26,10 @@ import { EndpointDirectory } from './endpoint-directory/endpoint-directory.servi
 import { statusBody } from './jobs/job-body.js';
 import { LogDeliveries } from './owner/log-deliveries.js';
 import { OwnerDemand } from './owner/owner-demand.service.js';
-import { openOwner, type RunningOwner } from './owner/start-owner.js';
+import { openOwner, type OwnerOptions, type RunningOwner } from './owner/start-owner.js';
 import { Owners } from './owners.port.js';
 import type { SharedCursors } from './job-stream/shared-cursors.port.js';
+import { NatsGoneHints } from './nats-gone-hints.js';
 import type { NatsSnapshots } from './nats-snapshots.js';
 import type { PlatformSettings } from './platform.port.js';
 import type { NameLookup } from './webhooks/name-lookup.port.js';
@@ -79,34 +81,29 @@ export interface JobCore {
 
 /** Keeps the jobs of each endpoint as facts in its log. */
 export function openJobCore(parts: JobCoreParts): JobCore {
-  const { broker, clock, logger, payloadBroker, random, routerId } = parts;
+  const { broker, clock, logger, payloadBroker, random } = parts;
   const blobs = boundedBlobs(new JetStreamBlobs(payloadBroker));
   const chunks = boundedChunks(new JetStreamChunks(payloadBroker));
   const late = new LateBound();
   const onError = (error: unknown): void => logger.warn('how far the logs have been read is not known', { error });
   const history = new HistoryReadWatch({ broker, clock, onError });
   const [blobRooms, chunkRooms] = [openRooms(parts, 'blobs'), openRooms(parts, 'chunks')];
+  const requests = new OwnerRequests(broker, clock);
   const owner = openOwner({
-    ...parts,
-    ...{ directory: new EndpointDirectory(parts), messageMaxBytes: parts.settings.messageMaxBytes },
+    ...{ ...parts, chunkRooms, messageMaxBytes: parts.settings.messageMaxBytes },
+    directory: new EndpointDirectory(parts),
     ...{ attachments: new JetStreamAttachments(payloadBroker), deletedEndpoints: parts.snapshots.deletedEndpoints },
-    chunkRooms,
     readThrough: (shard) => history.readThrough(shard),
     onDeliveriesDue: (endpointId) => late.sender?.isDue(endpointId),
+    onRouterGone: goneTo(parts, { late, requests }),
     onNotice: ({ endpointId, jobs }) => late.watches?.ring(endpointId, jobs),
   });
   const { incarnation, notices } = owner;
   const edge: EdgeParts = {
-    ...{ incarnation, chunks },
-    blobs: admittedBlobs(blobs, blobRooms),
+    ...{ incarnation, chunks, requests, blobs: admittedBlobs(blobs, blobRooms) },
     local: (endpointId, verb, question) => owner.desk.answer(endpointId, verb, question),
-    requests: new OwnerRequests(broker, clock),
     notices: new NatsNotices(broker, incarnation),
   };
-  const demand = new OwnerDemand({
-    ...{ source: owner.routerLogs, clock, routerId },
-    publish: (message) => broker.connection.publish(demandSubject(routerId), JSON.stringify(message)),
-  });
   return {
     imports: [EdgeModule, AgentsModule],
     providers: [
@@ -122,18 +119,45 @@ export function openJobCore(parts: JobCoreParts): JobCore {
       const watches = app.get(JobWatches, { strict: false });
       const sender = openSender(parts, { owner, owners: app.get(Owners, { strict: false }), blobs });
       Object.assign(late, { sender, watches });
-      startAll(parts, { history, blobRooms, chunkRooms, watches, owner, webhooks: sender, demand });
+      startAll(parts, {
+        history,
+        blobRooms,
+        chunkRooms,
+        watches,
+        owner,
+        webhooks: sender,
+        demand: openDemand(parts, owner),
+      });
     },
     takesOf: (app) => app.get(Taking, { strict: false }),
     letAgentsGo: (app) => app.get(Taking, { strict: false }).close(),
   };
 }
 
+const openDemand = ({ broker, clock, routerId }: JobCoreParts, owner: RunningOwner): OwnerDemand =>
+  new OwnerDemand({
+    ...{ source: owner.routerLogs, clock, routerId },
+    publish: (message) => broker.connection.publish(demandSubject(routerId), JSON.stringify(message)),
+  });
+
 const openRooms = ({ broker, clock, logger }: JobCoreParts, kind: AttachmentRoomsOptions['kind']): AttachmentRooms =>
   new AttachmentRooms({
     ...{ kind, broker, clock },
     onError: (error) => logger.warn(`how full the store of ${kind} is could not be seen`, { error }),
   });
+
+/** What is to be done about a router that is gone: nobody waits for it any more. */
+function goneTo(
+  { broker, logger, snapshots }: JobCoreParts,
+  { late, requests }: { readonly late: LateBound; readonly requests: OwnerRequests },
+): OwnerOptions['onRouterGone'] {
+  const hints = new NatsGoneHints({ connection: broker.connection, hosts: snapshots.hostIds, logger });
+  return (incarnation, shards) => {
+    requests.letGo(shards);
+    late.watches?.lookAgain((endpointId) => shards.has(logShard(endpointId)));
+    hints.tell(incarnation);
+  };
+}
 
 /** Says what takes no new jobs at the moment, in words and as a figure. */
 function watchRoom(

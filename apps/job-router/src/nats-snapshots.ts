@@ -12,7 +12,7 @@ import {
   type SnapshotShape,
   type WebhookSecretsSnapshot,
 } from '@berth/contracts';
-import { PlatformError, isUnreadable, type EndpointId } from '@berth/domain';
+import { PlatformError, isUnreadable, type EndpointId, type HostId } from '@berth/domain';
 import { SnapshotDirectory, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
@@ -34,6 +34,8 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
   readonly hosts: Snapshots<HostSnapshot>;
   readonly assignments: Snapshots<AssignmentSnapshot>;
   readonly deletedEndpoints: DeletedEndpoints;
+  /** All that the watch has told of. */
+  readonly hostIds: () => readonly HostId[];
   readonly webhookSecrets: WebhookSecretSnapshots;
   readonly pulse: NatsControlPulse;
   readonly #directories: readonly { start(): Promise<void>; stop(): Promise<void> }[];
@@ -60,6 +62,7 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
     this.apiKeys = asSnapshots(apiKeys);
     this.hosts = asSnapshots(hosts);
     this.assignments = asSnapshots(assignments);
+    this.hostIds = () => Array.from(hosts.entries(), ([id]) => id as HostId);
     this.deletedEndpoints = asDeletedEndpoints(endpoints);
     this.webhookSecrets = asSnapshots(webhookSecrets);
     this.pulse = new NatsControlPulse(options.broker.connection, options.clock);

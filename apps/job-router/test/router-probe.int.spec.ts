@@ -10,9 +10,10 @@ let clock: ManualClock;
 let known: Set<string>;
 let probes: RouterProbe[];
 let own: NatsConnection;
+let told: string[];
 
 beforeEach(async () => {
-  [clock, known, probes] = [new ManualClock(), new Set(), []];
+  [clock, known, probes, told] = [new ManualClock(), new Set(), [], []];
   own = await nats.connect({ inboxPrefix: ROUTER_INBOX });
 });
 afterEach(() => {
@@ -20,7 +21,10 @@ afterEach(() => {
 });
 
 async function start(incarnation: string, connection: NatsConnection, hasOneBroker = true): Promise<RouterProbe> {
-  const probe = new RouterProbe({ connection, incarnation, routers: () => known, hasOneBroker, clock });
+  const probe = new RouterProbe({
+    ...{ connection, incarnation, routers: () => known, hasOneBroker, clock },
+    onDead: (dead) => told.push(`${dead} by ${incarnation}`),
+  });
   probes.push(probe);
   probe.start();
   await connection.flush();
@@ -56,6 +60,7 @@ describe('a router whose process', () => {
       await own.flush();
     }
     expect([...probe.dead]).toEqual(['gone']);
+    expect(told.filter((each) => each.endsWith('by own'))).toEqual(['gone by own']);
   });
 
   test('is gone is proven dead, and forgotten when nothing tells of it any more', async () => {

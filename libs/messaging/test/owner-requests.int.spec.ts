@@ -49,7 +49,7 @@ async function openAsker() {
     await connection.close();
   };
   closings.push(close);
-  return { ask, clock, close, connection, endpointId, unreadable };
+  return { ask, clock, close, connection, endpointId, requests, unreadable };
 }
 
 /** Hears the questions to one endpoint's shard, and answers none by itself. */
@@ -93,6 +93,19 @@ describe('a question that is asked once', () => {
   test('is not waited for where nobody listens', async () => {
     const asker = await openAsker();
     expect(await asker.ask()).toEqual({ kind: 'no-responders' });
+  });
+
+  test('is not waited for once the owner of its shard is known to be gone', async () => {
+    const asker = await openAsker();
+    const { heard } = await respond(asker.endpointId);
+    const asked = asker.ask();
+    await eventually(() => expect(heard).toHaveLength(1));
+    const shard = logShard(asker.endpointId);
+    asker.requests.letGo(new Set([shard + 1]));
+    const other = Symbol('still waited for');
+    expect(await Promise.race([asked, Promise.resolve(other)])).toBe(other);
+    asker.requests.letGo(new Set([shard]));
+    expect(await asked).toEqual({ kind: 'silent' });
   });
 
   test('is waited for as long as was said, and what comes later is nobody’s', async () => {

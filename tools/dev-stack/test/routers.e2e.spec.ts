@@ -8,6 +8,7 @@ const IMAGES = resolve(import.meta.dirname, 'workers');
 const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--routers', '2'];
 const SUITE_MS = 300_000;
 const CALL_MS = 60_000;
+const LEASE_OVER = 'lost: worker lost: its host stopped answering';
 
 interface JobBody {
   readonly id: string;
@@ -42,6 +43,15 @@ const completesAt = (client: TenantClient, id: string): Promise<true> =>
     what: `${id} to be COMPLETED`,
     deadlineMs: CALL_MS,
   });
+
+interface DescribedBody {
+  readonly history: readonly { readonly outcome: string; readonly reason: string }[];
+}
+
+const endsOfAttempts = async (client: TenantClient, id: string): Promise<readonly string[]> => {
+  const { body } = await client.job<DescribedBody>('GET', `${path}/requests/${id}`);
+  return body.history.map(({ outcome, reason }) => `${outcome}: ${reason}`);
+};
 
 beforeAll(async () => {
   stack = await StartedStack.start(FLAGS);
@@ -107,6 +117,27 @@ test(
     });
     expect(read).toBe('COMPLETED');
     expect(stack.output).toContain('! job-router-2 was ended by SIGKILL; starting it again');
+  },
+  SUITE_MS,
+);
+
+test(
+  'no job waits for the end of a lease because a router was killed: what it was asked, or had given, is asked again',
+  async () => {
+    for (const index of [0, 1, 0, 1]) {
+      const living = clientOf(1 - index);
+      const { pid } = routerOf(index);
+      process.kill(pid, 'SIGKILL');
+      const ids = await Promise.all(Array.from({ length: 4 }, () => submitAt(living)));
+      for (const id of ids) {
+        await completesAt(living, id);
+        expect(await endsOfAttempts(living, id)).not.toContain(LEASE_OVER);
+      }
+      await pollUntil(() => statusAt(clientOf(index), ids[0] ?? '').catch(() => undefined), {
+        what: 'an answer of the router that came back',
+        deadlineMs: CALL_MS,
+      });
+    }
   },
   SUITE_MS,
 );

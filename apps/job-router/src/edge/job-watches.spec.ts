@@ -7,6 +7,7 @@ import { ScriptedOwners } from '../../test/fixtures/scripted-owners.js';
 import { JobWatches, type JobWatchesOptions } from './job-watches.js';
 import { watchMetrics } from './metrics.js';
 
+const OTHER = 'other' as EndpointId;
 const endpointId = 'ep' as EndpointId;
 const keyOf = (jobId: string): JobKey => ({ endpointId, jobId: jobId as JobId });
 const told = (jobId: string, now: NoticeMessage['jobs'][number]['now']): NoticeMessage['jobs'] => [
@@ -57,10 +58,20 @@ describe('a caller who waits for news of a job', () => {
     expect(await waits[1]).toBe(false);
   });
 
+  test('looks again when whoever would have told it is gone', async () => {
+    const { clock, watches } = openWatches();
+    const [one, other] = [watches.watch(keyOf('a'), 'end'), watches.watch({ ...keyOf('a'), endpointId: OTHER }, 'end')];
+    const waits = [one.wait(2_000), other.wait(2_000)];
+    watches.lookAgain((each) => each === endpointId);
+    expect(await waits[0]).toBe(true);
+    await clock.advance(2_000);
+    expect(await waits[1]).toBe(false);
+  });
+
   test('hears of an endpoint’s job only what concerns that endpoint', async () => {
     const { clock, watches } = openWatches();
     const watch = watches.watch(keyOf('a'), 'any');
-    watches.ring('other' as EndpointId, told('a', 'ended'));
+    watches.ring(OTHER, told('a', 'ended'));
     const wait = watch.wait(10);
     await clock.advance(10);
     expect(await wait).toBe(false);

@@ -85,6 +85,13 @@ export class JobWatches {
     }
   }
 
+  /** Who would have told of these endpoints' jobs is gone: whoever waits looks, and is known to the next one by that. */
+  lookAgain(isConcerned: (endpointId: EndpointId) => boolean): void {
+    for (const [name, watches] of this.#watched) {
+      if (isConcerned(name.slice(0, name.indexOf('/')) as EndpointId)) for (const watch of watches) watch.ring();
+    }
+  }
+
   /** Whoever waits asks by itself every now and then, and is registered by that as well: one failure costs a delay. */
   async #register(key: JobKey, watch: HeldWatch): Promise<void> {
     const { endpointId, jobId } = key;

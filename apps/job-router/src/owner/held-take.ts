@@ -37,9 +37,12 @@ export class HeldTake {
     this.wish = wish;
   }
 
-  /** Whoever waited for it before has given up asking, and must not be answered: only one answer may leave. */
+  /**
+   * Whoever waited for it before has given up asking, and gets nothing: only one answer may leave. Silence would have a
+   * router ask again that was asked before, and the two take the wish from each other.
+   */
   wait(waitMs: number, { clock, onOver }: { readonly clock: Clock; readonly onOver: () => void }): Promise<TakeAnswer> {
-    this.answer('silent');
+    this.answer([]);
     const { promise, resolve } = Promise.withResolvers<TakeAnswer>();
     const over = new AbortController();
     this.#wait = { answer: resolve, over };

@@ -152,7 +152,7 @@ describe('a take that is asked once more', () => {
     await scene.settle();
     const second = scene.ask(wish);
     await scene.settle();
-    expect([first.answer, second.answer]).toEqual(['silent', null]);
+    expect([first.answer, second.answer]).toEqual([[], null]);
     void scene.submit(scene.job());
     await scene.commit();
     expect(idsOf(second)).toEqual(['j1']);
@@ -167,7 +167,7 @@ describe('a take that is asked once more', () => {
     await scene.settle();
     const second = scene.ask(wish);
     await scene.commit();
-    expect([first.answer, idsOf(second)]).toEqual(['silent', ['j1']]);
+    expect([first.answer, idsOf(second)]).toEqual([[], ['j1']]);
   });
 
   test('when it was answered gets the same again, and nothing more', async () => {
@@ -379,7 +379,7 @@ describe('while the owner has not answered yet', () => {
     await answer([]);
     expect(give.mock.lastCall?.[1]).toMatchObject([{ takeId: 't', slots: 0 }]);
     await answer([GIVEN]);
-    expect([await first, await second]).toEqual(['silent', [GIVEN]]);
+    expect([await first, await second]).toEqual([[], [GIVEN]]);
   });
 
   test('one that was let go and asked again is answered once more', async () => {

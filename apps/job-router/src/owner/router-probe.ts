@@ -18,6 +18,8 @@ export interface RouterProbeOptions {
   /** Only one broker knows at once who has gone; of several each hears of it in its time. */
   readonly hasOneBroker: boolean;
   readonly clock: Clock;
+  /** Told once of each that is proven dead. */
+  readonly onDead: (incarnation: string) => void;
 }
 
 /** Between two looks at a router; it is gone when nobody hears there at both. */
@@ -101,6 +103,7 @@ export class RouterProbe {
       this.#unheard.set(router, askedAtMs);
     } else if (askedAtMs - firstAtMs >= LOOK_MS - 1) {
       this.#unheard.delete(router);
+      if (!this.#dead.has(router)) this.#options.onDead(router);
       this.#dead.add(router);
     }
   }

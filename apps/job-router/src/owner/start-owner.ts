@@ -58,6 +58,8 @@ export interface OwnerOptions {
   readonly onDeliveriesDue: (endpointId: EndpointId) => void;
   /** News of jobs for callers that are held in this very process. Must not throw. */
   readonly onNotice: (notice: NoticeMessage) => void;
+  /** A router's process is gone that owned these shards. Must not throw. */
+  readonly onRouterGone: (incarnation: string, shards: ReadonlySet<number>) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -104,7 +106,8 @@ export function openOwner(options: OwnerOptions): RunningOwner {
   const unread = new UnreadLogs({ rooms: logRooms, readThrough: options.readThrough });
   const server = new OwnerServer({ desk, connection, clock, metrics: ownerMetrics(metrics), logger, onUnreadable });
   const claims = new WatchedClaims(new NatsShardClaims(logBroker), clock, LOG_SHARDS);
-  const probe = new RouterProbe({ ...options, connection, incarnation, routers: () => claims.routers });
+  const onDead = (gone: string): void => options.onRouterGone(gone, claims.shardsOf(gone));
+  const probe = new RouterProbe({ ...options, connection, incarnation, routers: () => claims.routers, onDead });
   const around = { ...rooms, incarnation, notices, server, claims, probe, lines, unread, foreign };
   const routerLogs = openRouterLogs(options, around);
   const owns = (shard: number): boolean => ownedShards(routerLogs).has(shard);

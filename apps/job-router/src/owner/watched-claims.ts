@@ -38,6 +38,11 @@ export class WatchedClaims implements ShardClaims {
     return known;
   }
 
+  /** As the last survey shows it. */
+  shardsOf(incarnation: string): ReadonlySet<number> {
+    return new Set([...this.#seen].flatMap(([shard, { owner }]) => (owner === incarnation ? [shard] : [])));
+  }
+
   /** Shards that nobody is known to own: what their endpoints are asked waits. */
   get unowned(): readonly number[] {
     const nowMs = this.#clock.monotonicMs();

@@ -36,6 +36,8 @@ export interface TestOwner {
   readonly requests: OwnerRequests;
   /** What callers that are held there were told. */
   readonly notices: NoticeMessage[];
+  /** Routers that it has found gone. */
+  readonly gone: { readonly incarnation: string; readonly shards: ReadonlySet<number> }[];
   readonly deliveriesDue: EndpointId[];
   readonly shards: () => readonly number[];
   /** The next answer of another owner is lost on its way here. */
@@ -87,6 +89,7 @@ export class RunningOwners {
     const broker = await this.#open(this.#nats.server.url);
     const logBroker = await this.#open(logUrl, LOG_ANSWER_MS);
     const [metrics, notices, deliveriesDue] = [new MetricRegistry(), [] as NoticeMessage[], [] as EndpointId[]];
+    const gone: TestOwner['gone'] = [];
     const running = openOwner({
       ...{ routerId, broker, logBroker, metrics, hasOneBroker: true },
       attachments: new JetStreamAttachments(broker),
@@ -99,6 +102,7 @@ export class RunningOwners {
       messageMaxBytes: broker.connection.info?.max_payload ?? 1024 ** 2,
       readThrough: () => this.readThrough,
       onDeliveriesDue: (endpointId) => deliveriesDue.push(endpointId),
+      onRouterGone: (incarnation, shards) => gone.push({ incarnation, shards }),
       onNotice: (notice) => notices.push(notice),
       ...{ clock: systemClock, random: systemRandom, logger: silentLogger },
     });
@@ -115,7 +119,7 @@ export class RunningOwners {
     };
     const inbox = new LossyInbox(broker);
     const owner: TestOwner = {
-      ...{ running, metrics, notices, deliveriesDue, requests: new OwnerRequests(inbox.broker, systemClock) },
+      ...{ running, metrics, notices, deliveriesDue, gone, requests: new OwnerRequests(inbox.broker, systemClock) },
       loseAnswer: () => inbox.lose(),
       shards: () => running.routerLogs.ownedShards().map(({ shard }) => shard),
       crash: async () => {

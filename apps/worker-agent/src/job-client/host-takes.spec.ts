@@ -1,8 +1,9 @@
 import type { TakeReply, TakeRequest, TakenJob } from '@berth/contracts';
 import type { EndpointId, WorkerId } from '@berth/domain';
+import { TransportError } from '@berth/messaging';
 import { MetricRegistry } from '@berth/telemetry';
 import { ManualClock, SeededRandom, eventually } from '@berth/testing';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HostTakes, type SentWish } from './host-takes.js';
 import { jobClientMetrics } from './metrics.js';
 import type { PartsOptions, RouterLink } from './router-link.port.js';
@@ -14,17 +15,19 @@ let asked: { readonly request: TakeRequest; readonly options: PartsOptions<TakeR
 let failing: PromiseWithResolvers<void>;
 let late: { readonly jobs: readonly TakenJob[]; readonly wish: SentWish }[];
 let takes: HostTakes;
+let clock: ManualClock;
 
 beforeEach(() => {
   asked = [];
   late = [];
   failing = Promise.withResolvers();
+  clock = new ManualClock();
   const askParts = (_: string, request: unknown, options: unknown): Promise<void> => {
     asked.push({ request: request as TakeRequest, options: options as PartsOptions<TakeReply> });
     return failing.promise;
   };
   takes = new HostTakes({
-    ...{ link: { askParts } as unknown as RouterLink, clock: new ManualClock(), random: new SeededRandom(1) },
+    ...{ link: { askParts } as unknown as RouterLink, clock, random: new SeededRandom(1) },
     metrics: jobClientMetrics(new MetricRegistry()),
     onLate: (jobs, wish) => void late.push({ jobs, wish }),
   });
@@ -52,6 +55,65 @@ test('a job that comes after its wish was given up is told, to be given back', a
   const [takeId = ''] = takeIds();
   asked[0]?.options.onLate({ answers: [{ takeId, kind: 'jobs', jobs: [JOB] }] });
   expect(late).toEqual([{ jobs: [JOB], wish: { workerId: 'w', sentAtMs: expect.any(Number) } }]);
+});
+
+describe('a wish whose router is gone', () => {
+  const unanswered = new TransportError('unanswered', 'gone', { isRetriable: true });
+
+  /** Asks, and loses the answer after two seconds. */
+  async function loseAnswer() {
+    const sentAtMs = clock.monotonicMs();
+    const taken = takes.ask(ASK);
+    await eventually(() => expect(asked).toHaveLength(1));
+    await clock.advance(2_000);
+    failing.reject(unanswered);
+    failing = Promise.withResolvers();
+    await eventually(async () => {
+      await clock.advance(10);
+      expect(asked).toHaveLength(2);
+    });
+    const [takeId = ''] = takeIds();
+    return { sentAtMs, taken, takeId };
+  }
+
+  test('is asked again under its name, for what is left of its time, and gets the jobs that it was given', async () => {
+    const { sentAtMs, takeId, taken } = await loseAnswer();
+    expect(takeIds()).toEqual([takeId, takeId]);
+    expect(asked[1]?.request.wishes[0]?.waitMs).toBeLessThan(3_000);
+    asked[1]?.options.onPart({ answers: [{ takeId, kind: 'jobs', jobs: [JOB] }] });
+    expect(await taken).toEqual({ answer: { takeId, kind: 'jobs', jobs: [JOB] }, sentAtMs });
+  });
+
+  test('gets its jobs from whoever was asked first, if that one says so after all', async () => {
+    const { takeId, taken } = await loseAnswer();
+    asked[0]?.options.onLate({ answers: [{ takeId, kind: 'none' }] });
+    asked[0]?.options.onLate({ answers: [{ takeId, kind: 'jobs', jobs: [JOB] }] });
+    expect((await taken).answer.kind).toBe('jobs');
+    expect(late).toEqual([]);
+  });
+
+  test('and that got none gives back what it is given later', async () => {
+    const { sentAtMs, takeId, taken } = await loseAnswer();
+    asked[1]?.options.onPart({ answers: [{ takeId, kind: 'none' }] });
+    expect((await taken).answer.kind).toBe('none');
+    asked[0]?.options.onLate({ answers: [{ takeId, kind: 'jobs', jobs: [JOB] }] });
+    expect(late).toEqual([{ jobs: [JOB], wish: { workerId: 'w', sentAtMs } }]);
+  });
+
+  test('fails when nobody can say any more what became of it', async () => {
+    const taken = takes.ask(ASK).catch((error: unknown) => error);
+    for (let asks = 1; asks <= 6; asks += 1) {
+      await eventually(async () => {
+        await clock.advance(100);
+        expect(asked).toHaveLength(asks);
+      });
+      const { reject } = failing;
+      failing = Promise.withResolvers();
+      reject(unanswered);
+    }
+    expect(await taken).toBe(unanswered);
+    expect(takes.waiting).toBe(0);
+  });
 });
 
 test('a wish that nobody answers who keeps its jobs fails', async () => {

@@ -1,8 +1,11 @@
 import {
+  goneSubject,
   jobSubject,
+  readRouterGone,
   readStopMessage,
   stopSubject,
   withdrawSubject,
+  type RouterGoneMessage,
   type StopMessage,
   type WithdrawMessage,
 } from '@berth/contracts';
@@ -14,6 +17,10 @@ import type { AskOptions, JobCalls, PartedCalls, PartsOptions, RouterLink } from
 
 /** Text of this length takes a millisecond or more to be written as a message. */
 const LARGE_LENGTH = 64 * 1024;
+/** Far more than are told of twice. */
+const GONE_MAX = 64;
+/** A router that lives has so long to answer what another one that has gone may have been asked: it is asked again then. */
+const LATE_ANSWER_MS = 250;
 
 /**
  * The routers over NATS: any one that listens answers. Takes that were held when the connection was lost are ended once
@@ -25,6 +32,8 @@ export class TransportRouterLink implements RouterLink {
   readonly #log: Logger;
   /** Wishes that have no answer yet. */
   readonly #wishes = new Map<string, WithdrawMessage>();
+  /** Told of by each router that has found them gone, the latest last. */
+  readonly #gone = new Set<string>();
   readonly #largeMessages = new TurnPace({ amountMax: 1, resumedMax: 1 });
 
   constructor(transport: AgentTransport, hostId: HostId, log: Logger) {
@@ -33,6 +42,11 @@ export class TransportRouterLink implements RouterLink {
     this.#log = log;
     transport.onBack(() => {
       this.#withdrawTakes();
+    });
+    const hear = (body: unknown): void => this.#hearOfGone(readRouterGone(body));
+    transport.listen(goneSubject(hostId), hear, (error) => {
+      // What waits for that router has its own time.
+      log.warn('A message about a router could not be read.', { error });
     });
   }
 
@@ -80,6 +94,16 @@ export class TransportRouterLink implements RouterLink {
   /** One large message in each turn of the event loop: dozens may be ready at once, and renewals must come between. */
   #nextTurn(): Promise<void> {
     return new Promise((resolve) => this.#largeMessages.nextTurn(resolve));
+  }
+
+  /** Nobody here knows what it was asked. Routers that live end what they hold, so that what is left is asked again. */
+  #hearOfGone(message: RouterGoneMessage | null): void {
+    if (message === null || this.#gone.has(message.router)) return;
+    const [oldest] = this.#gone;
+    if (this.#gone.size >= GONE_MAX && oldest !== undefined) this.#gone.delete(oldest);
+    this.#gone.add(message.router);
+    this.#withdrawTakes();
+    void this.#transport.giveUpUnanswered(LATE_ANSWER_MS);
   }
 
   #withdrawTakes(): void {

@@ -31,6 +31,7 @@ export {
   type RenewReply,
   type RenewRequest,
   type ReportReply,
+  type RouterGoneMessage,
   type StopMessage,
   type TakeReply,
   type TakeRequest,
@@ -45,6 +46,7 @@ export {
   HOST_VERBS,
   JOB_VERBS,
   ROUTER_INBOX,
+  goneSubject,
   isAgentSubject,
   hostOfSubject,
   hostSubject,
@@ -57,5 +59,6 @@ export {
   type HostVerb,
   type JobVerb,
 } from './subjects.js';
+export { readRouterGone } from './read-router-gone.js';
 export { readHostReply, type ReadHostReply } from './read-host-reply.js';
 export { readStopMessage } from './read-stop-message.js';

@@ -51,7 +51,7 @@ test('what was asked before the broker was away is given up once it is back, and
   await silent.flush();
   const transport = new AgentTransport(client);
   const ask = (): Promise<unknown> => transport.request(SUBJECT, {}, { timeoutMs: HOURS_MS });
-  const before = expect(ask()).rejects.toMatchObject({ failure: 'not-connected', isRetriable: true });
+  const before = expect(ask()).rejects.toMatchObject({ failure: 'unanswered', isRetriable: true });
   await client.flush();
   const lost = (async () => {
     for await (const { type } of client.status()) if (type === 'disconnect') return;

@@ -2,7 +2,6 @@ import { TRACEPARENT_HEADER } from '@berth/contracts';
 import { PlatformError } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import {
-  ConnectionError,
   NoRespondersError,
   PermissionViolationError,
   RequestError,
@@ -48,7 +47,7 @@ export class AgentTransport {
       onLost: () => (this.#isLost = true),
       onBack: () => {
         this.#isLost = false;
-        void this.#giveUpUnanswered();
+        void this.giveUpUnanswered(LATE_ANSWER_MS);
       },
     });
   }
@@ -82,13 +81,13 @@ export class AgentTransport {
   }
 
   /**
-   * A receiver whose own connection still stands can answer even now. One that was cut off as well has lost the right
-   * to, so a held request would wait for nothing.
+   * Whoever was asked may not be able to answer any more. One that can has this long to do so; what it then has not
+   * answered fails as `unanswered`, so that nothing waits in vain.
    */
-  async #giveUpUnanswered(): Promise<void> {
+  async giveUpUnanswered(lateMs: number): Promise<void> {
     const failures = [this.#requests.failing(), this.#parted.failing()];
-    await systemClock.sleep(LATE_ANSWER_MS);
-    for (const fail of failures) fail(new ConnectionError('the connection was lost before the answer came'));
+    await systemClock.sleep(lateMs);
+    for (const fail of failures) fail(unanswered());
   }
 
   /** Calls `listener` whenever the connection stands again. */
@@ -164,6 +163,9 @@ function toTransportError(error: unknown, subject: string): TransportError {
   }
   return notConnected(subject, cause);
 }
+
+const unanswered = (): TransportError =>
+  new TransportError('unanswered', 'Whoever was asked cannot answer any more.', { isRetriable: true });
 
 const notConnected = (subject: string, cause?: unknown): TransportError =>
   new TransportError('not-connected', `The broker could not be asked on ${subject}.`, { isRetriable: true, cause });

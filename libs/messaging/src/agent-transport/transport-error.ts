@@ -1,6 +1,7 @@
 export type TransportFailure =
   | 'no-responder' // nobody listens on the subject at present
   | 'timeout' // no answer in time; the request may have been handled
+  | 'unanswered' // whoever was asked cannot answer any more; the request may have been handled
   | 'aborted' // the caller gave up
   | 'not-connected' // the broker is away
   | 'forbidden' // the broker refuses the subject

@@ -25,6 +25,11 @@ export type OwnerOutcome<Verb extends OwnerVerb> =
   /** It would not go through the broker. */
   | { readonly kind: 'too-large'; readonly maxBytes: number };
 
+interface Waiting {
+  readonly shard: number;
+  readonly settle: Settle;
+}
+
 type Settle = (message: Msg | 'disconnected' | 'silent') => void;
 
 /** Status by which the broker says that nobody listens. */
@@ -39,7 +44,7 @@ export class OwnerRequests {
   readonly #clock: Clock;
   readonly #inbox: string;
   readonly #subscription: Subscription;
-  readonly #waiting = new Map<string, Settle>();
+  readonly #waiting = new Map<string, Waiting>();
   #asked = 0;
   #isLost = false;
 
@@ -49,7 +54,7 @@ export class OwnerRequests {
     this.#inbox = broker.newInbox();
     this.#subscription = broker.connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
-        if (error === null) this.#waiting.get(message.subject.slice(this.#inbox.length + 1))?.(message);
+        if (error === null) this.#waiting.get(message.subject.slice(this.#inbox.length + 1))?.settle(message);
       },
     });
     watchConnection(broker.connection, {
@@ -78,6 +83,11 @@ export class OwnerRequests {
     }
   }
 
+  /** Who owned these shards is gone, so what it was asked is not waited for any longer. */
+  letGo(shards: ReadonlySet<number>): void {
+    for (const { settle, shard } of [...this.#waiting.values()]) if (shards.has(shard)) settle('silent');
+  }
+
   /** Whoever waits is told that the broker is away. */
   stop(): void {
     this.#subscription.unsubscribe();
@@ -90,13 +100,14 @@ export class OwnerRequests {
     over: AbortSignal,
   ): Promise<OwnerOutcome<Verb>> {
     const { body, endpointId, timeoutMs, verb } = request;
-    const subject = ownerSubject(logShard(endpointId), verb);
+    const shard = logShard(endpointId);
+    const subject = ownerSubject(shard, verb);
     return new Promise((resolve) => {
       const settle: Settle = (message) => {
         const outcome = typeof message === 'string' ? { kind: message } : this.#outcomeOf(verb, subject, message);
         if (outcome !== null) resolve(outcome);
       };
-      this.#waiting.set(token, settle);
+      this.#waiting.set(token, { shard, settle });
       atEndOfTurn(() => this.#publish(subject, body, token));
       void this.#clock.sleep(timeoutMs, over).then(() => settle('silent'));
     });
@@ -107,7 +118,7 @@ export class OwnerRequests {
       this.#broker.connection.publish(subject, body, { reply: `${this.#inbox}.${token}` });
     } catch {
       // The client refuses when the connection is closed or closes, and nothing else is left to go wrong.
-      this.#waiting.get(token)?.('disconnected');
+      this.#waiting.get(token)?.settle('disconnected');
     }
   }
 
@@ -123,6 +134,6 @@ export class OwnerRequests {
   /** An answer that was on its way is lost, so waiting for it is in vain. */
   #lose(): void {
     this.#isLost = true;
-    for (const settle of [...this.#waiting.values()]) settle('disconnected');
+    for (const { settle } of [...this.#waiting.values()]) settle('disconnected');
   }
 }

@@ -122,6 +122,7 @@ const router = (shards: ShardCounts): RolePermissions => {
       RATES_SUBJECTS,
       ...HISTORY_VERBS.map(historySubject),
       'agents.*.down.stop',
+      'agents.*.down.gone',
     ],
     subscribe: [
       `${ROUTER_INBOX}.>`,
