@@ -119,15 +119,8 @@ export function openJobCore(parts: JobCoreParts): JobCore {
       const watches = app.get(JobWatches, { strict: false });
       const sender = openSender(parts, { owner, owners: app.get(Owners, { strict: false }), blobs });
       Object.assign(late, { sender, watches });
-      startAll(parts, {
-        history,
-        blobRooms,
-        chunkRooms,
-        watches,
-        owner,
-        webhooks: sender,
-        demand: openDemand(parts, owner),
-      });
+      const demand = openDemand(parts, owner);
+      startAll(parts, { history, blobRooms, chunkRooms, watches, owner, webhooks: sender, demand });
     },
     takesOf: (app) => app.get(Taking, { strict: false }),
     letAgentsGo: (app) => app.get(Taking, { strict: false }).close(),

@@ -16,6 +16,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { createAppModule, type AppParts } from './app.module.js';
 import type { RouterConfig } from './config.js';
 import { assertOperationsDeclared } from './job-rate-limits/declared-operations.js';
+import { limitJobRates } from './job-rate-limits/limit-job-rates.js';
 import { RateExchange } from './job-rate-limits/rate-exchange.service.js';
 import { JobReader } from './jobs/job-reader.service.js';
 import { bodyMaxBytes, getHasEffect } from './job-paths.js';
@@ -84,6 +85,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     getHasEffect,
     trustedProxies: config.trustedProxies,
     elsewhere: pointElsewhere('jobs', config.baseUrl),
+    beforeHandlers: limitJobRates,
   });
   assertOperationsDeclared(http.nest);
   core.start(http.nest);

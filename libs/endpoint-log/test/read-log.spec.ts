@@ -53,6 +53,7 @@ class Replicas {
       nowMs: () => AT_MS,
       monotonicMs: () => 0,
       sleep: () => Promise.resolve(),
+      after: () => () => undefined,
       every: () => () => undefined,
     };
     return readLog({ endpointId: ENDPOINT, broker, clock, atEndOfTurn: (run) => run() });

@@ -21,6 +21,7 @@ class SleptClock implements Clock {
   nowMs = (): number => this.clock.nowMs() + this.sleptMs;
   monotonicMs = (): number => this.clock.monotonicMs() + this.sleptMs;
   sleep = (ms: number, signal?: AbortSignal): Promise<void> => this.clock.sleep(ms, signal);
+  after = (ms: number, act: () => void): (() => void) => this.clock.after(ms, act);
   every = (ms: number, tick: () => void): (() => void) => this.clock.every(ms, tick);
 }
 

@@ -1,4 +1,5 @@
 export { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from './answers/limit-answers.js';
+export { whenGone } from './answers/when-gone.js';
 export { HttpApp, PARAMETER_MAX_CHARACTERS, createHttpApp, type HttpAppOptions } from './app/http-app.js';
 export { RawBody } from './app/raw-body.decorator.js';
 export { traceparentOf } from './app/request-context.js';
@@ -6,9 +7,9 @@ export {
   CurrentCaller,
   Public,
   RequireScope,
-  accessOf,
   callerOf,
   findCaller,
+  handlerRouteOf,
   type DeclaredAccess,
 } from './auth/access.decorators.js';
 export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-directory.port.js';
@@ -21,6 +22,7 @@ export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { PreconditionFailed, requireVersion, type VersionMatch } from './conditional/version-tag.js';
 export { Versioned } from './conditional/versioned.js';
+export { VersionedAnswers } from './conditional/versioned-answers.decorator.js';
 export {
   type IdempotencyLedger,
   type IdempotentRequest,
@@ -63,4 +65,4 @@ export {
 } from './validation/fields/query-field.js';
 export { ChoiceField, NameField, TextField, type TextFieldOptions } from './validation/fields/text-field.js';
 export { describeFailures } from './validation/describe-failures.js';
-export { ValidationPipe, parseObject } from './validation/validation.pipe.js';
+export { ValidationPipe, checkedParameter, parseObject } from './validation/validation.pipe.js';

@@ -3,10 +3,12 @@ import { expect, test } from '@jest/globals';
 import { RequireScope } from '../src/auth/access.decorators.js';
 import { IfMatch } from '../src/conditional/if-match.decorator.js';
 import { requireVersion, type VersionMatch } from '../src/conditional/version-tag.js';
+import { VersionedAnswers } from '../src/conditional/versioned-answers.decorator.js';
 import { Versioned } from '../src/conditional/versioned.js';
 import { useEdge } from './edge-bench.js';
 
 @Controller('things')
+@VersionedAnswers()
 @RequireScope('serverless:read')
 class ThingsController {
   @Get('7')

@@ -2,6 +2,7 @@ import { Body, Controller, Post } from '@nestjs/common';
 import { PlatformError } from '@berth/domain';
 import { beforeEach, expect, test } from '@jest/globals';
 import { RequireScope } from '../src/auth/access.decorators.js';
+import { VersionedAnswers } from '../src/conditional/versioned-answers.decorator.js';
 import { Versioned } from '../src/conditional/versioned.js';
 import type { IdempotencyLedger, IdempotentRequest, KeptAnswer } from '../src/idempotency/idempotency-ledger.port.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
@@ -16,6 +17,7 @@ class ThingDto {
 const made: string[] = [];
 
 @Controller('things')
+@VersionedAnswers()
 @RequireScope('serverless:write')
 class ThingsController {
   @Post()

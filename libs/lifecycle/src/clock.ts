@@ -6,6 +6,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `act` after `ms`, unless the returned function is called before. Neither promise nor signal: for what each request waits for. */
+  after(ms: number, act: () => void): () => void;
   /** Calls `tick` every `ms` until the returned function is called. */
   every(ms: number, tick: () => void): () => void;
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 
 /** Chance enters the system here, so that a test can repeat it. */
 export interface Random {
@@ -10,10 +10,22 @@ export interface Random {
 }
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+/** Bytes beyond the last whole alphabet would make its first letters likelier, so they are left out. */
+const FAIR_BYTES = 256 - (256 % ALPHABET.length);
+/** One byte of 64 is left out; these are more than an id loses of them as good as ever. */
+const SPARE_BYTES = 8;
 const FRACTION_STEPS = 2 ** 32;
 
 export const systemRandom: Random = {
   uuid: () => randomUUID(),
-  id: (length) => Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join(''),
+  id: (length) => {
+    let id = '';
+    while (id.length < length) {
+      for (const byte of randomBytes(length + SPARE_BYTES)) {
+        if (byte < FAIR_BYTES && id.length < length) id += ALPHABET[byte % ALPHABET.length];
+      }
+    }
+    return id;
+  },
   fraction: () => randomBytes(4).readUInt32BE() / FRACTION_STEPS,
 };

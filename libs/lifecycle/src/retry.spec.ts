@@ -9,6 +9,7 @@ function options(more: Partial<RetryOptions> = {}): RetryOptions & { readonly sl
     nowMs: () => 0,
     monotonicMs: () => 0,
     sleep: (ms) => Promise.resolve(void slept.push(ms)),
+    after: () => () => undefined,
     every: () => () => undefined,
   };
   const random = { uuid: () => '', id: () => '', fraction: () => 0.5 };

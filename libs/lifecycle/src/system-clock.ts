@@ -20,6 +20,12 @@ export const systemClock: Clock = {
       const timer = setTimeout(wake, Math.min(ms, TIMER_MAX_MS));
       signal?.addEventListener('abort', wake, { once: true });
     }),
+  after: (ms, act) => {
+    const timer = setTimeout(act, Math.min(ms, TIMER_MAX_MS));
+    return () => {
+      clearTimeout(timer);
+    };
+  },
   every: (ms, tick) => {
     const timer = setInterval(tick, ms);
     return () => {

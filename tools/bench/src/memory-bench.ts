@@ -35,6 +35,7 @@ class ShiftedClock implements Clock {
   readonly nowMs = (): number => systemClock.nowMs() + this.shiftMs;
   readonly monotonicMs = (): number => systemClock.monotonicMs() + this.shiftMs;
   readonly sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms, signal);
+  readonly after: Clock['after'] = (ms, act) => systemClock.after(ms, act);
   readonly every: Clock['every'] = (ms, tick) => systemClock.every(ms, tick);
 }
 

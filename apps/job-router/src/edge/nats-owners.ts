@@ -1,6 +1,6 @@
 import type { AnswerOf, OwnerReply, OwnerVerb, QuestionOf } from '@berth/contracts';
 import { PlatformError, type EndpointId } from '@berth/domain';
-import { WAIT_OVER, type Clock, type Random } from '@berth/lifecycle';
+import type { Clock, Random } from '@berth/lifecycle';
 import { encodeOwnerQuestion, type OwnerRequests } from '@berth/messaging';
 import { Owners, type AskOptions } from '../owners.port.js';
 import { storeFull } from '../store-full.js';
@@ -147,20 +147,23 @@ export class NatsOwners extends Owners {
   }
 
   /** Null where this process does not know. Nothing is lost on the way here, so one try has all the time that there is. */
-  async #askHere<Verb extends OwnerVerb>(asked: Asked<Verb>): Promise<Tried<AnswerOf<Verb>> | null> {
+  #askHere<Verb extends OwnerVerb>(asked: Asked<Verb>): Promise<Tried<AnswerOf<Verb>> | null> {
     const { endpointId, question, signal, untilMs, verb } = asked;
     const { clock, local } = this.#options;
-    const over = new AbortController();
-    const giveUp = (): void => over.abort(WAIT_OVER);
-    signal?.addEventListener('abort', giveUp, { once: true });
-    const patience = clock.sleep(untilMs - clock.monotonicMs(), over.signal).then(() => 'silent' as const);
-    try {
-      const reply = await Promise.race([local(endpointId, verb, question), patience]);
-      return reply === 'silent' ? null : triedBy('here', reply);
-    } finally {
-      signal?.removeEventListener('abort', giveUp);
-      over.abort(WAIT_OVER);
-    }
+    return new Promise((resolve, reject) => {
+      const settle = (reply: OwnerReply<AnswerOf<Verb>> | 'silent'): void => {
+        cancel();
+        signal?.removeEventListener('abort', giveUp);
+        resolve(reply === 'silent' ? null : triedBy('here', reply));
+      };
+      const giveUp = (): void => settle('silent');
+      const cancel = clock.after(untilMs - clock.monotonicMs(), giveUp);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      local(endpointId, verb, question).then(settle, (error: Error) => {
+        reject(error);
+        giveUp();
+      });
+    });
   }
 
   /** False where no time is left for another try, or nobody waits for it. */

@@ -1,16 +1,14 @@
 import { Module } from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
 import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { Platform } from '../platform.port.js';
-import { JobRatesInterceptor } from './job-rates.interceptor.js';
 import { JobRates } from './job-rates.service.js';
 import { rateMetrics } from './metrics.js';
 import { RateCounters } from './rate-counters.js';
 import { RateExchange } from './rate-exchange.service.js';
 import { RatePeers } from './rate-peers.port.js';
 
-/** Limits of the job paths, on every handler of the application. Needs `RatePeers`. */
+/** Limits of the job paths, before every handler of the application (`limitJobRates`). Needs `RatePeers`. */
 @Module({
   imports: [EndpointDirectoryModule],
   providers: [
@@ -31,11 +29,6 @@ import { RatePeers } from './rate-peers.port.js';
           refusals: rateMetrics(metrics, exchange.counters),
           clock,
         }),
-    },
-    {
-      provide: APP_INTERCEPTOR,
-      inject: [JobRates, EndpointDirectory],
-      useFactory: (rates: JobRates, directory: EndpointDirectory) => new JobRatesInterceptor(rates, directory),
     },
   ],
   exports: [JobRates, RateExchange],

@@ -1,6 +1,6 @@
-import { Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { WAIT_DEFAULT_MS, type RawJson } from '@berth/domain';
-import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { CurrentCaller, RequireScope, callerOf, checkedParameter, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
@@ -24,11 +24,15 @@ interface JobPath {
   readonly jobId: string;
 }
 
-type WaitingRequest = FastifyRequest<{ Params: JobPath; Querystring: { readonly wait?: unknown } }>;
+type JobCall = FastifyRequest<{
+  Params: JobPath;
+  Querystring: { readonly wait?: unknown; readonly ttl?: unknown };
+}>;
 
 /**
  * The job API of an endpoint with a queue (specification, "Job operations"). Every success is 200, and reading answers
- * both verbs. Bodies are JSON text, since a result must leave as its worker wrote it.
+ * both verbs. Bodies are JSON text, since a result must leave as its worker wrote it. Handlers that are called often take
+ * the request itself: each parameter of a pipe costs a promise.
  */
 @Controller('v2/:endpointId')
 export class JobsController {
@@ -45,12 +49,8 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('run')
-  async run(
-    @CurrentCaller() caller: Caller,
-    @Req() request: WaitingRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RawJson> {
-    return this.intake.run(await this.admit(caller, request, reply));
+  async run(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
+    return this.intake.run(await this.admit(request, reply));
   }
 
   @Post('runsync')
@@ -58,12 +58,8 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('runsync')
-  async runSync(
-    @CurrentCaller() caller: Caller,
-    @Req() request: WaitingRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RawJson> {
-    const incoming = await this.admit(caller, request, reply);
+  async runSync(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
+    const incoming = await this.admit(request, reply);
     return this.intake.runSync(incoming, parseWait(request.query.wait, WAIT_DEFAULT_MS, reply));
   }
 
@@ -71,11 +67,14 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
-  async status(@CurrentCaller() caller: Caller, @Param() path: JobPath, @Query('ttl') ttl: unknown): Promise<RawJson> {
+  async status(@Req() request: JobCall): Promise<RawJson> {
+    const { endpointId, jobId } = request.params;
+    const { ttl } = request.query;
+    checkedParameter(jobId);
     // Who may only read must not be able to end a job's life.
-    await this.authorize(caller, path, ttl === undefined ? 'jobs:read' : 'jobs:write');
+    await this.authorize(request, ttl === undefined ? 'jobs:read' : 'jobs:write');
     const leftMs = parseTtl(ttl);
-    const key = jobKeyFrom(path.endpointId, path.jobId);
+    const key = jobKeyFrom(endpointId, jobId);
     const job = leftMs === null ? await this.reader.read(key) : await this.jobs.replaceLife(key, leftMs);
     return this.reader.statusBody(job);
   }
@@ -85,22 +84,18 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
-  statusByPost(@CurrentCaller() caller: Caller, @Param() path: JobPath, @Query('ttl') ttl: unknown): Promise<RawJson> {
-    return this.status(caller, path, ttl);
+  statusByPost(@Req() request: JobCall): Promise<RawJson> {
+    return this.status(request);
   }
 
   @Get('status-sync/:jobId')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
-  async statusSync(
-    @CurrentCaller() caller: Caller,
-    @Req() { params, query }: WaitingRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RawJson> {
-    await this.authorize(caller, params, 'jobs:read');
-    const key = jobKeyFrom(params.endpointId, params.jobId);
-    const wait = parseWait(query.wait, WAIT_DEFAULT_MS, reply);
+  async statusSync(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
+    await this.authorize(request, 'jobs:read');
+    const key = jobKeyFrom(request.params.endpointId, request.params.jobId);
+    const wait = parseWait(request.query.wait, WAIT_DEFAULT_MS, reply);
     const watch = this.reader.watch(key, 'end');
     try {
       return await this.reader.statusBody(await this.reader.awaitEnd(key, watch, wait));
@@ -114,12 +109,8 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
-  statusSyncByPost(
-    @CurrentCaller() caller: Caller,
-    @Req() request: WaitingRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RawJson> {
-    return this.statusSync(caller, request, reply);
+  statusSyncByPost(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
+    return this.statusSync(request, reply);
   }
 
   @Post('cancel/:jobId')
@@ -127,9 +118,11 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('cancel')
-  async cancel(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
-    await this.authorize(caller, path, 'jobs:write');
-    return this.commands.cancel(jobKeyFrom(path.endpointId, path.jobId));
+  async cancel(@Req() request: JobCall): Promise<RawJson> {
+    const { endpointId, jobId } = request.params;
+    checkedParameter(jobId);
+    await this.authorize(request, 'jobs:write');
+    return this.commands.cancel(jobKeyFrom(endpointId, jobId));
   }
 
   @Post('retry/:jobId')
@@ -137,9 +130,11 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('run')
-  async retry(@CurrentCaller() caller: Caller, @Param() path: JobPath): Promise<RawJson> {
-    await this.authorize(caller, path, 'jobs:write');
-    return this.commands.retry(jobKeyFrom(path.endpointId, path.jobId));
+  async retry(@Req() request: JobCall): Promise<RawJson> {
+    const { endpointId, jobId } = request.params;
+    checkedParameter(jobId);
+    await this.authorize(request, 'jobs:write');
+    return this.commands.retry(jobKeyFrom(endpointId, jobId));
   }
 
   @Post('purge-queue')
@@ -162,15 +157,16 @@ export class JobsController {
     return healthBody(await this.jobs.counts(endpoint.id), await this.directory.workerCounts(endpoint.id));
   }
 
-  private async authorize(caller: Caller, { endpointId, jobId }: JobPath, scope: JobScope): Promise<void> {
+  private async authorize(request: JobCall, scope: JobScope): Promise<void> {
+    const { endpointId, jobId } = request.params;
     addToLogContext({ endpointId, jobId });
-    await this.directory.authorizeQueue(caller, endpointId, scope);
+    await this.directory.authorizeQueue(callerOf(request), endpointId, scope);
   }
 
-  private async admit(caller: Caller, request: WaitingRequest, reply: FastifyReply): Promise<IncomingRequest> {
+  private async admit(request: JobCall, reply: FastifyReply): Promise<IncomingRequest> {
     const { endpointId } = request.params;
     addToLogContext({ endpointId });
-    const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
+    const endpoint = await this.directory.authorizeQueue(callerOf(request), endpointId, 'jobs:write');
     return incomingRequest(request, reply, endpoint);
   }
 }

@@ -8,6 +8,7 @@ import {
   IfMatch,
   RequireScope,
   Versioned,
+  VersionedAnswers,
   type Caller,
   type VersionMatch,
 } from '@berth/http';
@@ -33,6 +34,7 @@ const UPDATE_DESCRIPTION = [
 
 @ApiTags('Accounts')
 @Controller('v2/accounts')
+@VersionedAnswers()
 @RequireScope('admin')
 export class AccountsController {
   readonly #accounts: AccountsService;

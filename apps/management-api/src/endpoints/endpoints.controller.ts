@@ -8,6 +8,7 @@ import {
   IfMatch,
   RequireScope,
   Versioned,
+  VersionedAnswers,
   type Caller,
   type VersionMatch,
 } from '@berth/http';
@@ -52,6 +53,7 @@ const UPDATE_DESCRIPTION = [
 
 @ApiTags('Endpoints')
 @Controller('v2/serverless')
+@VersionedAnswers()
 export class EndpointsController {
   readonly #endpoints: EndpointsService;
   readonly #addresses: PublicAddresses;

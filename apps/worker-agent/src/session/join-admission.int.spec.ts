@@ -22,6 +22,7 @@ const fastClock: Clock = {
   ...systemClock,
   monotonicMs: () => systemClock.monotonicMs() * SPEED,
   sleep: (ms, signal) => systemClock.sleep(ms / SPEED, signal),
+  after: (ms, act) => systemClock.after(ms / SPEED, act),
 };
 
 /** What the control plane knows, as its admission and its join do it. */

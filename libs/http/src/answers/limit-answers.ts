@@ -1,4 +1,4 @@
-import { WAIT_OVER, type Clock } from '@berth/lifecycle';
+import type { Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServerResponse } from 'node:http';
@@ -56,17 +56,20 @@ export function limitAnswers(
   rooms: AnswerRooms,
   { clock, stalledAfterMs = STALLED_AFTER_MS }: AnswerLimits,
 ): void {
-  fastify.addHook('onSend', async (request, reply, payload) => {
+  fastify.addHook('onSend', (request, reply, ...[payload, done]) => {
     const { socket } = request.raw;
     // Nobody would tell of its end again.
-    if (socket.destroyed) return payload;
+    if (socket.destroyed) {
+      done(null, payload);
+      return;
+    }
     const bytes = sizeOf(payload);
     const isLarge = bytes >= LARGE_ANSWER_BYTES;
     const release = isLarge ? takeRoom(rooms, request, bytes) : nothing;
-    const taken = new AbortController();
+    let taken = nothing;
     const settle = (): void => {
       forget();
-      taken.abort(WAIT_OVER);
+      taken();
       release();
     };
     // An answer that waits behind another one on its connection is not told that the connection is gone.
@@ -74,9 +77,9 @@ export function limitAnswers(
     reply.raw.once('close', settle);
     onItsTurn(reply.raw, () => {
       if (isLarge) socket.setTimeout(stalledAfterMs);
-      cutOffUnlessTaken(socket, { withinMs: takenWithinMs(bytes, stalledAfterMs), taken: taken.signal, clock });
+      taken = cutOffLate(socket, takenWithinMs(bytes, stalledAfterMs), clock);
     });
-    return payload;
+    done(null, payload);
   });
 }
 
@@ -104,19 +107,5 @@ export const takenWithinMs = (bytes: number, stalledAfterMs: number): number =>
   stalledAfterMs + (bytes / TAKEN_PER_SECOND_BYTES) * SECOND_MS;
 
 /** Returns what to call when the caller has everything. */
-export function cutOffLate(socket: Socket, withinMs: number, clock: Clock): () => void {
-  const taken = new AbortController();
-  cutOffUnlessTaken(socket, { withinMs, taken: taken.signal, clock });
-  return () => {
-    taken.abort(WAIT_OVER);
-  };
-}
-
-function cutOffUnlessTaken(
-  socket: Socket,
-  { clock, taken, withinMs }: { readonly withinMs: number; readonly taken: AbortSignal; readonly clock: Clock },
-): void {
-  void clock.sleep(withinMs, taken).then(() => {
-    if (!taken.aborted) socket.destroy();
-  });
-}
+export const cutOffLate = (socket: Socket, withinMs: number, clock: Clock): (() => void) =>
+  clock.after(withinMs, () => socket.destroy());

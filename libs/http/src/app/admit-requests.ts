@@ -1,7 +1,7 @@
 import { NotFoundException, type INestApplicationContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ACCESS_METADATA, type DeclaredAccess } from '../auth/access.decorators.js';
+import { ACCESS_METADATA, handlerRouteOf, type DeclaredAccess, type HandlerRoute } from '../auth/access.decorators.js';
 import type { Admission } from '../auth/admission.js';
 import { routeHandlers } from '../auth/declared-access.js';
 import { refusalOfBody } from './unfit-bodies.js';
@@ -9,16 +9,11 @@ import { refusalOfBody } from './unfit-bodies.js';
 /** Longer ones are read to their end only for senders with a good key. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
-/** What a route's handler declares, where the edge sees it: before any body is read. */
-interface RouteAccess {
-  readonly access?: DeclaredAccess;
-}
-
 /** Run before the routes are made. */
-export function tellRoutesAccess(app: INestApplicationContext): void {
-  for (const { declared, handler } of routeHandlers(app)) {
-    const access = declared<DeclaredAccess>(ACCESS_METADATA);
-    RouteConfig({ access })(handler);
+export function tellRoutesHandlers(app: INestApplicationContext): void {
+  for (const { declared, handler, name } of routeHandlers(app)) {
+    const route: HandlerRoute = { handlerName: name, access: declared<DeclaredAccess>(ACCESS_METADATA) };
+    RouteConfig(route)(handler);
   }
 }
 
@@ -29,7 +24,7 @@ export function tellRoutesAccess(app: INestApplicationContext): void {
 export function admitRequests(fastify: FastifyInstance, admission: Admission): void {
   fastify.addHook('onRequest', async (request) => {
     if (request.is404) throw new NotFoundException();
-    const access = accessOfRoute(request);
+    const { access } = handlerRouteOf(request);
     const refusal = refusalOfBody(request);
     if (refusal !== null) {
       if (access?.kind === 'scope' && isLarge(request)) await admission.admit(request).catch(() => undefined);
@@ -39,10 +34,6 @@ export function admitRequests(fastify: FastifyInstance, admission: Admission): v
     else await admission.meet(request);
   });
 }
-
-/** Undefined for a route that is no handler's: documents, and methods that a path only seems to have. */
-const accessOfRoute = ({ routeOptions }: FastifyRequest): DeclaredAccess | undefined =>
-  (routeOptions.config as RouteAccess).access;
 
 const isLarge = ({ headers }: FastifyRequest): boolean =>
   headers['content-length'] === undefined || Number(headers['content-length']) > SMALL_BODY_BYTES;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { PlatformError } from '@berth/domain';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ArrivingBodies } from '../bodies/arriving-bodies.js';
 import { JSON_TYPE } from './json-type.js';
 
@@ -37,18 +37,22 @@ export function registerBodyParsers(fastify: FastifyInstance, bodies: ArrivingBo
  * whose sender still waits to be told to send it, is not waited for.
  */
 function letSendersFinish(fastify: FastifyInstance, bodies: ArrivingBodies): void {
-  fastify.addHook('onSend', async (request, reply) => {
-    if (isWhole(request)) return;
+  const refuseRest = (request: FastifyRequest, reply: FastifyReply): void => {
     if (reply.statusCode === REQUEST_TIMEOUT || bodies.expectations.isWaiting(request.raw)) {
       void reply.header('connection', 'close');
     } else {
       void reply.removeHeader('connection');
       bodies.throwAway(request);
     }
+  };
+  fastify.addHook('onSend', (request, reply, ...[payload, done]) => {
+    if (!isWhole(request)) refuseRest(request, reply);
+    done(null, payload);
   });
   // Answers that are written piece by piece pass no hook before they end.
-  fastify.addHook('onResponse', async (request) => {
+  fastify.addHook('onResponse', (request, _reply, done) => {
     if (!isWhole(request) && !request.raw.destroyed) bodies.throwAway(request);
+    done();
   });
 }
 

@@ -4,28 +4,32 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock, Random } from '@berth/lifecycle';
 import { NestLogger, listenError, type Logger, type MetricRegistry } from '@berth/telemetry';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  preHandlerAsyncHookHandler,
+  RouteOptions,
+} from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { boundAnswers } from '../answers/limit-answers.js';
 import { API_KEY_DIRECTORY, type ApiKeyDirectory } from '../auth/api-key-directory.port.js';
 import { Admission } from '../auth/admission.js';
-import { AuthenticationGuard } from '../auth/authentication.guard.js';
 import { Authenticator, type CredentialForm } from '../auth/authenticator.js';
 import { assertAccessDeclared } from '../auth/declared-access.js';
-import { ScopeGuard } from '../auth/scope.guard.js';
+import { guardHandlers } from '../auth/guard-handlers.js';
 import { ArrivingBodies } from '../bodies/arriving-bodies.js';
 import { TrustedProxies } from '../callers/trusted-proxies.js';
-import { VersionedInterceptor } from '../conditional/versioned.interceptor.js';
 import { Connections } from '../connections/connections.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
 import type { IdempotencyLedger } from '../idempotency/idempotency-ledger.port.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
 import { toProblem } from '../problems/problem.js';
 import type { ProblemRendering } from '../problems/renderings.js';
-import { RateLimitGuard } from '../rate-limit/rate-limit.guard.js';
 import type { RateLimiter } from '../rate-limit/rate-limiter.port.js';
 import { ValidationPipe } from '../validation/validation.pipe.js';
-import { admitRequests, tellRoutesAccess } from './admit-requests.js';
+import { admitRequests, tellRoutesHandlers } from './admit-requests.js';
 import { registerBodyParsers } from './body-parsers.js';
 import { makeRequestId, registerRequestContext } from './request-context.js';
 import { registerRequestMetrics } from './request-metrics.js';
@@ -53,6 +57,8 @@ export interface HttpAppOptions {
   readonly rateLimiter?: RateLimiter;
   /** Absent: `Idempotency-Key` has no effect. */
   readonly idempotency?: IdempotencyLedger;
+  /** Makes a hook that runs before each handler, behind the key and the scope and before the body is looked at. */
+  readonly beforeHandlers?: (app: NestFastifyApplication) => preHandlerAsyncHookHandler;
   /** Routes and hooks outside the controllers, before the application's own are registered. */
   readonly configure?: (fastify: FastifyInstance, app: NestFastifyApplication) => void | Promise<void>;
 }
@@ -122,19 +128,13 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const authenticator = new Authenticator({ directory, clock, form: options.credentialForm, metrics });
   const admission = new Admission({ authenticator, connections, clock });
   admitRequests(adapter.getInstance(), admission);
-  app.useGlobalGuards(
-    new AuthenticationGuard(admission),
-    ...(rateLimiter === undefined ? [] : [new RateLimitGuard(rateLimiter)]),
-    new ScopeGuard(clock),
-  );
+  guardHandlers(adapter.getInstance(), { admission, clock, rateLimiter });
+  if (options.beforeHandlers !== undefined) adapter.getInstance().addHook('preHandler', options.beforeHandlers(app));
   app.useGlobalPipes(new ValidationPipe());
-  app.useGlobalInterceptors(
-    ...(idempotency === undefined ? [] : [new IdempotencyInterceptor(idempotency)]),
-    new VersionedInterceptor(),
-  );
+  if (idempotency !== undefined) app.useGlobalInterceptors(new IdempotencyInterceptor(idempotency));
   app.useGlobalFilters(filter);
   assertAccessDeclared(app);
-  tellRoutesAccess(app);
+  tellRoutesHandlers(app);
   await app.init();
   return new HttpApp(app, clock);
 }

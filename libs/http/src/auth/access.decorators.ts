@@ -1,6 +1,5 @@
 import { SetMetadata, createParamDecorator, type CustomDecorator, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import { PlatformError, type Scope } from '@berth/domain';
+import type { Scope } from '@berth/domain';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './authenticator.js';
 
@@ -16,20 +15,15 @@ export const RequireScope = (scope: Scope): CustomDecorator =>
 /** The handler is open to everybody. */
 export const Public = (): CustomDecorator => SetMetadata(ACCESS_METADATA, { kind: 'public' } satisfies DeclaredAccess);
 
-const reflector = new Reflector();
-
-/**
- * What the handler of a request declares, or its controller.
- *
- * @throws PlatformError `scope-missing` where there is no declaration. Start-up refuses that; should one slip through, it
- * is closed
- */
-export function accessOf(context: ExecutionContext): DeclaredAccess {
-  const places = [context.getHandler(), context.getClass()];
-  const declared = reflector.getAllAndOverride<DeclaredAccess | undefined>(ACCESS_METADATA, places);
-  if (declared === undefined) throw new PlatformError('scope-missing', 'access denied');
-  return declared;
+/** What a route knows of its handler, so that hooks see it before any body is read. */
+export interface HandlerRoute {
+  /** `<Controller>.<method>` */
+  readonly handlerName?: string;
+  readonly access?: DeclaredAccess | undefined;
 }
+
+/** Empty for a route that is no handler's: documents, and methods that a path only seems to have. */
+export const handlerRouteOf = ({ routeOptions }: FastifyRequest): HandlerRoute => routeOptions.config as HandlerRoute;
 
 const callers = new WeakMap<FastifyRequest, Caller>();
 

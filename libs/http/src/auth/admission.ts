@@ -45,12 +45,10 @@ export class Admission {
     if (!(await this.#hasGoodKey(request))) this.#options.authenticator.admitStranger(networkOf(request));
   }
 
-  /** @throws PlatformError as `admit` does */
-  async confirm(request: FastifyRequest): Promise<Caller> {
-    const caller = findCaller(request);
-    const atMs = this.#admittedAtMs.get(request);
-    if (caller === undefined || atMs === undefined) return this.admit(request);
-    return this.#options.clock.monotonicMs() - atMs < TRUSTED_FOR_MS ? caller : this.admit(request);
+  /** The caller as it was let in; null where that is so long ago that it is to be asked for again. */
+  admitted(request: FastifyRequest): Caller | null {
+    const atMs = this.#admittedAtMs.get(request) ?? Number.NEGATIVE_INFINITY;
+    return this.#options.clock.monotonicMs() - atMs < TRUSTED_FOR_MS ? (findCaller(request) ?? null) : null;
   }
 
   async #hasGoodKey(request: FastifyRequest): Promise<boolean> {

@@ -69,16 +69,15 @@ export class Connections {
   }
 
   countRequests(fastify: FastifyInstance): void {
-    fastify.addHook('onRequest', async ({ raw: { socket } }, reply) => {
-      const sent = this.#sentAhead.begin(socket);
-      if (sent === null) {
+    fastify.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+      const answered = this.#sentAhead.begin(socket, () =>
+        done(socket.destroyed ? new PlatformError('malformed-request', 'The connection is gone.') : undefined),
+      );
+      if (answered === null) {
         this.#metrics.closed.inc({ reason: 'sent-ahead' });
         socket.destroy();
-        throw new PlatformError('malformed-request', 'Too many requests at one time on one connection.');
-      }
-      reply.raw.once('close', sent.done);
-      await sent.turn;
-      if (socket.destroyed) throw new PlatformError('malformed-request', 'The connection is gone.');
+        done(new PlatformError('malformed-request', 'Too many requests at one time on one connection.'));
+      } else reply.raw.once('close', answered);
     });
   }
 

@@ -17,14 +17,6 @@ interface Line {
   readonly waiting: (() => void)[];
 }
 
-/** A request that is under way. */
-export interface SentRequest {
-  /** Resolves when it is its turn, or when its connection is gone. */
-  readonly turn: Promise<void>;
-  /** It is answered. */
-  readonly done: () => void;
-}
-
 /** Requests that were sent on a connection before those ahead of them were answered. */
 export class SentAhead {
   readonly #isTrusted: (socket: Socket) => boolean;
@@ -38,19 +30,27 @@ export class SentAhead {
     return (this.#lines.get(socket)?.underWay ?? 0) === 0;
   }
 
-  /** @returns null where there are too many already */
-  begin(socket: Socket): SentRequest | null {
+  /**
+   * @param onTurn called once, at once or later: it is the request's turn, or its connection is gone
+   * @returns what to call when it is answered; null where there are too many already
+   */
+  begin(socket: Socket, onTurn: () => void): (() => void) | null {
     const line = this.#lineOf(socket);
     if (line.underWay >= SENT_AHEAD_MAX) return null;
     line.underWay += 1;
-    const turn = new Promise<void>((resolve) => line.waiting.push(resolve));
-    this.#goOn(socket);
-    const done = (): void => {
+    if (line.begun < this.#begunMaxOf(socket)) {
+      line.begun += 1;
+      onTurn();
+    } else {
+      // A promise, for it is the end of another request that lets this one go on: its ids belong in no line of this one, and
+      // its answer may just be finding out that the connection is gone.
+      void new Promise<void>((resolve) => line.waiting.push(resolve)).then(onTurn);
+    }
+    return () => {
       line.underWay -= 1;
       line.begun -= 1;
       this.#goOn(socket);
     };
-    return { turn, done };
   }
 
   /** Lets go on who may: to be called when a connection has become trusted, or is gone. */
@@ -60,13 +60,16 @@ export class SentAhead {
 
   #goOn(socket: Socket): void {
     const line = this.#lineOf(socket);
-    const begunMax = socket.destroyed || this.#isTrusted(socket) ? SENT_AHEAD_MAX : SENT_AHEAD_WITHOUT_KEY_MAX;
-    while (line.begun < begunMax) {
+    while (line.begun < this.#begunMaxOf(socket)) {
       const next = line.waiting.shift();
       if (next === undefined) return;
       line.begun += 1;
       next();
     }
+  }
+
+  #begunMaxOf(socket: Socket): number {
+    return socket.destroyed || this.#isTrusted(socket) ? SENT_AHEAD_MAX : SENT_AHEAD_WITHOUT_KEY_MAX;
   }
 
   #lineOf(socket: Socket): Line {

@@ -27,7 +27,7 @@ export class ValidationPipe implements PipeTransform {
 }
 
 /** No id has a NUL character, and a database must not be asked for one. */
-function checkedParameter(value: unknown): unknown {
+export function checkedParameter<Value>(value: Value): Value {
   if (typeof value !== 'string' || !value.includes('\0')) return value;
   throw new PlatformError('route-not-found', 'There is nothing at this path.');
 }

@@ -1,6 +1,6 @@
 import { ownerSubject, type AnswerOf, type OwnerReply, type OwnerVerb } from '@berth/contracts';
 import type { EndpointId } from '@berth/domain';
-import { WAIT_OVER, atEndOfTurn, type Clock } from '@berth/lifecycle';
+import { atEndOfTurn, type Clock } from '@berth/lifecycle';
 import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { Broker } from '../broker/broker.js';
 import { watchConnection } from '../connection-watch.js';
@@ -70,17 +70,7 @@ export class OwnerRequests {
     if (request.body.byteLength > maxBytes) return { kind: 'too-large', maxBytes };
     if (this.#isLost || connection.isClosed()) return { kind: 'disconnected' };
     if (request.signal?.aborted === true) return { kind: 'silent' };
-    const token = `${(this.#asked += 1)}`;
-    const over = new AbortController();
-    const giveUp = (): void => over.abort(WAIT_OVER);
-    request.signal?.addEventListener('abort', giveUp, { once: true });
-    try {
-      return await this.#send(request, token, over.signal);
-    } finally {
-      request.signal?.removeEventListener('abort', giveUp);
-      this.#waiting.delete(token);
-      over.abort(WAIT_OVER);
-    }
+    return this.#send(request);
   }
 
   /** Who owned these shards is gone, so what it was asked is not waited for any longer. */
@@ -94,22 +84,24 @@ export class OwnerRequests {
     this.#lose();
   }
 
-  #send<Verb extends OwnerVerb>(
-    request: OwnerRequest<Verb>,
-    token: string,
-    over: AbortSignal,
-  ): Promise<OwnerOutcome<Verb>> {
-    const { body, endpointId, timeoutMs, verb } = request;
+  #send<Verb extends OwnerVerb>({ body, endpointId, signal, timeoutMs, verb }: OwnerRequest<Verb>) {
     const shard = logShard(endpointId);
     const subject = ownerSubject(shard, verb);
-    return new Promise((resolve) => {
+    const token = `${(this.#asked += 1)}`;
+    return new Promise<OwnerOutcome<Verb>>((resolve) => {
       const settle: Settle = (message) => {
         const outcome = typeof message === 'string' ? { kind: message } : this.#outcomeOf(verb, subject, message);
-        if (outcome !== null) resolve(outcome);
+        if (outcome === null) return;
+        cancel();
+        signal?.removeEventListener('abort', giveUp);
+        this.#waiting.delete(token);
+        resolve(outcome);
       };
+      const giveUp = (): void => settle('silent');
+      const cancel = this.#clock.after(timeoutMs, giveUp);
+      signal?.addEventListener('abort', giveUp, { once: true });
       this.#waiting.set(token, { shard, settle });
       atEndOfTurn(() => this.#publish(subject, body, token));
-      void this.#clock.sleep(timeoutMs, over).then(() => settle('silent'));
     });
   }
 

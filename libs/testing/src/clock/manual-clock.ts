@@ -42,6 +42,20 @@ export class ManualClock implements Clock {
     });
   }
 
+  after(ms: number, act: () => void): () => void {
+    const sleeper: Sleeper = {
+      dueMs: this.#nowMs + ms,
+      wake: () => {
+        this.#sleepers.delete(sleeper);
+        act();
+      },
+    };
+    this.#sleepers.add(sleeper);
+    return () => {
+      this.#sleepers.delete(sleeper);
+    };
+  }
+
   every(ms: number, tick: () => void): () => void {
     const arm = (): Sleeper => ({
       dueMs: this.#nowMs + ms,

@@ -76,6 +76,15 @@ export class LogWorld {
           if (signal?.aborted === true) resolve();
           else this.post(process, Math.ceil(ms), resolve);
         }),
+      after: (ms, act) => {
+        let isWanted = true;
+        this.post(process, Math.ceil(ms), () => {
+          if (isWanted) act();
+        });
+        return () => {
+          isWanted = false;
+        };
+      },
       every: () => {
         throw new Error('simulated processes have loops of their own');
       },
