@@ -1,6 +1,6 @@
 import { DONE_ENDS_MAX, type AttemptEnd, type DoneReply, type EndAnswer, type ReportReply } from '@berth/contracts';
 import { PlatformError, type ErrorCode } from '@berth/domain';
-import { WAIT_OVER, atEndOfTurn, type Clock } from '@berth/lifecycle';
+import { atEndOfTurn, type Clock } from '@berth/lifecycle';
 import { endBytes } from './payload-bytes.js';
 import type { RouterLink } from './router-link.port.js';
 
@@ -81,15 +81,16 @@ export class EndsPost {
   }
 
   async #sendPage(page: Page): Promise<void> {
-    const old = new AbortController();
+    let isYoung = true;
     const grow = (): void => {
-      if (old.signal.aborted) return;
-      old.abort(WAIT_OVER);
+      if (!isYoung) return;
+      isYoung = false;
+      cancel();
       this.#young -= 1;
       this.#schedule();
     };
     this.#young += 1;
-    void this.#clock.sleep(YOUNG_MS, old.signal).then(grow);
+    const cancel = this.#clock.after(YOUNG_MS, grow);
     await this.#post(page, TIMEOUT_MS, grow);
     grow();
   }

@@ -1,5 +1,5 @@
 import { hostOfSubject, inboxPrefix } from '@berth/contracts';
-import { WAIT_OVER, atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
+import { atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
 import { NoRespondersError, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { decodeReply } from './wire-codec.js';
 
@@ -49,7 +49,6 @@ export class PartedQuestions {
     this.#count += 1;
     const key = String(this.#count);
     const { promise, reject, resolve } = Promise.withResolvers<void>();
-    const over = new AbortController();
     this.#asked.set(key, { onPart: onPart as (part: unknown) => boolean, resolve, reject });
     atEndOfTurn(() => {
       try {
@@ -58,11 +57,11 @@ export class PartedQuestions {
         reject(error);
       }
     });
-    void systemClock.sleep(timeoutMs, over.signal).then(() => reject(new TimeoutError()));
+    const cancel = systemClock.after(timeoutMs, () => reject(new TimeoutError()));
     try {
       await promise;
     } finally {
-      over.abort(WAIT_OVER);
+      cancel();
       this.#asked.delete(key);
     }
   }
