@@ -100,6 +100,7 @@ export {
   type OwnerReply,
   type OwnerVerb,
   type QuestionOf,
+  type TakeAsker,
   type ToldDelivery,
 } from './owner/index.js';
 export { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from './rates/index.js';

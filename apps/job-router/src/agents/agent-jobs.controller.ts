@@ -51,9 +51,9 @@ export class AgentJobsController {
     const request = parseTake(body);
     const end = this.entries.begin(hostId, 'take', request.wishes.length);
     return new PartedReply((tell) =>
-      this.taking.take(hostId, request, ({ jobs, reply }) => {
+      this.taking.take(hostId, request, ({ given, reply }) => {
         end(reply.answers.length);
-        tell(jobs.length === 0 ? reply : new ConfirmedReply(reply, () => this.giveBack.all(hostId, jobs)));
+        tell(given.length === 0 ? reply : new ConfirmedReply(reply, () => this.giveBack.all(hostId, given)));
       }),
     );
   }

@@ -44,6 +44,12 @@ export class AttemptOwners {
     return (await this.#perform(endpointId, command, ['recorded', 'superseded'])).kind;
   }
 
+  /** Of a job that reached nobody. `superseded`: it may have reached its worker by another router. */
+  async takeBack(endpointId: EndpointId, question: QuestionOf<'take-back'>): Promise<'recorded' | 'superseded'> {
+    const outcome = await this.#owners.ask(endpointId, 'take-back', question);
+    return outcomeAmong(['recorded', 'superseded'], outcome, question.command).kind;
+  }
+
   show(
     endpointId: EndpointId,
     command: ProgressCommand,
@@ -76,11 +82,18 @@ export class AttemptOwners {
     command: HolderCommand,
     kinds: readonly Kind[],
   ): Promise<OutcomeOf<Kind>> {
-    const outcome = await this.#owners.ask(endpointId, 'perform', { command });
-    if (isOneOf(kinds, outcome)) return outcome;
-    if (outcome.kind === 'refused') throw new PlatformError(outcome.code, outcome.detail);
-    throw new Error(`The owner of endpoint ${endpointId} says "${outcome.kind}" to a ${command.kind} command.`);
+    return outcomeAmong(kinds, await this.#owners.ask(endpointId, 'perform', { command }), command);
   }
+}
+
+function outcomeAmong<Kind extends CommandOutcome['kind']>(
+  kinds: readonly Kind[],
+  outcome: CommandOutcome,
+  { jobId, kind }: HolderCommand,
+): OutcomeOf<Kind> {
+  if (isOneOf(kinds, outcome)) return outcome;
+  if (outcome.kind === 'refused') throw new PlatformError(outcome.code, outcome.detail);
+  throw new Error(`The owner of job ${jobId} says "${outcome.kind}" to a ${kind} command.`);
 }
 
 const isOneOf = <Kind extends CommandOutcome['kind']>(

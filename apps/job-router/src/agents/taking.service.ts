@@ -1,6 +1,7 @@
 import type {
   AssignedJob,
   AttemptRef,
+  TakeAsker,
   TakeReply,
   TakeRequest,
   TakenJob,
@@ -8,12 +9,12 @@ import type {
   WithdrawMessage,
   WorkerWish,
 } from '@berth/contracts';
-import { PlatformError, type EndpointId, type HostId, type TakeWish } from '@berth/domain';
-import { Permits, type Clock, type Random } from '@berth/lifecycle';
+import { PlatformError, type EndpointId, type HostId } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import type { Owners } from '../owners.port.js';
-import type { GiveBack } from './give-back.service.js';
+import type { GiveBack, GivenJobs } from './give-back.service.js';
 import type { HandOut } from './hand-out.service.js';
 import type { GatewayMetrics } from './metrics.js';
 import { TurnGathering } from './turn-gathering.js';
@@ -22,7 +23,6 @@ import { TurnGathering } from './turn-gathering.js';
 const UNPLACED_HOLD_MS = 1_000;
 /** The tokens of what a take brings begin with as much chance. */
 const SECRET_LENGTH = 24;
-const RECLAIMS_MAX = 256;
 /** Of job texts in one message; in it, as JSON in JSON, they come to twice as much at most. */
 const MESSAGE_MAX_BYTES = 128 * 1024;
 const JOB_BYTES = 512;
@@ -31,7 +31,7 @@ const JOB_BYTES = 512;
 export interface Taken {
   readonly reply: TakeReply;
   /** The jobs in it, to be given back if it reaches nobody. */
-  readonly jobs: readonly AttemptRef[];
+  readonly given: readonly GivenJobs[];
 }
 
 export interface TakingOptions {
@@ -48,9 +48,16 @@ export interface TakingOptions {
 /** A worker that is held here. */
 interface HeldWorker extends WithdrawMessage {
   readonly hostId: HostId;
+  readonly asker: TakeAsker;
   /** Aborts when no answer can reach it any more. */
   readonly gone: AbortController;
   isWithdrawn: boolean;
+}
+
+/** The answer to a wish, and who asked its owner for it. */
+interface Answered {
+  readonly answer: WishAnswer;
+  readonly asker: TakeAsker;
 }
 
 type Outcome = TakenJobs | Exclude<WishAnswer['kind'], 'jobs'>;
@@ -60,7 +67,6 @@ type TakenJobs = readonly TakenJob[];
 export class Taking {
   readonly #options: TakingOptions;
   readonly #held = new Map<string, Set<HeldWorker>>();
-  readonly #reclaims = new Permits(RECLAIMS_MAX);
   #isClosed = false;
 
   constructor(options: TakingOptions) {
@@ -80,9 +86,9 @@ export class Taking {
    * @param tell told of those that can be at once together, and of each one time
    */
   async take(hostId: HostId, { wishes }: TakeRequest, tell: (taken: Taken) => void): Promise<void> {
-    const gathering = new TurnGathering<WishAnswer>({
-      tell: (answers) => tell({ reply: { answers }, jobs: answers.flatMap(jobsOf) }),
-      bytesOf,
+    const gathering = new TurnGathering<Answered>({
+      tell: (all) => tell({ reply: { answers: all.map(({ answer }) => answer) }, given: all.flatMap(givenOf) }),
+      bytesOf: ({ answer }) => bytesOf(answer),
       bytesMax: MESSAGE_MAX_BYTES,
     });
     await Promise.all(wishes.map(async (wish) => gathering.add(await this.#answerTo(hostId, wish))));
@@ -111,16 +117,21 @@ export class Taking {
     for (const held of this.#held.values()) this.#withdraw(held);
   }
 
-  async #answerTo(hostId: HostId, wish: WorkerWish): Promise<WishAnswer> {
+  async #answerTo(hostId: HostId, wish: WorkerWish): Promise<Answered> {
     const { takeId } = wish;
-    const outcome = await this.#whileHeld(hostId, wish);
-    return typeof outcome === 'string' ? { takeId, kind: outcome } : { takeId, kind: 'jobs', jobs: outcome };
+    // An endpoint knows takes by their names, and no host may use another's.
+    const asker = { takeId: `${hostId}.${takeId}`, secret: this.#options.random.id(SECRET_LENGTH) };
+    const outcome = await this.#whileHeld({ hostId, asker }, wish);
+    return {
+      asker,
+      answer: typeof outcome === 'string' ? { takeId, kind: outcome } : { takeId, kind: 'jobs', jobs: outcome },
+    };
   }
 
-  async #whileHeld(hostId: HostId, wish: WorkerWish): Promise<Outcome> {
+  async #whileHeld(by: Pick<HeldWorker, 'hostId' | 'asker'>, wish: WorkerWish): Promise<Outcome> {
     if (this.#isClosed) return 'none';
     const { endpointId, workerId } = wish;
-    const held = { hostId, endpointId, workerId, gone: new AbortController(), isWithdrawn: false };
+    const held = { ...by, endpointId, workerId, gone: new AbortController(), isWithdrawn: false };
     const name = nameOf(held);
     const others = this.#held.get(name) ?? new Set();
     this.#held.set(name, others.add(held));
@@ -158,27 +169,20 @@ export class Taking {
     return placement === 'placed' && isDraining ? 'draining' : placement;
   }
 
-  async #ask(
-    { endpointId, gone, hostId, workerId }: HeldWorker,
-    { slots, takeId, waitMs }: WorkerWish,
+  /** Where nobody says what became of the take its host asks for it again, of this router or another one. */
+  #ask(
+    { asker, endpointId, gone, hostId, workerId }: HeldWorker,
+    { slots, waitMs }: WorkerWish,
   ): Promise<readonly AssignedJob[]> {
-    const { owners, random } = this.#options;
-    // An endpoint knows takes by their names, and no host may use another's.
-    const name = `${hostId}.${takeId}`;
-    const wish = { takeId: name, hostId, workerId, slots, secret: random.id(SECRET_LENGTH) };
-    try {
-      return await owners.ask(endpointId, 'take', { wish, waitMs }, { heldMs: waitMs, signal: gone.signal });
-    } catch (error) {
-      void this.#reclaims.tryRun(() => this.#reclaim(endpointId, wish));
-      throw error;
-    }
+    const wish = { ...asker, hostId, workerId, slots };
+    return this.#options.owners.ask(endpointId, 'take', { wish, waitMs }, { heldMs: waitMs, signal: gone.signal });
   }
 
   /** A take is held for long: its host may have been removed meanwhile. */
-  async #handOut({ endpointId, hostId }: HeldWorker, assigned: readonly AssignedJob[]): Promise<Outcome> {
+  async #handOut({ asker, endpointId, hostId }: HeldWorker, assigned: readonly AssignedJob[]): Promise<Outcome> {
     const { giveBack, handOut } = this.#options;
     if (await this.#isGone(hostId)) {
-      await giveBack.all(hostId, refsOf(endpointId, assigned));
+      await giveBack.all(hostId, [{ asker, jobs: refsOf(endpointId, assigned) }]);
       return 'not-placed';
     }
     const jobs = await handOut.open({ endpointId, hostId }, assigned);
@@ -191,23 +195,6 @@ export class Taking {
       return (await this.#options.directory.findHost(hostId)) === null;
     } catch {
       return true;
-    }
-  }
-
-  /**
-   * Nobody said what became of the take, and its host has been told so. What it got all the same is asked for once more,
-   * without a slot for anything new, and given back: else it would lie until its lease is over.
-   */
-  async #reclaim(endpointId: EndpointId, wish: TakeWish): Promise<void> {
-    const { giveBack, logger, owners } = this.#options;
-    try {
-      const jobs = await owners.ask(endpointId, 'take', { wish: { ...wish, slots: 0 }, waitMs: 0 });
-      await giveBack.all(wish.hostId, refsOf(endpointId, jobs));
-    } catch (error) {
-      logger.info('what became of a take is not known; its jobs, if any, are lost with their leases', {
-        endpointId,
-        error,
-      });
     }
   }
 
@@ -230,13 +217,16 @@ export class Taking {
   }
 }
 
-const nameOf = ({ endpointId, hostId, workerId }: Omit<HeldWorker, 'isWithdrawn' | 'gone'>): string =>
+const nameOf = ({ endpointId, hostId, workerId }: Pick<HeldWorker, 'endpointId' | 'hostId' | 'workerId'>): string =>
   `${endpointId}/${hostId}/${workerId}`;
 
 const refsOf = (endpointId: EndpointId, jobs: readonly AssignedJob[]): readonly AttemptRef[] =>
   jobs.map(({ attempt, jobId, token }) => ({ endpointId, jobId, attempt, token }));
 
 const jobsOf = (answer: WishAnswer): readonly TakenJob[] => (answer.kind === 'jobs' ? answer.jobs : []);
+
+const givenOf = ({ answer, asker }: Answered): readonly GivenJobs[] =>
+  answer.kind === 'jobs' ? [{ asker, jobs: answer.jobs }] : [];
 
 const bytesOf = (answer: WishAnswer): number =>
   jobsOf(answer).reduce(

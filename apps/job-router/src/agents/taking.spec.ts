@@ -4,7 +4,7 @@ import { eventually, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../test/model/agents-scene.js';
 import { sealExtras } from '../sealed-extras.js';
-import { GiveBack } from './give-back.service.js';
+import { GiveBack, type GivenJobs } from './give-back.service.js';
 import { HandOut } from './hand-out.service.js';
 import { Taking, type Taken } from './taking.service.js';
 
@@ -30,6 +30,7 @@ function takingOf(fill = 1): Taking {
 
 interface Told {
   readonly answer: WishAnswer | undefined;
+  readonly given: readonly GivenJobs[];
   readonly jobs: readonly AttemptRef[];
 }
 
@@ -38,7 +39,8 @@ async function take(taking: Taking, wish: WorkerWish = WISH): Promise<Told> {
   const parts: Taken[] = [];
   await taking.take(HOST, { wishes: [wish] }, (taken) => parts.push(taken));
   expect(parts).toHaveLength(1);
-  return { answer: parts[0]?.reply.answers[0], jobs: parts[0]?.jobs ?? [] };
+  const given = parts[0]?.given ?? [];
+  return { answer: parts[0]?.reply.answers[0], given, jobs: given.flatMap(({ jobs }) => jobs) };
 }
 
 const jobsOf = ({ answer }: Told): readonly TakenJob[] => (answer?.kind === 'jobs' ? answer.jobs : []);
@@ -99,7 +101,7 @@ describe('a worker that asks', () => {
     await scene.clock.advance(999);
     expect(isAnswered).toBe(false);
     await scene.clock.advance(1);
-    expect(await taken).toEqual({ answer: { takeId: 'wish', kind }, jobs: [] });
+    expect(await taken).toEqual({ answer: { takeId: 'wish', kind }, jobs: [], given: [] });
     expect(stateOf(jobId)).toBe('IN_QUEUE');
   });
 
@@ -108,7 +110,7 @@ describe('a worker that asks', () => {
     await letRun();
     scene.snapshots.hosts.clear();
     const jobId = scene.submit();
-    expect(await taken).toEqual({ answer: { takeId: 'wish', kind: 'not-placed' }, jobs: [] });
+    expect(await taken).toEqual({ answer: { takeId: 'wish', kind: 'not-placed' }, jobs: [], given: [] });
     expect(scene.job({ endpointId: ENDPOINT, jobId: jobId as never })).toMatchObject({
       ...{ state: 'IN_QUEUE', attempt: 2, charged: 0 },
       history: [{ outcome: 'lost', reason: expect.stringContaining('could not be delivered') }],
@@ -116,13 +118,13 @@ describe('a worker that asks', () => {
     expect(await scene.count('undelivered')).toBe(1);
   });
 
-  test('hears where no owner answers, and what it got all the same is given back', async () => {
+  test('hears where no owner answers, and is given by the next one that it asks what it got all the same', async () => {
     const jobId = scene.submit();
     scene.owners.lostAnswers = 1;
     expect((await take(takingOf())).answer).toEqual({ takeId: 'wish', kind: 'unanswered' });
     await letRun();
-    expect(stateOf(jobId)).toBe('IN_QUEUE');
-    expect(scene.job({ endpointId: ENDPOINT, jobId: jobId as never })).toMatchObject({ attempt: 2, charged: 0 });
+    expect(stateOf(jobId)).toBe('IN_PROGRESS');
+    expect((await take(takingOf(), { ...WISH, slots: 0, waitMs: 0 })).jobs).toMatchObject([{ jobId, attempt: 1 }]);
   });
 });
 
@@ -178,7 +180,7 @@ describe('the wishes of one host', () => {
     scene.snapshots.hosts.set('h2', { id: 'h2' as never, isDraining: false });
     const stolen: Taken[] = [];
     await takingOf().take('h2' as never, { wishes: [{ ...WISH, waitMs: 0 }] }, (taken) => stolen.push(taken));
-    expect([mine?.attempt, stolen[0]?.jobs]).toEqual([1, []]);
+    expect([mine?.attempt, stolen[0]?.given]).toEqual([1, []]);
   });
 });
 
@@ -192,7 +194,7 @@ describe('a withdrawal', () => {
     await letRun();
     expect(scene.owners.waiting).toBe(1);
     taking.withdraw(HOST, { endpointId: ENDPOINT, workerId: WORKER });
-    expect(await taken).toEqual({ answer: { takeId: 'wish', kind: 'none' }, jobs: [] });
+    expect(await taken).toEqual({ answer: { takeId: 'wish', kind: 'none' }, jobs: [], given: [] });
     expect(scene.owners.asked.map(({ verb }) => verb)).toEqual(['take', 'withdraw']);
   });
 
@@ -200,7 +202,7 @@ describe('a withdrawal', () => {
     const taking = takingOf();
     const taken = take(taking);
     taking.withdraw(HOST, { endpointId: ENDPOINT, workerId: WORKER });
-    expect(await taken).toEqual({ answer: { takeId: 'wish', kind: 'none' }, jobs: [] });
+    expect(await taken).toEqual({ answer: { takeId: 'wish', kind: 'none' }, jobs: [], given: [] });
     expect(scene.owners.asked.map(({ verb }) => verb)).toEqual(['withdraw']);
   });
 
@@ -258,10 +260,33 @@ describe('what a caller gave in confidence', () => {
   });
 });
 
-test('a job that is given back and is over already is left as it is', async () => {
-  const ref = scene.take();
-  scene.owners.perform(ENDPOINT, { kind: 'cancel', sentAtMs: scene.clock.nowMs(), jobId: ref.jobId });
-  await giveBack.all(HOST, [ref]);
-  expect(stateOf(ref.jobId)).toBe('CANCELLED');
-  expect(await scene.count('undelivered')).toBe(0);
+describe('a job that is given back', () => {
+  test('is queued again, uncharged', async () => {
+    const jobId = scene.submit();
+    const { given } = await take(takingOf());
+    await giveBack.all(HOST, given);
+    expect(scene.job({ endpointId: ENDPOINT, jobId: jobId as never })).toMatchObject({ attempt: 2, charged: 0 });
+    expect(await scene.count('undelivered')).toBe(1);
+  });
+
+  test('and is over already is left as it is', async () => {
+    const jobId = scene.submit();
+    const { given } = await take(takingOf());
+    scene.owners.perform(ENDPOINT, { kind: 'cancel', sentAtMs: scene.clock.nowMs(), jobId: jobId as never });
+    await giveBack.all(HOST, given);
+    expect(stateOf(jobId)).toBe('CANCELLED');
+    expect(await scene.count('undelivered')).toBe(0);
+  });
+
+  test('and was brought to its host by another router is left to the host', async () => {
+    const jobId = scene.submit();
+    const { given } = await take(takingOf());
+    expect((await take(takingOf())).jobs).toMatchObject([{ jobId, attempt: 1 }]);
+    await giveBack.all(HOST, given);
+    expect(scene.job({ endpointId: ENDPOINT, jobId: jobId as never })).toMatchObject({
+      state: 'IN_PROGRESS',
+      attempt: 1,
+    });
+    expect(await scene.count('undelivered')).toBe(0);
+  });
 });

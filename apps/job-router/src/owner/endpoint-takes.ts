@@ -4,10 +4,12 @@ import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { HeldTake, type TakeAnswer, type TakePhase } from './held-take.js';
 import type { GivenJobs, JobGiving } from './held-takes.port.js';
+import type { LastAskers } from './last-askers.js';
 
 export interface EndpointTakesOptions {
   readonly endpointId: EndpointId;
   readonly giving: JobGiving;
+  readonly askers: LastAskers;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Calls `run` when this turn of the event loop is over. */
@@ -70,8 +72,9 @@ export class EndpointTakes {
     const known = this.#takes.get(wish.takeId);
     if (known === undefined && this.#takes.size >= WISHES_MAX) return Promise.resolve('silent');
     const take = known ?? new HeldTake(wish);
-    const { clock } = this.#options;
-    const answer = take.wait(waitMs, { clock, onOver: () => this.#end(take, 'ending') });
+    const { askers, clock } = this.#options;
+    askers.forget(wish);
+    const answer = take.wait(wish, waitMs, { clock, onOver: () => this.#end(take, 'ending') });
     // What is being read will be its answer.
     if (take.phase === 'given') return answer;
     if (take.phase !== 'open') this.#open(take);
@@ -219,10 +222,11 @@ export class EndpointTakes {
   }
 
   async #hand(take: HeldTake, given: GivenJobs): Promise<void> {
-    const { endpointId, giving, logger } = this.#options;
+    const { askers, endpointId, giving, logger } = this.#options;
     this.#close(take, 'given');
     try {
       const assigned = await giving.assign(endpointId, given);
+      if (assigned !== 'silent') askers.note(take.asker);
       this.#answer(take, assigned);
     } catch (error) {
       logger.warn('jobs that were taken could not be read; their takes are to be asked again', { endpointId, error });

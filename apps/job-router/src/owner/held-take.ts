@@ -1,5 +1,5 @@
-import type { AssignedJob } from '@berth/contracts';
-import { WAIT_OVER, type Clock } from '@berth/lifecycle';
+import type { AssignedJob, TakeAsker } from '@berth/contracts';
+import type { Clock } from '@berth/lifecycle';
 import type { TakeWish } from '@berth/domain';
 
 /** `silent`: nobody here knows, and nothing may be said. */
@@ -8,7 +8,7 @@ export type TakeAnswer = readonly AssignedJob[] | 'silent';
 /** One asker's wait. */
 interface Wait {
   readonly answer: (answer: TakeAnswer) => void;
-  readonly over: AbortController;
+  readonly cancel: () => void;
 }
 
 export type TakePhase =
@@ -26,6 +26,8 @@ export type TakePhase =
 /** A wish that is held, and whoever waits for it now. One take id is one of these, however often it is asked. */
 export class HeldTake {
   readonly wish: TakeWish;
+  /** Who asked last. */
+  asker: TakeAsker;
   phase: TakePhase = 'over';
   /** How many times it has begun to wait anew. */
   openings = 0;
@@ -35,25 +37,27 @@ export class HeldTake {
 
   constructor(wish: TakeWish) {
     this.wish = wish;
+    this.asker = wish;
   }
 
   /**
    * Whoever waited for it before has given up asking, and gets nothing: only one answer may leave. Silence would have a
    * router ask again that was asked before, and the two take the wish from each other.
    */
-  wait(waitMs: number, { clock, onOver }: { readonly clock: Clock; readonly onOver: () => void }): Promise<TakeAnswer> {
+  wait(
+    asker: TakeAsker,
+    waitMs: number,
+    { clock, onOver }: { readonly clock: Clock; readonly onOver: () => void },
+  ): Promise<TakeAnswer> {
     this.answer([]);
+    this.asker = asker;
     const { promise, resolve } = Promise.withResolvers<TakeAnswer>();
-    const over = new AbortController();
-    this.#wait = { answer: resolve, over };
-    void clock.sleep(waitMs, over.signal).then(() => {
-      if (!over.signal.aborted) onOver();
-    });
+    this.#wait = { answer: resolve, cancel: clock.after(waitMs, onOver) };
     return promise;
   }
 
   answer(answer: TakeAnswer): void {
-    this.#wait?.over.abort(WAIT_OVER);
+    this.#wait?.cancel();
     this.#wait?.answer(answer);
     this.#wait = null;
   }

@@ -1,10 +1,12 @@
-import type { AssignedJob, QuestionOf } from '@berth/contracts';
+import type { AssignedJob, QuestionOf, TakeAsker } from '@berth/contracts';
 import type { AttemptAssignment, AttemptGiven, EndpointId, TakeWish } from '@berth/domain';
 
 /** Workers that wait at this router for jobs of the endpoints that it owns. */
 export interface WaitingTakes {
   /** Held until a job comes or `waitMs` is over; then none. `silent`: nobody here knows, and nothing may be said. */
   take(endpointId: EndpointId, question: QuestionOf<'take'>): Promise<readonly AssignedJob[] | 'silent'>;
+  /** Nobody else has asked for the take since it was answered. False also where that is not known, or no longer. */
+  isLastAsker(asker: TakeAsker): boolean;
   /** Ends what is held for a worker. */
   withdraw(endpointId: EndpointId, worker: QuestionOf<'withdraw'>): void;
   /** Something was committed, or has become due, that may let a job be taken. Must be cheap where nobody waits. */

@@ -1,10 +1,11 @@
-import { TAKE_JOBS_MAX, type QuestionOf } from '@berth/contracts';
+import { TAKE_JOBS_MAX, type QuestionOf, type TakeAsker } from '@berth/contracts';
 import type { EndpointId, TakeWish } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { EndpointTakes } from './endpoint-takes.js';
 import type { TakeAnswer } from './held-take.js';
 import type { JobGiving, WaitingTakes } from './held-takes.port.js';
+import { LastAskers } from './last-askers.js';
 
 export interface HeldTakesOptions {
   readonly giving: JobGiving;
@@ -28,6 +29,7 @@ const NOBODY: readonly TakeWish[] = [];
 export class HeldTakes implements WaitingTakes {
   readonly #options: HeldTakesOptions;
   readonly #endpoints = new Map<EndpointId, EndpointTakes>();
+  readonly #askers = new LastAskers();
   #stopLooking: (() => void) | undefined;
   #isStopped = false;
 
@@ -66,6 +68,10 @@ export class HeldTakes implements WaitingTakes {
     return this.#takesOf(endpointId).take({ waitMs, wish: { ...wish, slots } });
   }
 
+  isLastAsker(asker: TakeAsker): boolean {
+    return this.#askers.isLast(asker);
+  }
+
   withdraw(endpointId: EndpointId, worker: QuestionOf<'withdraw'>): void {
     this.#endpoints.get(endpointId)?.withdraw(worker);
   }
@@ -90,6 +96,7 @@ export class HeldTakes implements WaitingTakes {
     const takes = new EndpointTakes({
       ...this.#options,
       endpointId,
+      askers: this.#askers,
       onEmpty: () => this.#endpoints.delete(endpointId),
     });
     this.#endpoints.set(endpointId, takes);

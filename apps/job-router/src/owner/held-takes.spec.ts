@@ -85,6 +85,20 @@ describe('a take', () => {
     expect(idsOf(asked)).toEqual(['j1']);
   });
 
+  test('that another router asks for, too, is of whoever was answered last, and of nobody before that', async () => {
+    const wish = scene.wish();
+    const [mine, other] = [wish, { ...wish, secret: 'another' }];
+    void scene.submit(scene.job());
+    scene.ask(mine);
+    await scene.commit();
+    expect([mine, other].map((asker) => scene.held.isLastAsker(asker))).toEqual([true, false]);
+    const again = scene.ask(other);
+    expect([mine, other].map((asker) => scene.held.isLastAsker(asker))).toEqual([false, false]);
+    await scene.commit();
+    expect(idsOf(again)).toEqual(['j1']);
+    expect([mine, other].map((asker) => scene.held.isLastAsker(asker))).toEqual([false, true]);
+  });
+
   test('that does not want to wait is answered at once', async () => {
     const asked = scene.ask(scene.wish(), 0);
     await scene.clock.advance(0);

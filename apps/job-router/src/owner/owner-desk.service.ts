@@ -68,6 +68,7 @@ export class OwnerDesk {
       count: ({ endpointId, logs }) => logs.read(endpointId, viewHealth),
       deliveries: ({ endpointId, logs }, { jobId }) => logs.read(endpointId, (state) => viewDeliveries(state, jobId)),
       take: (asked, question) => this.#take(asked, question),
+      'take-back': (asked, question) => this.#takeBack(asked, question),
       withdraw: async ({ endpointId }, worker) => {
         options.takes.withdraw(endpointId, worker);
         return { kind: 'answer', answer: null };
@@ -137,6 +138,12 @@ export class OwnerDesk {
     if (snapshot.isDeleted) return { kind: 'answer', answer: [] };
     const jobs = await this.#options.takes.take(endpointId, question);
     return jobs === 'silent' ? jobs : { kind: 'answer', answer: jobs };
+  }
+
+  /** What an asker was given and could not pass on is its worker's where the host has asked again by another way. */
+  async #takeBack(asked: Asked, { asker, command }: QuestionOf<'take-back'>): Promise<Said<AnswerOf<'take-back'>>> {
+    if (!this.#options.takes.isLastAsker(asker)) return { kind: 'answer', answer: { kind: 'superseded' } };
+    return this.#perform(asked, command);
   }
 
   #hold({ endpointId, logs, snapshot }: Asked, { chunk, proof }: QuestionOf<'hold'>): Promise<Said<HoldAnswer>> {

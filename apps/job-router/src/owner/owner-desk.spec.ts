@@ -257,6 +257,21 @@ test('takes and withdrawals go to whoever holds them', async () => {
   expect(scene.withdrawn).toEqual(['w1']);
 });
 
+test('who could not pass a job on takes it back, unless somebody else has asked for its take since', async () => {
+  const jobId = await scene.submit();
+  const asker = scene.takeWish();
+  const [job] = await scene.answer('take', { wish: asker, waitMs: 5_000 });
+  const proof = { jobId, attempt: job?.attempt ?? 0, token: job?.token ?? '', hostId: HOST };
+  const loss = { reason: 'undelivered', isCharged: false, logTail: [], fraction: 0 };
+  const takeBack = () => scene.answer('take-back', { asker, command: { kind: 'give-up', ...proof, ...loss } });
+  scene.lastSecret = 'of another one';
+  expect(await takeBack()).toEqual({ kind: 'superseded' });
+  expect(await scene.find(jobId)).toMatchObject({ state: 'IN_PROGRESS' });
+  scene.lastSecret = asker.secret;
+  expect(await takeBack()).toMatchObject({ kind: 'recorded' });
+  expect(await scene.find(jobId)).toMatchObject({ state: 'IN_QUEUE' });
+});
+
 describe('an account that takes all that it may', () => {
   const OTHER = 'e-other' as EndpointId;
   const submitTo = async (endpointId: EndpointId, more: Partial<JobWish>, key: string | null) => {

@@ -62,6 +62,8 @@ export class DeskScene {
   readonly unreadable: number[] = [];
   readonly wishes: TakeWish[] = [];
   readonly withdrawn: string[] = [];
+  /** Of whoever asked last for a take. */
+  lastSecret = '';
   isTrusted = true;
   /** Share of the room that is taken in which the log lies. */
   fill = 0;
@@ -205,6 +207,7 @@ export class DeskScene {
         const takes = await this.assigner.give(endpointId, [wish]);
         return takes === 'silent' ? takes : this.assigner.assign(endpointId, takes[0] ?? { jobs: [] });
       },
+      isLastAsker: ({ secret }) => secret === this.lastSecret,
       withdraw: (_, { workerId }) => this.withdrawn.push(workerId),
       wake: () => undefined,
       waitingWishes: () => this.wishes,

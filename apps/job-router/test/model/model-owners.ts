@@ -46,6 +46,8 @@ export class ModelOwners extends Owners {
   readonly #bodies = new Map<JobId, JobBody>();
   readonly #streamed = new Map<string, number>();
   readonly #held = new Set<Held>();
+  /** Of whoever asked last for a take, by its id. */
+  readonly #secrets = new Map<string, string>();
 
   constructor(clock: Clock) {
     super();
@@ -89,6 +91,11 @@ export class ModelOwners extends Owners {
         return this.perform(endpointId, (question as QuestionOf<'perform'>).command);
       case 'take':
         return this.#take(endpointId, question as QuestionOf<'take'>);
+      case 'take-back': {
+        const { asker, command } = question as QuestionOf<'take-back'>;
+        const isLast = this.#secrets.get(asker.takeId) === asker.secret;
+        return isLast ? this.perform(endpointId, command) : { kind: 'superseded' };
+      }
       case 'withdraw': {
         const { hostId, workerId } = question as QuestionOf<'withdraw'>;
         for (const held of this.#held) {
@@ -116,6 +123,7 @@ export class ModelOwners extends Owners {
 
   async #take(endpointId: EndpointId, question: QuestionOf<'take'>): Promise<readonly AssignedJob[]> {
     const held = { endpointId, question, over: new AbortController() };
+    this.#secrets.set(question.wish.takeId, question.wish.secret);
     const first = this.#give(held);
     if (first.length > 0 || question.waitMs === 0) return first;
     this.#held.add(held);

@@ -1,8 +1,8 @@
 import type { TakeReply, TakeRequest, TakenJob } from '@berth/contracts';
-import type { EndpointId, WorkerId } from '@berth/domain';
+import { LEASE_MS, type EndpointId, type WorkerId } from '@berth/domain';
 import { TransportError } from '@berth/messaging';
 import { MetricRegistry } from '@berth/telemetry';
-import { ManualClock, SeededRandom, eventually } from '@berth/testing';
+import { ManualClock, SeededRandom, eventually, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HostTakes, type SentWish } from './host-takes.js';
 import { jobClientMetrics } from './metrics.js';
@@ -102,25 +102,65 @@ describe('a wish whose router is gone', () => {
 
   test('fails when nobody can say any more what became of it', async () => {
     const taken = takes.ask(ASK).catch((error: unknown) => error);
-    for (let asks = 1; asks <= 6; asks += 1) {
-      await eventually(async () => {
-        await clock.advance(100);
-        expect(asked).toHaveLength(asks);
-      });
+    const untilMs = clock.monotonicMs() + LEASE_MS + 10_000;
+    let failed = 0;
+    while (clock.monotonicMs() < untilMs) {
+      await clock.advance(100);
+      await letRun();
+      if (asked.length === failed) continue;
+      failed = asked.length;
       const { reject } = failing;
       failing = Promise.withResolvers();
       reject(unanswered);
     }
     expect(await taken).toBe(unanswered);
     expect(takes.waiting).toBe(0);
+    const count = asked.length;
+    await clock.advance(LEASE_MS);
+    await letRun();
+    expect(asked).toHaveLength(count);
   });
 });
 
-test('a wish that nobody answers who keeps its jobs fails', async () => {
-  const taken = takes.ask(ASK);
+test('a wish that nobody answers who keeps its jobs is asked again, and those beside it wait on', async () => {
+  const [first, second] = [takes.ask(ASK), takes.ask(ASK)];
   await eventually(() => expect(asked).toHaveLength(1));
-  asked[0]?.options.onPart({ answers: [{ takeId: takeIds()[0] ?? '', kind: 'unanswered' }] });
-  await expect(taken).rejects.toThrow('nobody who keeps');
+  const [unheard = '', held = ''] = takeIds();
+  expect(asked[0]?.options.onPart({ answers: [{ takeId: unheard, kind: 'unanswered' }] })).toBe(false);
+  await eventually(async () => {
+    await clock.advance(10);
+    expect(asked).toHaveLength(2);
+  });
+  expect(takeIds().slice(2)).toEqual([unheard]);
+  asked[1]?.options.onPart({ answers: [{ takeId: unheard, kind: 'jobs', jobs: [JOB] }] });
+  asked[0]?.options.onPart({ answers: [{ takeId: held, kind: 'none' }] });
+  expect((await Promise.all([first, second])).map(({ answer }) => answer.kind)).toEqual(['jobs', 'none']);
+});
+
+test('a wish that nobody answers fails in time, and what it got is asked for until it is known, to be given back', async () => {
+  const startMs = clock.monotonicMs();
+  const taken = takes.ask(ASK);
+  let failedAfterMs = 0;
+  taken.catch(() => (failedAfterMs = clock.monotonicMs() - startMs));
+  const silent = new TransportError('timeout', 'no answer', { isRetriable: true });
+  const sayNothing = async (): Promise<void> => {
+    const before = asked.length;
+    failing.reject(silent);
+    failing = Promise.withResolvers();
+    while (asked.length === before) {
+      await clock.advance(100);
+      await letRun();
+    }
+  };
+  await eventually(() => expect(asked).toHaveLength(1));
+  while (failedAfterMs === 0) await sayNothing();
+  await expect(taken).rejects.toBe(silent);
+  expect(failedAfterMs).toBeGreaterThanOrEqual(9_000);
+  expect(failedAfterMs).toBeLessThan(15_000);
+  const last = asked.at(-1);
+  expect(last?.request.wishes).toMatchObject([{ takeId: takeIds()[0], slots: 0, waitMs: 0 }]);
+  last?.options.onPart({ answers: [{ takeId: takeIds()[0] ?? '', kind: 'jobs', jobs: [JOB] }] });
+  expect(late).toEqual([{ jobs: [JOB], wish: { workerId: 'w', sentAtMs: startMs } }]);
 });
 
 test('no more wishes wait than a router holds for one host', async () => {

@@ -1,5 +1,5 @@
-import { TAKE_WISHES_MAX, type TakeReply, type TakenJob, type WishAnswer } from '@berth/contracts';
-import type { EndpointId, WorkerId } from '@berth/domain';
+import { TAKE_WISHES_MAX, type TakeReply, type TakenJob, type WishAnswer, type WorkerWish } from '@berth/contracts';
+import { LEASE_MS, type EndpointId, type WorkerId } from '@berth/domain';
 import { atEndOfTurn, retry, type Clock, type Random } from '@berth/lifecycle';
 import { TransportError } from '@berth/messaging';
 import type { JobClientMetrics } from './metrics.js';
@@ -34,15 +34,21 @@ export interface SentWish {
   readonly sentAtMs: number;
 }
 
-interface Wish {
+interface Wish extends SentWish {
   readonly takeId: string;
   readonly ask: TakeAsk;
-  readonly resolve: (answered: { readonly answer: WishAnswer; readonly sentAtMs: number }) => void;
+  /** Somebody who was asked has not answered, and may have been given jobs for it. */
+  mayBeGiven: boolean;
+  /** It is known what it got. */
+  isAnswered: boolean;
+  readonly resolve: (answered: AnsweredWish) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface OpenWish extends Wish {
-  readonly sentAtMs: number;
+/** A wish that is asked once. */
+interface AskedOnce {
+  readonly wish: Wish;
+  readonly over: PromiseWithResolvers<void>;
 }
 
 /** What a router holds for one host. */
@@ -51,9 +57,8 @@ const WISHES_MAX = 4_096;
 const SLACK_MS = 4_000;
 /** Wishes that were given up and may still be answered. */
 const GIVEN_UP_MAX = 1_024;
-const ASKED_MAX = 6;
-/** Begun no later than this, asking a wish again ends before its jobs are too late to be started. */
-const AGAIN_WITHIN_MS = 10_000;
+/** More than there is time for until a lease ends. */
+const ASKED_MAX = 60;
 const AGAIN_MIN_MS = 50;
 const AGAIN_MAX_MS = 1_000;
 const PREFIX_LENGTH = 12;
@@ -61,15 +66,17 @@ const PREFIX_LENGTH = 12;
 /**
  * Asks for the jobs of all workers of this host: what they wish in one turn of the event loop goes in one message, and what
  * they wish later in another, which waits behind none.
+ *
+ * Whoever was asked and has not answered may have been given jobs for the wish. So another one is asked under the same name,
+ * which brings the same jobs, until it is known what the wish got, or a lease would be over (ADR 0050).
  */
 export class HostTakes {
   readonly #options: HostTakesOptions;
   readonly #prefix: string;
-  /** By take id. */
-  readonly #open = new Map<string, OpenWish>();
+  /** For which somebody waits, by take id. */
+  readonly #open = new Map<string, Wish>();
   readonly #givenUp = new Map<string, SentWish>();
-  readonly #gathered: Wish[] = [];
-  #waiting = 0;
+  readonly #gathered: AskedOnce[] = [];
   #count = 0;
 
   constructor(options: HostTakesOptions) {
@@ -79,105 +86,123 @@ export class HostTakes {
 
   /** Wishes that have no answer yet. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#open.size;
   }
 
   /** @throws when no router answered, or nobody who keeps the endpoint's jobs */
   async ask(ask: TakeAsk): Promise<AnsweredWish> {
-    this.#waiting += 1;
     try {
-      if (this.#waiting > WISHES_MAX) throw new Error('as many wishes wait as a router holds for one host');
-      const { answer, sentAtMs } = await this.#gather(ask);
-      if (answer.kind === 'unanswered') throw new Error('nobody who keeps the jobs of the endpoint has answered');
-      return { answer, sentAtMs };
+      if (this.#open.size >= WISHES_MAX) throw new Error('as many wishes wait as a router holds for one host');
+      return await this.#askFor(ask);
     } catch (error) {
       this.#options.metrics.takeFailures.inc();
       throw error;
-    } finally {
-      this.#waiting -= 1;
     }
   }
 
-  #gather(ask: TakeAsk): Promise<{ readonly answer: WishAnswer; readonly sentAtMs: number }> {
+  #askFor(ask: TakeAsk): Promise<AnsweredWish> {
     this.#count += 1;
     const takeId = `${this.#prefix}-${this.#count.toString(36)}`;
     return new Promise((resolve, reject) => {
-      if (this.#gathered.length === 0) atEndOfTurn(() => this.#send());
-      this.#gathered.push({ takeId, ask, resolve, reject });
+      const sentAtMs = this.#options.clock.monotonicMs();
+      const { workerId } = ask;
+      const wish = { takeId, ask, workerId, sentAtMs, mayBeGiven: false, isAnswered: false, resolve, reject };
+      this.#open.set(takeId, wish);
+      void this.#askUntilKnown(wish);
     });
+  }
+
+  async #askUntilKnown(wish: Wish): Promise<void> {
+    const { clock, random } = this.#options;
+    try {
+      await retry(() => this.#askOnce(wish), {
+        ...{ clock, random, attemptsMax: ASKED_MAX, baseDelayMs: AGAIN_MIN_MS, maxDelayMs: AGAIN_MAX_MS },
+        isRetriable: (error) => this.#isAskedAgain(wish, error),
+      });
+    } catch (error) {
+      this.#giveUp(wish, error);
+    }
+  }
+
+  #isAskedAgain(wish: Wish, error: unknown): boolean {
+    wish.mayBeGiven ||= isUnsettled(error);
+    const agoMs = this.#options.clock.monotonicMs() - wish.sentAtMs;
+    // Its worker waits no longer; what it got is given back.
+    if (agoMs >= wish.ask.waitMs + SLACK_MS) this.#giveUp(wish, error);
+    return wish.mayBeGiven && !wish.isAnswered && agoMs < LEASE_MS;
+  }
+
+  #askOnce(wish: Wish): Promise<void> {
+    if (wish.isAnswered) return Promise.resolve();
+    const over = Promise.withResolvers<void>();
+    if (this.#gathered.length === 0) atEndOfTurn(() => this.#send());
+    this.#gathered.push({ wish, over });
+    return over.promise;
   }
 
   #send(): void {
     while (this.#gathered.length > 0) void this.#sendPage(this.#gathered.splice(0, TAKE_WISHES_MAX));
   }
 
-  /**
-   * Never rejects. Whoever was asked and has not answered may have been given jobs, so the next one is asked under the same
-   * names: it gives the same jobs.
-   */
-  async #sendPage(wishes: readonly Wish[]): Promise<void> {
-    const { clock, random } = this.#options;
-    const sentAtMs = clock.monotonicMs();
-    for (const wish of wishes) this.#open.set(wish.takeId, { ...wish, sentAtMs });
-    const left = (): readonly OpenWish[] => wishes.flatMap(({ takeId }) => this.#open.get(takeId) ?? []);
-    let mayBeGiven = false;
-    try {
-      await retry(() => this.#askOnce(left(), { isFirst: !mayBeGiven }), {
-        ...{ clock, random, attemptsMax: ASKED_MAX, baseDelayMs: AGAIN_MIN_MS, maxDelayMs: AGAIN_MAX_MS },
-        isRetriable: (error) => {
-          mayBeGiven ||= isUnsettled(error);
-          return mayBeGiven && left().length > 0 && clock.monotonicMs() - sentAtMs < AGAIN_WITHIN_MS;
-        },
-      });
-    } catch (error) {
-      for (const { reject, takeId } of left()) {
-        this.#giveUp(takeId);
-        reject(error);
+  /** Never rejects: each wish is told by itself. */
+  async #sendPage(page: readonly AskedOnce[]): Promise<void> {
+    const wishes = page.map(({ wish }) => this.#wordsOf(wish));
+    const left = new Map(page.map((asked) => [asked.wish.takeId, asked.over]));
+    const onPart = ({ answers }: TakeReply): boolean => {
+      for (const answer of answers) {
+        const over = left.get(answer.takeId);
+        left.delete(answer.takeId);
+        if (answer.kind === 'unanswered') over?.reject(NOBODY_ANSWERED);
+        else this.#settle(answer);
+        over?.resolve();
       }
+      return left.size === 0;
+    };
+    const timeoutMs = Math.max(...wishes.map(({ waitMs }) => waitMs)) + SLACK_MS;
+    const onLate = (reply: TakeReply): void => this.#hearLate(reply);
+    try {
+      await this.#options.link.askParts('take', { wishes }, { timeoutMs, onPart, onLate });
+    } catch (error) {
+      for (const over of left.values()) over.reject(error);
     }
   }
 
-  async #askOnce(wishes: readonly OpenWish[], { isFirst }: { readonly isFirst: boolean }): Promise<void> {
-    const { clock, link } = this.#options;
-    const listed = wishes.map(({ ask, sentAtMs, takeId }) => {
-      const waitMs = isFirst ? ask.waitMs : Math.max(0, Math.floor(ask.waitMs - (clock.monotonicMs() - sentAtMs)));
-      return { takeId, ...ask, waitMs };
-    });
-    const onPart = ({ answers }: TakeReply): boolean => {
-      for (const answer of answers) this.#settle(answer, !isFirst);
-      return wishes.every(({ takeId }) => !this.#open.has(takeId));
-    };
-    const timeoutMs = Math.max(...listed.map(({ waitMs }) => waitMs)) + SLACK_MS;
-    const onLate = (reply: TakeReply): void => this.#hearLate(reply);
-    await link.askParts('take', { wishes: listed }, { timeoutMs, onPart, onLate });
+  /** Asked again it wishes for what is left of its time, and nothing new once it was given up. */
+  #wordsOf({ ask, mayBeGiven, sentAtMs, takeId }: Wish): WorkerWish {
+    if (!mayBeGiven) return { takeId, ...ask };
+    const leftMs = ask.waitMs - (this.#options.clock.monotonicMs() - sentAtMs);
+    return { takeId, ...ask, slots: this.#open.has(takeId) ? ask.slots : 0, waitMs: Math.max(0, Math.floor(leftMs)) };
   }
 
-  /** @param isAskedAgain whoever was asked before may still say something else */
-  #settle(answer: WishAnswer, isAskedAgain: boolean): void {
+  #settle(answer: AnsweredWish['answer']): void {
     const wish = this.#open.get(answer.takeId);
-    if (wish === undefined) return;
-    if (isAskedAgain) this.#giveUp(answer.takeId);
-    else this.#open.delete(answer.takeId);
+    if (wish === undefined) {
+      if (answer.kind === 'jobs') this.#returnLate(answer);
+      return;
+    }
+    this.#open.delete(answer.takeId);
+    // Whoever was asked before may still say something else.
+    if (wish.mayBeGiven) this.#remember(wish);
+    wish.isAnswered = true;
     wish.resolve({ answer, sentAtMs: wish.sentAtMs });
   }
 
+  #giveUp(wish: Wish, error: unknown): void {
+    if (!this.#open.delete(wish.takeId)) return;
+    this.#remember(wish);
+    wish.reject(error);
+  }
+
   /** The map keeps the order of insertion, so the oldest stands first. */
-  #giveUp(takeId: string): void {
-    const wish = this.#open.get(takeId);
-    if (wish === undefined) return;
+  #remember({ sentAtMs, takeId, workerId }: Wish): void {
     const [oldest] = this.#givenUp.keys();
     if (this.#givenUp.size >= GIVEN_UP_MAX && oldest !== undefined) this.#givenUp.delete(oldest);
-    this.#givenUp.set(takeId, { workerId: wish.ask.workerId, sentAtMs: wish.sentAtMs });
-    this.#open.delete(takeId);
+    this.#givenUp.set(takeId, { workerId, sentAtMs });
   }
 
   /** Of an earlier question: jobs are what its wish is given, wherever it is asked now, and "none" may be so only there. */
   #hearLate({ answers }: TakeReply): void {
-    for (const answer of answers) {
-      if (answer.kind !== 'jobs') continue;
-      if (this.#open.has(answer.takeId)) this.#settle(answer, true);
-      else this.#returnLate(answer);
-    }
+    for (const answer of answers) if (answer.kind === 'jobs') this.#settle(answer);
   }
 
   #returnLate({ jobs, takeId }: Extract<WishAnswer, { readonly kind: 'jobs' }>): void {
@@ -186,6 +211,10 @@ export class HostTakes {
     if (wish !== undefined) this.#options.onLate(jobs, wish);
   }
 }
+
+const NOBODY_ANSWERED = new TransportError('unanswered', 'Nobody who keeps the jobs of the endpoint has answered.', {
+  isRetriable: true,
+});
 
 /** It may have been heard. */
 const isUnsettled = (error: unknown): boolean =>

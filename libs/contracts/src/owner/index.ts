@@ -14,6 +14,7 @@ export {
   type OwnerReply,
   type OwnerVerb,
   type QuestionOf,
+  type TakeAsker,
   type ToldDelivery,
 } from './owner-questions.js';
 export { OWNER_QUESTION_SHAPES } from './question-shapes.js';

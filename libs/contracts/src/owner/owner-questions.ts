@@ -55,6 +55,9 @@ export interface JobWatcher {
 /** How long an owner tells a watcher that does not ask again. */
 export const WATCH_KEPT_MS = 10_000;
 
+/** Who asked for a take, by the words of the wish: each that asks for the same one has a secret of its own. */
+export type TakeAsker = Pick<TakeWish, 'takeId' | 'secret'>;
+
 /** A job that a worker got, and all that it needs to run it. Durations in ms, from the sending of the answer. */
 export interface AssignedJob {
   readonly jobId: JobId;
@@ -116,6 +119,14 @@ export interface OwnerQuestions {
   take: {
     readonly question: { readonly wish: TakeWish; readonly waitMs: number };
     readonly answer: readonly AssignedJob[];
+  };
+  /**
+   * What a take was answered with reached nobody. Superseded also where somebody else has asked for the take since, or the
+   * owner does not know that: then the job may be with its worker.
+   */
+  'take-back': {
+    readonly question: { readonly asker: TakeAsker; readonly command: GiveUpCommand };
+    readonly answer: CommandOutcome;
   };
   /** Ends what is held for a worker. */
   withdraw: {

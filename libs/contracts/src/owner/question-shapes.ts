@@ -32,7 +32,7 @@ import {
   variantOf,
   type Shape,
 } from '../shape/index.js';
-import type { JobWatcher, OwnerCommand, OwnerVerb, QuestionOf } from './owner-questions.js';
+import type { JobWatcher, OwnerCommand, OwnerVerb, QuestionOf, TakeAsker } from './owner-questions.js';
 
 /** Far above what is accepted, and what a message could bring: whoever decides refuses more precisely. */
 const PAYLOAD_MAX_CHARACTERS = 2 * 1024 * 1024;
@@ -157,6 +157,10 @@ export const OWNER_QUESTION_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
       secret: text(),
     }),
     waitMs: countUpTo(TAKE_WAIT_MAX_MS),
+  }),
+  'take-back': objectOf<QuestionOf<'take-back'>>({
+    asker: objectOf<TakeAsker>({ takeId: text(), secret: text() }),
+    command: variantOf({ 'give-up': COMMAND_SHAPES['give-up'] }),
   }),
   withdraw: objectOf<QuestionOf<'withdraw'>>({ hostId: id, workerId: id }),
   renew: objectOf<QuestionOf<'renew'>>({ proofs: listOf(proof, RENEW_LEASES_MAX) }),

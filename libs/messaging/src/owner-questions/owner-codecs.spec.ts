@@ -52,6 +52,7 @@ describe('a reply', () => {
     ['renew', ['renewed', 'lost']],
     ['hold', { kind: 'full', limit: 'chunkBytes', maxBytes: 5 }],
     ['hold', { kind: 'full', limit: 'chunkRoom', maxBytes: 5 }],
+    ['take-back', { kind: 'superseded' }],
     ['withdraw', null],
   ])('to %s is read as it was given: %j', (verb, answer) => {
     const reply = { kind: 'answer', answer } as OwnerReply<never>;

@@ -59,6 +59,7 @@ const ANSWER_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
   count: anyObject,
   deliveries: orNull(manyObjects),
   take: manyObjects,
+  'take-back': variantOf(OUTCOME_SHAPES),
   withdraw: orNull(anyObject),
   renew: listOf(text(), LIST_MAX),
   hold: variantOf({
