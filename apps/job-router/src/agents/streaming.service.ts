@@ -107,7 +107,7 @@ const REACHED: Readonly<Record<FullAnswer['limit'], (maxBytes: number) => string
   chunkBytes: (maxBytes) =>
     `the job streamed when what the jobs of its account have streamed took the ${maxBytes} bytes that it may take`,
   chunkRoom: (maxBytes) =>
-    `the job streamed when what the jobs of its account have streamed into this part of the store took the ${maxBytes} bytes that leave others as much`,
+    `the job streamed when what the jobs of its account have streamed into this part of the store took the ${maxBytes} bytes that leave room for others`,
 };
 
 const overfull = ({ limit, maxBytes }: FullAnswer): string =>

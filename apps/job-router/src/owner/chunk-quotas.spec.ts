@@ -66,8 +66,8 @@ test('all jobs of an account stream up to its bound, and another account what it
   expect(jobs.slice(2).map((job) => add(job, 90))).toEqual([null]);
 });
 
-test('an account has as much in a room as is left there, however many of its jobs and of other accounts stream', () => {
-  free = 80;
+test('an account has two thirds of what others leave in a room, however many of its jobs and of other accounts stream', () => {
+  free = 60;
   const beside = { ...FIRST, jobId: 'j2' as JobId };
   expect([add(FIRST, 30), add(beside, 10), add(beside, 1), add(FIRST, 1)]).toEqual([
     null,
@@ -76,10 +76,10 @@ test('an account has as much in a room as is left there, however many of its job
     'chunkRoom',
   ]);
   const other = { ...FIRST, jobId: 'j3' as JobId, accountId: 'a2' as AccountId };
-  expect([add(other, 20), add(other, 1), free]).toEqual([null, 'chunkRoom', 20]);
-  expect(quotas.add(FIRST, { index: 99, bytes: 1 }, LIMITS)).toEqual({ limit: 'chunkRoom', maxBytes: 30 });
+  expect([add(other, 13), add(other, 1), free]).toEqual([null, 'chunkRoom', 7]);
+  expect(quotas.add(FIRST, { index: 99, bytes: 1 }, LIMITS)).toEqual({ limit: 'chunkRoom', maxBytes: 31 });
   // Elsewhere it begins anew, and here when its first result has gone.
-  expect(add({ ...FIRST, jobId: 'j10' as JobId }, 10)).toBeNull();
+  expect(add({ ...FIRST, jobId: 'j10' as JobId }, 4)).toBeNull();
   quotas.forget(KEY);
   free = 40;
   expect(add(beside, 15)).toBeNull();

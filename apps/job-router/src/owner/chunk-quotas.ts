@@ -44,6 +44,11 @@ interface Streamed {
 
 /** Jobs that are counted; of one that is forgotten for others everything is allowed once more. */
 const JOBS_MAX = 100_000;
+/**
+ * Of what an account has in a room and what is left there. By the default storage that is more than one attempt may stream, in
+ * an empty room, and however many accounts stream there, a third of what they found is left (ADR 0043).
+ */
+const ROOM_SHARE = 2 / 3;
 /** Several times what a host sends side by side. One that comes again later than that counts again. */
 const RECENT_BITS = 32;
 
@@ -97,13 +102,10 @@ export class ChunkQuotas {
     for (const [name, { endpointId }] of this.#streamed) if (isLost(endpointId)) this.#drop(name);
   }
 
-  /**
-   * An account may have as much in a room as is left there for all others. So however many jobs it streams at once, and
-   * however many accounts do, there is room for one more.
-   */
+  /** However many jobs an account streams at once, and however many accounts do, there is room for one more. */
   #quotasOf({ bytes, counts }: Streamed, { accountId, jobId }: StreamingAttempt, limits: ChunkLimits) {
     const held = this.#counts.get(counts[1]) ?? 0;
-    const maxBytes = Math.floor((held + this.#options.rooms.freeBytesOf(jobId)) / 2);
+    const maxBytes = Math.floor((held + this.#options.rooms.freeBytesOf(jobId)) * ROOM_SHARE);
     return [
       { limit: 'chunkBytesPerAttempt', held: bytes, maxBytes: limits.chunkBytesPerAttempt },
       { limit: 'chunkBytes', held: this.bytesOf(accountId), maxBytes: limits.chunkBytes },
