@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { StartedStack } from '@berth/dev-stack';
 import { benchAttacks } from './attacks-bench.js';
 import { benchBodies } from './bodies-bench.js';
+import { benchEndpoints } from './endpoints-bench.js';
 import { print } from './figures.js';
 import { benchJobs } from './job-bench.js';
 import { benchKills } from './kills-bench.js';
@@ -11,6 +12,7 @@ import { benchMemory } from './memory-bench.js';
 import { benchPeers, benchRouters } from './peers-bench.js';
 import { benchRates } from './rates-bench.js';
 import { benchScale } from './scale-bench.js';
+import { benchSoak } from './soak-bench.js';
 
 const IMAGES = join(resolve(import.meta.dirname, '../../..'), 'examples/workers');
 // Measured is what the system can do, not what a tenant may do.
@@ -35,12 +37,14 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   bodies: benchBodies,
   memory: benchMemory,
   scale: benchScale,
+  endpoints: benchEndpoints,
+  soak: benchSoak,
   attacks: benchAttacks,
   kills: benchKills,
 };
 
 /** They take many minutes, so they are measured only where they are named. */
-const NAMED_ONLY: readonly string[] = ['memory', 'scale', 'attacks', 'kills'];
+const NAMED_ONLY: readonly string[] = ['memory', 'scale', 'endpoints', 'soak', 'attacks', 'kills'];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));

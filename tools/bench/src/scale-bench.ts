@@ -1,19 +1,21 @@
 import { TenantClient, StartedStack } from '@berth/dev-stack';
-import { systemClock } from '@berth/lifecycle';
+import { inParallel, systemClock } from '@berth/lifecycle';
 import { pollUntil } from '@berth/servers';
 import { request } from 'undici';
 import { createEndpoint, headersOf } from './bench-endpoint.js';
 import { readScaleConfig } from './config.js';
-import { newProgress, print } from './figures.js';
+import { newProgress, percentiles, print } from './figures.js';
 import { startReference } from './reference.js';
 import { fill, requireRoom } from './scale/fill.js';
 import { printProbes, probe, type ProbedJob } from './scale/probe.js';
-import { readMetric } from './scale/vitals.js';
+import { mainThreadOf, readMetric } from './scale/vitals.js';
 
 const SEEN_WITHIN_MS = 300_000;
 const RESTART_WITHIN_MS = 600_000;
 const LOOK_MS = 100;
 const LOOK_TIMEOUT_MS = 30_000;
+const ASKED_AT_ONCE = 8;
+const ASKED_WITHIN_MS = 1_000;
 const BODY = JSON.stringify({ input: { message: 'x'.repeat(100) } });
 
 /** The same stack empty and full of waiting jobs, and how long it then takes to come back after a crash. */
@@ -27,13 +29,16 @@ export async function benchScale(): Promise<void> {
     const job = await firstJob(stack);
     print('  looking at the empty stack for a minute …');
     const empty = await probe(stack, reference, job);
-    await fill(stack, config);
+    const endpointIds = await fill(stack, config);
     await untilSeen(stack, config.liveJobs);
     print('  looking at the full stack for a minute …');
     const full = await probe(stack, reference, job);
     print(`with ${config.liveJobs} jobs waiting at ${config.endpoints} endpoints, and without:`);
     printProbes(empty, full);
-    for (const name of ['job-router', 'nats-server'] as const) await crash(stack, name, job);
+    for (const name of ['job-router', 'nats-server'] as const) {
+      await crash(stack, name, job);
+      await askEach(stack, endpointIds, config.liveJobs);
+    }
   } finally {
     await reference.stop();
     await stack.stop();
@@ -79,7 +84,41 @@ async function crash(
   });
   const isReady = { what: 'GET /readyz', url: `${operations['job-router'] ?? ''}/readyz` };
   const ready = await untilAnswered(startedAtMs, isReady);
-  print(`after a crash of ${name}: jobs are accepted after ${accepted}, all are known after ${ready}`);
+  const ran = stack.dev.operations[name] === undefined ? '' : `; ${await mainThreadOf(stack.pidOf(name))}`;
+  print(`after a crash of ${name}: jobs are accepted after ${accepted}, all are known after ${ready}${ran}`);
+}
+
+/**
+ * Asks each endpoint how its jobs are until it answers, a few at a time: the first to ask has its log opened.
+ *
+ * @throws Error when jobs are missing
+ */
+async function askEach(stack: StartedStack, endpointIds: readonly string[], jobs: number): Promise<void> {
+  const client = new TenantClient(() => stack.dev, LOOK_TIMEOUT_MS);
+  const progress = newProgress();
+  let [answered, refused, waiting] = [0, 0, 0];
+  const latenciesMs = await inParallel(endpointIds, ASKED_AT_ONCE, async (endpointId) => {
+    const what = `/health of ${endpointId}`;
+    const askedAtMs = systemClock.monotonicMs();
+    const look = async (): Promise<number | undefined> => {
+      const { body, status } = await client.job<{ jobs: { inQueue: number } }>('GET', `/${endpointId}/health`);
+      if (status === 200) return body.jobs.inQueue;
+      refused += 1;
+      return undefined;
+    };
+    const found = await pollUntil(look, { what, deadlineMs: RESTART_WITHIN_MS, intervalMs: LOOK_MS });
+    waiting += found;
+    answered += 1;
+    progress(`${answered} endpoints have answered`);
+    return systemClock.monotonicMs() - askedAtMs;
+  });
+  if (waiting !== jobs) throw new Error(`${waiting} of ${jobs} jobs wait`);
+  const ascending = latenciesMs.toSorted((a, b) => a - b);
+  const late = ascending.filter((ms) => ms > ASKED_WITHIN_MS).length;
+  print(
+    `  each endpoint asked, ${ASKED_AT_ONCE} at a time: ${percentiles(ascending)}, most ${ascending.at(-1)?.toFixed(0)} ms, ` +
+      `${late} of ${ascending.length} answered after more than ${ASKED_WITHIN_MS} ms, ${refused} refusals`,
+  );
 }
 
 interface Question {

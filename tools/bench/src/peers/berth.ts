@@ -43,7 +43,8 @@ export async function berth(
   };
 }
 
-function processesOf(stack: StartedStack): ReadonlyMap<string, readonly number[]> {
+/** Of a stack, by what they are. */
+export function processesOf(stack: StartedStack): ReadonlyMap<string, readonly number[]> {
   const { routers } = stack.dev;
   const named = ['nats-server', 'postgres', 'controllers', 'management-api', AGENT] as const;
   return new Map<string, readonly number[]>([

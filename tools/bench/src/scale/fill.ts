@@ -6,6 +6,7 @@ import { createEndpoint } from '../bench-endpoint.js';
 import type { ScaleConfig } from '../config.js';
 import { newProgress, print } from '../figures.js';
 
+const ENDPOINTS_MAX = 10_000;
 const CREATES_AT_ONCE = 8;
 const REQUESTS_AT_ONCE = 16;
 /** Of one endpoint, in one request. */
@@ -35,10 +36,10 @@ export async function requireRoom({ liveJobs }: ScaleConfig): Promise<void> {
   }
 }
 
-/** Endpoints as a tenant makes them, and jobs that wait there, as a tenant posts them. */
-export async function fill(stack: StartedStack, { endpoints, liveJobs }: ScaleConfig): Promise<void> {
+/** Endpoints as a tenant makes them, and jobs that wait there, as a tenant posts them. Returns the endpoints. */
+export async function fill(stack: StartedStack, { endpoints, liveJobs }: ScaleConfig): Promise<readonly string[]> {
   const client = new TenantClient(() => stack.dev, REQUEST_TIMEOUT_MS);
-  await allowEndpoints(client, 2 * endpoints);
+  await allowEndpoints(client);
   const endpointIds = await createEndpoints(client, endpoints);
   const body = { requests: Array.from({ length: BATCH }, () => ({ input: INPUT })) };
   const batches = Math.ceil(liveJobs / BATCH);
@@ -47,13 +48,14 @@ export async function fill(stack: StartedStack, { endpoints, liveJobs }: ScaleCo
     const { status } = await client.job('POST', path, body);
     if (status !== 200) throw new Error(`${path} answered ${status}`);
   });
+  return endpointIds;
 }
 
-/** More than an account may have by default. */
-async function allowEndpoints(client: TenantClient, endpoints: number): Promise<void> {
+/** As many as an account may have at most. */
+export async function allowEndpoints(client: TenantClient): Promise<void> {
   const { body } = await client.manage<{ accounts: readonly { id: string }[] }>('GET', '/v2/accounts');
   const path = `/v2/accounts/${body.accounts[0]?.id ?? ''}`;
-  const { status } = await client.manage('PATCH', path, { limits: { endpoints } });
+  const { status } = await client.manage('PATCH', path, { limits: { endpoints: ENDPOINTS_MAX } });
   if (status !== 200) throw new Error(`PATCH ${path} answered ${status}`);
 }
 

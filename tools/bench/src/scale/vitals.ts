@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { ProcessName, StartedStack } from '@berth/dev-stack';
 import { systemClock } from '@berth/lifecycle';
 import { runCommand } from '@berth/servers';
@@ -44,9 +45,10 @@ interface Reading extends Pick<Vital, 'name' | 'residentMib' | 'stallMs'> {
 }
 
 const readAll = (stack: StartedStack): Promise<readonly Reading[]> =>
-  Promise.all(WATCHED.map((name) => readOne(stack, name)));
+  Promise.all(WATCHED.map((name) => readVital(stack, name)));
 
-async function readOne(stack: StartedStack, name: ProcessName): Promise<Reading> {
+/** How much it has used so far. */
+export async function readVital(stack: StartedStack, name: ProcessName): Promise<Reading> {
   const line = await runCommand('ps', ['-o', 'rss=,time=', '-p', String(stack.pidOf(name))], {
     timeoutMs: PS_TIMEOUT_MS,
   });
@@ -74,4 +76,11 @@ export async function readMetric({ dev }: StartedStack, name: ProcessName, metri
   const { body } = await request(`${operations}/metrics`, { headersTimeout: METRICS_TIMEOUT_MS });
   const line = (await body.text()).split('\n').find((each) => each.startsWith(`${metric} `));
   return line === undefined ? null : Number(line.split(' ')[1]);
+}
+
+/** What it has had of a processor since it began, and how long it waited for one: on a busy machine that is most of the time. */
+export async function mainThreadOf(pid: number): Promise<string> {
+  const [ranNs, waitedNs] = (await readFile(`/proc/${pid}/schedstat`, 'utf8')).split(' ').map(Number);
+  const seconds = (ns: number | undefined): string => ((ns ?? Number.NaN) / 1e9).toFixed(1);
+  return `its main thread ran for ${seconds(ranNs)} s and waited ${seconds(waitedNs)} s for a core`;
 }
