@@ -15,7 +15,7 @@ export interface RetryOptions {
 
 const JITTER = 0.2;
 
-/** Calls `action` until it succeeds, fails for good, or the attempts are used up; then throws the last error. */
+/** Calls `action` until it succeeds, fails for good, the attempts are used up or `signal` aborts; then throws the last error. */
 export async function retry<T>(action: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -26,6 +26,7 @@ export async function retry<T>(action: (attempt: number) => Promise<T>, options:
       const plainMs = Math.min(options.maxDelayMs, options.baseDelayMs * 2 ** (attempt - 1));
       const jitter = 1 - JITTER + 2 * JITTER * options.random.fraction();
       await options.clock.sleep(plainMs * jitter, options.signal);
+      if (options.signal?.aborted === true) throw error;
     }
   }
 }

@@ -16,18 +16,21 @@ let failing: PromiseWithResolvers<void>;
 let late: { readonly jobs: readonly TakenJob[]; readonly wish: SentWish }[];
 let takes: HostTakes;
 let clock: ManualClock;
+let stopping: AbortController;
 
 beforeEach(() => {
   asked = [];
   late = [];
   failing = Promise.withResolvers();
   clock = new ManualClock();
+  stopping = new AbortController();
   const askParts = (_: string, request: unknown, options: unknown): Promise<void> => {
     asked.push({ request: request as TakeRequest, options: options as PartsOptions<TakeReply> });
     return failing.promise;
   };
   takes = new HostTakes({
     ...{ link: { askParts } as unknown as RouterLink, clock, random: new SeededRandom(1) },
+    signal: stopping.signal,
     metrics: jobClientMetrics(new MetricRegistry()),
     onLate: (jobs, wish) => void late.push({ jobs, wish }),
   });
@@ -161,6 +164,20 @@ test('a wish that nobody answers fails in time, and what it got is asked for unt
   expect(last?.request.wishes).toMatchObject([{ takeId: takeIds()[0], slots: 0, waitMs: 0 }]);
   last?.options.onPart({ answers: [{ takeId: takeIds()[0] ?? '', kind: 'jobs', jobs: [JOB] }] });
   expect(late).toEqual([{ jobs: [JOB], wish: { workerId: 'w', sentAtMs: startMs } }]);
+});
+
+test('a wish is asked no more once the host has stopped', async () => {
+  const taken = takes.ask(ASK).catch((error: unknown) => error);
+  await eventually(() => expect(asked).toHaveLength(1));
+  const silent = new TransportError('timeout', 'no answer', { isRetriable: true });
+  failing.reject(silent);
+  failing = Promise.withResolvers();
+  await letRun();
+  stopping.abort();
+  expect(await taken).toBe(silent);
+  await clock.advance(LEASE_MS);
+  await letRun();
+  expect(asked).toHaveLength(1);
 });
 
 test('no more wishes wait than a router holds for one host', async () => {

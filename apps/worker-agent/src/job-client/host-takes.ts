@@ -24,6 +24,8 @@ export interface HostTakesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: Pick<JobClientMetrics, 'takeFailures'>;
+  /** Aborts when nothing is asked any more. */
+  readonly signal: AbortSignal;
   /** Told of jobs that came when nobody waited for them any more. */
   readonly onLate: (jobs: readonly TakenJob[], wish: SentWish) => void;
 }
@@ -113,10 +115,10 @@ export class HostTakes {
   }
 
   async #askUntilKnown(wish: Wish): Promise<void> {
-    const { clock, random } = this.#options;
+    const { clock, random, signal } = this.#options;
     try {
       await retry(() => this.#askOnce(wish), {
-        ...{ clock, random, attemptsMax: ASKED_MAX, baseDelayMs: AGAIN_MIN_MS, maxDelayMs: AGAIN_MAX_MS },
+        ...{ clock, random, signal, attemptsMax: ASKED_MAX, baseDelayMs: AGAIN_MIN_MS, maxDelayMs: AGAIN_MAX_MS },
         isRetriable: (error) => this.#isAskedAgain(wish, error),
       });
     } catch (error) {

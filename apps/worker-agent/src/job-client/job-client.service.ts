@@ -108,7 +108,7 @@ export class JobClientService {
         this.#table.end(attempt, clock.monotonicMs() >= attempt.expiresAtMs ? 'expired' : 'superseded'),
     });
     this.#takes = new HostTakes({
-      ...{ link, clock, random, metrics: this.#metrics },
+      ...{ link, clock, random, metrics: this.#metrics, signal: this.#stopping.signal },
       onLate: (jobs, wish) => {
         for (const { attempt } of jobs.flatMap((job) => this.#adopt(job, wish))) {
           this.giveBack(attempt, 'it reached its host when nobody waited for it any more');
