@@ -176,7 +176,7 @@ test('a job whose answer reaches nobody is queued again, uncharged', async () =>
 });
 
 test.each<[JobVerb, object]>([
-  ['take', { wishes: [{ ...WISH, slots: -1 }] }],
+  ['take', { wishes: [{ ...WISH, slots: 0 }] }],
   ['done', { endpointId: ENDPOINT }],
 ])('what is no %s request is refused by the name of what is wrong', async (verb, body) => {
   await expect(ask(verb, body)).rejects.toMatchObject({

@@ -111,7 +111,7 @@ const wishOf = (message: MessageReader): WorkerWish => ({
   takeId: message.id('takeId'),
   endpointId: message.id('endpointId'),
   workerId: message.id('workerId'),
-  slots: message.integer('slots', 0, TAKE_JOBS_MAX),
+  slots: message.integer('slots', 1, TAKE_JOBS_MAX),
   waitMs: message.integer('waitMs', 0, TAKE_WAIT_MAX_MS),
 });
 

@@ -124,7 +124,7 @@ describe('a worker that asks', () => {
     expect((await take(takingOf())).answer).toEqual({ takeId: 'wish', kind: 'unanswered' });
     await letRun();
     expect(stateOf(jobId)).toBe('IN_PROGRESS');
-    expect((await take(takingOf(), { ...WISH, slots: 0, waitMs: 0 })).jobs).toMatchObject([{ jobId, attempt: 1 }]);
+    expect((await take(takingOf(), { ...WISH, waitMs: 0 })).jobs).toMatchObject([{ jobId, attempt: 1 }]);
   });
 });
 

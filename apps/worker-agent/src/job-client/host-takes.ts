@@ -169,11 +169,11 @@ export class HostTakes {
     }
   }
 
-  /** Asked again it wishes for what is left of its time, and nothing new once it was given up. */
+  /** Asked again it waits for what is left of its time. */
   #wordsOf({ ask, mayBeGiven, sentAtMs, takeId }: Wish): WorkerWish {
     if (!mayBeGiven) return { takeId, ...ask };
     const leftMs = ask.waitMs - (this.#options.clock.monotonicMs() - sentAtMs);
-    return { takeId, ...ask, slots: this.#open.has(takeId) ? ask.slots : 0, waitMs: Math.max(0, Math.floor(leftMs)) };
+    return { takeId, ...ask, waitMs: Math.max(0, Math.floor(leftMs)) };
   }
 
   #settle(answer: AnsweredWish['answer']): void {
