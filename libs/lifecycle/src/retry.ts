@@ -17,16 +17,17 @@ const JITTER = 0.2;
 
 /** Calls `action` until it succeeds, fails for good, the attempts are used up or `signal` aborts; then throws the last error. */
 export async function retry<T>(action: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
+  const isAborted = (): boolean => options.signal?.aborted === true;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await action(attempt);
     } catch (error) {
-      const isOver = attempt >= options.attemptsMax || options.signal?.aborted === true;
+      const isOver = attempt >= options.attemptsMax || isAborted();
       if (isOver || !options.isRetriable(error)) throw error;
       const plainMs = Math.min(options.maxDelayMs, options.baseDelayMs * 2 ** (attempt - 1));
       const jitter = 1 - JITTER + 2 * JITTER * options.random.fraction();
       await options.clock.sleep(plainMs * jitter, options.signal);
-      if (options.signal?.aborted === true) throw error;
+      if (isAborted()) throw error;
     }
   }
 }
