@@ -235,7 +235,9 @@ describe('access to the broker', () => {
     expect(await subscribeRefused('controllers', ['demand.*', 'control.changed'])).toEqual([]);
     expect(await subscribeRefused('router', ['control.pulse'])).toEqual([]);
     expect(await publishRefused('controllers', ['control.pulse'])).toEqual([]);
-    expect(await publishRefused('router', ['demand.r1', 'rates.r1', 'agents.h1.down.stop', 'agents.h1.down.gone'])).toEqual([]);
+    expect(
+      await publishRefused('router', ['demand.r1', 'rates.r1', 'agents.h1.down.stop', 'agents.h1.down.gone']),
+    ).toEqual([]);
     expect(await publishRefused('management', ['control.changed', 'agents.h1.down.wake'])).toEqual([]);
   });
 
