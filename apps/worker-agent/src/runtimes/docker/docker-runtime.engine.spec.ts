@@ -17,6 +17,7 @@ const BASE_IMAGE = 'berth/python-base:bookworm';
 const MIB = 1024 * 1024;
 
 const fixture = useContainerEngine({ hasBaseImage: true });
+const neighbour = useContainerEngine();
 const connection = (): Dockerode => new Dockerode({ socketPath: fixture.engine.socketPath });
 const open = (hostId: string): Promise<DockerRuntime> => openDocker(fixture.engine.socketPath, hostId);
 
@@ -27,6 +28,14 @@ async function makeImage(name: string, entrypoint: readonly string[]): Promise<v
   await container.commit({ repo, tag, changes: `ENTRYPOINT ${JSON.stringify(entrypoint)}` });
   await container.remove();
 }
+
+/** Why nobody can listen at the address; null where one can. */
+const refusalAt = (address: string): Promise<Error | null> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen(0, address, () => server.close(() => resolve(null)));
+  });
 
 beforeAll(() => makeImage(PROBE, ['/bin/sh', '-c', PROBE_SCRIPT, 'probe']), TEST_TIMEOUT_MS);
 
@@ -181,6 +190,17 @@ describe('docker', () => {
       expect(await other.inspect(W2)).toMatchObject({ state: { kind: 'running' } });
       await other.remove(W2);
       await other.close();
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'a host of the same name on another engine of this machine takes neither its bridge nor its address',
+    async () => {
+      const other = await openDocker(neighbour.engine.socketPath, 'host2');
+      const refusals = await Promise.all([runtime, other].map(({ network }) => refusalAt(network.listenHost)));
+      await other.network.remove();
+      expect(refusals).toEqual([null, null]);
     },
     TEST_TIMEOUT_MS,
   );

@@ -25,6 +25,16 @@ export interface DockerRuntimeOptions extends ConfinedNetworkOptions {
   readonly engine: EngineAccess;
 }
 
+/**
+ * What the engine tells of itself. Engines of one machine may share the id, because Docker 20.10 takes it from one file
+ * of the machine; the folder of what they keep they never share.
+ */
+interface EngineInfo {
+  readonly ID: string;
+  readonly DockerRootDir: string;
+  readonly NCPU: number;
+}
+
 /** An engine that is silent for so long is not there; what streams (pulls, events) may be silent for as long as it likes. */
 const CALL_TIMEOUT_MS = 60_000;
 const REMOVE_POLL_MS = 50;
@@ -61,8 +71,8 @@ export class DockerRuntime implements ContainerRuntime {
   static async open(options: DockerRuntimeOptions): Promise<DockerRuntime> {
     const engine = new Dockerode({ ...options.engine.options, timeout: CALL_TIMEOUT_MS });
     try {
-      const { ID: engineId, NCPU: cores } = (await engine.info()) as { readonly ID: string; readonly NCPU: number };
-      const network = await ConfinedNetwork.open(options, engine, engineId);
+      const { ID, DockerRootDir: folder, NCPU: cores } = (await engine.info()) as EngineInfo;
+      const network = await ConfinedNetwork.open(options, engine, `${ID} ${folder}`);
       return new DockerRuntime(options, { engine, cores, network });
     } catch (error) {
       throw fromEngineError(error, `The container engine at ${options.engine.name} cannot be used`);

@@ -21,7 +21,7 @@ export interface WorkerNetwork {
 
 export interface NetworkOwner {
   readonly hostId: HostId;
-  /** The engine's own id: two engines on one machine may serve hosts of two installations. */
+  /** Which engine of which machine it is: two engines on one machine may serve hosts of two installations. */
   readonly engineId: string;
 }
 
