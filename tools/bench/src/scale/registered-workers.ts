@@ -25,7 +25,8 @@ export class RegisteredWorkers {
   readonly #folder: string;
   readonly #known = new Set<string>();
   readonly #end = new AbortController();
-  readonly #agent = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connections: null });
+  /** One for each worker: a connection belongs to the worker that has shown its token there. */
+  readonly #agents: Agent[] = [];
   readonly #stopLooks: () => void;
   #ended = 0;
   #failed = 0;
@@ -52,7 +53,7 @@ export class RegisteredWorkers {
   async stop(): Promise<void> {
     this.#stopLooks();
     this.#end.abort();
-    await this.#agent.destroy();
+    await Promise.all(this.#agents.map((agent) => agent.destroy()));
   }
 
   async #look(): Promise<void> {
@@ -65,14 +66,17 @@ export class RegisteredWorkers {
 
   async #serve({ authorization, doneUrl, takeUrl, workerId }: Registered): Promise<void> {
     const take = takeUrl.replace('$ID', workerId);
+    const agent = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connections: 1 });
+    this.#agents.push(agent);
+    const call = (each: Call): Promise<string> => this.#call(agent, authorization, each);
     while (!this.#end.signal.aborted) {
       try {
-        const taken = await this.#call(authorization, { method: 'GET', url: `${take}&job_in_progress=0` });
+        const taken = await call({ method: 'GET', url: `${take}&job_in_progress=0` });
         if (taken === '') continue;
         const { id, input } = JSON.parse(taken) as { id: string; input: unknown };
         const done = doneUrl.replace('$RUNPOD_POD_ID', workerId).replace('$ID', id);
         const body = JSON.stringify({ output: input });
-        await this.#call(authorization, { method: 'POST', url: `${done}&isStream=false`, body });
+        await call({ method: 'POST', url: `${done}&isStream=false`, body });
         this.#ended += 1;
       } catch {
         if (!this.#end.signal.aborted) this.#failed += 1;
@@ -81,9 +85,9 @@ export class RegisteredWorkers {
     }
   }
 
-  async #call(authorization: string, { url, ...rest }: Call): Promise<string> {
+  async #call(dispatcher: Agent, authorization: string, { url, ...rest }: Call): Promise<string> {
     const headers = { authorization, 'content-type': 'application/json' };
-    const answer = await request(url, { ...rest, headers, dispatcher: this.#agent });
+    const answer = await request(url, { ...rest, headers, dispatcher });
     const text = await answer.body.text();
     if (answer.statusCode === 200) return text;
     if (answer.statusCode === 204 || answer.statusCode === 400) return '';

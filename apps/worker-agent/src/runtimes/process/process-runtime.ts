@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkerId } from '@berth/domain';
-import type { Clock, Random } from '@berth/lifecycle';
+import { inParallel, type Clock, type Random } from '@berth/lifecycle';
 import {
   LOG_TAIL_LINES_MAX,
   RuntimeError,
@@ -18,7 +18,8 @@ import {
 import { fromSystemError } from '../system-error.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
 import { LAUNCH_SCRIPT } from './launch-script.js';
-import { findByEnvironment, killGroup, killProcess } from './process-group.js';
+import { MarkedProcesses } from './marked-processes.js';
+import { killGroup, killProcess } from './process-group.js';
 import { isAlive } from './process-identity.js';
 import { runSetup } from './run-setup.js';
 import { WorkerFolder, createWorkerFolder, describeExit, listWorkerFolders, removeLeftovers } from './worker-folder.js';
@@ -46,6 +47,7 @@ const POLL_MS = 5;
 const LAUNCH_MAX_MS = 10_000;
 const REMOVE_MAX_MS = 10_000;
 const ID_LENGTH = 20;
+const FOLDERS_AT_ONCE = 32;
 /** Marks every process of a worker, also one that left its group. */
 const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
 
@@ -62,6 +64,7 @@ export class ProcessRuntime implements ContainerRuntime {
   readonly #options: ProcessRuntimeOptions;
   readonly #listeners = new Set<() => void>();
   readonly #stopTicking: () => void;
+  readonly #marked = new MarkedProcesses(MARK_VARIABLE);
 
   private constructor(options: ProcessRuntimeOptions) {
     this.#options = options;
@@ -118,7 +121,7 @@ export class ProcessRuntime implements ContainerRuntime {
   async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
     return attempt('The workers cannot be listed', async () => {
       const folders = await listWorkerFolders(this.#options.workersFolder);
-      const containers = await Promise.all(folders.map(describe));
+      const containers = await inParallel(folders, FOLDERS_AT_ONCE, describe);
       return containers.filter((container) => container !== null);
     });
   }
@@ -223,8 +226,10 @@ export class ProcessRuntime implements ContainerRuntime {
 
   /** The group, and what has left it. True when something was still there. */
   async #killAll(folder: WorkerFolder): Promise<boolean> {
+    // Nothing was started of a worker that has no folder, and most removals are of those: one goes before each start.
+    if ((await folder.labels()) === null) return false;
     const isLeaderAlive = await this.#killGroup(folder);
-    const strays = await findByEnvironment(MARK_VARIABLE, folder.path);
+    const strays = await this.#marked.of(folder.path);
     for (const pid of strays) killProcess(pid, 'SIGKILL');
     return isLeaderAlive || strays.length > 0;
   }
