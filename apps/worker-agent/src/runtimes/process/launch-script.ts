@@ -7,7 +7,7 @@
  * - `ln` makes `identity` appear whole, or fails: of two launches of one folder only one gets further.
  * - SIGTERM goes to the program alone, as it does in a container: its helpers (the SDK's pings come from one) go on
  *   until it says otherwise. A trap interrupts `wait`, so that is repeated while the program lives.
- * - When the folder is thrown away, nobody can find this worker any more, so it ends by itself within two seconds.
+ * - When the folder is thrown away, nobody can find this worker any more, so it ends by itself within five seconds.
  * - The last line ends what the program left running in its group, the shell itself included.
  */
 export const LAUNCH_SCRIPT = `
@@ -22,7 +22,7 @@ child= asked=
 trap 'asked=yes; [ -z "$child" ] || kill -s TERM "$child"' TERM
 trap : INT HUP
 ln "$state/identity.$$" "$state/identity" || exit 70
-( trap '' TERM INT HUP; while [ -d "$state" ]; do sleep 2; done; kill -s KILL 0 ) &
+( trap '' TERM INT HUP; while [ -d "$state" ]; do sleep 5; done; kill -s KILL 0 ) &
 "$@" </dev/null >>"$state/output.log" 2>&1 &
 child=$!
 [ -z "$asked" ] || kill -s TERM "$child"
