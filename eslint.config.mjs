@@ -5,6 +5,8 @@ import { defineConfig } from 'eslint/config';
 import globals from 'globals';
 import { configs } from 'typescript-eslint';
 
+import { berth } from './tools/fences/citations.mjs';
+
 const TESTS = ['**/*.spec.ts', '**/*.conformance.ts', '{apps,libs,tools}/*/test/**/*.ts', 'libs/testing/**/*.ts'];
 
 // --- Who may import whom ------------------------------------------------------------------------------------------
@@ -159,11 +161,12 @@ export default defineConfig(
   {
     files: ['**/*.ts'],
     extends: [configs.recommendedTypeChecked],
-    plugins: { '@nx': nx },
+    plugins: { '@nx': nx, berth },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       ...fences(),
       '@nx/enforce-module-boundaries': boundaries([]),
+      'berth/citations': 'error',
 
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       // It reads emitDecoratorMetadata from the program and leaves files with decorators alone, where an injected

@@ -19,6 +19,7 @@ const COPIED = [
   'apps',
   'libs',
   'tools',
+  'docs',
   'package.json',
   'package-lock.json',
   'nx.json',

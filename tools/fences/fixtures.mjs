@@ -197,6 +197,34 @@ export const FENCES = [
     },
   },
   {
+    fence: 'what a comment cites can be read in docs/',
+    tool: 'eslint',
+    rules: ['berth/citations'],
+    rejected: {
+      'libs/domain/src/fence-citation.ts': `
+        /** As the clients send it (wire contract 99.9). */
+        export const cited = 1;
+      `,
+      'libs/domain/src/fence-citation-of-a-book.ts': `
+        /** As the clients send it (wire contract, the chapter on clients). */
+        export const cited = 1;
+      `,
+      'libs/domain/src/fence-citation-of-a-decision.ts': `
+        /** What was decided (ADR 9999). */
+        export const cited = 1;
+      `,
+    },
+    accepted: {
+      'libs/domain/src/fence-citations.ts': `
+        /**
+         * As the clients send it (wire contract 2.7), and what is made of it (API
+         * decisions 1.3, ADR 0001).
+         */
+        export const cited = 1;
+      `,
+    },
+  },
+  {
     fence: 'names are exported one by one, parameters are few, functions are short',
     tool: 'eslint',
     rules: ['no-restricted-syntax', 'max-lines-per-function', 'complexity', 'max-depth'],

@@ -15,6 +15,6 @@ export function jobKeyFrom(endpointId: string, jobId: string): JobKey {
   return { endpointId: endpointId as EndpointId, jobId: jobId as JobId };
 }
 
-/** The same for unknown, foreign, expired and purged (decisions, "Unknown and foreign ids"). */
+/** The same for unknown, foreign, expired and purged (API decisions 1.5). */
 export const jobNotFound = (): PlatformError =>
   new PlatformError('job-not-found', 'No such job: it never was, or its time to live or retention is over.');

@@ -1,6 +1,6 @@
 const MIB = 1024 ** 2;
 
-/** Largest bodies (specification, "Payload and retention"); other paths take none that matters. */
+/** Largest bodies (API decisions 2.1); other paths take none that matters. */
 const BODY_MAX_BYTES: Readonly<Record<string, number>> = {
   '/v2/:endpointId/run': 10 * MIB,
   '/v2/:endpointId/run-batch': 10 * MIB,

@@ -27,7 +27,7 @@ export interface Submission {
   readonly traceparent: string | null;
 }
 
-/** What makes a request the same when it comes again (decisions, "Idempotency-Key"). */
+/** What makes a request the same when it comes again (API decisions 1.6). */
 export interface RequestName {
   readonly operation: 'run' | 'runsync' | 'run-batch';
   readonly idempotencyKey: string;

@@ -2,7 +2,7 @@ import { JSON_DEPTH_MAX, PlatformError, encodeJson, scanJson, type JsonScan, typ
 
 /**
  * JSON text built from parts that are JSON text already, so that an output leaves exactly as its worker sent it:
- * parsing and writing it again would round numbers and reorder keys (decisions, "Bytes").
+ * parsing and writing it again would round numbers and reorder keys (API decisions 2.11).
  */
 export function objectText(members: Iterable<readonly [name: string, value: RawJson]>): RawJson {
   const parts: string[] = [];

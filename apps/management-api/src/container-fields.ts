@@ -15,7 +15,7 @@ const PORT_MAX = 65_535;
 
 type Presence = Pick<FieldOptions, 'isOptional' | 'requiredUnless'>;
 
-/** The fields with which every body describes a container (decisions, "Bounds not given"). */
+/** The fields with which every body describes a container (API decisions 1.4). */
 export const ImageField = (presence: Presence = {}): PropertyDecorator =>
   TextField({
     ...presence,

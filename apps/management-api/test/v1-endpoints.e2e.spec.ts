@@ -24,7 +24,7 @@ const create = (changes: object = {}): Promise<Answer> => {
 const v2Of = async ({ body }: Answer) => (await bench.call(`GET /v2/serverless/${body.id}`)).body as object;
 
 describe('201', () => {
-  test('with the fields of the specification, and what they make', async () => {
+  test('with the published fields, and what they make', async () => {
     const answer = await create({
       gpuTypeIds: ['NVIDIA A40', 'NVIDIA L4', 'NVIDIA A40'],
       workersMin: 1,

@@ -159,7 +159,7 @@ export class JobSubmissions {
     return this.#options.commands.perform(endpoint.id, { kind: 'submit', jobs, key }, ['accepted', 'named-before']);
   }
 
-  /** Ids as the published clients know them (decisions, "Job id"). */
+  /** Ids as the published clients know them (API decisions 2.2). */
   #newJobId(origin: JobsRequest['origin']): JobId {
     const uuid = this.#options.random.uuid();
     return (origin === 'runsync' ? `sync-${uuid}` : uuid) as JobId;

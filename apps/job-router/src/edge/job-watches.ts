@@ -19,7 +19,7 @@ export interface JobWatchesOptions {
   readonly incarnation: string;
   readonly clock: Clock;
   readonly metrics: WatchMetrics;
-  /** Other than the design's only in a test. */
+  /** Other than the usual only in a test. */
   readonly watchesMax?: number;
 }
 

@@ -25,7 +25,7 @@ export interface NatsOwnersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: OwnerMetrics;
-  /** Other than the design's only in a test. */
+  /** Other than the usual only in a test. */
   readonly bounds?: QuestionBounds | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { AssignmentSnapshot } from '@berth/contracts';
 
-/** `workers` of `/health` (decisions, "`/health`"). */
+/** `workers` of `/health` (API decisions 2.14). */
 export interface WorkerCounts {
   readonly idle: number;
   readonly running: number;

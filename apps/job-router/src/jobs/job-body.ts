@@ -20,7 +20,7 @@ export interface StatusParts {
 }
 
 /**
- * The answer of `/status` and of `/runsync`, also of one whose wait is over (wire contract, 2.4): times are integers, `error`
+ * The answer of `/status` and of `/runsync`, also of one whose wait is over (wire contract 2.4): times are integers, `error`
  * is a string, and what does not apply is absent.
  */
 export function statusBody(job: JobSight, { output, queue }: StatusParts): RawJson {

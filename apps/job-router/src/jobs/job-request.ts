@@ -48,7 +48,7 @@ const SECRET_MEMBERS: ReadonlySet<string> = new Set(['s3Config']);
 const S3_MEMBERS = ['accessId', 'accessSecret', 'bucketName', 'endpointUrl', 'objectPath'] as const;
 
 /**
- * Reads the body of `/run` and `/runsync` (decisions, "Job request validation"). A member that is `null` counts as not
+ * Reads the body of `/run` and `/runsync` (API decisions 2.1). A member that is `null` counts as not
  * given, since several clients write absent values so; only `input` must be there.
  *
  * @throws PlatformError `body-not-json`; `invalid-job-request` with every failure in `errors`

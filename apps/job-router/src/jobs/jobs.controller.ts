@@ -30,7 +30,7 @@ type JobCall = FastifyRequest<{
 }>;
 
 /**
- * The job API of an endpoint with a queue (specification, "Job operations"). Every success is 200, and reading answers
+ * The job API of an endpoint with a queue (API decisions 2). Every success is 200, and reading answers
  * both verbs. Bodies are JSON text, since a result must leave as its worker wrote it. Handlers that are called often take
  * the request itself: each parameter of a pipe costs a promise.
  */

@@ -19,7 +19,7 @@ const LINE_END = /[\r\n]/g;
 
 const CHUNK_MEMBERS: ReadonlySet<string> = new Set(['output', 'part']);
 
-/** Where a piece belongs (decisions, "Large chunks"). */
+/** Where a piece belongs (API decisions 2.12). */
 interface Part {
   readonly index: number;
   readonly count: number;

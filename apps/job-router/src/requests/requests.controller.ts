@@ -10,7 +10,7 @@ import { Requests } from './requests.service.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** `/requests`: which jobs an endpoint has and had (decisions, "`/requests`"). */
+/** `/requests`: which jobs an endpoint has and had (API decisions 2.15). */
 @Controller('v2/:endpointId/requests')
 export class RequestsController {
   constructor(

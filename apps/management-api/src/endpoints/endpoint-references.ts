@@ -41,7 +41,7 @@ const NO_TEMPLATE: TemplateUse = {
   allowedCudaVersions: [],
 };
 
-/** Looks up what endpoints refer to: the last group of checks (decisions, "Order of checks"). */
+/** Looks up what endpoints refer to: the last group of checks (API decisions 1.3). */
 export class EndpointReferences {
   readonly #options: EndpointReferencesOptions;
 

@@ -92,7 +92,7 @@ const toCpuRequest = (dto: CpuRequestDto): CpuRequest => ({ flavorId: dto.id, vc
 
 const unique = (items: readonly string[]): readonly string[] => [...new Set(items)];
 
-/** The `Endpoint` of the specification. */
+/** An endpoint as it is answered (API decisions 3.2). */
 export function toEndpointBody({ createdAtMs, id, spec }: Endpoint, addresses: PublicAddresses): EndpointBody {
   const { name, type, ...fields } = endpointFields(spec);
   return {

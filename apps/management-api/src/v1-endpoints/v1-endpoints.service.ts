@@ -28,7 +28,7 @@ export class V1EndpointsService {
   }
 }
 
-/** CUDA constraints exist for GPUs only (specification, "GPU request", rule 5). */
+/** CUDA constraints exist for GPUs only (API decisions 3.3). */
 function refuseCudaOnCpu(dto: CreateV1EndpointDto): void {
   if (!isCpu(dto)) return;
   const { allowedCudaVersions, minCudaVersion } = dto;

@@ -15,7 +15,7 @@ type PostedEnding<Output> =
   | { readonly kind: 'completed'; readonly output: Output | null }
   | { readonly kind: 'failed'; readonly error: string; readonly output: Output | null };
 
-/** Largest output that is kept (specification, "Limits": the payload of `/runsync`). */
+/** Largest output that is kept (API decisions 2.1: the payload of `/runsync`). */
 export const OUTPUT_MAX_BYTES = 20 * 2 ** 20;
 /**
  * An error is shown whole in the job's record, so it is bounded, as the JSON text that is stored and sent: one character

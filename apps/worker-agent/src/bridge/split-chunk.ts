@@ -13,8 +13,7 @@ const NO_METRICS = '{}' as RawJson;
 
 /**
  * The chunks that one body posted to `job-stream` becomes. Up to the limit it stays as it came; above it a string is
- * split into strings, and any other value into pieces of its JSON text that name their place (decisions, "Large
- * chunks").
+ * split into strings, and any other value into pieces of its JSON text that name their place (API decisions 2.12).
  */
 export const splitChunk = (text: string, maxBytes: number = CHUNK_MAX_BYTES): readonly RawJson[] =>
   splitChunkBytes(Buffer.from(text, 'utf8'), maxBytes);

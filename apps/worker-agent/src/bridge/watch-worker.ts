@@ -4,7 +4,7 @@ const SILENCE_MS = 35_000;
 const UNHEARD_MS = 25_000;
 /** More than a ping interval: the last ping was not on its way when the job was delivered. */
 const PINGED_AFTER_MS = 12_000;
-/** From the stop to the kill (decisions, "Cancel of a running job"). */
+/** From the stop to the kill (API decisions 2.8). */
 const KILL_AFTER_MS = 10_000;
 
 /**

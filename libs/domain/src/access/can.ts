@@ -33,7 +33,7 @@ export type AccessVerdict =
 
 /**
  * Whether a key may do what is asked: expired 401, scope missing 403, endpoint unknown or of another account 404,
- * endpoint of the own account outside the key's list 403 (decisions, "Same 404"). The scope comes before the endpoint,
+ * endpoint of the own account outside the key's list 403 (API decisions 1.5). The scope comes before the endpoint,
  * so a key without it learns nothing of what exists.
  */
 export function can(key: KeyGrant, need: AccessNeed, nowMs: number): AccessVerdict {

@@ -20,7 +20,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Names that stand for a list of scopes (decisions, "Scopes"). */
+/** Names that stand for a list of scopes (API decisions 1.7). */
 export const SCOPE_PRESETS = {
   all: SCOPES.filter((scope) => scope !== 'admin'),
   'read-only': SCOPES.filter((scope) => scope.endsWith(':read')),

@@ -27,7 +27,7 @@ export const COMMAND_MAX_AGE_MS = 10_000;
 export const REPEAT_KEPT_MS = 20_000;
 export const REPEATS_MAX = 100_000;
 
-/** How long an idempotency key is remembered (decisions, "Idempotency-Key"). */
+/** How long an idempotency key is remembered (API decisions 1.6). */
 export const KEY_KEPT_MS = 24 * 3_600_000;
 /** How long, and how many of one endpoint's, deliveries that are over are told. */
 export const DELIVERY_KEPT_MS = 24 * 3_600_000;

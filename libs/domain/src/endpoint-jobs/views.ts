@@ -6,7 +6,7 @@ import type { EndpointState, LivingJob } from './state.js';
 /** The counts of `/health` that concern jobs. */
 export interface JobCounts {
   readonly completed: number;
-  /** A job that ran out of time has failed as far as these counts go: the specification has no fifth word for it. */
+  /** A job that ran out of time has failed as far as these counts go: the API has no fifth word for it. */
   readonly failed: number;
   readonly inProgress: number;
   readonly inQueue: number;

@@ -12,7 +12,7 @@ import {
 import { closestWord } from '../words/index.js';
 import { failure, type FieldFailure } from './field-failure.js';
 
-/** What a request names in the catalogs (decisions, "Order of checks", 4). Empty when everything exists and fits. */
+/** What a request names in the catalogs (API decisions 1.3, group 4). Empty when everything exists and fits. */
 export const checkCatalogs = ({
   cpu,
   gpu,

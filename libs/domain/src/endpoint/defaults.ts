@@ -1,6 +1,6 @@
 import type { EndpointType, Scaling, WorkerRange } from './endpoint.js';
 
-/** Values of fields that a create leaves out (specification, "Create-endpoint request body"). */
+/** Values of fields that a create leaves out (API decisions 3.1). */
 export const ENDPOINT_DEFAULTS = {
   workersMin: 0,
   workersMax: 3,

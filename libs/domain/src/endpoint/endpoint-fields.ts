@@ -16,7 +16,7 @@ export const endpointFields = (spec: EndpointSpec) => ({
   flashboot: spec.flashboot,
 });
 
-/** Fields whose change makes a release: a worker is made of them (decisions, "PATCH"). All others apply at once. */
+/** Fields whose change makes a release: a worker is made of them (API decisions 3.5). All others apply at once. */
 const RELEASE_FIELDS: ReadonlySet<string | undefined> = new Set([
   'image',
   'args',

@@ -29,7 +29,7 @@ export interface PublicAddresses {
   readonly loadBalancerDomain: string;
 }
 
-/** `requestUrls` of an endpoint (specification, "Endpoint"). */
+/** `requestUrls` of an endpoint (API decisions 3.2). */
 export function requestUrls(
   endpoint: { readonly id: EndpointId; readonly type: EndpointType; readonly env: Readonly<Record<string, string>> },
   addresses: PublicAddresses,

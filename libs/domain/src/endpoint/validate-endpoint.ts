@@ -17,7 +17,7 @@ export interface EndpointDraft {
   };
 }
 
-/** The rules between fields (decisions, "Order of checks", 3). Empty when all hold. */
+/** The rules between fields (API decisions 1.3, group 3). Empty when all hold. */
 export function checkEndpointRules(draft: EndpointDraft): readonly FieldFailure[] {
   return [...checkCompute(draft), ...checkCudaRules(draft.gpu), ...checkScaling(draft), ...checkWorkers(draft)];
 }

@@ -54,6 +54,6 @@ export const cpuFlavorById = (flavorId: string): CpuFlavor | undefined =>
 export const nearestVcpuCount = ({ vcpuMax, vcpuMin }: CpuFlavor, wanted: number): number =>
   Math.min(Math.max(2 ** Math.round(Math.log2(wanted)), vcpuMin), vcpuMax);
 
-/** Memory of a worker of this flavor: whole GB, at least 1 (specification, "CPU config"). */
+/** Memory of a worker of this flavor: whole GB, at least 1 (API decisions 3.3). */
 export const cpuMemoryGb = (flavor: Pick<CpuFlavor, 'ramGbPerVcpu'>, vcpuCount: number): number =>
   Math.max(1, Math.floor(flavor.ramGbPerVcpu * vcpuCount));

@@ -11,7 +11,7 @@ export interface RequestedTypes {
 }
 
 /**
- * Exactly these types, the first the best (decisions, "v1"): the pools that hold them, in the order of the types; every
+ * Exactly these types, the first the best (API decisions 3.9): the pools that hold them, in the order of the types; every
  * other type of those pools excluded, and the order kept for placement.
  */
 export function requestTypes(typeIds: readonly string[]): RequestedTypes {

@@ -3,7 +3,7 @@ import { decideAdmission, effectiveLimit } from './decide-admission.js';
 import { JOB_OPERATIONS } from './job-operations.js';
 import { SlidingCount } from './sliding-count.js';
 
-test('the limits are those of the specification', () => {
+test('the limits are the published ones', () => {
   expect(JOB_OPERATIONS).toEqual({
     runsync: { rate: 2_000, concurrent: 400 },
     run: { rate: 1_000, concurrent: 200 },

@@ -1,4 +1,4 @@
-/** Requests are counted over so long, sliding (specification, "Rate limits"). */
+/** Requests are counted over so long, sliding (API decisions 2.17). */
 export const RATE_WINDOW_MS = 10_000;
 
 export interface OperationLimit {
@@ -8,7 +8,7 @@ export interface OperationLimit {
   readonly concurrent: number | null;
 }
 
-/** What the job API limits, for each endpoint, at least (specification, "Rate limits"). */
+/** What the job API limits, for each endpoint, at least (API decisions 2.17). */
 export const JOB_OPERATIONS = {
   runsync: { rate: 2_000, concurrent: 400 },
   run: { rate: 1_000, concurrent: 200 },

@@ -11,7 +11,7 @@ export interface Lifetime {
   readonly retentionMs: number;
 }
 
-/** The instant at which the job disappears: the earlier of TTL and retention (decisions, "Result retention"). */
+/** The instant at which the job disappears: the earlier of TTL and retention (API decisions 2.6). */
 export const disappearsAtMs = ({ endedAtMs, expiresAtMs, retentionMs, state }: Lifetime): number =>
   isEnded(state) && endedAtMs !== null ? Math.min(expiresAtMs, endedAtMs + retentionMs) : expiresAtMs;
 

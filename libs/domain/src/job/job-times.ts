@@ -13,7 +13,7 @@ export interface TimedJob {
   readonly current: Pick<AttemptPlace, 'startedAtMs'> | null;
 }
 
-/** The two durations of the job API (specification, "Job response"). */
+/** The two durations of the job API (API decisions 2.3). */
 export function jobTimes(job: TimedJob, nowMs: number): JobTimes {
   const startedAtMs = job.current?.startedAtMs;
   const untilMs = job.endedAtMs ?? nowMs;

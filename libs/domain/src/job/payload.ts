@@ -21,5 +21,5 @@ export const INLINE_OUTPUT_MAX_BYTES = 256 * 1024;
 /** Raw bytes of one part: with its envelope it stays below the broker's message limit. */
 export const BLOB_PART_BYTES = 512 * 1024;
 
-/** Largest stream chunk (specification, "Limits"). */
+/** Largest stream chunk (API decisions 2.1). */
 export const CHUNK_MAX_BYTES = 1_000_000;

@@ -1,4 +1,4 @@
-/** A job is started at most this often at the expense of a lost worker or host (decisions, "Automatic retry"). */
+/** A job is started at most this often at the expense of a lost worker or host (API decisions 2.7). */
 export const ATTEMPTS_MAX = 3;
 
 /**

@@ -2,7 +2,7 @@ declare const rawJson: unique symbol;
 
 /**
  * Text known to be one valid JSON value. Inputs and outputs travel as the text that came, so numbers, key order and
- * unicode are never rewritten (decisions, "Bytes").
+ * unicode are never rewritten (API decisions 2.11).
  */
 export type RawJson = string & { readonly [rawJson]: true };
 

@@ -23,7 +23,7 @@ export interface AppliedTemplate {
 }
 
 /**
- * What a request and its template make together (specification, "Template rules"): the request's fields win, `env` is
+ * What a request and its template make together (API decisions 3.4): the request's fields win, `env` is
  * merged by key, and the template's CUDA versions are taken over by a GPU request that says nothing of CUDA.
  *
  * @param template as the caller may see it

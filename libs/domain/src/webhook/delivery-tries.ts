@@ -1,8 +1,8 @@
 import type { DeliveryTry } from './delivery.js';
 
-/** In all: the first and two more (specification, "Events"). */
+/** In all: the first and two more (API decisions 2.18). */
 export const TRIES_MAX = 3;
-/** From the end of a try to the next (specification, "Events"). */
+/** From the end of a try to the next (API decisions 2.18). */
 export const TRY_INTERVAL_MS = 10_000;
 /** Longest request, from the look-up of the name to the end of the answer. */
 export const TRY_TIMEOUT_MS = 10_000;

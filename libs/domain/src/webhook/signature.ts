@@ -3,7 +3,7 @@ import type { DeliveryKey } from './delivery.js';
 /** How a secret begins as its owner sees it; base64 of its bytes follows (Standard Webhooks). */
 export const WEBHOOK_SECRET_PREFIX = 'whsec_';
 
-/** A replaced secret signs beside the new one for so long (decisions, "Webhook secret"). */
+/** A replaced secret signs beside the new one for so long (API decisions 2.18). */
 export const WEBHOOK_SECRET_OVERLAP_MS = 24 * 3_600_000;
 
 /** `webhook-id`: the same in all tries, so that a receiver knows a repeat. Without a dot, which separates what is signed. */

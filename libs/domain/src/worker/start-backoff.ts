@@ -7,7 +7,7 @@ export const STABLE_AFTER_MS = 60_000;
 const BASE_MS = 1_000;
 const CEILING_MS = 300_000;
 
-/** Delay before the start after `failedStarts` failures in a row: none, then 1, 2, 4 … 300 s (decisions, "Crash loop"). */
+/** Delay before the start after `failedStarts` failures in a row: none, then 1, 2, 4 … 300 s (API decisions 4.5). */
 export const startDelayMs = (failedStarts: number): number =>
   failedStarts <= 0 ? 0 : Math.min(CEILING_MS, BASE_MS * 2 ** (failedStarts - 1));
 

@@ -65,7 +65,7 @@ const WAITED_FOR_MS = 20_000;
 
 /**
  * What the jobs of one endpoint are to do, in the most obvious code: arrays that are searched from the start, and no
- * facts. It knows the specification and nothing of how the real one works.
+ * facts. It knows what is promised and nothing of how the real one works.
  */
 export class NaiveEndpoint {
   jobs: NaiveJob[] = [];

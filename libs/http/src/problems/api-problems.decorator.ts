@@ -1,7 +1,7 @@
 import { ApiExtension, ApiProperty } from '@nestjs/swagger';
 import type { ErrorCode } from '@berth/domain';
 
-/** `ErrorResponse` of the specification. */
+/** The body of an error of a management path (API decisions 1.1). */
 export class ProblemBody {
   @ApiProperty({
     format: 'uri',

@@ -10,7 +10,7 @@ export type ProblemRendering = (problem: Problem, page: string, requestId: strin
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** `ErrorResponse` of the specification, with the page and the request id. */
+/** The body of an error of a management path (API decisions 1.1). */
 export const managementRendering: ProblemRendering = ({ title, status, detail, errors }, page, requestId) => ({
   contentType: PROBLEM_TYPE,
   body: { type: page, title, status, detail, ...(errors === undefined ? {} : { errors }), instance: requestId },

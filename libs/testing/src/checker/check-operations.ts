@@ -54,7 +54,7 @@ export interface ShortLivedJob {
   readonly reads: readonly { readonly askedAtMs: number; readonly answeredAtMs: number; readonly isFound: boolean }[];
 }
 
-/** Within this time after its end a job must be gone (decisions, "TTL"). */
+/** Within this time after its end a job must be gone (API decisions 2.5). */
 const GONE_WITHIN_MS = 2_000;
 
 export function checkLife({ acceptedAtMs, jobId, reads, sentAtMs, ttlMs }: ShortLivedJob): readonly BrokenOperation[] {

@@ -49,7 +49,7 @@ export interface WitnessOptions {
 
 /**
  * Reads every fact of one endpoint's log in the order of the log, when it is stored, and says what may not be. It is
- * written from the specification, in obvious code, and shares nothing with the rules under test.
+ * written from what is promised, in obvious code, and shares nothing with the rules under test.
  */
 export class LogWitness {
   readonly jobs = new Map<string, WitnessedJob>();

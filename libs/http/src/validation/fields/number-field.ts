@@ -3,7 +3,7 @@ import type { FieldShape } from './dto-shape.js';
 import { field, type FieldOptions } from './field-options.js';
 import { SatisfiesRule } from './satisfies-rule.js';
 
-/** The largest whole number where no other bound is given (decisions, "Bounds not given"). */
+/** The largest whole number where no other bound is given (API decisions 1.4). */
 export const INTEGER_MAX = 2_147_483_647;
 
 export interface NumberFieldOptions extends FieldOptions, Pick<FieldShape, 'read'> {
