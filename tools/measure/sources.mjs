@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const REPOSITORY = resolve(import.meta.dirname, '../..');
+const ROOTS = ['apps', 'libs'];
+const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage']);
+
+/**
+ * @typedef {object} Source one file of TypeScript
+ * @property {string} path relative to the repository, with forward slashes
+ * @property {string} text
+ * @property {boolean} isTest whether it is only there for tests
+ */
+
+/** Whether a file is a test or serves tests alone. */
+const isTest = (path) =>
+  /\.(spec|conformance)\.ts$/.test(path) ||
+  path.startsWith('libs/testing/') ||
+  /^(apps|libs)\/[^/]+\/test\//.test(path);
+
+/** @returns {Promise<readonly Source[]>} every source of the apps and libraries below a folder */
+async function sourcesBelow(folder) {
+  const found = [];
+  for (const root of ROOTS) {
+    for (const entry of await readdir(join(folder, root), { recursive: true, withFileTypes: true })) {
+      const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/');
+      if (!entry.isFile() || !path.endsWith('.ts') || path.endsWith('.d.ts')) continue;
+      if (path.split('/').some((part) => LEFT_OUT.has(part))) continue;
+      found.push({ path, text: await readFile(join(folder, path), 'utf8'), isTest: isTest(path) });
+    }
+  }
+  return found;
+}
+
+/** Of the working tree. */
+export const sourcesNow = () => sourcesBelow(REPOSITORY);
+
+/** Of a commit, by any name that git knows. */
+export async function sourcesAt(revision) {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-measure-'));
+  try {
+    const archive = join(folder, 'tree.tar');
+    await run('git', ['archive', '--output', archive, revision, ...ROOTS], { cwd: REPOSITORY });
+    await run('tar', ['--extract', '--file', archive, '--directory', folder]);
+    return await sourcesBelow(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
