@@ -13,8 +13,9 @@ const AT_A_ROOT = /^(main|[a-z-]+\.main|compose|config|index|[a-z-]+-thread)\.ts
  * @returns {ReadonlyMap<string, string | number>}
  */
 export function figuresOf(sources) {
-  const shipped = sources.filter((source) => !source.isTest).map(parsed);
-  const tests = sources.filter((source) => source.isTest).map(parsed);
+  const all = sources.map(parsed);
+  const shipped = all.filter(({ kind }) => kind === 'shipped');
+  const tests = all.filter(({ kind }) => kind === 'test');
   const lines = sum(shipped.map(({ codeLines }) => codeLines));
   const comments = sum(shipped.map(({ commentLines }) => commentLines));
   const functions = shipped.flatMap(({ functionLines }) => functionLines);
@@ -27,7 +28,7 @@ export function figuresOf(sources) {
     ['lines of a function, p50 / p90 / p99 / most', spread(functions, [0.5, 0.9, 0.99])],
     ['parameters of a constructor, p50 / p90 / most', spread(shipped.flatMap(({ parameters }) => parameters))],
     ['names declared and exported twice', twice(shipped.flatMap(({ declared }) => [...declared])).length],
-    ['names at a door that no other package takes', untaken(shipped, [...shipped, ...tests]).length],
+    ['names at a door that no other package takes', untaken(all).length],
     [`repeats of ${REPEATED_LINES_MIN} lines or more`, repeats(shipped)],
     [`folders with more than ${FILES_IN_A_FOLDER_MAX} files`, fullFolders(shipped).length],
     ['files at the root of an app that are no entry, compose or config', strayFiles(shipped).length],
@@ -36,10 +37,11 @@ export function figuresOf(sources) {
 
 /** The names behind the counts, for who wants to mend them. */
 export function namesOf(sources) {
-  const shipped = sources.filter((source) => !source.isTest).map(parsed);
+  const all = sources.map(parsed);
+  const shipped = all.filter(({ kind }) => kind === 'shipped');
   return new Map([
     ['declared and exported twice', twice(shipped.flatMap(({ declared }) => [...declared]))],
-    ['at a door, taken by no other package', untaken(shipped, sources.map(parsed))],
+    ['at a door, taken by no other package', untaken(all)],
     ['full folders', fullFolders(shipped)],
     ['strays at the root of an app', strayFiles(shipped)],
   ]);
@@ -53,7 +55,7 @@ function spread(numbers, quantiles = [0.5, 0.9]) {
   return [...quantiles.map(at), sorted.at(-1) ?? 0].join(' / ');
 }
 
-function parsed({ path, text }) {
+function parsed({ kind, path, text }) {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const code = linesWithCode(file, text);
   const written = text.split('\n').filter((line) => line.trim() !== '').length;
@@ -63,7 +65,7 @@ function parsed({ path, text }) {
     ts.forEachChild(node, visit);
   };
   visit(file);
-  return { path, text, code, codeLines: code.size, commentLines: written - code.size, ...found };
+  return { kind, path, text, code, codeLines: code.size, commentLines: written - code.size, ...found };
 }
 
 /** The numbers of lines on which a token stands. */
@@ -126,12 +128,12 @@ function twice(names) {
 }
 
 /** What a library's own door hands out, and nobody outside of it imports. */
-function untaken(shipped, all) {
+function untaken(all) {
   const packageOf = (path) => path.split('/')[1];
   const taken = new Set(
     all.flatMap(({ path, taken: names }) => names.filter((name) => !name.startsWith(`@berth/${packageOf(path)} `))),
   );
-  return shipped
+  return all
     .filter(({ path }) => /^libs\/[^/]+\/src\/index\.ts$/.test(path))
     .flatMap(({ path, reexported }) => [...reexported].map((name) => `@berth/${packageOf(path)} ${name}`))
     .filter((name) => !taken.has(name))
@@ -168,6 +170,4 @@ function fullFolders(shipped) {
 const strayFiles = (shipped) =>
   shipped
     .map(({ path }) => path)
-    .filter(
-      (path) => /^apps\/[^/]+\/src\/[^/]+\.ts$/.test(path) && !AT_A_ROOT.test(path.split('/').at(-1) ?? ''),
-    );
+    .filter((path) => /^apps\/[^/]+\/src\/[^/]+\.ts$/.test(path) && !AT_A_ROOT.test(path.split('/').at(-1) ?? ''));

@@ -6,31 +6,36 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const REPOSITORY = resolve(import.meta.dirname, '../..');
-const ROOTS = ['apps', 'libs'];
+const ROOTS = ['apps', 'libs', 'tools'];
 const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage']);
 
 /**
  * @typedef {object} Source one file of TypeScript
  * @property {string} path relative to the repository, with forward slashes
  * @property {string} text
- * @property {boolean} isTest whether it is only there for tests
+ * @property {'shipped' | 'test' | 'tool'} kind what it is there for
  */
 
-/** Whether a file is a test or serves tests alone. */
+/** @returns {Source['kind']} */
+const kindOf = (path) => {
+  if (path.startsWith('tools/')) return 'tool';
+  return isTest(path) ? 'test' : 'shipped';
+};
+
 const isTest = (path) =>
   /\.(spec|conformance)\.ts$/.test(path) ||
   path.startsWith('libs/testing/') ||
   /^(apps|libs)\/[^/]+\/test\//.test(path);
 
-/** @returns {Promise<readonly Source[]>} every source of the apps and libraries below a folder */
+/** @returns {Promise<readonly Source[]>} every source of the apps, libraries and tools below a folder */
 async function sourcesBelow(folder) {
   const found = [];
   for (const root of ROOTS) {
     for (const entry of await readdir(join(folder, root), { recursive: true, withFileTypes: true })) {
       const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/');
-      if (!entry.isFile() || !path.endsWith('.ts') || path.endsWith('.d.ts')) continue;
+      if (!entry.isFile() || !/\.(ts|mjs)$/.test(path) || path.endsWith('.d.ts')) continue;
       if (path.split('/').some((part) => LEFT_OUT.has(part))) continue;
-      found.push({ path, text: await readFile(join(folder, path), 'utf8'), isTest: isTest(path) });
+      found.push({ path, text: await readFile(join(folder, path), 'utf8'), kind: kindOf(path) });
     }
   }
   return found;
