@@ -47,6 +47,9 @@ export function namesOf(sources) {
   ]);
 }
 
+/** What doors hand out and no other package takes. */
+export const untakenNames = (sources) => untaken(sources.map(parsed));
+
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 function spread(numbers, quantiles = [0.5, 0.9]) {

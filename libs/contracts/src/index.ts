@@ -1,6 +1,5 @@
 export {
   DONE_ENDS_MAX,
-  HOST_LOST_MS,
   HOST_VERBS,
   JOB_VERBS,
   RENEW_LEASES_MAX,
@@ -96,7 +95,6 @@ export {
   type ListedQueue,
   type NoticeMessage,
   type OwnerCommand,
-  type OwnerQuestions,
   type OwnerReply,
   type OwnerVerb,
   type QuestionOf,
@@ -112,7 +110,6 @@ export {
   listOf,
   objectOf,
   oneOf,
-  optional,
   orNull,
   readAs,
   readJson,

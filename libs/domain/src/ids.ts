@@ -1,7 +1,7 @@
 declare const brand: unique symbol;
 
 /** A string that only the named kind of id can stand in for. */
-export type Id<Kind extends string> = string & { readonly [brand]: Kind };
+type Id<Kind extends string> = string & { readonly [brand]: Kind };
 
 export type AccountId = Id<'account'>;
 export type ClusterId = Id<'cluster'>;

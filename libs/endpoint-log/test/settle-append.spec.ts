@@ -1,14 +1,8 @@
 import { PlatformError, type EndpointId } from '@berth/domain';
 import { ManualClock, SeededRandom, letRun } from '@berth/testing';
 import { expect, test } from '@jest/globals';
-import {
-  settleAppend,
-  type AppendOutcome,
-  type AppendSettlement,
-  type LogBatch,
-  type LogEntry,
-  type LogIndex,
-} from '../src/index.js';
+import type { AppendSettlement } from '../src/commit/settle-append.js';
+import { settleAppend, type AppendOutcome, type LogBatch, type LogEntry, type LogIndex } from '../src/index.js';
 
 const INDEX: LogIndex = {
   dueAtMs: null,

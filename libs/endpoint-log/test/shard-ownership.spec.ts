@@ -1,13 +1,9 @@
 import type { Clock } from '@berth/lifecycle';
 import { ManualClock, ModelClaimBucket, ModelShardClaims } from '@berth/testing';
 import { afterEach, expect, test } from '@jest/globals';
-import {
-  DRAIN_MAX_MS,
-  LOOK_EVERY_MS,
-  ShardOwnership,
-  type ShardClaims,
-  type ShardOwnershipOptions,
-} from '../src/index.js';
+import { DRAIN_MAX_MS, LOOK_EVERY_MS, type ShardOwnershipOptions } from '../src/claims/ownership-options.js';
+import { ShardOwnership } from '../src/claims/shard-ownership.js';
+import type { ShardClaims } from '../src/index.js';
 
 const SHARDS = 4;
 const LEADER_CHANGE_MS = 7_000;

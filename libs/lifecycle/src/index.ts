@@ -1,13 +1,13 @@
 export { ByteBlocks } from './byte-blocks.js';
 export { type Clock } from './clock.js';
 export { ConfigError, ConfigReader, parseConfig, type Environment } from './config-reader.js';
-export { ControlLoop, type ControlLoopOptions } from './control-loop.js';
+export { ControlLoop } from './control-loop.js';
 export { inParallel } from './in-parallel.js';
 export { Permits } from './permits.js';
 export { systemRandom, type Random } from './random.js';
-export { retry, type RetryOptions } from './retry.js';
+export { retry } from './retry.js';
 export { SteadyInstant } from './steady-instant.js';
 export { systemClock } from './system-clock.js';
 export { atEndOfTurn } from './at-end-of-turn.js';
-export { TurnPace, type TurnBounds } from './turn-pace.js';
+export { TurnPace } from './turn-pace.js';
 export { WAIT_OVER } from './wait-over.js';

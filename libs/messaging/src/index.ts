@@ -1,9 +1,7 @@
 export {
-  AGENT_ADMISSION_MS,
   AgentConnections,
   BrokerGuard,
   admitAgent,
-  agentPermissions,
   readAuthRequest,
   refuseAgent,
   type AgentConnection,
@@ -12,11 +10,9 @@ export {
 } from './agent-auth/index.js';
 export {
   AgentGateway,
-  AgentServer,
   AgentTransport,
   ConfirmedReply,
   CurrentHost,
-  CurrentTraceparent,
   HostQuestions,
   PartedReply,
   TransportError,
@@ -26,16 +22,13 @@ export {
   publishOneWay,
   toWireError,
   type AgentServerOptions,
-  type RequestOptions,
-  type TellPart,
-  type TransportFailure,
 } from './agent-transport/index.js';
 export { AttachmentRooms, type AttachmentRoomsOptions } from './attachments/attachment-rooms.js';
 export { JetStreamAttachments } from './attachments/jetstream-attachments.js';
 export { JetStreamBlobs } from './blobs/jetstream-blobs.js';
-export { Broker, type BrokerOptions } from './broker/broker.js';
+export { Broker } from './broker/broker.js';
 export { BrokerApiError } from './broker/broker-errors.js';
-export { unreadableLog, type UnreadableLogOptions } from './broker/unreadable-log.js';
+export { unreadableLog } from './broker/unreadable-log.js';
 export { JetStreamChunks } from './chunk-log/jetstream-chunks.js';
 export {
   connectNats,
@@ -44,40 +37,23 @@ export {
   type ConnectionEvent,
   type NatsCredentials,
 } from './connection.js';
-export { watchConnection, type ConnectionChanges } from './connection-watch.js';
+export { watchConnection } from './connection-watch.js';
 export { LOG_FORMAT } from './endpoint-log/log-batch-codec.js';
-export {
-  LOG_ANSWER_MS,
-  NatsLogBroker,
-  type InspectedEntry,
-  type NatsLogBrokerOptions,
-} from './endpoint-log/nats-log-broker.js';
-export { LogRooms, type LogRoom, type LogRoomsOptions } from './endpoint-log/log-rooms.js';
+export { LOG_ANSWER_MS, NatsLogBroker, type InspectedEntry } from './endpoint-log/nats-log-broker.js';
+export { LogRooms, type LogRoom } from './endpoint-log/log-rooms.js';
 export { NatsShardClaims } from './endpoint-log/nats-shard-claims.js';
-export { HistoryReadWatch, type HistoryReadWatchOptions } from './job-history/history-read-watch.js';
-export { ShardLogSource, type ShardLogPage, type UnreadableFacts } from './job-history/shard-log-source.js';
+export { HistoryReadWatch } from './job-history/history-read-watch.js';
+export { ShardLogSource, type ShardLogPage } from './job-history/shard-log-source.js';
 export { encodeNotice, readNotice } from './owner-questions/notice-codec.js';
-export { encodeOwnerQuestion, readOwnerQuestion, type AskedQuestion } from './owner-questions/owner-question-codec.js';
+export { encodeOwnerQuestion, readOwnerQuestion } from './owner-questions/owner-question-codec.js';
 export { encodeOwnerReply, readOwnerReply } from './owner-questions/owner-reply-codec.js';
-export { OwnerRequests, type OwnerOutcome, type OwnerRequest } from './owner-questions/owner-requests.js';
+export { OwnerRequests } from './owner-questions/owner-requests.js';
 export { JetStreamReaderCursors } from './reader-cursors/jetstream-reader-cursors.js';
-export { plainCodec, snapshotCodec, type SnapshotCodec } from './snapshots/snapshot-codec.js';
-export {
-  SnapshotDirectory,
-  type SnapshotDirectoryOptions,
-  type SnapshotListener,
-} from './snapshots/snapshot-directory.js';
-export {
-  SnapshotWriter,
-  type LatestSnapshot,
-  type Snapshot,
-  type SnapshotWriterOptions,
-} from './snapshots/snapshot-writer.js';
-export { BUCKET_NAMES, type BucketName } from './topology/buckets.js';
-export { ensureTopology, type EnsureTopologyOptions, type StreamChange } from './topology/ensure-topology.js';
+export { plainCodec, snapshotCodec } from './snapshots/snapshot-codec.js';
+export { SnapshotDirectory } from './snapshots/snapshot-directory.js';
+export { SnapshotWriter } from './snapshots/snapshot-writer.js';
+export { ensureTopology } from './topology/ensure-topology.js';
 export { LOG_SHARDS, endpointShard, jobShard, logShard } from './topology/shards.js';
-export { STORAGE_SHARES, streamConfigs, type TopologyPart, type TopologySize } from './topology/streams.js';
+export { type TopologySize } from './topology/streams.js';
 export { isSubjectToken } from './topology/subject-token.js';
-export { STREAMS } from './topology/subjects.js';
-export { TopologyKeeper, type TopologyKeeperOptions } from './topology/topology-keeper.js';
-export { TopologyDriftError } from './topology/topology-drift.js';
+export { TopologyKeeper } from './topology/topology-keeper.js';

@@ -1,3 +1,3 @@
 export { readSecretBox } from './read-secret-box.js';
 export { SecretBox } from './secret-box.js';
-export { SecretError, type SecretErrorReason } from './secret-error.js';
+export { SecretError } from './secret-error.js';

@@ -1,8 +1,6 @@
 export { ManualClock, letRun } from './clock/manual-clock.js';
 export { SeededRandom } from './clock/seeded-random.js';
 export {
-  LONG_LIFE_MS,
-  SHORT_LIFE_MS,
   blobsConformance,
   chunksConformance,
   freshKey,
@@ -11,11 +9,10 @@ export {
   shardClaimsConformance,
   type Conforming,
   type ConformingLog,
-  type Open,
 } from './conformance/index.js';
 export { HeldLogBroker } from './log-simulator/held-log-broker.js';
 export { ModelLogBroker } from './log-simulator/model-log-broker.js';
-export { ModelClaimBucket, ModelShardClaims, type ClaimTroubles } from './log-simulator/model-shard-claims.js';
+export { ModelClaimBucket, ModelShardClaims } from './log-simulator/model-shard-claims.js';
 export { ModelPayloads } from './payloads/model-payloads.js';
 export { ModelReaderCursors } from './payloads/model-reader-cursors.js';
 export {
@@ -26,7 +23,6 @@ export {
   checkStream,
   checkTold,
   type BrokenOperation,
-  type CancelledJob,
   type KeyedRequest,
   type PurgedQueue,
   type ShortLivedJob,
@@ -37,10 +33,8 @@ export { checkCharges, type ChargedJob, type HostFault } from './checker/check-c
 export { excuseReruns, type Standstill } from './checker/excuse-reruns.js';
 export {
   checkHistory,
-  type BrokenPromise,
   type ClientEntry,
   type Execution,
-  type History,
   type StatusRead,
   type WorkerOutput,
 } from './checker/check-history.js';
@@ -52,20 +46,9 @@ export {
   useNatsServer,
   usePostgres,
   useTempFolders,
-  type EventuallyOptions,
   type NatsClusterFixture,
   type NatsFixture,
   type PostgresFixture,
   type UseNatsServerOptions,
 } from './servers/index.js';
-export {
-  ImageRegistry,
-  makeSmallImage,
-  readSavedImage,
-  useContainerEngine,
-  type ContainerEngineFixture,
-  type RegistryLogin,
-  type RegistryRequest,
-  type SavedImage,
-  type UseContainerEngineOptions,
-} from './containers/index.js';
+export { ImageRegistry, makeSmallImage, useContainerEngine, type SavedImage } from './containers/index.js';

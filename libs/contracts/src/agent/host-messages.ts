@@ -41,8 +41,6 @@ export interface ReportRequest {
 }
 
 export const REPORT_INTERVAL_MS = 5_000;
-/** A host that has not reported for this long is lost; its workers are placed again. */
-export const HOST_LOST_MS = 30_000;
 
 /** With which a host pulls a private image. Never logged, never written to a disk. */
 export interface RegistryCredentials {

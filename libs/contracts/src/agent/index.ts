@@ -1,5 +1,4 @@
 export {
-  HOST_LOST_MS,
   REPORT_INTERVAL_MS,
   type DesiredWorker,
   type DroppedEntries,

@@ -10,7 +10,6 @@ export {
   type ListedJob,
   type ListedQueue,
   type OwnerCommand,
-  type OwnerQuestions,
   type OwnerReply,
   type OwnerVerb,
   type QuestionOf,

@@ -93,7 +93,7 @@ export type ChunkLimitName = Extract<AccountLimitName, 'chunkBytes' | 'chunkByte
  * What routers ask the owner of an endpoint, by name. All of it is JSON, and safe to be asked again: commands have names,
  * a take has its id, and the rest changes nothing.
  */
-export interface OwnerQuestions {
+interface OwnerQuestions {
   perform: { readonly question: { readonly command: OwnerCommand }; readonly answer: CommandOutcome };
   /** Null: there is no such job. */
   find: {

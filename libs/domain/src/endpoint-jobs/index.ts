@@ -1,4 +1,4 @@
-export { applyFact, type AppliedFact } from './apply/apply-fact.js';
+export { applyFact } from './apply/apply-fact.js';
 export { type Illegality } from './apply/check-fact.js';
 export { type Leftovers, type StopOrder, type TouchedJob } from './apply/touched.js';
 export {
@@ -21,7 +21,6 @@ export {
   restAfterLook,
   type CarryReason,
   type CarryRest,
-  type LogSize,
 } from './carry-reason.js';
 export { livingLogBytes, type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
 export {
@@ -46,17 +45,11 @@ export {
 } from './commands.js';
 export { endingOf } from './ending.js';
 export { viewDueDeliveries, viewToldEnd, type DueDelivery, type ToldEnd } from './delivery-views.js';
-export {
-  type DeliveryTriedFact,
-  type EndSummary,
-  type EndpointCounters,
-  type LogFact,
-  type LogFactKind,
-} from './facts.js';
+export { type EndpointCounters, type LogFact, type LogFactKind } from './facts.js';
 export { findBody, findOutput } from './find-payload.js';
 export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
 export { hearHosts, leaseAnew, type LeaseRenewal } from './leases.js';
-export { LEGAL_FACTS, type FactSubject } from './legal-facts.js';
+export { LEGAL_FACTS } from './legal-facts.js';
 export {
   performCarry,
   performCommand,
@@ -85,5 +78,5 @@ export {
   type PayloadReference,
   type SeenJob,
 } from './job-views.js';
-export { nextLookAtMs, nextTryAtMs, viewDemand, viewHealth, viewPosition, type JobCounts } from './views.js';
-export { DueHeap, type DueSlots } from './structures/due-heap.js';
+export { nextLookAtMs, nextTryAtMs, viewDemand, viewHealth, type JobCounts } from './views.js';
+export { DueHeap } from './structures/due-heap.js';

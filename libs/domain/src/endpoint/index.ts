@@ -1,6 +1,6 @@
 export { checkCatalogs, unknownGpuType } from './check-catalogs.js';
 export { checkVolumePlaces, type VolumePlace } from './check-volume-places.js';
-export { ENDPOINT_DEFAULTS, hasIdleTimeout, resolveWorkerRange } from './defaults.js';
+export { ENDPOINT_DEFAULTS, resolveWorkerRange } from './defaults.js';
 export { endpointFields } from './endpoint-fields.js';
 export type {
   ContainerSpec,
@@ -13,12 +13,6 @@ export type {
 } from './endpoint.js';
 export { describeFailures, type FieldFailure } from './field-failure.js';
 export { patchEndpoint, type EndpointPatch, type PatchedEndpoint } from './patch-endpoint.js';
-export {
-  healthCheckPath,
-  requestUrls,
-  type LoadBalancerUrls,
-  type PublicAddresses,
-  type QueueUrls,
-} from './request-urls.js';
-export { splitArgs, type SplitArgs } from './split-args.js';
+export { requestUrls, type LoadBalancerUrls, type PublicAddresses, type QueueUrls } from './request-urls.js';
+export { splitArgs } from './split-args.js';
 export { checkEndpointRules, type EndpointDraft } from './validate-endpoint.js';

@@ -1,2 +1,2 @@
-export { formatEngineAddress, parseEngineAddress, type EngineAddress, type EngineReading } from './engine-address.js';
-export { engineCandidates, type EngineCandidate, type EngineChoices } from './engine-candidates.js';
+export { formatEngineAddress, type EngineAddress } from './engine-address.js';
+export { engineCandidates, type EngineCandidate } from './engine-candidates.js';

@@ -1,2 +1,2 @@
 export { UnreadableMessageError, isUnreadable, type UnreadableMessage } from './unreadable-message.js';
-export { PlatformError, type ErrorCode, type PlatformErrorOptions } from './platform-error.js';
+export { PlatformError, type ErrorCode } from './platform-error.js';

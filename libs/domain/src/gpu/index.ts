@@ -1,6 +1,6 @@
 export type { CpuRequest, GpuRequest } from './compute-request.js';
 export { CPU_FLAVORS, cpuFlavorById, cpuMemoryGb, nearestVcpuCount, type CpuFlavor } from './cpu-flavors.js';
-export { acceptsCudaVersion, compareCudaVersions, parseCudaVersion, type CudaVersion } from './cuda-version.js';
+export { acceptsCudaVersion, compareCudaVersions, parseCudaVersion } from './cuda-version.js';
 export {
   GPU_POOLS,
   GPU_TYPES,
@@ -10,5 +10,5 @@ export {
   type GpuManufacturer,
   type GpuType,
 } from './gpu-types.js';
-export { requestTypes, type RequestedTypes } from './request-types.js';
-export { selectGpu, type GpuCandidate, type GpuSelection } from './select-gpu.js';
+export { requestTypes } from './request-types.js';
+export { selectGpu } from './select-gpu.js';

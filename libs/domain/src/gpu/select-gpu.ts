@@ -2,7 +2,7 @@ import type { GpuRequest } from './compute-request.js';
 import { gpuTypeById, gpuTypesOfPool } from './gpu-types.js';
 
 /** A GPU type that the request accepts. */
-export interface GpuCandidate {
+interface GpuCandidate {
   readonly typeId: string;
   readonly pool: string;
   /** Preference from 0, the best; types of equal preference share a rank. */

@@ -1,2 +1,2 @@
-export { mergeSlices, type MergedPage, type Slice } from './merge-slices.js';
+export { mergeSlices, type Slice } from './merge-slices.js';
 export { formatPageCursor, isOlder, newestFirst, parsePageCursor, type PageKey } from './page-key.js';

@@ -8,7 +8,7 @@ export {
   type AskingVerdict,
 } from './asking.js';
 export { callerNetwork } from './caller-network.js';
-export { followPassage, startPassage, type LeastRate, type Passage, type PassageVerdict } from './least-rate.js';
+export { followPassage, startPassage, type LeastRate, type Passage } from './least-rate.js';
 export {
   fullBucket,
   returnToken,
@@ -25,5 +25,4 @@ export {
   type Window,
   type WindowLimit,
   type WindowState,
-  type WindowUse,
 } from './windows.js';

@@ -17,16 +17,16 @@ export interface Placed {
   readonly score: PlacementScore;
 }
 
-export type HostRejection = 'host-not-joined' | FilterReason;
+type HostRejection = 'host-not-joined' | FilterReason;
 
-export interface RejectedHost {
+interface RejectedHost {
   readonly id: HostId;
   readonly reason: HostRejection;
   /** A sentence without its full stop. */
   readonly detail: string;
 }
 
-export type UnplacedReason = HostRejection | 'no-hosts' | 'no-eligible-type';
+type UnplacedReason = HostRejection | 'no-hosts' | 'no-eligible-type';
 
 export interface Unplaced {
   readonly kind: 'unplaced';

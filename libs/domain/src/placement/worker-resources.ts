@@ -6,7 +6,7 @@ import type { WorkerResources } from '../worker/index.js';
 export const GB_BYTES = 2 ** 30;
 
 /** What a worker takes where its endpoint does not say (a GPU worker never says, a CPU worker's flavor does). */
-export const WORKER_RESOURCE_DEFAULTS = {
+const WORKER_RESOURCE_DEFAULTS = {
   vcpusPerGpu: 4,
   memoryGbPerGpu: 16,
   diskGb: 10,

@@ -8,7 +8,7 @@ import { wantedWorkers, type DemandReason, type Wanted } from './wanted-workers.
 /** Window of the one combination without an idle timeout: a queue that scales on its request count. */
 export const STABLE_WINDOW_DEFAULT_MS = 10_000;
 
-export type ScaleReason =
+type ScaleReason =
   | DemandReason
   | 'at-min' // fewer would do, the minimum forbids it
   | 'at-max' // more would be wanted, the maximum forbids it

@@ -1,4 +1,4 @@
-export { CLAIM_TRUST_MS, CLAIM_UNMOVED_MS } from './bounds.js';
+export { CLAIM_UNMOVED_MS } from './bounds.js';
 export { beginPresence, beginWrite, endPresence, endWrite, type ClaimWriteKind } from './claim-writes.js';
 export {
   UNKNOWN_ROUTER,

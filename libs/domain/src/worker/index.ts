@@ -1,30 +1,15 @@
-export { HOST_NEWS_MAX_BYTES, fitReport, type HostNews } from './fit-report.js';
+export { HOST_NEWS_MAX_BYTES, fitReport } from './fit-report.js';
 export { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.js';
-export { WORKER_NOTES_MAX, observeWorker, type ObservationParts, type WorkerIdentity } from './observe-worker.js';
+export { WORKER_NOTES_MAX, observeWorker, type WorkerIdentity } from './observe-worker.js';
 export { STOP_GRACE_DEFAULT_MS } from './plan-drain.js';
-export { planEndpoint, type DrainReason, type EndpointOperation, type EndpointView } from './plan-endpoint.js';
-export { planWorker, type WorkerPlan } from './plan-worker.js';
+export { planEndpoint, type EndpointOperation } from './plan-endpoint.js';
+export { planWorker } from './plan-worker.js';
 export { isStale, rolloutOf, type Rollout } from './rollout.js';
-export {
-  STABLE_AFTER_MS,
-  UNHEALTHY_AFTER_FAILURES,
-  failuresAfterEnd,
-  startDelayMs,
-  type ContainerEnd,
-} from './start-backoff.js';
-export type { WorkerCondition } from './worker-condition.js';
-export {
-  newJournal,
-  nextStartAtMs,
-  withContainerEnd,
-  withStartFailure,
-  type LastFailure,
-  type WorkerJournal,
-} from './worker-journal.js';
+export { newJournal, withStartFailure, type LastFailure, type WorkerJournal } from './worker-journal.js';
 export type { WorkerOperation } from './worker-operation.js';
-export { WORKER_PHASES, WORKER_PHASE_TRANSITIONS } from './worker-phase.js';
+export { WORKER_PHASES } from './worker-phase.js';
 export { STRAY_GRACE_MS } from './worker-purpose.js';
-export { isReady, workerStatus, type WorkerStatus } from './worker-status.js';
+export { workerStatus, type WorkerStatus } from './worker-status.js';
 export type { ContainerState, DesiredWorker, Preparation, WorkerSession, WorkerView } from './worker-view.js';
 export {
   WORKER_REASON_CHARACTERS_MAX,

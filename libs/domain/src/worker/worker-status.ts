@@ -1,4 +1,4 @@
-import type { ObservedWorker, Worker, WorkerPhase } from './worker.js';
+import type { ObservedWorker, WorkerPhase } from './worker.js';
 
 /** Wire words of the management API. */
 export type WorkerStatus = 'RUNNING' | 'IDLE' | 'INITIALIZING' | 'THROTTLED' | 'UNHEALTHY';
@@ -17,7 +17,3 @@ const STATUS_OF_PHASE: Readonly<Record<WorkerPhase, WorkerStatus>> = {
 /** A worker that its host has not reported yet is initializing. */
 export const workerStatus = (observed: ObservedWorker | null): WorkerStatus =>
   observed === null ? 'INITIALIZING' : STATUS_OF_PHASE[observed.phase];
-
-/** True when the worker is up and takes jobs. */
-export const isReady = (worker: Pick<Worker, 'intent' | 'observed'>): boolean =>
-  worker.intent === 'running' && (worker.observed?.phase === 'idle' || worker.observed?.phase === 'busy');

@@ -35,7 +35,7 @@ export interface StoredBatch extends Omit<LogBatch, 'endpointId'> {
 }
 
 /** A message in the place of a batch that is none that we could have written. */
-export interface UnreadableBatch {
+interface UnreadableBatch {
   readonly sequence: number;
   readonly unreadable: string;
 }

@@ -1,6 +1,6 @@
 import type { Problem } from './problem.js';
 
-export interface RenderedProblem {
+interface RenderedProblem {
   readonly contentType: string;
   readonly body: object;
 }

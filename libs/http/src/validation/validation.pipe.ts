@@ -38,7 +38,7 @@ const PLAIN: ReadonlySet<unknown> = new Set([String, Number, Boolean, Array, Obj
 const isDtoClass = (metatype: Type): boolean => !PLAIN.has(metatype);
 
 /** @param text the body as it came. @throws PlatformError `body-not-json` */
-export function parseObject(text: unknown): Readonly<Record<string, unknown>> {
+function parseObject(text: unknown): Readonly<Record<string, unknown>> {
   if (typeof text !== 'string' || text === '')
     throw new PlatformError('body-not-json', 'A JSON object is expected as body, and there is none.');
   const value = readJson(text);

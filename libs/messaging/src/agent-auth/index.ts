@@ -1,5 +1,4 @@
 export { AgentConnections, type AgentConnection } from './agent-connections.js';
-export { agentPermissions } from './agent-permissions.js';
 export { AGENT_ADMISSION_MS, admitAgent, refuseAgent, type AuthAnswerOptions } from './auth-answer.js';
 export { readAuthRequest, type AuthRequest } from './auth-request.js';
 export { BrokerGuard } from './broker-guard.js';

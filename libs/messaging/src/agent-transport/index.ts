@@ -1,10 +1,10 @@
-export { CurrentHost, CurrentTraceparent } from './agent-decorators.js';
+export { CurrentHost } from './agent-decorators.js';
 export { AgentGateway, connectAgentGateway } from './agent-gateway.js';
-export { AgentServer, type AgentServerOptions } from './agent-server.js';
-export { AgentTransport, publishOneWay, type RequestOptions } from './agent-transport.js';
+export { type AgentServerOptions } from './agent-server.js';
+export { AgentTransport, publishOneWay } from './agent-transport.js';
 export { ConfirmedReply } from './confirmed-reply.js';
 export { HostQuestions } from './host-questions.js';
 export { entryLimit } from './question-limits.js';
-export { PartedReply, type TellPart } from './parted-reply.js';
-export { TransportError, type TransportFailure } from './transport-error.js';
+export { PartedReply } from './parted-reply.js';
+export { TransportError } from './transport-error.js';
 export { isRetriable, toWireError } from './wire-codec.js';

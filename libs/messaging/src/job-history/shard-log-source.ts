@@ -8,7 +8,7 @@ import { readShardPage, type ShardEntry } from '../endpoint-log/read-log-page.js
 import { logFilter, logStream, parseLogSubject } from '../topology/subjects.js';
 
 /** A batch out of which no history can be made. */
-export interface UnreadableFacts {
+interface UnreadableFacts {
   readonly sequence: number;
   readonly unreadable: string;
 }

@@ -21,7 +21,7 @@ export interface EnsureTopologyOptions {
   readonly onChange?: (stream: string, change: StreamChange) => void;
 }
 
-export type StreamChange = 'created' | 'updated';
+type StreamChange = 'created' | 'updated';
 
 const ATTEMPTS_DEFAULT = 20;
 const RETRY_BASE_MS = 200;

@@ -18,7 +18,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'token',
 ]);
 
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 const DEPTH_MAX = 6;
 const ITEMS_MAX = 100;

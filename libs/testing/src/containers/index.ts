@@ -1,8 +1,4 @@
-export { ImageRegistry, type RegistryLogin, type RegistryRequest } from './image-registry.js';
+export { ImageRegistry } from './image-registry.js';
 export { makeSmallImage } from './make-small-image.js';
-export { readSavedImage, type SavedImage } from './saved-image.js';
-export {
-  useContainerEngine,
-  type ContainerEngineFixture,
-  type UseContainerEngineOptions,
-} from './use-container-engine.js';
+export { type SavedImage } from './saved-image.js';
+export { useContainerEngine } from './use-container-engine.js';

@@ -1,5 +1,5 @@
 export { ClusterFaults } from './cluster-faults.js';
-export { eventually, type EventuallyOptions } from './eventually.js';
+export { eventually } from './eventually.js';
 export { useTempFolders } from './temp-folder.js';
 export { useNatsCluster, type NatsClusterFixture } from './use-nats-cluster.js';
 export { SHARED_USER, useNatsServer, type NatsFixture, type UseNatsServerOptions } from './use-nats-server.js';
