@@ -7,7 +7,7 @@ import { completed } from './bench/scripted-agent.js';
 
 const bench = new RouterBench();
 
-/** A job is gone for everybody within this of its end (architecture, invariants). */
+/** A job is gone for everybody within this of its end (docs/invariants.md, 8). */
 /** What a busy machine may add is counted in; without a push it would be far more. */
 const GONE_WITHIN_MS = 8_000;
 
