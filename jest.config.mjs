@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const swc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
@@ -37,10 +38,13 @@ const leaveOutEngine = () => {
 export default {
   // A machine that does other work too may be slow for a while; what never ends is still found.
   testTimeout: 30_000,
+  // One more than cores: most suites wait for processes that they have started.
+  maxWorkers: availableParallelism() + 1,
   projects: [
-    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,engine}.spec.ts']),
+    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,fault,engine}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),
     kind('e2e', ['**/*.e2e.spec.ts']),
+    kind('fault', ['**/*.fault.spec.ts']),
     ...(leaveOutEngine() ? [] : [kind('engine', ['**/*.engine.spec.ts'])]),
   ],
 };
