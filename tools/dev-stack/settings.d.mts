@@ -1,11 +1,9 @@
-/** A setting of `npm start`. */
+/** A setting of `npm start`: its name, and what the process that reads it says of it. */
 export interface StackSetting {
   readonly variable: string;
-  /** As people read it; the values that programs use are where each is read. */
-  readonly fallback: string;
   readonly meaning: string;
-  /** The process that reads it, where the launcher only hands it on. */
-  readonly app?: 'management-api' | 'controllers' | 'job-router' | 'worker-agent';
+  readonly values: string;
+  readonly fallback: string | null;
 }
 
 export declare const SETTINGS: readonly StackSetting[];

@@ -2,7 +2,7 @@ import { parseConfig, systemRandom, type ConfigReader, type Environment } from '
 import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
+import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import type { RouterSettings } from './platform.port.js';
 import { WebhookAddresses } from './webhooks/webhook-addresses.service.js';
 
@@ -13,7 +13,7 @@ interface BrokerConfig {
 }
 
 /** Settings of the router process. */
-export interface RouterConfig extends RouterSettings, BrokerConfig {
+export interface RouterConfig extends RouterSettings, BrokerConfig, LogSettings {
   /** nkey seed of the role `gateway`, over which agents are heard; null: as everything else. */
   readonly agentsSeed: string | null;
   /** Agents are heard also where the broker does not keep hosts apart. */
@@ -30,8 +30,6 @@ export interface RouterConfig extends RouterSettings, BrokerConfig {
   readonly trustedProxies: TrustedProxies;
   /** Where clients reach the management API; null: nobody has said. */
   readonly baseUrl: string | null;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
 }
 
 const PORT_MAX = 65_535;
@@ -40,48 +38,43 @@ const OPERATIONS_PORT_DEFAULT = 9_102;
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 /** At most 6 TiB: beyond it a single broker is the wrong tool. */
-const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB };
-const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB };
-const REQUESTS_PER_WORKER_BOUNDS = { min: 0, max: 100_000, fallback: 50 };
+const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: 'bytes' };
+const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB, unit: 'bytes' };
+const REQUESTS_PER_WORKER_BOUNDS = { min: 0, max: 100_000, fallback: 50, unit: 'requests' };
+const TRUSTED_BROKER =
+  '`on`: hear agents also at a broker that lets anyone in, or whose users may all say everything; then whoever reaches it ' +
+  'can take and end every job.';
+const RATE_LIMITS = '`off`: the job paths take as many requests as come.';
+const REQUESTS_PER_WORKER = 'Job requests within 10 s that each ready worker adds to what an endpoint takes.';
 const ROUTER_ID_LENGTH = 8;
 const ROUTER_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export const loadConfig = (environment: Environment = process.env): RouterConfig =>
-  parseConfig(environment, (read) => {
-    const routerId = read.string('BERTH_ROUTER_ID', `router-${systemRandom.id(ROUTER_ID_LENGTH)}`);
-    if (!ROUTER_ID.test(routerId)) read.problems.push('BERTH_ROUTER_ID may hold letters, digits, "_" and "-" only');
-    return {
-      routerId,
-      ...readBroker(read),
-      agentsSeed: read.optional('BERTH_AGENTS_SEED'),
-      isBrokerTrusted: read.oneOf('BERTH_TRUSTED_BROKER', ['on', 'off'], 'off') === 'on',
-      topology: {
-        replicas: read.oneOf('BERTH_NATS_REPLICAS', ['1', '3'], '1') === '3' ? 3 : 1,
-        storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', STORAGE_BOUNDS),
-        memoryBytes: read.integer('BERTH_NATS_MEMORY_BYTES', MEMORY_BOUNDS),
-      },
-      httpHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
-      httpPort: read.integer('BERTH_HTTP_PORT', { min: 0, max: PORT_MAX, fallback: HTTP_PORT_DEFAULT }),
-      operationsPort: read.integer('BERTH_OPERATIONS_PORT', {
-        min: 0,
-        max: PORT_MAX,
-        fallback: OPERATIONS_PORT_DEFAULT,
-      }),
-      trustedProxies: readTrustedProxies(read),
-      baseUrl: read.optional('BERTH_BASE_URL') === null ? null : read.url('BERTH_BASE_URL', ['http:', 'https:']),
-      docsUrl: read.string('BERTH_DOCS_URL', '/docs'),
-      secrets: readSecretBox(read),
-      webhookAddresses: readWebhookAddresses(read),
-      rateLimits: {
-        isOn: read.oneOf('BERTH_RATE_LIMITS', ['on', 'off'], 'on') === 'on',
-        requestsPerWorker: read.integer('BERTH_REQUESTS_PER_WORKER', REQUESTS_PER_WORKER_BOUNDS),
-      },
-      streamFormat: read.oneOf('BERTH_STREAM_FORMAT', ['array', 'object'], 'array'),
-      logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
-      logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),
-    };
-  });
+  parseConfig(environment, readRouterConfig);
+
+/** @public Also read by `npm run settings`. */
+export const readRouterConfig = (read: ConfigReader): RouterConfig => ({
+  routerId: readRouterId(read),
+  ...readBroker(read),
+  agentsSeed: read.optional(
+    'BERTH_AGENTS_SEED',
+    'nkey seed of the role `gateway`, over which agents are heard; without it, as everything else.',
+  ),
+  isBrokerTrusted:
+    read.oneOf('BERTH_TRUSTED_BROKER', TRUSTED_BROKER, { choices: ['on', 'off'], fallback: 'off' }) === 'on',
+  topology: readTopology(read),
+  ...readAddresses(read),
+  trustedProxies: readTrustedProxies(read),
+  secrets: readSecretBox(read),
+  webhookAddresses: readWebhookAddresses(read),
+  rateLimits: readRateLimits(read),
+  streamFormat: read.oneOf('BERTH_STREAM_FORMAT', 'How `/stream` answers.', {
+    choices: ['array', 'object'],
+    fallback: 'array',
+  }),
+  ...readLogSettings(read),
+});
 
 /**
  * Settings of the tool that reads endpoints' logs: those of the router, as far as it needs them.
@@ -91,21 +84,61 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
 export const loadLogConfig = (environment: Environment = process.env): BrokerConfig =>
   parseConfig(environment, readBroker);
 
+function readRouterId(read: ConfigReader): string {
+  const meaning = 'Name of this router among all: letters, digits, `_`, `-`. Without it, another one at each start.';
+  const routerId = read.optional('BERTH_ROUTER_ID', meaning) ?? `router-${systemRandom.id(ROUTER_ID_LENGTH)}`;
+  if (!ROUTER_ID.test(routerId)) read.problems.push('BERTH_ROUTER_ID may hold letters, digits, "_" and "-" only');
+  return routerId;
+}
+
 function readBroker(read: ConfigReader): BrokerConfig {
   return {
-    natsUrl: read.urls('BERTH_NATS_URL', ['nats:', 'tls:']),
+    natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
     natsCredentials: credentialsOf({
-      seed: read.optional('BERTH_NATS_SEED'),
-      user: read.optional('BERTH_NATS_USER'),
-      pass: read.optional('BERTH_NATS_PASSWORD'),
+      seed: read.optional('BERTH_NATS_SEED', 'nkey seed of the role `router`, where the broker knows our roles.'),
+      user: read.optional('BERTH_NATS_USER', "User at somebody else's broker; with a seed it is not looked at."),
+      pass: read.optional('BERTH_NATS_PASSWORD', 'Password of this user.'),
     }),
   };
 }
 
+const readTopology = (read: ConfigReader): TopologySize => ({
+  replicas:
+    read.oneOf('BERTH_NATS_REPLICAS', 'Servers that hold each stream.', { choices: ['1', '3'], fallback: '1' }) === '3'
+      ? 3
+      : 1,
+  storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', 'What the streams may take on disk.', STORAGE_BOUNDS),
+  memoryBytes: read.integer('BERTH_NATS_MEMORY_BYTES', 'What the streams in memory may take.', MEMORY_BOUNDS),
+});
+
+function readAddresses(
+  read: ConfigReader,
+): Pick<RouterConfig, 'httpHost' | 'httpPort' | 'operationsPort' | 'baseUrl' | 'docsUrl'> {
+  const port = { min: 0, max: PORT_MAX };
+  return {
+    httpHost: read.string('BERTH_HTTP_HOST', 'Address that it listens at.', '127.0.0.1'),
+    httpPort: read.integer('BERTH_HTTP_PORT', 'Port for callers.', { ...port, fallback: HTTP_PORT_DEFAULT }),
+    operationsPort: read.integer('BERTH_OPERATIONS_PORT', 'Port for health and metrics.', {
+      ...port,
+      fallback: OPERATIONS_PORT_DEFAULT,
+    }),
+    baseUrl: read.optionalUrl('BERTH_BASE_URL', 'Where clients reach the management API.', ['http:', 'https:']),
+    docsUrl: read.string('BERTH_DOCS_URL', 'Problem pages are at `/problems/CODE` under it.', '/docs'),
+  };
+}
+
+const readRateLimits = (read: ConfigReader): RouterConfig['rateLimits'] => ({
+  isOn: read.oneOf('BERTH_RATE_LIMITS', RATE_LIMITS, { choices: ['on', 'off'], fallback: 'on' }) === 'on',
+  requestsPerWorker: read.integer('BERTH_REQUESTS_PER_WORKER', REQUESTS_PER_WORKER, REQUESTS_PER_WORKER_BOUNDS),
+});
+
 const ALLOWED_NETWORKS = 'BERTH_WEBHOOK_ALLOWED_NETWORKS';
+const ALLOWED_NETWORKS_MEANING = 'Private networks that webhooks may go to, with commas between.';
 
 function readWebhookAddresses(read: ConfigReader): WebhookAddresses {
-  const networks = (read.optional(ALLOWED_NETWORKS) ?? '').split(',').map((each) => each.trim());
+  const networks = (read.optional(ALLOWED_NETWORKS, ALLOWED_NETWORKS_MEANING) ?? '')
+    .split(',')
+    .map((each) => each.trim());
   try {
     return new WebhookAddresses(networks.filter((each) => each !== ''));
   } catch (error) {

@@ -1,7 +1,7 @@
 import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
+import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import type { PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
 import type { RateQuotas } from './rate-limits/rate-windows.port.js';
@@ -15,7 +15,7 @@ interface AdmissionConfig {
 }
 
 /** Settings of the management API. */
-export interface ManagementConfig {
+export interface ManagementConfig extends LogSettings {
   readonly natsUrl: string;
   /** nkey seed of the role `management`; null: the address carries its credentials. */
   readonly natsSeed: string | null;
@@ -46,8 +46,6 @@ export interface ManagementConfig {
   readonly addresses: PublicAddresses;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
 }
 
 /** Settings of the task that prepares the database. */
@@ -66,78 +64,132 @@ const REQUESTS_PER_DAY = 50_000;
 const REQUESTS_MAX = 1_000_000_000;
 const GIB = 1_024 ** 3;
 const MIB = 1_024 ** 2;
-const STORAGE_DEFAULT_BYTES = 4 * GIB;
-const MEMORY_DEFAULT_BYTES = 64 * MIB;
-const POSTGRES = ['postgres:', 'postgresql:'];
+const STORAGE_BOUNDS = { min: MIB, max: Number.MAX_SAFE_INTEGER, fallback: 4 * GIB, unit: 'bytes' };
+const MEMORY_BOUNDS = { min: MIB, max: Number.MAX_SAFE_INTEGER, fallback: 64 * MIB, unit: 'bytes' };
 const HTTP = ['http:', 'https:'];
+const TRUSTED_BROKER =
+  '`on`: hear agents also at a broker that lets anyone in, or whose users may all say everything; then whoever reaches it ' +
+  'can take and end every job.';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export const loadConfig = (environment: Environment = process.env): ManagementConfig =>
-  parseConfig(environment, (read) => {
-    const httpPort = port(read, 'BERTH_HTTP_PORT', HTTP_PORT_DEFAULT);
-    const baseUrl = read.url('BERTH_BASE_URL', HTTP, `http://127.0.0.1:${httpPort}`);
-    return {
-      natsUrl: read.urls('BERTH_NATS_URL', ['nats:', 'tls:']),
-      natsSeed: read.optional('BERTH_NATS_SEED'),
-      agentsSeed: read.optional('BERTH_AGENTS_SEED'),
-      systemSeed: read.optional('BERTH_SYSTEM_SEED'),
-      isBrokerTrusted: read.oneOf('BERTH_TRUSTED_BROKER', ['on', 'off'], 'off') === 'on',
-      agentAccount: read.string('BERTH_AUTH_ACCOUNT', 'APP'),
-      admission: readAdmission(read),
-      topology: readTopology(read),
-      databaseUrl: read.url('BERTH_DATABASE_URL', POSTGRES),
-      secrets: readSecretBox(read),
-      rateQuotas: {
-        minute: quota(read, 'BERTH_RATE_LIMIT_MINUTE', REQUESTS_PER_MINUTE),
-        hour: quota(read, 'BERTH_RATE_LIMIT_HOUR', REQUESTS_PER_HOUR),
-        day: quota(read, 'BERTH_RATE_LIMIT_DAY', REQUESTS_PER_DAY),
-      },
-      httpHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
-      httpPort,
-      operationsPort: port(read, 'BERTH_OPERATIONS_PORT', OPERATIONS_PORT_DEFAULT),
-      trustedProxies: readTrustedProxies(read),
-      baseUrl,
-      addresses: {
-        runUrl: read.url('BERTH_RUN_URL', HTTP, 'http://127.0.0.1:8001'),
-        loadBalancerDomain: read.string('BERTH_LB_DOMAIN', 'localhost:8001'),
-      },
-      docsUrl: read.url('BERTH_DOCS_URL', HTTP, `${baseUrl}/docs`),
-      logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
-      logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),
-    };
-  });
+  parseConfig(environment, readManagementConfig);
+
+/** @public Also read by `npm run settings`. */
+export const readManagementConfig = (read: ConfigReader): ManagementConfig => ({
+  ...readBroker(read),
+  admission: readAdmission(read),
+  topology: readTopology(read),
+  databaseUrl: readDatabaseUrl(read),
+  secrets: readSecretBox(read),
+  rateQuotas: {
+    minute: quota(read, 'minute', REQUESTS_PER_MINUTE),
+    hour: quota(read, 'hour', REQUESTS_PER_HOUR),
+    day: quota(read, 'day', REQUESTS_PER_DAY),
+  },
+  trustedProxies: readTrustedProxies(read),
+  ...readAddresses(read),
+  ...readLogSettings(read),
+});
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export const loadMigrateConfig = (environment: Environment = process.env): MigrateConfig =>
-  parseConfig(environment, (read) => ({
-    databaseUrl: read.url('BERTH_DATABASE_URL', POSTGRES),
-    seedApiKey: read.optional('BERTH_SEED_API_KEY'),
-  }));
+  parseConfig(environment, readMigrateConfig);
 
-const port = (read: ConfigReader, name: string, fallback: number): number =>
-  read.integer(name, { min: 0, max: PORT_MAX, fallback });
+/** @public Also read by `npm run settings`. */
+export const readMigrateConfig = (read: ConfigReader): MigrateConfig => ({
+  databaseUrl: readDatabaseUrl(read),
+  seedApiKey: read.optional(
+    'BERTH_SEED_API_KEY',
+    'Whole key of the account `default`, `bk_PREFIX_SECRET`; without it no account is made.',
+  ),
+});
 
-/** `off`: as many as come. */
-const quota = (read: ConfigReader, name: string, fallback: number): number | null =>
-  read.optional(name) === 'off' ? null : read.integer(name, { min: 1, max: REQUESTS_MAX, fallback });
+const readDatabaseUrl = (read: ConfigReader): string =>
+  read.url('BERTH_DATABASE_URL', 'The database.', { protocols: ['postgres:', 'postgresql:'] });
+
+const readBroker = (
+  read: ConfigReader,
+): Pick<
+  ManagementConfig,
+  'natsUrl' | 'natsSeed' | 'agentsSeed' | 'systemSeed' | 'isBrokerTrusted' | 'agentAccount'
+> => ({
+  natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
+  natsSeed: read.optional(
+    'BERTH_NATS_SEED',
+    'nkey seed of the role `management`; without it the address carries its credentials.',
+  ),
+  agentsSeed: read.optional(
+    'BERTH_AGENTS_SEED',
+    'nkey seed of the role `sessions`, over which agents are heard; without it, as everything else.',
+  ),
+  systemSeed: read.optional(
+    'BERTH_SYSTEM_SEED',
+    'nkey seed of the role `system`, which ends connections; without it nobody does.',
+  ),
+  isBrokerTrusted:
+    read.oneOf('BERTH_TRUSTED_BROKER', TRUSTED_BROKER, { choices: ['on', 'off'], fallback: 'off' }) === 'on',
+  agentAccount: read.string('BERTH_AUTH_ACCOUNT', 'Account of the broker that agents are put into.', 'APP'),
+});
+
+function readAddresses(
+  read: ConfigReader,
+): Pick<ManagementConfig, 'httpHost' | 'httpPort' | 'operationsPort' | 'baseUrl' | 'addresses' | 'docsUrl'> {
+  const port = { min: 0, max: PORT_MAX };
+  const httpHost = read.string('BERTH_HTTP_HOST', 'Address that it listens at.', '127.0.0.1');
+  const httpPort = read.integer('BERTH_HTTP_PORT', 'Port for callers.', { ...port, fallback: HTTP_PORT_DEFAULT });
+  const operationsPort = read.integer('BERTH_OPERATIONS_PORT', 'Port for health and metrics.', {
+    ...port,
+    fallback: OPERATIONS_PORT_DEFAULT,
+  });
+  const baseUrl = read.url('BERTH_BASE_URL', 'Where clients reach this API; by default at `BERTH_HTTP_PORT`.', {
+    protocols: HTTP,
+    fallback: `http://127.0.0.1:${httpPort}`,
+  });
+  const docsUrl = read.url(
+    'BERTH_DOCS_URL',
+    'Problem pages are at `/problems/CODE` under it; by default under `BERTH_BASE_URL`.',
+    { protocols: HTTP, fallback: `${baseUrl}/docs` },
+  );
+  const addresses = {
+    runUrl: read.url('BERTH_RUN_URL', 'Where clients reach the job routers.', {
+      protocols: HTTP,
+      fallback: 'http://127.0.0.1:8001',
+    }),
+    loadBalancerDomain: read.string(
+      'BERTH_LB_DOMAIN',
+      'Domain under which each load-balancing endpoint has its own name.',
+      'localhost:8001',
+    ),
+  };
+  return { httpHost, httpPort, operationsPort, baseUrl, addresses, docsUrl };
+}
+
+function quota(read: ConfigReader, span: 'minute' | 'hour' | 'day', fallback: number): number | null {
+  const name = `BERTH_RATE_LIMIT_${span.toUpperCase()}`;
+  const meaning = `Requests of an account each ${span}; \`off\`: as many as come.`;
+  if (read.optional(name, meaning) === 'off') return null;
+  return read.integer(name, meaning, { min: 1, max: REQUESTS_MAX, fallback, unit: 'requests' });
+}
 
 const readTopology = (read: ConfigReader): TopologySize => ({
-  replicas: read.oneOf('BERTH_NATS_REPLICAS', ['1', '3'], '1') === '3' ? 3 : 1,
-  storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', {
-    min: MIB,
-    max: Number.MAX_SAFE_INTEGER,
-    fallback: STORAGE_DEFAULT_BYTES,
-  }),
-  memoryBytes: read.integer('BERTH_NATS_MEMORY_BYTES', {
-    min: MIB,
-    max: Number.MAX_SAFE_INTEGER,
-    fallback: MEMORY_DEFAULT_BYTES,
-  }),
+  replicas:
+    read.oneOf('BERTH_NATS_REPLICAS', 'Servers that hold each stream.', { choices: ['1', '3'], fallback: '1' }) === '3'
+      ? 3
+      : 1,
+  storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', 'What the streams may take on disk.', STORAGE_BOUNDS),
+  memoryBytes: read.integer('BERTH_NATS_MEMORY_BYTES', 'What the streams in memory may take.', MEMORY_BOUNDS),
 });
 
 function readAdmission(read: ConfigReader): AdmissionConfig | null {
-  const calloutSeed = read.optional('BERTH_AUTH_SEED');
-  const issuerSeed = read.optional('BERTH_AUTH_ISSUER_SEED');
+  const calloutSeed = read.optional(
+    'BERTH_AUTH_SEED',
+    "nkey seed of the role `callout`, which lets agents in; without it somebody else answers the broker's auth callout.",
+  );
+  const issuerSeed = read.optional(
+    'BERTH_AUTH_ISSUER_SEED',
+    'nkey seed of the account that signs the answers; goes with `BERTH_AUTH_SEED`.',
+  );
   if (calloutSeed !== null && issuerSeed !== null) return { calloutSeed, issuerSeed };
   if (calloutSeed !== null || issuerSeed !== null) {
     read.problems.push('BERTH_AUTH_SEED and BERTH_AUTH_ISSUER_SEED belong together: set both or neither');

@@ -2,14 +2,14 @@ import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { engineCandidates, type EngineCandidate } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '@berth/telemetry';
+import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BODY_MAX_BYTES, type BodyBounds } from './bridge/bridge.port.js';
 import { parseSimulatedGpus, type SimulatedGpus } from './gpus/simulated-gpus.js';
 import { DEFAULT_WORKER_SHARE } from './job-client/worker-shares.js';
 import { readConfinement, type ConfinementPolicy } from './runtimes/docker/confinement-policy.js';
 
 /** Settings of the worker agent. */
-export interface AgentConfig {
+export interface AgentConfig extends LogSettings {
   readonly natsUrl: string;
   /** Identity, journal and, with the process runtime, the workers' folders. One agent has it to itself. */
   readonly home: string;
@@ -26,8 +26,6 @@ export interface AgentConfig {
   readonly keepsWorkers: boolean;
   readonly operationsHost: string;
   readonly operationsPort: number;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
 }
 
 export interface DockerConfig {
@@ -72,54 +70,83 @@ const HOST_BODIES_DEFAULT_BYTES = 512 * 2 ** 20;
 const BODIES_MAX_BYTES = 2 ** 40;
 const MIB = 2 ** 20;
 const SPOOL_DEFAULT_MIB = 4_096;
-const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20 };
+const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20, unit: 'MiB' };
 /** Two results of the largest size, so that one can be made while the other is on its way. */
 const WORKER_SPOOL_MIN_MIB = 40;
-const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 64 };
+const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 64, unit: 'MiB' };
 const VCPUS_MAX = 65_536;
 const OPERATIONS_PORT_DEFAULT = 9_103;
 const OWN_PREFIX = 'BERTH_';
 /** What of the agent's environment a worker may see. */
 const WORKER_VARIABLES = ['PATH', 'LANG'];
 
+const KEEP_WORKERS = '`true`: workers go on when the agent stops, and its next life finds them again.';
+const DOCKER_SOCKET =
+  'Path or address of the container engine. Without it `DOCKER_HOST`, or the first of the usual sockets of Docker and ' +
+  'Podman that answers.';
+const SPOOL = 'What the journal may take on disk for large results and chunks that no router has taken yet.';
+const WORKER_SPOOL = 'Of it, what one worker may have; at most half.';
+const WORKER_MEMORY = "What one worker may have of the agent's memory, for results and chunks that are small.";
+const SIMULATED_GPUS = 'GPUs to report that are not there, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
+
 /** @throws ConfigError naming every variable that is missing or wrong */
 export const loadAgentConfig = (environment: Environment = process.env): AgentConfig =>
-  parseConfig(environment, (read) => {
-    const runtime = read.oneOf('BERTH_RUNTIME', ['docker', 'process'], 'docker');
-    return {
-      natsUrl: read.urls('BERTH_NATS_URL', ['nats:', 'tls:']),
-      home: resolve(read.string('BERTH_HOME', join('.berth', 'worker-agent'))),
-      joinToken: read.optional('BERTH_JOIN_TOKEN'),
-      runtime: runtime === 'docker' ? readDocker(read, environment) : readProcess(read, environment),
-      simulatedGpus: readSimulatedGpus(read),
-      vcpus: readVcpus(read),
-      bridge: readBridge(read, runtime),
-      bodies: readBodyBounds(read),
-      spool: readSpool(read),
-      keepsWorkers: read.oneOf('BERTH_KEEP_WORKERS', ['true', 'false'], 'false') === 'true',
-      operationsHost: read.string('BERTH_HTTP_HOST', '127.0.0.1'),
-      operationsPort: read.integer('BERTH_OPERATIONS_PORT', {
-        min: 0,
-        max: PORT_MAX,
-        fallback: OPERATIONS_PORT_DEFAULT,
-      }),
-      logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
-      logFormat: read.oneOf('BERTH_LOG_FORMAT', LOG_FORMATS, 'auto'),
-    };
-  });
+  parseConfig(environment, (read) => readAgentConfig(read, environment));
 
-function readDocker(read: ConfigReader, environment: Environment): RuntimeConfig {
-  const choices = engineCandidates(environment);
+/**
+ * @public Also read by `npm run settings`.
+ * @param environment what workers and their setup lines get a part of
+ */
+export function readAgentConfig(read: ConfigReader, environment: Environment): AgentConfig {
+  const runtime = read.oneOf('BERTH_RUNTIME', 'What workers run in.', {
+    choices: ['docker', 'process'],
+    fallback: 'docker',
+  });
+  const home = 'Folder of its identity and journal and, with `process`, of the workers. No two agents may share one.';
+  return {
+    natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
+    home: resolve(read.string('BERTH_HOME', home, join('.berth', 'worker-agent'))),
+    joinToken: read.optional('BERTH_JOIN_TOKEN', 'Token of its host; needed once, until the host has joined.'),
+    runtime: runtime === 'docker' ? readDocker(read) : readProcess(read, environment),
+    simulatedGpus: readSimulatedGpus(read),
+    vcpus: readVcpus(read),
+    bridge: readBridge(read, runtime),
+    bodies: readBodyBounds(read),
+    spool: readSpool(read),
+    keepsWorkers:
+      read.oneOf('BERTH_KEEP_WORKERS', KEEP_WORKERS, { choices: ['true', 'false'], fallback: 'false' }) === 'true',
+    operationsHost: read.string('BERTH_HTTP_HOST', 'Address that health and metrics are at.', '127.0.0.1'),
+    operationsPort: read.integer('BERTH_OPERATIONS_PORT', 'Port for health and metrics.', {
+      min: 0,
+      max: PORT_MAX,
+      fallback: OPERATIONS_PORT_DEFAULT,
+    }),
+    ...readLogSettings(read),
+  };
+}
+
+function readDocker(read: ConfigReader): RuntimeConfig {
+  const choices = engineCandidates({
+    BERTH_DOCKER_SOCKET: asGiven(read.optional('BERTH_DOCKER_SOCKET', DOCKER_SOCKET)),
+    DOCKER_HOST: asGiven(read.optional('DOCKER_HOST', "The same, as the engine's own client reads it.")),
+    DOCKER_TLS_VERIFY: asGiven(read.optional('DOCKER_TLS_VERIFY', 'Any value: the engine is reached over TLS.')),
+    DOCKER_CERT_PATH: asGiven(read.optional('DOCKER_CERT_PATH', 'Folder of the certificates for it.')),
+    XDG_RUNTIME_DIR: asGiven(read.optional('XDG_RUNTIME_DIR', "Folder of the sockets of a user's own engine.")),
+    HOME: asGiven(read.optional('HOME', 'Has `.docker`, where no `DOCKER_CERT_PATH` is.')),
+  });
   if (choices.kind === 'unusable') read.problems.push(`${choices.setting}: ${choices.detail}`);
   const engines = choices.kind === 'candidates' ? choices.candidates : [];
   return { kind: 'docker', engines, confinement: readConfinement(read) };
 }
 
+const asGiven = (value: string | null): string | undefined => value ?? undefined;
+
 function readProcess(read: ConfigReader, environment: Environment): RuntimeConfig {
   const variables = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const images = 'Folder of the images: `local/NAME` is the folder `NAME` in it.';
   return {
     kind: 'process',
-    imagesFolder: resolve(read.string('BERTH_IMAGES', join('examples', 'workers'))),
+    imagesFolder: resolve(read.string('BERTH_IMAGES', images, join('examples', 'workers'))),
     workerEnvironment: Object.fromEntries(variables.filter(([name]) => WORKER_VARIABLES.includes(name))),
     setupEnvironment: Object.fromEntries(variables.filter(([name]) => !name.startsWith(OWN_PREFIX))),
   };
@@ -128,14 +155,19 @@ function readProcess(read: ConfigReader, environment: Environment): RuntimeConfi
 /** Containers reach the host by a name that the runtime gives them; processes are on it. */
 function readBridge(read: ConfigReader, runtime: RuntimeConfig['kind']): BridgeConfig {
   const isLocal = runtime === 'process';
-  const listenHost = read.optional('BERTH_BRIDGE_LISTEN');
+  const listenHost = read.optional(
+    'BERTH_BRIDGE_LISTEN',
+    "One IPv4 address that it serves workers at. With containers this machine's in their network, else `127.0.0.1`.",
+  );
   if (listenHost !== null && !isOneAddress(listenHost)) {
     read.problems.push(`BERTH_BRIDGE_LISTEN must be one address of this machine, not "${listenHost}"`);
   }
+  const port = 'Port that it serves workers at; `0`: the one of the last start, or any free one.';
+  const host = 'Name or address under which workers reach it.';
   return {
     listenHost: listenHost ?? (isLocal ? '127.0.0.1' : null),
-    port: read.integer('BERTH_BRIDGE_PORT', { min: 0, max: PORT_MAX, fallback: 0 }),
-    advertisedHost: read.string('BERTH_BRIDGE_HOST', isLocal ? '127.0.0.1' : 'berth-host'),
+    port: read.integer('BERTH_BRIDGE_PORT', port, { min: 0, max: PORT_MAX, fallback: 0 }),
+    advertisedHost: read.string('BERTH_BRIDGE_HOST', host, isLocal ? '127.0.0.1' : 'berth-host'),
   };
 }
 
@@ -144,22 +176,26 @@ const isOneAddress = (text: string): boolean => isIPv4(text) && text !== '0.0.0.
 
 /** Both let the largest body in, or it would wait for ever. */
 function readBodyBounds(read: ConfigReader): BodyBounds {
-  const bytes = (name: string, fallback: number): number =>
-    read.integer(name, { min: BODY_MAX_BYTES, max: BODIES_MAX_BYTES, fallback });
+  const bounds = { min: BODY_MAX_BYTES, max: BODIES_MAX_BYTES, unit: 'bytes' };
+  const ofWorker = 'Bodies that one worker may be sending at a time, together.';
+  const ofHost = 'Bodies that all workers may be sending at a time, together.';
   return {
-    workerBytesMax: bytes('BERTH_BRIDGE_WORKER_BODY_BYTES', WORKER_BODIES_DEFAULT_BYTES),
-    hostBytesMax: bytes('BERTH_BRIDGE_BODY_BYTES', HOST_BODIES_DEFAULT_BYTES),
+    workerBytesMax: read.integer('BERTH_BRIDGE_WORKER_BODY_BYTES', ofWorker, {
+      ...bounds,
+      fallback: WORKER_BODIES_DEFAULT_BYTES,
+    }),
+    hostBytesMax: read.integer('BERTH_BRIDGE_BODY_BYTES', ofHost, { ...bounds, fallback: HOST_BODIES_DEFAULT_BYTES }),
   };
 }
 
 function readSpool(read: ConfigReader): SpoolConfig {
-  const mib = read.integer('BERTH_SPOOL_MIB', { ...SPOOL_BOUNDS_MIB, fallback: SPOOL_DEFAULT_MIB });
-  const workerMib = read.integer('BERTH_WORKER_SPOOL_MIB', {
+  const mib = read.integer('BERTH_SPOOL_MIB', SPOOL, { ...SPOOL_BOUNDS_MIB, fallback: SPOOL_DEFAULT_MIB });
+  const workerMib = read.integer('BERTH_WORKER_SPOOL_MIB', WORKER_SPOOL, {
+    ...SPOOL_BOUNDS_MIB,
     min: WORKER_SPOOL_MIN_MIB,
-    max: SPOOL_BOUNDS_MIB.max,
     fallback: DEFAULT_WORKER_SHARE.fileBytesMax / MIB,
   });
-  const memoryMib = read.integer('BERTH_WORKER_SPOOL_MEMORY_MIB', {
+  const memoryMib = read.integer('BERTH_WORKER_SPOOL_MEMORY_MIB', WORKER_MEMORY, {
     ...WORKER_MEMORY_BOUNDS_MIB,
     fallback: DEFAULT_WORKER_SHARE.memoryBytesMax / MIB,
   });
@@ -168,7 +204,7 @@ function readSpool(read: ConfigReader): SpoolConfig {
 }
 
 function readSimulatedGpus(read: ConfigReader): SimulatedGpus | null {
-  const text = read.optional('BERTH_SIMULATED_GPUS');
+  const text = read.optional('BERTH_SIMULATED_GPUS', SIMULATED_GPUS);
   if (text === null) return null;
   const reading = parseSimulatedGpus(text);
   if (reading.kind === 'gpus') return { gpus: reading.gpus, cudaVersion: reading.cudaVersion };
@@ -177,6 +213,10 @@ function readSimulatedGpus(read: ConfigReader): SimulatedGpus | null {
 }
 
 function readVcpus(read: ConfigReader): number | null {
-  const vcpus = read.integer('BERTH_VCPUS', { min: 0, max: VCPUS_MAX, fallback: 0 });
+  const vcpus = read.integer('BERTH_VCPUS', 'vCPU that this host reports; `0`: what the machine has.', {
+    min: 0,
+    max: VCPUS_MAX,
+    fallback: 0,
+  });
   return vcpus === 0 ? null : vcpus;
 }

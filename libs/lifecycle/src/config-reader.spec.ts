@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError, parseConfig, type ConfigReader, type Environment } from './config-reader.js';
+import { ConfigError, ConfigReader, parseConfig, type Environment } from './config-reader.js';
 
 const read = (reader: ConfigReader) => ({
-  name: reader.string('NAME', 'berth'),
-  port: reader.integer('PORT', { min: 1, max: 65_535, fallback: 8_000 }),
-  mode: reader.oneOf('MODE', ['on', 'off'], 'on'),
-  url: reader.url('URL', ['nats:', 'tls:'], 'nats://127.0.0.1'),
-  urls: reader.urls('URLS', ['nats:', 'tls:'], 'nats://a, tls://b:4222'),
-  seed: reader.optional('SEED'),
+  name: reader.string('NAME', 'Who is called.', 'berth'),
+  port: reader.integer('PORT', 'Where it listens.', { min: 1, max: 65_535, fallback: 8_000 }),
+  mode: reader.oneOf('MODE', 'Whether it runs.', { choices: ['on', 'off'], fallback: 'on' }),
+  url: reader.url('URL', 'Its broker.', { protocols: ['nats:', 'tls:'], fallback: 'nats://127.0.0.1' }),
+  urls: reader.urls('URLS', 'Its brokers.', { protocols: ['nats:', 'tls:'], fallback: 'nats://a, tls://b:4222' }),
+  seed: reader.optional('SEED', 'Its seed.'),
 });
 
 const problemsOf = (environment: Environment): readonly string[] => {
@@ -53,6 +53,26 @@ describe('settings', () => {
   });
 
   test('without a default are missed by name', () => {
-    expect(() => parseConfig({}, (reader) => ({ key: reader.string('KEY') }))).toThrow('KEY is missing');
+    expect(() => parseConfig({}, (reader) => ({ key: reader.string('KEY', 'A key.') }))).toThrow('KEY is missing');
+  });
+
+  test('are described as they are read, each once', () => {
+    const reader = new ConfigReader({});
+    reader.optional('SIZE', 'Read again below.');
+    reader.integer('SIZE', 'How large it is.', { min: 1, max: 64, fallback: 4, unit: 'MiB' });
+    reader.oneOf('MODE', 'Whether it runs.', { choices: ['on', 'off'], fallback: 'on' });
+    reader.urls('URLS', 'Its brokers.', { protocols: ['nats:', 'tls:'] });
+    reader.optionalUrl('SITE', 'Where it is found.', ['http:']);
+    expect(reader.settings).toEqual([
+      { name: 'SIZE', meaning: 'How large it is.', values: '1 to 64 MiB', fallback: '4' },
+      { name: 'MODE', meaning: 'Whether it runs.', values: '`on`, `off`', fallback: 'on' },
+      {
+        name: 'URLS',
+        meaning: 'Its brokers.',
+        values: 'URLs with commas between: nats:// or tls://',
+        fallback: null,
+      },
+      { name: 'SITE', meaning: 'Where it is found.', values: 'URL: http://', fallback: null },
+    ]);
   });
 });

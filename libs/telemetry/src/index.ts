@@ -9,6 +9,7 @@ export {
   type Logger,
 } from './logging/logger.js';
 export { addToLogContext, currentLogContext, runWithLogContext, type LogContext } from './logging/log-context.js';
+export { readLogSettings, type LogSettings } from './logging/read-log-settings.js';
 export { NestLogger } from './logging/nest-logger.js';
 export { MetricRegistry, SECONDS_BUCKETS } from './metrics/metric-registry.js';
 export { OperationsServer } from './operations/operations-server.js';

@@ -15,7 +15,7 @@ const ENDPOINTS_MAX = 9_999;
 /** @throws ConfigError */
 export const readScaleConfig = (environment: Environment = process.env): ScaleConfig =>
   parseConfig(environment, (read) => {
-    const liveJobs = read.integer('BERTH_BENCH_LIVE_JOBS', LIVE_JOBS_BOUNDS);
+    const liveJobs = read.integer('BERTH_BENCH_LIVE_JOBS', 'Jobs that wait.', LIVE_JOBS_BOUNDS);
     return { liveJobs, endpoints: Math.min(ENDPOINTS_MAX, Math.ceil(liveJobs / JOBS_PER_ENDPOINT)) };
   });
 
@@ -26,7 +26,9 @@ export interface MemoryConfig {
 
 /** @throws ConfigError */
 export const readMemoryConfig = (environment: Environment = process.env): MemoryConfig =>
-  parseConfig(environment, (read) => ({ jobs: read.integer('BERTH_BENCH_LIVE_JOBS', LIVE_JOBS_BOUNDS) }));
+  parseConfig(environment, (read) => ({
+    jobs: read.integer('BERTH_BENCH_LIVE_JOBS', 'Jobs that are run.', LIVE_JOBS_BOUNDS),
+  }));
 
 export interface SoakConfig {
   readonly minutes: number;
@@ -39,8 +41,8 @@ const JOBS_PER_SECOND_BOUNDS = { min: 1, max: 5_000, fallback: 150 };
 /** @throws ConfigError */
 export const readSoakConfig = (environment: Environment = process.env): SoakConfig =>
   parseConfig(environment, (read) => ({
-    minutes: read.integer('BERTH_BENCH_MINUTES', MINUTES_BOUNDS),
-    jobsPerSecond: read.integer('BERTH_BENCH_JOBS_PER_SECOND', JOBS_PER_SECOND_BOUNDS),
+    minutes: read.integer('BERTH_BENCH_MINUTES', 'How long it runs.', MINUTES_BOUNDS),
+    jobsPerSecond: read.integer('BERTH_BENCH_JOBS_PER_SECOND', 'Jobs that come each second.', JOBS_PER_SECOND_BOUNDS),
   }));
 
 export interface EndpointsConfig {
@@ -51,5 +53,9 @@ export interface EndpointsConfig {
 /** @throws ConfigError */
 export const readEndpointsConfig = (environment: Environment = process.env): EndpointsConfig =>
   parseConfig(environment, (read) => ({
-    endpoints: read.integer('BERTH_BENCH_ENDPOINTS', { min: 1, max: 2_000, fallback: 1_000 }),
+    endpoints: read.integer('BERTH_BENCH_ENDPOINTS', 'Endpoints that are served.', {
+      min: 1,
+      max: 2_000,
+      fallback: 1_000,
+    }),
   }));

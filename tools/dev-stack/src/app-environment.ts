@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { SETTINGS } from '../settings.mjs';
 import type { AppName, AppProcess } from './app-processes.js';
-import type { StackConfig } from './config.js';
+import { HANDED_ON, type StackConfig } from './config.js';
 import type { StackPorts } from './stack-ports.js';
 import type { StackSecrets } from './stack-secrets.js';
 
@@ -42,12 +41,11 @@ export function appEnvironment(appProcess: AppProcess, facts: StackFacts, inheri
   return { ...shared, ...OWN_SETTINGS[app](facts), ...handedOn(app, facts.config) };
 }
 
-/** After our own defaults, so that what was given wins over them. */
 const handedOn = (app: AppName, config: StackConfig): AppEnvironment =>
   Object.fromEntries(
-    SETTINGS.filter((setting) => setting.app === app).flatMap(({ variable }) => {
-      const given = config.handedOn[variable];
-      return given === undefined ? [] : [[variable, given]];
+    Object.entries(HANDED_ON).flatMap(([variable, { app: reader, fallback }]) => {
+      const value = config.handedOn[variable] ?? fallback;
+      return reader === app && value !== undefined ? [[variable, value]] : [];
     }),
   );
 
@@ -81,8 +79,6 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_NATS_STORAGE_BYTES: String(facts.storageBytes),
     BERTH_BASE_URL: baseUrl(facts.ports),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
-    // Who tries webhooks here receives them on the same machine.
-    BERTH_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     BERTH_RATE_LIMITS: facts.config.rateLimits,
   }),
   'worker-agent': (facts) => ({

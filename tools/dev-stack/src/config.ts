@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ConfigError, parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { LOG_LEVELS } from '@berth/telemetry';
 import { SETTINGS, SETTINGS_OF_LATER, flagOf } from '../settings.mjs';
-import { ROUTERS_MAX } from './app-processes.js';
+import { ROUTERS_MAX, type AppName } from './app-processes.js';
 import { firstPortMax } from './stack-ports.js';
 import { nearestName, unreadSettings } from './unread-settings.js';
 
@@ -40,6 +40,32 @@ const FLAGS: Readonly<Record<string, string>> = Object.fromEntries(
   SETTINGS.map(({ variable }) => [flagOf(variable), variable]),
 );
 
+/** Settings that one process alone reads, and describes; with what it gets from us where nobody says anything. */
+export const HANDED_ON: Readonly<Record<string, { readonly app: AppName; readonly fallback?: string }>> = {
+  BERTH_WORKER_BLOCKED_NETWORKS: { app: 'worker-agent' },
+  BERTH_WORKER_ALLOWED_NETWORKS: { app: 'worker-agent' },
+  BERTH_WORKER_NAME_SERVERS: { app: 'worker-agent' },
+  BERTH_REQUESTS_PER_WORKER: { app: 'job-router' },
+  // Who tries webhooks here receives them on the same machine.
+  BERTH_WEBHOOK_ALLOWED_NETWORKS: { app: 'job-router', fallback: '127.0.0.0/8,::1/128' },
+  BERTH_STREAM_FORMAT: { app: 'job-router' },
+  BERTH_RATE_LIMIT_MINUTE: { app: 'management-api' },
+  BERTH_RATE_LIMIT_HOUR: { app: 'management-api' },
+  BERTH_RATE_LIMIT_DAY: { app: 'management-api' },
+  BERTH_HISTORY_RETENTION_DAYS: { app: 'controllers' },
+};
+
+const HOME = 'Folder of database, broker, logs, journal and `dev.json`; kept over restarts.';
+const PORTS = 'First port of a block of ten, or `auto`.';
+const ROUTERS =
+  'Job routers; each but the first takes the next two ports behind the block, one for callers and one for operations.';
+const IMAGES = 'Where the `process` runtime finds `local/NAME`.';
+const TRUSTED_BROKER =
+  '`on`: hear agents also at a `BERTH_NATS_URL` that lets anyone in, or whose users may all say everything; then whoever ' +
+  'reaches it can take and end every job.';
+const SIMULATED_GPUS = 'Pretend to have GPUs, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
+const DOCKER_SOCKET = 'Path or address of the container engine. Without it `DOCKER_HOST`, or wherever one usually is.';
+const CONFINEMENT = '`required`: no container where the firewall cannot confine it.';
 const PORT_MIN = 1_024;
 const VCPUS_MAX = 4_096;
 
@@ -53,27 +79,48 @@ export function readStackConfig(
   options: { readonly folder: string; readonly repository: string; readonly environment?: Environment },
 ): StackConfig {
   const environment = { ...(options.environment ?? process.env), ...readFlags(args) };
-  return parseConfig(environment, (read) => ({
-    home: resolve(options.folder, read.string('BERTH_HOME', resolve(options.repository, '.berth'))),
+  return parseConfig(environment, (read) => readStack(read, options));
+}
+
+/** @public Also read by `npm run settings`. */
+export function readStack(
+  read: ConfigReader,
+  { folder, repository }: { readonly folder: string; readonly repository: string },
+): StackConfig {
+  return {
+    home: resolve(folder, read.string('BERTH_HOME', HOME, join(repository, '.berth'))),
     ...readPlaces(read),
-    runtime: read.oneOf('BERTH_RUNTIME', ['auto', 'docker', 'process'], 'auto'),
-    images: resolve(options.folder, read.string('BERTH_IMAGES', resolve(options.repository, 'examples/workers'))),
-    natsUrl: readUrl(read, 'BERTH_NATS_URL', ['nats:', 'tls:']),
-    trustedBroker: read.oneOf('BERTH_TRUSTED_BROKER', ['on', 'off'], 'off'),
-    databaseUrl: readUrl(read, 'BERTH_DATABASE_URL', ['postgres:', 'postgresql:']),
-    simulatedGpus: read.optional('BERTH_SIMULATED_GPUS'),
-    vcpus:
-      read.optional('BERTH_VCPUS') === null
-        ? null
-        : read.integer('BERTH_VCPUS', { min: 1, max: VCPUS_MAX, fallback: 1 }),
-    hasDemo: read.oneOf('BERTH_DEMO', ['on', 'off'], 'on') === 'on',
-    dockerSocket: read.optional('BERTH_DOCKER_SOCKET'),
+    runtime: read.oneOf('BERTH_RUNTIME', 'What workers run in; `auto`: whichever can be had.', {
+      choices: ['auto', 'docker', 'process'],
+      fallback: 'auto',
+    }),
+    images: resolve(folder, read.string('BERTH_IMAGES', IMAGES, join(repository, 'examples/workers'))),
+    natsUrl: read.optionalUrl('BERTH_NATS_URL', 'Use this broker instead of its own server.', ['nats:', 'tls:']),
+    trustedBroker: read.oneOf('BERTH_TRUSTED_BROKER', TRUSTED_BROKER, { choices: ['on', 'off'], fallback: 'off' }),
+    databaseUrl: read.optionalUrl('BERTH_DATABASE_URL', 'Use this PostgreSQL instead of its own server.', [
+      'postgres:',
+      'postgresql:',
+    ]),
+    simulatedGpus: read.optional('BERTH_SIMULATED_GPUS', SIMULATED_GPUS),
+    vcpus: readVcpus(read),
+    hasDemo:
+      read.oneOf('BERTH_DEMO', '`off`: no sample endpoint, no first job.', {
+        choices: ['on', 'off'],
+        fallback: 'on',
+      }) === 'on',
+    dockerSocket: read.optional('BERTH_DOCKER_SOCKET', DOCKER_SOCKET),
     // Whoever tries Berth runs their own code, often without root or with an engine in a virtual machine.
-    confinement: read.oneOf('BERTH_CONFINEMENT', ['required', 'optional'], 'optional'),
-    logLevel: read.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
-    rateLimits: read.oneOf('BERTH_RATE_LIMITS', ['on', 'off'], 'on'),
+    confinement: read.oneOf('BERTH_CONFINEMENT', CONFINEMENT, {
+      choices: ['required', 'optional'],
+      fallback: 'optional',
+    }),
+    logLevel: read.oneOf('BERTH_LOG_LEVEL', 'The least that is logged.', { choices: LOG_LEVELS, fallback: 'info' }),
+    rateLimits: read.oneOf('BERTH_RATE_LIMITS', '`off`: job paths take as many requests as come.', {
+      choices: ['on', 'off'],
+      fallback: 'on',
+    }),
     handedOn: readHandedOn(read),
-  }));
+  };
 }
 
 /**
@@ -125,18 +172,21 @@ function whyNoFlag(word: string): string {
 }
 
 function readHandedOn(read: ConfigReader): Readonly<Record<string, string>> {
-  const given = SETTINGS.filter(({ app }) => app !== undefined).map(
-    ({ variable }) => [variable, read.optional(variable)] as const,
+  const given = Object.entries(HANDED_ON).map(
+    ([variable, { app }]) => [variable, read.optional(variable, `Handed on to ${app}.`)] as const,
   );
   return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
 function readPlaces(read: ConfigReader): Pick<StackConfig, 'ports' | 'routers'> {
-  const routers = read.integer('BERTH_ROUTERS', { min: 1, max: ROUTERS_MAX, fallback: 1 });
-  if (read.optional('BERTH_PORTS') === 'auto') return { ports: 'auto', routers };
+  const routers = read.integer('BERTH_ROUTERS', ROUTERS, { min: 1, max: ROUTERS_MAX, fallback: 1 });
+  if (read.optional('BERTH_PORTS', PORTS) === 'auto') return { ports: 'auto', routers };
   const bounds = { min: PORT_MIN, max: firstPortMax(routers), fallback: 8_000 };
-  return { ports: read.integer('BERTH_PORTS', bounds), routers };
+  return { ports: read.integer('BERTH_PORTS', PORTS, bounds), routers };
 }
 
-const readUrl = (read: ConfigReader, name: string, protocols: readonly string[]): string | null =>
-  read.optional(name) === null ? null : read.url(name, protocols);
+function readVcpus(read: ConfigReader): number | null {
+  const meaning = `vCPU that this host reports, 1 to ${VCPUS_MAX}. Without it 8 for each core, and at least 64.`;
+  const isGiven = read.optional('BERTH_VCPUS', meaning) !== null;
+  return isGiven ? read.integer('BERTH_VCPUS', meaning, { min: 1, max: VCPUS_MAX, fallback: 1 }) : null;
+}

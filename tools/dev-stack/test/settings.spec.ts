@@ -15,12 +15,12 @@ describe('the settings of npm start', () => {
     expect(read(['--log-level', level]).logLevel).toBe(level);
   });
 
-  test('are all in the help and in the README', () => {
-    const readme = readFileSync(resolve(REPOSITORY, 'README.md'), 'utf8');
+  test('are all in the help and in the documentation', () => {
+    const page = readFileSync(resolve(REPOSITORY, 'docs/settings.md'), 'utf8');
     for (const { variable } of SETTINGS) {
       expect(usage()).toContain(`${variable}, default: `);
       expect(usage()).toContain(flagOf(variable));
-      expect(readme).toContain(`\`${variable}\``);
+      expect(page).toContain(`\`${variable}\``);
     }
   });
 

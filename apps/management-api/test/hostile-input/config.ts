@@ -9,7 +9,7 @@ const SEED_MAX = 999_999_999;
 
 export const readFuzzConfig = (environment: Environment = process.env): FuzzConfig =>
   parseConfig(environment, (read) => ({
-    seed: read.integer('BERTH_FUZZ_SEED', {
+    seed: read.integer('BERTH_FUZZ_SEED', 'Repeats a run.', {
       min: 0,
       max: SEED_MAX,
       fallback: Math.floor(systemRandom.fraction() * SEED_MAX),

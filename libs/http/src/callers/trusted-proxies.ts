@@ -5,6 +5,9 @@ const PREFIX_MAX = { ipv4: 32, ipv6: 128 } as const;
 type Family = keyof typeof PREFIX_MAX;
 
 const VARIABLE = 'BERTH_TRUSTED_PROXIES';
+const MEANING =
+  'Networks of the reverse proxies in front of it (`10.0.0.0/8,fd00::/8`): their `X-Forwarded-For` is believed when ' +
+  'callers without a good key are limited.';
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /** The proxies whose `X-Forwarded-For` is believed: anybody else could write any address into it. */
@@ -32,7 +35,7 @@ export class TrustedProxies {
 
 /** Reads `BERTH_TRUSTED_PROXIES`: networks or addresses, separated by commas; none unless said. */
 export function readTrustedProxies(read: ConfigReader): TrustedProxies {
-  const networks = (read.optional(VARIABLE) ?? '').split(',').map((each) => each.trim());
+  const networks = (read.optional(VARIABLE, MEANING) ?? '').split(',').map((each) => each.trim());
   try {
     return new TrustedProxies(networks.filter((each) => each !== ''));
   } catch (error) {

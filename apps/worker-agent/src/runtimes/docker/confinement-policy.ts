@@ -37,6 +37,9 @@ export const NEVER_ALLOWED: readonly string[] = [
   '240.0.0.0/4',
 ];
 
+const CONFINEMENT =
+  '`required`: no container where the firewall cannot confine it; `optional`: also there, with a note on the worker.';
+
 /** Networks or name servers that one setting may list. */
 const NETWORKS_MAX = 256;
 
@@ -50,16 +53,39 @@ function isNetwork(text: string): boolean {
 
 /** Notes what cannot be used in the reader's problems. */
 export const readConfinement = (read: ConfigReader): ConfinementPolicy => ({
-  isRequired: read.oneOf('BERTH_CONFINEMENT', ['required', 'optional'], 'required') === 'required',
-  blockedNetworks: readList(read, 'BERTH_WORKER_BLOCKED_NETWORKS', isNetwork) ?? BLOCKED_NETWORKS_DEFAULT,
-  allowedNetworks: readList(read, 'BERTH_WORKER_ALLOWED_NETWORKS', isNetwork) ?? [],
-  nameServers: readList(read, 'BERTH_WORKER_NAME_SERVERS', isIPv4),
+  isRequired:
+    read.oneOf('BERTH_CONFINEMENT', CONFINEMENT, { choices: ['required', 'optional'], fallback: 'required' }) ===
+    'required',
+  blockedNetworks: readNetworks(read, 'BERTH_WORKER_BLOCKED_NETWORKS', {
+    meaning: 'IPv4 networks that containers may not reach, with commas between, or `none`.',
+    fallback: BLOCKED_NETWORKS_DEFAULT.join(','),
+  }),
+  allowedNetworks: readNetworks(read, 'BERTH_WORKER_ALLOWED_NETWORKS', {
+    meaning: 'IPv4 networks that containers may reach although a blocked one holds them, with commas between.',
+    fallback: 'none',
+  }),
+  nameServers: readNameServers(read),
 });
 
-/** Null when the setting is not there. `none` is a list of nothing. */
-function readList(read: ConfigReader, name: string, isUsable: (text: string) => boolean): readonly string[] | null {
-  const text = read.optional(name);
-  if (text === null) return null;
+const readNetworks = (
+  read: ConfigReader,
+  name: string,
+  { meaning, fallback }: { readonly meaning: string; readonly fallback: string },
+): readonly string[] => listOf(read, name, { text: read.string(name, meaning, fallback), isUsable: isNetwork });
+
+function readNameServers(read: ConfigReader): readonly string[] | null {
+  const name = 'BERTH_WORKER_NAME_SERVERS';
+  const meaning = 'IPv4 addresses that containers ask for names, with commas between, or `none`.';
+  const text = read.optional(name, `${meaning} Without it those that this machine asks.`);
+  return text === null ? null : listOf(read, name, { text, isUsable: isIPv4 });
+}
+
+/** `none` is a list of nothing. */
+function listOf(
+  read: ConfigReader,
+  name: string,
+  { text, isUsable }: { readonly text: string; readonly isUsable: (entry: string) => boolean },
+): readonly string[] {
   const entries = text === 'none' ? [] : text.split(',').map((each) => each.trim());
   const wrong = entries.find((each) => !isUsable(each));
   if (wrong !== undefined) read.problems.push(`${name} lists "${wrong}", which is no IPv4 address or network`);
