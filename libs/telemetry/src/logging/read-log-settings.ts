@@ -9,8 +9,8 @@ export interface LogSettings {
 /** How a process logs: every one reads the same. */
 export const readLogSettings = (read: ConfigReader): LogSettings => ({
   logLevel: read.oneOf('BERTH_LOG_LEVEL', 'The least that is logged.', { choices: LOG_LEVELS, fallback: 'info' }),
-  logFormat: read.oneOf(
-    'BERTH_LOG_FORMAT',
-    '`auto`: a line for people where the output is a terminal, else JSON.',
-    { choices: LOG_FORMATS, fallback: 'auto' }),
+  logFormat: read.oneOf('BERTH_LOG_FORMAT', '`auto`: a line for people where the output is a terminal, else JSON.', {
+    choices: LOG_FORMATS,
+    fallback: 'auto',
+  }),
 });
