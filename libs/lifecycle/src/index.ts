@@ -1,6 +1,6 @@
 export { ByteBlocks } from './byte-blocks.js';
 export { type Clock } from './clock.js';
-export { ConfigError, ConfigReader, parseConfig, type Environment, type Setting } from './config-reader.js';
+export { ConfigError, ConfigReader, parseConfig, type Environment } from './config-reader.js';
 export { ControlLoop } from './control-loop.js';
 export { inParallel } from './in-parallel.js';
 export { Permits } from './permits.js';

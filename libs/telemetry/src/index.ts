@@ -1,13 +1,4 @@
-export {
-  LOG_FORMATS,
-  LOG_LEVELS,
-  createLogger,
-  silentLogger,
-  type LogFields,
-  type LogFormat,
-  type LogLevel,
-  type Logger,
-} from './logging/logger.js';
+export { LOG_LEVELS, createLogger, silentLogger, type LogFields, type Logger } from './logging/logger.js';
 export { addToLogContext, currentLogContext, runWithLogContext, type LogContext } from './logging/log-context.js';
 export { readLogSettings, type LogSettings } from './logging/read-log-settings.js';
 export { NestLogger } from './logging/nest-logger.js';
