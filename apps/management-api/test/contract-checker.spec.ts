@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApiDocument } from '../src/openapi/api-document.js';
+import type { ApiDocument } from '@berth/http';
 import { ContractChecker, type Exchange } from './contract-checker.js';
 
 const THING = { $ref: '#/components/schemas/Thing' };

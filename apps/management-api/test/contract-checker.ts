@@ -1,4 +1,4 @@
-import type { ApiDocument, ApiResponse, Header, Operation } from '../src/openapi/api-document.js';
+import type { ApiDocument, ApiResponse, Header, Operation } from '@berth/http';
 import { DocumentSchemas } from './document-schemas.js';
 
 /** A request with its answer, as they went over the wire. */

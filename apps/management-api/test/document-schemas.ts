@@ -1,6 +1,6 @@
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { ApiDocument, Schema } from '../src/openapi/api-document.js';
+import type { ApiDocument, Schema } from '@berth/http';
 
 const DOCUMENT = 'berth:openapi';
 

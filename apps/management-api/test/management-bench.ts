@@ -11,7 +11,7 @@ import { useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } fr
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { loadConfig } from '../src/config.js';
-import type { ApiDocument } from '../src/openapi/api-document.js';
+import type { ApiDocument } from '@berth/http';
 import { createDataSource } from '../src/persistence/data-source.js';
 import { Database } from '../src/persistence/database.js';
 import { migrate } from '../src/persistence/migrate.js';

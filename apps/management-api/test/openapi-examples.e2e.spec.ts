@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { resolveSchema, type ApiDocument, type NamedExample, type Operation } from '../src/openapi/api-document.js';
+import { resolveSchema, type ApiDocument, type NamedExample, type Operation } from '@berth/http';
 import { generateOpenApi } from '../src/openapi/generate-openapi.js';
 import { useManagementApi, type Answer } from './management-bench.js';
 

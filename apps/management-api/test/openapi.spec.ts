@@ -1,15 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SCOPES } from '@berth/domain';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type {
-  ApiDocument,
-  ApiResponse,
-  NamedExample,
-  Operation,
-  Place,
-  Reference,
-  Schema,
-} from '../src/openapi/api-document.js';
+import type { ApiDocument, ApiResponse, NamedExample, Operation, Place, Reference, Schema } from '@berth/http';
 import { generateOpenApi } from '../src/openapi/generate-openapi.js';
 import { DocumentSchemas } from './document-schemas.js';
 

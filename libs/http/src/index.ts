@@ -29,6 +29,27 @@ export {
 } from './idempotency/idempotency-ledger.port.js';
 export { parseIdempotencyKey } from './idempotency/idempotency-key.js';
 export { Idempotent } from './idempotency/idempotent.decorator.js';
+export {
+  componentName,
+  mapComponents,
+  mapOperations,
+  mapValues,
+  resolveSchema,
+  type ApiDocument,
+  type ApiResponse,
+  type Header,
+  type MediaType,
+  type NamedExample,
+  type Operation,
+  type Place,
+  type Reference,
+  type Schema,
+  type Schemas,
+} from './openapi/api-document.js';
+export { describeEdge } from './openapi/describe-edge.js';
+export { headerReferences } from './openapi/edge-headers.js';
+export { ID_SCHEMA, type KnownParameters } from './openapi/path-parameters.js';
+export { toOpenApi31 } from './openapi/to-openapi-31.js';
 export { ApiProblems, PROBLEMS_EXTENSION, ProblemBody } from './problems/api-problems.decorator.js';
 export { problemExample } from './problems/problem-examples.js';
 export { PROBLEMS } from './problems/problem-types.js';

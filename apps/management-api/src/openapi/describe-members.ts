@@ -1,4 +1,4 @@
-import { mapComponents, mapOperations, mapValues, type ApiDocument, type Schema } from './api-document.js';
+import { mapComponents, mapOperations, mapValues, type ApiDocument, type Schema } from '@berth/http';
 
 const INSTANT = '2026-01-01T12:00:00.000Z';
 const ID = 'k3v9x0q2m7a1zd';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ApiDocument, Operation, Schema, Schemas } from './api-document.js';
+import type { ApiDocument, Operation, Schema, Schemas } from '@berth/http';
 import { describeRequests } from './describe-requests.js';
 
 const NAME = { type: 'string', examples: ['a'] };

@@ -8,7 +8,7 @@ import {
   type MediaType,
   type Schema,
   type Schemas,
-} from './api-document.js';
+} from '@berth/http';
 import { exampleOf } from './example-of.js';
 import { withFieldRules } from './field-rules.js';
 

@@ -1,4 +1,4 @@
-import type { ApiDocument } from './api-document.js';
+import type { ApiDocument } from '@berth/http';
 
 /** What holds for every operation. */
 export const DESCRIPTION = `Endpoints with their workers and releases, templates, registries, network volumes, clusters and pods, the catalog of

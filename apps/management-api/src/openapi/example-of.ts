@@ -1,4 +1,4 @@
-import { resolveSchema, type Schema, type Schemas } from './api-document.js';
+import { resolveSchema, type Schema, type Schemas } from '@berth/http';
 import { EITHER_OR, EXCLUDES, REQUIRED_UNLESS, otherField } from './field-rules.js';
 
 /** `minimal`: only what has to be there; where nothing has to, the first member. */

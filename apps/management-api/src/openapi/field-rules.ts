@@ -1,4 +1,4 @@
-import { mapValues, type Schema } from './api-document.js';
+import { mapValues, type Schema } from '@berth/http';
 
 /** What a field says of another one, as the decorators of fields put it. */
 export const REQUIRED_UNLESS = 'x-required-unless';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import type { ApiDocument } from './api-document.js';
+import type { ApiDocument } from '@berth/http';
 import { generateOpenApi } from './generate-openapi.js';
 
 const FILE = new URL('../../../../docs/wire/openapi.json', import.meta.url);

@@ -1,21 +1,38 @@
 import type { INestApplication } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { ProblemBody, declaredAccess } from '@berth/http';
-import { mapOperations, type ApiDocument } from './api-document.js';
-import { describeEdge } from './describe-edge.js';
+import {
+  ProblemBody,
+  declaredAccess,
+  describeEdge,
+  mapOperations,
+  problemExample,
+  toOpenApi31,
+  type ApiDocument,
+} from '@berth/http';
 import { describeMembers } from './describe-members.js';
 import { describeRequests } from './describe-requests.js';
 import { DESCRIPTION, describeTags } from './document-text.js';
-import { toOpenApi31 } from './to-openapi-31.js';
+import { PARAMETERS_AFTER } from './parameters-after.js';
 
 const VERSION = '2.0.0';
+
+const EDGE = {
+  parametersAfter: PARAMETERS_AFTER,
+  problemSchema: ProblemBody.name,
+  problemExample,
+  bodyProblems: ['body-not-json', 'invalid-fields'],
+  sharedProblems: ['invalid-fields', 'precondition-failed'],
+  limitHeaders: ['RateLimit', 'RateLimit-Policy'],
+} as const;
 
 /** The interface as the code has it: every operation with its bodies, headers and problems. */
 export function openApiDocument(app: INestApplication): ApiDocument {
   const access = declaredAccess(app);
   const declared = describeMembers(toOpenApi31(fromDecorators(app)));
-  const described = describeRequests(describeEdge(declared, (operationId) => access.get(handlerOf(operationId))));
+  const described = describeRequests(
+    describeEdge(declared, { ...EDGE, accessOf: (operationId) => access.get(handlerOf(operationId)) }),
+  );
   return describeTags(mapOperations(described, (each) => ({ ...each, operationId: idOf(each.operationId) })));
 }
 

@@ -1,7 +1,7 @@
 import type { Scope } from '@berth/domain';
 import { inParallel } from '@berth/lifecycle';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Operation } from '../../src/openapi/api-document.js';
+import type { Operation } from '@berth/http';
 import { each, useManagementApi, type Answer } from '../management-bench.js';
 import { callersOf, type Caller } from './callers.js';
 import { handledRoutes } from './handlers.js';

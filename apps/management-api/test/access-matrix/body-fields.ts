@@ -1,4 +1,4 @@
-import { resolveSchema, type ApiDocument, type Operation, type Schema } from '../../src/openapi/api-document.js';
+import { resolveSchema, type ApiDocument, type Operation, type Schema } from '@berth/http';
 
 /** A field of a body, wherever in it. */
 export interface BodyField {

@@ -1,4 +1,4 @@
-import type { ApiDocument, Operation } from '../../src/openapi/api-document.js';
+import type { ApiDocument, Operation } from '@berth/http';
 
 /** The OpenAPI document as the running process serves it. */
 export const readDocument = async (url: string): Promise<ApiDocument> =>

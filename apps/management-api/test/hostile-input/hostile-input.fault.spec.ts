@@ -6,7 +6,7 @@ import { bodyFields, withField } from '../access-matrix/body-fields.js';
 import { operationsOf, readDocument } from '../access-matrix/operations.js';
 import { ROUTES, pathOf, type Route } from '../access-matrix/routes.js';
 import { Tenant, type Resource } from '../access-matrix/tenant.js';
-import type { ApiDocument, Operation } from '../../src/openapi/api-document.js';
+import type { ApiDocument, Operation } from '@berth/http';
 import { useManagementApi } from '../management-bench.js';
 import { LeakCheck } from '../tenant-isolation/leak-check.js';
 import { readFuzzConfig } from './config.js';

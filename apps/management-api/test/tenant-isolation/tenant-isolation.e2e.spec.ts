@@ -3,7 +3,7 @@ import { bodyFields, withField } from '../access-matrix/body-fields.js';
 import { operationsOf, readDocument } from '../access-matrix/operations.js';
 import { ROUTES, pathOf, type Route } from '../access-matrix/routes.js';
 import { OWNED, Tenant, isOwned, type Resource } from '../access-matrix/tenant.js';
-import type { ApiDocument, Operation } from '../../src/openapi/api-document.js';
+import type { ApiDocument, Operation } from '@berth/http';
 import { Database } from '../../src/persistence/database.js';
 import { AccountsStore } from '../../src/persistence/stores/accounts.store.js';
 import { useManagementApi, type Answer, type CallOptions } from '../management-bench.js';

@@ -1,7 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiDocument, Operation } from './api-document.js';
 import { describeEdge } from './describe-edge.js';
+import type { EdgeAnswers } from './edge-answers.js';
 
+const EDGE: Omit<EdgeAnswers, 'accessOf'> = {
+  parametersAfter: { serverless: { description: 'Id of the endpoint.' } },
+  problemSchema: 'ProblemBody',
+  problemExample: () => ({}),
+  bodyProblems: ['body-not-json', 'invalid-fields'],
+  sharedProblems: ['invalid-fields', 'precondition-failed'],
+  limitHeaders: ['RateLimit'],
+};
+const edgeOf = (accessOf: EdgeAnswers['accessOf']): EdgeAnswers => ({ ...EDGE, accessOf });
 const OPERATION: Operation = { operationId: 'Things.do', responses: { 200: { description: '', content: {} } } };
 const header = (name: string) => ({ name, in: 'header', schema: {} });
 
@@ -13,7 +23,10 @@ const documentOf = (paths: ApiDocument['paths']): ApiDocument => ({
 
 const described = (method: string, path: string, more: Partial<Operation> = {}): Operation => {
   const document = documentOf({ [path]: { [method]: { ...OPERATION, ...more } } });
-  const { paths } = describeEdge(document, () => ({ kind: 'scope', scope: 'serverless:read' }));
+  const { paths } = describeEdge(
+    document,
+    edgeOf(() => ({ kind: 'scope', scope: 'serverless:read' })),
+  );
   return paths[path]?.[method] ?? OPERATION;
 };
 
@@ -65,7 +78,10 @@ describe('an operation that needs a key', () => {
 });
 
 test('an operation that is open to everybody answers nothing about keys', () => {
-  const { paths } = describeEdge(documentOf({ '/pages': { get: OPERATION } }), () => ({ kind: 'public' }));
+  const { paths } = describeEdge(
+    documentOf({ '/pages': { get: OPERATION } }),
+    edgeOf(() => ({ kind: 'public' })),
+  );
   const page = paths['/pages']?.get ?? OPERATION;
   expect(page.security).toEqual([]);
   expect(statusesOf(page)).toEqual(['200', '405', '500', 'default']);
@@ -86,7 +102,7 @@ test('what is changed under a precondition shows its version, where it is made, 
         delete: { ...OPERATION, responses: { 204: { description: '' } } },
       },
     }),
-    () => undefined,
+    edgeOf(() => undefined),
   );
   const [list, one] = [paths['/things'], paths['/things/{id}']];
   expect(headersOf(one?.get, '200')).toContain('ETag');

@@ -1,5 +1,6 @@
-import { PROBLEMS_EXTENSION, type DeclaredAccess } from '@berth/http';
 import { STATUS_CODES } from 'node:http';
+import type { DeclaredAccess } from '../auth/access.decorators.js';
+import { PROBLEMS_EXTENSION } from '../problems/api-problems.decorator.js';
 import {
   mapOperations,
   mapValues,
@@ -9,8 +10,9 @@ import {
   type Parameter,
   type Place,
 } from './api-document.js';
+import type { EdgeAnswers } from './edge-answers.js';
 import { EDGE_HEADERS, headerReferences, type EdgeHeader } from './edge-headers.js';
-import { answerHeaders, edgeProblems, problemAnswers, problemExamples, sharedAnswers } from './edge-problems.js';
+import { EdgeProblems } from './edge-problems.js';
 import { pathParameters } from './path-parameters.js';
 
 const NOT_MODIFIED = 304;
@@ -20,15 +22,18 @@ const LAST_PARAMETER = /\/\{\w+\}$/;
  * Adds what the edge does around every handler: keys, scopes, rate limits, entity tags, and the problems that come of
  * them. A handler documents only what is particular to it.
  */
-export function describeEdge(
-  document: ApiDocument,
-  accessOf: (operationId: string) => DeclaredAccess | undefined,
-): ApiDocument {
+export function describeEdge(document: ApiDocument, edge: EdgeAnswers): ApiDocument {
   const versioned = versionedPaths(document);
+  const problems = new EdgeProblems(edge);
   const described = mapOperations(document, (operation, place) =>
-    withEdge(operation, place, { access: accessOf(operation.operationId), isVersioned: versioned.has(place.path) }),
+    withEdge(operation, place, {
+      access: edge.accessOf(operation.operationId),
+      isVersioned: versioned.has(place.path),
+      edge,
+      problems,
+    }),
   );
-  const components = { responses: sharedAnswers(), headers: EDGE_HEADERS, examples: problemExamples() };
+  const components = { responses: problems.shared(), headers: EDGE_HEADERS, examples: problems.examples() };
   return { ...described, components: { ...described.components, ...components } };
 }
 
@@ -43,27 +48,30 @@ function versionedPaths({ paths }: ApiDocument): ReadonlySet<string> {
 interface Facts {
   readonly access: DeclaredAccess | undefined;
   readonly isVersioned: boolean;
+  readonly edge: EdgeAnswers;
+  readonly problems: EdgeProblems;
 }
 
-function withEdge(given: Operation, { method, path }: Place, { access, isVersioned }: Facts): Operation {
+function withEdge(given: Operation, { method, path }: Place, facts: Facts): Operation {
+  const { access, edge, isVersioned, problems } = facts;
   const { [PROBLEMS_EXTENSION]: particular = [], parameters = [], ...declared } = given;
   const isOne = LAST_PARAMETER.test(path);
-  const conditional = isVersioned && isOne && method === 'get' ? CONDITIONAL_READ : NOTHING;
+  const conditional = isVersioned && isOne && method === 'get' ? conditionalRead(problems) : NOTHING;
   const operation = {
     ...declared,
     parameters: [
-      ...pathParameters(parameters, path),
+      ...pathParameters(parameters, path, edge.parametersAfter),
       ...parameters.filter((each) => each.in !== 'path'),
-      ...conditional.parameters,
+      ...(conditional.parameters ?? []),
     ],
   };
   return {
     ...operation,
     ...withAccess(operation.description, access),
     responses: {
-      ...successes(operation, isVersioned && (isOne || method === 'post')),
+      ...successes(operation, isVersioned && (isOne || method === 'post'), problems),
       ...conditional.responses,
-      ...problemAnswers([...particular, ...edgeProblems(operation, method, access?.kind === 'public')]),
+      ...problems.answers([...particular, ...problems.of(operation, method, access?.kind === 'public')]),
     },
   };
 }
@@ -78,12 +86,13 @@ function withAccess(
   return { description: sentences.join('\n\n'), security: [{ apiKey: [scope] }] };
 }
 
-function successes(operation: Operation, isVersioned: boolean): Operation['responses'] {
+function successes(operation: Operation, isVersioned: boolean, problems: EdgeProblems): Operation['responses'] {
   const isReplayable = takesHeader(operation, 'Idempotency-Key');
   return mapValues(operation.responses, (answer, status) =>
     '$ref' in answer
       ? answer
       : describeAnswer(answer, Number(status), [
+          ...problems.headersOf(Number(status)),
           ...(isVersioned && answer.content !== undefined ? ['ETag' as const] : []),
           ...(isReplayable ? ['Idempotency-Replayed' as const] : []),
         ]),
@@ -93,7 +102,7 @@ function successes(operation: Operation, isVersioned: boolean): Operation['respo
 const describeAnswer = (answer: ApiResponse, status: number, headers: readonly EdgeHeader[]): ApiResponse => ({
   ...answer,
   description: answer.description === '' ? (STATUS_CODES[status] ?? '') : answer.description,
-  headers: { ...headerReferences([...answerHeaders(status), ...headers]), ...answer.headers },
+  headers: { ...headerReferences(headers), ...answer.headers },
 });
 
 const takesHeader = ({ parameters = [] }: Operation, name: string): boolean =>
@@ -108,8 +117,10 @@ const IF_NONE_MATCH: Parameter = {
 };
 
 /** What a versioned resource adds to being read. */
-const CONDITIONAL_READ = {
+const conditionalRead = (problems: EdgeProblems): Pick<Operation, 'parameters' | 'responses'> => ({
   parameters: [IF_NONE_MATCH],
-  responses: { [NOT_MODIFIED]: describeAnswer({ description: '' }, NOT_MODIFIED, ['ETag']) },
-};
+  responses: {
+    [NOT_MODIFIED]: describeAnswer({ description: '' }, NOT_MODIFIED, [...problems.headersOf(NOT_MODIFIED), 'ETag']),
+  },
+});
 const NOTHING = { parameters: [], responses: {} };

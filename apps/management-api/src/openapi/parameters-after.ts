@@ -1,10 +1,7 @@
-import { PARAMETER_MAX_CHARACTERS } from '@berth/http';
-import type { Parameter } from './api-document.js';
-
-const ID = { type: 'string', minLength: 1, maxLength: PARAMETER_MAX_CHARACTERS, examples: ['k3v9x0q2m7a1zd'] };
+import { ID_SCHEMA as ID, type KnownParameters } from '@berth/http';
 
 /** What the parameter after each of these parts of a path is. */
-const AFTER: Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>> = {
+export const PARAMETERS_AFTER: KnownParameters = {
   accounts: { description: 'Id of the account.', schema: ID },
   'api-keys': { description: 'Id of the API key; not the key itself.', schema: ID },
   clusters: { description: 'Id of the cluster.', schema: ID },
@@ -24,28 +21,3 @@ const AFTER: Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>>
   templates: { description: 'Id of the template.', schema: ID },
   workers: { description: 'Id of the worker.', schema: ID },
 };
-
-/**
- * The parameters of a path, also those that the handler's types do not tell.
- *
- * @param parameters what the handler says; that is kept
- * @param path with each parameter as `{name}`
- */
-export function pathParameters(parameters: readonly Parameter[], path: string): readonly Parameter[] {
-  const parts = path.split('/');
-  return parts.flatMap((part, index) => {
-    const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name === undefined) return [];
-    const { description, schema } = AFTER[parts[index - 1] ?? ''] ?? {};
-    const declared = parameters.find((each) => each.in === 'path' && each.name === name);
-    return [
-      {
-        name,
-        in: 'path',
-        required: true,
-        description: declared?.description ?? description,
-        schema: { ...schema, ...declared?.schema },
-      },
-    ];
-  });
-}

@@ -1,0 +1,20 @@
+import type { ErrorCode } from '@berth/domain';
+import type { DeclaredAccess } from '../auth/access.decorators.js';
+import type { EdgeHeader } from './edge-headers.js';
+import type { KnownParameters } from './path-parameters.js';
+
+/** What the edge of one interface does in its own way. */
+export interface EdgeAnswers {
+  /** Who may call an operation, by the id that the framework gives it. */
+  readonly accessOf: (operationId: string) => DeclaredAccess | undefined;
+  readonly parametersAfter: KnownParameters;
+  /** The component that describes the body of an error. */
+  readonly problemSchema: string;
+  readonly problemExample: (code: ErrorCode) => object;
+  /** The problems of an operation that takes a body. */
+  readonly bodyProblems: readonly ErrorCode[];
+  /** Problems besides those of keys and methods that several operations answer alike. */
+  readonly sharedProblems: readonly ErrorCode[];
+  /** Headers that every answer to a good key has. */
+  readonly limitHeaders: readonly EdgeHeader[];
+}
