@@ -30,13 +30,15 @@ export default {
     {
       name: 'rooms-have-doors',
       severity: 'error',
-      comment: 'A room of an app is entered through its module, its service, its port or, for rows, its store.',
+      comment:
+        'A room of an app is entered through its module, its service, its port, its decorators or, for rows, its store. The description of an interface names what every room answers.',
       from: {
         path: '^apps/([^/]+)/src/([^/]+)/',
+        pathNot: '^apps/[^/]+/src/openapi/',
       },
       to: {
         path: '^apps/$1/src/[^/]+/',
-        pathNot: ['^apps/$1/src/$2/', '\\.(module|service|port|store)\\.ts$'],
+        pathNot: ['^apps/$1/src/$2/', '\\.(module|service|port|store|decorator)\\.ts$'],
       },
     },
     {

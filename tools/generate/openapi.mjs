@@ -1,10 +1,12 @@
 /**
- * Writes the interface of the management API to `docs/wire/openapi.json`, from the declarations in its controllers and
- * bodies. Run it after `npm run build`; a test compares the file with what the code says.
+ * Writes the two interfaces to `docs/wire`, from the declarations in their controllers and bodies. Run it after
+ * `npm run build`; tests compare the files with what the code says.
  */
+import { generateJobOpenApi } from '../../apps/job-router/dist/openapi/generate-openapi.js';
 import { generateOpenApi } from '../../apps/management-api/dist/openapi/generate-openapi.js';
 import { keepGenerated } from './generated-file.mjs';
 
-const FILE = new URL('../../docs/wire/openapi.json', import.meta.url);
+const WIRE = new URL('../../docs/wire/', import.meta.url);
 
-await keepGenerated(FILE, await generateOpenApi(), 'npm run openapi');
+await keepGenerated(new URL('openapi.json', WIRE), await generateOpenApi(), 'npm run openapi');
+await keepGenerated(new URL('job-openapi.json', WIRE), await generateJobOpenApi(), 'npm run openapi');

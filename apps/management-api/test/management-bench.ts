@@ -7,7 +7,7 @@ import { ConfigReader, systemClock, systemRandom, type Environment } from '@bert
 import { Broker, SnapshotWriter, plainCodec } from '@berth/messaging';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import type { Main } from '@berth/telemetry';
-import { useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing';
+import { ContractChecker, useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { loadConfig } from '../src/config.js';
@@ -17,7 +17,6 @@ import { Database } from '../src/persistence/database.js';
 import { migrate } from '../src/persistence/migrate.js';
 import { seedAccount } from '../src/persistence/seed-account.js';
 import { startManagementApi } from '../src/start-management-api.js';
-import { ContractChecker } from './contract-checker.js';
 
 export interface Answer {
   readonly status: number;

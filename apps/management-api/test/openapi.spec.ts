@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SCOPES } from '@berth/domain';
+import { DocumentSchemas } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApiDocument, ApiResponse, NamedExample, Operation, Place, Reference, Schema } from '@berth/http';
 import { generateOpenApi } from '../src/openapi/generate-openapi.js';
-import { DocumentSchemas } from './document-schemas.js';
 
 const JSON_TYPE = 'application/json';
 const PROBLEM_TYPE = 'application/problem+json';

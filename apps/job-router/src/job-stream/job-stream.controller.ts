@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { jobKeyFrom } from '../ids.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { DescribeStream } from '../openapi/describe-stream.decorator.js';
 import { Platform } from '../platform.port.js';
 import { parseWait, type Wait } from '../wait.js';
 import { EventStreams } from './event-streams.service.js';
@@ -58,6 +59,7 @@ export class JobStreamController {
   @Header('vary', 'Accept, Content-Type, User-Agent')
   @RequireScope('jobs:read')
   @JobOperation('stream')
+  @DescribeStream(HOLD_DEFAULT_MS)
   async read(
     @CurrentCaller() caller: Caller,
     @Req() request: StreamRequest,
@@ -81,6 +83,7 @@ export class JobStreamController {
   @Header('vary', 'Accept, Content-Type, User-Agent')
   @RequireScope('jobs:read')
   @JobOperation('stream')
+  @DescribeStream(HOLD_DEFAULT_MS)
   readByPost(
     @CurrentCaller() caller: Caller,
     @Req() request: StreamRequest,

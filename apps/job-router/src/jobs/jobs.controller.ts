@@ -7,6 +7,14 @@ import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.serv
 import { jobKeyFrom } from '../ids.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
 import { Jobs } from '../jobs.port.js';
+import {
+  DescribeBody,
+  DescribeEndpointCall,
+  DescribeIdempotencyKey,
+  DescribeQueueCall,
+  DescribeWait,
+} from '../openapi/describe-operation.decorator.js';
+import { DescribeStatus } from '../openapi/describe-status.decorator.js';
 import { parseWait } from '../wait.js';
 import { incomingRequest, type IncomingRequest } from './incoming-request.port.js';
 import { healthBody } from './job-body.js';
@@ -49,6 +57,9 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('run')
+  @DescribeQueueCall({ tag: 'Jobs', summary: 'Submit a job', answer: 'BriefJob', problems: ['limit-reached'] })
+  @DescribeBody('JobRequest')
+  @DescribeIdempotencyKey()
   async run(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
     return this.intake.run(await this.admit(request, reply));
   }
@@ -58,6 +69,16 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('runsync')
+  @DescribeQueueCall({
+    tag: 'Jobs',
+    summary: 'Submit a job and wait for its end',
+    description: 'A job that has not ended when the wait is over is answered as it is then.',
+    answer: 'JobStatus',
+    problems: ['limit-reached'],
+  })
+  @DescribeBody('JobRequest')
+  @DescribeWait(WAIT_DEFAULT_MS)
+  @DescribeIdempotencyKey()
   async runSync(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
     const incoming = await this.admit(request, reply);
     return this.intake.runSync(incoming, parseWait(request.query.wait, WAIT_DEFAULT_MS, reply));
@@ -67,6 +88,7 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
+  @DescribeStatus()
   async status(@Req() request: JobCall): Promise<RawJson> {
     const { endpointId, jobId } = request.params;
     const { ttl } = request.query;
@@ -84,6 +106,7 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
+  @DescribeStatus()
   statusByPost(@Req() request: JobCall): Promise<RawJson> {
     return this.status(request);
   }
@@ -92,6 +115,13 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
+  @DescribeQueueCall({
+    tag: 'Jobs',
+    summary: 'Wait for the end of a job',
+    answer: 'JobStatus',
+    problems: ['job-not-found', 'limit-reached'],
+  })
+  @DescribeWait(WAIT_DEFAULT_MS)
   async statusSync(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
     await this.authorize(request, 'jobs:read');
     const key = jobKeyFrom(request.params.endpointId, request.params.jobId);
@@ -109,6 +139,13 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
+  @DescribeQueueCall({
+    tag: 'Jobs',
+    summary: 'Wait for the end of a job',
+    answer: 'JobStatus',
+    problems: ['job-not-found', 'limit-reached'],
+  })
+  @DescribeWait(WAIT_DEFAULT_MS)
   statusSyncByPost(@Req() request: JobCall, @Res({ passthrough: true }) reply: FastifyReply): Promise<RawJson> {
     return this.statusSync(request, reply);
   }
@@ -118,6 +155,13 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('cancel')
+  @DescribeQueueCall({
+    tag: 'Jobs',
+    summary: 'Cancel a job',
+    description: 'A job that has ended answers with the status that it has.',
+    answer: 'BriefJob',
+    problems: ['job-not-found'],
+  })
   async cancel(@Req() request: JobCall): Promise<RawJson> {
     const { endpointId, jobId } = request.params;
     checkedParameter(jobId);
@@ -130,6 +174,12 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('run')
+  @DescribeQueueCall({
+    tag: 'Jobs',
+    summary: 'Try a failed job again',
+    answer: 'BriefJob',
+    problems: ['job-not-found', 'job-not-retriable', 'limit-reached'],
+  })
   async retry(@Req() request: JobCall): Promise<RawJson> {
     const { endpointId, jobId } = request.params;
     checkedParameter(jobId);
@@ -142,6 +192,7 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
   @JobOperation('purge-queue')
+  @DescribeQueueCall({ tag: 'Queue', summary: 'Remove all jobs that wait', answer: 'PurgedQueue' })
   async purgeQueue(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
     addToLogContext({ endpointId });
     const endpoint = await this.directory.authorizeQueue(caller, endpointId, 'jobs:write');
@@ -152,6 +203,11 @@ export class JobsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
+  @DescribeEndpointCall({
+    tag: 'Queue',
+    summary: 'Count the jobs and workers of an endpoint',
+    answer: 'EndpointHealth',
+  })
   async health(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
     const endpoint = await this.directory.authorize(caller, endpointId, 'jobs:read');
     return healthBody(await this.jobs.counts(endpoint.id), await this.directory.workerCounts(endpoint.id));

@@ -5,6 +5,7 @@ import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { DescribeOpenAi } from '../openapi/describe-openai.decorator.js';
 import { RequestBodies } from '../request-bodies.service.js';
 import { OpenAiRequests, type IncomingOpenAiRequest } from './openai-requests.service.js';
 
@@ -28,6 +29,7 @@ export class OpenAiController {
   @HttpCode(200)
   @RequireScope('jobs:write')
   @JobOperation('openai')
+  @DescribeOpenAi({ hasBody: true })
   async post(
     @CurrentCaller() caller: Caller,
     @Req() request: OpenAiPathRequest,
@@ -47,6 +49,7 @@ export class OpenAiController {
   @Get('*')
   @RequireScope('jobs:write')
   @JobOperation('openai')
+  @DescribeOpenAi({ hasBody: false })
   get(@CurrentCaller() caller: Caller, @Req() request: OpenAiPathRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.post(caller, request, reply);
   }

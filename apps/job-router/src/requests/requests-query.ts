@@ -8,8 +8,8 @@ export interface RequestsQuery {
   readonly limit: number;
 }
 
-const LIMIT_DEFAULT = 20;
-const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;
+export const LIMIT_MAX = 100;
 
 /**
  * The query of a list. A parameter that is absent or empty means the default.

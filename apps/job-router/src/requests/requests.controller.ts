@@ -5,6 +5,8 @@ import { addToLogContext } from '@berth/telemetry';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { jobKeyFrom } from '../ids.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { DescribeQueueCall } from '../openapi/describe-operation.decorator.js';
+import { DescribeRequestsQuery } from '../openapi/describe-requests.decorator.js';
 import { parseRequestsQuery } from './requests-query.js';
 import { Requests } from './requests.service.js';
 
@@ -22,6 +24,8 @@ export class RequestsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('requests')
+  @DescribeQueueCall({ tag: 'History', summary: 'List the jobs of an endpoint', answer: 'JobRequests' })
+  @DescribeRequestsQuery()
   async list(
     @CurrentCaller() caller: Caller,
     @Param('endpointId') endpointId: string,
@@ -36,6 +40,12 @@ export class RequestsController {
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
   @JobOperation('status')
+  @DescribeQueueCall({
+    tag: 'History',
+    summary: 'Show a job with its attempts',
+    answer: 'RequestDetail',
+    problems: ['job-not-found'],
+  })
   async get(
     @CurrentCaller() caller: Caller,
     @Param('endpointId') endpointId: string,

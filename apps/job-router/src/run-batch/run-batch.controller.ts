@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
 import { incomingRequest } from '../jobs/incoming-request.port.js';
+import { DescribeBody, DescribeIdempotencyKey, DescribeQueueCall } from '../openapi/describe-operation.decorator.js';
 import { RunBatch } from './run-batch.service.js';
 
 /** Many jobs by one request. Each of them counts against the limit of `/run`. */
@@ -21,6 +22,15 @@ export class RunBatchController {
   @Header('content-type', 'application/json; charset=utf-8')
   @RequireScope('jobs:write')
   @JobOperation('run')
+  @DescribeQueueCall({
+    tag: 'Jobs',
+    summary: 'Submit many jobs',
+    description: 'A request that is malformed refuses the list; one that cannot be accepted now is told in its place.',
+    answer: 'AcceptedJobs',
+    problems: ['limit-reached'],
+  })
+  @DescribeBody('JobBatch')
+  @DescribeIdempotencyKey()
   async run(
     @CurrentCaller() caller: Caller,
     @Req() request: FastifyRequest<{ Params: { readonly endpointId: string } }>,

@@ -6,6 +6,7 @@ import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.serv
 import { jobKeyFrom } from '../ids.js';
 import { JobOperation } from '../job-rate-limits/job-operation.port.js';
 import { Jobs } from '../jobs.port.js';
+import { DescribeQueueCall } from '../openapi/describe-operation.decorator.js';
 import { Platform } from '../platform.port.js';
 import { deliveryBody } from './delivery-body.js';
 
@@ -27,6 +28,12 @@ export class WebhooksController {
   @Header('content-type', 'application/json; charset=utf-8')
   @RequireScope('jobs:read')
   @JobOperation('status')
+  @DescribeQueueCall({
+    tag: 'History',
+    summary: 'Show what became of the webhooks of a job',
+    answer: 'WebhookDeliveries',
+    problems: ['job-not-found'],
+  })
   async read(@CurrentCaller() caller: Caller, @Param() { endpointId, jobId }: JobPath): Promise<RawJson> {
     addToLogContext({ endpointId, jobId });
     await this.directory.authorizeQueue(caller, endpointId, 'jobs:read');

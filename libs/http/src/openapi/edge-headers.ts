@@ -57,5 +57,5 @@ export const EDGE_HEADERS = {
 
 export type EdgeHeader = keyof typeof EDGE_HEADERS;
 
-export const headerReferences = (names: readonly EdgeHeader[]): Readonly<Record<string, Reference>> =>
+export const headerReferences = (names: readonly string[]): Readonly<Record<string, Reference>> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

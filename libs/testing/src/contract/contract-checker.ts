@@ -64,10 +64,11 @@ export class ContractChecker {
 
   #answerFailures(exchange: Exchange, operation: Operation, place: readonly string[]): readonly string[] {
     const status = String(exchange.status);
-    const given = operation.responses[status];
+    const [ofStatus, ofKind] = [operation.responses[status], operation.responses[`${status.slice(0, 1)}XX`]];
+    const [given, name] = ofStatus === undefined ? [ofKind, `${status.slice(0, 1)}XX`] : [ofStatus, status];
     if (given === undefined)
       return [`the status is not documented; there are ${Object.keys(operation.responses).join(', ')}`];
-    const [answer, at] = '$ref' in given ? this.#shared(given.$ref) : [given, [...place, 'responses', status]];
+    const [answer, at] = '$ref' in given ? this.#shared(given.$ref) : [given, [...place, 'responses', name]];
     return [...this.#headerFailures(exchange, answer), ...this.#bodyFailures(exchange, answer, at)];
   }
 
@@ -127,9 +128,21 @@ export class ContractChecker {
 
 /** Paths without parameters come first: `/v2/hosts/join-tokens` is no host. */
 const routesOf = ({ paths }: ApiDocument): readonly Route[] =>
-  Object.keys(paths)
-    .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`) }))
+  Object.entries(paths)
+    .map(([path, operations]) => ({ path, pattern: patternOf(path, manySegmentsOf(operations)) }))
     .sort((one, other) => parametersIn(one.path) - parametersIn(other.path));
+
+const patternOf = (path: string, long: ReadonlySet<string>): RegExp =>
+  new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (long.has(name) ? '.+' : '[^/]+'))}/?$`);
+
+/** Parameters whose values have slashes, which OpenAPI has no word for. */
+const manySegmentsOf = (operations: ApiDocument['paths'][string]): ReadonlySet<string> =>
+  new Set(
+    Object.values(operations)
+      .flatMap(({ parameters = [] }) => parameters)
+      .filter(({ schema }) => schema?.['x-multi-segment'] === true)
+      .map(({ name }) => name),
+  );
 
 const parametersIn = (path: string): number => path.split('{').length - 1;
 

@@ -39,6 +39,13 @@ const DOCUMENT: ApiDocument = {
         },
       },
     },
+    '/things/rest/{path}': {
+      get: {
+        operationId: 'Things.rest',
+        parameters: [{ name: 'path', in: 'path', schema: { type: 'string', 'x-multi-segment': true } }],
+        responses: { '4XX': { description: '', content: { 'application/json': { schema: THING } } } },
+      },
+    },
     '/things/first': {
       get: { operationId: 'Things.first', responses: { 200: { description: '', content: { 'text/plain': {} } } } },
     },
@@ -77,6 +84,10 @@ describe('what is as documented passes', () => {
     [
       'HEAD, like GET without its body',
       { method: 'HEAD', path: '/things/first', received: '', headers: {} as { etag: string } },
+    ],
+    [
+      'a parameter of several parts, and a status of a documented kind',
+      { method: 'GET', path: '/things/rest/a/b', status: 418, headers: {} as { etag: string } },
     ],
     ['404 of a path that is nowhere', { path: '/nowhere', status: 404 }],
     [

@@ -1,0 +1,106 @@
+import type { Schema, Schemas } from '@berth/http';
+import { QUEUE_REASONS } from '@berth/domain';
+import { JOB_ID, JOB_STATUS, instant, listOf, objectWith, orNull, refTo, text, whole } from './schema-parts.js';
+
+const PAGE = text('A page that explains this kind of problem.', 'https://api.example.com/docs/problems/limit-reached');
+
+/** JSON of any kind, as a worker wrote it. */
+const anything = (description: string): Schema => ({ description, examples: [{ text: 'done' }] });
+
+const JOB_ERROR = text('Why the job failed; absent where it has not.', 'executionTimeout exceeded');
+
+/** What one job answers, and what a list of them does (API decisions 2.3). */
+const JOB_SCHEMAS: Schemas = {
+  BriefJob: objectWith('A job, where nothing more is known or asked.', { id: JOB_ID, status: JOB_STATUS }),
+  JobStatus: objectWith(
+    'A job. What does not apply is absent.',
+    {
+      id: JOB_ID,
+      status: JOB_STATUS,
+      delayTime: whole('How long it waited, in milliseconds.', 120),
+      executionTime: whole('How long it has run, in milliseconds.', 2_400),
+      output: anything('The result; while the job runs, its last progress.'),
+      error: JOB_ERROR,
+      retries: whole('How often it was tried again; absent: never.', 1),
+      workerId: text('Id of the worker that has it or had it.', 'k3v9x0q2m7a1zd'),
+      queue: refTo('JobQueue'),
+    },
+    ['output', 'error', 'retries', 'workerId', 'queue'],
+  ),
+  JobQueue: objectWith('Why a job waits.', {
+    position: orNull(whole('How many are started before it, and one; null where that is not known.', 1)),
+    reason: {
+      type: 'string',
+      enum: Object.keys(QUEUE_REASONS),
+      description: 'The reason, as a word.',
+      examples: ['worker-starting'],
+    },
+    detail: text('The reason, as a sentence for people.', 'A worker is on its way'),
+    since: instant('Since when the reason holds.'),
+    estimatedStartMs: orNull(
+      whole('In how many milliseconds it may start; null where nothing honest can be said.', 4_000),
+    ),
+  }),
+  AcceptedJobs: objectWith('What became of each request of a list.', {
+    jobs: listOf({ anyOf: [refTo('BriefJob'), refTo('RejectedJob')] }, 'In the order of the requests.'),
+    accepted: whole('How many were accepted.', 2),
+    rejected: whole('How many were not.', 0),
+  }),
+  RejectedJob: objectWith('A request of a list that was not accepted.', { error: refTo('JobRefusal') }),
+  JobRefusal: objectWith('Why not.', {
+    type: PAGE,
+    title: text('Short summary, the same for every occurrence.', 'Limit of the account reached'),
+    detail: text('What happened here.', 'The account may have 1000000 jobs.'),
+  }),
+  PurgedQueue: objectWith('What a purge did.', {
+    removed: whole('How many waiting jobs were removed.', 12),
+    status: { type: 'string', const: 'completed', description: 'Always the same.', examples: ['completed'] },
+  }),
+};
+
+const STREAM_SCHEMAS: Schemas = {
+  StreamChunk: {
+    ...objectWith('What a worker sent; further members of it are kept.', {
+      output: anything('The chunk.'),
+      metrics: {
+        description: 'What the worker says of it; empty where it says nothing.',
+        examples: [{ stream_index: 0 }],
+      },
+    }),
+    additionalProperties: true,
+  },
+  JobStream: objectWith(
+    'Chunks with the status of their job.',
+    {
+      status: JOB_STATUS,
+      stream: listOf(refTo('StreamChunk'), 'The chunks that are new to the reader.'),
+      error: JOB_ERROR,
+    },
+    ['error'],
+  ),
+  StreamChunks: { ...listOf(refTo('StreamChunk'), 'The chunks that are new to the reader.') },
+};
+
+const HEALTH_SCHEMAS: Schemas = {
+  EndpointHealth: objectWith('Jobs and workers of an endpoint.', {
+    jobs: refTo('JobCounts'),
+    workers: refTo('WorkerCounts'),
+  }),
+  JobCounts: objectWith('Jobs, by what they are at.', {
+    completed: whole('Done.', 40),
+    failed: whole('Failed or timed out.', 1),
+    inProgress: whole('At a worker.', 2),
+    inQueue: whole('Waiting.', 3),
+    retried: whole('Second tries, each of them.', 1),
+  }),
+  WorkerCounts: objectWith('Workers, by what they are at.', {
+    idle: whole('Up, without a job.', 1),
+    running: whole('At a job.', 2),
+    initializing: whole('Starting.', 0),
+    ready: whole('Up and taking jobs: idle or running.', 3),
+    throttled: whole('Wanted, and no host has a place for them.', 0),
+    unhealthy: whole('Failed again and again.', 0),
+  }),
+};
+
+export const ANSWER_SCHEMAS: Schemas = { ...JOB_SCHEMAS, ...STREAM_SCHEMAS, ...HEALTH_SCHEMAS };

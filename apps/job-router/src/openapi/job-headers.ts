@@ -1,0 +1,23 @@
+import { JOB_STATES } from '@berth/domain';
+import type { Header } from '@berth/http';
+
+const text = (description: string, schema: Header['schema']): Header => ({
+  description,
+  required: false,
+  schema: { type: 'string', ...schema },
+});
+
+/** Headers that job paths alone answer with. */
+export const JOB_HEADERS: Readonly<Record<string, Header>> = {
+  'Berth-Job-Id': text('Id of the job that the request became.', {
+    examples: ['sync-3f2a9c10-5d0f-4f6c-9a8e-0a4c2b7d1e55'],
+  }),
+  'Berth-Job-Status': text('Where the job is; not beside events.', {
+    enum: [...JOB_STATES],
+    examples: ['IN_PROGRESS'],
+  }),
+  'Berth-Next-Cursor': text('Where the next read goes on; not beside events.', {
+    pattern: '^a\\d+-\\d+$',
+    examples: ['a1-3'],
+  }),
+};
