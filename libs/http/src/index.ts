@@ -1,16 +1,8 @@
 export { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from './answers/limit-answers.js';
 export { whenGone } from './answers/when-gone.js';
-export { HttpApp, PARAMETER_MAX_CHARACTERS, createHttpApp } from './app/http-app.js';
+export { HttpApp, createHttpApp } from './app/http-app.js';
 export { traceparentOf } from './app/request-context.js';
-export {
-  CurrentCaller,
-  Public,
-  RequireScope,
-  callerOf,
-  findCaller,
-  handlerRouteOf,
-  type DeclaredAccess,
-} from './auth/access.decorators.js';
+export { CurrentCaller, Public, RequireScope, callerOf, findCaller, handlerRouteOf } from './auth/access.decorators.js';
 export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-directory.port.js';
 export { hashApiKey, makeApiKey, prefixOfApiKey } from './auth/api-key.js';
 export { type Caller } from './auth/authenticator.js';
@@ -50,7 +42,7 @@ export { describeEdge } from './openapi/describe-edge.js';
 export { headerReferences } from './openapi/edge-headers.js';
 export { ID_SCHEMA, type KnownParameters } from './openapi/path-parameters.js';
 export { toOpenApi31 } from './openapi/to-openapi-31.js';
-export { ApiProblems, PROBLEMS_EXTENSION, ProblemBody } from './problems/api-problems.decorator.js';
+export { ApiProblems, ProblemBody } from './problems/api-problems.decorator.js';
 export { problemExample } from './problems/problem-examples.js';
 export { PROBLEMS } from './problems/problem-types.js';
 export { toProblem } from './problems/problem.js';
