@@ -2,7 +2,7 @@
  * Writes the two interfaces to `docs/wire`, from the declarations in their controllers and bodies. Run it after
  * `npm run build`; tests compare the files with what the code says.
  */
-import { generateJobOpenApi } from '../../apps/job-router/dist/openapi/generate-openapi.js';
+import { generateJobOpenApi } from '../../apps/job-router/dist/openapi-document/generate-openapi.js';
 import { generateOpenApi } from '../../apps/management-api/dist/openapi/generate-openapi.js';
 import { keepGenerated } from './generated-file.mjs';
 

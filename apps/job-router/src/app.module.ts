@@ -1,24 +1,24 @@
 import { Module, type Provider, type Type } from '@nestjs/common';
-import { EndpointDirectoryModule } from './endpoint-directory/endpoint-directory.module.js';
-import { ControlPlaneSnapshots } from './endpoint-directory/snapshots.port.js';
+import { EndpointDirectoryModule } from './directory/directory.module.js';
+import { ControlPlaneSnapshots } from './directory/snapshots.port.js';
 import type { Imports, JobCore } from './log-core.js';
 import { JobRateLimitsModule } from './job-rate-limits/job-rate-limits.module.js';
 import { RatePeers } from './job-rate-limits/rate-peers.port.js';
 import { JobStreamModule } from './job-stream/job-stream.module.js';
 import { SharedCursors } from './job-stream/shared-cursors.port.js';
 import { JobsModule } from './jobs/jobs.module.js';
-import type { NatsSnapshots } from './nats-snapshots.js';
+import type { NatsSnapshots } from './directory/nats-snapshots.js';
 import { OpenAiModule } from './openai/openai.module.js';
-import { Platform } from './platform.port.js';
-import { ControlPulse } from './queue-reasons/control-pulse.port.js';
+import { Platform } from './platform/platform.js';
+import { ControlPulse } from './directory/control-pulse.port.js';
 import { QueueReasonsModule } from './queue-reasons/queue-reasons.module.js';
-import { RequestBodies } from './request-bodies.service.js';
-import { JobHistory } from './requests/job-history.port.js';
-import { RequestsModule } from './requests/requests.module.js';
+import { RequestBodies } from './request-bodies/request-bodies.js';
+import { JobHistory } from './job-history/job-history.port.js';
+import { RequestsModule } from './job-history/requests.module.js';
 import { RunBatchModule } from './run-batch/run-batch.module.js';
 import { DeliveryLogModule } from './webhooks/delivery-log.module.js';
 import { NameLookup } from './webhooks/name-lookup.port.js';
-import { WebhookSecretSnapshots } from './webhooks/webhook-secrets.port.js';
+import { WebhookSecretSnapshots } from './directory/webhook-secrets.js';
 
 export interface AppParts {
   readonly platform: Platform;

@@ -17,25 +17,25 @@ import type { Logger, MetricRegistry, Readiness } from '@berth/telemetry';
 import type { INestApplicationContext, ModuleMetadata, Provider } from '@nestjs/common';
 import { AgentInputs } from './agents/agent-inputs.port.js';
 import { AgentsModule } from './agents/agents.module.js';
-import { Taking } from './agents/taking.service.js';
-import { admittedBlobs, boundedBlobs, boundedChunks } from './bounded-payloads.js';
+import { Taking } from './agents/attempts/taking.js';
+import { admittedBlobs, boundedBlobs, boundedChunks } from './stores/bounded-payloads.js';
 import { EdgeModule, EdgeParts } from './edge/edge.module.js';
 import { JobWatches } from './edge/job-watches.js';
-import { NatsNotices } from './edge/nats-notices.js';
-import { EndpointDirectory } from './endpoint-directory/endpoint-directory.service.js';
+import { NatsJobNotices } from './notices/nats-job-notices.js';
+import { EndpointDirectory } from './directory/endpoint-directory.js';
 import { statusBody } from './jobs/job-body.js';
 import { LogDeliveries } from './owner/log-deliveries.js';
-import { OwnerDemand } from './owner/owner-demand.service.js';
+import { OwnerDemand } from './owner/owner-demand.js';
 import { openOwner, type OwnerOptions, type RunningOwner } from './owner/start-owner.js';
-import { Owners } from './owners.port.js';
+import { Owners } from './owners/owners.port.js';
 import type { SharedCursors } from './job-stream/shared-cursors.port.js';
-import { NatsGoneHints } from './nats-gone-hints.js';
-import type { NatsSnapshots } from './nats-snapshots.js';
-import type { PlatformSettings } from './platform.port.js';
+import { NatsGoneHints } from './agents/nats-gone-hints.js';
+import type { NatsSnapshots } from './directory/nats-snapshots.js';
+import type { PlatformSettings } from './platform/platform.js';
 import type { NameLookup } from './webhooks/name-lookup.port.js';
-import { STORES, storeFullDetail, type Store } from './store-full.js';
+import { STORES, storeFullDetail, type Store } from './stores/store-full.js';
 import { webhookMetrics } from './webhooks/metrics.js';
-import { DeliverySender } from './webhooks/delivery-sender.service.js';
+import { DeliverySender } from './webhooks/delivery-sender.js';
 import { DeliveryTry } from './webhooks/delivery-try.js';
 import { WebhookSigner } from './webhooks/webhook-signer.js';
 import { WebhookTransport } from './webhooks/webhook-transport.js';
@@ -102,7 +102,7 @@ export function openJobCore(parts: JobCoreParts): JobCore {
   const edge: EdgeParts = {
     ...{ incarnation, chunks, requests, blobs: admittedBlobs(blobs, blobRooms) },
     local: (endpointId, verb, question) => owner.desk.answer(endpointId, verb, question),
-    notices: new NatsNotices(broker, incarnation),
+    notices: new NatsJobNotices(broker, incarnation),
   };
   return {
     imports: [EdgeModule, AgentsModule],

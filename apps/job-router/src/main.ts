@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { createLogger, runMain } from '@berth/telemetry';
 import { loadConfig } from './config.js';
-import { startRouter } from './router.js';
+import { startRouter } from './compose.js';
 
 await runMain('job-router', async (main) => {
   const config = loadConfig();

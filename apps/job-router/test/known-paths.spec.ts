@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { JobStreamController } from '../src/job-stream/job-stream.controller.js';
 import { JobsController } from '../src/jobs/jobs.controller.js';
 import { OpenAiController } from '../src/openai/openai.controller.js';
-import { RequestsController } from '../src/requests/requests.controller.js';
+import { RequestsController } from '../src/job-history/requests.controller.js';
 import { RunBatchController } from '../src/run-batch/run-batch.controller.js';
 import { WebhooksController } from '../src/webhooks/webhooks.controller.js';
 

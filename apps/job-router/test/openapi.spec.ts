@@ -4,7 +4,7 @@ import { SCOPES } from '@berth/domain';
 import type { ApiDocument, NamedExample, Operation } from '@berth/http';
 import { DocumentSchemas } from '@berth/testing';
 import { beforeAll, expect, test } from '@jest/globals';
-import { generateJobOpenApi } from '../src/openapi/generate-openapi.js';
+import { generateJobOpenApi } from '../src/openapi-document/generate-openapi.js';
 
 const FILE = new URL('../../../docs/wire/job-openapi.json', import.meta.url);
 const JSON_TYPE = 'application/json';

@@ -6,10 +6,10 @@ import { silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer } from '@berth/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { NatsWatcherNotices } from '../src/nats-watcher-notices.js';
-import { StopOrders } from '../src/owner/stop-orders.js';
-import { ToldEffects } from '../src/owner/told-effects.js';
-import { WatchNotices } from '../src/owner/watch-notices.js';
+import { NatsWatcherNotices } from '../src/notices/nats-watcher-notices.js';
+import { StopOrders } from '../src/owner/effects/stop-orders.js';
+import { ToldEffects } from '../src/owner/effects/told-effects.js';
+import { WatchNotices } from '../src/owner/effects/watch-notices.js';
 import { DeskScene, ENDPOINT, HOST } from './model/desk-scene.js';
 
 const nats = useNatsServer();

@@ -7,7 +7,7 @@ import { eventually, useNatsServer } from '@berth/testing';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ownerMetrics } from '../src/owner/metrics.js';
-import type { OwnerDesk } from '../src/owner/owner-desk.service.js';
+import type { OwnerDesk } from '../src/owner/owner-desk.js';
 import { OwnerServer } from '../src/owner/owner-server.js';
 import { DeskScene, ENDPOINT } from './model/desk-scene.js';
 

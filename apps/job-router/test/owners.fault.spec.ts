@@ -6,7 +6,7 @@ import { MetricRegistry } from '@berth/telemetry';
 import { eventually, useNatsServer } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ownerMetrics } from '../src/edge/metrics.js';
-import { NatsOwners } from '../src/edge/nats-owners.js';
+import { NatsOwners } from '../src/owners/nats-owners.js';
 import { TcpProxy } from './bench/tcp-proxy.js';
 import { large } from './model/desk-scene.js';
 import { RunningOwners, type TestOwner } from './model/running-owners.js';

@@ -4,7 +4,7 @@ import { eventually, useNatsServer } from '@berth/testing';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadConfig } from '../src/config.js';
-import { startRouter, type RunningRouter } from '../src/router.js';
+import { startRouter, type RunningRouter } from '../src/compose.js';
 import { SOURCE_THREAD } from './bench/body-threads.js';
 import { ControlPlane, TOPOLOGY, newWorkerId } from './bench/control-plane.js';
 import { JobClient } from './bench/job-client.js';

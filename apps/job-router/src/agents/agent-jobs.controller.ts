@@ -10,9 +10,9 @@ import {
 } from '@berth/contracts';
 import { PlatformError, type HostId } from '@berth/domain';
 import { AgentGateway, ConfirmedReply, CurrentHost, PartedReply } from '@berth/messaging';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { EndedAttempts } from './ended-attempts.service.js';
-import { GiveBack } from './give-back.service.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { EndedAttempts } from './attempts/ended-attempts.js';
+import { GiveBack } from './attempts/give-back.js';
 import { HostEntries } from './host-entries.js';
 import {
   parseChunk,
@@ -24,11 +24,11 @@ import {
   parseUpload,
   parseWithdraw,
 } from './parse-request.js';
-import { PayloadParts } from './payload-parts.service.js';
-import { Progress } from './progress.service.js';
-import { Renewing } from './renewing.service.js';
-import { Streaming } from './streaming.service.js';
-import { Taking } from './taking.service.js';
+import { PayloadParts } from './attempts/payload-parts.js';
+import { Progress } from './attempts/progress.js';
+import { Renewing } from './attempts/renewing.js';
+import { Streaming } from './attempts/streaming.js';
+import { Taking } from './attempts/taking.js';
 
 /** What agents ask a router. The broker lets an agent publish under its own host's subject only. */
 @AgentGateway()

@@ -13,13 +13,13 @@ import { eventually, useNatsServer } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../test/model/agents-scene.js';
-import { ControlPlaneSnapshots } from '../endpoint-directory/snapshots.port.js';
-import { Owners } from '../owners.port.js';
-import { Platform } from '../platform.port.js';
-import { serveAgents } from '../serve-agents.js';
+import { ControlPlaneSnapshots } from '../directory/snapshots.port.js';
+import { Owners } from '../owners/owners.port.js';
+import { Platform } from '../platform/platform.js';
+import { serveAgents } from './serve-agents.js';
 import { AgentInputs } from './agent-inputs.port.js';
 import { AgentsModule } from './agents.module.js';
-import { Taking } from './taking.service.js';
+import { Taking } from './attempts/taking.js';
 
 // A real server on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(60_000);

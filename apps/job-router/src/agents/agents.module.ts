@@ -1,22 +1,22 @@
 import { Module } from '@nestjs/common';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { Owners } from '../owners.port.js';
-import { Platform } from '../platform.port.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { Owners } from '../owners/owners.port.js';
+import { Platform } from '../platform/platform.js';
 import { AgentInputs } from './agent-inputs.port.js';
 import { AgentJobsController } from './agent-jobs.controller.js';
-import { AttemptOwners } from './attempt-owners.js';
-import { EndedAttempts } from './ended-attempts.service.js';
-import { GiveBack } from './give-back.service.js';
-import { HandOut } from './hand-out.service.js';
+import { AttemptOwners } from './attempts/attempt-owners.js';
+import { EndedAttempts } from './attempts/ended-attempts.js';
+import { GiveBack } from './attempts/give-back.js';
+import { TakenJobs } from './attempts/taken-jobs.js';
 import { HostEntries } from './host-entries.js';
 import { gatewayMetrics } from './metrics.js';
-import { PayloadParts } from './payload-parts.service.js';
-import { Progress } from './progress.service.js';
-import { Renewing } from './renewing.service.js';
-import { Reporting } from './reporting.service.js';
-import { Streaming } from './streaming.service.js';
-import { Taking } from './taking.service.js';
+import { PayloadParts } from './attempts/payload-parts.js';
+import { Progress } from './attempts/progress.js';
+import { Renewing } from './attempts/renewing.js';
+import { Reporting } from './attempts/reporting.js';
+import { Streaming } from './attempts/streaming.js';
+import { Taking } from './attempts/taking.js';
 
 /** Answers agents. Needs `Owners` and `AgentInputs`. */
 @Module({
@@ -39,16 +39,16 @@ import { Taking } from './taking.service.js';
         new GiveBack({ owners, random, metrics: gatewayMetrics(metrics), logger }),
     },
     {
-      provide: HandOut,
+      provide: TakenJobs,
       inject: [AttemptOwners, Platform],
       useFactory: (owners: AttemptOwners, { logger, metrics, settings }: Platform) => {
         const { unopened } = gatewayMetrics(metrics);
-        return new HandOut({ owners, secrets: settings.secrets, logger, onUnopened: () => unopened.inc() });
+        return new TakenJobs({ owners, secrets: settings.secrets, logger, onUnopened: () => unopened.inc() });
       },
     },
     {
       provide: Taking,
-      inject: [Owners, EndpointDirectory, HandOut, GiveBack, AgentInputs, Platform],
+      inject: [Owners, EndpointDirectory, TakenJobs, GiveBack, AgentInputs, Platform],
       useFactory: (...[owners, directory, handOut, giveBack, { random }, platform]: TakingParts) => {
         const { clock, logger, metrics } = platform;
         const parts = { owners, directory, handOut, giveBack, random };
@@ -95,4 +95,4 @@ import { Taking } from './taking.service.js';
 })
 export class AgentsModule {}
 
-type TakingParts = readonly [Owners, EndpointDirectory, HandOut, GiveBack, AgentInputs, Platform];
+type TakingParts = readonly [Owners, EndpointDirectory, TakenJobs, GiveBack, AgentInputs, Platform];

@@ -19,7 +19,7 @@ import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';
 import { JobSubmissions } from './job-submissions.js';
 import { JobWishes } from './job-wishes.js';
 import { ownerMetrics } from './metrics.js';
-import { NatsOwners } from './nats-owners.js';
+import { NatsOwners } from '../owners/nats-owners.js';
 import { OwnedJobs } from './owned-jobs.js';
 import { OwnerCommands } from './owner-commands.js';
 

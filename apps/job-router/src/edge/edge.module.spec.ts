@@ -8,9 +8,9 @@ import { expect, test } from '@jest/globals';
 import { named, requestOf, secretsOf } from '../../test/fixtures/edge-scene.js';
 import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';
 import { KeptBlobs } from '../../test/fixtures/kept-blobs.js';
-import { Jobs } from '../jobs.port.js';
-import { Owners } from '../owners.port.js';
-import { Platform } from '../platform.port.js';
+import { Jobs } from './jobs.port.js';
+import { Owners } from '../owners/owners.port.js';
+import { Platform } from '../platform/platform.js';
 import { EdgeModule, EdgeParts } from './edge.module.js';
 import { JobWatches } from './job-watches.js';
 

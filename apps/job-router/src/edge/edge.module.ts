@@ -1,14 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import type { Blobs, Chunks } from '@berth/payloads';
 import type { OwnerRequests } from '@berth/messaging';
-import { Jobs } from '../jobs.port.js';
-import { Owners } from '../owners.port.js';
-import { Platform } from '../platform.port.js';
+import { Jobs } from './jobs.port.js';
+import { Owners } from '../owners/owners.port.js';
+import { Platform } from '../platform/platform.js';
 import { JobSubmissions } from './job-submissions.js';
 import { JobWatches, type JobNotices } from './job-watches.js';
 import { JobWishes } from './job-wishes.js';
 import { ownerMetrics, watchMetrics } from './metrics.js';
-import { NatsOwners, type LocalOwner } from './nats-owners.js';
+import { NatsOwners, type LocalOwner } from '../owners/nats-owners.js';
 import { OwnedJobs } from './owned-jobs.js';
 import { OwnerCommands } from './owner-commands.js';
 

@@ -1,5 +1,5 @@
 import { WAIT_OVER, type Clock } from '@berth/lifecycle';
-import type { JobNews, JobWatch } from '../jobs.port.js';
+import type { JobNews, JobWatch } from './jobs.port.js';
 
 export interface HeldWatchOptions {
   readonly clock: Clock;

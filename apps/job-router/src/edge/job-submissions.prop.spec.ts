@@ -13,8 +13,8 @@ import fc from 'fast-check';
 import { named, openSubmissions, requestOf, textOf } from '../../test/fixtures/edge-scene.js';
 import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';
 import { KeptBlobs } from '../../test/fixtures/kept-blobs.js';
-import type { JobsAccepted } from '../jobs.port.js';
-import { Owners } from '../owners.port.js';
+import type { JobsAccepted } from './jobs.port.js';
+import { Owners } from '../owners/owners.port.js';
 import type { JobSubmissions } from './job-submissions.js';
 
 /** What becomes of one command between a router and the owner. */

@@ -7,7 +7,7 @@ import { named, openSubmissions, requestOf, secretsOf, textOf } from '../../test
 import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';
 import { KeptBlobs } from '../../test/fixtures/kept-blobs.js';
 import { ScriptedOwners } from '../../test/fixtures/scripted-owners.js';
-import type { JobsAccepted } from '../jobs.port.js';
+import type { JobsAccepted } from './jobs.port.js';
 
 const LARGE = INLINE_INPUT_MAX_BYTES + 1;
 const outage = new PlatformError('service-unavailable', 'away', { retryAfterSeconds: 1 });

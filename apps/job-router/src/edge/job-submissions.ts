@@ -9,8 +9,8 @@ import {
 } from '@berth/domain';
 import type { Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { ItemOutcome, JobsAccepted, JobsRequest, RequestName } from '../jobs.port.js';
-import { isUnavailable } from '../is-unavailable.js';
+import type { ItemOutcome, JobsAccepted, JobsRequest, RequestName } from './jobs.port.js';
+import { isUnavailable } from '../owners/is-unavailable.js';
 import type { JobWishes } from './job-wishes.js';
 import { CommandRefusedError, type OwnerCommands } from './owner-commands.js';
 import { pieceFrom, type NamedSubmission } from './submit-pieces.js';

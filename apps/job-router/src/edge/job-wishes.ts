@@ -9,7 +9,7 @@ import {
 import { storePayload, type Blobs } from '@berth/payloads';
 import { inParallel, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { JobsRequest } from '../jobs.port.js';
+import type { JobsRequest } from './jobs.port.js';
 import type { NamedSubmission } from './submit-pieces.js';
 
 export interface JobWishesOptions {

@@ -2,7 +2,7 @@ import type { DescribedJob, ListedJob, ToldDelivery } from '@berth/contracts';
 import type { CommandOutcome, EndpointId, JobCounts, JobKey, JobSight, RawJson, Slice } from '@berth/domain';
 import { loadPayload, type Blobs, type Chunks } from '@berth/payloads';
 import type { Clock, Random } from '@berth/lifecycle';
-import { jobNotFound } from '../ids.js';
+import { jobNotFound } from '../platform/ids.js';
 import {
   Jobs,
   type JobBrief,
@@ -12,9 +12,9 @@ import {
   type JobsQuery,
   type JobsRequest,
   type StreamChunk,
-} from '../jobs.port.js';
-import type { Owners } from '../owners.port.js';
-import { patiently } from './patiently.js';
+} from './jobs.port.js';
+import type { Owners } from '../owners/owners.port.js';
+import { retryUnavailable } from '../owners/retry-unavailable.js';
 import type { JobSubmissions } from './job-submissions.js';
 import type { JobWatches } from './job-watches.js';
 import type { OwnerCommands, UnsentCommand } from './owner-commands.js';
@@ -55,11 +55,11 @@ export class OwnedJobs extends Jobs {
 
   override async outputOf({ endpointId, jobId, output }: JobSight): Promise<RawJson | null> {
     if (output === null) return null;
-    return patiently(this.#options, () => loadPayload(this.#options.blobs, { endpointId, jobId }, output));
+    return retryUnavailable(this.#options, () => loadPayload(this.#options.blobs, { endpointId, jobId }, output));
   }
 
   override async chunks(query: Parameters<Jobs['chunks']>[0]): Promise<readonly StreamChunk[]> {
-    const chunks = await patiently(this.#options, () => this.#options.chunks.read(query));
+    const chunks = await retryUnavailable(this.#options, () => this.#options.chunks.read(query));
     return chunks.map(({ body, index }) => ({ index, body }));
   }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ENDPOINT, requestOf, submissionOf } from '../../test/fixtures/edge-scene.js';
 import { KeptBlobs } from '../../test/fixtures/kept-blobs.js';
-import type { Submission } from '../jobs.port.js';
+import type { Submission } from './jobs.port.js';
 import { JobWishes } from './job-wishes.js';
 import { pieceFrom, sentBytesMax, type NamedSubmission } from './submit-pieces.js';
 

@@ -1,5 +1,5 @@
 import { INLINE_INPUT_MAX_BYTES, SUBMIT_JOBS_MAX, type JobId } from '@berth/domain';
-import type { JobsRequest, Submission } from '../jobs.port.js';
+import type { JobsRequest, Submission } from './jobs.port.js';
 
 /** One job of a request, under the id that it is to have. */
 export interface NamedSubmission {

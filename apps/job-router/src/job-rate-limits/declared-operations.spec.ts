@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { Public, RequireScope } from '@berth/http';
 import { expect, test } from '@jest/globals';
 import { assertOperationsDeclared } from './declared-operations.js';
-import { JobOperation } from './job-operation.port.js';
+import { JobOperation } from './job-operation.decorator.js';
 
 @Controller('v2/:endpointId')
 class LimitedController {

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { Platform } from '../platform.port.js';
-import { JobRates } from './job-rates.service.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { Platform } from '../platform/platform.js';
+import { JobRates } from './job-rates.js';
 import { rateMetrics } from './metrics.js';
 import { RateCounters } from './rate-counters.js';
-import { RateExchange } from './rate-exchange.service.js';
+import { RateExchange } from './rate-exchange.js';
 import { RatePeers } from './rate-peers.port.js';
 
 /** Limits of the job paths, before every handler of the application (`limitJobRates`). Needs `RatePeers`. */

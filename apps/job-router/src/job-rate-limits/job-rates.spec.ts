@@ -3,10 +3,10 @@ import type { EndpointId, JobOperation, PlatformError } from '@berth/domain';
 import { MetricRegistry } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { JobRates } from './job-rates.service.js';
+import { JobRates } from './job-rates.js';
 import { rateMetrics } from './metrics.js';
 import { RateCounters } from './rate-counters.js';
-import { BATCH_MS, BEAT_MS, RateExchange, SILENT_MS } from './rate-exchange.service.js';
+import { BATCH_MS, BEAT_MS, RateExchange, SILENT_MS } from './rate-exchange.js';
 
 const ENDPOINT = 'e1' as EndpointId;
 const clock = new ManualClock();

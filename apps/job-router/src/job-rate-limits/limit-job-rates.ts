@@ -2,9 +2,9 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { JobOperation } from '@berth/domain';
 import { callerOf, handlerRouteOf, routeHandlers, whenGone } from '@berth/http';
 import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { OPERATION_METADATA } from './job-operation.port.js';
-import { JobRates } from './job-rates.service.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { OPERATION_METADATA } from './job-operation.decorator.js';
+import { JobRates } from './job-rates.js';
 
 type JobRequest = FastifyRequest<{ Params: { readonly endpointId?: string } }>;
 

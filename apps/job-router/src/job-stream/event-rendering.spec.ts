@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readEvents } from '../../test/bench/read-events.js';
 import { renderEvents } from './event-rendering.js';
 import { PING } from './event-stream.port.js';
-import type { StreamBatch } from './job-stream.service.js';
+import type { StreamBatch } from './job-stream.js';
 
 const batch = (changes: Partial<StreamBatch>): StreamBatch => ({
   status: 'IN_PROGRESS',

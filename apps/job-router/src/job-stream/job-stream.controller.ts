@@ -3,14 +3,14 @@ import type { JobKey, RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { jobKeyFrom } from '../ids.js';
-import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { jobKeyFrom } from '../platform/ids.js';
+import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
 import { DescribeStream } from '../openapi/describe-stream.decorator.js';
-import { Platform } from '../platform.port.js';
-import { parseWait, type Wait } from '../wait.js';
-import { EventStreams } from './event-streams.service.js';
-import { JobStream, type StreamBatch } from './job-stream.service.js';
+import { Platform } from '../platform/platform.js';
+import { parseWait, type Wait } from '../jobs/wait.js';
+import { EventStreams } from './event-streams.js';
+import { JobStream, type StreamBatch } from './job-stream.js';
 import { ReaderPlaces } from './reader-places.js';
 import { GIVEN_START, formatCursor, givenCursor, type GivenCursor } from './stream-cursor.js';
 import {
@@ -20,7 +20,7 @@ import {
   type StreamAsker,
   type StreamRendering,
 } from './stream-rendering.js';
-import { StreamedAnswers } from './streamed-answers.service.js';
+import { StreamedAnswers } from './streamed-answers.js';
 
 /** An empty stream is held this long by default: below the 10 s after which one official client gives up. */
 const HOLD_DEFAULT_MS = 8_000;

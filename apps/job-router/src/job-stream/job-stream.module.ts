@@ -1,17 +1,17 @@
 import { Module } from '@nestjs/common';
 import { BodyBudget } from '@berth/http';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
-import { Jobs } from '../jobs.port.js';
-import { JobReader } from '../jobs/job-reader.service.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
+import { Jobs } from '../edge/jobs.port.js';
+import { JobReader } from '../jobs/job-reader.js';
 import { JobsModule } from '../jobs/jobs.module.js';
-import { Platform } from '../platform.port.js';
-import { EventStreams } from './event-streams.service.js';
+import { Platform } from '../platform/platform.js';
+import { EventStreams } from './event-streams.js';
 import { JobStreamController } from './job-stream.controller.js';
-import { JobStream } from './job-stream.service.js';
+import { JobStream } from './job-stream.js';
 import { streamMetrics } from './metrics.js';
 import { ReaderPlaces } from './reader-places.js';
 import { SharedCursors } from './shared-cursors.port.js';
-import { StreamedAnswers } from './streamed-answers.service.js';
+import { StreamedAnswers } from './streamed-answers.js';
 
 /** Serves stream chunks. Needs `Jobs` and `SharedCursors`. */
 @Module({

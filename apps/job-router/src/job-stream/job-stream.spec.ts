@@ -2,9 +2,9 @@ import type { JobId } from '@berth/domain';
 import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KEY, ScriptedJobs } from '../../test/model/scripted-jobs.js';
-import { HeldCalls } from '../jobs/held-calls.service.js';
-import { JobReader } from '../jobs/job-reader.service.js';
-import { JobStream, type StreamBatch } from './job-stream.service.js';
+import { HeldCalls } from '../jobs/held-calls.js';
+import { JobReader } from '../jobs/job-reader.js';
+import { JobStream, type StreamBatch } from './job-stream.js';
 import { STREAM_START } from './stream-cursor.js';
 
 const HELD = { ms: 8_000, signal: new AbortController().signal };

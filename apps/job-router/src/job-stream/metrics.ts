@@ -1,6 +1,6 @@
 import type { BodyBudget } from '@berth/http';
 import type { MetricRegistry } from '@berth/telemetry';
-import type { StreamedAnswers } from './streamed-answers.service.js';
+import type { StreamedAnswers } from './streamed-answers.js';
 
 export function streamMetrics(metrics: MetricRegistry, answers: StreamedAnswers, budget: BodyBudget): void {
   metrics.gaugeOf(

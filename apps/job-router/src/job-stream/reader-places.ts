@@ -1,6 +1,6 @@
 import type { ReaderKey, StreamCursor } from '@berth/payloads';
 import type { Logger } from '@berth/telemetry';
-import { isUnavailable } from '../is-unavailable.js';
+import { isUnavailable } from '../owners/is-unavailable.js';
 import type { SharedCursors } from './shared-cursors.port.js';
 import { STREAM_START, isBeyond } from './stream-cursor.js';
 

@@ -4,7 +4,7 @@ import { eventually } from '@berth/testing';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { BodyBudget } from '@berth/http';
-import { StreamedAnswers, type StreamedAnswer } from './streamed-answers.service.js';
+import { StreamedAnswers, type StreamedAnswer } from './streamed-answers.js';
 
 const MB = 'x'.repeat(1_000_000);
 const STALLED_AFTER_MS = 300;

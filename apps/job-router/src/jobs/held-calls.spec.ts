@@ -1,6 +1,6 @@
 import type { AccountId, EndpointId, LimitOverrides } from '@berth/domain';
 import { expect, test } from '@jest/globals';
-import { HeldCalls } from './held-calls.service.js';
+import { HeldCalls } from './held-calls.js';
 
 const [GREEDY, OTHER, NEW] = ['greedy', 'other', 'new'] as unknown as readonly EndpointId[] as [
   EndpointId,

@@ -2,9 +2,9 @@ import { encodeJson } from '@berth/domain';
 import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KEY, ScriptedJobs, jobSight } from '../../test/model/scripted-jobs.js';
-import type { Wait } from '../wait.js';
-import { HeldCalls } from './held-calls.service.js';
-import { JobReader } from './job-reader.service.js';
+import type { Wait } from './wait.js';
+import { HeldCalls } from './held-calls.js';
+import { JobReader } from './job-reader.js';
 
 const WAIT_MS = 60_000;
 

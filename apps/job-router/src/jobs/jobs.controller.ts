@@ -3,10 +3,10 @@ import { WAIT_DEFAULT_MS, type RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, callerOf, checkedParameter, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { jobKeyFrom } from '../ids.js';
-import { JobOperation } from '../job-rate-limits/job-operation.port.js';
-import { Jobs } from '../jobs.port.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { jobKeyFrom } from '../platform/ids.js';
+import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
+import { Jobs } from '../edge/jobs.port.js';
 import {
   DescribeBody,
   DescribeEndpointCall,
@@ -15,13 +15,13 @@ import {
   DescribeWait,
 } from '../openapi/describe-operation.decorator.js';
 import { DescribeStatus } from '../openapi/describe-status.decorator.js';
-import { parseWait } from '../wait.js';
+import { parseWait } from './wait.js';
 import { incomingRequest, type IncomingRequest } from './incoming-request.port.js';
 import { healthBody } from './job-body.js';
-import { JobCommands } from './job-commands.service.js';
-import { JobIntake } from './job-intake.service.js';
-import { JobReader } from './job-reader.service.js';
-import { parseTtl } from './parse-ttl.js';
+import { JobCommands } from './job-commands.js';
+import { JobIntake } from './job-intake.js';
+import { JobReader } from './job-reader.js';
+import { parseTtl } from '../request-bodies/parse-ttl.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -1,15 +1,15 @@
 import { Module } from '@nestjs/common';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { Jobs } from '../jobs.port.js';
-import { Platform } from '../platform.port.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { Jobs } from '../edge/jobs.port.js';
+import { Platform } from '../platform/platform.js';
 import { QueueReasonsModule } from '../queue-reasons/queue-reasons.module.js';
-import { QueueReasons } from '../queue-reasons/queue-reasons.service.js';
-import { RequestBodies } from '../request-bodies.service.js';
-import { HeldCalls } from './held-calls.service.js';
-import { JobCommands } from './job-commands.service.js';
-import { JobIntake } from './job-intake.service.js';
-import { JobReader } from './job-reader.service.js';
+import { QueueReasons } from '../queue-reasons/queue-reasons.js';
+import { RequestBodies } from '../request-bodies/request-bodies.js';
+import { HeldCalls } from './held-calls.js';
+import { JobCommands } from './job-commands.js';
+import { JobIntake } from './job-intake.js';
+import { JobReader } from './job-reader.js';
 import { JobsController } from './jobs.controller.js';
 import { jobMetrics, waitMetrics } from './metrics.js';
 

@@ -1,9 +1,9 @@
 import type { EndpointSnapshot } from '@berth/contracts';
 import { EXECUTION_TIMEOUT_DEFAULT_MS, retentionMs, type JobId } from '@berth/domain';
 import type { SecretBox } from '@berth/secrets';
-import type { Submission } from '../jobs.port.js';
-import { sealExtras } from '../sealed-extras.js';
-import type { JobRequest } from './job-request.js';
+import type { Submission } from '../edge/jobs.port.js';
+import { sealExtras } from '../request-bodies/sealed-extras.js';
+import type { JobRequest } from '../request-bodies/job-request.js';
 
 /** What decides about a job beside its request. */
 export interface SubmissionFrame {

@@ -1,5 +1,5 @@
 import type { DeliveryData, JobData, LogFact, LogFactKind } from '@berth/domain';
-import { countText, durationText, instantText } from './amounts.js';
+import { countText, durationText, instantText } from './formats/amounts.js';
 import {
   bodyDetails,
   logTailDetails,

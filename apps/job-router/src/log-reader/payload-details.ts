@@ -1,5 +1,5 @@
 import type { JobBody, Payload } from '@berth/domain';
-import { bytesText, countText } from './amounts.js';
+import { bytesText, countText } from './formats/amounts.js';
 
 /** One thing that a fact says: for programs by its name, for people as a few words. */
 export interface Detail {

@@ -8,15 +8,15 @@ import {
   drainConnection,
   type NatsCredentials,
 } from '@berth/messaging';
-import { JsonFormat } from './json-format.js';
+import { JsonFormat } from './formats/json-format.js';
 import { complaintOf, UnreachableLogError } from './complaint.js';
-import type { LogFormat, FormatOptions } from './log-format.js';
+import type { LogFormat, FormatOptions } from './formats/log-format.js';
 import { LOG_USAGE, readLogRequest, type LogRequest } from './log-request.js';
 import type { LogSource } from './log-source.js';
 import type { Output } from './output.js';
 import { EXIT, showLog, type ExitStatus } from './show-log.js';
 import { skipEntry } from './skip-entry.js';
-import { TextFormat } from './text-format.js';
+import { TextFormat } from './formats/text-format.js';
 
 /** Where the log lies. */
 interface LogConfig {

@@ -5,7 +5,7 @@ import { ManualClock, SeededRandom, letRun } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import { Output } from './output.js';
 import { showLog, type ExitStatus } from './show-log.js';
-import { TextFormat } from './text-format.js';
+import { TextFormat } from './formats/text-format.js';
 
 const NOW_MS = 1_800_000_000_000;
 const NOBODY = { waitingNormal: 0, waitingLow: 0, oldestQueuedAtMs: null, running: 0, runningLow: 0, living: 0 };

@@ -1,5 +1,5 @@
 import { LogCheck, readLines, type LogEntry } from '@berth/endpoint-log';
-import type { Conclusion, LogFormat } from './log-format.js';
+import type { Conclusion, LogFormat } from './formats/log-format.js';
 import { entriesBehind, type LogSource } from './log-source.js';
 import type { Output } from './output.js';
 

@@ -1,6 +1,6 @@
 import { readLines, type FactLine, type LogEntry } from '@berth/endpoint-log';
 import { LOG_FORMAT, type InspectedEntry } from '@berth/messaging';
-import { countText } from './amounts.js';
+import { countText } from './formats/amounts.js';
 
 /** Whether one entry of a log may be removed. */
 export type SkipDecision =

@@ -1,12 +1,12 @@
 import { LogCheck } from '@berth/endpoint-log';
 import type { InspectedEntry } from '@berth/messaging';
-import { bytesText } from './amounts.js';
+import { bytesText } from './formats/amounts.js';
 import type { SkipRequest } from './log-request.js';
 import type { LogSource } from './log-source.js';
 import type { Output } from './output.js';
 import { EXIT, showLog, type ExitStatus } from './show-log.js';
 import { decideSkip } from './skip-decision.js';
-import { TextFormat } from './text-format.js';
+import { TextFormat } from './formats/text-format.js';
 
 export interface Skip {
   readonly request: SkipRequest;

@@ -6,11 +6,11 @@ import type { FastifyReply } from 'fastify';
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ScriptedJobs } from '../../test/model/scripted-jobs.js';
-import { HeldCalls } from '../jobs/held-calls.service.js';
-import { JobReader } from '../jobs/job-reader.service.js';
+import { HeldCalls } from '../jobs/held-calls.js';
+import { JobReader } from '../jobs/job-reader.js';
 import type { AnswerRelay } from './answer-relay.js';
 import { openAiMetrics } from './metrics.js';
-import { OpenAiRequests } from './openai-requests.service.js';
+import { OpenAiRequests } from './openai-requests.js';
 import { WorkerOutputs } from './worker-outputs.js';
 
 const QUEUE_WAIT_MS = 60_000;

@@ -3,11 +3,11 @@ import type { RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, takeBody, traceparentOf, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { JobOperation } from '../job-rate-limits/job-operation.port.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
 import { DescribeOpenAi } from '../openapi/describe-openai.decorator.js';
-import { RequestBodies } from '../request-bodies.service.js';
-import { OpenAiRequests, type IncomingOpenAiRequest } from './openai-requests.service.js';
+import { RequestBodies } from '../request-bodies/request-bodies.js';
+import { OpenAiRequests, type IncomingOpenAiRequest } from './openai-requests.js';
 
 type TakenRequest = Pick<IncomingOpenAiRequest, 'isStreamed' | 'takeInput' | 'onStored'>;
 type OpenAiPathRequest = FastifyRequest<{ Params: { readonly endpointId: string } }>;

@@ -1,16 +1,16 @@
 import { Module } from '@nestjs/common';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
 import { JobStreamModule } from '../job-stream/job-stream.module.js';
-import { JobStream } from '../job-stream/job-stream.service.js';
-import { StreamedAnswers } from '../job-stream/streamed-answers.service.js';
-import { Jobs } from '../jobs.port.js';
-import { HeldCalls } from '../jobs/held-calls.service.js';
-import { JobReader } from '../jobs/job-reader.service.js';
+import { JobStream } from '../job-stream/job-stream.js';
+import { StreamedAnswers } from '../job-stream/streamed-answers.js';
+import { Jobs } from '../edge/jobs.port.js';
+import { HeldCalls } from '../jobs/held-calls.js';
+import { JobReader } from '../jobs/job-reader.js';
 import { JobsModule } from '../jobs/jobs.module.js';
-import { Platform } from '../platform.port.js';
+import { Platform } from '../platform/platform.js';
 import { AnswerRelay } from './answer-relay.js';
 import { openAiMetrics } from './metrics.js';
-import { OpenAiRequests } from './openai-requests.service.js';
+import { OpenAiRequests } from './openai-requests.js';
 import { OpenAiController } from './openai.controller.js';
 import { WorkerOutputs } from './worker-outputs.js';
 

@@ -1,10 +1,10 @@
 import { viewDueDeliveries, viewToldEnd, type DeliveryKey, type DueDelivery, type EndpointId } from '@berth/domain';
 import type { BeginTryCommand, EndTryCommand, ToldEnd } from '@berth/domain';
-import type { Owners } from '../owners.port.js';
+import type { Owners } from '../owners/owners.port.js';
 import type { EndToTell, OwnedDeliveries } from '../webhooks/owned-deliveries.port.js';
-import type { EndpointLogs } from './endpoint-logs.js';
-import type { LogPayloads } from './log-payloads.js';
-import { lookAgain } from './look-again.js';
+import type { EndpointLogs } from './logs/endpoint-logs.js';
+import type { LogPayloads } from './logs/log-payloads.js';
+import { lookAgain } from './logs/look-again.js';
 
 export interface LogDeliveriesOptions {
   readonly logs: EndpointLogs;

@@ -11,7 +11,7 @@ import type { DemandSource } from '@berth/endpoint-log';
 import { ManualClock, SeededRandom } from '@berth/testing';
 import { test } from '@jest/globals';
 import fc from 'fast-check';
-import { COMPLETE_INTERVAL_MS, DEBOUNCE_MS, OwnerDemand } from './owner-demand.service.js';
+import { COMPLETE_INTERVAL_MS, DEBOUNCE_MS, OwnerDemand } from './owner-demand.js';
 
 const SHARDS = 3;
 const ENDPOINTS = 9;

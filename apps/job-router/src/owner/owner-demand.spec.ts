@@ -3,7 +3,7 @@ import { NO_DEMAND, type Demand, type EndpointId, type OwnedDemand } from '@bert
 import type { DemandSource } from '@berth/endpoint-log';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { COMPLETE_INTERVAL_MS, DEBOUNCE_MS, ENDPOINTS_PER_MESSAGE, OwnerDemand } from './owner-demand.service.js';
+import { COMPLETE_INTERVAL_MS, DEBOUNCE_MS, ENDPOINTS_PER_MESSAGE, OwnerDemand } from './owner-demand.js';
 
 interface Shard {
   term: number;

@@ -16,7 +16,7 @@ import { encodeOwnerReply, logShard, readOwnerQuestion } from '@berth/messaging'
 import type { Logger } from '@berth/telemetry';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { OwnerMetrics } from './metrics.js';
-import type { OwnerDesk } from './owner-desk.service.js';
+import type { OwnerDesk } from './owner-desk.js';
 import { QuestionsInFlight } from './questions-in-flight.js';
 
 export interface OwnerServerOptions {

@@ -1,6 +1,6 @@
 import type { Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
-import type { ControlPulse } from './control-pulse.port.js';
+import type { ControlPulse } from '../directory/control-pulse.port.js';
 
 export function pulseMetrics(metrics: MetricRegistry, pulse: ControlPulse, clock: Pick<Clock, 'nowMs'>): void {
   const help = 'Seconds since the last sign of life of the control plane.';

@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { Platform } from '../platform.port.js';
-import { ControlPulse } from './control-pulse.port.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { Platform } from '../platform/platform.js';
+import { ControlPulse } from '../directory/control-pulse.port.js';
 import { pulseMetrics } from './metrics.js';
-import { QueueReasons } from './queue-reasons.service.js';
+import { QueueReasons } from './queue-reasons.js';
 
 /** Why jobs wait. Needs `ControlPulse`. */
 @Module({

@@ -10,8 +10,8 @@ import {
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { jobSight } from '../../test/model/scripted-jobs.js';
-import type { Staffing } from '../endpoint-directory/endpoint-directory.service.js';
-import { QueueReasons } from './queue-reasons.service.js';
+import type { Staffing } from '../directory/endpoint-directory.js';
+import { QueueReasons } from './queue-reasons.js';
 
 const ENDPOINT = 'ep' as EndpointId;
 const FIRST: QueueSight = { position: 1, running: 0, endedLastMinute: 0, executionMsLastMinute: 0 };

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
 import { JobRateLimitsModule } from '../job-rate-limits/job-rate-limits.module.js';
-import { JobRates } from '../job-rate-limits/job-rates.service.js';
-import { JobIntake } from '../jobs/job-intake.service.js';
+import { JobRates } from '../job-rate-limits/job-rates.js';
+import { JobIntake } from '../jobs/job-intake.js';
 import { JobsModule } from '../jobs/jobs.module.js';
-import { Platform } from '../platform.port.js';
+import { Platform } from '../platform/platform.js';
 import { batchMetrics } from './metrics.js';
 import { RunBatchController } from './run-batch.controller.js';
-import { RunBatch } from './run-batch.service.js';
+import { RunBatch } from './run-batch.js';
 
 /** `/run-batch`. */
 @Module({

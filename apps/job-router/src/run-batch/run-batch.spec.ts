@@ -1,10 +1,10 @@
 import { PlatformError, type JobId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { expect, test } from '@jest/globals';
-import type { ItemOutcome } from '../jobs.port.js';
+import type { ItemOutcome } from '../edge/jobs.port.js';
 import type { IncomingRequest } from '../jobs/incoming-request.port.js';
 import { batchMetrics } from './metrics.js';
-import { RunBatch } from './run-batch.service.js';
+import { RunBatch } from './run-batch.js';
 
 const incoming = { endpoint: { id: 'ep' } } as IncomingRequest;
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EndpointDirectoryModule } from '../endpoint-directory/endpoint-directory.module.js';
+import { EndpointDirectoryModule } from '../directory/directory.module.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 /** Says what became of webhooks. Needs `Jobs`. */

@@ -27,7 +27,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { webhookMetrics } from './metrics.js';
 import { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookRequest } from './webhook-transport.js';
-import { DeliverySender } from './delivery-sender.service.js';
+import { DeliverySender } from './delivery-sender.js';
 import { DeliveryTry } from './delivery-try.js';
 import type { OwnedDeliveries } from './owned-deliveries.port.js';
 

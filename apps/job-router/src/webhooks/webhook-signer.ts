@@ -10,7 +10,7 @@ import {
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { WebhookSecretSnapshots } from './webhook-secrets.port.js';
+import type { WebhookSecretSnapshots } from '../directory/webhook-secrets.js';
 
 export interface WebhookSignerOptions {
   readonly snapshots: WebhookSecretSnapshots;

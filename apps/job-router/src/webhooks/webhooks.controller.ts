@@ -2,12 +2,12 @@ import { Controller, Get, Header, Param } from '@nestjs/common';
 import { encodeJson, type RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
-import { EndpointDirectory } from '../endpoint-directory/endpoint-directory.service.js';
-import { jobKeyFrom } from '../ids.js';
-import { JobOperation } from '../job-rate-limits/job-operation.port.js';
-import { Jobs } from '../jobs.port.js';
+import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { jobKeyFrom } from '../platform/ids.js';
+import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
+import { Jobs } from '../edge/jobs.port.js';
 import { DescribeQueueCall } from '../openapi/describe-operation.decorator.js';
-import { Platform } from '../platform.port.js';
+import { Platform } from '../platform/platform.js';
 import { deliveryBody } from './delivery-body.js';
 
 interface JobPath {

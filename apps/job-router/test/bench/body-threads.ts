@@ -1,4 +1,4 @@
-import type { BodyThread } from '../../src/large-bodies.js';
+import type { BodyThread } from '../../src/request-bodies/large-bodies.js';
 
 const fromSources = (entry: string): BodyThread => ({
   entry: new URL(entry, import.meta.url),
@@ -6,7 +6,7 @@ const fromSources = (entry: string): BodyThread => ({
 });
 
 /** The thread that reads large bodies, from its sources: a test has no build. */
-export const SOURCE_THREAD = fromSources('../../src/body-thread.ts');
+export const SOURCE_THREAD = fromSources('../../src/request-bodies/body-thread.ts');
 
 /** The same, but `DIE` in a body ends it, and it never answers to one with `STALL`. */
 export const STALLING_THREAD = fromSources('../threads/stalling-thread.ts');

@@ -13,7 +13,7 @@ import {
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { loadConfig } from '../../src/config.js';
-import { startRouter, type RunningRouter } from '../../src/router.js';
+import { startRouter, type RunningRouter } from '../../src/compose.js';
 import type { NameLookup } from '../../src/webhooks/name-lookup.port.js';
 import { SOURCE_THREAD } from './body-threads.js';
 import { ControlPlane, TOPOLOGY, newWorkerId, type Tenant } from './control-plane.js';

@@ -13,10 +13,10 @@ import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, ModelPayloads, SeededRandom } from '@berth/testing';
-import { AttemptOwners } from '../../src/agents/attempt-owners.js';
+import { AttemptOwners } from '../../src/agents/attempts/attempt-owners.js';
 import { gatewayMetrics } from '../../src/agents/metrics.js';
-import { EndpointDirectory } from '../../src/endpoint-directory/endpoint-directory.service.js';
-import type { ControlPlaneSnapshots, Snapshots } from '../../src/endpoint-directory/snapshots.port.js';
+import { EndpointDirectory } from '../../src/directory/endpoint-directory.js';
+import type { ControlPlaneSnapshots, Snapshots } from '../../src/directory/snapshots.port.js';
 import { ModelOwners } from './model-owners.js';
 
 export const ENDPOINT = 'ep' as EndpointId;

@@ -18,14 +18,14 @@ import {
 import { LogOwner, type LogBroker } from '@berth/endpoint-log';
 import { atEndOfTurn } from '@berth/lifecycle';
 import { ManualClock, ModelLogBroker, SeededRandom } from '@berth/testing';
-import { ChunkQuotas } from '../../src/owner/chunk-quotas.js';
-import { DeletedLogs } from '../../src/owner/deleted-logs.js';
-import { OwnedLogs, type Said } from '../../src/owner/endpoint-logs.js';
-import type { WaitingTakes } from '../../src/owner/held-takes.port.js';
-import { JobAssigner } from '../../src/owner/job-assigner.js';
-import { JobWatchers } from '../../src/owner/job-watchers.js';
-import { LogPayloads } from '../../src/owner/log-payloads.js';
-import { OwnerDesk } from '../../src/owner/owner-desk.service.js';
+import { ChunkQuotas } from '../../src/owner/logs/chunk-quotas.js';
+import { DeletedLogs } from '../../src/owner/deletions/deleted-logs.js';
+import { OwnedLogs, type Said } from '../../src/owner/logs/endpoint-logs.js';
+import type { WaitingTakes } from '../../src/owner/takes/waiting-takes.port.js';
+import { JobAssigner } from '../../src/owner/takes/job-assigner.js';
+import { JobWatchers } from '../../src/owner/effects/job-watchers.js';
+import { LogPayloads } from '../../src/owner/logs/log-payloads.js';
+import { OwnerDesk } from '../../src/owner/owner-desk.js';
 
 export const ENDPOINT = 'e1' as EndpointId;
 export const HOST = 'h1' as HostId;

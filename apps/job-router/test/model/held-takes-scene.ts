@@ -22,9 +22,9 @@ import { atEndOfTurn } from '@berth/lifecycle';
 import { logShard } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
 import { HeldLogBroker, ManualClock, SeededRandom, letRun } from '@berth/testing';
-import type { TakeAnswer } from '../../src/owner/held-take.js';
-import type { GivenJobs, JobGiving } from '../../src/owner/held-takes.port.js';
-import { HeldTakes } from '../../src/owner/held-takes.service.js';
+import type { TakeAnswer } from '../../src/owner/takes/held-take.js';
+import type { GivenJobs, JobGiving } from '../../src/owner/takes/waiting-takes.port.js';
+import { HeldTakes } from '../../src/owner/takes/held-takes.js';
 
 export const ENDPOINT = 'ep' as EndpointId;
 

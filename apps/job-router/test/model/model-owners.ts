@@ -20,7 +20,7 @@ import {
   type Performance,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { Owners, type AskOptions } from '../../src/owners.port.js';
+import { Owners, type AskOptions } from '../../src/owners/owners.port.js';
 
 /** A take that is held. */
 interface Held {

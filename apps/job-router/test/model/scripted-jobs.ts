@@ -16,7 +16,7 @@ import type {
   JobsRequest,
   StreamChunk,
   Submission,
-} from '../../src/jobs.port.js';
+} from '../../src/edge/jobs.port.js';
 
 /** One job of endpoint `ep`, queued at the start of a `ManualClock`; it lives for an hour. */
 export const KEY: JobKey = { endpointId: 'ep' as EndpointId, jobId: 'job' as JobId };

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { WebhookAddresses } from '../../src/webhooks/webhook-addresses.service.js';
-import { answerBody, type BodyAsk } from '../../src/read-body.js';
+import { WebhookAddresses } from '../../src/request-bodies/webhook-addresses.js';
+import { answerBody, type BodyAsk } from '../../src/request-bodies/read-body.js';
 
 parentPort?.on('message', (ask: BodyAsk) => {
   if (ask.body.includes('DIE')) process.exit(1);

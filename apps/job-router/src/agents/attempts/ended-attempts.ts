@@ -1,0 +1,56 @@
+import type { AttemptEnd, EndAnswer } from '@berth/contracts';
+import type { HostId } from '@berth/domain';
+import { toWireError } from '@berth/messaging';
+import { parseTraceparent, runWithLogContext, type Logger } from '@berth/telemetry';
+import type { MessageReader } from '../message-reader.js';
+import { parseEnd } from '../parse-request.js';
+import type { Reporting } from './reporting.js';
+import { TurnGathering } from './turn-gathering.js';
+
+/** An answer takes some bytes; a refusal names what is wrong. */
+const ANSWER_BYTES = 512;
+const MESSAGE_MAX_BYTES = 64 * 1024;
+
+/**
+ * Takes the ends that a host lists in one message side by side, so that those of one endpoint are committed together, and
+ * answers each as soon as it is.
+ */
+export class EndedAttempts {
+  readonly #reporting: Pick<Reporting, 'done'>;
+  readonly #logger: Logger;
+
+  constructor({ logger, reporting }: { readonly reporting: Pick<Reporting, 'done'>; readonly logger: Logger }) {
+    this.#reporting = reporting;
+    this.#logger = logger;
+  }
+
+  /** Never rejects: what happens to one end is said of that one. */
+  async take(
+    hostId: HostId,
+    ends: readonly MessageReader[],
+    tell: (answers: readonly EndAnswer[]) => void,
+  ): Promise<void> {
+    const gathering = new TurnGathering({ tell, bytesOf: () => ANSWER_BYTES, bytesMax: MESSAGE_MAX_BYTES });
+    await Promise.all(ends.map(async (end, place) => gathering.add(await this.#one(hostId, end, place))));
+    gathering.flush();
+  }
+
+  async #one(hostId: HostId, message: MessageReader, place: number): Promise<EndAnswer> {
+    try {
+      const end = parseEnd(message);
+      const { outcome } = await this.#under(hostId, end, () => this.#reporting.done(hostId, end));
+      return { place, outcome };
+    } catch (error) {
+      const refusal = toWireError(error);
+      if (refusal.code === 'internal-error')
+        this.#logger.error('the end of an attempt could not be taken', { hostId, error });
+      return { place, error: refusal };
+    }
+  }
+
+  /** What is logged of it stands under the trace of the request that submitted the job. */
+  #under<T>(hostId: HostId, { traceparent }: AttemptEnd, action: () => Promise<T>): Promise<T> {
+    const trace = parseTraceparent(traceparent ?? undefined);
+    return trace === null ? action() : runWithLogContext({ hostId, traceId: trace.traceId }, action);
+  }
+}

@@ -1,0 +1,84 @@
+import type { AssignedJob, TakenJob } from '@berth/contracts';
+import type { EndpointId, HostId, RawJson } from '@berth/domain';
+import { SecretError, type SecretBox } from '@berth/secrets';
+import type { Logger } from '@berth/telemetry';
+import { openExtras } from '../../request-bodies/sealed-extras.js';
+import { proofOf, type AttemptOwners } from './attempt-owners.js';
+
+export interface TakenJobsOptions {
+  readonly owners: Pick<AttemptOwners, 'tell'>;
+  readonly secrets: SecretBox;
+  readonly logger: Logger;
+  /** Told of each job that could not be handed out. */
+  readonly onUnopened: () => void;
+}
+
+/** Whose jobs they are. */
+interface Holder {
+  readonly endpointId: EndpointId;
+  readonly hostId: HostId;
+}
+
+/** What a caller reads whose secrets are lost with the operator's key. */
+const UNOPENED = 's3Config cannot be opened: the key that sealed it is not there any more; submit the job again';
+
+/** Makes of jobs that were taken what their agent gets. Only here is readable what a caller gave in confidence. */
+export class TakenJobs {
+  readonly #options: TakenJobsOptions;
+
+  constructor(options: TakenJobsOptions) {
+    this.#options = options;
+  }
+
+  /** The jobs that can be handed out; the others have failed, for another try would fail too. */
+  async open(holder: Holder, jobs: readonly AssignedJob[]): Promise<readonly TakenJob[]> {
+    const opened = await Promise.all(
+      jobs.map(async (job) => {
+        const extras = await this.#extrasOf(holder, job);
+        return extras === null ? [] : [takenJob(holder.endpointId, job, extras)];
+      }),
+    );
+    return opened.flat();
+  }
+
+  async #extrasOf(holder: Holder, { body, ...job }: AssignedJob): Promise<RawJson | null> {
+    const { logger, onUnopened, secrets } = this.#options;
+    const { endpointId } = holder;
+    try {
+      return openExtras(secrets, { endpointId, jobId: job.jobId }, body);
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+      const { jobId } = job;
+      logger.error('a job cannot be handed out: its sealed members cannot be opened', { endpointId, jobId, error });
+      onUnopened();
+      await this.#fail(holder, job);
+      return null;
+    }
+  }
+
+  /** Where no owner answers the lease runs out, as with any attempt that nobody holds. */
+  async #fail({ endpointId, hostId }: Holder, job: Omit<AssignedJob, 'body'>): Promise<void> {
+    const { logger, owners } = this.#options;
+    const { jobId } = job;
+    const failure = { state: 'FAILED', error: UNOPENED, output: null, outputBytes: 0, chunks: 0, logTail: [] } as const;
+    try {
+      await owners.tell(endpointId, { kind: 'finish', ...proofOf(hostId, { ...job, endpointId }), ...failure });
+    } catch (error) {
+      logger.warn('a job that cannot be handed out could not be ended', { endpointId, jobId, error });
+    }
+  }
+}
+
+const takenJob = (endpointId: EndpointId, { body, ...job }: AssignedJob, extras: RawJson): TakenJob => ({
+  endpointId,
+  jobId: job.jobId,
+  attempt: job.attempt,
+  token: job.token,
+  input: body.input,
+  extras,
+  executionTimeoutMs: job.executionTimeoutMs,
+  expiresInMs: job.expiresInMs,
+  delayTimeMs: job.delayTimeMs,
+  retries: job.retries,
+  traceparent: body.traceparent,
+});

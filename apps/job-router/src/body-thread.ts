@@ -1,8 +1,0 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { answerBody, type BodyAsk } from './read-body.js';
-import { WebhookAddresses } from './webhooks/webhook-addresses.service.js';
-
-const webhooks = new WebhookAddresses(workerData as readonly string[]);
-
-/** Entry of the thread that reads large bodies, one after the other. */
-parentPort?.on('message', (ask: BodyAsk) => parentPort?.postMessage(answerBody(ask, webhooks)));

@@ -1,0 +1,77 @@
+import { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from '@berth/contracts';
+import { isJobOperation, type UnreadableMessage } from '@berth/domain';
+import { watchConnection } from '@berth/messaging';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { RatePeers } from './rate-peers.port.js';
+
+export interface NatsRatePeersOptions {
+  readonly connection: NatsConnection;
+  readonly routerId: string;
+  readonly onUnreadable: (message: UnreadableMessage) => void;
+}
+
+/** The other routers, over core NATS: nothing is stored, and nobody waits. */
+export class NatsRatePeers implements RatePeers {
+  readonly #options: NatsRatePeersOptions;
+  readonly #subject: string;
+  #isConnected = true;
+
+  constructor(options: NatsRatePeersOptions) {
+    this.#options = options;
+    this.#subject = ratesSubject(options.routerId);
+    watchConnection(options.connection, {
+      onLost: () => (this.#isConnected = false),
+      onBack: () => (this.#isConnected = true),
+    });
+  }
+
+  /** While the broker is away nothing is kept for it: what the others heard too late would count too long. */
+  tell(news: readonly RateNews[]): void {
+    const { connection, routerId } = this.#options;
+    if (!this.#isConnected || connection.isClosed()) return;
+    connection.publish(this.#subject, JSON.stringify({ routerId, news } satisfies RatesMessage));
+  }
+
+  listen(onNews: (routerId: string, news: readonly RateNews[]) => void): () => void {
+    const { connection, onUnreadable } = this.#options;
+    const subscription = connection.subscribe(RATES_SUBJECTS, {
+      callback: (error, message) => {
+        if (error !== null || message.subject === this.#subject) return;
+        const text = message.string();
+        // Not within the client's reading loop: what it threw would end that, quietly.
+        queueMicrotask(() => {
+          const told = readRates(text);
+          if (told === null) onUnreadable({ place: 'rates', key: message.subject, reason: 'these are no rates' });
+          else onNews(told.routerId, told.news);
+        });
+      },
+    });
+    return () => {
+      subscription.unsubscribe();
+    };
+  }
+}
+
+/** Null for what is none; an operation that this version does not know is left out. */
+export function readRates(text: string): RatesMessage | null {
+  let message: Partial<RatesMessage> | null;
+  try {
+    message = JSON.parse(text) as Partial<RatesMessage> | null;
+  } catch {
+    return null;
+  }
+  const { news, routerId } = message ?? {};
+  if (typeof routerId !== 'string' || !Array.isArray(news)) return null;
+  const entries = news as readonly (Partial<RateNews> | null)[];
+  if (!entries.every(isNews)) return null;
+  return { routerId, news: entries.filter(({ operation }) => isJobOperation(operation)) };
+}
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+const isNews = (entry: Partial<RateNews> | null): entry is RateNews =>
+  entry !== null &&
+  typeof entry.endpointId === 'string' &&
+  typeof entry.operation === 'string' &&
+  isCount(entry.admitted) &&
+  isCount(entry.inFlight);

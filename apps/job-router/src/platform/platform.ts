@@ -1,0 +1,44 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import type { SecretBox } from '@berth/secrets';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { WebhookAddresses } from '../request-bodies/webhook-addresses.js';
+
+/** How the requests of job paths are limited. */
+export interface RateLimitSettings {
+  readonly isOn: boolean;
+  /** Requests within 10 s that each ready worker of an endpoint allows. */
+  readonly requestsPerWorker: number;
+}
+
+/** What rooms need of the configuration. */
+export interface RouterSettings {
+  /** Names this process to the controllers. */
+  readonly routerId: string;
+  /** Rendering of `/stream` for callers that nothing tells apart. */
+  readonly streamFormat: 'array' | 'object';
+  readonly rateLimits: RateLimitSettings;
+  /** Problem pages are at `{docsUrl}/problems/<code>`. */
+  readonly docsUrl: string;
+  /** Seals what callers give in confidence; the same key as the control plane's. */
+  readonly secrets: SecretBox;
+  /** Where webhooks may go. */
+  readonly webhookAddresses: WebhookAddresses;
+}
+
+/** Settings and what the broker has told when the connection stood. */
+export interface PlatformSettings extends RouterSettings {
+  /** The largest message that the broker takes. */
+  readonly messageMaxBytes: number;
+}
+
+/** The members of a job request beside its input lie in the log, whose batches are small: what is large belongs into the input. */
+export const EXTRAS_MAX_BYTES = 64 * 1024;
+
+/** What every room stands on; the composition root provides it. */
+export abstract class Platform {
+  abstract readonly clock: Clock;
+  abstract readonly random: Random;
+  abstract readonly logger: Logger;
+  abstract readonly metrics: MetricRegistry;
+  abstract readonly settings: PlatformSettings;
+}

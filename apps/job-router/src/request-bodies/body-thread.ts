@@ -1,0 +1,8 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { answerBody, type BodyAsk } from './read-body.js';
+import { WebhookAddresses } from './webhook-addresses.js';
+
+const webhooks = new WebhookAddresses(workerData as readonly string[]);
+
+/** Entry of the thread that reads large bodies, one after the other. */
+parentPort?.on('message', (ask: BodyAsk) => parentPort?.postMessage(answerBody(ask, webhooks)));

@@ -1,0 +1,91 @@
+import { PlatformError } from '@berth/domain';
+import { BodyBudget } from '@berth/http';
+import type { MetricRegistry } from '@berth/telemetry';
+import type { JobRequest } from './job-request.js';
+import { LargeBodies, type LargeBodiesOptions, type LargeReading } from './large-bodies.js';
+import type { OpenAiRequest } from './openai-request.js';
+import { readBody, type BodyAsk, type BodyForms, type ReadBody } from './read-body.js';
+import type { WebhookAddresses } from './webhook-addresses.js';
+
+/** What is read at once, on the thread that serves everybody: a fraction of a trip to another one. */
+export const AT_ONCE_MAX_CHARACTERS = 64 * 1024;
+
+const RETRY_AFTER_SECONDS = 1;
+
+export interface RequestBodiesOptions extends Omit<LargeBodiesOptions, 'webhookNetworks'> {
+  readonly webhooks: WebhookAddresses;
+  readonly metrics: MetricRegistry;
+}
+
+/** Reads the bodies of requests for jobs; the large ones elsewhere, so that none keeps anybody else waiting. */
+export class RequestBodies {
+  readonly #webhooks: WebhookAddresses;
+  readonly #large: LargeBodies;
+  /** Texts that wait for the thread. */
+  readonly #waiting = new BodyBudget();
+  readonly #unread;
+
+  constructor({ webhooks, metrics, ...options }: RequestBodiesOptions) {
+    this.#webhooks = webhooks;
+    this.#large = new LargeBodies({ ...options, webhookNetworks: webhooks.networks });
+    this.#unread = metrics.counter({
+      name: 'router_bodies_unread_total',
+      help: 'Large bodies that could not be read, by the sign: time, died or closed.',
+      labels: ['sign'],
+    });
+  }
+
+  /** @throws PlatformError as `parseJobRequest`; `service-unavailable` for want of room or when the router stops */
+  job(body: string, accountId: string): Promise<JobRequest> {
+    return this.#read<'job'>({ form: 'job', body }, accountId);
+  }
+
+  /** @throws PlatformError as `parseJobRequests`, and as `job` */
+  batch(body: string, accountId: string): Promise<readonly JobRequest[]> {
+    return this.#read<'batch'>({ form: 'batch', body }, accountId);
+  }
+
+  /** @throws PlatformError as `readOpenAiRequest`, and as `job` */
+  openAi(request: Omit<BodyAsk & { form: 'openai' }, 'form'>, accountId: string): Promise<OpenAiRequest> {
+    return this.#read<'openai'>({ form: 'openai', ...request }, accountId);
+  }
+
+  close(): Promise<void> {
+    return this.#large.close();
+  }
+
+  async #read<F extends keyof BodyForms>(ask: BodyAsk & { form: F }, accountId: string): Promise<BodyForms[F]> {
+    const isSmall = ask.body.length <= AT_ONCE_MAX_CHARACTERS;
+    return (isSmall ? readBody(ask, this.#webhooks) : await this.#readLarge(ask, accountId)) as BodyForms[F];
+  }
+
+  async #readLarge(ask: BodyAsk, accountId: string): Promise<ReadBody> {
+    const release = this.#waiting.take(ask.body.length, accountId);
+    try {
+      const reading = await this.#large.read(ask, accountId);
+      if (reading.kind === 'read') return reading.value;
+      if (reading.kind === 'unread') this.#unread.inc({ sign: reading.sign });
+      throw refusalOf(reading);
+    } finally {
+      release();
+    }
+  }
+}
+
+function refusalOf(reading: Exclude<LargeReading, { kind: 'read' }>): PlatformError {
+  if (reading.kind === 'refused') {
+    const { code, detail, errors } = reading;
+    return new PlatformError(code, detail, errors === undefined ? {} : { errors });
+  }
+  switch (reading.sign) {
+    case 'time':
+      return new PlatformError('invalid-job-request', 'The body takes too long to be read.');
+    case 'died':
+    case 'closed':
+      return new PlatformError('service-unavailable', 'The body could not be read at the moment; try again.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    default:
+      return reading.sign satisfies never;
+  }
+}
