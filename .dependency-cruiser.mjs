@@ -30,15 +30,11 @@ export default {
     {
       name: 'rooms-have-doors',
       severity: 'error',
-      comment:
-        'A room of an app is entered through its module, its service, its port, its decorators or, for rows, its store. The description of an interface names what every room answers.',
-      from: {
-        path: '^apps/([^/]+)/src/([^/]+)/',
-        pathNot: '^apps/[^/]+/src/openapi/',
-      },
+      comment: 'A room of an app is entered through its index, which names one by one what others may take.',
+      from: { path: '^apps/([^/]+)/src/([^/]+)' },
       to: {
         path: '^apps/$1/src/[^/]+/',
-        pathNot: ['^apps/$1/src/$2/', '\\.(module|service|port|store|decorator)\\.ts$'],
+        pathNot: ['^apps/$1/src/$2/', '^apps/$1/src/[^/]+/index\\.ts$', '^apps/(management-api|worker-agent)/src/'],
       },
     },
     {

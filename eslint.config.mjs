@@ -5,7 +5,8 @@ import { defineConfig } from 'eslint/config';
 import globals from 'globals';
 import { configs } from 'typescript-eslint';
 
-import { berth } from './tools/fences/citations.mjs';
+import { citations } from './tools/fences/citations.mjs';
+import { suffixes } from './tools/fences/suffixes.mjs';
 
 const TESTS = ['**/*.spec.ts', '**/*.conformance.ts', '{apps,libs,tools}/*/test/**/*.ts', 'libs/testing/**/*.ts'];
 
@@ -161,12 +162,13 @@ export default defineConfig(
   {
     files: ['**/*.ts'],
     extends: [configs.recommendedTypeChecked],
-    plugins: { '@nx': nx, berth },
+    plugins: { '@nx': nx, berth: { rules: { citations, suffixes } } },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       ...fences(),
       '@nx/enforce-module-boundaries': boundaries([]),
       'berth/citations': 'error',
+      'berth/suffixes': 'error',
 
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       // It reads emitDecoratorMetadata from the program and leaves files with decorators alone, where an injected
@@ -219,5 +221,6 @@ export default defineConfig(
   },
   // Off: a door lists one name per line, and how many there are says nothing about it.
   { files: ['**/src/**/index.ts'], rules: { 'max-lines': 'off' } },
+  { files: ['apps/{management-api,worker-agent}/**/*.ts'], rules: { 'berth/suffixes': 'off' } },
   prettier,
 );

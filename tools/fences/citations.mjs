@@ -21,7 +21,7 @@ const CITATION = /\b(wire contract|API decisions|ADR)\b(?:,? (\d+(?:\.\d+)?))?/g
 const lineOf = ({ value }) => value.replaceAll(/\s*\n\s*\*?\s*/g, ' ');
 
 /** What a comment cites must be there to be read: a page of `docs/` with a section of that number, or a decision. */
-const citations = {
+export const citations = {
   meta: { type: 'problem', schema: [], messages: { missing: '{{cited}} is not in docs/.' } },
   create: ({ report, sourceCode }) => ({
     Program() {
@@ -33,5 +33,3 @@ const citations = {
     },
   }),
 };
-
-export const berth = { rules: { citations } };

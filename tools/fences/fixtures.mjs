@@ -225,6 +225,29 @@ export const FENCES = [
     },
   },
   {
+    fence: 'the suffix of a file says what is in it',
+    tool: 'eslint',
+    rules: ['berth/suffixes'],
+    rejected: {
+      'libs/http/src/fence.service.ts': `
+        export class Fence {}
+      `,
+      'libs/http/src/fence.port.ts': `
+        export const fence = (): number => 1;
+      `,
+      'libs/http/src/fence.helper.ts': `
+        export const fence = 1;
+      `,
+    },
+    accepted: {
+      'libs/http/src/fence-ways.port.ts': `
+        export abstract class FenceWays {
+          abstract ways(): number;
+        }
+      `,
+    },
+  },
+  {
     fence: 'names are exported one by one, parameters are few, functions are short',
     tool: 'eslint',
     rules: ['no-restricted-syntax', 'max-lines-per-function', 'complexity', 'max-depth'],
@@ -270,11 +293,10 @@ export const FENCES = [
     },
     accepted: {
       'apps/job-router/src/fence-room/front-door.ts': `
-        export { answer } from '../fence-cellar/cellar.service.js';
+        export { secret } from '../fence-cellar/index.js';
       `,
-      'apps/job-router/src/fence-cellar/cellar.service.ts': `
-        import { secret } from './secret.js';
-        export const answer = secret;
+      'apps/job-router/src/fence-cellar/index.ts': `
+        export { secret } from './secret.js';
       `,
       'apps/job-router/src/fence-cellar/secret.ts': `
         export const secret = 1;

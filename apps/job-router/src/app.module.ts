@@ -1,84 +1,50 @@
-import { Module, type Provider, type Type } from '@nestjs/common';
-import { EndpointDirectoryModule } from './directory/directory.module.js';
-import { ControlPlaneSnapshots } from './directory/snapshots.port.js';
-import type { Imports, JobCore } from './log-core.js';
-import { JobRateLimitsModule } from './job-rate-limits/job-rate-limits.module.js';
-import { RatePeers } from './job-rate-limits/rate-peers.port.js';
-import { JobStreamModule } from './job-stream/job-stream.module.js';
-import { SharedCursors } from './job-stream/shared-cursors.port.js';
-import { JobsModule } from './jobs/jobs.module.js';
-import type { NatsSnapshots } from './directory/nats-snapshots.js';
-import { OpenAiModule } from './openai/openai.module.js';
-import { Platform } from './platform/platform.js';
-import { ControlPulse } from './directory/control-pulse.port.js';
-import { QueueReasonsModule } from './queue-reasons/queue-reasons.module.js';
-import { RequestBodies } from './request-bodies/request-bodies.js';
-import { JobHistory } from './job-history/job-history.port.js';
-import { RequestsModule } from './job-history/requests.module.js';
-import { RunBatchModule } from './run-batch/run-batch.module.js';
-import { DeliveryLogModule } from './webhooks/delivery-log.module.js';
-import { NameLookup } from './webhooks/name-lookup.port.js';
-import { WebhookSecretSnapshots } from './directory/webhook-secrets.js';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { API_KEY_DIRECTORY, type ApiKeyDirectory } from '@berth/http';
+import { AgentJobsController } from './agents/index.js';
+import type { EndpointDirectory } from './directory/index.js';
+import { RequestsController } from './job-history/index.js';
+import { JobStreamController } from './job-stream/index.js';
+import { JobsController } from './jobs/index.js';
+import { Jobs } from './edge/index.js';
+import { OpenAiController } from './openai/index.js';
+import { Platform } from './platform/index.js';
+import { RunBatchController } from './run-batch/index.js';
+import { WebhooksController } from './webhooks/index.js';
+
+/** Everything that answers callers of the job API. */
+export const CALLER_CONTROLLERS = [
+  JobsController,
+  RunBatchController,
+  JobStreamController,
+  RequestsController,
+  WebhooksController,
+  OpenAiController,
+];
 
 export interface AppParts {
+  readonly directory: EndpointDirectory;
   readonly platform: Platform;
-  readonly core: JobCore;
-  readonly snapshots: NatsSnapshots;
-  readonly ratePeers: RatePeers;
-  readonly nameLookup: NameLookup;
-  readonly history: JobHistory;
-  readonly bodies: RequestBodies;
+  readonly jobs: Jobs;
+  /** What else the controllers ask for, each by its class. */
+  readonly made: readonly object[];
 }
 
-/** What callers reach, over `Jobs` alone. */
-const ROOMS_OVER_JOBS: Imports = [
-  QueueReasonsModule,
-  JobsModule,
-  RunBatchModule,
-  JobStreamModule,
-  OpenAiModule,
-  RequestsModule,
-  DeliveryLogModule,
-];
-
-/** All rooms over the parts that the process has opened. */
-export function createAppModule(parts: AppParts): Type {
-  const { core } = parts;
-  @Module({
-    imports: [
-      provideEverywhere([...platformPorts(parts), ...core.providers]),
-      EndpointDirectoryModule,
-      JobRateLimitsModule,
-      ...core.imports,
-      ...ROOMS_OVER_JOBS,
-    ],
-  })
-  class AppModule {}
-  return AppModule;
-}
-
-const platformPorts = ({
-  bodies,
-  core,
-  history,
-  nameLookup,
-  platform,
-  ratePeers,
-  snapshots,
-}: AppParts): readonly Provider[] => [
-  { provide: Platform, useValue: platform },
-  { provide: ControlPlaneSnapshots, useValue: snapshots },
-  { provide: SharedCursors, useValue: core.readerCursors },
-  { provide: WebhookSecretSnapshots, useValue: snapshots.webhookSecrets },
-  { provide: NameLookup, useValue: nameLookup },
-  { provide: ControlPulse, useValue: snapshots.pulse },
-  { provide: RatePeers, useValue: ratePeers },
-  { provide: JobHistory, useValue: history },
-  { provide: RequestBodies, useValue: bodies },
-];
-
-function provideEverywhere(ports: readonly Provider[]): Imports[number] {
-  @Module({})
-  class PortsModule {}
-  return { module: PortsModule, global: true, providers: [...ports], exports: [...ports] };
+/** The controllers, over what the composition has made. */
+@Module({ controllers: [...CALLER_CONTROLLERS, AgentJobsController] })
+export class AppModule {
+  static of({ directory, jobs, made, platform }: AppParts): DynamicModule {
+    const apiKeys: ApiKeyDirectory = {
+      known: (prefix) => directory.knownApiKey(prefix),
+      find: (prefix) => directory.findApiKey(prefix),
+    };
+    return {
+      module: AppModule,
+      providers: [
+        { provide: API_KEY_DIRECTORY, useValue: apiKeys },
+        { provide: Platform, useValue: platform },
+        { provide: Jobs, useValue: jobs },
+        ...[directory, ...made].map((useValue) => ({ provide: useValue.constructor, useValue })),
+      ],
+    };
+  }
 }

@@ -1,51 +1,36 @@
-import { ROUTER_INBOX } from '@berth/contracts';
-import type { Clock, Random } from '@berth/lifecycle';
+import { demandSubject } from '@berth/contracts';
 import { createHttpApp, jobRendering, openAiRendering, pointElsewhere, type HttpApp } from '@berth/http';
-import {
-  Broker,
-  BrokerGuard,
-  LOG_ANSWER_MS,
-  TopologyKeeper,
-  connectNats,
-  drainConnection,
-  unreadableLog,
-  type NatsCredentials,
-} from '@berth/messaging';
-import { MetricRegistry, OperationsServer, Readiness, type Logger } from '@berth/telemetry';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { createAppModule, type AppParts } from './app.module.js';
+import { HistoryReadWatch, JetStreamReaderCursors, OwnerRequests, logShard, unreadableLog } from '@berth/messaging';
+import { openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
+import { composeAgents, NatsGoneHints, serveAgents } from './agents/index.js';
+import { AppModule } from './app.module.js';
+import { type Brokers, guardAgents, openBrokers } from './brokers/index.js';
 import type { RouterConfig } from './config.js';
-import { assertOperationsDeclared } from './job-rate-limits/declared-operations.js';
-import { limitJobRates } from './job-rate-limits/limit-job-rates.js';
-import { RateExchange } from './job-rate-limits/rate-exchange.js';
-import { JobReader } from './jobs/job-reader.js';
-import { bodyMaxBytes, getHasEffect } from './jobs/job-paths.js';
-import { SystemNameLookup } from './webhooks/system-name-lookup.js';
-import type { NameLookup } from './webhooks/name-lookup.port.js';
-import { openJobCore, type JobCore, type JobCoreParts } from './log-core.js';
-import { NatsJobHistory } from './job-history/nats-job-history.js';
-import { NatsRatePeers } from './job-rate-limits/nats-rate-peers.js';
-import { NatsSnapshots } from './directory/nats-snapshots.js';
-import { isOpenAiUrl } from './request-bodies/openai-request.js';
-import { BODY_THREAD, type BodyThread } from './request-bodies/large-bodies.js';
-import { RequestBodies } from './request-bodies/request-bodies.js';
-import { serveAgents } from './agents/serve-agents.js';
-
-const CONNECT_WITHIN_MS = 30_000;
+import { EndpointDirectory, NatsSnapshots } from './directory/index.js';
+import { composeEdge, type Jobs } from './edge/index.js';
+import { NatsJobHistory, Requests, requestsMetrics } from './job-history/index.js';
+import {
+  assertOperationsDeclared,
+  composeJobRateLimits,
+  limitJobRates,
+  NatsRatePeers,
+} from './job-rate-limits/index.js';
+import { composeJobStream } from './job-stream/index.js';
+import { bodyMaxBytes, composeJobs, getHasEffect } from './jobs/index.js';
+import { NatsJobNotices } from './notices/index.js';
+import { composeOpenAi } from './openai/index.js';
+import { composeOwner, LogDeliveries, OwnerDemand, watchOwner } from './owner/index.js';
+import type { Platform } from './platform/index.js';
+import { pulseMetrics, QueueReasons } from './queue-reasons/index.js';
+import { BODY_THREAD, type BodyThread, isOpenAiUrl, RequestBodies } from './request-bodies/index.js';
+import { batchMetrics, RunBatch } from './run-batch/index.js';
+import { composeStores, watchStores } from './stores/index.js';
+import { composeWebhooks, type NameLookup, SystemNameLookup } from './webhooks/index.js';
 
 /** Requests in flight may take so long once the process stops: callers that are held are answered at once. */
 const DRAIN_MS = 10_000;
 
-/** A broker's own default. */
-const MESSAGE_MAX_BYTES_DEFAULT = 1024 ** 2;
-const MESSAGE_WANTED_BYTES = 2 * MESSAGE_MAX_BYTES_DEFAULT;
-
-export interface RouterEnvironment {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  /** Called for each part that was started; what was added last is to be stopped first. */
-  readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
+export interface RouterEnvironment extends ProcessParts {
   /** Finds the addresses of webhooks' receivers; other than as the system does only in a test. */
   readonly nameLookup?: NameLookup;
   /** Reads large bodies; other than the build's only in a test. */
@@ -57,215 +42,149 @@ export interface RunningRouter {
   readonly operationsPort: number;
 }
 
-/** Starts the whole router process: everything that has a name in it is named here and in `app.module.ts`. */
+/** Starts the whole router process: everything that has a name in it is named here. */
 export async function startRouter(config: RouterConfig, environment: RouterEnvironment): Promise<RunningRouter> {
-  const { clock, random, logger, onStop } = environment;
-  const { metrics, readiness, operationsPort } = await startOperations(config, environment);
-  const connections = await connect(config, environment);
-  readiness.add('nats', async () => {
-    await Promise.all([connections.store.flush(), connections.payloads.flush(), connections.agents.flush()]);
-  });
-  const guard = guardAgents(config, environment, readiness);
+  const process = await openProcess(environment, { host: config.httpHost, port: config.operationsPort });
+  const { clock, logger, metrics, onStop, operationsPort, readiness } = process;
   const onUnreadable = unreadableLog({ app: 'router', metrics, logger });
-  const parts = await openParts(config, environment, { connections, metrics, onUnreadable });
-  const { core, snapshots } = parts;
-  core.watch(readiness);
+  const brokers = await openBrokers(config, process, onUnreadable);
+  const guard = guardAgents(config, process);
+  const platform: Platform = { ...process, settings: { ...config, messageMaxBytes: brokers.messageMaxBytes } };
+  const snapshots = new NatsSnapshots({ broker: brokers.shared, clock, logger });
+  onStop('snapshots', () => snapshots.stop());
+  const directory = new EndpointDirectory({ snapshots, clock });
+  const parts = { platform, process, brokers, snapshots, directory };
+  const core = composeCore(parts, { ...environment, hasOneBroker: config.topology.replicas === 1 });
+  const callers = composeCallers(parts, { ...environment, jobs: core.jobs, onUnreadable });
   readiness.add('directory', async () => {
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
   });
-  const http = await createHttpApp(createAppModule(parts), {
-    logger,
-    clock,
-    random,
-    metrics,
-    docsUrl: config.docsUrl,
+  const { exchange, reader } = callers;
+  const app = AppModule.of({ directory, platform, jobs: core.jobs, made: [...core.agents, ...callers.made] });
+  const http = await createHttpApp(app, {
+    ...{ ...process, docsUrl: config.docsUrl, trustedProxies: config.trustedProxies, bodyMaxBytes, getHasEffect },
     credentialForm: 'bearer-or-bare',
     renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
-    bodyMaxBytes,
-    getHasEffect,
-    trustedProxies: config.trustedProxies,
     elsewhere: pointElsewhere('jobs', config.baseUrl),
-    beforeHandlers: limitJobRates,
+    beforeHandlers: limitJobRates({ directory, rates: callers.rates }),
   });
   assertOperationsDeclared(http.nest);
-  core.start(http.nest);
+  startAll(process, core.works);
   await snapshots.start();
-  const rates = http.nest.get(RateExchange, { strict: false });
-  rates.start();
-  onStop('rates', () => rates.stop());
-  const takes = core.takesOf(http.nest);
-  await serveAgents(http, { connection: connections.agents, drainMs: DRAIN_MS, clock, logger, metrics, guard, takes });
+  startAll(process, { rates: exchange });
+  await serveAgents(http, { ...process, connection: brokers.agents, drainMs: DRAIN_MS, guard, takes: core.taking });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
-  onStop('requests', () => drain(http, readiness, core));
+  onStop('requests', async () => {
+    readiness.stop();
+    await drain(http, [() => reader.release(), () => core.taking.close()]);
+  });
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
   return { httpPort, operationsPort };
 }
 
-interface Opened {
-  readonly connections: Connections;
-  readonly metrics: MetricRegistry;
+interface Parts {
+  readonly platform: Platform;
+  readonly process: OpenProcess;
+  readonly brokers: Brokers;
+  readonly snapshots: NatsSnapshots;
+  readonly directory: EndpointDirectory;
+}
+
+interface CoreEnvironment extends Pick<RouterEnvironment, 'nameLookup'> {
+  /** Of several none knows at once which process has gone. */
+  readonly hasOneBroker: boolean;
+}
+
+/** Where jobs lie, who owns them, what agents make of them, and what time brings about. `works` are to be started in order. */
+function composeCore(
+  { brokers, directory, platform, process, snapshots }: Parts,
+  { hasOneBroker, nameLookup: names = new SystemNameLookup() }: CoreEnvironment,
+) {
+  const { clock, logger, settings } = platform;
+  const { logs: logBroker, payloads: payloadBroker, shared: broker } = brokers;
+  const stores = composeStores({ broker, payloadBroker, clock, logger });
+  const { blobRooms, blobs, callersBlobs, chunkRooms, chunks } = stores;
+  const onError = (error: unknown): void => logger.warn('how far the logs have been read is not known', { error });
+  const history = new HistoryReadWatch({ broker, clock, onError });
+  const requests = new OwnerRequests(broker, clock);
+  const gone = new NatsGoneHints({ connection: broker.connection, hosts: snapshots.hostIds, logger });
+  const owner = composeOwner({
+    ...{ ...platform, ...settings, broker, logBroker, hasOneBroker, chunkRooms, directory },
+    ...{ attachments: stores.attachments, deletedEndpoints: snapshots.deletedEndpoints },
+    readThrough: (shard) => history.readThrough(shard),
+    onDeliveriesDue: (endpointId) => webhooks.isDue(endpointId),
+    onRouterGone: (incarnation, shards) => {
+      requests.letGo(shards);
+      watches.lookAgain((endpointId) => shards.has(logShard(endpointId)));
+      gone.tell(incarnation);
+    },
+    onNotice: ({ endpointId, jobs: news }) => watches.ring(endpointId, news),
+  });
+  const { incarnation, logs, notices, payloads } = owner;
+  const { jobs, owners, watches } = composeEdge(platform, {
+    ...{ incarnation, chunks, requests, blobs: callersBlobs, notices: new NatsJobNotices(broker, incarnation) },
+    local: (endpointId, verb, question) => owner.desk.answer(endpointId, verb, question),
+  });
+  const agents = composeAgents(platform, { owners, directory, blobs, chunks, notices });
+  const deliveries = new LogDeliveries({ logs, payloads, owners });
+  const webhooks = composeWebhooks(platform, { deliveries, blobs, names, snapshots });
+  const { routerId } = settings;
+  const demand = new OwnerDemand({
+    ...{ source: owner.routerLogs, clock, routerId },
+    publish: (message) => broker.connection.publish(demandSubject(routerId), JSON.stringify(message)),
+  });
+  watchOwner(process.readiness, broker, owner);
+  watchStores(process, { logs: () => owner.logFill(), blobs: () => blobRooms.fullest });
+  const works = { history, blobRooms, chunkRooms, watches, owner, webhooks, demand };
+  return { jobs, agents: Object.values(agents), taking: agents.taking, works };
+}
+
+interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {
+  readonly jobs: Jobs;
   readonly onUnreadable: ReturnType<typeof unreadableLog>;
 }
 
-/** Everything that rooms stand on. */
-async function openParts(
-  config: RouterConfig,
-  environment: RouterEnvironment,
-  { connections, metrics, onUnreadable }: Opened,
-): Promise<AppParts> {
-  const { clock, random, logger, nameLookup = new SystemNameLookup(), onStop } = environment;
-  const { routerId } = config;
-  const ways = { inboxPrefix: INBOX_PREFIX, onUnreadable };
-  const broker = await Broker.over({ connection: connections.store, ...ways });
-  const payloadBroker = await Broker.over({ connection: connections.payloads, ...ways });
-  await openTopology(broker, config, environment);
-  const snapshots = new NatsSnapshots({ broker, clock, logger });
-  onStop('snapshots', () => snapshots.stop());
-  const settings = { ...config, messageMaxBytes: messageLimitOf(connections.store, logger) };
-  const platform = { clock, random, logger, metrics, settings };
-  const coreParts = { routerId, broker, payloadBroker, snapshots, nameLookup, onStop, ...platform };
-  const core = await openLogs(config, environment, coreParts);
-  const ratePeers = new NatsRatePeers({ connection: connections.store, routerId, onUnreadable });
-  const history = new NatsJobHistory({ connection: connections.store, clock, random });
-  return {
-    platform,
-    core,
-    snapshots,
-    ratePeers,
-    nameLookup,
-    history,
-    bodies: openBodies(config, environment, metrics),
-  };
+/** What callers reach, over `Jobs` alone. */
+function composeCallers(
+  { brokers, directory, platform, process, snapshots }: Parts,
+  { bodyThread: thread = BODY_THREAD, jobs, onUnreadable }: CallersEnvironment,
+) {
+  const { clock, logger, metrics, random, settings } = platform;
+  const { connection } = brokers.shared;
+  const bodies = new RequestBodies({ webhooks: settings.webhookAddresses, thread, clock, logger, metrics });
+  process.onStop('bodies', () => bodies.close());
+  const { pulse } = snapshots;
+  pulseMetrics(metrics, pulse, clock);
+  const reasons = new QueueReasons({ directory, pulse, clock });
+  const peers = new NatsRatePeers({ connection, routerId: settings.routerId, onUnreadable });
+  const { exchange, rates } = composeJobRateLimits(platform, { directory, peers });
+  const { commands, held, intake, reader } = composeJobs(platform, { directory, jobs, reasons, bodies });
+  const cursors = new JetStreamReaderCursors(brokers.shared);
+  const { answers, events, places, stream } = composeJobStream(platform, { jobs, reader, cursors });
+  const openAi = composeOpenAi(platform, { jobs, reader, held, stream, answers });
+  const { docsUrl } = settings;
+  const batches = new RunBatch({ intake, rates, docsUrl, metrics: batchMetrics(metrics), logger });
+  const history = new NatsJobHistory({ connection, clock, random });
+  const requests = new Requests({ jobs, history, reasons, clock, logger, metrics: requestsMetrics(metrics) });
+  const made = [bodies, reader, intake, commands, places, stream, answers, events, openAi, batches, requests];
+  return { exchange, rates, reader, made };
 }
 
-function openBodies(config: RouterConfig, environment: RouterEnvironment, metrics: MetricRegistry): RequestBodies {
-  const { bodyThread: thread = BODY_THREAD, clock, logger, onStop } = environment;
-  const bodies = new RequestBodies({ webhooks: config.webhookAddresses, thread, clock, logger, metrics });
-  onStop('bodies', () => bodies.close());
-  return bodies;
+interface Work {
+  start(): void;
+  stop(): Promise<void> | void;
 }
 
-interface Operations {
-  readonly metrics: MetricRegistry;
-  readonly readiness: Readiness;
-  readonly operationsPort: number;
-}
-
-/** First of all, so that a router that cannot go on says why. */
-async function startOperations(config: RouterConfig, { clock, onStop }: RouterEnvironment): Promise<Operations> {
-  const metrics = new MetricRegistry();
-  metrics.collectProcess();
-  const readiness = new Readiness(clock);
-  const operations = new OperationsServer({ host: config.httpHost, port: config.operationsPort, readiness, metrics });
-  const operationsPort = await operations.start();
-  onStop('operations server', () => operations.stop());
-  return { metrics, readiness, operationsPort };
-}
-
-const INBOX_PREFIX = ROUTER_INBOX;
-
-/**
- * Apart, because one connection is one line: a payload on its way must delay no lease, and a flood of uploads that makes
- * the broker cut a connection must not cut the store's.
- */
-interface Connections {
-  readonly store: NatsConnection;
-  readonly payloads: NatsConnection;
-  readonly agents: NatsConnection;
-}
-
-async function connect(config: RouterConfig, environment: RouterEnvironment): Promise<Connections> {
-  const open = (purpose: string): Promise<NatsConnection> => openConnection(purpose, config, environment);
-  return { store: await open('store'), payloads: await open('payloads'), agents: await open('agents') };
-}
-
-async function openConnection(
-  purpose: string,
-  config: RouterConfig,
-  { clock, random, logger, onStop }: RouterEnvironment,
-): Promise<NatsConnection> {
-  const connection = await connectNats({
-    url: config.natsUrl,
-    name: `job-router ${config.routerId} ${purpose}`,
-    ...(purpose === 'agents' && config.agentsSeed !== null
-      ? { credentials: agentsCredentials(config), inboxPrefix: '_INBOX_gateway' }
-      : { credentials: config.natsCredentials, inboxPrefix: INBOX_PREFIX }),
-    connectWithinMs: CONNECT_WITHIN_MS,
-    clock,
-    random,
-    onStatus: ({ kind, detail }) => {
-      logger.info(`nats: ${kind}`, { purpose, detail });
-    },
-  });
-  onStop(`nats ${purpose}`, () => drainConnection(connection, clock));
-  return connection;
-}
-
-/** It has its answer when the stores are open, as a rule. */
-function guardAgents(config: RouterConfig, environment: RouterEnvironment, readiness: Readiness): BrokerGuard {
-  const { clock, logger, onStop } = environment;
-  const { isBrokerTrusted: isTrusted, natsUrl: url } = config;
-  const guard = new BrokerGuard({ url, credentials: agentsCredentials(config), isTrusted, clock, logger });
-  onStop('broker guard', () => {
-    guard.stop();
-  });
-  readiness.addDegradation(() => guard.missing);
-  return guard;
-}
-
-/** Over a user of their own, answers can be written to agents and nowhere else, whatever an agent asks for. */
-const agentsCredentials = ({ agentsSeed, natsCredentials }: RouterConfig): NatsCredentials =>
-  agentsSeed === null ? natsCredentials : { kind: 'nkey', seed: agentsSeed };
-
-/** Records with every part at its limit and every character escaped need more than a broker's default. */
-function messageLimitOf({ info }: NatsConnection, logger: Logger): number {
-  const maxPayload = info?.max_payload ?? MESSAGE_MAX_BYTES_DEFAULT;
-  if (maxPayload < MESSAGE_WANTED_BYTES) {
-    logger.warn('the broker takes small messages only: set its max_payload to 2MB', { maxPayload });
+function startAll({ onStop }: OpenProcess, works: Readonly<Record<string, Work>>): void {
+  for (const [name, work] of Object.entries(works)) {
+    work.start();
+    onStop(name, () => work.stop());
   }
-  return maxPayload;
 }
 
-async function openTopology(broker: Broker, config: RouterConfig, environment: RouterEnvironment): Promise<void> {
-  const { clock, random, logger, onStop } = environment;
-  const topology = new TopologyKeeper({
-    broker,
-    part: 'jobs',
-    size: config.topology,
-    clock,
-    random,
-    onChange: (stream, change) => {
-      logger.info(`stream ${stream} ${change}`);
-    },
-    onError: (error) => {
-      logger.warn('the streams could not be looked after; the next try follows', { error });
-    },
-  });
-  await topology.start();
-  onStop('topology', () => topology.stop());
-}
-
-/** Facts of jobs have a connection of their own as well: what waits on another must not keep a claim from being renewed. */
-async function openLogs(
-  config: RouterConfig,
-  environment: RouterEnvironment,
-  parts: Omit<JobCoreParts, 'logBroker' | 'hasOneBroker'>,
-): Promise<JobCore> {
-  const connection = await openConnection('logs', config, environment);
-  const { noteUnreadable: onUnreadable } = parts.broker;
-  const ways = { inboxPrefix: INBOX_PREFIX, onUnreadable, timeoutMs: LOG_ANSWER_MS };
-  return openJobCore({
-    ...parts,
-    hasOneBroker: config.topology.replicas === 1,
-    logBroker: await Broker.over({ connection, ...ways }),
-  });
-}
-
-/** Whoever is held hears now what there is to hear, so that draining does not wait for their time limits. */
-async function drain(http: HttpApp, readiness: Readiness, core: JobCore): Promise<void> {
-  readiness.stop();
-  http.nest.get(JobReader, { strict: false }).release();
-  core.letAgentsGo(http.nest);
+/** Callers and agents that are held hear now what there is to hear, so that draining does not wait for their time limits. */
+async function drain(http: HttpApp, releases: readonly (() => void)[]): Promise<void> {
+  for (const release of releases) release();
   await http.drain(DRAIN_MS);
 }

@@ -3,8 +3,7 @@ import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
-import type { RouterSettings } from './platform/platform.js';
-import { WebhookAddresses } from './request-bodies/webhook-addresses.js';
+import { type RouterSettings, WebhookAddresses } from './platform/index.js';
 
 /** Where the broker is, and who one is to it. */
 interface BrokerConfig {

@@ -1,7 +1,5 @@
 import { loadLogConfig } from './config.js';
-import { Output } from './log-reader/output.js';
-import { EXIT } from './log-reader/show-log.js';
-import { runLogTool } from './log-reader/run-log-tool.js';
+import { EXIT, Output, runLogTool } from './log-reader/index.js';
 
 const over = new AbortController();
 const args = process.argv.slice(2);

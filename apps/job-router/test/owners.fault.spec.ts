@@ -5,7 +5,7 @@ import { JetStreamBlobs, JetStreamChunks, LOG_SHARDS, NatsLogBroker, logShard } 
 import { MetricRegistry } from '@berth/telemetry';
 import { eventually, useNatsServer } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ownerMetrics } from '../src/edge/metrics.js';
+import { questionMetrics } from '../src/owners/metrics.js';
 import { NatsOwners } from '../src/owners/nats-owners.js';
 import { TcpProxy } from './bench/tcp-proxy.js';
 import { large } from './model/desk-scene.js';
@@ -77,7 +77,7 @@ describe('two routers', () => {
   test('give a worker the very jobs again of which the answer was lost between them, without waiting for a lease', async () => {
     const endpointId = endpointOf(first);
     const jobId = await owners.submit(second, endpointId);
-    const metrics = ownerMetrics(new MetricRegistry());
+    const metrics = questionMetrics(new MetricRegistry());
     const asking = new NatsOwners({
       local: (...asked) => second.running.desk.answer(...asked),
       ...{ requests: second.requests, clock: systemClock, random: systemRandom, metrics },

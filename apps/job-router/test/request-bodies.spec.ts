@@ -5,7 +5,7 @@ import { ManualClock } from '@berth/testing';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { READ_MAX_MS, type BodyThread } from '../src/request-bodies/large-bodies.js';
 import { AT_ONCE_MAX_CHARACTERS, RequestBodies } from '../src/request-bodies/request-bodies.js';
-import { WebhookAddresses } from '../src/request-bodies/webhook-addresses.js';
+import { WebhookAddresses } from '../src/platform/webhook-addresses.js';
 import { SOURCE_THREAD, STALLING_THREAD } from './bench/body-threads.js';
 
 const MIB = 2 ** 20;

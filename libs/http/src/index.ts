@@ -2,7 +2,7 @@ export { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from 
 export { whenGone } from './answers/when-gone.js';
 export { HttpApp, createHttpApp } from './app/http-app.js';
 export { traceparentOf } from './app/request-context.js';
-export { CurrentCaller, Public, RequireScope, callerOf, findCaller, handlerRouteOf } from './auth/access.decorators.js';
+export { CurrentCaller, Public, RequireScope, callerOf, findCaller, handlerRouteOf } from './auth/access.decorator.js';
 export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-directory.port.js';
 export { hashApiKey, makeApiKey, prefixOfApiKey } from './auth/api-key.js';
 export { type Caller } from './auth/authenticator.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, Patch } from '@nestjs/common';
 import { expect, test } from '@jest/globals';
-import { RequireScope } from '../src/auth/access.decorators.js';
+import { RequireScope } from '../src/auth/access.decorator.js';
 import { IfMatch } from '../src/conditional/if-match.decorator.js';
 import { requireVersion, type VersionMatch } from '../src/conditional/version-tag.js';
 import { VersionedAnswers } from '../src/conditional/versioned-answers.decorator.js';

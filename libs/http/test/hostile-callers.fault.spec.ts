@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { systemRandom } from '@berth/lifecycle';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Public, RequireScope } from '../src/auth/access.decorators.js';
+import { Public, RequireScope } from '../src/auth/access.decorator.js';
 import { makeApiKey } from '../src/auth/api-key.js';
 import { takeBody } from '../src/bodies/body-rooms.js';
 import { TrustedProxies } from '../src/callers/trusted-proxies.js';

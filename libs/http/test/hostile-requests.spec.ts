@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { describe, expect, test } from '@jest/globals';
-import { RequireScope } from '../src/auth/access.decorators.js';
+import { RequireScope } from '../src/auth/access.decorator.js';
 import { TextListField } from '../src/validation/fields/list-field.js';
 import { TextMapField } from '../src/validation/fields/map-field.js';
 import { NestedField, NestedListField } from '../src/validation/fields/nested-field.js';

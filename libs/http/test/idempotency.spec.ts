@@ -1,7 +1,7 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { PlatformError } from '@berth/domain';
 import { beforeEach, expect, test } from '@jest/globals';
-import { RequireScope } from '../src/auth/access.decorators.js';
+import { RequireScope } from '../src/auth/access.decorator.js';
 import { VersionedAnswers } from '../src/conditional/versioned-answers.decorator.js';
 import { Versioned } from '../src/conditional/versioned.js';
 import type { IdempotencyLedger, IdempotentRequest, KeptAnswer } from '../src/idempotency/idempotency-ledger.port.js';

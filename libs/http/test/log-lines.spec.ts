@@ -3,7 +3,7 @@ import { PlatformError } from '@berth/domain';
 import { silentLogger, type LogFields } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { expect, test } from '@jest/globals';
-import { RequireScope } from '../src/auth/access.decorators.js';
+import { RequireScope } from '../src/auth/access.decorator.js';
 import { useEdge } from './edge-bench.js';
 
 @Controller('things')

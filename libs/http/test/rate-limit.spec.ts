@@ -1,7 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { PlatformError, longestSpent, type WindowState } from '@berth/domain';
 import { expect, test } from '@jest/globals';
-import { Public, RequireScope } from '../src/auth/access.decorators.js';
+import { Public, RequireScope } from '../src/auth/access.decorator.js';
 import type { Caller } from '../src/auth/authenticator.js';
 import { useEdge, type Answer } from './edge-bench.js';
 

@@ -48,6 +48,7 @@ export { encodeNotice, readNotice } from './owner-questions/notice-codec.js';
 export { encodeOwnerQuestion, readOwnerQuestion } from './owner-questions/owner-question-codec.js';
 export { encodeOwnerReply, readOwnerReply } from './owner-questions/owner-reply-codec.js';
 export { OwnerRequests } from './owner-questions/owner-requests.js';
+export { openConnection } from './open-connection.js';
 export { JetStreamReaderCursors } from './reader-cursors/jetstream-reader-cursors.js';
 export { plainCodec, snapshotCodec } from './snapshots/snapshot-codec.js';
 export { SnapshotDirectory } from './snapshots/snapshot-directory.js';

@@ -10,7 +10,7 @@ import {
 } from '@berth/contracts';
 import { PlatformError, type HostId } from '@berth/domain';
 import { AgentGateway, ConfirmedReply, CurrentHost, PartedReply } from '@berth/messaging';
-import { EndpointDirectory } from '../directory/endpoint-directory.js';
+import { EndpointDirectory } from '../directory/index.js';
 import { EndedAttempts } from './attempts/ended-attempts.js';
 import { GiveBack } from './attempts/give-back.js';
 import { HostEntries } from './host-entries.js';

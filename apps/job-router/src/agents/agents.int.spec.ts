@@ -7,19 +7,17 @@ import {
   type JobVerb,
   type TakeReply,
 } from '@berth/contracts';
-import { TrustedProxies, createHttpApp, jobRendering, type HttpApp } from '@berth/http';
+import { API_KEY_DIRECTORY, TrustedProxies, createHttpApp, jobRendering, type HttpApp } from '@berth/http';
 import { AgentTransport } from '@berth/messaging';
 import { eventually, useNatsServer } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../test/model/agents-scene.js';
-import { ControlPlaneSnapshots } from '../directory/snapshots.port.js';
-import { Owners } from '../owners/owners.port.js';
-import { Platform } from '../platform/platform.js';
+import type { Platform } from '../platform/index.js';
+import { composeAgents } from './compose-agents.js';
 import { serveAgents } from './serve-agents.js';
-import { AgentInputs } from './agent-inputs.port.js';
-import { AgentsModule } from './agents.module.js';
-import { Taking } from './attempts/taking.js';
+import { AgentJobsController } from './agent-jobs.controller.js';
+import type { Taking } from './attempts/taking.js';
 
 // A real server on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(60_000);
@@ -52,19 +50,14 @@ const take = async (): Promise<TakeReply['answers'][number] | undefined> =>
   (await askParts<TakeReply>('take', { wishes: [WISH] }))[0]?.answers[0];
 
 beforeAll(async () => {
-  const { blobs, chunks, clock, logger, notices, owners, random, registry: metrics, snapshots } = scene;
-  const platform = { clock, logger, metrics, settings: { secrets: boxOf(1) } };
-  const ports = [
-    { provide: Platform, useValue: platform },
-    { provide: Owners, useValue: owners },
-    { provide: ControlPlaneSnapshots, useValue: snapshots },
-    { provide: AgentInputs, useValue: { blobs, chunks, notices, random } },
-  ];
+  const { blobs, chunks, clock, directory, logger, notices, owners, random, registry: metrics } = scene;
+  const platform = { clock, random, logger, metrics, settings: { secrets: boxOf(1) } } as unknown as Platform;
+  const agents = composeAgents(platform, { owners, directory, blobs, chunks, notices });
+  taking = agents.taking;
+  const made = [directory, ...Object.values(agents)].map((useValue) => ({ provide: useValue.constructor, useValue }));
+  const apiKeys = { provide: API_KEY_DIRECTORY, useValue: { find: () => Promise.resolve(null) } };
 
-  @Module({ providers: ports, exports: ports })
-  class PortsModule {}
-
-  @Module({ imports: [{ module: PortsModule, global: true }, AgentsModule] })
+  @Module({ controllers: [AgentJobsController], providers: [...made, apiKeys] })
   class AppModule {}
 
   http = await createHttpApp(AppModule, {
@@ -78,7 +71,6 @@ beforeAll(async () => {
     elsewhere: () => null,
   });
   const connection = await nats.connect();
-  taking = http.nest.get(Taking, { strict: false });
   const guard = { isOpen: Promise.resolve(true), settle: async () => undefined };
   await serveAgents(http, { connection, drainMs: 5_000, clock, logger, metrics, guard, takes: taking });
 });

@@ -1,5 +1,5 @@
 import { PlatformError, toRawJson, type RawJson } from '@berth/domain';
-import { isToken } from '../platform/ids.js';
+import { isToken } from '../platform/index.js';
 
 /** What an agent sends is checked here and trusted inside. Every method throws PlatformError `invalid-fields`. */
 export class MessageReader {

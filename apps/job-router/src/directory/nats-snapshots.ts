@@ -16,10 +16,8 @@ import { PlatformError, isUnreadable, type EndpointId, type HostId } from '@bert
 import { SnapshotDirectory, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { ControlPlaneSnapshots, Snapshots } from './snapshots.port.js';
-import type { DeletedEndpoints } from './deleted-endpoints.js';
-import type { WebhookSecretSnapshots } from './webhook-secrets.js';
-import { NatsControlPulse } from './nats-control-pulse.js';
+import type { ControlPlaneSnapshots, DeletedEndpoints, Snapshots } from './snapshots.port.js';
+import { ControlPulse } from './control-pulse.js';
 
 export interface NatsSnapshotsOptions {
   readonly broker: Broker;
@@ -36,8 +34,9 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
   readonly deletedEndpoints: DeletedEndpoints;
   /** All that the watch has told of. */
   readonly hostIds: () => readonly HostId[];
-  readonly webhookSecrets: WebhookSecretSnapshots;
-  readonly pulse: NatsControlPulse;
+  /** Of each endpoint, sealed. */
+  readonly webhookSecrets: Snapshots<WebhookSecretsSnapshot>;
+  readonly pulse: ControlPulse;
   readonly #directories: readonly { start(): Promise<void>; stop(): Promise<void> }[];
   #isLoaded = false;
 
@@ -65,7 +64,7 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
     this.hostIds = () => Array.from(hosts.entries(), ([id]) => id as HostId);
     this.deletedEndpoints = asDeletedEndpoints(endpoints);
     this.webhookSecrets = asSnapshots(webhookSecrets);
-    this.pulse = new NatsControlPulse(options.broker.connection, options.clock);
+    this.pulse = new ControlPulse(options.broker.connection, options.clock);
     this.#directories = [endpoints, apiKeys, hosts, assignments, webhookSecrets];
   }
 

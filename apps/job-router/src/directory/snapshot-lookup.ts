@@ -1,5 +1,5 @@
 import type { Clock } from '@berth/lifecycle';
-import { isToken } from '../platform/ids.js';
+import { isToken } from '../platform/index.js';
 import type { Snapshots } from './snapshots.port.js';
 
 /** How long "there is none" is believed: it bounds the reads that made-up ids can cause. */

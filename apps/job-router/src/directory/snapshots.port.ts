@@ -1,4 +1,5 @@
 import type { ApiKeySnapshot, AssignmentSnapshot, EndpointSnapshot, HostSnapshot } from '@berth/contracts';
+import type { EndpointId } from '@berth/domain';
 
 /** One bucket of snapshots that the control plane writes. */
 export interface Snapshots<Snapshot> {
@@ -13,9 +14,16 @@ export interface Snapshots<Snapshot> {
 }
 
 /** Everything that the control plane tells the routers. */
-export abstract class ControlPlaneSnapshots {
-  abstract readonly endpoints: Snapshots<EndpointSnapshot>;
-  abstract readonly apiKeys: Snapshots<ApiKeySnapshot>;
-  abstract readonly hosts: Snapshots<HostSnapshot>;
-  abstract readonly assignments: Snapshots<AssignmentSnapshot>;
+export interface ControlPlaneSnapshots {
+  readonly endpoints: Snapshots<EndpointSnapshot>;
+  readonly apiKeys: Snapshots<ApiKeySnapshot>;
+  readonly hosts: Snapshots<HostSnapshot>;
+  readonly assignments: Snapshots<AssignmentSnapshot>;
+}
+
+/** The endpoints that the control plane has deleted, for as long as a job of theirs could live. */
+export interface DeletedEndpoints {
+  list(): readonly EndpointId[];
+  /** Calls `listener` whenever one more is deleted. */
+  onDeleted(listener: () => void): void;
 }

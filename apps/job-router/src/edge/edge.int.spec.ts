@@ -18,8 +18,7 @@ import { ENDPOINT, named, requestOf, secretsOf, textOf } from '../../test/fixtur
 import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';
 import { JobSubmissions } from './job-submissions.js';
 import { JobWishes } from './job-wishes.js';
-import { ownerMetrics } from './metrics.js';
-import { NatsOwners } from '../owners/nats-owners.js';
+import { NatsOwners, questionMetrics } from '../owners/index.js';
 import { OwnedJobs } from './owned-jobs.js';
 import { OwnerCommands } from './owner-commands.js';
 
@@ -49,7 +48,7 @@ async function openEdge(): Promise<OwnedJobs> {
   await ensureTopology({ broker, part: 'jobs', size, clock, random, onChange: () => undefined });
   const [blobs, chunks] = [new JetStreamBlobs(broker), new JetStreamChunks(broker)];
   const requests = new OwnerRequests(broker, clock);
-  const metrics = ownerMetrics(new MetricRegistry());
+  const metrics = questionMetrics(new MetricRegistry());
   const owners = new NatsOwners({ local: () => Promise.resolve('silent'), requests, clock, random, metrics });
   const commands = new OwnerCommands({ owners, clock });
   const wishes = new JobWishes({ blobs, clock, logger: {} as never });

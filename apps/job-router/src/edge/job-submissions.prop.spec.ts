@@ -14,7 +14,7 @@ import { named, openSubmissions, requestOf, textOf } from '../../test/fixtures/e
 import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';
 import { KeptBlobs } from '../../test/fixtures/kept-blobs.js';
 import type { JobsAccepted } from './jobs.port.js';
-import { Owners } from '../owners/owners.port.js';
+import { Owners } from '../owners/index.js';
 import type { JobSubmissions } from './job-submissions.js';
 
 /** What becomes of one command between a router and the owner. */

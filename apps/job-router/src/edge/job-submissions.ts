@@ -10,7 +10,7 @@ import {
 import type { Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
 import type { ItemOutcome, JobsAccepted, JobsRequest, RequestName } from './jobs.port.js';
-import { isUnavailable } from '../owners/is-unavailable.js';
+import { isUnavailable } from '../owners/index.js';
 import type { JobWishes } from './job-wishes.js';
 import { CommandRefusedError, type OwnerCommands } from './owner-commands.js';
 import { pieceFrom, type NamedSubmission } from './submit-pieces.js';

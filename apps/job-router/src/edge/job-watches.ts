@@ -2,7 +2,7 @@ import type { JobWatcher, NoticeMessage } from '@berth/contracts';
 import type { EndpointId, JobKey } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { JobNews, JobWatch } from './jobs.port.js';
-import type { Owners } from '../owners/owners.port.js';
+import type { Owners } from '../owners/index.js';
 import { HeldWatch } from './held-watch.js';
 import type { WatchMetrics } from './metrics.js';
 

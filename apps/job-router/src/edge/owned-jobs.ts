@@ -2,7 +2,7 @@ import type { DescribedJob, ListedJob, ToldDelivery } from '@berth/contracts';
 import type { CommandOutcome, EndpointId, JobCounts, JobKey, JobSight, RawJson, Slice } from '@berth/domain';
 import { loadPayload, type Blobs, type Chunks } from '@berth/payloads';
 import type { Clock, Random } from '@berth/lifecycle';
-import { jobNotFound } from '../platform/ids.js';
+import { jobNotFound } from '../platform/index.js';
 import {
   Jobs,
   type JobBrief,
@@ -13,8 +13,7 @@ import {
   type JobsRequest,
   type StreamChunk,
 } from './jobs.port.js';
-import type { Owners } from '../owners/owners.port.js';
-import { retryUnavailable } from '../owners/retry-unavailable.js';
+import { type Owners, retryUnavailable } from '../owners/index.js';
 import type { JobSubmissions } from './job-submissions.js';
 import type { JobWatches } from './job-watches.js';
 import type { OwnerCommands, UnsentCommand } from './owner-commands.js';

@@ -1,7 +1,7 @@
 import type { OwnerCommand } from '@berth/contracts';
 import { PlatformError, type CommandOutcome, type CommandRefusal, type EndpointId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { Owners } from '../owners/owners.port.js';
+import type { Owners } from '../owners/index.js';
 
 type CallerCommand = Extract<OwnerCommand, { readonly sentAtMs: number }>;
 

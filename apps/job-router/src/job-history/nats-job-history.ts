@@ -12,7 +12,6 @@ import {
 import { retry, type Clock, type Random } from '@berth/lifecycle';
 import { AgentTransport, isRetriable } from '@berth/messaging';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { JobHistory } from './job-history.port.js';
 
 export interface NatsJobHistoryOptions {
   readonly connection: NatsConnection;
@@ -24,8 +23,8 @@ export interface NatsJobHistoryOptions {
 const TIMEOUT_MS = 2_000;
 const PATIENCE = { attemptsMax: 2, baseDelayMs: 100, maxDelayMs: 100, isRetriable } as const;
 
-/** Asks whichever process of the control plane answers first. */
-export class NatsJobHistory implements JobHistory {
+/** What the control plane keeps of jobs that have ended: whichever of its processes answers first. */
+export class NatsJobHistory {
   readonly #options: NatsJobHistoryOptions;
   readonly #transport: AgentTransport;
 
@@ -34,7 +33,7 @@ export class NatsJobHistory implements JobHistory {
     this.#transport = new AgentTransport(options.connection);
   }
 
-  /** @throws also where the answer, perhaps of another version, cannot be read */
+  /** @throws Error when nobody answers in time, or the answer, perhaps of another version, cannot be read */
   async list(request: HistoryListRequest): Promise<HistoryListReply> {
     return valueOf(readHistoryList(await this.#ask('list', request)));
   }

@@ -1,5 +1,5 @@
 import type { JobDetail, JobSummary, ToldAttempt } from '@berth/domain';
-import type { QueueBody } from '../queue-reasons/queue-reasons.js';
+import type { QueueBody } from '../queue-reasons/index.js';
 
 /** A job of the list. What does not apply is null; `queue` stands with jobs that wait, and nowhere else. */
 export const requestBody = (job: JobSummary, queue: QueueBody | null): object => ({

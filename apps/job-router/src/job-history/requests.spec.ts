@@ -17,7 +17,7 @@ import {
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Jobs } from '../edge/jobs.port.js';
+import type { Jobs } from '../edge/index.js';
 import { requestsMetrics } from './metrics.js';
 import { parseRequestsQuery } from './requests-query.js';
 import { Requests } from './requests.js';

@@ -14,17 +14,17 @@ import {
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { jobNotFound } from '../platform/ids.js';
-import type { Jobs } from '../edge/jobs.port.js';
-import type { QueueReasons } from '../queue-reasons/queue-reasons.js';
-import type { JobHistory } from './job-history.port.js';
+import { jobNotFound } from '../platform/index.js';
+import type { Jobs } from '../edge/index.js';
+import type { QueueReasons } from '../queue-reasons/index.js';
+import type { NatsJobHistory } from './nats-job-history.js';
 import type { RequestsMetrics } from './metrics.js';
 import { requestBody, requestDetailBody } from './request-body.js';
 import type { RequestsQuery } from './requests-query.js';
 
 export interface RequestsOptions {
   readonly jobs: Pick<Jobs, 'describe' | 'list'>;
-  readonly history: JobHistory;
+  readonly history: Pick<NatsJobHistory, 'list' | 'get'>;
   readonly reasons: Pick<QueueReasons, 'of'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;

@@ -10,7 +10,7 @@ import {
   type JobOperation,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { RateLimitSettings } from '../platform/platform.js';
+import type { RateLimitSettings } from '../platform/index.js';
 import type { RateRefusals } from './metrics.js';
 import type { RateCounter } from './rate-counter.js';
 import type { RateExchange } from './rate-exchange.js';

@@ -2,7 +2,6 @@ import { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from '
 import { isJobOperation, type UnreadableMessage } from '@berth/domain';
 import { watchConnection } from '@berth/messaging';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { RatePeers } from './rate-peers.port.js';
 
 export interface NatsRatePeersOptions {
   readonly connection: NatsConnection;
@@ -11,7 +10,7 @@ export interface NatsRatePeersOptions {
 }
 
 /** The other routers, over core NATS: nothing is stored, and nobody waits. */
-export class NatsRatePeers implements RatePeers {
+export class NatsRatePeers {
   readonly #options: NatsRatePeersOptions;
   readonly #subject: string;
   #isConnected = true;

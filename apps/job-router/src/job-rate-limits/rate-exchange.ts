@@ -3,7 +3,7 @@ import { JOB_OPERATIONS } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { RateCounter } from './rate-counter.js';
 import type { RateCounters } from './rate-counters.js';
-import type { RatePeers } from './rate-peers.port.js';
+import type { NatsRatePeers } from './nats-rate-peers.js';
 
 /** What has changed goes out together. */
 export const BATCH_MS = 50;
@@ -25,14 +25,14 @@ const ROUTERS_MAX = 256;
 
 export interface RateExchangeOptions {
   readonly counters: RateCounters;
-  readonly peers: RatePeers;
+  readonly peers: Pick<NatsRatePeers, 'tell' | 'listen'>;
   readonly clock: Clock;
 }
 
 /** Keeps the counters of all routers together, without anybody waiting for it. */
 export class RateExchange {
   readonly counters: RateCounters;
-  readonly #peers: RatePeers;
+  readonly #peers: Pick<NatsRatePeers, 'tell' | 'listen'>;
   readonly #clock: Clock;
   /** Others, with the instant at which they were heard last. */
   readonly #routers = new Map<string, number>();

@@ -1,9 +1,9 @@
 import { PlatformError, encodeJson, isEnded, type JobKey } from '@berth/domain';
 import type { FastifyReply } from 'fastify';
-import type { JobWatch } from '../edge/jobs.port.js';
-import type { JobReader } from '../jobs/job-reader.js';
+import type { JobWatch } from '../edge/index.js';
+import type { JobReader } from '../jobs/index.js';
 import { renderEvents } from './event-rendering.js';
-import { EVENT_STREAM_HEADERS, encodeEvent, encodeRetry } from './event-stream.port.js';
+import { EVENT_STREAM_HEADERS, encodeEvent, encodeRetry } from './event-stream.js';
 import type { JobStream } from './job-stream.js';
 import type { GivenCursor } from './stream-cursor.js';
 import type { StreamedAnswer, StreamedAnswers } from './streamed-answers.js';

@@ -2,8 +2,7 @@ import type { JobId } from '@berth/domain';
 import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KEY, ScriptedJobs } from '../../test/model/scripted-jobs.js';
-import { HeldCalls } from '../jobs/held-calls.js';
-import { JobReader } from '../jobs/job-reader.js';
+import { HeldCalls, JobReader } from '../jobs/index.js';
 import { JobStream, type StreamBatch } from './job-stream.js';
 import { STREAM_START } from './stream-cursor.js';
 

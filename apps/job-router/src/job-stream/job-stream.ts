@@ -1,9 +1,8 @@
 import { isEnded, type JobKey, type JobSight, type JobState, type RawJson } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { StreamCursor } from '@berth/payloads';
-import type { JobWatch, Jobs, StreamChunk } from '../edge/jobs.port.js';
-import type { JobReader } from '../jobs/job-reader.js';
-import type { Wait } from '../jobs/wait.js';
+import type { Jobs, JobWatch, StreamChunk } from '../edge/index.js';
+import type { JobReader, Wait } from '../jobs/index.js';
 
 /** One answer holds at most so many chunks and, after the first, so much text; the reader comes back for the rest. */
 const ANSWER_MAX: BatchMax = { chunks: 256, characters: 4_000_000 };

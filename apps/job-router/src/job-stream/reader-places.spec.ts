@@ -2,8 +2,8 @@ import { PlatformError, type EndpointId, type JobId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { ManualClock, ModelReaderCursors } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { ReaderCursors } from '@berth/payloads';
 import { ReaderPlaces } from './reader-places.js';
-import type { SharedCursors } from './shared-cursors.port.js';
 import { STREAM_START } from './stream-cursor.js';
 
 const READER = { endpointId: 'ep' as EndpointId, jobId: 'job' as JobId, keyId: 'a' };
@@ -53,7 +53,7 @@ describe('the places of readers without a cursor', () => {
   });
 
   test('that cannot be kept fail no read', async () => {
-    const silent: SharedCursors = {
+    const silent: ReaderCursors = {
       read: (reader) => cursors.read(reader),
       write: () => Promise.reject(new PlatformError('service-unavailable', 'away')),
     };

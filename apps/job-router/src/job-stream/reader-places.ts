@@ -1,7 +1,6 @@
-import type { ReaderKey, StreamCursor } from '@berth/payloads';
+import type { ReaderCursors, ReaderKey, StreamCursor } from '@berth/payloads';
 import type { Logger } from '@berth/telemetry';
-import { isUnavailable } from '../owners/is-unavailable.js';
-import type { SharedCursors } from './shared-cursors.port.js';
+import { isUnavailable } from '../owners/index.js';
 import { STREAM_START, isBeyond } from './stream-cursor.js';
 
 /** Readers remembered here; the one that has not moved for longest is forgotten first. */
@@ -22,11 +21,11 @@ export interface Place {
  * move forward.
  */
 export class ReaderPlaces {
-  readonly #kept: SharedCursors;
+  readonly #kept: ReaderCursors;
   readonly #logger: Logger;
   readonly #known = new Map<string, StreamCursor>();
 
-  constructor(kept: SharedCursors, logger: Logger) {
+  constructor(kept: ReaderCursors, logger: Logger) {
     this.#kept = kept;
     this.#logger = logger;
   }

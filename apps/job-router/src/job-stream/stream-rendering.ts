@@ -1,5 +1,5 @@
 import { PlatformError, encodeJson, sliceMembers, type JobState, type RawJson } from '@berth/domain';
-import { arrayText, objectText } from '../platform/json-text.js';
+import { arrayText, objectText } from '../platform/index.js';
 
 /**
  * `array`: the specified one. `object`: `{status, stream}`, which every official client reads (wire contract 2.7).

@@ -1,5 +1,5 @@
 import type { JobId } from '@berth/domain';
-import type { JobsAccepted } from '../edge/jobs.port.js';
+import type { JobsAccepted } from '../edge/index.js';
 
 /** The id of the one job that a request was for. @throws what its acceptance failed of */
 export function acceptedId({ outcomes: [outcome] }: JobsAccepted): JobId {

@@ -1,7 +1,7 @@
 import { toRawJson, type JobSight, type WorkerId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import { jobSight } from '../../test/model/scripted-jobs.js';
-import type { QueueBody } from '../queue-reasons/queue-reasons.js';
+import type { QueueBody } from '../queue-reasons/index.js';
 import { briefBody, healthBody, statusBody } from './job-body.js';
 
 const NOTHING = { output: null, queue: null };

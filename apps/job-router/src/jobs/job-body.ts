@@ -1,8 +1,8 @@
 import { encodeJson, type JobCounts, type JobSight, type RawJson } from '@berth/domain';
-import type { WorkerCounts } from '../directory/endpoint-directory.js';
-import type { JobBrief } from '../edge/jobs.port.js';
-import { objectText } from '../platform/json-text.js';
-import type { QueueBody } from '../queue-reasons/queue-reasons.js';
+import type { WorkerCounts } from '../directory/index.js';
+import type { JobBrief } from '../edge/index.js';
+import { objectText } from '../platform/index.js';
+import type { QueueBody } from '../queue-reasons/index.js';
 
 /** `{id, status}`: the answer where nothing more is known or asked. */
 export const briefBody = (job: JobBrief): RawJson =>

@@ -1,5 +1,5 @@
 import { encodeJson, type EndpointId, type JobKey, type RawJson } from '@berth/domain';
-import type { Jobs } from '../edge/jobs.port.js';
+import type { Jobs } from '../edge/index.js';
 import { briefBody } from './job-body.js';
 import type { JobMetrics } from './metrics.js';
 

@@ -6,11 +6,11 @@ import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ScriptedJobs } from '../../test/model/scripted-jobs.js';
-import type { IncomingRequest } from './incoming-request.port.js';
+import type { IncomingRequest } from './incoming-request.js';
 import { JobIntake } from './job-intake.js';
 import { HeldCalls } from './held-calls.js';
 import { JobReader } from './job-reader.js';
-import type { JobRequest } from '../request-bodies/job-request.js';
+import type { JobRequest } from '../request-bodies/index.js';
 import { jobMetrics } from './metrics.js';
 
 const WAIT_MS = 60_000;

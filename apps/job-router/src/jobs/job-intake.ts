@@ -2,16 +2,22 @@ import type { JobId, JobKey, RawJson } from '@berth/domain';
 import type { SecretBox } from '@berth/secrets';
 import type { Logger } from '@berth/telemetry';
 import { acceptedId } from './accepted-id.js';
-import { isUnavailable } from '../owners/is-unavailable.js';
-import type { ItemOutcome, JobWatch, Jobs, JobsAccepted, JobsRequest, RequestName } from '../edge/jobs.port.js';
-import type { RequestBodies } from '../request-bodies/request-bodies.js';
+import { isUnavailable } from '../owners/index.js';
+import {
+  type ItemOutcome,
+  type Jobs,
+  type JobsAccepted,
+  type JobsRequest,
+  type JobWatch,
+  requestName,
+  type RequestName,
+} from '../edge/index.js';
+import type { JobRequest, RequestBodies } from '../request-bodies/index.js';
 import type { Wait } from './wait.js';
-import type { IncomingRequest } from './incoming-request.port.js';
+import type { IncomingRequest } from './incoming-request.js';
 import { briefBody } from './job-body.js';
 import type { JobReader } from './job-reader.js';
-import type { JobRequest } from '../request-bodies/job-request.js';
 import type { JobMetrics } from './metrics.js';
-import { requestName } from '../request-bodies/request-name.js';
 import { toSubmission } from './submission.js';
 
 export interface IncomingBatch extends IncomingRequest {

@@ -1,8 +1,8 @@
 import { isEnded, type JobKey, type JobSight, type RawJson } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { jobNotFound } from '../platform/ids.js';
-import type { JobNews, JobWatch, Jobs } from '../edge/jobs.port.js';
-import type { QueueReasons } from '../queue-reasons/queue-reasons.js';
+import { jobNotFound } from '../platform/index.js';
+import type { JobNews, Jobs, JobWatch } from '../edge/index.js';
+import type { QueueReasons } from '../queue-reasons/index.js';
 import type { Wait } from './wait.js';
 import type { HeldCalls } from './held-calls.js';
 import { statusBody } from './job-body.js';

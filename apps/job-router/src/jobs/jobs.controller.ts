@@ -3,25 +3,25 @@ import { WAIT_DEFAULT_MS, type RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, callerOf, checkedParameter, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EndpointDirectory } from '../directory/endpoint-directory.js';
-import { jobKeyFrom } from '../platform/ids.js';
-import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
-import { Jobs } from '../edge/jobs.port.js';
+import { EndpointDirectory } from '../directory/index.js';
+import { jobKeyFrom } from '../platform/index.js';
+import { JobOperation } from '../job-rate-limits/index.js';
+import { Jobs } from '../edge/index.js';
 import {
   DescribeBody,
   DescribeEndpointCall,
   DescribeIdempotencyKey,
   DescribeQueueCall,
+  DescribeStatus,
   DescribeWait,
-} from '../openapi/describe-operation.decorator.js';
-import { DescribeStatus } from '../openapi/describe-status.decorator.js';
+} from '../openapi/index.js';
 import { parseWait } from './wait.js';
-import { incomingRequest, type IncomingRequest } from './incoming-request.port.js';
+import { incomingRequest, type IncomingRequest } from './incoming-request.js';
 import { healthBody } from './job-body.js';
 import { JobCommands } from './job-commands.js';
 import { JobIntake } from './job-intake.js';
 import { JobReader } from './job-reader.js';
-import { parseTtl } from '../request-bodies/parse-ttl.js';
+import { parseTtl } from '../request-bodies/index.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -1,9 +1,8 @@
 import type { EndpointSnapshot } from '@berth/contracts';
 import { EXECUTION_TIMEOUT_DEFAULT_MS, retentionMs, type JobId } from '@berth/domain';
 import type { SecretBox } from '@berth/secrets';
-import type { Submission } from '../edge/jobs.port.js';
-import { sealExtras } from '../request-bodies/sealed-extras.js';
-import type { JobRequest } from '../request-bodies/job-request.js';
+import type { Submission } from '../edge/index.js';
+import { type JobRequest, sealExtras } from '../request-bodies/index.js';
 
 /** What decides about a job beside its request. */
 export interface SubmissionFrame {

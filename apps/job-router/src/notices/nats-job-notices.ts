@@ -1,6 +1,6 @@
 import { noticeSubject, type NoticeMessage } from '@berth/contracts';
 import { readNotice, type Broker } from '@berth/messaging';
-import type { JobNotices } from '../edge/job-watches.js';
+import type { JobNotices } from '../edge/index.js';
 
 /** What owners in other routers tell this one. */
 export class NatsJobNotices implements JobNotices {

@@ -2,7 +2,6 @@ import { noticeSubject, type NoticeMessage } from '@berth/contracts';
 import { encodeNotice } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { WatcherNotices } from '../agents/agent-inputs.port.js';
 
 export interface NatsWatcherNoticesOptions {
   readonly connection: Pick<NatsConnection, 'publish'>;
@@ -13,8 +12,11 @@ export interface NatsWatcherNoticesOptions {
   readonly logger: Logger;
 }
 
-/** Other routers hear notices over the broker, and this one at once. */
-export class NatsWatcherNotices implements WatcherNotices {
+/**
+ * Tells routers, by incarnation, what happened to jobs that they wait for: others over the broker, and this one at once. A
+ * hint: it may be lost.
+ */
+export class NatsWatcherNotices {
   readonly #options: NatsWatcherNoticesOptions;
 
   constructor(options: NatsWatcherNoticesOptions) {

@@ -2,9 +2,15 @@ import { isEnded, type RawJson } from '@berth/domain';
 import type { BodyHold } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
-import { EVENT_STREAM_HEADERS, PING, encodeEvent } from '../job-stream/event-stream.port.js';
-import type { JobStream, StreamBatch } from '../job-stream/job-stream.js';
-import type { StreamedAnswer, StreamedAnswers } from '../job-stream/streamed-answers.js';
+import {
+  encodeEvent,
+  EVENT_STREAM_HEADERS,
+  type JobStream,
+  PING,
+  type StreamBatch,
+  type StreamedAnswer,
+  type StreamedAnswers,
+} from '../job-stream/index.js';
 import { AnswerFrames } from './answer-frames.js';
 import type { Exchange } from './exchange.js';
 import { failureOf, noWorker, toFailure, workerLost } from './openai-failure.js';

@@ -1,5 +1,5 @@
 import type { JobKey } from '@berth/domain';
-import type { JobWatch } from '../edge/jobs.port.js';
+import type { JobWatch } from '../edge/index.js';
 
 /** One request and the job that it became. */
 export interface Exchange {

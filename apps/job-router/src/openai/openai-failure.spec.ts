@@ -1,7 +1,7 @@
 import { toRawJson, type RawJson } from '@berth/domain';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { type OpenAiFailure, failureInOutput, failureOf, toFailure } from './openai-failure.js';
-import { jobNotFound } from '../platform/ids.js';
+import { jobNotFound } from '../platform/index.js';
 
 const shown = (failure: OpenAiFailure | null): unknown =>
   failure === null ? null : { status: failure.status, ...JSON.parse(failure.body) };

@@ -14,16 +14,13 @@ import {
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyReply } from 'fastify';
-import { acceptedId } from '../jobs/accepted-id.js';
-import type { JobWatch, Jobs, Submission } from '../edge/jobs.port.js';
-import type { HeldCalls } from '../jobs/held-calls.js';
-import type { JobReader } from '../jobs/job-reader.js';
-import { callerGone } from '../jobs/wait.js';
+import { acceptedId, callerGone, type HeldCalls, type JobReader } from '../jobs/index.js';
+import type { Jobs, JobWatch, Submission } from '../edge/index.js';
 import type { AnswerRelay } from './answer-relay.js';
 import type { Exchange } from './exchange.js';
 import type { OpenAiMetrics } from './metrics.js';
 import { type OpenAiFailure, failureInOutput, failureOf, noOutput, noWorker, toFailure } from './openai-failure.js';
-import type { OpenAiRequest } from '../request-bodies/openai-request.js';
+import type { OpenAiRequest } from '../request-bodies/index.js';
 import type { WorkerOutputs } from './worker-outputs.js';
 
 /** Requests under way in this router at one time; each costs a subscription and a timer. */

@@ -3,10 +3,10 @@ import type { RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, takeBody, traceparentOf, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EndpointDirectory } from '../directory/endpoint-directory.js';
-import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
-import { DescribeOpenAi } from '../openapi/describe-openai.decorator.js';
-import { RequestBodies } from '../request-bodies/request-bodies.js';
+import { EndpointDirectory } from '../directory/index.js';
+import { JobOperation } from '../job-rate-limits/index.js';
+import { DescribeOpenAi } from '../openapi/index.js';
+import { RequestBodies } from '../request-bodies/index.js';
 import { OpenAiRequests, type IncomingOpenAiRequest } from './openai-requests.js';
 
 type TakenRequest = Pick<IncomingOpenAiRequest, 'isStreamed' | 'takeInput' | 'onStored'>;

@@ -1,6 +1,6 @@
 import { sliceItems, sliceMembers, type JobKey, type JobSight, type RawJson } from '@berth/domain';
-import type { Jobs } from '../edge/jobs.port.js';
-import type { JobReader } from '../jobs/job-reader.js';
+import type { Jobs } from '../edge/index.js';
+import type { JobReader } from '../jobs/index.js';
 
 /** Finds what workers have left as the output of a job that was done. */
 export class WorkerOutputs {

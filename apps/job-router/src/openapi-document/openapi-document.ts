@@ -9,13 +9,16 @@ import {
   type ApiDocument,
   type KnownParameters,
 } from '@berth/http';
-import { ANSWER_SCHEMAS } from '../openapi/answer-schemas.js';
-import { describeOpenAi } from '../openapi/describe-openai.js';
+import {
+  ANSWER_SCHEMAS,
+  describeOpenAi,
+  ERROR_SCHEMAS,
+  HISTORY_SCHEMAS,
+  JOB_HEADERS,
+  jobProblemExample,
+  REQUEST_SCHEMAS,
+} from '../openapi/index.js';
 import { DESCRIPTION, TAGS } from './document-text.js';
-import { ERROR_SCHEMAS, jobProblemExample } from '../openapi/error-schemas.js';
-import { HISTORY_SCHEMAS } from '../openapi/history-schemas.js';
-import { JOB_HEADERS } from '../openapi/job-headers.js';
-import { REQUEST_SCHEMAS } from '../openapi/request-schemas.js';
 
 const VERSION = '2.0.0';
 const SCHEMAS = { ...REQUEST_SCHEMAS, ...ANSWER_SCHEMAS, ...HISTORY_SCHEMAS, ...ERROR_SCHEMAS };

@@ -1,5 +1,5 @@
 import { PlatformError, type ErrorCode } from '@berth/domain';
-import { jobRendering, openAiRendering, problemExample, toProblem, type Schema, type Schemas } from '@berth/http';
+import { jobRendering, openAiRendering, problemExample, toProblem, type Schemas } from '@berth/http';
 import { listOf, objectWith, orNull, text } from './schema-parts.js';
 
 const REQUEST_ID = 'req_q8w2e5r1t6y9ui3o4p7a0s1d';

@@ -6,8 +6,8 @@ import {
   TTL_MAX_MS,
   TTL_MIN_MS,
 } from '@berth/domain';
-import { BATCH_REQUESTS_MAX } from '../request-bodies/job-request.js';
-import { EXTRAS_MAX_BYTES } from '../platform/platform.js';
+import { BATCH_REQUESTS_MAX } from '../request-bodies/index.js';
+import { EXTRAS_MAX_BYTES } from '../platform/index.js';
 import { refTo } from './schema-parts.js';
 
 const milliseconds = (minimum: number, maximum: number, more: Schema): Schema => ({

@@ -1,7 +1,7 @@
 import { viewDueDeliveries, viewToldEnd, type DeliveryKey, type DueDelivery, type EndpointId } from '@berth/domain';
 import type { BeginTryCommand, EndTryCommand, ToldEnd } from '@berth/domain';
-import type { Owners } from '../owners/owners.port.js';
-import type { EndToTell, OwnedDeliveries } from '../webhooks/owned-deliveries.port.js';
+import type { Owners } from '../owners/index.js';
+import type { EndToTell, OwnedDeliveries } from '../webhooks/index.js';
 import type { EndpointLogs } from './logs/endpoint-logs.js';
 import type { LogPayloads } from './logs/log-payloads.js';
 import { lookAgain } from './logs/look-again.js';

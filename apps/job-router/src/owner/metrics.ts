@@ -2,9 +2,9 @@ import type { JobTotals } from '@berth/endpoint-log';
 import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const ownerMetrics = (metrics: MetricRegistry) => ({
-  questions: metrics.counter({
-    name: 'router_owner_questions_total',
-    help: 'Questions to the owners of logs that came to this router by message, and what was said.',
+  answers: metrics.counter({
+    name: 'router_owner_answers_total',
+    help: 'Questions that came by message to this router as owner of a log, by verb and by what was said.',
     labels: ['verb', 'outcome'],
   }),
   answerSeconds: metrics.histogram({

@@ -18,8 +18,8 @@ import {
   type SeenJob,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { EndpointDirectory } from '../directory/endpoint-directory.js';
-import { isUnavailable } from '../owners/is-unavailable.js';
+import type { EndpointDirectory } from '../directory/index.js';
+import { isUnavailable } from '../owners/index.js';
 import type { ChunkQuotas } from './logs/chunk-quotas.js';
 import type { EndpointLogs, Said } from './logs/endpoint-logs.js';
 import { fittingSlice } from './takes/fitting-slice.js';

@@ -165,7 +165,7 @@ export class OwnerServer {
   }
 
   #count(verb: OwnerVerb | 'none', outcome: string): void {
-    this.#options.metrics.questions.inc({ verb, outcome });
+    this.#options.metrics.answers.inc({ verb, outcome });
   }
 }
 

@@ -6,7 +6,7 @@ import { MetricRegistry } from '@berth/telemetry';
 import { ManualClock, SeededRandom, eventually, useNatsServer } from '@berth/testing';
 import type { Msg } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ownerMetrics } from '../edge/metrics.js';
+import { questionMetrics } from './metrics.js';
 import { NatsOwners, type LocalOwner, type QuestionBounds } from './nats-owners.js';
 
 const nats = useNatsServer();
@@ -38,7 +38,7 @@ async function openAsker(local: LocalOwner = () => Promise.resolve('silent'), bo
   const onUnreadable = (message: UnreadableMessage): void => void unreadable.push(message);
   const broker = await Broker.over({ connection, inboxPrefix: ROUTER_INBOX, onUnreadable });
   const clock = new ManualClock();
-  const metrics = ownerMetrics(new MetricRegistry());
+  const metrics = questionMetrics(new MetricRegistry());
   const requests = new OwnerRequests(broker, clock);
   const owners = new NatsOwners({ local, requests, clock, random: new SeededRandom(1), metrics, bounds });
   const endpointId = systemRandom.id(20) as EndpointId;
@@ -52,7 +52,7 @@ async function openAsker(local: LocalOwner = () => Promise.resolve('silent'), bo
 }
 
 /** A router that hears the questions about one endpoint and says what the test has it say. */
-async function openOwner(endpointId: EndpointId, says: (heard: number) => object | string | null) {
+async function composeOwner(endpointId: EndpointId, says: (heard: number) => object | string | null) {
   const connection = await nats.connect();
   closings.push(() => connection.close());
   const heard: Msg[] = [];
@@ -82,7 +82,7 @@ const PAUSE_MS = 500;
 describe('a question to the owner of a log', () => {
   test('is answered in this process where its desk knows, and reaches no broker', async () => {
     const asker = await openAsker(() => Promise.resolve(nothing as never));
-    const owner = await openOwner(asker.endpointId, () => busy);
+    const owner = await composeOwner(asker.endpointId, () => busy);
     expect(await asker.owners.ask(asker.endpointId, 'find', question)).toBeNull();
     expect(owner.heard).toEqual([]);
     await asker.seen('questions', { 'find here': 1 });
@@ -91,7 +91,7 @@ describe('a question to the owner of a log', () => {
 
   test('is answered by the router that owns the log where the desk here is silent', async () => {
     const asker = await openAsker();
-    await openOwner(asker.endpointId, () => nothing);
+    await composeOwner(asker.endpointId, () => nothing);
     expect(await asker.owners.ask(asker.endpointId, 'find', question)).toBeNull();
     await asker.seen('questions', { 'find elsewhere': 1 });
     await asker.seen('tries', {});
@@ -103,7 +103,7 @@ describe('a question to the owner of a log', () => {
     await asker.seen('tries', { 'find no-responders': 1 });
     await asker.clock.advance(PAUSE_MS);
     await asker.seen('tries', { 'find no-responders': 2 });
-    await openOwner(asker.endpointId, () => nothing);
+    await composeOwner(asker.endpointId, () => nothing);
     await asker.clock.advance(PAUSE_MS);
     expect(await asked).toBeNull();
   });
@@ -124,7 +124,7 @@ describe('a question to the owner of a log', () => {
 
   test('is asked again after a second and a half of silence', async () => {
     const asker = await openAsker();
-    const owner = await openOwner(asker.endpointId, (heard) => (heard < 3 ? null : nothing));
+    const owner = await composeOwner(asker.endpointId, (heard) => (heard < 3 ? null : nothing));
     const asked = asker.owners.ask(asker.endpointId, 'find', question);
     for (const heard of [1, 2]) {
       await eventually(() => expect(owner.heard).toHaveLength(heard));
@@ -141,7 +141,7 @@ describe('a question to the owner of a log', () => {
   test('is asked again of an owner that is busy, and told so when it stays busy', async () => {
     const asker = await openAsker();
     let isBusy = true;
-    const owner = await openOwner(asker.endpointId, () => (isBusy ? busy : nothing));
+    const owner = await composeOwner(asker.endpointId, () => (isBusy ? busy : nothing));
     const asked = asker.owners.ask(asker.endpointId, 'find', question);
     await asker.seen('tries', { 'find busy': 1 });
     isBusy = false;
@@ -162,7 +162,7 @@ describe('a question to the owner of a log', () => {
 
   test('is not asked again where the log is stopped', async () => {
     const asker = await openAsker();
-    const owner = await openOwner(asker.endpointId, () => ({ kind: 'refused', reason: 'stopped' }));
+    const owner = await composeOwner(asker.endpointId, () => ({ kind: 'refused', reason: 'stopped' }));
     expect(await failure(asker.owners.ask(asker.endpointId, 'find', question))).toMatchObject({
       code: 'service-unavailable',
       retryAfterSeconds: 60,
@@ -173,7 +173,7 @@ describe('a question to the owner of a log', () => {
 
   test('is not asked again where the room that is left is kept for others', async () => {
     const asker = await openAsker();
-    const owner = await openOwner(asker.endpointId, () => ({ kind: 'refused', reason: 'full' }));
+    const owner = await composeOwner(asker.endpointId, () => ({ kind: 'refused', reason: 'full' }));
     expect(await failure(asker.owners.ask(asker.endpointId, 'find', question))).toMatchObject({
       code: 'service-unavailable',
       retryAfterSeconds: 10,
@@ -184,16 +184,16 @@ describe('a question to the owner of a log', () => {
 
   test('has the word of the owner, whatever a silent former one does', async () => {
     const asker = await openAsker();
-    const former = await openOwner(asker.endpointId, () => null);
-    const owner = await openOwner(asker.endpointId, () => nothing);
+    const former = await composeOwner(asker.endpointId, () => null);
+    const owner = await composeOwner(asker.endpointId, () => nothing);
     expect(await asker.owners.ask(asker.endpointId, 'find', question)).toBeNull();
     expect([former.heard.length, owner.heard.length]).toEqual([1, 1]);
   });
 
   test('has the first word of two that speak', async () => {
     const asker = await openAsker();
-    await openOwner(asker.endpointId, () => nothing);
-    await openOwner(asker.endpointId, () => nothing);
+    await composeOwner(asker.endpointId, () => nothing);
+    await composeOwner(asker.endpointId, () => nothing);
     expect(await asker.owners.ask(asker.endpointId, 'find', question)).toBeNull();
     expect(await asker.owners.ask(asker.endpointId, 'deliveries', { jobId: question.jobId })).toBeNull();
     await asker.seen('tries', {});
@@ -201,7 +201,7 @@ describe('a question to the owner of a log', () => {
 
   test('is over when its asker gave up, and an answer that comes then is no later question’s', async () => {
     const asker = await openAsker();
-    const owner = await openOwner(asker.endpointId, () => null);
+    const owner = await composeOwner(asker.endpointId, () => null);
     const gone = new AbortController();
     const failed = failure(asker.owners.ask(asker.endpointId, 'find', question, { signal: gone.signal }));
     await eventually(() => expect(owner.heard).toHaveLength(1));
@@ -217,14 +217,14 @@ describe('a question to the owner of a log', () => {
 
   test('is not sent for an asker who is gone already', async () => {
     const asker = await openAsker();
-    const owner = await openOwner(asker.endpointId, () => nothing);
+    const owner = await composeOwner(asker.endpointId, () => nothing);
     await failure(asker.owners.ask(asker.endpointId, 'find', question, { signal: AbortSignal.abort() }));
     expect(owner.heard).toEqual([]);
   });
 
   test('is asked again where the answer cannot be read, which is noted', async () => {
     const asker = await openAsker();
-    const owner = await openOwner(asker.endpointId, (heard) => (heard === 1 ? '{"v":9}' : nothing));
+    const owner = await composeOwner(asker.endpointId, (heard) => (heard === 1 ? '{"v":9}' : nothing));
     const asked = asker.owners.ask(asker.endpointId, 'find', question);
     await eventually(() => expect(asker.unreadable).toHaveLength(1));
     await asker.clock.advance(1_500);
@@ -236,12 +236,12 @@ describe('a question to the owner of a log', () => {
 
   test('that is held is waited for, and asked of the next owner when the first one dies with it', async () => {
     const asker = await openAsker();
-    const first = await openOwner(asker.endpointId, () => null);
+    const first = await composeOwner(asker.endpointId, () => null);
     const wish = { takeId: 't', hostId: 'h', workerId: 'w', slots: 1, secret: 's' } as never;
     const asked = asker.owners.ask(asker.endpointId, 'take', { wish, waitMs: 5_000 }, { heldMs: 5_000 });
     await eventually(() => expect(first.heard).toHaveLength(1));
     await first.connection.close();
-    const next = await openOwner(asker.endpointId, () => ({ kind: 'answer', answer: [] }));
+    const next = await composeOwner(asker.endpointId, () => ({ kind: 'answer', answer: [] }));
     await asker.clock.advance(6_999);
     await asker.seen('tries', {});
     await asker.clock.advance(1);
@@ -253,7 +253,7 @@ describe('a question to the owner of a log', () => {
 
   test('is asked again when the broker was away meanwhile', async () => {
     const asker = await openAsker();
-    const owner = await openOwner(asker.endpointId, (heard) => (heard === 1 ? null : nothing));
+    const owner = await composeOwner(asker.endpointId, (heard) => (heard === 1 ? null : nothing));
     const asked = asker.owners.ask(asker.endpointId, 'find', question);
     await eventually(() => expect(owner.heard).toHaveLength(1));
     await nats.restart('kill');
@@ -278,7 +278,7 @@ describe('a desk in this process', () => {
   test('that falls silent is followed by the owner elsewhere at once', async () => {
     const { promise, resolve } = Promise.withResolvers<'silent'>();
     const asker = await openAsker(() => promise);
-    const owner = await openOwner(asker.endpointId, () => nothing);
+    const owner = await composeOwner(asker.endpointId, () => nothing);
     const asked = asker.owners.ask(asker.endpointId, 'find', question);
     await asker.clock.advance(5_000);
     expect(owner.heard).toEqual([]);

@@ -3,8 +3,8 @@ import { PlatformError, type EndpointId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import { encodeOwnerQuestion, type OwnerRequests } from '@berth/messaging';
 import { Owners, type AskOptions } from './owners.port.js';
-import { storeFull } from '../stores/store-full.js';
-import type { OwnerMetrics } from '../edge/metrics.js';
+import { storeFull } from '../stores/index.js';
+import type { QuestionMetrics } from './metrics.js';
 
 /** Asks the owner in this process; `silent` where that is none, or does not know. */
 export type LocalOwner = <Verb extends OwnerVerb>(
@@ -24,7 +24,7 @@ export interface NatsOwnersOptions {
   readonly requests: Pick<OwnerRequests, 'ask'>;
   readonly clock: Clock;
   readonly random: Random;
-  readonly metrics: OwnerMetrics;
+  readonly metrics: QuestionMetrics;
   /** Other than the usual only in a test. */
   readonly bounds?: QuestionBounds | undefined;
 }

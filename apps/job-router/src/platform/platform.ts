@@ -1,7 +1,7 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { WebhookAddresses } from '../request-bodies/webhook-addresses.js';
+import type { WebhookAddresses } from './webhook-addresses.js';
 
 /** How the requests of job paths are limited. */
 export interface RateLimitSettings {

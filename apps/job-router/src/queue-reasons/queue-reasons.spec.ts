@@ -10,7 +10,7 @@ import {
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { jobSight } from '../../test/model/scripted-jobs.js';
-import type { Staffing } from '../directory/endpoint-directory.js';
+import type { Staffing } from '../directory/index.js';
 import { QueueReasons } from './queue-reasons.js';
 
 const ENDPOINT = 'ep' as EndpointId;

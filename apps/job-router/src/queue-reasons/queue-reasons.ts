@@ -1,8 +1,7 @@
 import type { ListedQueue } from '@berth/contracts';
 import { explainQueue, tallyWorkers, type EndpointId, type JobSight, type QueueExplanation } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { EndpointDirectory } from '../directory/endpoint-directory.js';
-import type { ControlPulse } from '../directory/control-pulse.port.js';
+import type { ControlPulse, EndpointDirectory } from '../directory/index.js';
 
 /** `queue` of a job that waits, as callers read it. */
 export interface QueueBody extends Omit<QueueExplanation, 'sinceMs'> {
@@ -12,7 +11,7 @@ export interface QueueBody extends Omit<QueueExplanation, 'sinceMs'> {
 
 export interface QueueReasonsOptions {
   readonly directory: Pick<EndpointDirectory, 'staffing'>;
-  readonly pulse: ControlPulse;
+  readonly pulse: Pick<ControlPulse, 'heardAtMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 

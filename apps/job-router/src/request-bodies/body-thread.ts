@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { answerBody, type BodyAsk } from './read-body.js';
-import { WebhookAddresses } from './webhook-addresses.js';
+import { WebhookAddresses } from '../platform/index.js';
 
 const webhooks = new WebhookAddresses(workerData as readonly string[]);
 

@@ -9,9 +9,7 @@ import {
   sliceMembers,
   type RawJson,
 } from '@berth/domain';
-import { jsonKindOf, objectText } from '../platform/json-text.js';
-import { EXTRAS_MAX_BYTES } from '../platform/platform.js';
-import { WebhookAddresses } from './webhook-addresses.js';
+import { EXTRAS_MAX_BYTES, jsonKindOf, objectText, WebhookAddresses } from '../platform/index.js';
 
 /** What a caller asked for, checked. Times in ms. */
 export interface JobRequest {

@@ -1,5 +1,5 @@
 import { PlatformError, encodeJson, sliceMembers, type RawJson } from '@berth/domain';
-import { jsonKindOf, objectText } from '../platform/json-text.js';
+import { jsonKindOf, objectText } from '../platform/index.js';
 
 const PATH = /^\/v2\/[^/?]+\/openai(?=\/|\?|$)/;
 

@@ -5,7 +5,7 @@ import type { JobRequest } from './job-request.js';
 import { LargeBodies, type LargeBodiesOptions, type LargeReading } from './large-bodies.js';
 import type { OpenAiRequest } from './openai-request.js';
 import { readBody, type BodyAsk, type BodyForms, type ReadBody } from './read-body.js';
-import type { WebhookAddresses } from './webhook-addresses.js';
+import type { WebhookAddresses } from '../platform/index.js';
 
 /** What is read at once, on the thread that serves everybody: a fraction of a trip to another one. */
 export const AT_ONCE_MAX_CHARACTERS = 64 * 1024;

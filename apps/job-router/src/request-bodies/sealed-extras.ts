@@ -1,7 +1,7 @@
 import type { JobBody, JobKey, RawJson } from '@berth/domain';
 import { sliceMembers } from '@berth/domain';
 import type { SecretBox } from '@berth/secrets';
-import { objectText } from '../platform/json-text.js';
+import { objectText } from '../platform/index.js';
 
 /** A sealed member opens for its own job only. */
 const contextOf = ({ endpointId, jobId }: JobKey): string => `job:${endpointId}:${jobId}`;

@@ -3,10 +3,10 @@ import type { RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EndpointDirectory } from '../directory/endpoint-directory.js';
-import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
-import { incomingRequest } from '../jobs/incoming-request.port.js';
-import { DescribeBody, DescribeIdempotencyKey, DescribeQueueCall } from '../openapi/describe-operation.decorator.js';
+import { EndpointDirectory } from '../directory/index.js';
+import { JobOperation } from '../job-rate-limits/index.js';
+import { incomingRequest } from '../jobs/index.js';
+import { DescribeBody, DescribeIdempotencyKey, DescribeQueueCall } from '../openapi/index.js';
 import { RunBatch } from './run-batch.js';
 
 /** Many jobs by one request. Each of them counts against the limit of `/run`. */

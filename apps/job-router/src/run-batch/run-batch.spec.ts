@@ -1,8 +1,8 @@
 import { PlatformError, type JobId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { expect, test } from '@jest/globals';
-import type { ItemOutcome } from '../edge/jobs.port.js';
-import type { IncomingRequest } from '../jobs/incoming-request.port.js';
+import type { ItemOutcome } from '../edge/index.js';
+import type { IncomingRequest } from '../jobs/index.js';
 import { batchMetrics } from './metrics.js';
 import { RunBatch } from './run-batch.js';
 

@@ -1,10 +1,9 @@
 import { PlatformError, encodeJson, type RawJson } from '@berth/domain';
 import { toProblem } from '@berth/http';
 import type { Logger } from '@berth/telemetry';
-import type { JobRates } from '../job-rate-limits/job-rates.js';
-import type { ItemOutcome } from '../edge/jobs.port.js';
-import type { IncomingRequest } from '../jobs/incoming-request.port.js';
-import type { JobIntake } from '../jobs/job-intake.js';
+import type { JobRates } from '../job-rate-limits/index.js';
+import type { ItemOutcome } from '../edge/index.js';
+import type { IncomingRequest, JobIntake } from '../jobs/index.js';
 import type { BatchMetrics } from './metrics.js';
 
 export interface RunBatchOptions {

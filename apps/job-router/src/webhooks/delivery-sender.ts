@@ -1,7 +1,7 @@
 import type { AccountId, DeliveryKey, DueDelivery, EndpointId } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { isUnavailable } from '../owners/is-unavailable.js';
+import { isUnavailable } from '../owners/index.js';
 import type { WebhookMetrics } from './metrics.js';
 import { SEND_LIMITS, candidateName, chooseTries, type Candidate, type SendLimits } from './choose-tries.js';
 import type { DeliveryTry, TryOutcome } from './delivery-try.js';

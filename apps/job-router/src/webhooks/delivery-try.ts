@@ -1,7 +1,7 @@
 import type { DeliveryKey, EndTryCommand, EndpointId } from '@berth/domain';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
 import { continueTrace, formatTraceparent, parseTraceparent, startTrace } from '@berth/telemetry';
-import { isUnavailable } from '../owners/is-unavailable.js';
+import { isUnavailable } from '../owners/index.js';
 import type { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookTransport } from './webhook-transport.js';
 import type { EndToTell, OwnedDeliveries } from './owned-deliveries.port.js';

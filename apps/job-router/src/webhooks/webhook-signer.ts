@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { webhookSecretContext } from '@berth/contracts';
+import { webhookSecretContext, type WebhookSecretsSnapshot } from '@berth/contracts';
 import {
   WEBHOOK_SECRET_PREFIX,
   signatureHeader,
@@ -10,10 +10,11 @@ import {
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { WebhookSecretSnapshots } from '../directory/webhook-secrets.js';
+import type { Snapshots } from '../directory/index.js';
 
 export interface WebhookSignerOptions {
-  readonly snapshots: WebhookSecretSnapshots;
+  /** Of the endpoint of that id. */
+  readonly snapshots: Snapshots<WebhookSecretsSnapshot>;
   readonly secrets: SecretBox;
   readonly clock: Clock;
 }

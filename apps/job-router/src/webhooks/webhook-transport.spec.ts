@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { TRY_TIMEOUT_MS } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { WebhookAddresses } from '../request-bodies/webhook-addresses.js';
+import { WebhookAddresses } from '../platform/index.js';
 import { WebhookTransport, type Receipt } from './webhook-transport.js';
 
 let clock: ManualClock;

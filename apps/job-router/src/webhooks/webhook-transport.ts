@@ -4,7 +4,7 @@ import { isIPv6, type LookupFunction } from 'node:net';
 import { TRY_TIMEOUT_MS, type TryResult } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { NameLookup } from './name-lookup.port.js';
-import { literalAddress, type WebhookAddresses } from '../request-bodies/webhook-addresses.js';
+import { literalAddress, type WebhookAddresses } from '../platform/index.js';
 
 /** How a try ended, as metrics tell it. */
 type ReceiptKind =

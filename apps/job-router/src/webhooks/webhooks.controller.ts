@@ -2,12 +2,11 @@ import { Controller, Get, Header, Param } from '@nestjs/common';
 import { encodeJson, type RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
-import { EndpointDirectory } from '../directory/endpoint-directory.js';
-import { jobKeyFrom } from '../platform/ids.js';
-import { JobOperation } from '../job-rate-limits/job-operation.decorator.js';
-import { Jobs } from '../edge/jobs.port.js';
-import { DescribeQueueCall } from '../openapi/describe-operation.decorator.js';
-import { Platform } from '../platform/platform.js';
+import { EndpointDirectory } from '../directory/index.js';
+import { jobKeyFrom, Platform } from '../platform/index.js';
+import { JobOperation } from '../job-rate-limits/index.js';
+import { Jobs } from '../edge/index.js';
+import { DescribeQueueCall } from '../openapi/index.js';
 import { deliveryBody } from './delivery-body.js';
 
 interface JobPath {

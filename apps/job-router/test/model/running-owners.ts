@@ -24,7 +24,7 @@ import {
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { eventually, type NatsFixture } from '@berth/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { openOwner, type RunningOwner } from '../../src/owner/start-owner.js';
+import { composeOwner, type RunningOwner } from '../../src/owner/compose-owner.js';
 import { endpointSnapshot } from './desk-scene.js';
 
 const SIZE: TopologySize = { replicas: 1, storageBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 };
@@ -90,7 +90,7 @@ export class RunningOwners {
     const logBroker = await this.#open(logUrl, LOG_ANSWER_MS);
     const [metrics, notices, deliveriesDue] = [new MetricRegistry(), [] as NoticeMessage[], [] as EndpointId[]];
     const gone: TestOwner['gone'] = [];
-    const running = openOwner({
+    const running = composeOwner({
       ...{ routerId, broker, logBroker, metrics, hasOneBroker: true },
       attachments: new JetStreamAttachments(broker),
       chunkRooms: { freeBytesOf: () => Number.MAX_SAFE_INTEGER, bring: () => undefined },

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { WebhookAddresses } from '../../src/request-bodies/webhook-addresses.js';
+import { WebhookAddresses } from '../../src/platform/webhook-addresses.js';
 import { answerBody, type BodyAsk } from '../../src/request-bodies/read-body.js';
 
 parentPort?.on('message', (ask: BodyAsk) => {

@@ -3,7 +3,7 @@ import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { findCaller } from '../auth/access.decorators.js';
+import { findCaller } from '../auth/access.decorator.js';
 import { BodyBudget } from '../bodies/body-budget.js';
 import { networkOf } from '../callers/caller-address.js';
 import { whenGone } from './when-gone.js';

@@ -1,7 +1,7 @@
 import { NotFoundException, type INestApplicationContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ACCESS_METADATA, handlerRouteOf, type DeclaredAccess, type HandlerRoute } from '../auth/access.decorators.js';
+import { ACCESS_METADATA, handlerRouteOf, type DeclaredAccess, type HandlerRoute } from '../auth/access.decorator.js';
 import type { Admission } from '../auth/admission.js';
 import { routeHandlers } from '../auth/declared-access.js';
 import { refusalOfBody } from './unfit-bodies.js';

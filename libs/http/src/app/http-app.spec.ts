@@ -4,7 +4,7 @@ import type { ApiKeySnapshot } from '@berth/contracts';
 import { PlatformError, type AccountId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { CurrentCaller, Public, RequireScope } from '../auth/access.decorators.js';
+import { CurrentCaller, Public, RequireScope } from '../auth/access.decorator.js';
 import { API_KEY_DIRECTORY } from '../auth/api-key-directory.port.js';
 import { makeApiKey } from '../auth/api-key.js';
 import type { Caller } from '../auth/authenticator.js';

@@ -3,7 +3,7 @@ import type { Clock } from '@berth/lifecycle';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../callers/caller-address.js';
 import type { Connections } from '../connections/connections.js';
-import { findCaller, setCaller } from './access.decorators.js';
+import { findCaller, setCaller } from './access.decorator.js';
 import type { Authenticator, Caller } from './authenticator.js';
 
 /** A body may take long to arrive, and a key that is revoked meanwhile is refused like any other: it is asked for again. */

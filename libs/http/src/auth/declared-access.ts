@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
-import { ACCESS_METADATA, type DeclaredAccess } from './access.decorators.js';
+import { ACCESS_METADATA, type DeclaredAccess } from './access.decorator.js';
 
 type Handler = (...input: never[]) => unknown;
 

@@ -4,7 +4,7 @@ import { addToLogContext } from '@berth/telemetry';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers.js';
 import type { RateLimiter } from '../rate-limit/rate-limiter.port.js';
-import { handlerRouteOf } from './access.decorators.js';
+import { handlerRouteOf } from './access.decorator.js';
 import type { Admission } from './admission.js';
 import type { Caller } from './authenticator.js';
 

@@ -3,7 +3,7 @@ import { PlatformError, type LeastRate } from '@berth/domain';
 import { ByteBlocks, type Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyRequest } from 'fastify';
-import { findCaller } from '../auth/access.decorators.js';
+import { findCaller } from '../auth/access.decorator.js';
 import { BodyBudget, type BodyHold } from './body-budget.js';
 import { keepRoom } from './body-rooms.js';
 import { Expectations } from './expectations.js';

@@ -2,7 +2,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { callerOf } from '../auth/access.decorators.js';
+import { callerOf } from '../auth/access.decorator.js';
 import type { IdempotencyLedger, IdempotentRequest, KeptAnswer } from './idempotency-ledger.port.js';
 import { parseIdempotencyKey } from './idempotency-key.js';
 import { IDEMPOTENT_METADATA, type IdempotentOptions } from './idempotent.decorator.js';

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { DeclaredAccess } from '../auth/access.decorators.js';
+import type { DeclaredAccess } from '../auth/access.decorator.js';
 import { PROBLEMS_EXTENSION } from '../problems/api-problems.decorator.js';
 import {
   mapOperations,

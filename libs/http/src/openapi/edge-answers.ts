@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@berth/domain';
-import type { DeclaredAccess } from '../auth/access.decorators.js';
+import type { DeclaredAccess } from '../auth/access.decorator.js';
 import type { EdgeHeader } from './edge-headers.js';
 import type { KnownParameters } from './path-parameters.js';
 

@@ -7,7 +7,7 @@ import {
   type HostId,
   type ProgressCommand,
 } from '@berth/domain';
-import type { Owners } from '../../owners/owners.port.js';
+import type { Owners } from '../../owners/index.js';
 
 /** A host's word on an attempt. */
 type HolderCommand = Extract<OwnerCommand, AttemptProof>;

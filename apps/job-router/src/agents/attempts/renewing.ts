@@ -2,7 +2,7 @@ import type { AttemptRef, RenewReply, RenewRequest } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import { WAIT_OVER, inParallel, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { Owners } from '../../owners/owners.port.js';
+import type { Owners } from '../../owners/index.js';
 import { proofOf } from './attempt-owners.js';
 import type { GatewayMetrics } from '../metrics.js';
 

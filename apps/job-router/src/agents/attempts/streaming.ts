@@ -2,14 +2,14 @@ import type { AttemptRef, ChunkRequest, HoldAnswer, ReportReply } from '@berth/c
 import { attachmentTtlMs, type HostId } from '@berth/domain';
 import type { Chunks } from '@berth/payloads';
 import { Permits, type Clock } from '@berth/lifecycle';
-import type { WatcherNotices } from '../agent-inputs.port.js';
+import type { NatsWatcherNotices } from '../../notices/index.js';
 import { proofOf, type AttemptOwners, type HeldAttempt } from './attempt-owners.js';
 import type { GatewayMetrics } from '../metrics.js';
 
 export interface StreamingOptions {
   readonly owners: Pick<AttemptOwners, 'tell' | 'hold' | 'findHeld'>;
   readonly chunks: Pick<Chunks, 'append' | 'read'>;
-  readonly notices: WatcherNotices;
+  readonly notices: Pick<NatsWatcherNotices, 'tell'>;
   readonly clock: Clock;
   readonly metrics: Pick<GatewayMetrics, 'results'>;
 }

@@ -3,9 +3,9 @@ import { PlatformError, type EndpointId, type RawJson } from '@berth/domain';
 import { eventually, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../../test/model/agents-scene.js';
-import { sealExtras } from '../../request-bodies/sealed-extras.js';
+import { sealExtras } from '../../request-bodies/index.js';
 import { GiveBack, type GivenJobs } from './give-back.js';
-import { TakenJobs } from './taken-jobs.js';
+import { JobOpener } from './job-opener.js';
 import { Taking, type Taken } from './taking.js';
 
 const WISH: WorkerWish = { takeId: 'wish', endpointId: ENDPOINT, workerId: WORKER, slots: 4, waitMs: 5_000 };
@@ -24,8 +24,8 @@ function takingOf(fill = 1): Taking {
   const onUnopened = (): void => {
     unopened += 1;
   };
-  const handOut = new TakenJobs({ ...scene, owners: scene.attempts, secrets: boxOf(fill), onUnopened });
-  return new Taking({ ...scene, handOut, giveBack });
+  const opener = new JobOpener({ ...scene, owners: scene.attempts, secrets: boxOf(fill), onUnopened });
+  return new Taking({ ...scene, opener, giveBack });
 }
 
 interface Told {
@@ -254,9 +254,9 @@ describe('what a caller gave in confidence', () => {
 
   test('and cannot be opened leaves its job to the end of its lease where no owner answers either', async () => {
     const owners = { tell: () => Promise.reject(new PlatformError('service-unavailable', 'away')) };
-    const handOut = new TakenJobs({ ...scene, owners, secrets: boxOf(2), onUnopened: () => undefined });
+    const opener = new JobOpener({ ...scene, owners, secrets: boxOf(2), onUnopened: () => undefined });
     const assigned = { jobId: 'j1', attempt: 1, token: 't', body: { extras: '{}', sealedExtras: 'x' } } as never;
-    expect(await handOut.open({ endpointId: ENDPOINT, hostId: HOST }, [assigned])).toEqual([]);
+    expect(await opener.open({ endpointId: ENDPOINT, hostId: HOST }, [assigned])).toEqual([]);
   });
 });
 

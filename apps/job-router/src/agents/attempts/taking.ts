@@ -12,10 +12,10 @@ import type {
 import { PlatformError, type EndpointId, type HostId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { EndpointDirectory } from '../../directory/endpoint-directory.js';
-import type { Owners } from '../../owners/owners.port.js';
+import type { EndpointDirectory } from '../../directory/index.js';
+import type { Owners } from '../../owners/index.js';
 import type { GiveBack, GivenJobs } from './give-back.js';
-import type { TakenJobs } from './taken-jobs.js';
+import type { JobOpener } from './job-opener.js';
 import type { GatewayMetrics } from '../metrics.js';
 import { TurnGathering } from './turn-gathering.js';
 
@@ -37,7 +37,7 @@ export interface Taken {
 export interface TakingOptions {
   readonly owners: Owners;
   readonly directory: EndpointDirectory;
-  readonly handOut: TakenJobs;
+  readonly opener: JobOpener;
   readonly giveBack: GiveBack;
   readonly clock: Clock;
   readonly random: Random;
@@ -158,7 +158,7 @@ export class Taking {
     const jobs = await this.#ask(held, wish);
     metrics.taken.inc(jobs.length);
     for (const { delayTimeMs } of jobs) metrics.delay.observe(delayTimeMs / 1_000);
-    return jobs.length === 0 ? 'none' : this.#handOut(held, jobs);
+    return jobs.length === 0 ? 'none' : this.#deliver(held, jobs);
   }
 
   async #placementOf({ endpointId, hostId, workerId }: HeldWorker): Promise<'placed' | 'draining' | 'not-placed'> {
@@ -179,13 +179,13 @@ export class Taking {
   }
 
   /** A take is held for long: its host may have been removed meanwhile. */
-  async #handOut({ asker, endpointId, hostId }: HeldWorker, assigned: readonly AssignedJob[]): Promise<Outcome> {
-    const { giveBack, handOut } = this.#options;
+  async #deliver({ asker, endpointId, hostId }: HeldWorker, assigned: readonly AssignedJob[]): Promise<Outcome> {
+    const { giveBack, opener } = this.#options;
     if (await this.#isGone(hostId)) {
       await giveBack.all(hostId, [{ asker, jobs: refsOf(endpointId, assigned) }]);
       return 'not-placed';
     }
-    const jobs = await handOut.open({ endpointId, hostId }, assigned);
+    const jobs = await opener.open({ endpointId, hostId }, assigned);
     return jobs.length === 0 ? 'none' : jobs;
   }
 

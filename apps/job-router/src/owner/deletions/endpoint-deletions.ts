@@ -1,17 +1,17 @@
+import type { JetStreamAttachments } from '@berth/messaging';
 import type { EndpointId, PurgeableDecision } from '@berth/domain';
 import { deleteUnread, saysDeleted, type LogBroker, type LogEntry, type UnreadPurge } from '@berth/endpoint-log';
 import { ControlLoop, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { isUnavailable } from '../../owners/is-unavailable.js';
-import type { Attachments } from './attachments.port.js';
-import type { DeletedEndpoints } from '../../directory/deleted-endpoints.js';
+import { isUnavailable } from '../../owners/index.js';
+import type { DeletedEndpoints } from '../../directory/index.js';
 import type { OwnedLogs } from '../logs/endpoint-logs.js';
 
 export interface EndpointDeletionsOptions {
   readonly deleted: DeletedEndpoints;
   readonly logs: Pick<OwnedLogs, 'delete'>;
   readonly broker: Pick<LogBroker, 'append' | 'purge' | 'read' | 'readNext'>;
-  readonly attachments: Pick<Attachments, 'removeEndpoint'>;
+  readonly attachments: Pick<JetStreamAttachments, 'removeEndpoint'>;
   /** Whether this router owns the endpoint's shard. */
   readonly owns: (endpointId: EndpointId) => boolean;
   /** How far the log of the endpoint's shard may be purged, as far as whoever follows it is concerned. */

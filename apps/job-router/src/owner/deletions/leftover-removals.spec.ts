@@ -27,7 +27,6 @@ beforeEach(() => {
         await held?.promise;
         if ((failures -= 1) >= 0) throw new PlatformError('service-unavailable', 'The broker does not answer.');
       },
-      removeEndpoint: () => Promise.resolve(0),
     },
     ...{ clock, random: new SeededRandom(1), logger: silentLogger },
     onOver: (outcome) => {

@@ -1,11 +1,11 @@
 import type { EndpointId, JobKey, Leftovers } from '@berth/domain';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { isUnavailable } from '../../owners/is-unavailable.js';
-import type { Attachments } from './attachments.port.js';
+import { isUnavailable } from '../../owners/index.js';
+import type { JetStreamAttachments } from '@berth/messaging';
 
 export interface LeftoverRemovalsOptions {
-  readonly attachments: Attachments;
+  readonly attachments: Pick<JetStreamAttachments, 'remove'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -1,5 +1,5 @@
 import { INLINE_INPUT_MAX_BYTES } from '@berth/domain';
-import { EXTRAS_MAX_BYTES } from '../../platform/platform.js';
+import { EXTRAS_MAX_BYTES } from '../../platform/index.js';
 
 /** Larger than any job in an answer: input and other members up to their limits, every character escaped. */
 const LARGEST_JOB_BYTES = 2 * (INLINE_INPUT_MAX_BYTES + EXTRAS_MAX_BYTES) + 4 * 1024;

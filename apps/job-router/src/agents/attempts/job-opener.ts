@@ -2,10 +2,10 @@ import type { AssignedJob, TakenJob } from '@berth/contracts';
 import type { EndpointId, HostId, RawJson } from '@berth/domain';
 import { SecretError, type SecretBox } from '@berth/secrets';
 import type { Logger } from '@berth/telemetry';
-import { openExtras } from '../../request-bodies/sealed-extras.js';
+import { openExtras } from '../../request-bodies/index.js';
 import { proofOf, type AttemptOwners } from './attempt-owners.js';
 
-export interface TakenJobsOptions {
+export interface JobOpenerOptions {
   readonly owners: Pick<AttemptOwners, 'tell'>;
   readonly secrets: SecretBox;
   readonly logger: Logger;
@@ -23,10 +23,10 @@ interface Holder {
 const UNOPENED = 's3Config cannot be opened: the key that sealed it is not there any more; submit the job again';
 
 /** Makes of jobs that were taken what their agent gets. Only here is readable what a caller gave in confidence. */
-export class TakenJobs {
-  readonly #options: TakenJobsOptions;
+export class JobOpener {
+  readonly #options: JobOpenerOptions;
 
-  constructor(options: TakenJobsOptions) {
+  constructor(options: JobOpenerOptions) {
     this.#options = options;
   }
 

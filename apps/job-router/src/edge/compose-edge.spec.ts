@@ -1,20 +1,15 @@
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import type { NoticeMessage } from '@berth/contracts';
 import type { EndpointId, JobId } from '@berth/domain';
-import { MetricRegistry } from '@berth/telemetry';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, SeededRandom } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import { named, requestOf, secretsOf } from '../../test/fixtures/edge-scene.js';
 import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';
 import { KeptBlobs } from '../../test/fixtures/kept-blobs.js';
-import { Jobs } from './jobs.port.js';
-import { Owners } from '../owners/owners.port.js';
-import { Platform } from '../platform/platform.js';
-import { EdgeModule, EdgeParts } from './edge.module.js';
-import { JobWatches } from './job-watches.js';
+import type { Platform } from '../platform/index.js';
+import { composeEdge, type EdgeParts } from './compose-edge.js';
 
-test('the rooms of a router find jobs, owners and watches over the parts that the process has opened', async () => {
+test('jobs, owners and watches stand on the parts that the process has opened', async () => {
   const clock = new ManualClock();
   const metrics = new MetricRegistry();
   const owner = new EndpointOwner(() => clock.nowMs());
@@ -30,18 +25,15 @@ test('the rooms of a router find jobs, owners and watches over the parts that th
     chunks: {} as never,
     notices: { listen: (onNotice) => (listeners.push(onNotice), () => void listeners.pop()) },
   };
-  const platform = { random: new SeededRandom(1), clock, metrics, logger: {}, settings: { secrets: secretsOf(1) } };
-  const ports = [
-    { provide: Platform, useValue: platform },
-    { provide: EdgeParts, useValue: parts },
-  ];
-  @Module({ providers: ports, exports: ports })
-  class PlatformModule {}
-  @Module({ imports: [{ module: PlatformModule, global: true }, EdgeModule] })
-  class AppModule {}
-
-  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
-  const [jobs, owners, watches] = [app.get(Jobs), app.get(Owners), app.get(JobWatches)];
+  const settings = { secrets: secretsOf(1) };
+  const platform = {
+    random: new SeededRandom(1),
+    clock,
+    metrics,
+    logger: silentLogger,
+    settings,
+  } as unknown as Platform;
+  const { jobs, owners, watches } = composeEdge(platform, parts);
   const { outcomes } = await jobs.submit(requestOf(2, { name: named() }));
   expect(outcomes.map(({ kind }) => kind)).toEqual(['accepted', 'accepted']);
   expect(await owners.ask('ep' as EndpointId, 'find', { jobId: 'job' as JobId, watcher: null })).toBeNull();
@@ -58,5 +50,4 @@ test('the rooms of a router find jobs, owners and watches over the parts that th
   watch.dispose();
   watches.stop();
   expect(listeners).toEqual([]);
-  await app.close();
 });

@@ -1,10 +1,9 @@
 import { CONTROL_PULSE_SUBJECT } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
-import type { ControlPulse } from './control-pulse.port.js';
 
-/** Hears the control plane live. */
-export class NatsControlPulse implements ControlPulse {
+/** Signs of life of the control plane. */
+export class ControlPulse {
   readonly #connection: NatsConnection;
   readonly #clock: Pick<Clock, 'nowMs'>;
   #subscription: Subscription | undefined;
@@ -16,6 +15,7 @@ export class NatsControlPulse implements ControlPulse {
     this.#heardAtMs = clock.nowMs();
   }
 
+  /** The last one, Unix ms by this router's clock; before the first, when this router began to listen. */
   get heardAtMs(): number {
     return this.#heardAtMs;
   }

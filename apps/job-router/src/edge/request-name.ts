@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RequestName } from '../edge/jobs.port.js';
+import type { RequestName } from './jobs.port.js';
 
 /**
  * What makes a request the same when it comes again; null where its caller did not name it, which then costs nothing. The

@@ -11,14 +11,13 @@ import {
   logShard,
   watchConnection,
   type Broker,
+  type JetStreamAttachments,
 } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { EndpointDirectory } from '../directory/endpoint-directory.js';
+import type { DeletedEndpoints, EndpointDirectory } from '../directory/index.js';
 import { jobsPerAnswer } from './takes/jobs-per-answer.js';
-import { NatsWatcherNotices } from '../notices/nats-watcher-notices.js';
-import type { Attachments } from './deletions/attachments.port.js';
+import { NatsWatcherNotices } from '../notices/index.js';
 import { ChunkQuotas, type ChunkRooms } from './logs/chunk-quotas.js';
-import type { DeletedEndpoints } from '../directory/deleted-endpoints.js';
 import { DeletedLogs } from './deletions/deleted-logs.js';
 import { EndpointDeletions } from './deletions/endpoint-deletions.js';
 import { OwnedLogs, type OwnedLogsOptions } from './logs/endpoint-logs.js';
@@ -48,7 +47,8 @@ export interface OwnerOptions {
   readonly broker: Broker;
   /** Of several brokers none knows at once which process has gone. */
   readonly hasOneBroker: boolean;
-  readonly attachments: Attachments;
+  /** Payload parts and stream chunks, which lie beside the logs. */
+  readonly attachments: Pick<JetStreamAttachments, 'remove' | 'removeEndpoint'>;
   readonly chunkRooms: ChunkRooms;
   readonly directory: Pick<EndpointDirectory, 'snapshotOf'>;
   readonly deletedEndpoints: DeletedEndpoints;
@@ -89,7 +89,7 @@ export interface RunningOwner {
 const INCARNATION_LENGTH = 16;
 
 /** Everything that a router does as an owner of logs. */
-export function openOwner(options: OwnerOptions): RunningOwner {
+export function composeOwner(options: OwnerOptions): RunningOwner {
   const { broker, clock, logBroker, logger, metrics, onNotice: tellOwn, routerId } = options;
   const incarnation = `${routerId}-${options.random.id(INCARNATION_LENGTH)}`;
   const { connection, noteUnreadable: onUnreadable } = broker;

@@ -1,0 +1,47 @@
+import type { Blobs, Chunks } from '@berth/payloads';
+import type { EndpointDirectory } from '../directory/index.js';
+import type { NatsWatcherNotices } from '../notices/index.js';
+import type { Owners } from '../owners/index.js';
+import type { Platform } from '../platform/index.js';
+import { AttemptOwners } from './attempts/attempt-owners.js';
+import { EndedAttempts } from './attempts/ended-attempts.js';
+import { GiveBack } from './attempts/give-back.js';
+import { JobOpener } from './attempts/job-opener.js';
+import { PayloadParts } from './attempts/payload-parts.js';
+import { Progress } from './attempts/progress.js';
+import { Renewing } from './attempts/renewing.js';
+import { Reporting } from './attempts/reporting.js';
+import { Streaming } from './attempts/streaming.js';
+import { Taking } from './attempts/taking.js';
+import { HostEntries } from './host-entries.js';
+import { gatewayMetrics } from './metrics.js';
+
+export interface AgentsParts {
+  readonly owners: Owners;
+  readonly directory: EndpointDirectory;
+  readonly blobs: Blobs;
+  readonly chunks: Chunks;
+  readonly notices: Pick<NatsWatcherNotices, 'tell'>;
+}
+
+/** What the controller of agents' questions stands on. */
+export function composeAgents(platform: Platform, { blobs, chunks, directory, notices, owners: logs }: AgentsParts) {
+  const { clock, logger, random, settings } = platform;
+  const metrics = gatewayMetrics(platform.metrics);
+  const owners = new AttemptOwners(logs);
+  const parts = { owners, blobs, chunks, notices, clock, random, logger, metrics };
+  const giveBack = new GiveBack(parts);
+  const onUnopened = (): void => metrics.unopened.inc();
+  const opener = new JobOpener({ owners, secrets: settings.secrets, logger, onUnopened });
+  const reporting = new Reporting(parts);
+  return {
+    giveBack,
+    taking: new Taking({ ...parts, owners: logs, directory, opener, giveBack }),
+    renewing: new Renewing({ ...parts, owners: logs }),
+    streaming: new Streaming(parts),
+    progress: new Progress(parts),
+    payloadParts: new PayloadParts(parts),
+    ended: new EndedAttempts({ reporting, logger }),
+    entries: new HostEntries({ clock, logger, onRefused: (fault) => metrics.refused.inc({ fault }) }),
+  };
+}

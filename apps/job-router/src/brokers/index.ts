@@ -1,0 +1,1 @@
+export { type Brokers, guardAgents, openBrokers } from './open-brokers.js';

@@ -1,0 +1,10 @@
+export { acceptedId } from './accepted-id.js';
+export { composeJobs } from './compose-jobs.js';
+export { HeldCalls } from './held-calls.js';
+export { incomingRequest, type IncomingRequest } from './incoming-request.js';
+export { statusBody } from './job-body.js';
+export { JobIntake } from './job-intake.js';
+export { bodyMaxBytes, getHasEffect } from './job-paths.js';
+export { JobReader } from './job-reader.js';
+export { JobsController } from './jobs.controller.js';
+export { callerGone, parseWait, type Wait } from './wait.js';

@@ -1,0 +1,2 @@
+export { NatsJobNotices } from './nats-job-notices.js';
+export { NatsWatcherNotices } from './nats-watcher-notices.js';

@@ -1,0 +1,2 @@
+export { composeOpenAi } from './compose-openai.js';
+export { OpenAiController } from './openai.controller.js';

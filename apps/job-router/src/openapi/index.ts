@@ -1,0 +1,16 @@
+export { ANSWER_SCHEMAS } from './answer-schemas.js';
+export { DescribeOpenAi } from './describe-openai.decorator.js';
+export { describeOpenAi } from './describe-openai.js';
+export {
+  DescribeBody,
+  DescribeEndpointCall,
+  DescribeIdempotencyKey,
+  DescribeQueueCall,
+  DescribeWait,
+} from './describe-operation.decorator.js';
+export { DescribeStatus } from './describe-status.decorator.js';
+export { DescribeStream } from './describe-stream.decorator.js';
+export { ERROR_SCHEMAS, jobProblemExample } from './error-schemas.js';
+export { HISTORY_SCHEMAS } from './history-schemas.js';
+export { JOB_HEADERS } from './job-headers.js';
+export { REQUEST_SCHEMAS } from './request-schemas.js';

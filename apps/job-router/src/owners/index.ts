@@ -1,0 +1,5 @@
+export { isUnavailable } from './is-unavailable.js';
+export { questionMetrics } from './metrics.js';
+export { type LocalOwner, NatsOwners } from './nats-owners.js';
+export { Owners } from './owners.port.js';
+export { retryUnavailable } from './retry-unavailable.js';

@@ -1,0 +1,2 @@
+export { pulseMetrics } from './metrics.js';
+export { type QueueBody, QueueReasons } from './queue-reasons.js';

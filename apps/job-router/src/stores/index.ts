@@ -1,0 +1,2 @@
+export { composeStores, watchStores } from './compose-stores.js';
+export { storeFull } from './store-full.js';

@@ -1,0 +1,41 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger } from '../logging/logger.js';
+import { MetricRegistry } from '../metrics/metric-registry.js';
+import { OperationsServer } from '../operations/operations-server.js';
+import { Readiness } from '../operations/readiness.js';
+import type { Main } from './run-main.js';
+
+/** What a process brings. */
+export interface ProcessParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Called for each part that was started; what was added last is stopped first. */
+  readonly onStop: Main['onStop'];
+}
+
+/** What every part of a running process may use. */
+export interface OpenProcess extends ProcessParts {
+  readonly metrics: MetricRegistry;
+  readonly readiness: Readiness;
+  readonly operationsPort: number;
+}
+
+/**
+ * Opens the operations server before anything else, so that a process that gets no further can be asked why.
+ *
+ * @param at where the server listens; port 0: any free one
+ * @throws StartupError naming `BERTH_OPERATIONS_PORT` when the port is taken
+ */
+export async function openProcess(
+  parts: ProcessParts,
+  at: { readonly host: string; readonly port: number },
+): Promise<OpenProcess> {
+  const metrics = new MetricRegistry();
+  metrics.collectProcess();
+  const readiness = new Readiness(parts.clock);
+  const operations = new OperationsServer({ ...at, readiness, metrics });
+  const operationsPort = await operations.start();
+  parts.onStop('operations server', () => operations.stop());
+  return { ...parts, metrics, readiness, operationsPort };
+}
