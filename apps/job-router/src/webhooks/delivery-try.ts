@@ -1,6 +1,6 @@
 import type { DeliveryKey, EndTryCommand, EndpointId } from '@berth/domain';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
-import { continueTrace, formatTraceparent, parseTraceparent, startTrace } from '@berth/telemetry';
+import { continueTrace, formatTraceparent, parseTraceparent } from '@berth/telemetry';
 import { isUnavailable } from '../owners/index.js';
 import type { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookTransport } from './webhook-transport.js';
@@ -70,9 +70,8 @@ export class DeliveryTry {
     told: EndToTell,
     { body, keys }: { readonly body: Buffer; readonly keys: readonly Buffer[] },
   ): Promise<Receipt> {
-    const { random, signer, transport } = this.#options;
-    const parent = parseTraceparent(told.body.traceparent ?? undefined);
-    const trace = parent === null ? startTrace(random) : continueTrace(parent, random);
+    const { signer, transport } = this.#options;
+    const trace = continueTrace(parseTraceparent(told.body.traceparent ?? undefined));
     return transport.post({
       url: told.url,
       body,

@@ -1,17 +1,10 @@
 import type { Random } from '@berth/lifecycle';
-import {
-  continueTrace,
-  formatTraceparent,
-  parseTraceparent,
-  runWithLogContext,
-  startTrace,
-  type TraceContext,
-} from '@berth/telemetry';
+import { continueTrace, formatTraceparent, parseTraceparent, runWithLogContext } from '@berth/telemetry';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 const REQUEST_ID_LENGTH = 24;
 
-const traces = new WeakMap<FastifyRequest, TraceContext>();
+const traces = new WeakMap<FastifyRequest, ReturnType<typeof continueTrace>>();
 
 /** Our own id for every request. A caller's `X-Request-ID` is not taken: the SDKs send the job's id there, many times. */
 export const makeRequestId = (random: Random): string => `req_${random.id(REQUEST_ID_LENGTH)}`;
@@ -26,8 +19,7 @@ export function traceparentOf(request: FastifyRequest): string | null {
 export function registerRequestContext(fastify: FastifyInstance, random: Random): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const header = request.headers['traceparent'];
-    const parent = parseTraceparent(typeof header === 'string' ? header : undefined);
-    traces.set(request, parent === null ? startTrace(random) : continueTrace(parent, random));
+    traces.set(request, continueTrace(parseTraceparent(typeof header === 'string' ? header : undefined)));
     void reply.header('x-request-id', request.id);
     done();
   });

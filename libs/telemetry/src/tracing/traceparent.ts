@@ -1,56 +1,20 @@
-import type { Random } from '@berth/lifecycle';
+import { TraceFlags, type SpanContext } from '@opentelemetry/api';
+import { parseTraceParent } from '@opentelemetry/core';
+import { RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 
-/** W3C Trace Context, version 00. */
-export interface TraceContext {
-  /** 32 lower-case hex digits, not all zero. */
-  readonly traceId: string;
-  /** 16 lower-case hex digits, not all zero. */
-  readonly spanId: string;
-  readonly isSampled: boolean;
-}
+const ids = new RandomIdGenerator();
 
-const PATTERN =
-  /^(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
+/** Null for a `traceparent` that is missing or malformed: W3C Trace Context says to start a new trace then. */
+export const parseTraceparent = (header: string | undefined): SpanContext | null =>
+  header === undefined ? null : parseTraceParent(header);
 
-interface Fields {
-  readonly version: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly flags: string;
-  readonly more: string | undefined;
-}
+/** Of the flags only the one of version 00 goes on: whether the trace is recorded. */
+export const formatTraceparent = ({ spanId, traceFlags, traceId }: SpanContext): string =>
+  `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
 
-/** The lowest bit says whether the caller records the trace. */
-const isOdd = (hex: string): boolean => Number.parseInt(hex, 16) % 2 === 1;
-
-/** Null for a header that is missing or malformed: the specification says to start a new trace then. */
-export function parseTraceparent(header: string | undefined): TraceContext | null {
-  const match = PATTERN.exec(header ?? '');
-  if (match === null) return null;
-  const { version, traceId, spanId, flags, more } = match.groups as unknown as Fields;
-  const isUnknownShape = version === 'ff' || (version === '00' && more !== undefined);
-  if (isUnknownShape || isZero(traceId) || isZero(spanId)) return null;
-  return { traceId, spanId, isSampled: isOdd(flags) };
-}
-
-export const formatTraceparent = ({ traceId, spanId, isSampled }: TraceContext): string =>
-  `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
-
-export const startTrace = (random: Random): TraceContext => ({
-  traceId: hex(random),
-  spanId: newSpanId(random),
-  isSampled: true,
+/** A step of the trace that `parent` belongs to, or the first of a new one: what we send on. */
+export const continueTrace = (parent: SpanContext | null): SpanContext => ({
+  traceId: parent?.traceId ?? ids.generateTraceId(),
+  spanId: ids.generateSpanId(),
+  traceFlags: parent?.traceFlags ?? TraceFlags.SAMPLED,
 });
-
-/** A step of the same trace: what we send on after we have received `parent`. */
-export const continueTrace = (parent: TraceContext, random: Random): TraceContext => ({
-  ...parent,
-  spanId: newSpanId(random),
-});
-
-const isZero = (digits: string): boolean => /^0+$/.test(digits);
-
-const hex = (random: Random): string => random.uuid().replaceAll('-', '');
-
-/** The second half of a UUID: its first digit is the variant, never zero. */
-const newSpanId = (random: Random): string => hex(random).slice(16);
