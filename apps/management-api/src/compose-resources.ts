@@ -2,16 +2,16 @@ import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
 import type { Logger } from '@berth/telemetry';
 import type { AuditTrail } from './audit/audit-trail.port.js';
-import { NetworkVolumesService } from './network-volumes/network-volumes.service.js';
+import { NetworkVolumesService } from './network-volumes/network-volumes-service.js';
 import type { Database } from './persistence/database.js';
-import type { EnvSeal } from './persistence/env-seal.service.js';
+import type { EnvSeal } from './persistence/env-seal.js';
 import { NetworkVolumesStore } from './persistence/stores/network-volumes.store.js';
 import { RegistriesStore } from './persistence/stores/registries.store.js';
 import { TemplatesStore } from './persistence/stores/templates.store.js';
-import { RegistriesService } from './registries/registries.service.js';
-import { RegistryCredentialsService } from './registries/registry-credentials.service.js';
-import { TemplatesService } from './templates/templates.service.js';
-import type { Transactions } from './transactions.port.js';
+import { RegistriesService } from './registries/registries-service.js';
+import { RegistryCredentialsService } from './registries/registry-credentials-service.js';
+import { TemplatesService } from './templates/templates-service.js';
+import type { Transactions } from './persistence/transactions.port.js';
 
 interface ResourceParts {
   readonly database: Database;

@@ -5,24 +5,24 @@ import { API_KEY_DIRECTORY } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import { logShard } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import { AccountsService } from './accounts/accounts.service.js';
-import { ApiKeysService } from './api-keys/api-keys.service.js';
+import { AccountsService } from './accounts/accounts-service.js';
+import { ApiKeysService } from './api-keys/api-keys-service.js';
 import { AUDIT_RECORDS } from './audit/audit-records.port.js';
-import { CatalogService } from './catalog/catalog.service.js';
+import { CatalogService } from './catalog/catalog-service.js';
 import { CLOCK } from './clock.port.js';
-import { ClustersService } from './clusters/clusters.service.js';
+import { ClustersService } from './clusters/clusters-service.js';
 import { composeEndpoints } from './compose-endpoints.js';
 import { composeResources } from './compose-resources.js';
 import type { ManagementConfig } from './config.js';
 import { PUBLIC_ADDRESSES } from './endpoints/public-addresses.port.js';
 import { DroppedReportEntries } from './host-sessions/dropped-report-entries.js';
 import { UnopenableWorkers } from './host-sessions/unopenable-workers.js';
-import { HostSessionsService, type HostSessionsOptions } from './host-sessions/host-sessions.service.js';
+import { HostSessionsService, type HostSessionsOptions } from './host-sessions/host-sessions-service.js';
 import { newJoinToken } from './host-sessions/join-token.js';
-import { hashSecret } from './host-sessions/secret-hash.js';
-import { HostsService } from './hosts/hosts.service.js';
-import { JobHistoryService } from './job-history/job-history.service.js';
-import { NetworkVolumesService } from './network-volumes/network-volumes.service.js';
+import { hashHostSecret } from './host-sessions/secret-hash.js';
+import { HostsService } from './hosts/hosts-service.js';
+import { JobHistoryService } from './job-history/job-history-service.js';
+import { NetworkVolumesService } from './network-volumes/network-volumes-service.js';
 import { AccountsStore } from './persistence/stores/accounts.store.js';
 import { ApiKeysStore } from './persistence/stores/api-keys.store.js';
 import { AuditStore } from './persistence/stores/audit.store.js';
@@ -33,14 +33,14 @@ import { HostsStore } from './persistence/stores/hosts.store.js';
 import { JobHistoryStore } from './persistence/stores/job-history.store.js';
 import { PodsStore } from './persistence/stores/pods.store.js';
 import type { Database } from './persistence/database.js';
-import { ChangeSeal } from './persistence/change-seal.service.js';
-import { EnvSeal } from './persistence/env-seal.service.js';
-import { PodsService } from './pods/pods.service.js';
+import { ChangeSeal } from './persistence/change-seal.js';
+import { EnvSeal } from './persistence/env-seal.js';
+import { PodsService } from './pods/pods-service.js';
 import { provided } from './provided.js';
-import { ProblemPagesService } from './problems/problem-pages.service.js';
-import { RegistriesService } from './registries/registries.service.js';
+import { ProblemPagesService } from './problems/problem-pages-service.js';
+import { RegistriesService } from './registries/registries-service.js';
 import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
-import { TemplatesService } from './templates/templates.service.js';
+import { TemplatesService } from './templates/templates-service.js';
 
 export interface ServiceParts {
   readonly config: ManagementConfig;
@@ -102,7 +102,7 @@ const makeJoinTokens =
   (random: Random) =>
   (hostId: HostId): { token: string; hash: string } => {
     const token = newJoinToken(hostId, random);
-    return { token, hash: hashSecret(token) };
+    return { token, hash: hashHostSecret(token) };
   };
 
 function newHostSessions(

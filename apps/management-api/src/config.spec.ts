@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadConfig, loadMigrateConfig } from './config.js';
+import { loadManagementConfig, loadMigrateConfig } from './config.js';
 
 const NEEDED = {
   BERTH_NATS_URL: 'nats://127.0.0.1:4222',
@@ -9,7 +9,7 @@ const NEEDED = {
 
 describe('the settings of the management API', () => {
   test('have defaults for everything but the two servers and the key', () => {
-    expect(loadConfig(NEEDED)).toMatchObject({
+    expect(loadManagementConfig(NEEDED)).toMatchObject({
       httpHost: '127.0.0.1',
       httpPort: 8_000,
       baseUrl: 'http://127.0.0.1:8000',
@@ -23,19 +23,19 @@ describe('the settings of the management API', () => {
   });
 
   test('follow the port and the public address', () => {
-    expect(loadConfig({ ...NEEDED, BERTH_HTTP_PORT: '9' }).docsUrl).toBe('http://127.0.0.1:9/docs');
-    const config = loadConfig({ ...NEEDED, BERTH_BASE_URL: 'https://api.example.com' });
+    expect(loadManagementConfig({ ...NEEDED, BERTH_HTTP_PORT: '9' }).docsUrl).toBe('http://127.0.0.1:9/docs');
+    const config = loadManagementConfig({ ...NEEDED, BERTH_BASE_URL: 'https://api.example.com' });
     expect(config.docsUrl).toBe('https://api.example.com/docs');
   });
 
   test('turn limits off one by one', () => {
-    const config = loadConfig({ ...NEEDED, BERTH_RATE_LIMIT_MINUTE: '5', BERTH_RATE_LIMIT_HOUR: 'off' });
+    const config = loadManagementConfig({ ...NEEDED, BERTH_RATE_LIMIT_MINUTE: '5', BERTH_RATE_LIMIT_HOUR: 'off' });
     expect(config.rateQuotas).toEqual({ minute: 5, hour: null, day: 50_000 });
   });
 
   test('name every variable that is missing or wrong, all at once', () => {
     const load = (): unknown =>
-      loadConfig({
+      loadManagementConfig({
         BERTH_NATS_URL: 'http://x',
         BERTH_HTTP_PORT: '70000',
         BERTH_LOG_LEVEL: 'loud',

@@ -72,7 +72,7 @@ const TRUSTED_BROKER =
   'can take and end every job.';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
-export const loadConfig = (environment: Environment = process.env): ManagementConfig =>
+export const loadManagementConfig = (environment: Environment = process.env): ManagementConfig =>
   parseConfig(environment, readManagementConfig);
 
 /** @public Also read by `npm run settings`. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { runMain } from '@berth/telemetry';
-import { startControllers } from './controllers.module.js';
+import { startControllers } from './reconcilers/start-controllers.js';
 import { loadControllersConfig } from './reconcilers/config.js';
 
 await runMain('controllers', (main) => startControllers(loadControllersConfig(), main));

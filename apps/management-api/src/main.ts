@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { runMain } from '@berth/telemetry';
-import { loadConfig } from './config.js';
-import { startManagementApi } from './start-management-api.js';
+import { loadManagementConfig } from './config.js';
+import { startManagementApi } from './compose.js';
 
 await runMain('management-api', async (main) => {
-  await startManagementApi(loadConfig(), main);
+  await startManagementApi(loadManagementConfig(), main);
 });

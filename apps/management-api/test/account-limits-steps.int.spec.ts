@@ -6,13 +6,13 @@ import { Broker, SnapshotWriter, ensureTopology, snapshotCodec } from '@berth/me
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { useNatsServer } from '@berth/testing';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { AccountsService } from '../src/accounts/accounts.service.js';
-import { composeSnapshots, type Snapshots } from '../src/compose-snapshots.js';
+import { AccountsService } from '../src/accounts/accounts-service.js';
+import { composeSnapshots, type SnapshotPublishing } from '../src/snapshots/compose-snapshots.js';
 import { Database } from '../src/persistence/database.js';
 import { AccountsStore } from '../src/persistence/stores/accounts.store.js';
 import { AuditStore } from '../src/persistence/stores/audit.store.js';
 import { PASS_MAX } from '../src/snapshots/snapshot-publisher.js';
-import type { Transactions } from '../src/transactions.port.js';
+import type { Transactions } from '../src/persistence/transactions.port.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
 import { changeSeal } from './secret-box.js';
 
@@ -59,12 +59,12 @@ async function addEndpoints(count: number): Promise<void> {
 }
 
 /** A process of the API, with neither its loops nor a listener. Time stands still, so no step is cut short by it. */
-const startProcess = (transactions: Pick<Transactions, 'afterCommit'> = database): Snapshots => {
+const startProcess = (transactions: Pick<Transactions, 'afterCommit'> = database): SnapshotPublishing => {
   const parts = { broker, database, transactions, clock: bench.clock };
   return composeSnapshots({ ...parts, logger: silentLogger, metrics: new MetricRegistry() });
 };
 
-const change = (through: Snapshots, limits: LimitChange): Promise<unknown> => {
+const change = (through: SnapshotPublishing, limits: LimitChange): Promise<unknown> => {
   const audit = new AuditStore(database, bench.clock, changeSeal());
   const records = new AccountsStore(database);
   const parts = { records, audit, snapshots: through.snapshots, clock: bench.clock, random: systemRandom };

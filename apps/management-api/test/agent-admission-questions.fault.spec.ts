@@ -6,9 +6,9 @@ import { silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer } from '@berth/testing';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { AgentAdmission } from '../src/host-sessions/agent-admission.js';
+import { AgentAdmission } from '../src/agent-connections/agent-admission.js';
 import { newJoinToken } from '../src/host-sessions/join-token.js';
-import { hashSecret } from '../src/host-sessions/secret-hash.js';
+import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
 import type { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
 import { HostEntity } from '../src/persistence/entities/index.js';
 import { ScriptedHost, useControlPlane } from './control-plane-bench.js';
@@ -33,7 +33,7 @@ const ask = (connection: NatsConnection, subject: string, body: unknown): Promis
 
 const joinBody = (token: string, secret = SECRET) => ({
   token,
-  secretHash: hashSecret(secret),
+  secretHash: hashHostSecret(secret),
   inventory: INVENTORY,
 });
 

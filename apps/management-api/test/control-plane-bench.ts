@@ -32,11 +32,11 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { DataSource } from 'typeorm';
-import { AgentAdmission } from '../src/host-sessions/agent-admission.js';
+import { AgentAdmission } from '../src/agent-connections/agent-admission.js';
 import { HostSessionsController } from '../src/host-sessions/host-sessions.controller.js';
-import { HostSessionsService } from '../src/host-sessions/host-sessions.service.js';
+import { HostSessionsService } from '../src/host-sessions/host-sessions-service.js';
 import { newJoinToken } from '../src/host-sessions/join-token.js';
-import { hashSecret } from '../src/host-sessions/secret-hash.js';
+import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
 import { Database } from '../src/persistence/database.js';
 import { FleetStore } from '../src/persistence/stores/fleet.store.js';
 import { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
@@ -44,11 +44,11 @@ import { LeaderLease } from '../src/persistence/stores/leader-lease.store.js';
 import { ControlLoops } from '../src/reconcilers/control-loops.js';
 import { DemandBoard } from '../src/reconcilers/demand-board.js';
 import { EndpointScaling } from '../src/reconcilers/endpoint-scaling.reconciler.js';
-import { NatsFleetOutlet } from '../src/reconcilers/fleet-outlet.js';
+import { NatsFleetOutlet } from '../src/reconcilers/nats-fleet-outlet.js';
 import { FleetReconciler } from '../src/reconcilers/fleet.reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { WorkerPlacement } from '../src/reconcilers/worker-placement.reconciler.js';
-import { RegistryCredentialsService } from '../src/registries/registry-credentials.service.js';
+import { RegistryCredentialsService } from '../src/registries/registry-credentials-service.js';
 import { demandMessage, INVENTORY, observed, useFleetBench, type FleetBench } from './fleet-bench.js';
 import { envSeal, secretBox } from './secret-box.js';
 
@@ -193,7 +193,7 @@ export class ControlPlaneBench {
   async newToken(hostId: string): Promise<string> {
     const token = newJoinToken(hostId as HostId, systemRandom);
     await this.fleet.addHost(hostId, { inventory: null, lastSeenAt: null });
-    await this.fleet.addJoinToken(hostId, hashSecret(token), this.fleet.clock.nowMs() + 60_000);
+    await this.fleet.addJoinToken(hostId, hashHostSecret(token), this.fleet.clock.nowMs() + 60_000);
     return token;
   }
 
@@ -275,7 +275,7 @@ export class ScriptedHost {
   async join(token: string): Promise<JoinReply> {
     const connection = await this.#bench.connectAgent('join', token, this.#hostId);
     try {
-      const body = { token, secretHash: hashSecret(this.#secret), inventory: INVENTORY };
+      const body = { token, secretHash: hashHostSecret(this.#secret), inventory: INVENTORY };
       const subject = hostSubject(this.#hostId, 'join');
       return await new AgentTransport(connection).request<JoinReply>(subject, body, { timeoutMs: REQUEST_MS });
     } finally {

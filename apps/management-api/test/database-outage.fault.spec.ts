@@ -4,8 +4,8 @@ import { Broker } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
-import { composeResync } from '../src/compose-resync.js';
-import { composeSnapshots } from '../src/compose-snapshots.js';
+import { composeResync } from '../src/snapshots/compose-resync.js';
+import { composeSnapshots } from '../src/snapshots/compose-snapshots.js';
 import { Database } from '../src/persistence/database.js';
 import { QUEUE_ENDPOINT, each, useManagementApi, type Answer } from './management-bench.js';
 

@@ -6,7 +6,7 @@ import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually, useNatsServer } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { composeJobHistory } from '../src/compose-job-history.js';
+import { composeJobHistory } from '../src/job-history/compose-job-history.js';
 import type { LogSource } from '../src/job-history/log-source.port.js';
 import { JobHistoryProjector } from '../src/job-history/job-history-projector.js';
 import { jobHistoryMetrics } from '../src/job-history/metrics.js';

@@ -10,13 +10,13 @@ import type { Main } from '@berth/telemetry';
 import { ContractChecker, useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { loadConfig } from '../src/config.js';
+import { loadManagementConfig } from '../src/config.js';
 import type { ApiDocument } from '@berth/http';
 import { createDataSource } from '../src/persistence/data-source.js';
 import { Database } from '../src/persistence/database.js';
 import { migrate } from '../src/persistence/migrate.js';
 import { seedAccount } from '../src/persistence/seed-account.js';
-import { startManagementApi } from '../src/start-management-api.js';
+import { startManagementApi } from '../src/compose.js';
 
 export interface Answer {
   readonly status: number;
@@ -127,7 +127,7 @@ export class ManagementBench {
       for (const each of stops.splice(0).reverse()) await each();
     };
     this.#stops.push(stop);
-    const config = loadConfig({
+    const config = loadManagementConfig({
       BERTH_NATS_URL: this.nats.server.url,
       ...this.#seeds(),
       BERTH_DATABASE_URL: this.#databaseUrl,

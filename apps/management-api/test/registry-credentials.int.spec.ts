@@ -3,10 +3,10 @@ import type { DesiredWorker } from '@berth/contracts';
 import type { AccountId, HostId } from '@berth/domain';
 import { createLogger, silentLogger } from '@berth/telemetry';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { HostSessionsService } from '../src/host-sessions/host-sessions.service.js';
-import { hashSecret } from '../src/host-sessions/secret-hash.js';
+import { HostSessionsService } from '../src/host-sessions/host-sessions-service.js';
+import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
 import { AccountEntity, RegistryEntity, WorkerEntity } from '../src/persistence/entities/index.js';
-import { RegistryCredentialsService } from '../src/registries/registry-credentials.service.js';
+import { RegistryCredentialsService } from '../src/registries/registry-credentials-service.js';
 import { INVENTORY, SPEC, useFleetBench } from './fleet-bench.js';
 import { envSeal, secretBox } from './secret-box.js';
 
@@ -47,8 +47,8 @@ async function addRegistry(accountId: AccountId, id: string, fill = 1): Promise<
 const withRegistry = (registryId: string) => ({ container: { ...SPEC.container, registryId } });
 
 beforeEach(async () => {
-  await bench.addHost('h1', { secretHash: hashSecret(SECRET) });
-  await bench.addHost('h2', { secretHash: hashSecret(SECRET) });
+  await bench.addHost('h1', { secretHash: hashHostSecret(SECRET) });
+  await bench.addHost('h2', { secretHash: hashHostSecret(SECRET) });
   await addRegistry(ACCOUNT, 'r1');
   await bench.addEndpoint('private', withRegistry('r1'));
 });

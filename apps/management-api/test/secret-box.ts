@@ -1,7 +1,7 @@
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
-import { ChangeSeal } from '../src/persistence/change-seal.service.js';
-import { EnvSeal } from '../src/persistence/env-seal.service.js';
+import { ChangeSeal } from '../src/persistence/change-seal.js';
+import { EnvSeal } from '../src/persistence/env-seal.js';
 import type { EndpointSeals } from '../src/persistence/stores/endpoints.store.js';
 
 const KEY_BYTES = 32;

@@ -6,7 +6,7 @@ import { eventually } from '@berth/testing';
 import type { EndpointId } from '@berth/domain';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { composeSnapshots } from '../src/compose-snapshots.js';
+import { composeSnapshots } from '../src/snapshots/compose-snapshots.js';
 import { Database } from '../src/persistence/database.js';
 import { QUEUE_ENDPOINT, useManagementApi, type Answer } from './management-bench.js';
 

@@ -2,11 +2,11 @@ import type { HostReply } from '@berth/contracts';
 import type { AccountId, EndpointId, HostId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { HostSessionsService } from '../src/host-sessions/host-sessions.service.js';
-import { hashSecret } from '../src/host-sessions/secret-hash.js';
+import { HostSessionsService } from '../src/host-sessions/host-sessions-service.js';
+import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
 import { UnopenableWorkers } from '../src/host-sessions/unopenable-workers.js';
 import { WorkerEntity } from '../src/persistence/entities/index.js';
-import { RegistryCredentialsService } from '../src/registries/registry-credentials.service.js';
+import { RegistryCredentialsService } from '../src/registries/registry-credentials-service.js';
 import { INVENTORY, SPEC, useFleetBench } from './fleet-bench.js';
 import { envSeal, secretBox } from './secret-box.js';
 
@@ -52,7 +52,7 @@ const ownerOf = (id: string) => ({ kind: 'endpoint', accountId: ACCOUNT, id: id 
 const LOST_KEY = envSeal(2).seal({ A: 'secret' }, ownerOf('bad'));
 
 beforeEach(async () => {
-  await bench.addHost('h1', { secretHash: hashSecret(SECRET) });
+  await bench.addHost('h1', { secretHash: hashHostSecret(SECRET) });
   for (const id of ['bad', 'good']) await bench.addEndpoint(id, { container: { ...SPEC.container, env: { A: '1' } } });
 });
 

@@ -21,7 +21,7 @@ import {
 } from './account.dto.js';
 import { toAccountBody, toAccountWithLimitsBody, toLimitChange } from './account.mapper.js';
 import type { Account } from './account-records.port.js';
-import { AccountsService } from './accounts.service.js';
+import { AccountsService } from './accounts-service.js';
 
 const NO_CONTENT = 204;
 const UPDATE_DESCRIPTION = [

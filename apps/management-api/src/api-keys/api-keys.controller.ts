@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { ApiKeyListBody, CreateApiKeyDto, NewApiKeyBody, type ApiKeyBody } from './api-key.dto.js';
 import type { ApiKeyRecord } from './api-key-records.port.js';
-import { ApiKeysService } from './api-keys.service.js';
+import { ApiKeysService } from './api-keys-service.js';
 
 const NO_CONTENT = 204;
 

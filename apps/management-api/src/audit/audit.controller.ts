@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '@berth/http';
 import { AUDIT_RECORDS } from './audit-records.port.js';
 import type { AuditRecord, AuditRecords } from './audit-records.port.js';
-import { AuditListBody, AuditQueryDto, LIMIT_DEFAULT, type AuditEntryBody } from './audit.dto.js';
+import { AuditListBody, AuditQueryDto, AUDIT_LIMIT_DEFAULT, type AuditEntryBody } from './audit.dto.js';
 
 @ApiTags('Audit')
 @Controller('v2/audit')
@@ -21,7 +21,9 @@ export class AuditController {
     description: 'Every change through this interface, of all accounts. Entries are never changed or removed.',
   })
   @ApiOkResponse({ type: AuditListBody })
-  async list(@Query() { accountId, cursor, limit = LIMIT_DEFAULT, resourceId }: AuditQueryDto): Promise<AuditListBody> {
+  async list(
+    @Query() { accountId, cursor, limit = AUDIT_LIMIT_DEFAULT, resourceId }: AuditQueryDto,
+  ): Promise<AuditListBody> {
     const page = await this.#records.list({
       ...(accountId === undefined ? {} : { accountId }),
       ...(resourceId === undefined ? {} : { resourceId }),

@@ -1,11 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { QueryIntegerField, TextField } from '@berth/http';
-import { FieldChangeBody } from '../field-change.body.js';
+import { FieldChangeBody } from './field-change.body.js';
 
 const ID_MAX = 255;
 const LIMIT_MAX = 1_000;
 const CURSOR_DIGITS_MAX = 18;
-export const LIMIT_DEFAULT = 100;
+export const AUDIT_LIMIT_DEFAULT = 100;
 
 export class AuditQueryDto {
   @TextField({
@@ -30,7 +30,7 @@ export class AuditQueryDto {
     isOptional: true,
     minimum: 1,
     maximum: LIMIT_MAX,
-    default: LIMIT_DEFAULT,
+    default: AUDIT_LIMIT_DEFAULT,
     description: 'How many at most.',
     example: 100,
   })

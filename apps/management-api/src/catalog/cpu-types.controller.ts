@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems, RequireScope } from '@berth/http';
 import { toCpuTypeBody } from './catalog.mapper.js';
 import { toCpuStockQuery } from './catalog-query.js';
-import { CatalogService } from './catalog.service.js';
+import { CatalogService } from './catalog-service.js';
 import { CpuQueryDto } from './cpu-query.dto.js';
 import { CpuTypeBody, CpuTypeListBody } from './cpu-type.body.js';
 

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems, RequireScope } from '@berth/http';
 import { toDataCenterBody } from './catalog.mapper.js';
 import { toDataCenterFilter, toDataCenterStockQuery } from './catalog-query.js';
-import { CatalogService } from './catalog.service.js';
+import { CatalogService } from './catalog-service.js';
 import { DataCenterIncludeDto, DataCenterQueryDto } from './data-center-query.dto.js';
 import { DataCenterBody, DataCenterListBody } from './data-center.body.js';
 

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems, RequireScope } from '@berth/http';
 import { toGpuTypeBody } from './catalog.mapper.js';
 import { toGpuStockQuery } from './catalog-query.js';
-import { CatalogService } from './catalog.service.js';
+import { CatalogService } from './catalog-service.js';
 import { GpuQueryDto } from './gpu-query.dto.js';
 import { GpuTypeBody, GpuTypeListBody } from './gpu-type.body.js';
 

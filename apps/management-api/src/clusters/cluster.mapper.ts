@@ -1,6 +1,6 @@
 import type { Cluster, ClusterSummary } from '@berth/domain';
 import type { ClusterBody, ClusterNetworkBody, ClusterPrimaryBody } from './cluster.body.js';
-import type { SummarizedCluster } from './clusters.service.js';
+import type { SummarizedCluster } from './clusters-service.js';
 
 export const toClusterBody = ({ cluster, summary }: SummarizedCluster): ClusterBody => ({
   id: cluster.id,

@@ -4,7 +4,7 @@ import type { ClusterId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { ClusterBody, ClusterListBody } from './cluster.body.js';
 import { toClusterBody } from './cluster.mapper.js';
-import { ClustersService } from './clusters.service.js';
+import { ClustersService } from './clusters-service.js';
 
 @ApiTags('Clusters')
 @Controller('v2/clusters')

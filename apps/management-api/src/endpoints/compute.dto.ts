@@ -1,8 +1,8 @@
 import { ValidateBy } from 'class-validator';
 import { ENDPOINT_DEFAULTS } from '@berth/domain';
 import { NestedListField, TextField, TextListField } from '@berth/http';
-import { CudaVersionsField, LIST_MAX, TEXT_MAX } from '../container-fields.js';
-import { GpuCountField, MinCudaVersionField, VcpuCountField } from '../endpoint-fields.js';
+import { CudaVersionsField, LIST_MAX, TEXT_MAX } from '../templates/container-fields.js';
+import { GpuCountField, MinCudaVersionField, VcpuCountField } from './endpoint-fields.js';
 
 const POOLS_MAX = 64;
 

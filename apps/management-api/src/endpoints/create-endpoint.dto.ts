@@ -1,7 +1,14 @@
 import { ApiExtraModels } from '@nestjs/swagger';
 import type { EndpointType, Flashboot } from '@berth/domain';
 import { ChoiceField, NameField, NestedField } from '@berth/http';
-import { ArgsField, DiskField, EnvField, ImageField, PortsField, RegistryField } from '../container-fields.js';
+import {
+  ArgsField,
+  DiskField,
+  EnvField,
+  ImageField,
+  PortsField,
+  RegistryField,
+} from '../templates/container-fields.js';
 import { CpuField, CpuRequestDto, GpuRequestDto } from './compute.dto.js';
 import {
   DEFAULT_OF,
@@ -14,7 +21,7 @@ import {
   TimeoutField,
   WorkersMaxField,
   WorkersMinField,
-} from '../endpoint-fields.js';
+} from './endpoint-fields.js';
 import { QueueDelayScalingDto, RequestCountScalingDto, ScalingField, type ScalingDto } from './scaling.dto.js';
 
 const WORKERS = { min: 0, max: 3, idleTimeout: 10 };

@@ -3,7 +3,7 @@ import { PlatformError } from '@berth/domain';
 import { PROBLEMS, ValidationPipe } from '@berth/http';
 import fc from 'fast-check';
 import { CreateEndpointDto } from './create-endpoint.dto.js';
-import { toEndpointRequest } from './endpoint.mapper.js';
+import { requestOfEndpoint } from './endpoint.mapper.js';
 
 const GOOD = {
   name: 'echo',
@@ -57,7 +57,7 @@ test('any body is either refused as the caller’s fault or becomes a request th
       (text) => {
         try {
           const dto = read(text);
-          const stored = JSON.stringify(toEndpointRequest(dto));
+          const stored = JSON.stringify(requestOfEndpoint(dto));
           expect(stored).not.toContain('\\u0000');
           expect(stored.isWellFormed()).toBe(true);
         } catch (error) {

@@ -14,11 +14,11 @@ import {
 import type { CpuRequestDto, GpuRequestDto, UpdateGpuRequestDto } from './compute.dto.js';
 import type { CreateEndpointDto } from './create-endpoint.dto.js';
 import type { EndpointBody } from './endpoint.body.js';
-import type { EndpointChange, EndpointRequest } from './endpoint-request.port.js';
+import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
 import type { ScalingDto } from './scaling.dto.js';
 import type { UpdateEndpointDto } from './update-endpoint.dto.js';
 
-export const toEndpointRequest = (dto: CreateEndpointDto): EndpointRequest => ({
+export const requestOfEndpoint = (dto: CreateEndpointDto): EndpointRequest => ({
   name: dto.name,
   draft: toDraft(dto),
   templateId: dto.templateId,

@@ -14,8 +14,8 @@ import {
 } from '@berth/http';
 import { CreateEndpointDto } from './create-endpoint.dto.js';
 import { EndpointBody, EndpointListBody } from './endpoint.body.js';
-import { toEndpointBody, toEndpointChange, toEndpointRequest } from './endpoint.mapper.js';
-import { EndpointsService } from './endpoints.service.js';
+import { toEndpointBody, toEndpointChange, requestOfEndpoint } from './endpoint.mapper.js';
+import { EndpointsService } from './endpoints-service.js';
 import { PUBLIC_ADDRESSES } from './public-addresses.port.js';
 import { UpdateEndpointDto } from './update-endpoint.dto.js';
 
@@ -70,7 +70,7 @@ export class EndpointsController {
   @ApiCreatedResponse({ type: EndpointBody })
   @ApiProblems('limit-reached', ...REFERENCE_PROBLEMS)
   async create(@CurrentCaller() caller: Caller, @Body() dto: CreateEndpointDto): Promise<Versioned<EndpointBody>> {
-    return this.#answer(await this.#endpoints.create(caller, toEndpointRequest(dto)));
+    return this.#answer(await this.#endpoints.create(caller, requestOfEndpoint(dto)));
   }
 
   @Get()

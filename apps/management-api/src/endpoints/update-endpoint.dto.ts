@@ -1,7 +1,14 @@
 import { ApiExtraModels } from '@nestjs/swagger';
 import type { Flashboot } from '@berth/domain';
 import { NameField, NestedField } from '@berth/http';
-import { ArgsField, DiskField, EnvField, ImageField, PortsField, RegistryField } from '../container-fields.js';
+import {
+  ArgsField,
+  DiskField,
+  EnvField,
+  ImageField,
+  PortsField,
+  RegistryField,
+} from '../templates/container-fields.js';
 import { CpuField, CpuRequestDto, UpdateGpuRequestDto } from './compute.dto.js';
 import {
   DataCenterIdsField,
@@ -13,7 +20,7 @@ import {
   TimeoutField,
   WorkersMaxField,
   WorkersMinField,
-} from '../endpoint-fields.js';
+} from './endpoint-fields.js';
 import { QueueDelayScalingDto, RequestCountScalingDto, ScalingField, type ScalingDto } from './scaling.dto.js';
 
 export class UpdateWorkersDto {

@@ -2,7 +2,7 @@ import { MessagePattern, Payload } from '@nestjs/microservices';
 import { hostSubject, type HostReply, type JoinReply } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { AgentGateway, CurrentHost } from '@berth/messaging';
-import { HostSessionsService } from './host-sessions.service.js';
+import { HostSessionsService } from './host-sessions-service.js';
 import { readJoin, readJoinFrame, readReport, readReportFrame } from './read-host-message.js';
 
 /** What agents ask the control plane, over NATS. */

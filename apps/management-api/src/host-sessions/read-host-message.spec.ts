@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { HostSessionsController } from './host-sessions.controller.js';
-import type { HostSessionsService } from './host-sessions.service.js';
+import type { HostSessionsService } from './host-sessions-service.js';
 import { readReport } from './read-host-message.js';
 import type { HostId } from '@berth/domain';
 

@@ -7,7 +7,7 @@ import { CLOCK } from '../clock.port.js';
 import { HostBody, HostDetailBody, HostListBody, JoinTokenBody } from './host.body.js';
 import { CreateJoinTokenDto, HostActionDto } from './host.dto.js';
 import { toHostBody, toHostWorkerBody } from './host.mapper.js';
-import { HostsService } from './hosts.service.js';
+import { HostsService } from './hosts-service.js';
 
 const OK = 200;
 const NO_CONTENT = 204;

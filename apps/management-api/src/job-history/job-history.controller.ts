@@ -2,7 +2,7 @@ import { MessagePattern, Payload } from '@nestjs/microservices';
 import { historySubject, type HistoryGetReply, type HistoryListReply } from '@berth/contracts';
 import { AgentGateway } from '@berth/messaging';
 import { HistoryGetRequestDto, HistoryListRequestDto, readQuestion } from './history-messages.dto.js';
-import { JobHistoryService } from './job-history.service.js';
+import { JobHistoryService } from './job-history-service.js';
 
 /** What routers ask about jobs that have ended, over NATS. */
 @AgentGateway()

@@ -1,5 +1,5 @@
 import type { AccountId, NetworkVolumeType } from '@berth/domain';
-import type { ResourceUser } from '../resource-users.js';
+import type { ResourceUser } from '../references/resource-users.js';
 
 export interface NetworkVolume {
   readonly id: string;

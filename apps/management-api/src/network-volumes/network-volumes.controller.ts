@@ -8,7 +8,7 @@ import {
   UpdateNetworkVolumeDto,
 } from './network-volume.dto.js';
 import { toNetworkVolumeBody } from './network-volume.mapper.js';
-import { NetworkVolumesService } from './network-volumes.service.js';
+import { NetworkVolumesService } from './network-volumes-service.js';
 
 const NO_CONTENT = 204;
 

@@ -7,7 +7,7 @@ import {
   type DataSource,
   type EntityManager,
 } from 'typeorm';
-import type { Transactions } from '../transactions.port.js';
+import type { Transactions } from './transactions.port.js';
 
 /** SQLSTATE classes and codes that mean "not now": connection, resources, operator intervention, lost races. */
 const TEMPORARY = /^(08|53|57|58)|^(40001|40P01|55P03|25P03)$/;

@@ -47,7 +47,7 @@ export interface DetailRow extends SummaryRow {
   readonly webhook: string | null;
 }
 
-export const summaryOf = (row: SummaryRow): JobSummary => ({
+export const summaryOfRow = (row: SummaryRow): JobSummary => ({
   jobId: row.job_id as JobId,
   status: row.status as JobState,
   origin: row.origin as JobSummary['origin'],
@@ -62,8 +62,8 @@ export const summaryOf = (row: SummaryRow): JobSummary => ({
   error: row.error,
 });
 
-export const detailOf = (row: DetailRow): JobDetail => ({
-  ...summaryOf(row),
+export const detailOfRow = (row: DetailRow): JobDetail => ({
+  ...summaryOfRow(row),
   attemptList: row.attempt_list,
   webhook: row.webhook,
 });
@@ -75,7 +75,7 @@ export interface KnownRow extends DetailRow {
 
 export const knownRowOf = (row: KnownRow): HistoryRow => ({
   endpointId: row.endpoint_id as EndpointId,
-  job: detailOf(row),
+  job: detailOfRow(row),
   attempt: row.attempt,
 });
 

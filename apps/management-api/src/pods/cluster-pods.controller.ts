@@ -6,7 +6,7 @@ import type { Clock } from '@berth/lifecycle';
 import { CLOCK } from '../clock.port.js';
 import { ClusterPodListBody } from './pod.body.js';
 import { toPodBody } from './pod.mapper.js';
-import { PodsService } from './pods.service.js';
+import { PodsService } from './pods-service.js';
 
 @ApiTags('Clusters')
 @Controller('v2/clusters/:id/pods')

@@ -7,7 +7,7 @@ import { CLOCK } from '../clock.port.js';
 import { PodQueryDto } from './pod-query.dto.js';
 import { PodBody, PodListBody } from './pod.body.js';
 import { toPodBody } from './pod.mapper.js';
-import { PodsService } from './pods.service.js';
+import { PodsService } from './pods-service.js';
 
 @ApiTags('Pods')
 @Controller('v2/pods')

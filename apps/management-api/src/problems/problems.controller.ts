@@ -2,7 +2,7 @@ import { Controller, Get, Header, Headers, Param, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '@berth/http';
 import { PROBLEM_PAGE_POLICY, prefersHtml } from './problem-page.js';
-import { ProblemPagesService } from './problem-pages.service.js';
+import { ProblemPagesService } from './problem-pages-service.js';
 
 /** As much of an answer as this room needs. */
 interface Reply {

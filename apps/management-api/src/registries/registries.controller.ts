@@ -3,7 +3,7 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { CreateRegistryDto, RegistryBody, RegistryListBody } from './registry.dto.js';
 import type { Registry } from './registry-records.port.js';
-import { RegistriesService } from './registries.service.js';
+import { RegistriesService } from './registries-service.js';
 
 const NO_CONTENT = 204;
 

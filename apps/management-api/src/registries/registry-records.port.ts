@@ -1,5 +1,5 @@
 import type { AccountId } from '@berth/domain';
-import type { ResourceUser } from '../resource-users.js';
+import type { ResourceUser } from '../references/resource-users.js';
 
 /** Credentials of a container registry, without the credentials. */
 export interface Registry {

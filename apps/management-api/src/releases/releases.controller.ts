@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { EndpointId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { ReleaseListBody } from './release.body.js';
-import { ReleasesService } from './releases.service.js';
+import { ReleasesService } from './releases-service.js';
 
 @ApiTags('Releases')
 @Controller('v2/serverless/:id/releases')

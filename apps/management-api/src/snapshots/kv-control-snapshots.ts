@@ -1,7 +1,7 @@
 import { BUCKETS, CONTROL_HINT_SUBJECT } from '@berth/contracts';
 import type { AccountId, EndpointId, HostId } from '@berth/domain';
 import { publishOneWay, type Broker } from '@berth/messaging';
-import type { Transactions } from '../transactions.port.js';
+import type { Transactions } from '../persistence/transactions.port.js';
 import type { ControlSnapshots } from './control-snapshots.port.js';
 import type { AccountOutbox, OutboxEntry, SnapshotOutbox } from './snapshot-outbox.port.js';
 import { PASS_MAX, type SnapshotPublisher } from './snapshot-publisher.js';

@@ -4,7 +4,7 @@ import { TEMPLATE_SOURCES, type TemplateSource } from '@berth/domain';
 import { ChoiceField, CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { TemplateBody } from './template.body.js';
 import { toTemplateBody } from './template.mapper.js';
-import { TemplatesService } from './templates.service.js';
+import { TemplatesService } from './templates-service.js';
 
 const TEMPLATES_MAX = 100;
 

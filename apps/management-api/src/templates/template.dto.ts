@@ -8,7 +8,7 @@ import {
   ImageField,
   PortsField,
   RegistryField,
-} from '../container-fields.js';
+} from './container-fields.js';
 
 const MOUNT_MIN_GB = 10;
 const MOUNT_MAX_GB = 65_536;

@@ -4,7 +4,7 @@ import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } fro
 import { TemplateBody, TemplateListBody } from './template.body.js';
 import { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { toTemplateBody } from './template.mapper.js';
-import { TemplatesService } from './templates.service.js';
+import { TemplatesService } from './templates-service.js';
 
 const NO_CONTENT = 204;
 

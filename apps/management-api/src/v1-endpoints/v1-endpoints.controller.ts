@@ -5,7 +5,7 @@ import { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 import { V1EndpointBody } from './v1-endpoint.body.js';
 import { toV1EndpointBody } from './v1-endpoint.mapper.js';
 import { CREATE_V1_EXAMPLES } from './v1-endpoint.examples.js';
-import { V1EndpointsService } from './v1-endpoints.service.js';
+import { V1EndpointsService } from './v1-endpoints-service.js';
 
 @ApiTags('Endpoints')
 @Controller('v1/endpoints')

@@ -1,5 +1,5 @@
-import type { Transactions } from '../transactions.port.js';
-import type { WebhookSecretKeeper } from './webhook-secret-keeper.service.js';
+import type { Transactions } from '../persistence/transactions.port.js';
+import type { WebhookSecretKeeper } from './webhook-secret-keeper.js';
 import type { WebhookSecretRecords } from './webhook-secret-records.port.js';
 
 export interface SecretFillingOptions {

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { EndpointId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { WebhookSecretBody, WebhookSecretListBody } from './webhook-secret.body.js';
-import { WebhookSecretsService } from './webhook-secrets.service.js';
+import { WebhookSecretsService } from './webhook-secrets-service.js';
 
 const OK = 200;
 

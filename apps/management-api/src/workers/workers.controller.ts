@@ -2,7 +2,7 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { EndpointId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
-import { WorkersService } from './workers.service.js';
+import { WorkersService } from './workers-service.js';
 import { WorkerListBody } from './worker.body.js';
 
 @ApiTags('Workers')

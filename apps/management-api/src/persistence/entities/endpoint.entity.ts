@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { StoredEndpointSpec } from '../env-seal.service.js';
+import type { StoredEndpointSpec } from '../env-seal.js';
 
 @Entity({ name: 'endpoints' })
 export class EndpointEntity {

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { StoredContainer } from '../env-seal.service.js';
+import type { StoredContainer } from '../env-seal.js';
 
 /** What the container of one release was made of. Written once, never changed. */
 @Entity({ name: 'releases' })

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TemplateCategory, TemplateSource } from '@berth/domain';
-import type { StoredEnv } from '../env-seal.service.js';
+import type { StoredEnv } from '../env-seal.js';
 
 @Entity({ name: 'templates' })
 export class TemplateEntity {

@@ -4,7 +4,7 @@ import type { Clock } from '@berth/lifecycle';
 import { currentLogContext } from '@berth/telemetry';
 import type { AuditQuery, AuditRecord, AuditRecords } from '../../audit/audit-records.port.js';
 import type { AuditEntry, AuditTrail } from '../../audit/audit-trail.port.js';
-import type { ChangeSeal } from '../change-seal.service.js';
+import type { ChangeSeal } from '../change-seal.js';
 import type { Database } from '../database.js';
 import { AuditEntryEntity } from '../entities/index.js';
 

@@ -3,8 +3,8 @@ import { PlatformError, type AccountId, type Endpoint, type EndpointId } from '@
 import type { EndpointCount, EndpointRecords, NewRelease } from '../../endpoints/endpoint-records.port.js';
 import type { Database } from '../database.js';
 import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
-import type { ChangeSeal } from '../change-seal.service.js';
-import type { EnvOwner, EnvSeal, StoredEndpointSpec } from '../env-seal.service.js';
+import type { ChangeSeal } from '../change-seal.js';
+import type { EnvOwner, EnvSeal, StoredEndpointSpec } from '../env-seal.js';
 import { violatesForeignKey } from '../foreign-key-violation.js';
 import { toEndpoint } from '../rows.js';
 

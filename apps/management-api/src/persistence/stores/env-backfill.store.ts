@@ -1,6 +1,6 @@
 import type { AccountId } from '@berth/domain';
 import type { Database } from '../database.js';
-import type { Env, EnvOwner, EnvSeal } from '../env-seal.service.js';
+import type { Env, EnvOwner, EnvSeal } from '../env-seal.js';
 
 interface PlainRow {
   readonly id: string;

@@ -10,10 +10,10 @@ import {
   type ObservedWorker,
   type WorkerId,
 } from '@berth/domain';
-import type { SealedRegistry } from '../../registries/registry-credentials.service.js';
+import type { SealedRegistry } from '../../registries/registry-credentials-service.js';
 import type { Database } from '../database.js';
 import { HostEntity, type WorkerEntity } from '../entities/index.js';
-import type { StoredContainer } from '../env-seal.service.js';
+import type { StoredContainer } from '../env-seal.js';
 
 export interface HostReport {
   readonly hostId: HostId;

@@ -20,10 +20,10 @@ import {
 import type { Database } from '../database.js';
 import { isRefusal } from '../is-refusal.js';
 import {
-  detailOf,
+  detailOfRow,
   givenRow,
   knownRowOf,
-  summaryOf,
+  summaryOfRow,
   type DetailRow,
   type KnownRow,
   type SummaryRow,
@@ -126,14 +126,14 @@ export class JobHistoryStore implements ProjectedHistory, OrphanedHistory, Histo
     const rows = await this.#database.read((manager) =>
       manager.query<SummaryRow[]>(LIST, [accountId, endpointId, ended, at, id, limit]),
     );
-    return rows.map(summaryOf);
+    return rows.map(summaryOfRow);
   }
 
   async find({ accountId, endpointId, jobId }: HistoryKey): Promise<JobDetail | null> {
     const [row] = await this.#database.read((manager) =>
       manager.query<DetailRow[]>(FIND, [accountId, endpointId, jobId]),
     );
-    return row === undefined ? null : detailOf(row);
+    return row === undefined ? null : detailOfRow(row);
   }
 }
 

@@ -1,6 +1,6 @@
 import { In } from 'typeorm';
 import type { AccountId, VolumePlace } from '@berth/domain';
-import type { ReferenceRecords } from '../../endpoints/endpoint-references.port.js';
+import type { ReferenceRecords } from '../../references/endpoint-references.port.js';
 import type { Database } from '../database.js';
 import { NetworkVolumeEntity, RegistryEntity } from '../entities/index.js';
 

@@ -1,6 +1,6 @@
 import type { AccountId } from '@berth/domain';
 import type { Registry, RegistryRecords } from '../../registries/registry-records.port.js';
-import type { ResourceUser } from '../../resource-users.js';
+import type { ResourceUser } from '../../references/resource-users.js';
 import type { Database } from '../database.js';
 import { RegistryEntity } from '../entities/index.js';
 import { requireAccount } from './endpoints.store.js';

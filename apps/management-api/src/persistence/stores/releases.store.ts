@@ -1,6 +1,6 @@
 import type { AccountId, EndpointId, FieldChange } from '@berth/domain';
 import type { ReleaseRecord, ReleaseRecords } from '../../releases/release-records.port.js';
-import type { ChangeSeal } from '../change-seal.service.js';
+import type { ChangeSeal } from '../change-seal.js';
 import type { Database } from '../database.js';
 import { EndpointEntity, ReleaseEntity } from '../entities/index.js';
 import { RELEASES_MAX } from './endpoints.store.js';

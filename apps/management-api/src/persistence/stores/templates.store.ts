@@ -2,7 +2,7 @@ import { PlatformError, type AccountId, type Template, type TemplateSpec } from 
 import type { PublicTemplatesQuery, TemplateRecords } from '../../templates/template-records.port.js';
 import type { Database } from '../database.js';
 import { AccountEntity, TemplateEntity } from '../entities/index.js';
-import type { Env, EnvOwner, EnvSeal } from '../env-seal.service.js';
+import type { Env, EnvOwner, EnvSeal } from '../env-seal.js';
 import { violatesForeignKey } from '../foreign-key-violation.js';
 import { requireAccount } from './endpoints.store.js';
 

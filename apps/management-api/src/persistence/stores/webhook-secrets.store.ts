@@ -2,7 +2,7 @@ import { IsNull, type EntityManager, type SelectQueryBuilder } from 'typeorm';
 import { BUCKETS, type WebhookSecretsSnapshot } from '@berth/contracts';
 import type { AccountId, EndpointId } from '@berth/domain';
 import type { SnapshotTruth } from '../../snapshots/snapshot-truth.port.js';
-import { webhookSecretsSnapshot } from '../../webhook-secrets/webhook-secret-keeper.service.js';
+import { webhookSecretsSnapshot } from '../../webhook-secrets/webhook-secret-keeper.js';
 import type { WebhookSecretRecord, WebhookSecretRecords } from '../../webhook-secrets/webhook-secret-records.port.js';
 import type { Database } from '../database.js';
 import { EndpointEntity, WebhookSecretEntity } from '../entities/index.js';

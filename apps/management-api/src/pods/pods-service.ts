@@ -1,6 +1,6 @@
 import { PlatformError, type ClusterId, type Pod, type PodId } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { ClustersService } from '../clusters/clusters.service.js';
+import type { ClustersService } from '../clusters/clusters-service.js';
 import type { PodRecords } from './pod-records.port.js';
 
 export interface PodsServiceOptions {

@@ -19,12 +19,12 @@ import { requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
-import type { Transactions } from '../transactions.port.js';
-import type { WebhookSecretKeeper } from '../webhook-secrets/webhook-secret-keeper.service.js';
+import type { Transactions } from '../persistence/transactions.port.js';
+import type { WebhookSecretKeeper } from '../webhook-secrets/webhook-secret-keeper.js';
 import type { EndpointRecords, NewRelease } from './endpoint-records.port.js';
-import type { EndpointReferences } from './endpoint-references.js';
-import type { EndpointChange, EndpointRequest } from './endpoint-request.port.js';
-import { refuse } from '../refuse.js';
+import type { EndpointReferences } from '../references/endpoint-references.js';
+import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
+import { refuseConflicts } from '../references/refuse-conflicts.js';
 
 export interface EndpointsServiceOptions {
   readonly records: EndpointRecords;
@@ -59,8 +59,8 @@ export class EndpointsService {
     if (caller.endpointIds !== null) {
       throw new PlatformError('scope-missing', 'access denied: a key limited to some endpoints cannot create others');
     }
-    refuse(checkEndpointRules(request.draft));
-    refuse(checkCatalogs(request.draft));
+    refuseConflicts(checkEndpointRules(request.draft));
+    refuseConflicts(checkCatalogs(request.draft));
     const endpoint = await transactions.run(async () => {
       const made: Endpoint = {
         id: random.id(ID_LENGTH) as EndpointId,
@@ -183,7 +183,7 @@ type Patched = Extract<PatchedEndpoint, { kind: 'patched' }>;
 function requirePatched(spec: EndpointSpec, patch: EndpointPatch): Patched {
   const patched = patchEndpoint(spec, patch);
   if (patched.kind === 'patched') return patched;
-  refuse(patched.failures);
+  refuseConflicts(patched.failures);
   throw new Error('a patch was refused without a reason');
 }
 

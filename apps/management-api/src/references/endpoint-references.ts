@@ -12,10 +12,10 @@ import {
   type VolumePlace,
 } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import { ENV_BYTES_MAX, ENV_KEYS_MAX } from '../container-fields.js';
-import type { TemplatesService } from '../templates/templates.service.js';
+import { ENV_BYTES_MAX, ENV_KEYS_MAX } from '../templates/container-fields.js';
+import type { TemplatesService } from '../templates/templates-service.js';
 import type { ReferenceRecords } from './endpoint-references.port.js';
-import { refuse } from '../refuse.js';
+import { refuseConflicts } from './refuse-conflicts.js';
 
 export interface EndpointReferencesOptions {
   readonly templates: Pick<TemplatesService, 'resolvable'>;
@@ -67,7 +67,7 @@ export class EndpointReferences {
     const volumes = await this.#options.records.placesOf(caller.accountId, networkVolumeIds);
     refuseDangling([...('code' in template ? [template] : []), ...registry, ...missingOf(networkVolumeIds, volumes)]);
     const applied = applyTemplate('code' in template ? NO_TEMPLATE : template, request.overrides);
-    refuse([...checkVolumePlaces(dataCenterIds, volumes), ...checkEnv(applied.container.env)]);
+    refuseConflicts([...checkVolumePlaces(dataCenterIds, volumes), ...checkEnv(applied.container.env)]);
     return applied;
   }
 

@@ -11,9 +11,9 @@ import {
 } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
-import { hostOfJoinToken } from './join-token.js';
+import { hostOfJoinToken } from '../host-sessions/join-token.js';
 import { RefusedAgents, type AdmissionFault } from './refused-agents.js';
-import { hashSecret, isSameHash } from './secret-hash.js';
+import { hashHostSecret, isSameHash } from '../host-sessions/secret-hash.js';
 
 export interface AgentAdmissionOptions {
   /** Of the callout role: it may answer the server's questions and nothing else. */
@@ -108,7 +108,7 @@ export class AgentAdmission {
     const { clock, store } = this.#options;
     const hostId = hostOfJoinToken(token);
     if (hostId === null) return 'no-host';
-    const state = await store.tokenState(hostId, hashSecret(token), clock.nowMs());
+    const state = await store.tokenState(hostId, hashHostSecret(token), clock.nowMs());
     const isAdmitted = isRefused ? state === 'used' || state === 'expired' : state === 'good';
     return isAdmitted ? { hostId, isRefused } : 'unknown';
   }
@@ -116,7 +116,7 @@ export class AgentAdmission {
   async #bySecret(hostId: HostId, secret: string): Promise<Admission | AdmissionFault> {
     if (!isSubjectToken(hostId)) return 'no-host';
     const host = await this.#options.store.find(hostId);
-    const isKnown = host?.secretHash != null && isSameHash(host.secretHash, hashSecret(secret));
+    const isKnown = host?.secretHash != null && isSameHash(host.secretHash, hashHostSecret(secret));
     return isKnown ? { hostId, isRefused: false } : 'unknown';
   }
 }

@@ -1,10 +1,10 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { Database } from './persistence/database.js';
-import { WebhookSecretsStore } from './persistence/stores/webhook-secrets.store.js';
-import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
-import { SecretFilling } from './webhook-secrets/secret-filling.js';
-import { WebhookSecretKeeper } from './webhook-secrets/webhook-secret-keeper.service.js';
+import type { Database } from '../persistence/database.js';
+import { WebhookSecretsStore } from '../persistence/stores/webhook-secrets.store.js';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import { SecretFilling } from './secret-filling.js';
+import { WebhookSecretKeeper } from './webhook-secret-keeper.js';
 
 export interface WebhookSecretParts {
   readonly database: Database;

@@ -1,11 +1,11 @@
 import { PlatformError, type Endpoint } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { EndpointsService } from '../endpoints/endpoints.service.js';
-import { refuse } from '../refuse.js';
+import type { EndpointsService } from '../endpoints/endpoints-service.js';
+import { refuseConflicts } from '../references/refuse-conflicts.js';
 import type { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 import { inV1Words } from './in-v1-words.js';
 import { isCpu, toCompute } from './v1-compute.js';
-import { toEndpointRequest } from './v1-endpoint.mapper.js';
+import { requestOfV1Endpoint } from './v1-endpoint.mapper.js';
 
 /** The older create form, as one more way to make the same endpoints. */
 export class V1EndpointsService {
@@ -19,9 +19,9 @@ export class V1EndpointsService {
   async create(caller: Caller, dto: CreateV1EndpointDto): Promise<Endpoint> {
     refuseCudaOnCpu(dto);
     const compute = toCompute(dto);
-    refuse(compute.failures);
+    refuseConflicts(compute.failures);
     try {
-      return await this.#endpoints.create(caller, toEndpointRequest(dto, compute));
+      return await this.#endpoints.create(caller, requestOfV1Endpoint(dto, compute));
     } catch (error) {
       throw error instanceof PlatformError ? inV1Words(error, dto) : error;
     }

@@ -3,7 +3,7 @@ import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { AgentConnection, AgentConnections } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
-import type { HostSessionsMetrics } from './metrics.js';
+import type { HostSessionsMetrics } from '../host-sessions/metrics.js';
 
 export interface HostCutOffOptions {
   readonly connections: Pick<AgentConnections, 'pages' | 'end'>;

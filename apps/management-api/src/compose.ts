@@ -14,20 +14,20 @@ import {
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AppModule } from './app.module.js';
 import { composeEdge } from './compose-edge.js';
-import { composeResync } from './compose-resync.js';
+import { composeResync } from './snapshots/compose-resync.js';
 import { composeServices } from './compose-services.js';
-import { composeSnapshots } from './compose-snapshots.js';
-import { composeWebhookSecrets } from './compose-webhook-secrets.js';
+import { composeSnapshots } from './snapshots/compose-snapshots.js';
+import { composeWebhookSecrets } from './webhook-secrets/compose-webhook-secrets.js';
 import type { ManagementConfig } from './config.js';
-import { connectBroker } from './connect-broker.js';
+import { connectBroker } from './broker/connect-broker.js';
 import { serveOpenApi } from './openapi/openapi-document.js';
 import { openDataSource } from './persistence/open-data-source.js';
 import { Database } from './persistence/database.js';
-import { EnvSeal } from './persistence/env-seal.service.js';
+import { EnvSeal } from './persistence/env-seal.js';
 import { makeEnvSealing } from './persistence/env-sealing.js';
 import { EnvBackfillStore } from './persistence/stores/env-backfill.store.js';
 import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
-import { serveAgents, startHostCutOff } from './serve-agents.js';
+import { openAgentGateways, startHostCutOff } from './agent-connections/agent-connections.js';
 
 const CLOCK = systemClock;
 const RANDOM = systemRandom;
@@ -151,7 +151,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
       serveOpenApi(nest);
     },
   });
-  await serveAgents(agents, { app, connection });
+  await openAgentGateways(agents, { app, connection });
   main.onStop('http', () => app.drain(DRAIN_MS));
   return app.listen(config.httpHost, config.httpPort);
 }

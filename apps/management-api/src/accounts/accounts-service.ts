@@ -11,7 +11,7 @@ import { makeApiKey, requireVersion, type Caller, type VersionMatch } from '@ber
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
-import type { Transactions } from '../transactions.port.js';
+import type { Transactions } from '../persistence/transactions.port.js';
 import type { Account, AccountRecords, AccountRemains } from './account-records.port.js';
 
 export interface AccountsServiceOptions {

@@ -1,7 +1,7 @@
 import { PlatformError, describeFailures, type FieldFailure } from '@berth/domain';
 
 /** @throws PlatformError `rule-conflict` with every failure, where there is one */
-export function refuse(failures: readonly FieldFailure[]): void {
+export function refuseConflicts(failures: readonly FieldFailure[]): void {
   const errors = describeFailures(failures);
   const [first] = errors;
   if (first === undefined) return;

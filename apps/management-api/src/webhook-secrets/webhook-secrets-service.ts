@@ -1,10 +1,10 @@
 import { PlatformError, type EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
-import type { EndpointsService } from '../endpoints/endpoints.service.js';
-import type { Transactions } from '../transactions.port.js';
+import type { EndpointsService } from '../endpoints/endpoints-service.js';
+import type { Transactions } from '../persistence/transactions.port.js';
 import type { WebhookSecretBody, WebhookSecretListBody } from './webhook-secret.body.js';
-import { webhookSecretId, type WebhookSecretKeeper } from './webhook-secret-keeper.service.js';
+import { webhookSecretId, type WebhookSecretKeeper } from './webhook-secret-keeper.js';
 import type { WebhookSecretRecord } from './webhook-secret-records.port.js';
 
 export interface WebhookSecretsServiceOptions {

@@ -1,6 +1,6 @@
 import type { EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { EndpointsService } from '../endpoints/endpoints.service.js';
+import type { EndpointsService } from '../endpoints/endpoints-service.js';
 import type { WorkerRecords } from '../workers/worker-records.port.js';
 import type { ReleaseListBody } from './release.body.js';
 import { toReleaseList } from './release.mapper.js';

@@ -2,7 +2,7 @@ import { PlatformError, fieldChanges, templateAsSeenBy, type Template, type Temp
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
-import type { Transactions } from '../transactions.port.js';
+import type { Transactions } from '../persistence/transactions.port.js';
 import type { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { changedTemplateSpec, newTemplateSpec, toTemplateFields } from './template.mapper.js';
 import type { PublicTemplatesQuery, TemplateRecords } from './template-records.port.js';

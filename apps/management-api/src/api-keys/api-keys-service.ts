@@ -12,7 +12,7 @@ import { makeApiKey, type Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
-import type { Transactions } from '../transactions.port.js';
+import type { Transactions } from '../persistence/transactions.port.js';
 import type { CreateApiKeyDto } from './api-key.dto.js';
 import type { ApiKeyRecord, ApiKeyRecords } from './api-key-records.port.js';
 

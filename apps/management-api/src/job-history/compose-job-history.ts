@@ -2,13 +2,13 @@ import { HISTORY_READ_SUBJECT, type HistoryReadMessage } from '@berth/contracts'
 import type { Clock } from '@berth/lifecycle';
 import { LOG_SHARDS, ShardLogSource, logShard, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import { JobHistoryLoops } from './job-history/job-history-loops.js';
-import { JobHistoryProjector } from './job-history/job-history-projector.js';
-import { jobHistoryMetrics } from './job-history/metrics.js';
-import type { Database } from './persistence/database.js';
-import { JobHistoryPartitions } from './persistence/job-history-partitions.js';
-import { JobHistoryStore } from './persistence/stores/job-history.store.js';
-import type { LeaderLease } from './persistence/stores/leader-lease.store.js';
+import { JobHistoryLoops } from './job-history-loops.js';
+import { JobHistoryProjector } from './job-history-projector.js';
+import { jobHistoryMetrics } from './metrics.js';
+import type { Database } from '../persistence/database.js';
+import { JobHistoryPartitions } from '../persistence/job-history-partitions.js';
+import { JobHistoryStore } from '../persistence/stores/job-history.store.js';
+import type { LeaderLease } from '../persistence/stores/leader-lease.store.js';
 
 export interface JobHistoryParts {
   readonly broker: Broker;

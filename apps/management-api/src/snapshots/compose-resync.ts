@@ -9,17 +9,17 @@ import { isUnreadable } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { SnapshotDirectory, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { Database } from './persistence/database.js';
-import { AccountsStore } from './persistence/stores/accounts.store.js';
-import type { Snapshots } from './compose-snapshots.js';
-import type { AlignedBucket } from './snapshots/aligned-bucket.js';
-import { BucketResync } from './snapshots/bucket-resync.js';
-import { SnapshotResync, type Resync } from './snapshots/snapshot-resync.js';
+import type { Database } from '../persistence/database.js';
+import { AccountsStore } from '../persistence/stores/accounts.store.js';
+import type { SnapshotPublishing } from './compose-snapshots.js';
+import type { AlignedBucket } from './aligned-bucket.js';
+import { BucketResync } from './bucket-resync.js';
+import { SnapshotResync, type Resync } from './snapshot-resync.js';
 
 export interface ResyncParts {
   readonly broker: Broker;
   readonly database: Database;
-  readonly snapshots: Pick<Snapshots, 'buckets' | 'outbox' | 'publisher'>;
+  readonly snapshots: Pick<SnapshotPublishing, 'buckets' | 'outbox' | 'publisher'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;

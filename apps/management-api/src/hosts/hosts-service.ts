@@ -3,7 +3,7 @@ import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditAction, AuditTrail } from '../audit/audit-trail.port.js';
 import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
-import type { Transactions } from '../transactions.port.js';
+import type { Transactions } from '../persistence/transactions.port.js';
 import {
   DATA_CENTER_DEFAULT,
   TOKEN_LIFE_DEFAULT_SECONDS,

@@ -2,9 +2,9 @@ import { PlatformError, fieldChanges } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditTrail } from '../audit/audit-trail.port.js';
-import { USERS_MAX, describeUsers } from '../resource-users.js';
-import type { Transactions } from '../transactions.port.js';
-import type { RegistryCredentialsService } from './registry-credentials.service.js';
+import { USERS_MAX, describeUsers } from '../references/resource-users.js';
+import type { Transactions } from '../persistence/transactions.port.js';
+import type { RegistryCredentialsService } from './registry-credentials-service.js';
 import type { CreateRegistryDto } from './registry.dto.js';
 import type { Registry, RegistryRecords } from './registry-records.port.js';
 

@@ -12,17 +12,17 @@ import {
 import type { Clock } from '@berth/lifecycle';
 import { SnapshotWriter, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { Database } from './persistence/database.js';
-import { SnapshotOutboxStore } from './persistence/stores/snapshot-outbox.store.js';
-import { apiKeyTruth, endpointTruth, hostTruth } from './persistence/stores/snapshot-truths.js';
-import { WebhookSecretTruth } from './persistence/stores/webhook-secrets.store.js';
-import { AlignedBucket } from './snapshots/aligned-bucket.js';
-import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
-import { KvControlSnapshots } from './snapshots/kv-control-snapshots.js';
-import type { SnapshotOutbox } from './snapshots/snapshot-outbox.port.js';
-import { SnapshotPublisher } from './snapshots/snapshot-publisher.js';
-import type { SnapshotTruth } from './snapshots/snapshot-truth.port.js';
-import type { Transactions } from './transactions.port.js';
+import type { Database } from '../persistence/database.js';
+import { SnapshotOutboxStore } from '../persistence/stores/snapshot-outbox.store.js';
+import { apiKeyTruth, endpointTruth, hostTruth } from '../persistence/stores/snapshot-truths.js';
+import { WebhookSecretTruth } from '../persistence/stores/webhook-secrets.store.js';
+import { AlignedBucket } from './aligned-bucket.js';
+import type { ControlSnapshots } from './control-snapshots.port.js';
+import { KvControlSnapshots } from './kv-control-snapshots.js';
+import type { SnapshotOutbox } from './snapshot-outbox.port.js';
+import { SnapshotPublisher } from './snapshot-publisher.js';
+import type { SnapshotTruth } from './snapshot-truth.port.js';
+import type { Transactions } from '../persistence/transactions.port.js';
 
 export interface SnapshotParts {
   readonly broker: Broker;
@@ -34,7 +34,7 @@ export interface SnapshotParts {
 }
 
 /** What the other processes are told, and how it gets to them. */
-export interface Snapshots {
+export interface SnapshotPublishing {
   readonly snapshots: ControlSnapshots;
   readonly outbox: SnapshotOutbox;
   /** Its loop is not started yet. */
@@ -47,7 +47,7 @@ export interface Snapshots {
   };
 }
 
-export function composeSnapshots(parts: SnapshotParts): Snapshots {
+export function composeSnapshots(parts: SnapshotParts): SnapshotPublishing {
   const { broker, clock, database, transactions } = parts;
   const open = <Value>(truth: SnapshotTruth<Value>, shape: SnapshotShape<Value>): AlignedBucket<Value> => {
     const codec = snapshotCodec(shape);

@@ -2,16 +2,16 @@ import { PlatformError, type HostId } from '@berth/domain';
 import type { DesiredWorker, DroppedEntries, HostReply, JoinReply, JoinRequest } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import { SecretError } from '@berth/secrets';
-import type { EnvSeal } from '../persistence/env-seal.service.js';
+import type { EnvSeal } from '../persistence/env-seal.js';
 import type {
   AssignedWorker,
   HostRow,
   HostSessionsStore,
   TokenState,
 } from '../persistence/stores/host-sessions.store.js';
-import type { RegistryCredentialsService } from '../registries/registry-credentials.service.js';
+import type { RegistryCredentialsService } from '../registries/registry-credentials-service.js';
 import type { JoinFrame, ReadReport, ReportFrame } from './read-host-message.js';
-import { hashSecret, isSameHash } from './secret-hash.js';
+import { hashHostSecret, isSameHash } from './secret-hash.js';
 import type { UnopenableWorker } from './unopenable-workers.js';
 
 export interface HostSessionsOptions {
@@ -44,7 +44,7 @@ export class HostSessionsService {
   async admitJoin(hostId: HostId, { secretHash, token }: JoinFrame): Promise<void> {
     const { clock, store } = this.#options;
     const host = await this.#find(hostId);
-    const state = await store.tokenState(hostId, hashSecret(token), clock.nowMs());
+    const state = await store.tokenState(hostId, hashHostSecret(token), clock.nowMs());
     const isRepeat = state !== 'unknown' && host.secretHash === secretHash;
     if (state !== 'good' && !isRepeat) throw tokenRefusal(state);
   }
@@ -75,7 +75,7 @@ export class HostSessionsService {
     const { clock, onChange, store } = this.#options;
     const host = await this.#find(hostId);
     const { inventory, secretHash } = request;
-    const tokenHash = hashSecret(request.token);
+    const tokenHash = hashHostSecret(request.token);
     const hasJoined = await store.join(hostId, tokenHash, { inventory, secretHash, nowMs: clock.nowMs() });
     if (!hasJoined) throw tokenRefusal(await store.tokenState(hostId, tokenHash, clock.nowMs()));
     onChange();
@@ -157,7 +157,7 @@ function asUnopenable(
 }
 
 function assertSecret(hostId: HostId, { secretHash }: Pick<HostRow, 'secretHash'>, secret: string): void {
-  if (secretHash !== null && isSameHash(secretHash, hashSecret(secret))) return;
+  if (secretHash !== null && isSameHash(secretHash, hashHostSecret(secret))) return;
   throw new PlatformError('host-not-joined', `Host ${hostId} has not joined with this secret.`);
 }
 

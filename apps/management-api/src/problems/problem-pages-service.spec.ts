@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ProblemPagesService } from './problem-pages.service.js';
+import { ProblemPagesService } from './problem-pages-service.js';
 
 test('a page is read and rendered once, however often it is asked for', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'berth-pages-'));

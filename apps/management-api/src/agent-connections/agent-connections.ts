@@ -3,12 +3,12 @@ import type { Clock } from '@berth/lifecycle';
 import { AgentConnections, BrokerGuard, connectAgentGateway, drainConnection } from '@berth/messaging';
 import type { Logger, Main, MetricRegistry, Readiness } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { ManagementConfig } from './config.js';
-import { connectBroker, credentialsOf } from './connect-broker.js';
-import { AgentAdmission } from './host-sessions/agent-admission.js';
-import { HostCutOff } from './host-sessions/host-cut-off.js';
-import { hostSessionsMetrics } from './host-sessions/metrics.js';
-import type { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
+import type { ManagementConfig } from '../config.js';
+import { connectBroker, credentialsOf } from '../broker/connect-broker.js';
+import { AgentAdmission } from './agent-admission.js';
+import { HostCutOff } from './host-cut-off.js';
+import { hostSessionsMetrics } from '../host-sessions/metrics.js';
+import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
 
 export interface AgentParts {
   readonly config: ManagementConfig;
@@ -48,7 +48,7 @@ export async function startHostCutOff(parts: AgentParts): Promise<HostCutOff | n
 }
 
 /** Answers agents, and routers about the job history, each over a user that may write to them alone. */
-export async function serveAgents(
+export async function openAgentGateways(
   parts: AgentParts,
   { app, connection }: { readonly app: HttpApp; readonly connection: NatsConnection },
 ): Promise<void> {
