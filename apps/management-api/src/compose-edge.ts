@@ -5,8 +5,8 @@ import type { ManagementConfig } from './config.js';
 import { makeKeyPruning } from './idempotency/key-pruning.js';
 import { RequestLedger } from './idempotency/request-ledger.js';
 import type { Database } from './persistence/database.js';
-import { IdempotencyKeysStore } from './persistence/stores/idempotency-keys.store.js';
-import { RateWindowsStore } from './persistence/stores/rate-windows.store.js';
+import { IdempotencyKeysStore } from './idempotency/idempotency-keys.store.js';
+import { RateWindowsStore } from './rate-limits/rate-windows.store.js';
 import { AccountRateLimiter } from './rate-limits/account-rate-limiter.js';
 
 export interface EdgeParts {

@@ -1,18 +1,18 @@
 import type { Provider } from '@nestjs/common';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { AuditTrail } from './audit/audit-trail.port.js';
+import type { AuditStore } from './audit/audit.store.js';
 import { composeWebhookSecrets } from './webhook-secrets/compose-webhook-secrets.js';
 import { EndpointReferences } from './references/endpoint-references.js';
 import { EndpointsService } from './endpoints/endpoints-service.js';
 import type { Database } from './persistence/database.js';
-import { EndpointsStore, type EndpointSeals } from './persistence/stores/endpoints.store.js';
-import { ReferencesStore } from './persistence/stores/references.store.js';
-import { ReleasesStore } from './persistence/stores/releases.store.js';
-import { WorkersStore } from './persistence/stores/workers.store.js';
+import { EndpointsStore, type EndpointSeals } from './endpoints/endpoints.store.js';
+import { ReferencesStore } from './references/references.store.js';
+import { ReleasesStore } from './releases/releases.store.js';
+import { WorkersStore } from './workers/workers.store.js';
 import { provided } from './provided.js';
 import { ReleasesService } from './releases/releases-service.js';
-import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
+import type { ControlSnapshots } from './snapshots/control-snapshots.js';
 import type { TemplatesService } from './templates/templates-service.js';
 import type { Transactions } from './persistence/transactions.port.js';
 import { V1EndpointsService } from './v1-endpoints/v1-endpoints-service.js';
@@ -25,7 +25,7 @@ interface EndpointParts {
   readonly seals: EndpointSeals;
   readonly templates: TemplatesService;
   readonly shared: {
-    readonly audit: AuditTrail;
+    readonly audit: AuditStore;
     readonly snapshots: ControlSnapshots;
     readonly transactions: Transactions;
     readonly clock: Clock;

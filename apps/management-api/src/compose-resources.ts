@@ -1,13 +1,13 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
 import type { Logger } from '@berth/telemetry';
-import type { AuditTrail } from './audit/audit-trail.port.js';
+import type { AuditStore } from './audit/audit.store.js';
 import { NetworkVolumesService } from './network-volumes/network-volumes-service.js';
 import type { Database } from './persistence/database.js';
 import type { EnvSeal } from './persistence/env-seal.js';
-import { NetworkVolumesStore } from './persistence/stores/network-volumes.store.js';
-import { RegistriesStore } from './persistence/stores/registries.store.js';
-import { TemplatesStore } from './persistence/stores/templates.store.js';
+import { NetworkVolumesStore } from './network-volumes/network-volumes.store.js';
+import { RegistriesStore } from './registries/registries.store.js';
+import { TemplatesStore } from './templates/templates.store.js';
 import { RegistriesService } from './registries/registries-service.js';
 import { RegistryCredentialsService } from './registries/registry-credentials-service.js';
 import { TemplatesService } from './templates/templates-service.js';
@@ -19,7 +19,7 @@ interface ResourceParts {
   readonly secrets: SecretBox;
   readonly logger: Logger;
   readonly shared: {
-    readonly audit: AuditTrail;
+    readonly audit: AuditStore;
     readonly transactions: Transactions;
     readonly clock: Clock;
     readonly random: Random;

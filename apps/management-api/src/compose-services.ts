@@ -7,7 +7,6 @@ import { logShard } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { AccountsService } from './accounts/accounts-service.js';
 import { ApiKeysService } from './api-keys/api-keys-service.js';
-import { AUDIT_RECORDS } from './audit/audit-records.port.js';
 import { CatalogService } from './catalog/catalog-service.js';
 import { CLOCK } from './clock.port.js';
 import { ClustersService } from './clusters/clusters-service.js';
@@ -23,15 +22,15 @@ import { hashHostSecret } from './host-sessions/secret-hash.js';
 import { HostsService } from './hosts/hosts-service.js';
 import { JobHistoryService } from './job-history/job-history-service.js';
 import { NetworkVolumesService } from './network-volumes/network-volumes-service.js';
-import { AccountsStore } from './persistence/stores/accounts.store.js';
-import { ApiKeysStore } from './persistence/stores/api-keys.store.js';
-import { AuditStore } from './persistence/stores/audit.store.js';
-import { ClustersStore } from './persistence/stores/clusters.store.js';
-import { HostLoadsStore } from './persistence/stores/host-loads.store.js';
-import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
-import { HostsStore } from './persistence/stores/hosts.store.js';
-import { JobHistoryStore } from './persistence/stores/job-history.store.js';
-import { PodsStore } from './persistence/stores/pods.store.js';
+import { AccountsStore } from './accounts/accounts.store.js';
+import { ApiKeysStore } from './api-keys/api-keys.store.js';
+import { AuditStore } from './audit/audit.store.js';
+import { ClustersStore } from './clusters/clusters.store.js';
+import { HostLoadsStore } from './catalog/host-loads.store.js';
+import { HostSessionsStore } from './host-sessions/host-sessions.store.js';
+import { HostsStore } from './hosts/hosts.store.js';
+import { JobHistoryStore } from './job-history/job-history.store.js';
+import { PodsStore } from './pods/pods.store.js';
 import type { Database } from './persistence/database.js';
 import { ChangeSeal } from './persistence/change-seal.js';
 import { EnvSeal } from './persistence/env-seal.js';
@@ -39,7 +38,7 @@ import { PodsService } from './pods/pods-service.js';
 import { provided } from './provided.js';
 import { ProblemPagesService } from './problems/problem-pages-service.js';
 import { RegistriesService } from './registries/registries-service.js';
-import type { ControlSnapshots } from './snapshots/control-snapshots.port.js';
+import type { ControlSnapshots } from './snapshots/control-snapshots.js';
 import { TemplatesService } from './templates/templates-service.js';
 
 export interface ServiceParts {
@@ -70,7 +69,7 @@ export function composeServices(parts: ServiceParts): Provider[] {
   const clusters = new ClustersService(new ClustersStore(database));
   return [
     { provide: API_KEY_DIRECTORY, useValue: apiKeys },
-    { provide: AUDIT_RECORDS, useValue: audit },
+    provided(AuditStore, audit),
     { provide: CLOCK, useValue: clock },
     { provide: PUBLIC_ADDRESSES, useValue: config.addresses },
     provided(AccountsService, new AccountsService({ ...shared, records: new AccountsStore(database) })),

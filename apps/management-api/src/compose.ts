@@ -24,9 +24,9 @@ import { serveOpenApi } from './openapi/openapi-document.js';
 import { openDataSource } from './persistence/open-data-source.js';
 import { Database } from './persistence/database.js';
 import { EnvSeal } from './persistence/env-seal.js';
-import { makeEnvSealing } from './persistence/env-sealing.js';
-import { EnvBackfillStore } from './persistence/stores/env-backfill.store.js';
-import { HostSessionsStore } from './persistence/stores/host-sessions.store.js';
+import { makeEnvSealing } from './env-sealing/env-sealing.js';
+import { EnvBackfillStore } from './env-sealing/env-backfill.store.js';
+import { HostSessionsStore } from './host-sessions/host-sessions.store.js';
 import { openAgentGateways, startHostCutOff } from './agent-connections/agent-connections.js';
 
 const CLOCK = systemClock;

@@ -5,7 +5,7 @@ import { loadMigrateConfig } from './config.js';
 import { createDataSource } from './persistence/data-source.js';
 import { Database } from './persistence/database.js';
 import { migrate } from './persistence/migrate.js';
-import { seedAccount } from './persistence/seed-account.js';
+import { seedAccount } from './accounts/seed-account.js';
 
 /** One connection works, the other holds the lock. */
 const POOL_MAX = 2;

@@ -9,8 +9,8 @@ import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { AccountsService } from '../src/accounts/accounts-service.js';
 import { composeSnapshots, type SnapshotPublishing } from '../src/snapshots/compose-snapshots.js';
 import { Database } from '../src/persistence/database.js';
-import { AccountsStore } from '../src/persistence/stores/accounts.store.js';
-import { AuditStore } from '../src/persistence/stores/audit.store.js';
+import { AccountsStore } from '../src/accounts/accounts.store.js';
+import { AuditStore } from '../src/audit/audit.store.js';
 import { PASS_MAX } from '../src/snapshots/snapshot-publisher.js';
 import type { Transactions } from '../src/persistence/transactions.port.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';

@@ -9,7 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentAdmission } from '../src/agent-connections/agent-admission.js';
 import { newJoinToken } from '../src/host-sessions/join-token.js';
 import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
-import type { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
+import type { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
 import { HostEntity } from '../src/persistence/entities/index.js';
 import { ScriptedHost, useControlPlane } from './control-plane-bench.js';
 import { INVENTORY } from './fleet-bench.js';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccountId, Cluster } from '@berth/domain';
 import { Database } from '../src/persistence/database.js';
-import { ClustersStore } from '../src/persistence/stores/clusters.store.js';
-import { PodsStore } from '../src/persistence/stores/pods.store.js';
+import { ClustersStore } from '../src/clusters/clusters.store.js';
+import { PodsStore } from '../src/pods/pods.store.js';
 import { each, useManagementApi, type Answer } from './management-bench.js';
 import { CREATED_AT_MS, member, sampleCluster } from './pod-samples.js';
 

@@ -38,9 +38,9 @@ import { HostSessionsService } from '../src/host-sessions/host-sessions-service.
 import { newJoinToken } from '../src/host-sessions/join-token.js';
 import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
 import { Database } from '../src/persistence/database.js';
-import { FleetStore } from '../src/persistence/stores/fleet.store.js';
-import { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
-import { LeaderLease } from '../src/persistence/stores/leader-lease.store.js';
+import { FleetStore } from '../src/reconcilers/fleet.store.js';
+import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
+import { LeaderLease } from '../src/leadership/leader-lease.js';
 import { ControlLoops } from '../src/reconcilers/control-loops.js';
 import { DemandBoard } from '../src/reconcilers/demand-board.js';
 import { EndpointScaling } from '../src/reconcilers/endpoint-scaling.reconciler.js';

@@ -26,9 +26,9 @@ import {
   WorkerEntity,
 } from '../src/persistence/entities/index.js';
 import { migrate } from '../src/persistence/migrate.js';
-import { FleetStore } from '../src/persistence/stores/fleet.store.js';
-import { HostSessionsStore } from '../src/persistence/stores/host-sessions.store.js';
-import { LeaderLease } from '../src/persistence/stores/leader-lease.store.js';
+import { FleetStore } from '../src/reconcilers/fleet.store.js';
+import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
+import { LeaderLease } from '../src/leadership/leader-lease.js';
 
 const ACCOUNT = 'account';
 export const GIB = 2 ** 30;

@@ -7,14 +7,14 @@ import { ManualClock, eventually, useNatsServer } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { composeJobHistory } from '../src/job-history/compose-job-history.js';
-import type { LogSource } from '../src/job-history/log-source.port.js';
+import type { ShardLogReader } from '../src/job-history/shard-log-reader.port.js';
 import { JobHistoryProjector } from '../src/job-history/job-history-projector.js';
 import { jobHistoryMetrics } from '../src/job-history/metrics.js';
 import type { ProjectedHistory } from '../src/job-history/projected-history.port.js';
 import { Database } from '../src/persistence/database.js';
-import { JobHistoryPartitions } from '../src/persistence/job-history-partitions.js';
-import { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
-import type { LeaderTerm } from '../src/persistence/stores/leader-lease.store.js';
+import { JobHistoryPartitions } from '../src/job-history/job-history-partitions.js';
+import { JobHistoryStore } from '../src/job-history/job-history.store.js';
+import type { LeaderTerm } from '../src/leadership/leader-lease.js';
 import { useFleetBench } from './fleet-bench.js';
 import { JOB_STORIES, LoggedEndpoint, expectHistoryEqualsOwners, type JobStep } from './logged-endpoint.js';
 
@@ -75,7 +75,7 @@ async function writeMix(): Promise<void> {
 }
 
 interface Parts {
-  readonly source?: LogSource;
+  readonly source?: ShardLogReader;
   readonly history?: ProjectedHistory;
   readonly term?: LeaderTerm;
   readonly tellRead?: (message: HistoryReadMessage) => void;
@@ -177,7 +177,7 @@ describe('the job history equals what the owners told', () => {
       try {
         await run(
           projector({
-            source: dyingAt<LogSource>(source, countdown, when),
+            source: dyingAt<ShardLogReader>(source, countdown, when),
             history: dyingAt<ProjectedHistory>(history, countdown, when),
           }),
         );
@@ -346,7 +346,7 @@ describe('a shard', () => {
     const near = await newEndpoint(SHARD + 1);
     await near.submit('cancel');
     let isAway = true;
-    const partly: LogSource = {
+    const partly: ShardLogReader = {
       read: async (shard, after) => {
         if (isAway && shard === SHARD) throw new Error('no answer');
         return source.read(shard, after);

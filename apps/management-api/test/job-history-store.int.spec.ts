@@ -11,10 +11,11 @@ import {
 } from '@berth/domain';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RefusedRowError, type ShardProgress } from '../src/job-history/projected-history.port.js';
+import type { ShardProgress } from '../src/job-history/projected-history.port.js';
+import { RefusedRowError } from '../src/job-history/refused-row-error.js';
 import { Database } from '../src/persistence/database.js';
-import { JobHistoryPartitions } from '../src/persistence/job-history-partitions.js';
-import { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
+import { JobHistoryPartitions } from '../src/job-history/job-history-partitions.js';
+import { JobHistoryStore } from '../src/job-history/job-history.store.js';
 import { useFleetBench } from './fleet-bench.js';
 import { ENDPOINT, endedRow, waitingRow } from './job-history-samples.js';
 

@@ -4,8 +4,8 @@ import { systemClock } from '@berth/lifecycle';
 import { AgentTransport, logShard } from '@berth/messaging';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Database } from '../src/persistence/database.js';
-import { JobHistoryPartitions } from '../src/persistence/job-history-partitions.js';
-import { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
+import { JobHistoryPartitions } from '../src/job-history/job-history-partitions.js';
+import { JobHistoryStore } from '../src/job-history/job-history.store.js';
 import { endedRow } from './job-history-samples.js';
 import { QUEUE_ENDPOINT, useManagementApi } from './management-bench.js';
 

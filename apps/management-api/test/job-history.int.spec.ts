@@ -9,7 +9,7 @@ import { composeJobHistory } from '../src/job-history/compose-job-history.js';
 import type { JobHistoryLoops } from '../src/job-history/job-history-loops.js';
 import { JobHistoryService } from '../src/job-history/job-history-service.js';
 import { Database } from '../src/persistence/database.js';
-import { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
+import { JobHistoryStore } from '../src/job-history/job-history.store.js';
 import { useFleetBench } from './fleet-bench.js';
 import { JOB_STORIES, LoggedEndpoint, expectHistoryEqualsOwners } from './logged-endpoint.js';
 

@@ -1,6 +1,6 @@
 import { ManualClock, eventually, letRun } from '@berth/testing';
 import { describe, expect, jest, test } from '@jest/globals';
-import { LeaderLease } from '../src/persistence/stores/leader-lease.store.js';
+import { LeaderLease } from '../src/leadership/leader-lease.js';
 import { useFleetBench } from './fleet-bench.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.

@@ -18,7 +18,7 @@ import {
 import { systemRandom } from '@berth/lifecycle';
 import type { NatsLogBroker } from '@berth/messaging';
 import { expect } from '@jest/globals';
-import type { JobHistoryStore } from '../src/persistence/stores/job-history.store.js';
+import type { JobHistoryStore } from '../src/job-history/job-history.store.js';
 
 type LogBatch = Parameters<NatsLogBroker['append']>[0];
 

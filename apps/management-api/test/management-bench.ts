@@ -15,7 +15,7 @@ import type { ApiDocument } from '@berth/http';
 import { createDataSource } from '../src/persistence/data-source.js';
 import { Database } from '../src/persistence/database.js';
 import { migrate } from '../src/persistence/migrate.js';
-import { seedAccount } from '../src/persistence/seed-account.js';
+import { seedAccount } from '../src/accounts/seed-account.js';
 import { startManagementApi } from '../src/compose.js';
 
 export interface Answer {

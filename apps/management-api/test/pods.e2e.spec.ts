@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccountId, ClusterId, Pod, PodStatus } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { Database } from '../src/persistence/database.js';
-import { ClustersStore } from '../src/persistence/stores/clusters.store.js';
-import { PodsStore } from '../src/persistence/stores/pods.store.js';
+import { ClustersStore } from '../src/clusters/clusters.store.js';
+import { PodsStore } from '../src/pods/pods.store.js';
 import { each, failedPaths, useManagementApi } from './management-bench.js';
 import { CREATED_AT_MS, member, sampleCluster, samplePod } from './pod-samples.js';
 

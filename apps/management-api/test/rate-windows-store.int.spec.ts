@@ -10,9 +10,8 @@ import { createDataSource } from '../src/persistence/data-source.js';
 import { Database } from '../src/persistence/database.js';
 import { AccountEntity } from '../src/persistence/entities/index.js';
 import { migrate } from '../src/persistence/migrate.js';
-import { RateWindowsStore } from '../src/persistence/stores/rate-windows.store.js';
+import { RATE_WINDOWS, type RateQuotas, RateWindowsStore } from '../src/rate-limits/rate-windows.store.js';
 import { AccountRateLimiter } from '../src/rate-limits/account-rate-limiter.js';
-import { RATE_WINDOWS, type RateQuotas } from '../src/rate-limits/rate-windows.port.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(180_000);

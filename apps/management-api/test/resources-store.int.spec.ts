@@ -2,9 +2,9 @@ import type { AccountId, TemplateSpec } from '@berth/domain';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Database } from '../src/persistence/database.js';
 import { AccountEntity } from '../src/persistence/entities/index.js';
-import { NetworkVolumesStore } from '../src/persistence/stores/network-volumes.store.js';
-import { RegistriesStore } from '../src/persistence/stores/registries.store.js';
-import { TemplatesStore } from '../src/persistence/stores/templates.store.js';
+import { NetworkVolumesStore } from '../src/network-volumes/network-volumes.store.js';
+import { RegistriesStore } from '../src/registries/registries.store.js';
+import { TemplatesStore } from '../src/templates/templates.store.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
 import { envSeal, secretBox } from './secret-box.js';
 

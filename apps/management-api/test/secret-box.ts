@@ -2,7 +2,7 @@ import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { ChangeSeal } from '../src/persistence/change-seal.js';
 import { EnvSeal } from '../src/persistence/env-seal.js';
-import type { EndpointSeals } from '../src/persistence/stores/endpoints.store.js';
+import type { EndpointSeals } from '../src/endpoints/endpoints.store.js';
 
 const KEY_BYTES = 32;
 

@@ -1,6 +1,6 @@
 import { ACCOUNT_LIMIT_NAMES, effectiveLimits, type LimitChange } from '@berth/domain';
 import type { AccountBody, AccountWithLimitsBody, UpdateAccountDto } from './account.dto.js';
-import type { Account } from './account-records.port.js';
+import type { Account } from './accounts.store.js';
 
 export const toAccountBody = ({ createdAtMs, id, name }: Account): AccountBody => ({
   id,

@@ -9,15 +9,15 @@ import {
 } from '@berth/domain';
 import { makeApiKey, requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditTrail } from '../audit/audit-trail.port.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { AuditStore } from '../audit/audit.store.js';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
 import type { Transactions } from '../persistence/transactions.port.js';
-import type { Account, AccountRecords, AccountRemains } from './account-records.port.js';
+import type { Account, AccountsStore, AccountRemains } from './accounts.store.js';
 
 export interface AccountsServiceOptions {
-  readonly records: AccountRecords;
+  readonly records: AccountsStore;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;

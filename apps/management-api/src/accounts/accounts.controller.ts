@@ -20,7 +20,7 @@ import {
   UpdateAccountDto,
 } from './account.dto.js';
 import { toAccountBody, toAccountWithLimitsBody, toLimitChange } from './account.mapper.js';
-import type { Account } from './account-records.port.js';
+import type { Account } from './accounts.store.js';
 import { AccountsService } from './accounts-service.js';
 
 const NO_CONTENT = 204;

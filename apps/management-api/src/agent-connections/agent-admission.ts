@@ -10,7 +10,7 @@ import {
   type AuthRequest,
 } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
+import type { HostSessionsStore } from '../host-sessions/host-sessions.store.js';
 import { hostOfJoinToken } from '../host-sessions/join-token.js';
 import { RefusedAgents, type AdmissionFault } from './refused-agents.js';
 import { hashHostSecret, isSameHash } from '../host-sessions/secret-hash.js';

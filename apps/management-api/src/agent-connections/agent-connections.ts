@@ -8,7 +8,7 @@ import { connectBroker, credentialsOf } from '../broker/connect-broker.js';
 import { AgentAdmission } from './agent-admission.js';
 import { HostCutOff } from './host-cut-off.js';
 import { hostSessionsMetrics } from '../host-sessions/metrics.js';
-import type { HostSessionsStore } from '../persistence/stores/host-sessions.store.js';
+import type { HostSessionsStore } from '../host-sessions/host-sessions.store.js';
 
 export interface AgentParts {
   readonly config: ManagementConfig;

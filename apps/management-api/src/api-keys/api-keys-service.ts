@@ -10,16 +10,17 @@ import {
 } from '@berth/domain';
 import { makeApiKey, type Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditTrail } from '../audit/audit-trail.port.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { AuditStore } from '../audit/audit.store.js';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
 import type { Transactions } from '../persistence/transactions.port.js';
 import type { CreateApiKeyDto } from './api-key.dto.js';
-import type { ApiKeyRecord, ApiKeyRecords } from './api-key-records.port.js';
+import type { ApiKeyRecord } from '../persistence/rows.js';
+import type { ApiKeysStore } from './api-keys.store.js';
 
 export interface ApiKeysServiceOptions {
-  readonly records: ApiKeyRecords;
+  readonly records: ApiKeysStore;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;

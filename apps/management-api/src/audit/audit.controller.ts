@@ -1,17 +1,16 @@
-import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '@berth/http';
-import { AUDIT_RECORDS } from './audit-records.port.js';
-import type { AuditRecord, AuditRecords } from './audit-records.port.js';
+import { AuditStore, type AuditRecord } from './audit.store.js';
 import { AuditListBody, AuditQueryDto, AUDIT_LIMIT_DEFAULT, type AuditEntryBody } from './audit.dto.js';
 
 @ApiTags('Audit')
 @Controller('v2/audit')
 export class AuditController {
-  readonly #records: AuditRecords;
+  readonly #audit: AuditStore;
 
-  constructor(@Inject(AUDIT_RECORDS) records: AuditRecords) {
-    this.#records = records;
+  constructor(audit: AuditStore) {
+    this.#audit = audit;
   }
 
   @Get()
@@ -24,7 +23,7 @@ export class AuditController {
   async list(
     @Query() { accountId, cursor, limit = AUDIT_LIMIT_DEFAULT, resourceId }: AuditQueryDto,
   ): Promise<AuditListBody> {
-    const page = await this.#records.list({
+    const page = await this.#audit.list({
       ...(accountId === undefined ? {} : { accountId }),
       ...(resourceId === undefined ? {} : { resourceId }),
       ...(cursor === undefined ? {} : { beforeId: cursor }),

@@ -18,10 +18,10 @@ import {
   type Installation,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { HostLoads } from './host-loads.port.js';
+import type { HostLoadsStore } from './host-loads.store.js';
 
 export interface CatalogServiceOptions {
-  readonly loads: HostLoads;
+  readonly loads: HostLoadsStore;
   readonly clock: Clock;
 }
 

@@ -1,6 +1,6 @@
 import { PlatformError, summarizeCluster, type Cluster, type ClusterId, type ClusterSummary } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { ClusterRecords } from './cluster-records.port.js';
+import type { ClustersStore } from './clusters.store.js';
 
 /** A cluster with what its members tell of it. */
 export interface SummarizedCluster {
@@ -10,9 +10,9 @@ export interface SummarizedCluster {
 
 /** Clusters of the caller's account. */
 export class ClustersService {
-  readonly #records: ClusterRecords;
+  readonly #records: ClustersStore;
 
-  constructor(records: ClusterRecords) {
+  constructor(records: ClustersStore) {
     this.#records = records;
   }
 

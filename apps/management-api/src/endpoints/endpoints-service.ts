@@ -17,20 +17,20 @@ import {
 } from '@berth/domain';
 import { requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditTrail } from '../audit/audit-trail.port.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { AuditStore } from '../audit/audit.store.js';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
 import type { Transactions } from '../persistence/transactions.port.js';
 import type { WebhookSecretKeeper } from '../webhook-secrets/webhook-secret-keeper.js';
-import type { EndpointRecords, NewRelease } from './endpoint-records.port.js';
+import type { EndpointsStore, NewRelease } from './endpoints.store.js';
 import type { EndpointReferences } from '../references/endpoint-references.js';
 import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
 import { refuseConflicts } from '../references/refuse-conflicts.js';
 
 export interface EndpointsServiceOptions {
-  readonly records: EndpointRecords;
+  readonly records: EndpointsStore;
   readonly references: EndpointReferences;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
   readonly snapshots: ControlSnapshots;
   readonly webhookSecrets: Pick<WebhookSecretKeeper, 'begin'>;
   readonly clock: Clock;

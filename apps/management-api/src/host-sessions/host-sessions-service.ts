@@ -3,12 +3,7 @@ import type { DesiredWorker, DroppedEntries, HostReply, JoinReply, JoinRequest }
 import type { Clock } from '@berth/lifecycle';
 import { SecretError } from '@berth/secrets';
 import type { EnvSeal } from '../persistence/env-seal.js';
-import type {
-  AssignedWorker,
-  HostRow,
-  HostSessionsStore,
-  TokenState,
-} from '../persistence/stores/host-sessions.store.js';
+import type { AssignedWorker, HostRow, HostSessionsStore, TokenState } from './host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/registry-credentials-service.js';
 import type { JoinFrame, ReadReport, ReportFrame } from './read-host-message.js';
 import { hashHostSecret, isSameHash } from './secret-hash.js';

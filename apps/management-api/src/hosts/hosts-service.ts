@@ -1,8 +1,9 @@
 import { PlatformError, fieldChanges, type HostId, type HostIntent, type Worker } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditAction, AuditTrail } from '../audit/audit-trail.port.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
+import type { AuditAction } from '../persistence/entities/index.js';
+import type { AuditStore } from '../audit/audit.store.js';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
 import type { Transactions } from '../persistence/transactions.port.js';
 import {
   DATA_CENTER_DEFAULT,
@@ -10,15 +11,16 @@ import {
   type CreateJoinTokenDto,
   type HostAction,
 } from './host.dto.js';
-import type { HostRecord, HostRecords } from './host-records.port.js';
+import type { HostRecord } from '../persistence/rows.js';
+import type { HostsStore } from './hosts.store.js';
 
 /** Makes the one-time token of a host, as the sessions of agents understand it. */
 type MakeJoinToken = (hostId: HostId) => { readonly token: string; readonly hash: string };
 
 export interface HostsServiceOptions {
-  readonly records: HostRecords;
+  readonly records: HostsStore;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
   readonly snapshots: ControlSnapshots;
   readonly clock: Clock;
   readonly random: Random;

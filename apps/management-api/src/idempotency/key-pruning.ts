@@ -1,13 +1,13 @@
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { IdempotencyKeys } from './idempotency-keys.port.js';
+import type { IdempotencyKeysStore } from './idempotency-keys.store.js';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 1_000;
 
 /** The loop that forgets idempotency keys whose time is over, in batches that lock little. Any number of processes may run it. */
 export const makeKeyPruning = (
-  keys: IdempotencyKeys,
+  keys: IdempotencyKeysStore,
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): ControlLoop =>
   new ControlLoop({

@@ -2,10 +2,10 @@ import { PlatformError } from '@berth/domain';
 import type { IdempotencyLedger, IdempotentRequest, KeptAnswer } from '@berth/http';
 import type { SecretBox } from '@berth/secrets';
 import type { Transactions } from '../persistence/transactions.port.js';
-import type { IdempotencyKeys, UsedKey } from './idempotency-keys.port.js';
+import type { IdempotencyKeysStore, UsedKey } from './idempotency-keys.store.js';
 
 export interface RequestLedgerOptions {
-  readonly keys: IdempotencyKeys;
+  readonly keys: IdempotencyKeysStore;
   readonly transactions: Transactions;
   /**
    * For answers, because some show a secret that is nowhere else; and for the hashes of requests, because some hold a

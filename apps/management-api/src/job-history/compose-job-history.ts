@@ -6,9 +6,9 @@ import { JobHistoryLoops } from './job-history-loops.js';
 import { JobHistoryProjector } from './job-history-projector.js';
 import { jobHistoryMetrics } from './metrics.js';
 import type { Database } from '../persistence/database.js';
-import { JobHistoryPartitions } from '../persistence/job-history-partitions.js';
-import { JobHistoryStore } from '../persistence/stores/job-history.store.js';
-import type { LeaderLease } from '../persistence/stores/leader-lease.store.js';
+import { JobHistoryPartitions } from './job-history-partitions.js';
+import { JobHistoryStore } from './job-history.store.js';
+import type { LeaderLease } from '../leadership/leader-lease.js';
 
 export interface JobHistoryParts {
   readonly broker: Broker;

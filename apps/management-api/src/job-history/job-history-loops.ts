@@ -1,13 +1,13 @@
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { LeaderLease, LeaderTerm } from '../persistence/stores/leader-lease.store.js';
+import type { LeaderLease, LeaderTerm } from '../leadership/leader-lease.js';
 import type { JobHistoryProjector } from './job-history-projector.js';
 import { jobHistoryMetrics, tellLag, type JobHistoryMetrics } from './metrics.js';
-import type { OrphanedHistory } from './projected-history.port.js';
+import type { JobHistoryStore } from './job-history.store.js';
 
 export interface JobHistoryLoopsOptions {
   readonly lease: Pick<LeaderLease, 'isLeader' | 'currentTerm'>;
-  readonly history: OrphanedHistory;
+  readonly history: JobHistoryStore;
   /** Made anew for each term: what the last one remembered may be out of date. */
   readonly newProjector: (term: LeaderTerm) => JobHistoryProjector;
   readonly clock: Clock;

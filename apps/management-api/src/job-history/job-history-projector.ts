@@ -3,18 +3,14 @@ import { projectFacts, rowsBefore, type HistoryRow } from '@berth/domain';
 import { inParallel, type Clock } from '@berth/lifecycle';
 import type { ShardLogPage } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { LeaderTerm } from '../persistence/stores/leader-lease.store.js';
-import type { LogSource } from './log-source.port.js';
+import type { LeaderTerm } from '../leadership/leader-lease.js';
+import type { ShardLogReader } from './shard-log-reader.port.js';
 import type { JobHistoryMetrics } from './metrics.js';
-import {
-  RefusedRowError,
-  type ProjectedHistory,
-  type ShardMove,
-  type ShardProgress,
-} from './projected-history.port.js';
+import type { ProjectedHistory, ShardMove, ShardProgress } from './projected-history.port.js';
+import { RefusedRowError } from './refused-row-error.js';
 
 export interface JobHistoryProjectorOptions {
-  readonly source: LogSource;
+  readonly source: ShardLogReader;
   readonly shards: number;
   readonly history: ProjectedHistory;
   /** Tells the routers how far the logs have been read. */

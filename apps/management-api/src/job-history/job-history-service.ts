@@ -1,11 +1,11 @@
 import type { HistoryGetReply, HistoryGetRequest, HistoryListReply, HistoryListRequest } from '@berth/contracts';
-import type { HistoryReader } from './history-reader.port.js';
+import type { JobHistoryStore } from './job-history.store.js';
 
 /** Answers the routers about jobs that have ended. */
 export class JobHistoryService {
-  readonly #history: HistoryReader;
+  readonly #history: JobHistoryStore;
 
-  constructor(history: HistoryReader) {
+  constructor(history: JobHistoryStore) {
     this.#history = history;
   }
 

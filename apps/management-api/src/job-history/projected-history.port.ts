@@ -22,14 +22,6 @@ export interface WriteOutcome {
   readonly ownerless: number;
 }
 
-/** The database takes none of what it was given, because one row of it breaks a rule. */
-export class RefusedRowError extends Error {
-  constructor(cause: unknown) {
-    super('A row breaks a rule of the job history.', { cause });
-    this.name = 'RefusedRowError';
-  }
-}
-
 /** Where the projector keeps what it has made of the logs. */
 export interface ProjectedHistory {
   /** By shard; one of which nothing has been read is not there. */
@@ -46,10 +38,4 @@ export interface ProjectedHistory {
   write(rows: readonly HistoryRow[], move: ShardMove): Promise<WriteOutcome | null>;
   /** Says of shards that still are where they were until when they are complete. */
   confirm(shards: ReadonlyMap<number, ShardProgress>): Promise<void>;
-}
-
-/** What deleted endpoints leave behind. */
-export interface OrphanedHistory {
-  /** Removes at most `max` rows of endpoints that were deleted; returns how many there were. */
-  removeOrphans(max: number): Promise<number>;
 }

@@ -1,5 +1,5 @@
 import type { NetworkVolumeBody } from './network-volume.dto.js';
-import type { NetworkVolume } from './network-volume-records.port.js';
+import type { NetworkVolume } from './network-volumes.store.js';
 
 export const toNetworkVolumeBody = (volume: NetworkVolume): NetworkVolumeBody => ({
   id: volume.id,

@@ -1,17 +1,17 @@
 import { PlatformError, fieldChanges } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditTrail } from '../audit/audit-trail.port.js';
+import type { AuditStore } from '../audit/audit.store.js';
 import { USERS_MAX, describeUsers } from '../references/resource-users.js';
 import type { Transactions } from '../persistence/transactions.port.js';
 import type { CreateNetworkVolumeDto, UpdateNetworkVolumeDto } from './network-volume.dto.js';
 import { toNetworkVolumeFields } from './network-volume.mapper.js';
-import type { NetworkVolume, NetworkVolumeRecords } from './network-volume-records.port.js';
+import type { NetworkVolume, NetworkVolumesStore } from './network-volumes.store.js';
 
 export interface NetworkVolumesServiceOptions {
-  readonly records: NetworkVolumeRecords;
+  readonly records: NetworkVolumesStore;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
   readonly clock: Clock;
   readonly random: Random;
 }

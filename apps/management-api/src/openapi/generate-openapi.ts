@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AccountsService } from '../accounts/accounts-service.js';
 import { ApiKeysService } from '../api-keys/api-keys-service.js';
-import { AUDIT_RECORDS } from '../audit/audit-records.port.js';
+import { AuditStore } from '../audit/audit.store.js';
 import { AppModule } from '../app.module.js';
 import { CatalogService } from '../catalog/catalog-service.js';
 import { CLOCK } from '../clock.port.js';
@@ -27,7 +27,7 @@ import { openApiDocument } from './openapi-document.js';
 /** What the controllers are given. In a preview nothing is made of it, but everything has to be named. */
 const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   AccountsService,
-  AUDIT_RECORDS,
+  AuditStore,
   ApiKeysService,
   CLOCK,
   CatalogService,

@@ -18,17 +18,17 @@ import {
   WebhookSecretEntity,
   WorkerEntity,
 } from './entities/index.js';
-import { FirstTables1763700000000 } from './migrations/1763700000000-first-tables.js';
-import { EndpointReleases1763800000000 } from './migrations/1763800000000-endpoint-releases.js';
-import { RequestLedgers1763800000001 } from './migrations/1763800000001-request-ledgers.js';
-import { TemplatesRegistriesVolumes1763800000002 } from './migrations/1763800000002-templates-registries-volumes.js';
-import { ClustersPods1763800000003 } from './migrations/1763800000003-clusters-pods.js';
-import { AuditTrail1763800000004 } from './migrations/1763800000004-audit-trail.js';
-import { EndpointReferences1763800000005 } from './migrations/1763800000005-endpoint-references.js';
-import { StricterFirstTables1763800000007 } from './migrations/1763800000007-stricter-first-tables.js';
-import { WebhookSecrets1763800000008 } from './migrations/1763800000008-webhook-secrets.js';
-import { JobHistory1763800000009 } from './migrations/1763800000009-job-history.js';
-import { SealedEnv1763800000010 } from './migrations/1763800000010-sealed-env.js';
+import { FirstTables1763700000000 } from './migrations/first-schema/1763700000000-first-tables.js';
+import { EndpointReleases1763800000000 } from './migrations/first-schema/1763800000000-endpoint-releases.js';
+import { RequestLedgers1763800000001 } from './migrations/first-schema/1763800000001-request-ledgers.js';
+import { TemplatesRegistriesVolumes1763800000002 } from './migrations/first-schema/1763800000002-templates-registries-volumes.js';
+import { ClustersPods1763800000003 } from './migrations/first-schema/1763800000003-clusters-pods.js';
+import { AuditTrail1763800000004 } from './migrations/first-schema/1763800000004-audit-trail.js';
+import { EndpointReferences1763800000005 } from './migrations/first-schema/1763800000005-endpoint-references.js';
+import { StricterFirstTables1763800000007 } from './migrations/first-schema/1763800000007-stricter-first-tables.js';
+import { WebhookSecrets1763800000008 } from './migrations/first-schema/1763800000008-webhook-secrets.js';
+import { JobHistory1763800000009 } from './migrations/first-schema/1763800000009-job-history.js';
+import { SealedEnv1763800000010 } from './migrations/first-schema/1763800000010-sealed-env.js';
 import { WorkerMoves1763800000031 } from './migrations/1763800000031-worker-moves.js';
 import { SnapshotOutbox1763800000042 } from './migrations/1763800000042-snapshot-outbox.js';
 import { AccountLimits1763800000043 } from './migrations/1763800000043-account-limits.js';

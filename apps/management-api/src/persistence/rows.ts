@@ -1,8 +1,16 @@
 import type { ApiKeySnapshot } from '@berth/contracts';
-import type { AccountId, Endpoint, EndpointId, HostId, Worker, WorkerId } from '@berth/domain';
-import type { ApiKeyRecord } from '../api-keys/api-key-records.port.js';
-import type { HostRecord } from '../hosts/host-records.port.js';
+import type { AccountId, Endpoint, EndpointId, Host, HostId, Worker, WorkerId } from '@berth/domain';
 import type { ApiKeyEntity, EndpointEntity, HostEntity, WorkerEntity } from './entities/index.js';
+
+/** A key as its account sees it: the snapshot of the others, with a name and a date. */
+export interface ApiKeyRecord extends ApiKeySnapshot {
+  readonly name: string;
+  readonly createdAtMs: number;
+}
+
+export interface HostRecord extends Host {
+  readonly createdAtMs: number;
+}
 
 /** Without its environment variables, which are sealed: what decides about workers has no use for them, and no key. */
 export const toEndpoint = (row: EndpointEntity): Endpoint => ({

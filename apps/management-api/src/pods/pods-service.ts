@@ -1,10 +1,10 @@
 import { PlatformError, type ClusterId, type Pod, type PodId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { ClustersService } from '../clusters/clusters-service.js';
-import type { PodRecords } from './pod-records.port.js';
+import type { PodsStore } from './pods.store.js';
 
 export interface PodsServiceOptions {
-  readonly records: PodRecords;
+  readonly records: PodsStore;
   readonly clusters: ClustersService;
 }
 

@@ -3,10 +3,10 @@ import type { Caller, RateLimitVerdict, RateLimiter } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { rateLimitMetrics } from './metrics.js';
-import { RATE_WINDOWS, type RateCount, type RateQuotas, type RateWindows } from './rate-windows.port.js';
+import { RATE_WINDOWS, type RateCount, type RateQuotas, type RateWindowsStore } from './rate-windows.store.js';
 
 export interface AccountRateLimiterOptions {
-  readonly windows: RateWindows;
+  readonly windows: RateWindowsStore;
   readonly quotas: RateQuotas;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -7,7 +7,7 @@ import {
   type ScaleDecision,
   type ScaleMemory,
 } from '@berth/domain';
-import type { FleetEndpoint } from '../persistence/stores/fleet.store.js';
+import type { FleetEndpoint } from './fleet.store.js';
 
 export interface ScalingView {
   readonly endpoint: FleetEndpoint;

@@ -14,12 +14,12 @@ import {
 import type { Caller } from '@berth/http';
 import { ENV_BYTES_MAX, ENV_KEYS_MAX } from '../templates/container-fields.js';
 import type { TemplatesService } from '../templates/templates-service.js';
-import type { ReferenceRecords } from './endpoint-references.port.js';
+import type { ReferencesStore } from './references.store.js';
 import { refuseConflicts } from './refuse-conflicts.js';
 
 export interface EndpointReferencesOptions {
   readonly templates: Pick<TemplatesService, 'resolvable'>;
-  readonly records: ReferenceRecords;
+  readonly records: ReferencesStore;
 }
 
 /** What a request refers to. */

@@ -1,18 +1,18 @@
 import { PlatformError, fieldChanges } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditTrail } from '../audit/audit-trail.port.js';
+import type { AuditStore } from '../audit/audit.store.js';
 import { USERS_MAX, describeUsers } from '../references/resource-users.js';
 import type { Transactions } from '../persistence/transactions.port.js';
 import type { RegistryCredentialsService } from './registry-credentials-service.js';
 import type { CreateRegistryDto } from './registry.dto.js';
-import type { Registry, RegistryRecords } from './registry-records.port.js';
+import type { Registry, RegistriesStore } from './registries.store.js';
 
 export interface RegistriesServiceOptions {
-  readonly records: RegistryRecords;
+  readonly records: RegistriesStore;
   readonly credentials: RegistryCredentialsService;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
   readonly clock: Clock;
   readonly random: Random;
 }

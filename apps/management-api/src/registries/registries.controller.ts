@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/co
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { CreateRegistryDto, RegistryBody, RegistryListBody } from './registry.dto.js';
-import type { Registry } from './registry-records.port.js';
+import type { Registry } from './registries.store.js';
 import { RegistriesService } from './registries-service.js';
 
 const NO_CONTENT = 204;

@@ -1,6 +1,6 @@
 import { rolloutOf, type Endpoint, type Worker } from '@berth/domain';
 import type { ReleaseBody, ReleaseListBody } from './release.body.js';
-import type { ReleaseRecord } from './release-records.port.js';
+import type { ReleaseRecord } from './releases.store.js';
 
 /** @param releases newest first: the latest of them tells the endpoint's, which may have changed since it was read */
 export function toReleaseList(

@@ -1,15 +1,15 @@
 import type { EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { EndpointsService } from '../endpoints/endpoints-service.js';
-import type { WorkerRecords } from '../workers/worker-records.port.js';
+import type { WorkersStore } from '../workers/workers.store.js';
 import type { ReleaseListBody } from './release.body.js';
 import { toReleaseList } from './release.mapper.js';
-import type { ReleaseRecords } from './release-records.port.js';
+import type { ReleasesStore } from './releases.store.js';
 
 export interface ReleasesServiceOptions {
   readonly endpoints: EndpointsService;
-  readonly records: ReleaseRecords;
-  readonly workers: Pick<WorkerRecords, 'ofEndpoint'>;
+  readonly records: ReleasesStore;
+  readonly workers: Pick<WorkersStore, 'ofEndpoint'>;
 }
 
 /** Releases of the caller's endpoints, and how far the latest has come. Read only: an update makes them. */

@@ -10,7 +10,7 @@ import type { Clock } from '@berth/lifecycle';
 import { SnapshotDirectory, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Database } from '../persistence/database.js';
-import { AccountsStore } from '../persistence/stores/accounts.store.js';
+import { AccountsStore } from '../accounts/accounts.store.js';
 import type { SnapshotPublishing } from './compose-snapshots.js';
 import type { AlignedBucket } from './aligned-bucket.js';
 import { BucketResync } from './bucket-resync.js';

@@ -13,12 +13,11 @@ import type { Clock } from '@berth/lifecycle';
 import { SnapshotWriter, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Database } from '../persistence/database.js';
-import { SnapshotOutboxStore } from '../persistence/stores/snapshot-outbox.store.js';
-import { apiKeyTruth, endpointTruth, hostTruth } from '../persistence/stores/snapshot-truths.js';
-import { WebhookSecretTruth } from '../persistence/stores/webhook-secrets.store.js';
+import { SnapshotOutboxStore } from './snapshot-outbox.store.js';
+import { apiKeyTruth, endpointTruth, hostTruth } from './snapshot-truths.js';
+import { WebhookSecretTruth } from '../webhook-secrets/webhook-secrets.store.js';
 import { AlignedBucket } from './aligned-bucket.js';
-import type { ControlSnapshots } from './control-snapshots.port.js';
-import { KvControlSnapshots } from './kv-control-snapshots.js';
+import { ControlSnapshots } from './control-snapshots.js';
 import type { SnapshotOutbox } from './snapshot-outbox.port.js';
 import { SnapshotPublisher } from './snapshot-publisher.js';
 import type { SnapshotTruth } from './snapshot-truth.port.js';
@@ -61,5 +60,5 @@ export function composeSnapshots(parts: SnapshotParts): SnapshotPublishing {
   };
   const outbox = new SnapshotOutboxStore(database);
   const publisher = new SnapshotPublisher({ ...parts, outbox, buckets: Object.values(buckets) });
-  return { snapshots: new KvControlSnapshots({ broker, transactions, outbox, publisher }), outbox, publisher, buckets };
+  return { snapshots: new ControlSnapshots({ broker, transactions, outbox, publisher }), outbox, publisher, buckets };
 }

@@ -1,5 +1,3 @@
-import type { AccountId } from '@berth/domain';
-
 /** One key of a bucket whose rows have changed. What it shall be is not here: the rows say it when it is published. */
 export interface SnapshotChange {
   /** Name of the bucket. */
@@ -16,16 +14,6 @@ export interface OutboxBacklog {
   readonly entries: number;
   /** 0 where there is none. */
   readonly oldestAgeSeconds: number;
-}
-
-/** The part of the outbox for what changes all endpoints of an account at once. */
-export interface AccountOutbox {
-  /**
-   * As `SnapshotOutbox.add`, for every endpoint of the account that is not deleted, however many there are.
-   *
-   * @returns the first of the entries, at most so many
-   */
-  addEndpointsOf(accountId: AccountId, bucket: string, limit: number): Promise<readonly OutboxEntry[]>;
 }
 
 /** What was changed and has not been published yet. */

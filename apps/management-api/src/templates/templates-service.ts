@@ -1,16 +1,16 @@
 import { PlatformError, fieldChanges, templateAsSeenBy, type Template, type TemplateSource } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditTrail } from '../audit/audit-trail.port.js';
+import type { AuditStore } from '../audit/audit.store.js';
 import type { Transactions } from '../persistence/transactions.port.js';
 import type { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { changedTemplateSpec, newTemplateSpec, toTemplateFields } from './template.mapper.js';
-import type { PublicTemplatesQuery, TemplateRecords } from './template-records.port.js';
+import type { PublicTemplatesQuery, TemplatesStore } from './templates.store.js';
 
 export interface TemplatesServiceOptions {
-  readonly records: TemplateRecords;
+  readonly records: TemplatesStore;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -1,9 +1,9 @@
 import type { Transactions } from '../persistence/transactions.port.js';
 import type { WebhookSecretKeeper } from './webhook-secret-keeper.js';
-import type { WebhookSecretRecords } from './webhook-secret-records.port.js';
+import type { WebhookSecretsStore } from './webhook-secrets.store.js';
 
 export interface SecretFillingOptions {
-  readonly records: WebhookSecretRecords;
+  readonly records: WebhookSecretsStore;
   readonly keeper: WebhookSecretKeeper;
   readonly transactions: Transactions;
 }

@@ -2,11 +2,11 @@ import { webhookSecretContext, type WebhookSecretsSnapshot } from '@berth/contra
 import { WEBHOOK_SECRET_OVERLAP_MS, WEBHOOK_SECRET_PREFIX, type AccountId, type EndpointId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.port.js';
-import type { WebhookSecretRecord, WebhookSecretRecords } from './webhook-secret-records.port.js';
+import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
+import type { WebhookSecretRecord, WebhookSecretsStore } from './webhook-secrets.store.js';
 
 export interface WebhookSecretKeeperOptions {
-  readonly records: WebhookSecretRecords;
+  readonly records: WebhookSecretsStore;
   readonly secrets: SecretBox;
   readonly snapshots: Pick<ControlSnapshots, 'webhookSecretsChanged'>;
   readonly clock: Clock;

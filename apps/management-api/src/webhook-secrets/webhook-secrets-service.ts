@@ -1,17 +1,17 @@
 import { PlatformError, type EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { AuditTrail } from '../audit/audit-trail.port.js';
+import type { AuditStore } from '../audit/audit.store.js';
 import type { EndpointsService } from '../endpoints/endpoints-service.js';
 import type { Transactions } from '../persistence/transactions.port.js';
 import type { WebhookSecretBody, WebhookSecretListBody } from './webhook-secret.body.js';
 import { webhookSecretId, type WebhookSecretKeeper } from './webhook-secret-keeper.js';
-import type { WebhookSecretRecord } from './webhook-secret-records.port.js';
+import type { WebhookSecretRecord } from './webhook-secrets.store.js';
 
 export interface WebhookSecretsServiceOptions {
   readonly endpoints: EndpointsService;
   readonly keeper: WebhookSecretKeeper;
   readonly transactions: Transactions;
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
 }
 
 /** The secrets with which receivers prove that a webhook is ours. */

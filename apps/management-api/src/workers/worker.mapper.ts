@@ -1,6 +1,6 @@
 import { isStale, workerStatus, type Endpoint, type WorkerStatus } from '@berth/domain';
 import type { WorkerBody, WorkerListBody, WorkerSummaryBody } from './worker.body.js';
-import type { PlacedWorker, ScalingDecision } from './worker-records.port.js';
+import type { PlacedWorker, ScalingDecision } from './workers.store.js';
 
 const NOT_REPORTED = 'its host has not reported it yet';
 

@@ -4,11 +4,11 @@ import type { Clock } from '@berth/lifecycle';
 import type { EndpointsService } from '../endpoints/endpoints-service.js';
 import type { WorkerListBody } from './worker.body.js';
 import { toWorkerList } from './worker.mapper.js';
-import type { WorkerRecords } from './worker-records.port.js';
+import type { WorkersStore } from './workers.store.js';
 
 export interface WorkersServiceOptions {
   readonly endpoints: EndpointsService;
-  readonly records: WorkerRecords;
+  readonly records: WorkersStore;
   readonly clock: Clock;
 }
 

@@ -1,8 +1,8 @@
 import type { AccountId, ClusterId } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
 import { Database } from '../../src/persistence/database.js';
-import { ClustersStore } from '../../src/persistence/stores/clusters.store.js';
-import { PodsStore } from '../../src/persistence/stores/pods.store.js';
+import { ClustersStore } from '../../src/clusters/clusters.store.js';
+import { PodsStore } from '../../src/pods/pods.store.js';
 import { QUEUE_ENDPOINT, type ManagementBench } from '../management-bench.js';
 import { sampleCluster, samplePod } from '../pod-samples.js';
 

@@ -1,7 +1,7 @@
 import type { AccountId, EndpointId, HostId } from '@berth/domain';
 import type { DataSource } from 'typeorm';
 import { Database } from '../../src/persistence/database.js';
-import { JobHistoryPartitions } from '../../src/persistence/job-history-partitions.js';
+import { JobHistoryPartitions } from '../../src/job-history/job-history-partitions.js';
 import { INVENTORY, SPEC } from '../fleet-bench.js';
 
 const ACCOUNTS = 50;

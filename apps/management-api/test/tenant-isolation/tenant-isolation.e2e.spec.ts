@@ -5,7 +5,7 @@ import { ROUTES, pathOf, type Route } from '../access-matrix/routes.js';
 import { OWNED, Tenant, isOwned, type Resource } from '../access-matrix/tenant.js';
 import type { ApiDocument, Operation } from '@berth/http';
 import { Database } from '../../src/persistence/database.js';
-import { AccountsStore } from '../../src/persistence/stores/accounts.store.js';
+import { AccountsStore } from '../../src/accounts/accounts.store.js';
 import { useManagementApi, type Answer, type CallOptions } from '../management-bench.js';
 import { LeakCheck } from './leak-check.js';
 

@@ -1,5 +1,30 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { AuditAction } from '../../audit/audit-trail.port.js';
+
+/** What has been done, in the past tense of the interface's own words. */
+export type AuditAction =
+  | 'account.created'
+  | 'account.updated'
+  | 'account.deleted'
+  | 'api-key.created'
+  | 'api-key.deleted'
+  | 'cluster.created'
+  | 'endpoint.created'
+  | 'endpoint.updated'
+  | 'endpoint.deleted'
+  | 'host.invited'
+  | 'host.cordoned'
+  | 'host.uncordoned'
+  | 'host.draining'
+  | 'host.deleted'
+  | 'network-volume.created'
+  | 'network-volume.updated'
+  | 'network-volume.deleted'
+  | 'registry.created'
+  | 'registry.deleted'
+  | 'template.created'
+  | 'template.updated'
+  | 'template.deleted'
+  | 'webhook-secret.rotated';
 
 @Entity({ name: 'audit_entries' })
 export class AuditEntryEntity {

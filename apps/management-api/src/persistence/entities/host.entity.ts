@@ -37,3 +37,20 @@ export class HostEntity {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 }
+
+/** Lets one host join, once. */
+@Entity({ name: 'join_tokens' })
+export class JoinTokenEntity {
+  @PrimaryColumn({ name: 'host_id', type: 'text' })
+  hostId!: string;
+
+  /** Lower-case hex SHA-256 of the whole token. */
+  @Column({ type: 'text' })
+  hash!: string;
+
+  @Column({ name: 'expires_at', type: 'timestamptz' })
+  expiresAt!: Date;
+
+  @Column({ name: 'used_at', type: 'timestamptz', nullable: true })
+  usedAt!: Date | null;
+}

@@ -1,14 +1,12 @@
 export { AccountEntity } from './account.entity.js';
 export { ApiKeyEntity } from './api-key.entity.js';
-export { AuditEntryEntity } from './audit-entry.entity.js';
+export { AuditEntryEntity, type AuditAction } from './audit-entry.entity.js';
 export { ClusterEntity } from './cluster.entity.js';
 export { EndpointScalingEntity, type WaitingWorker } from './endpoint-scaling.entity.js';
 export { EndpointEntity } from './endpoint.entity.js';
-export { HostEntity } from './host.entity.js';
-export { JoinTokenEntity } from './join-token.entity.js';
+export { HostEntity, JoinTokenEntity } from './host.entity.js';
 export { NetworkVolumeEntity } from './network-volume.entity.js';
-export { PodVolumeEntity } from './pod-volume.entity.js';
-export { PodEntity } from './pod.entity.js';
+export { PodEntity, PodVolumeEntity } from './pod.entity.js';
 export { RegistryEntity } from './registry.entity.js';
 export { ReleaseEntity } from './release.entity.js';
 export { TemplateEntity } from './template.entity.js';

@@ -1,0 +1,43 @@
+import { SCOPES } from '@berth/domain';
+import { hashApiKey, prefixOfApiKey } from '@berth/http';
+import { ConfigError, type Clock } from '@berth/lifecycle';
+import type { Database } from '../persistence/database.js';
+
+/** Account and key that an installation starts with; neither id ever changes. */
+const SEED_ID = 'default';
+
+/**
+ * Makes sure that the account `default` is there and that this key opens it, with every scope. Safe to run at each
+ * start: a key that has changed takes the place of the old one. Returns whether anything was written.
+ *
+ * @throws ConfigError when the text is no key
+ */
+export async function seedAccount(database: Database, apiKey: string, clock: Clock): Promise<boolean> {
+  const prefix = prefixOfApiKey(apiKey);
+  if (prefix === null) {
+    throw new ConfigError([
+      'BERTH_SEED_API_KEY must look like bk_PREFIX_SECRET, with 8 to 16 and 40 lower-case letters or digits',
+    ]);
+  }
+  const createdAt = new Date(clock.nowMs());
+  return database.transaction(async (manager) => {
+    const accounts = await manager.query<unknown[]>(
+      `INSERT INTO accounts AS a (id, name, created_at) VALUES ($1, $1, $2)
+       ON CONFLICT (id) DO UPDATE SET deleted_at = NULL WHERE a.deleted_at IS NOT NULL
+       RETURNING id`,
+      [SEED_ID, createdAt],
+    );
+    const keys = await manager.query<unknown[]>(
+      `INSERT INTO api_keys AS k (id, account_id, name, prefix, hash, scopes, created_at)
+       VALUES ($1, $1, $1, $2, $3, $4, $5)
+       ON CONFLICT (id) DO UPDATE
+          SET prefix = excluded.prefix, hash = excluded.hash, scopes = excluded.scopes,
+              endpoint_ids = NULL, expires_at = NULL
+        WHERE (k.prefix, k.hash, k.scopes) IS DISTINCT FROM (excluded.prefix, excluded.hash, excluded.scopes)
+           OR k.endpoint_ids IS NOT NULL OR k.expires_at IS NOT NULL
+       RETURNING id`,
+      [SEED_ID, prefix, hashApiKey(apiKey), [...SCOPES], createdAt],
+    );
+    return accounts.length + keys.length > 0;
+  });
+}

@@ -1,0 +1,222 @@
+import type { EntityManager } from 'typeorm';
+import type { DesiredWorker } from '@berth/contracts';
+import {
+  HOST_PLACEABLE_MS,
+  type AccountId,
+  type EndpointId,
+  type EndpointType,
+  type HostId,
+  type Inventory,
+  type ObservedWorker,
+  type WorkerId,
+} from '@berth/domain';
+import type { SealedRegistry } from '../registries/registry-credentials-service.js';
+import type { Database } from '../persistence/database.js';
+import { HostEntity, type WorkerEntity } from '../persistence/entities/index.js';
+import type { StoredContainer } from '../persistence/env-seal.js';
+
+export interface HostReport {
+  readonly hostId: HostId;
+  readonly instanceId: string;
+  readonly sequence: number;
+  /** Null: what is known of it stays. */
+  readonly inventory: Inventory | null;
+  readonly workers: readonly ObservedWorker[];
+  readonly receivedAtMs: number;
+  /** By the host's own clock; absent: it does not say. */
+  readonly sentAtMs?: number;
+}
+
+export interface Joining {
+  /** Lower-case hex SHA-256. */
+  readonly secretHash: string;
+  readonly inventory: Inventory;
+  readonly nowMs: number;
+}
+
+/** What a one-time token is worth. */
+export type TokenState = 'unknown' | 'used' | 'expired' | 'good';
+
+export interface HostRow {
+  readonly secretHash: string | null;
+  readonly dataCenterId: string;
+  /** Start of the agent that reported last; null before the first report. */
+  readonly instanceId: string | null;
+  /** Of the newest report of that start. */
+  readonly reportSequence: number;
+}
+
+/** A worker that a host shall have, with its environment variables and the credentials of its image still sealed. */
+export interface AssignedWorker extends Omit<DesiredWorker, 'container'> {
+  readonly accountId: AccountId;
+  readonly container: StoredContainer;
+  readonly sealedRegistry?: SealedRegistry;
+}
+
+interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'resources' | 'restarts'> {
+  readonly endpoint_id: string;
+  readonly container: StoredContainer;
+  readonly type: EndpointType;
+  readonly execution_timeout_ms: number;
+  readonly account_id: string;
+  readonly registry_id: string | null;
+  readonly sealed_credentials: string | null;
+  readonly leaves_after_idle_ms: number | null;
+}
+
+/** A host that was silent for longer gets no new workers, so its first word after that is news. */
+const SILENCE_SECONDS = HOST_PLACEABLE_MS / 1000;
+
+/** Rows behind the sessions of agents. Only reports write `observed`, `inventory` and `last_seen_at`. */
+export class HostSessionsStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async find(hostId: HostId): Promise<HostRow | null> {
+    return this.#database.read((manager) =>
+      manager.findOne(HostEntity, {
+        where: { id: hostId },
+        select: { secretHash: true, dataCenterId: true, instanceId: true, reportSequence: true },
+      }),
+    );
+  }
+
+  /** Those of the names given that were hosts and have been removed. Other users of the broker are none of ours. */
+  async removed(names: readonly HostId[]): Promise<readonly HostId[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.query<{ readonly id: HostId }[]>(
+        `SELECT DISTINCT a.resource_id AS id FROM audit_entries a
+          WHERE a.resource_id = ANY($1) AND a.action = 'host.deleted'
+            AND NOT EXISTS (SELECT 1 FROM hosts h WHERE h.id = a.resource_id)`,
+        [names],
+      ),
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** `good`: it is this host's, unused, and in time. Only who has the whole token hears more than `unknown`. */
+  async tokenState(hostId: HostId, tokenHash: string, nowMs: number): Promise<TokenState> {
+    const [state] = await this.#database.read((manager) =>
+      manager.query<{ state: TokenState }[]>(
+        `SELECT CASE WHEN used_at IS NOT NULL THEN 'used' WHEN expires_at <= $3 THEN 'expired' ELSE 'good' END AS state
+           FROM join_tokens WHERE host_id = $1 AND hash = $2`,
+        [hostId, tokenHash, new Date(nowMs)],
+      ),
+    );
+    return state?.state ?? 'unknown';
+  }
+
+  /**
+   * Uses the token up and takes the secret of the joining agent: of two agents with one token only one joins. A repeat
+   * by the same agent is the same success, also while its first try is still on its way. Returns whether it joined.
+   */
+  join(hostId: HostId, tokenHash: string, joining: Joining): Promise<boolean> {
+    const { inventory, nowMs, secretHash } = joining;
+    const now = new Date(nowMs);
+    return this.#database.transaction(async (manager) => {
+      const [found] = await manager.query<{ is_good: boolean; secret_hash: string | null }[]>(
+        `SELECT t.used_at IS NULL AND t.expires_at > $3 AS is_good, h.secret_hash
+           FROM join_tokens t JOIN hosts h ON h.id = t.host_id
+          WHERE t.host_id = $1 AND t.hash = $2 FOR UPDATE OF t, h`,
+        [hostId, tokenHash, now],
+      );
+      if (found === undefined || !(found.is_good || found.secret_hash === secretHash)) return false;
+      await manager.query(`UPDATE join_tokens SET used_at = COALESCE(used_at, $2) WHERE host_id = $1`, [hostId, now]);
+      await manager.update(HostEntity, { id: hostId }, { secretHash, inventory, lastSeenAt: now });
+      return true;
+    });
+  }
+
+  /**
+   * Takes a report unless a newer one of the same start was taken. `changed`: the loops may decide differently now,
+   * because a worker, the inventory, or whether the host is there at all is not what it was.
+   */
+  record(report: HostReport): Promise<'changed' | 'same' | 'outdated'> {
+    return this.#database.transaction(async (manager) => {
+      const isNews = await takeReport(manager, report);
+      if (isNews === null) return 'outdated';
+      const [, changedWorkers] = await manager.query<[unknown[], number]>(
+        `UPDATE workers w SET observed = n.value
+           FROM (SELECT known.id, CASE
+                          WHEN known.observed->'lastJobEndedAtMs' = o.value->'lastJobEndedAtMs'
+                          THEN o.value || jsonb_strip_nulls(jsonb_build_object('idleSinceMs', known.observed->'idleSinceMs'))
+                          ELSE o.value END AS value
+                   FROM jsonb_array_elements($2::jsonb) AS o(value)
+                   JOIN workers known ON known.host_id = $1 AND known.id = o.value->>'workerId') n
+          WHERE w.id = n.id AND w.observed IS DISTINCT FROM n.value`,
+        [report.hostId, JSON.stringify(report.workers.map((worker) => onOwnClock(worker, report)))],
+      );
+      return isNews || changedWorkers > 0 ? 'changed' : 'same';
+    });
+  }
+
+  /** Every worker that the host shall have. */
+  async desired(hostId: HostId): Promise<readonly AssignedWorker[]> {
+    const rows = await this.#database.read((manager) =>
+      manager.query<DesiredRow[]>(
+        `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts, w.leaves_after_idle_ms,
+                COALESCE(r.container, e.spec->'container') AS container,
+                e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms,
+                e.account_id, g.id AS registry_id, g.sealed_credentials
+           FROM workers w
+           JOIN endpoints e ON e.id = w.endpoint_id
+           LEFT JOIN releases r ON r.endpoint_id = w.endpoint_id AND r.release = w.release
+           LEFT JOIN registries g ON g.account_id = e.account_id AND w.intent = 'running'
+                 AND g.id = COALESCE(r.container, e.spec->'container')->>'registryId'
+          WHERE w.host_id = $1 ORDER BY w.created_at, w.id`,
+        [hostId],
+      ),
+    );
+    return rows.map((row) => ({
+      workerId: row.id as WorkerId,
+      accountId: row.account_id as AccountId,
+      endpointId: row.endpoint_id as EndpointId,
+      release: row.release,
+      intent: row.intent,
+      container: row.container,
+      resources: row.resources,
+      endpointType: row.type,
+      executionTimeoutMs: row.execution_timeout_ms,
+      restarts: row.restarts,
+      ...(row.leaves_after_idle_ms === null ? {} : { leavesAfterIdleMs: row.leaves_after_idle_ms }),
+      ...sealedRegistryOf(row),
+    }));
+  }
+}
+
+/** Clocks of hosts differ, so what is believed is how long ago it was; the same end keeps the instant that it was given first. */
+function onOwnClock(worker: ObservedWorker, { receivedAtMs, sentAtMs }: HostReport): ObservedWorker {
+  const { lastJobEndedAtMs } = worker;
+  if (lastJobEndedAtMs === undefined || sentAtMs === undefined) return worker;
+  // No job has ended after it was told: a clock that steps, or lies, must not keep a worker for a year.
+  return { ...worker, idleSinceMs: receivedAtMs - Math.max(0, sentAtMs - lastJobEndedAtMs) };
+}
+
+const sealedRegistryOf = ({
+  account_id: accountId,
+  registry_id: id,
+  sealed_credentials: sealedCredentials,
+}: DesiredRow): Pick<AssignedWorker, 'sealedRegistry'> =>
+  id === null || sealedCredentials === null
+    ? {}
+    : { sealedRegistry: { accountId: accountId as AccountId, id, sealedCredentials } };
+
+/** Null for an outdated report; else whether inventory or presence is news. An inventory that is the same is not written. */
+async function takeReport(manager: EntityManager, report: HostReport): Promise<boolean | null> {
+  const { hostId, instanceId, inventory, receivedAtMs, sequence } = report;
+  const [rows] = await manager.query<[{ is_news: boolean }[], number]>(
+    `UPDATE hosts h
+        SET inventory = CASE WHEN old.is_same THEN h.inventory ELSE $4::jsonb END,
+            last_seen_at = $5, instance_id = $2, report_sequence = $3
+       FROM (SELECT id, $4::jsonb IS NULL OR inventory IS NOT DISTINCT FROM $4::jsonb AS is_same,
+                    last_seen_at IS NULL OR last_seen_at < $5::timestamptz - make_interval(secs => $6) AS was_silent
+               FROM hosts WHERE id = $1 FOR UPDATE) old
+      WHERE h.id = old.id AND (h.instance_id IS DISTINCT FROM $2 OR h.report_sequence < $3)
+      RETURNING old.was_silent OR NOT old.is_same AS is_news`,
+    [hostId, instanceId, sequence, inventory && JSON.stringify(inventory), new Date(receivedAtMs), SILENCE_SECONDS],
+  );
+  return rows[0]?.is_news ?? null;
+}

@@ -1,0 +1,224 @@
+import { In, type EntityManager } from 'typeorm';
+import type { Endpoint, EndpointId, GoneReason, Host, HostId, Worker, WorkerId, WorkerResources } from '@berth/domain';
+import type { Database } from '../persistence/database.js';
+import {
+  EndpointEntity,
+  EndpointScalingEntity,
+  HostEntity,
+  WorkerEntity,
+  type WaitingWorker,
+} from '../persistence/entities/index.js';
+import { toEndpoint, toHostRecord, toWorker } from '../persistence/rows.js';
+import type { LeaderTerm } from '../leadership/leader-lease.js';
+
+export { type WaitingWorker } from '../persistence/entities/index.js';
+
+/** An endpoint as the control loops see it. */
+export interface FleetEndpoint extends Endpoint {
+  /** Null while the endpoint exists. */
+  readonly deletedAtMs: number | null;
+  /** As last written; null before the first. */
+  readonly lastDecision: ScalingRecord | null;
+  /** Where its network volumes lie, without repeats. */
+  readonly volumeDataCenterIds: readonly string[];
+}
+
+/** All that the control loops decide on, as it was at one instant. */
+export interface Fleet {
+  readonly endpoints: readonly FleetEndpoint[];
+  readonly hosts: ReadonlyMap<HostId, Host>;
+  readonly workers: readonly Worker[];
+}
+
+export interface NewWorker {
+  readonly id: WorkerId;
+  readonly endpointId: EndpointId;
+  readonly hostId: HostId;
+  readonly release: number;
+  readonly resources: WorkerResources;
+  readonly createdAtMs: number;
+  readonly failedOn?: readonly HostId[];
+}
+
+export interface ScalingRecord {
+  readonly endpointId: EndpointId;
+  readonly desired: number;
+  readonly reason: string;
+  readonly detail: string;
+  readonly waiting: readonly WaitingWorker[];
+  /** Since when it has been the decision. */
+  readonly decidedAtMs: number;
+}
+
+/** A worker that is believed gone, and what that rests on. */
+export interface GoneWorker {
+  readonly id: WorkerId;
+  readonly reason: GoneReason;
+  /** Last report of its host that the judgement knew of. */
+  readonly hostLastSeenAtMs: number | null;
+}
+
+/**
+ * Endpoints that need a look: those named, those with workers, those that keep or wait for some, those being deleted.
+ * Each arm has an index of its own, so a pass costs what is active and not what exists. They are gathered first: joined
+ * to them the planner takes the arms for far longer than they are, and reads all endpoints.
+ */
+const LOOKED_AT = `e.id = ANY (ARRAY(
+  SELECT unnest(CAST(:named AS text[]))
+  UNION SELECT endpoint_id FROM workers
+  UNION SELECT endpoint_id FROM endpoint_scaling WHERE desired > 0
+  UNION SELECT id FROM endpoints WHERE deleted_at IS NOT NULL
+  UNION SELECT id FROM endpoints WHERE (spec->'workers'->>'min')::integer > 0))`;
+
+/** Rows behind the control loops. Endpoints of all accounts: the loops belong to the operator, not to a tenant. */
+export class FleetStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @param withDemand endpoints to look at whatever their rows say */
+  load(withDemand: readonly EndpointId[]): Promise<Fleet> {
+    return this.#database.snapshot(async (manager) => {
+      const endpoints = await manager
+        .createQueryBuilder(EndpointEntity, 'e')
+        .where(LOOKED_AT, { named: withDemand })
+        .orderBy('e.createdAt')
+        .addOrderBy('e.id')
+        .getMany();
+      const ids = endpoints.map(({ id }) => id);
+      const decisions = await lastDecisions(manager, ids);
+      const volumePlaces = await placesOfVolumes(manager, ids);
+      const hosts = await manager.find(HostEntity);
+      const workers = await manager.find(WorkerEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
+      return {
+        endpoints: endpoints.map((row) => ({
+          ...toEndpoint(row),
+          deletedAtMs: row.deletedAt?.getTime() ?? null,
+          lastDecision: decisions.get(row.id) ?? null,
+          volumeDataCenterIds: volumePlaces.get(row.id) ?? [],
+        })),
+        hosts: new Map(hosts.map(toHostRecord).map((host) => [host.id, host])),
+        workers: workers.map(toWorker),
+      };
+    });
+  }
+
+  async saveScaling(record: ScalingRecord): Promise<void> {
+    const { decidedAtMs, ...rest } = record;
+    await this.#database.read((manager) =>
+      manager.upsert(EndpointScalingEntity, { ...rest, decidedAt: new Date(decidedAtMs) }, ['endpointId']),
+    );
+  }
+
+  /**
+   * Places a worker, unless the term is over by what the database says: two leaders that believed in themselves at once
+   * would fill one host twice. The lease is held still meanwhile, so who takes it over next sees the worker. Returns
+   * whether it was placed.
+   */
+  async createWorker(worker: NewWorker, { name, number }: LeaderTerm): Promise<boolean> {
+    const placed = await this.#database.read((manager) =>
+      manager.query<unknown[]>(
+        `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, created_at, failed_on)
+         SELECT $1, $2, $3, $4, 'running', $5::jsonb, $6::timestamptz, $9::text[]
+           FROM leader_leases WHERE name = $7 AND term = $8 FOR SHARE
+         RETURNING id`,
+        [
+          worker.id,
+          worker.endpointId,
+          worker.hostId,
+          worker.release,
+          JSON.stringify(worker.resources),
+          new Date(worker.createdAtMs),
+          name,
+          number,
+          worker.failedOn ?? [],
+        ],
+      ),
+    );
+    return placed.length > 0;
+  }
+
+  /**
+   * A worker that is gone already is success.
+   *
+   * @param leavesAfterIdleMs how long after its last job it shall leave; null: at once
+   */
+  async drainWorker(id: WorkerId, leavesAfterIdleMs: number | null = null): Promise<void> {
+    await this.#database.read((manager) =>
+      manager.update(WorkerEntity, { id }, { intent: 'drained', leavesAfterIdleMs }),
+    );
+  }
+
+  /** Takes a drain for want of jobs back; a worker that is gone already, or leaves for another reason, stays as it is. */
+  async resumeWorker(id: WorkerId): Promise<void> {
+    await this.#database.read((manager) =>
+      manager.query(
+        `UPDATE workers SET intent = 'running', leaves_after_idle_ms = NULL
+          WHERE id = $1 AND intent = 'drained' AND leaves_after_idle_ms IS NOT NULL`,
+        [id],
+      ),
+    );
+  }
+
+  /** @param because null: nothing keeps it on a host where it fails */
+  async noteStay(id: WorkerId, because: string | null): Promise<void> {
+    await this.#database.read((manager) => manager.update(WorkerEntity, { id }, { staysBecause: because }));
+  }
+
+  /** Deletes the row if it is still gone for the same reason: a report may have come since. Returns whether it was. */
+  async forgetWorker({ hostLastSeenAtMs, id, reason }: GoneWorker): Promise<boolean> {
+    const lastSeenAt = hostLastSeenAtMs === null ? null : new Date(hostLastSeenAtMs);
+    const [, count] = await this.#database.read((manager) =>
+      manager.query<[unknown[], number]>(
+        `DELETE FROM workers w
+          WHERE w.id = $1 AND CASE $2::text
+            WHEN 'removed' THEN w.observed->>'phase' = 'removed'
+            WHEN 'host-lost' THEN EXISTS (
+              SELECT 1 FROM hosts h WHERE h.id = w.host_id AND h.last_seen_at IS NOT DISTINCT FROM $3::timestamptz)
+            ELSE true END`,
+        [id, reason, lastSeenAt],
+      ),
+    );
+    return count > 0;
+  }
+
+  /** The last trace of an endpoint that was deleted; only once neither a worker nor the history of its jobs is left. */
+  async forgetEndpoint(id: EndpointId): Promise<void> {
+    await this.#database.read((manager) =>
+      manager.query(
+        `DELETE FROM endpoints e WHERE e.id = $1 AND e.deleted_at IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.endpoint_id = e.id)
+            AND NOT EXISTS (SELECT 1 FROM job_history h WHERE h.endpoint_id = e.id)`,
+        [id],
+      ),
+    );
+  }
+}
+
+async function lastDecisions(
+  manager: EntityManager,
+  endpointIds: readonly string[],
+): Promise<ReadonlyMap<string, ScalingRecord>> {
+  const rows = await manager.findBy(EndpointScalingEntity, { endpointId: In([...endpointIds]) });
+  return new Map(
+    rows.map(({ decidedAt, endpointId, ...rest }) => [
+      endpointId,
+      { ...rest, endpointId: endpointId as EndpointId, decidedAtMs: decidedAt.getTime() },
+    ]),
+  );
+}
+
+async function placesOfVolumes(
+  manager: EntityManager,
+  endpointIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await manager.query<{ endpoint_id: string; data_center_ids: string[] }[]>(
+    `SELECT e.endpoint_id, array_agg(DISTINCT v.data_center_id ORDER BY v.data_center_id) AS data_center_ids
+       FROM endpoint_volumes e JOIN network_volumes v ON v.account_id = e.account_id AND v.id = e.volume_id
+      WHERE e.endpoint_id = ANY ($1) GROUP BY e.endpoint_id`,
+    [endpointIds],
+  );
+  return new Map(rows.map(({ data_center_ids, endpoint_id }) => [endpoint_id, data_center_ids]));
+}

@@ -1,0 +1,47 @@
+import type { AccountId, EndpointId, FieldChange } from '@berth/domain';
+import type { ChangeSeal } from '../persistence/change-seal.js';
+import type { Database } from '../persistence/database.js';
+import { EndpointEntity, ReleaseEntity } from '../persistence/entities/index.js';
+import { RELEASES_MAX } from '../endpoints/endpoints.store.js';
+
+/** A release as it was made. */
+export interface ReleaseRecord {
+  /** Ordinal, from 1. */
+  readonly release: number;
+  /** Empty for the first. */
+  readonly diff: readonly FieldChange[];
+  /** The API key that made it; null where that was not kept yet. */
+  readonly createdBy: string | null;
+  readonly createdAtMs: number;
+}
+
+/** Reads only: releases are written with the endpoint that they are of. */
+export class ReleasesStore {
+  readonly #database: Database;
+  readonly #changes: ChangeSeal;
+
+  constructor(database: Database, changes: ChangeSeal) {
+    this.#database = database;
+    this.#changes = changes;
+  }
+
+  /** Of an endpoint of the account, newest first: those that are kept. */
+  async ofEndpoint(accountId: AccountId, endpointId: EndpointId): Promise<readonly ReleaseRecord[]> {
+    const rows = await this.#database.read((manager) =>
+      manager
+        .createQueryBuilder(ReleaseEntity, 'r')
+        .select(['r.endpointId', 'r.release', 'r.diff', 'r.createdBy', 'r.createdAt'])
+        .innerJoin(EndpointEntity, 'e', 'e.id = r.endpointId AND e.accountId = :accountId', { accountId })
+        .where('r.endpointId = :endpointId', { endpointId })
+        .orderBy('r.release', 'DESC')
+        .limit(RELEASES_MAX)
+        .getMany(),
+    );
+    return rows.map(({ createdAt, createdBy, diff, release }) => ({
+      release,
+      diff: this.#changes.open(diff as FieldChange[], { accountId, resourceId: endpointId }),
+      createdBy,
+      createdAtMs: createdAt.getTime(),
+    }));
+  }
+}

@@ -1,0 +1,122 @@
+import type { AccountId, EndpointId } from '@berth/domain';
+import { IsNull, type EntityManager, type SelectQueryBuilder } from 'typeorm';
+import { BUCKETS, type WebhookSecretsSnapshot } from '@berth/contracts';
+import type { SnapshotTruth } from '../snapshots/snapshot-truth.port.js';
+import { webhookSecretsSnapshot } from './webhook-secret-keeper.js';
+import type { Database } from '../persistence/database.js';
+import { EndpointEntity, WebhookSecretEntity } from '../persistence/entities/index.js';
+
+/** A secret as it lies in the database. */
+export interface WebhookSecretRecord {
+  readonly endpointId: EndpointId;
+  /** 1, 2, 3 and so on for one endpoint. */
+  readonly ordinal: number;
+  readonly sealedSecret: string;
+  readonly createdAtMs: number;
+  /** Null: the present one. */
+  readonly expiresAtMs: number | null;
+}
+
+const WITHOUT = `
+  SELECT e.id, e.account_id AS "accountId" FROM endpoints e
+   WHERE e.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM webhook_secrets s WHERE s.endpoint_id = e.id)
+   LIMIT $1`;
+
+type Secrets = SelectQueryBuilder<WebhookSecretEntity>;
+
+export class WebhookSecretsStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Until the transaction is over nobody else changes or deletes the endpoint. Returns whether it is there. */
+  hold(accountId: AccountId, endpointId: EndpointId): Promise<boolean> {
+    return this.#database.transaction(async (manager) => {
+      const endpoint = await manager.findOne(EndpointEntity, {
+        select: { id: true },
+        where: { id: endpointId, accountId, deletedAt: IsNull() },
+        lock: { mode: 'pessimistic_write' },
+      });
+      return endpoint !== null;
+    });
+  }
+
+  /** Newest first. */
+  list(endpointId: EndpointId): Promise<readonly WebhookSecretRecord[]> {
+    return this.#database.read((manager) => recordsOf(manager, endpointId));
+  }
+
+  /** The first ones of an endpoint that the same transaction has made. */
+  insert(records: readonly WebhookSecretRecord[]): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await manager.insert(WebhookSecretEntity, records.map(toRow));
+    });
+  }
+
+  /** What a held endpoint has is replaced. */
+  replace(endpointId: EndpointId, records: readonly WebhookSecretRecord[]): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await manager.delete(WebhookSecretEntity, { endpointId });
+      await manager.insert(WebhookSecretEntity, records.map(toRow));
+    });
+  }
+
+  /** Endpoints that are not deleted and have no secret, at most `limit`. */
+  without(limit: number): Promise<readonly { readonly accountId: AccountId; readonly id: EndpointId }[]> {
+    return this.#database.read((manager) => manager.query(WITHOUT, [limit]));
+  }
+}
+
+/** The secrets of endpoints that are not deleted, as the routers are told. Who changes them holds the endpoint. */
+export class WebhookSecretTruth implements SnapshotTruth<WebhookSecretsSnapshot> {
+  readonly bucket = BUCKETS.webhookSecrets;
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async all(): Promise<ReadonlyMap<string, WebhookSecretsSnapshot>> {
+    const rows = await this.#rows((secrets) => secrets);
+    const byEndpoint = Map.groupBy(rows.map(toRecord), ({ endpointId }) => endpointId);
+    return new Map([...byEndpoint].map(([id, records]) => [id, webhookSecretsSnapshot(id, records)]));
+  }
+
+  async one(key: string): Promise<WebhookSecretsSnapshot | null> {
+    const rows = await this.#rows((secrets) => secrets.where('s.endpointId = :key', { key }));
+    return rows.length === 0 ? null : webhookSecretsSnapshot(key as EndpointId, rows.map(toRecord));
+  }
+
+  /** Newest first, by one statement: an endpoint and its secrets are seen as of one instant. */
+  #rows(narrowed: (secrets: Secrets) => Secrets): Promise<WebhookSecretEntity[]> {
+    return this.#database.read((manager) =>
+      narrowed(manager.createQueryBuilder(WebhookSecretEntity, 's'))
+        .innerJoin(EndpointEntity, 'e', 'e.id = s.endpointId AND e.deletedAt IS NULL')
+        .orderBy('s.ordinal', 'DESC')
+        .getMany(),
+    );
+  }
+}
+
+async function recordsOf(manager: EntityManager, endpointId: EndpointId): Promise<readonly WebhookSecretRecord[]> {
+  const rows = await manager.find(WebhookSecretEntity, { where: { endpointId }, order: { ordinal: 'DESC' } });
+  return rows.map(toRecord);
+}
+
+const toRecord = (row: WebhookSecretEntity): WebhookSecretRecord => ({
+  endpointId: row.endpointId as EndpointId,
+  ordinal: row.ordinal,
+  sealedSecret: row.sealedSecret,
+  createdAtMs: row.createdAt.getTime(),
+  expiresAtMs: row.expiresAt?.getTime() ?? null,
+});
+
+const toRow = (record: WebhookSecretRecord): WebhookSecretEntity => ({
+  endpointId: record.endpointId,
+  ordinal: record.ordinal,
+  sealedSecret: record.sealedSecret,
+  createdAt: new Date(record.createdAtMs),
+  expiresAt: record.expiresAtMs === null ? null : new Date(record.expiresAtMs),
+});
