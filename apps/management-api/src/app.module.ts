@@ -1,26 +1,27 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { AccountsController } from './accounts/accounts.controller.js';
-import { ApiKeysController } from './api-keys/api-keys.controller.js';
-import { AuditController } from './audit/audit.controller.js';
-import { CpuTypesController } from './catalog/cpu-types.controller.js';
-import { DataCenterAliasesController, DataCentersController } from './catalog/data-centers.controller.js';
-import { GpuTypesController } from './catalog/gpu-types.controller.js';
-import { ClustersController } from './clusters/clusters.controller.js';
-import { EndpointsController } from './endpoints/endpoints.controller.js';
-import { HostSessionsController } from './host-sessions/host-sessions.controller.js';
-import { HostsController } from './hosts/hosts.controller.js';
-import { JobHistoryController } from './job-history/job-history.controller.js';
-import { NetworkVolumesController } from './network-volumes/network-volumes.controller.js';
-import { ClusterPodsController } from './pods/cluster-pods.controller.js';
-import { PodsController } from './pods/pods.controller.js';
-import { ProblemsController } from './problems/problems.controller.js';
-import { RegistriesController } from './registries/registries.controller.js';
-import { CatalogTemplatesController } from './templates/catalog-templates.controller.js';
-import { TemplatesController } from './templates/templates.controller.js';
-import { ReleasesController } from './releases/releases.controller.js';
-import { V1EndpointsController } from './v1-endpoints/v1-endpoints.controller.js';
-import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.controller.js';
-import { WorkersController } from './workers/workers.controller.js';
+import { AccountsController } from './accounts/index.js';
+import { ApiKeysController } from './api-keys/index.js';
+import { AuditController } from './audit/index.js';
+import {
+  CpuTypesController,
+  DataCenterAliasesController,
+  DataCentersController,
+  GpuTypesController,
+} from './catalog/index.js';
+import { ClustersController } from './clusters/index.js';
+import { EndpointsController } from './endpoints/index.js';
+import { HostSessionsController } from './host-sessions/index.js';
+import { HostsController } from './hosts/index.js';
+import { JobHistoryController } from './job-history/index.js';
+import { NetworkVolumesController } from './network-volumes/index.js';
+import { ClusterPodsController, PodsController } from './pods/index.js';
+import { ProblemsController } from './problems/index.js';
+import { RegistriesController } from './registries/index.js';
+import { CatalogTemplatesController, TemplatesController } from './templates/index.js';
+import { ReleasesController } from './releases/index.js';
+import { V1EndpointsController } from './v1-endpoints/index.js';
+import { WebhookSecretsController } from './webhook-secrets/index.js';
+import { WorkersController } from './workers/index.js';
 
 /** Everything that answers requests, over HTTP and over NATS. */
 @Module({

@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import type { Writable } from 'node:stream';
+import type { Provider } from '@nestjs/common';
+import { API_KEY_DIRECTORY, createHttpApp, managementRendering, pointElsewhere, v1Rendering } from '@berth/http';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { createHttpApp, managementRendering, pointElsewhere, v1Rendering } from '@berth/http';
-import { Broker, drainConnection, ensureTopology, unreadableLog } from '@berth/messaging';
+import { Broker, drainConnection, ensureTopology, logShard, unreadableLog } from '@berth/messaging';
 import {
   MetricRegistry,
   OperationsServer,
@@ -12,22 +14,35 @@ import {
   type Main,
 } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { AccountsService, AccountsStore } from './accounts/index.js';
+import { openAgentGateways, startHostCutOff } from './agent-connections/index.js';
+import { ApiKeysService, ApiKeysStore } from './api-keys/index.js';
 import { AppModule } from './app.module.js';
-import { composeEdge } from './compose-edge.js';
-import { composeResync } from './snapshots/compose-resync.js';
-import { composeServices } from './compose-services.js';
-import { composeSnapshots } from './snapshots/compose-snapshots.js';
-import { composeWebhookSecrets } from './webhook-secrets/compose-webhook-secrets.js';
+import { AuditStore } from './audit/index.js';
+import { connectBroker } from './broker/index.js';
+import { CatalogService, HostLoadsStore } from './catalog/index.js';
+import { ClustersService, ClustersStore } from './clusters/index.js';
 import type { ManagementConfig } from './config.js';
-import { connectBroker } from './broker/connect-broker.js';
-import { serveOpenApi } from './openapi/openapi-document.js';
-import { openDataSource } from './persistence/open-data-source.js';
-import { Database } from './persistence/database.js';
-import { EnvSeal } from './persistence/env-seal.js';
-import { makeEnvSealing } from './env-sealing/env-sealing.js';
-import { EnvBackfillStore } from './env-sealing/env-backfill.store.js';
-import { HostSessionsStore } from './host-sessions/host-sessions.store.js';
-import { openAgentGateways, startHostCutOff } from './agent-connections/agent-connections.js';
+import { EndpointsService, EndpointsStore, PUBLIC_ADDRESSES } from './endpoints/index.js';
+import { EnvBackfillStore, makeEnvSealing } from './env-sealing/index.js';
+import { composeHostSessions, HostSessionsStore, makeJoinTokens } from './host-sessions/index.js';
+import { HostsService, HostsStore } from './hosts/index.js';
+import { composeIdempotency } from './idempotency/index.js';
+import { JobHistoryService, JobHistoryStore } from './job-history/index.js';
+import { NetworkVolumesService, NetworkVolumesStore } from './network-volumes/index.js';
+import { serveOpenApi } from './openapi/index.js';
+import { ChangeSeal, Database, EnvSeal, openDataSource } from './persistence/index.js';
+import { PodsService, PodsStore } from './pods/index.js';
+import { ProblemPagesService } from './problems/index.js';
+import { AccountRateLimiter, RateWindowsStore } from './rate-limits/index.js';
+import { EndpointReferences, ReferencesStore } from './references/index.js';
+import { RegistriesService, RegistriesStore, RegistryCredentialsService } from './registries/index.js';
+import { ReleasesService, ReleasesStore } from './releases/index.js';
+import { composeResync, composeSnapshots, type ControlSnapshots } from './snapshots/index.js';
+import { TemplatesService, TemplatesStore } from './templates/index.js';
+import { V1EndpointsService } from './v1-endpoints/index.js';
+import { composeWebhookSecrets, type WebhookSecretKeeper, WebhookSecretsService } from './webhook-secrets/index.js';
+import { WorkersService, WorkersStore } from './workers/index.js';
 
 const CLOCK = systemClock;
 const RANDOM = systemRandom;
@@ -35,6 +50,8 @@ const POOL_MAX = 20;
 const BODY_MAX_BYTES = 1_024 * 1_024;
 const DRAIN_MS = 10_000;
 const INBOX_PREFIX = '_INBOX_management';
+/** Beside the programs, in the sources as in the build. */
+const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.meta.url));
 
 /** What the process is made of, as far as its parts need one another. */
 interface Process {
@@ -113,40 +130,46 @@ async function openNats(self: Process): Promise<NatsConnection> {
 
 async function startServing(self: Process, database: Database, connection: NatsConnection): Promise<number> {
   const { config, logger, main, metrics, readiness } = self;
+  const { secrets } = config;
+  const tools = { clock: CLOCK, random: RANDOM, logger, metrics };
   const onUnreadable = unreadableLog({ app: 'management', metrics, logger });
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock: CLOCK, random: RANDOM });
-  const publishing = composeSnapshots({ broker, database, transactions: database, clock: CLOCK, logger, metrics });
+  const publishing = composeSnapshots({ ...tools, broker, database, transactions: database });
   const { snapshots } = publishing;
-  const { secrets } = config;
-  const { filling } = composeWebhookSecrets({ database, secrets, snapshots, clock: CLOCK, random: RANDOM });
-  const resyncParts = { broker, database, snapshots: publishing, clock: CLOCK, logger, metrics, filling };
-  const resync = await composeResync(resyncParts);
+  const { filling, keeper } = composeWebhookSecrets({ ...tools, database, secrets, snapshots });
+  const accounts = new AccountsStore(database);
+  const resync = await composeResync({
+    ...tools,
+    broker,
+    snapshots: publishing,
+    filling,
+    forgetting: { run: () => accounts.forgetDeleted() },
+  });
   main.onStop('snapshot resync', () => resync.stop());
   readiness.add('snapshots', () => resync.check());
   const agents = { ...self, clock: CLOCK, store: new HostSessionsStore(database) };
   const cutOff = await startHostCutOff(agents);
-  const onHostRemoved = (): void => cutOff?.hurry();
-  const shared = { config, database, snapshots, clock: CLOCK, random: RANDOM, logger, metrics };
-  const providers = composeServices({ ...shared, onHostRemoved });
-  const sealing = makeEnvSealing(new EnvBackfillStore(database, new EnvSeal(secrets)), { clock: CLOCK, logger });
+  const sealing = makeEnvSealing(new EnvBackfillStore(database, new EnvSeal(secrets)), tools);
   sealing.start();
   main.onStop('env sealing', () => sealing.stop());
-  const edge = composeEdge({ config, database, clock: CLOCK, logger, metrics });
-  main.onStop('request ledgers', () => edge.stop());
-  const app = await createHttpApp(AppModule.of(providers), {
-    logger,
-    clock: CLOCK,
-    random: RANDOM,
-    metrics,
+  const idempotency = composeIdempotency({ ...tools, database, secrets });
+  main.onStop('request ledgers', () => idempotency.stop());
+  const services = { ...self, database, snapshots, accounts, hostSessions: agents.store, webhookSecrets: keeper };
+  const app = await createHttpApp(AppModule.of(composeServices(services, () => cutOff?.hurry())), {
+    ...tools,
     docsUrl: config.docsUrl,
     credentialForm: 'bearer',
     renderingOf: ({ url }) => (url.startsWith('/v1/') ? v1Rendering : managementRendering),
     bodyMaxBytes: () => BODY_MAX_BYTES,
     trustedProxies: config.trustedProxies,
     elsewhere: pointElsewhere('management', config.addresses.runUrl),
-    rateLimiter: edge.rateLimiter,
-    idempotency: edge.idempotency,
+    rateLimiter: new AccountRateLimiter({
+      ...tools,
+      windows: new RateWindowsStore(database),
+      quotas: config.rateQuotas,
+    }),
+    idempotency: idempotency.ledger,
     configure: (_fastify, nest) => {
       serveOpenApi(nest);
     },
@@ -154,4 +177,58 @@ async function startServing(self: Process, database: Database, connection: NatsC
   await openAgentGateways(agents, { app, connection });
   main.onStop('http', () => app.drain(DRAIN_MS));
   return app.listen(config.httpHost, config.httpPort);
+}
+
+interface ServiceParts extends Pick<Process, 'config' | 'logger' | 'metrics'> {
+  readonly database: Database;
+  readonly snapshots: ControlSnapshots;
+  readonly accounts: AccountsStore;
+  readonly hostSessions: HostSessionsStore;
+  readonly webhookSecrets: WebhookSecretKeeper;
+}
+
+/** The services behind the controllers, each under its own class. */
+function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[] {
+  const { config, database, hostSessions, logger, metrics, snapshots, webhookSecrets } = parts;
+  const envs = new EnvSeal(config.secrets);
+  const changes = new ChangeSeal(config.secrets);
+  const audit = new AuditStore(database, CLOCK, changes);
+  const shared = { clock: CLOCK, random: RANDOM, snapshots, audit, transactions: database };
+  const apiKeys = new ApiKeysStore(database);
+  const credentials = new RegistryCredentialsService(config.secrets, logger);
+  const templates = new TemplatesService({ ...shared, records: new TemplatesStore(database, envs) });
+  const endpoints = new EndpointsService({
+    ...shared,
+    references: new EndpointReferences({ templates, records: new ReferencesStore(database) }),
+    webhookSecrets,
+    records: new EndpointsStore(database, { changes, envs }),
+  });
+  const workers = new WorkersStore(database);
+  const makeJoinToken = makeJoinTokens(RANDOM);
+  const clusters = new ClustersService(new ClustersStore(database));
+  const services = [
+    audit,
+    templates,
+    endpoints,
+    clusters,
+    new AccountsService({ ...shared, records: parts.accounts }),
+    new ApiKeysService({ ...shared, records: apiKeys }),
+    new NetworkVolumesService({ ...shared, records: new NetworkVolumesStore(database) }),
+    new RegistriesService({ ...shared, records: new RegistriesStore(database), credentials }),
+    new WebhookSecretsService({ ...shared, endpoints, keeper: webhookSecrets }),
+    new WorkersService({ ...shared, endpoints, records: workers }),
+    new V1EndpointsService(endpoints),
+    new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, changes) }),
+    new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved }),
+    new CatalogService({ ...shared, loads: new HostLoadsStore(database) }),
+    new JobHistoryService(new JobHistoryStore(database, logShard)),
+    new PodsService({ ...shared, clusters, records: new PodsStore(database) }),
+    new ProblemPagesService(PROBLEM_PAGES),
+    composeHostSessions({ store: hostSessions, snapshots, credentials, envs, clock: CLOCK, logger, metrics }),
+  ];
+  return [
+    { provide: API_KEY_DIRECTORY, useValue: apiKeys },
+    { provide: PUBLIC_ADDRESSES, useValue: config.addresses },
+    ...services.map((service) => ({ provide: service.constructor, useValue: service })),
+  ];
 }

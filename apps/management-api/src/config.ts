@@ -4,7 +4,7 @@ import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import type { PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
-import type { RateQuotas } from './rate-limits/rate-windows.store.js';
+import type { RateQuotas } from './rate-limits/index.js';
 
 /** How agents are let in by the broker's auth callout. */
 interface AdmissionConfig {

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import { runMain } from '@berth/telemetry';
-import { startControllers } from './reconcilers/start-controllers.js';
-import { loadControllersConfig } from './reconcilers/config.js';
+import { loadControllersConfig, startControllers } from './reconcilers/index.js';
 
 await runMain('controllers', (main) => startControllers(loadControllersConfig(), main));

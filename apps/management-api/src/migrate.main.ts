@@ -2,10 +2,8 @@ import 'reflect-metadata';
 import { ConfigError, systemClock } from '@berth/lifecycle';
 import { createLogger } from '@berth/telemetry';
 import { loadMigrateConfig } from './config.js';
-import { createDataSource } from './persistence/data-source.js';
-import { Database } from './persistence/database.js';
-import { migrate } from './persistence/migrate.js';
-import { seedAccount } from './accounts/seed-account.js';
+import { createDataSource, Database, migrate } from './persistence/index.js';
+import { seedAccount } from './accounts/index.js';
 
 /** One connection works, the other holds the lock. */
 const POOL_MAX = 2;

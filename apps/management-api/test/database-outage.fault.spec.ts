@@ -97,8 +97,13 @@ async function resync(): Promise<void> {
   const database = new Database(bench.source);
   const metrics = new MetricRegistry();
   const parts = { broker, database, transactions: database, clock, logger: silentLogger, metrics };
-  const filling = { run: () => Promise.resolve() };
-  const loop = await composeResync({ ...parts, snapshots: composeSnapshots(parts), filling });
+  const nothing = { run: () => Promise.resolve() };
+  const loop = await composeResync({
+    ...parts,
+    snapshots: composeSnapshots(parts),
+    filling: nothing,
+    forgetting: nothing,
+  });
   await eventually(() => loop.check(), PATIENCE);
   for (let passedMs = 0; passedMs <= GRACE_MS; passedMs += PASS_MS) await clock.advance(PASS_MS);
   await eventually(async () => {

@@ -9,9 +9,9 @@ import {
 } from '@berth/domain';
 import { makeApiKey, requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditStore } from '../audit/audit.store.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { AuditStore } from '../audit/index.js';
+import type { ControlSnapshots } from '../snapshots/index.js';
+import type { Transactions } from '../persistence/index.js';
 import type { Account, AccountsStore, AccountRemains } from './accounts.store.js';
 
 export interface AccountsServiceOptions {

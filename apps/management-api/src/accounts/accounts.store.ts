@@ -1,9 +1,14 @@
 import type { ApiKeySnapshot } from '@berth/contracts';
 import type { AccountId, Endpoint, LimitOverrides } from '@berth/domain';
 import { IsNull } from 'typeorm';
-import type { Database } from '../persistence/database.js';
-import { AccountEntity, ApiKeyEntity, EndpointEntity } from '../persistence/entities/index.js';
-import { apiKeyRow, toEndpoint } from '../persistence/rows.js';
+import {
+  AccountEntity,
+  ApiKeyEntity,
+  apiKeyRow,
+  type Database,
+  EndpointEntity,
+  toEndpoint,
+} from '../persistence/index.js';
 
 export interface Account {
   readonly id: AccountId;

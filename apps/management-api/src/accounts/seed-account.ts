@@ -1,7 +1,7 @@
 import { SCOPES } from '@berth/domain';
 import { hashApiKey, prefixOfApiKey } from '@berth/http';
 import { ConfigError, type Clock } from '@berth/lifecycle';
-import type { Database } from '../persistence/database.js';
+import type { Database } from '../persistence/index.js';
 
 /** Account and key that an installation starts with; neither id ever changes. */
 const SEED_ID = 'default';

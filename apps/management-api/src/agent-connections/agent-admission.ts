@@ -10,10 +10,8 @@ import {
   type AuthRequest,
 } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { HostSessionsStore } from '../host-sessions/host-sessions.store.js';
-import { hostOfJoinToken } from '../host-sessions/join-token.js';
+import { hashHostSecret, hostOfJoinToken, type HostSessionsStore, isSameHash } from '../host-sessions/index.js';
 import { RefusedAgents, type AdmissionFault } from './refused-agents.js';
-import { hashHostSecret, isSameHash } from '../host-sessions/secret-hash.js';
 
 export interface AgentAdmissionOptions {
   /** Of the callout role: it may answer the server's questions and nothing else. */

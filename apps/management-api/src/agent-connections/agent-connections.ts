@@ -4,11 +4,10 @@ import { AgentConnections, BrokerGuard, connectAgentGateway, drainConnection } f
 import type { Logger, Main, MetricRegistry, Readiness } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ManagementConfig } from '../config.js';
-import { connectBroker, credentialsOf } from '../broker/connect-broker.js';
+import { connectBroker, credentialsOf } from '../broker/index.js';
 import { AgentAdmission } from './agent-admission.js';
 import { HostCutOff } from './host-cut-off.js';
-import { hostSessionsMetrics } from '../host-sessions/metrics.js';
-import type { HostSessionsStore } from '../host-sessions/host-sessions.store.js';
+import { hostSessionsMetrics, type HostSessionsStore } from '../host-sessions/index.js';
 
 export interface AgentParts {
   readonly config: ManagementConfig;

@@ -4,7 +4,7 @@ import type { AgentConnection } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, letRun } from '@berth/testing';
 import { HostCutOff } from './host-cut-off.js';
-import { hostSessionsMetrics } from '../host-sessions/metrics.js';
+import { hostSessionsMetrics } from '../host-sessions/index.js';
 
 const connectionOf = (user: string, connectionId: number): AgentConnection => ({
   serverId: 'S',

@@ -2,8 +2,7 @@ import type { HostId } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { AgentConnection, AgentConnections } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { HostSessionsStore } from '../host-sessions/host-sessions.store.js';
-import type { HostSessionsMetrics } from '../host-sessions/metrics.js';
+import type { HostSessionsMetrics, HostSessionsStore } from '../host-sessions/index.js';
 
 export interface HostCutOffOptions {
   readonly connections: Pick<AgentConnections, 'pages' | 'end'>;

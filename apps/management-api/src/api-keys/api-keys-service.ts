@@ -10,11 +10,10 @@ import {
 } from '@berth/domain';
 import { makeApiKey, type Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditStore } from '../audit/audit.store.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { AuditStore } from '../audit/index.js';
+import type { ControlSnapshots } from '../snapshots/index.js';
+import type { ApiKeyRecord, Transactions } from '../persistence/index.js';
 import type { CreateApiKeyDto } from './api-key.dto.js';
-import type { ApiKeyRecord } from '../persistence/rows.js';
 import type { ApiKeysStore } from './api-keys.store.js';
 
 export interface ApiKeysServiceOptions {

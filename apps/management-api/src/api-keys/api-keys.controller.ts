@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/co
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { ApiKeyListBody, CreateApiKeyDto, NewApiKeyBody, type ApiKeyBody } from './api-key.dto.js';
-import type { ApiKeyRecord } from '../persistence/rows.js';
+import type { ApiKeyRecord } from '../persistence/index.js';
 import { ApiKeysService } from './api-keys-service.js';
 
 const NO_CONTENT = 204;

@@ -1,11 +1,17 @@
-import { type ApiKeyRecord, apiKeyRow, toApiKeyRecord, toApiKeySnapshot } from '../persistence/rows.js';
+import {
+  ApiKeyEntity,
+  type ApiKeyRecord,
+  apiKeyRow,
+  type Database,
+  EndpointEntity,
+  requireAccount,
+  toApiKeyRecord,
+  toApiKeySnapshot,
+} from '../persistence/index.js';
 import type { AccountId, EndpointId } from '@berth/domain';
 import { In, IsNull } from 'typeorm';
 import type { ApiKeySnapshot } from '@berth/contracts';
 import type { ApiKeyDirectory } from '@berth/http';
-import type { Database } from '../persistence/database.js';
-import { ApiKeyEntity, EndpointEntity } from '../persistence/entities/index.js';
-import { requireAccount } from '../persistence/require-account.js';
 
 const BY_PREFIX = `
   SELECT id, account_id AS "accountId", prefix, hash, scopes, endpoint_ids AS "endpointIds", expires_at AS "expiresAt"

@@ -1,11 +1,9 @@
 import type { FieldChange } from '@berth/domain';
-import { type AuditAction, AuditEntryEntity } from '../persistence/entities/index.js';
+import { type AuditAction, AuditEntryEntity, type ChangeSeal, type Database } from '../persistence/index.js';
 import type { Caller } from '@berth/http';
 import { LessThan } from 'typeorm';
 import type { Clock } from '@berth/lifecycle';
 import { currentLogContext } from '@berth/telemetry';
-import type { ChangeSeal } from '../persistence/change-seal.js';
-import type { Database } from '../persistence/database.js';
 
 export interface AuditEntry {
   readonly caller: Caller;

@@ -1,7 +1,5 @@
 import type { HostLoad, WorkerResources } from '@berth/domain';
-import type { Database } from '../persistence/database.js';
-import { HostEntity, WorkerEntity } from '../persistence/entities/index.js';
-import { toHostRecord } from '../persistence/rows.js';
+import { type Database, HostEntity, toHostRecord, WorkerEntity } from '../persistence/index.js';
 
 /** Reads only, and of all accounts: what comes out of it are totals. */
 export class HostLoadsStore {

@@ -1,8 +1,6 @@
 import type { AccountId, Cluster, ClusterId, ClusterMember, PodId } from '@berth/domain';
 import { IsNull, Not } from 'typeorm';
-import type { Database } from '../persistence/database.js';
-import { ClusterEntity, PodEntity } from '../persistence/entities/index.js';
-import { requireAccount } from '../persistence/require-account.js';
+import { ClusterEntity, type Database, PodEntity, requireAccount } from '../persistence/index.js';
 
 /** Clusters as they are stored. Every method is about one account. */
 export class ClustersStore {

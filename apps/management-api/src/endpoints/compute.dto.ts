@@ -1,7 +1,7 @@
 import { ValidateBy } from 'class-validator';
 import { ENDPOINT_DEFAULTS } from '@berth/domain';
 import { NestedListField, TextField, TextListField } from '@berth/http';
-import { CudaVersionsField, LIST_MAX, TEXT_MAX } from '../templates/container-fields.js';
+import { CudaVersionsField, LIST_MAX, TEXT_MAX } from '../templates/index.js';
 import { GpuCountField, MinCudaVersionField, VcpuCountField } from './endpoint-fields.js';
 
 const POOLS_MAX = 64;

@@ -1,6 +1,6 @@
 import { ENDPOINT_DEFAULTS } from '@berth/domain';
 import { ChoiceField, IntegerField, TextField, TextListField, type FieldOptions } from '@berth/http';
-import { LIST_MAX, TEXT_MAX } from '../templates/container-fields.js';
+import { LIST_MAX, TEXT_MAX } from '../templates/index.js';
 
 const WORKERS_MAX = 1_000;
 const IDLE_TIMEOUT_MAX_SECONDS = 3_600;

@@ -17,14 +17,12 @@ import {
 } from '@berth/domain';
 import { requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditStore } from '../audit/audit.store.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
-import type { Transactions } from '../persistence/transactions.port.js';
-import type { WebhookSecretKeeper } from '../webhook-secrets/webhook-secret-keeper.js';
+import type { AuditStore } from '../audit/index.js';
+import type { ControlSnapshots } from '../snapshots/index.js';
+import type { Transactions } from '../persistence/index.js';
 import type { EndpointsStore, NewRelease } from './endpoints.store.js';
-import type { EndpointReferences } from '../references/endpoint-references.js';
+import { type EndpointReferences, refuseConflicts } from '../references/index.js';
 import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
-import { refuseConflicts } from '../references/refuse-conflicts.js';
 
 export interface EndpointsServiceOptions {
   readonly records: EndpointsStore;
@@ -32,7 +30,8 @@ export interface EndpointsServiceOptions {
   readonly transactions: Transactions;
   readonly audit: AuditStore;
   readonly snapshots: ControlSnapshots;
-  readonly webhookSecrets: Pick<WebhookSecretKeeper, 'begin'>;
+  /** Gives a new endpoint its first secret, in the transaction that makes it. */
+  readonly webhookSecrets: { begin(id: EndpointId): Promise<void> };
   readonly clock: Clock;
   readonly random: Random;
 }

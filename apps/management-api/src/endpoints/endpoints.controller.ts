@@ -16,7 +16,6 @@ import { CreateEndpointDto } from './create-endpoint.dto.js';
 import { EndpointBody, EndpointListBody } from './endpoint.body.js';
 import { toEndpointBody, toEndpointChange, requestOfEndpoint } from './endpoint.mapper.js';
 import { EndpointsService } from './endpoints-service.js';
-import { PUBLIC_ADDRESSES } from './public-addresses.port.js';
 import { UpdateEndpointDto } from './update-endpoint.dto.js';
 
 const NO_CONTENT = 204;
@@ -50,6 +49,9 @@ const UPDATE_DESCRIPTION = [
   '- `type` and the kind of compute stay: `gpu` on a CPU endpoint, `cpu` on a GPU endpoint 400.',
   '- Another `scaling` takes the idle timeout away or brings it back (as said, else its default).',
 ].join('\n');
+
+/** Injection token of the `PublicAddresses` under which this installation is reached. */
+export const PUBLIC_ADDRESSES = Symbol('PublicAddresses');
 
 @ApiTags('Endpoints')
 @Controller('v2/serverless')

@@ -7,13 +7,18 @@ import {
   PlatformError,
 } from '@berth/domain';
 import { IsNull, type EntityManager } from 'typeorm';
-import type { Database } from '../persistence/database.js';
-import { EndpointEntity, ReleaseEntity } from '../persistence/entities/index.js';
-import type { ChangeSeal } from '../persistence/change-seal.js';
-import type { EnvOwner, EnvSeal, StoredEndpointSpec } from '../persistence/env-seal.js';
-import { violatesForeignKey } from '../persistence/foreign-key-violation.js';
-import { requireAccount } from '../persistence/require-account.js';
-import { toEndpoint } from '../persistence/rows.js';
+import {
+  type ChangeSeal,
+  type Database,
+  EndpointEntity,
+  type EnvOwner,
+  type EnvSeal,
+  ReleaseEntity,
+  requireAccount,
+  type StoredEndpointSpec,
+  toEndpoint,
+  violatesForeignKey,
+} from '../persistence/index.js';
 
 /** Who made a release, when, and what it changed. */
 export interface NewRelease {

@@ -1,14 +1,7 @@
 import { ApiExtraModels } from '@nestjs/swagger';
 import type { Flashboot } from '@berth/domain';
 import { NameField, NestedField } from '@berth/http';
-import {
-  ArgsField,
-  DiskField,
-  EnvField,
-  ImageField,
-  PortsField,
-  RegistryField,
-} from '../templates/container-fields.js';
+import { ArgsField, DiskField, EnvField, ImageField, PortsField, RegistryField } from '../templates/index.js';
 import { CpuField, CpuRequestDto, UpdateGpuRequestDto } from './compute.dto.js';
 import {
   DataCenterIdsField,

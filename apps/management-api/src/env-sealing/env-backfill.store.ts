@@ -1,6 +1,5 @@
 import type { AccountId } from '@berth/domain';
-import type { Database } from '../persistence/database.js';
-import type { Env, EnvOwner, EnvSeal } from '../persistence/env-seal.js';
+import type { Database, Env, EnvOwner, EnvSeal } from '../persistence/index.js';
 
 interface PlainRow {
   readonly id: string;

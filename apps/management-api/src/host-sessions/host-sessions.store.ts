@@ -10,10 +10,8 @@ import {
   type ObservedWorker,
   type WorkerId,
 } from '@berth/domain';
-import type { SealedRegistry } from '../registries/registry-credentials-service.js';
-import type { Database } from '../persistence/database.js';
-import { HostEntity, type WorkerEntity } from '../persistence/entities/index.js';
-import type { StoredContainer } from '../persistence/env-seal.js';
+import type { SealedRegistry } from '../registries/index.js';
+import { type Database, HostEntity, type StoredContainer, type WorkerEntity } from '../persistence/index.js';
 
 export interface HostReport {
   readonly hostId: HostId;

@@ -1,6 +1,6 @@
 import { isHostLive, workerStatus, type Worker } from '@berth/domain';
 import type { HostBody, HostWorkerBody } from './host.body.js';
-import type { HostRecord } from '../persistence/rows.js';
+import type { HostRecord } from '../persistence/index.js';
 
 export const toHostBody = (host: HostRecord, nowMs: number): HostBody => ({
   id: host.id,

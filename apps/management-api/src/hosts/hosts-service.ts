@@ -1,17 +1,17 @@
-import { PlatformError, fieldChanges, type HostId, type HostIntent, type Worker } from '@berth/domain';
+import { PlatformError, fieldChanges, type HostId, type HostIntent } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditAction } from '../persistence/entities/index.js';
-import type { AuditStore } from '../audit/audit.store.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { AuditAction, HostRecord, Transactions } from '../persistence/index.js';
+import type { AuditStore } from '../audit/index.js';
+import type { ControlSnapshots } from '../snapshots/index.js';
 import {
   DATA_CENTER_DEFAULT,
   TOKEN_LIFE_DEFAULT_SECONDS,
   type CreateJoinTokenDto,
   type HostAction,
 } from './host.dto.js';
-import type { HostRecord } from '../persistence/rows.js';
+import type { HostBody, HostDetailBody } from './host.body.js';
+import { toHostBody, toHostWorkerBody } from './host.mapper.js';
 import type { HostsStore } from './hosts.store.js';
 
 /** Makes the one-time token of a host, as the sessions of agents understand it. */
@@ -80,19 +80,20 @@ export class HostsService {
     return { hostId: host.id, token, expiresAtMs };
   }
 
-  list(): Promise<readonly HostRecord[]> {
-    return this.#options.records.list();
+  async list(): Promise<readonly HostBody[]> {
+    return (await this.#options.records.list()).map((host) => this.#bodyOf(host));
   }
 
   /** @throws PlatformError `host-not-found` */
-  async get(id: HostId): Promise<{ readonly host: HostRecord; readonly workers: readonly Worker[] }> {
+  async get(id: HostId): Promise<HostDetailBody> {
     const { records } = this.#options;
     const host = found(await records.find(id));
-    return { host, workers: await records.workersOf(id) };
+    const workers = await records.workersOf(id);
+    return { ...this.#bodyOf(host), workers: workers.map(toHostWorkerBody) };
   }
 
   /** @throws PlatformError `host-not-found` */
-  async act(caller: Caller, id: HostId, action: HostAction): Promise<HostRecord> {
+  async act(caller: Caller, id: HostId, action: HostAction): Promise<HostBody> {
     const { audit, records, snapshots, transactions } = this.#options;
     const intent = INTENT_OF_ACTION[action];
     const host = await transactions.run(async () => {
@@ -102,7 +103,7 @@ export class HostsService {
       return changed;
     });
     snapshots.announce('all');
-    return host;
+    return this.#bodyOf(host);
   }
 
   /** From then on the host may do nothing; its workers are placed elsewhere. @throws PlatformError `host-not-found` */
@@ -115,6 +116,10 @@ export class HostsService {
     });
     snapshots.announce('all');
     transactions.afterCommit(onRemoved);
+  }
+
+  #bodyOf(host: HostRecord): HostBody {
+    return toHostBody(host, this.#options.clock.nowMs());
   }
 }
 

@@ -1,12 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { HostId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import type { Clock } from '@berth/lifecycle';
-import { CLOCK } from '../clock.port.js';
 import { HostBody, HostDetailBody, HostListBody, JoinTokenBody } from './host.body.js';
 import { CreateJoinTokenDto, HostActionDto } from './host.dto.js';
-import { toHostBody, toHostWorkerBody } from './host.mapper.js';
 import { HostsService } from './hosts-service.js';
 
 const OK = 200;
@@ -17,11 +14,9 @@ const NO_CONTENT = 204;
 @RequireScope('admin')
 export class HostsController {
   readonly #hosts: HostsService;
-  readonly #clock: Clock;
 
-  constructor(hosts: HostsService, @Inject(CLOCK) clock: Clock) {
+  constructor(hosts: HostsService) {
     this.#hosts = hosts;
-    this.#clock = clock;
   }
 
   @Post('join-tokens')
@@ -37,17 +32,15 @@ export class HostsController {
   @ApiOperation({ summary: 'List all hosts' })
   @ApiOkResponse({ type: HostListBody })
   async list(): Promise<HostListBody> {
-    const hosts = await this.#hosts.list();
-    return { hosts: hosts.map((host) => toHostBody(host, this.#clock.nowMs())) };
+    return { hosts: await this.#hosts.list() };
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Read a host with its inventory and workers' })
   @ApiOkResponse({ type: HostDetailBody })
   @ApiProblems('host-not-found')
-  async get(@Param('id') id: HostId): Promise<HostDetailBody> {
-    const { host, workers } = await this.#hosts.get(id);
-    return { ...toHostBody(host, this.#clock.nowMs()), workers: workers.map(toHostWorkerBody) };
+  get(@Param('id') id: HostId): Promise<HostDetailBody> {
+    return this.#hosts.get(id);
   }
 
   @Post(':id/action')
@@ -55,12 +48,8 @@ export class HostsController {
   @ApiOperation({ summary: 'Cordon, uncordon or drain a host' })
   @ApiOkResponse({ type: HostBody })
   @ApiProblems('host-not-found')
-  async act(
-    @CurrentCaller() caller: Caller,
-    @Param('id') id: HostId,
-    @Body() { action }: HostActionDto,
-  ): Promise<HostBody> {
-    return toHostBody(await this.#hosts.act(caller, id, action), this.#clock.nowMs());
+  act(@CurrentCaller() caller: Caller, @Param('id') id: HostId, @Body() { action }: HostActionDto): Promise<HostBody> {
+    return this.#hosts.act(caller, id, action);
   }
 
   @Delete(':id')

@@ -1,7 +1,13 @@
-import { type HostRecord, toHostRecord, toWorker } from '../persistence/rows.js';
+import {
+  type Database,
+  HostEntity,
+  type HostRecord,
+  JoinTokenEntity,
+  toHostRecord,
+  toWorker,
+  WorkerEntity,
+} from '../persistence/index.js';
 import type { HostId, HostIntent, Worker } from '@berth/domain';
-import type { Database } from '../persistence/database.js';
-import { HostEntity, JoinTokenEntity, WorkerEntity } from '../persistence/entities/index.js';
 
 export interface NewHost {
   readonly host: HostRecord;

@@ -1,7 +1,7 @@
 import type { IdempotentRequest, KeptAnswer } from '@berth/http';
 import { QueryFailedError, type EntityManager } from 'typeorm';
 import { PlatformError } from '@berth/domain';
-import type { Database } from '../persistence/database.js';
+import type { Database } from '../persistence/index.js';
 
 /** What a key was used for. The hash of the request and the body of its answer are sealed as one text. */
 export interface UsedKey extends Omit<KeptAnswer, 'body'> {

@@ -1,7 +1,7 @@
 import { PlatformError } from '@berth/domain';
 import type { IdempotencyLedger, IdempotentRequest, KeptAnswer } from '@berth/http';
 import type { SecretBox } from '@berth/secrets';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { Transactions } from '../persistence/index.js';
 import type { IdempotencyKeysStore, UsedKey } from './idempotency-keys.store.js';
 
 export interface RequestLedgerOptions {

@@ -5,10 +5,10 @@ import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { JobHistoryLoops } from './job-history-loops.js';
 import { JobHistoryProjector } from './job-history-projector.js';
 import { jobHistoryMetrics } from './metrics.js';
-import type { Database } from '../persistence/database.js';
+import type { Database } from '../persistence/index.js';
 import { JobHistoryPartitions } from './job-history-partitions.js';
 import { JobHistoryStore } from './job-history.store.js';
-import type { LeaderLease } from '../leadership/leader-lease.js';
+import type { LeaderLease } from '../leadership/index.js';
 
 export interface JobHistoryParts {
   readonly broker: Broker;

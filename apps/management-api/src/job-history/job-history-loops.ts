@@ -1,6 +1,6 @@
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { LeaderLease, LeaderTerm } from '../leadership/leader-lease.js';
+import type { LeaderLease, LeaderTerm } from '../leadership/index.js';
 import type { JobHistoryProjector } from './job-history-projector.js';
 import { jobHistoryMetrics, tellLag, type JobHistoryMetrics } from './metrics.js';
 import type { JobHistoryStore } from './job-history.store.js';

@@ -1,4 +1,4 @@
-import type { Database } from '../persistence/database.js';
+import type { Database } from '../persistence/index.js';
 
 /** Any number, as long as everybody who changes the partitions takes the same. */
 const LOCK_KEY = 4_274_814;

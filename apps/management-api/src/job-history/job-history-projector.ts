@@ -3,7 +3,7 @@ import { projectFacts, rowsBefore, type HistoryRow } from '@berth/domain';
 import { inParallel, type Clock } from '@berth/lifecycle';
 import type { ShardLogPage } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { LeaderTerm } from '../leadership/leader-lease.js';
+import type { LeaderTerm } from '../leadership/index.js';
 import type { ShardLogReader } from './shard-log-reader.port.js';
 import type { JobHistoryMetrics } from './metrics.js';
 import type { ProjectedHistory, ShardMove, ShardProgress } from './projected-history.port.js';

@@ -18,9 +18,8 @@ import {
   type ShardProgress,
   type WriteOutcome,
 } from './projected-history.port.js';
-import type { Database } from '../persistence/database.js';
-import { isRefusal } from './is-refusal.js';
-import { RefusedRowError } from './refused-row-error.js';
+import type { Database } from '../persistence/index.js';
+import { RefusedRowError, isRefusal } from './refused-row-error.js';
 import {
   detailOfRow,
   givenRow,

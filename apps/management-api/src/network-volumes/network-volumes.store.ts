@@ -1,8 +1,6 @@
 import type { AccountId, NetworkVolumeType } from '@berth/domain';
-import type { ResourceUser } from '../references/resource-users.js';
-import type { Database } from '../persistence/database.js';
-import { NetworkVolumeEntity } from '../persistence/entities/index.js';
-import { requireAccount } from '../persistence/require-account.js';
+import type { ResourceUser } from '../references/index.js';
+import { type Database, NetworkVolumeEntity, requireAccount } from '../persistence/index.js';
 
 export interface NetworkVolume {
   readonly id: string;

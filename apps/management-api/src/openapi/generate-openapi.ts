@@ -1,35 +1,32 @@
 import type { Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { AccountsService } from '../accounts/accounts-service.js';
-import { ApiKeysService } from '../api-keys/api-keys-service.js';
-import { AuditStore } from '../audit/audit.store.js';
+import { AccountsService } from '../accounts/index.js';
+import { ApiKeysService } from '../api-keys/index.js';
+import { AuditStore } from '../audit/index.js';
 import { AppModule } from '../app.module.js';
-import { CatalogService } from '../catalog/catalog-service.js';
-import { CLOCK } from '../clock.port.js';
-import { ClustersService } from '../clusters/clusters-service.js';
-import { EndpointsService } from '../endpoints/endpoints-service.js';
-import { PUBLIC_ADDRESSES } from '../endpoints/public-addresses.port.js';
-import { HostSessionsService } from '../host-sessions/host-sessions-service.js';
-import { HostsService } from '../hosts/hosts-service.js';
-import { JobHistoryService } from '../job-history/job-history-service.js';
-import { NetworkVolumesService } from '../network-volumes/network-volumes-service.js';
-import { PodsService } from '../pods/pods-service.js';
-import { ProblemPagesService } from '../problems/problem-pages-service.js';
-import { RegistriesService } from '../registries/registries-service.js';
-import { TemplatesService } from '../templates/templates-service.js';
-import { ReleasesService } from '../releases/releases-service.js';
-import { V1EndpointsService } from '../v1-endpoints/v1-endpoints-service.js';
-import { WebhookSecretsService } from '../webhook-secrets/webhook-secrets-service.js';
-import { WorkersService } from '../workers/workers-service.js';
-import { openApiDocument } from './openapi-document.js';
+import { CatalogService } from '../catalog/index.js';
+import { ClustersService } from '../clusters/index.js';
+import { EndpointsService, PUBLIC_ADDRESSES } from '../endpoints/index.js';
+import { HostSessionsService } from '../host-sessions/index.js';
+import { HostsService } from '../hosts/index.js';
+import { JobHistoryService } from '../job-history/index.js';
+import { NetworkVolumesService } from '../network-volumes/index.js';
+import { PodsService } from '../pods/index.js';
+import { ProblemPagesService } from '../problems/index.js';
+import { RegistriesService } from '../registries/index.js';
+import { TemplatesService } from '../templates/index.js';
+import { ReleasesService } from '../releases/index.js';
+import { V1EndpointsService } from '../v1-endpoints/index.js';
+import { WebhookSecretsService } from '../webhook-secrets/index.js';
+import { WorkersService } from '../workers/index.js';
+import { managementDocument } from './openapi-document.js';
 
 /** What the controllers are given. In a preview nothing is made of it, but everything has to be named. */
 const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   AccountsService,
   AuditStore,
   ApiKeysService,
-  CLOCK,
   CatalogService,
   ClustersService,
   EndpointsService,
@@ -56,5 +53,5 @@ export async function generateOpenApi(): Promise<string> {
     preview: true,
     abortOnError: false,
   });
-  return `${JSON.stringify(openApiDocument(app), null, 2)}\n`;
+  return `${JSON.stringify(managementDocument(app), null, 2)}\n`;
 }

@@ -12,7 +12,7 @@ import {
 } from '@berth/http';
 import { describeMembers } from './describe-members.js';
 import { describeRequests } from './describe-requests.js';
-import { DESCRIPTION, describeTags } from './document-text.js';
+import { MANAGEMENT_DESCRIPTION, describeTags } from './document-text.js';
 import { PARAMETERS_AFTER } from './parameters-after.js';
 
 const VERSION = '2.0.0';
@@ -27,7 +27,7 @@ const EDGE = {
 } as const;
 
 /** The interface as the code has it: every operation with its bodies, headers and problems. */
-export function openApiDocument(app: INestApplication): ApiDocument {
+export function managementDocument(app: INestApplication): ApiDocument {
   const access = declaredAccess(app);
   const declared = describeMembers(toOpenApi31(fromDecorators(app)));
   const described = describeRequests(
@@ -56,7 +56,7 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
       .setOpenAPIVersion('3.1.0')
       .setTitle('Berth management API')
       .setVersion(VERSION)
-      .setDescription(DESCRIPTION)
+      .setDescription(MANAGEMENT_DESCRIPTION)
       .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `Bearer bk_…`.' }, 'apiKey')
       .build(),
     { operationIdFactory: (controller, method) => `${controller}.${method}`, extraModels: [ProblemBody] },
@@ -67,14 +67,14 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
  * document is made and put into bytes once; the framework would do that for each who asks.
  */
 export function serveOpenApi(app: NestFastifyApplication): void {
-  SwaggerModule.setup('docs', app, () => openApiDocument(app) as unknown as OpenAPIObject, {
+  SwaggerModule.setup('docs', app, () => managementDocument(app) as unknown as OpenAPIObject, {
     raw: false,
     customSiteTitle: 'Berth management API',
   });
   let json: Buffer | undefined;
   const fastify = app.getHttpAdapter().getInstance();
   fastify.get('/openapi.json', (_request, reply) => {
-    json ??= Buffer.from(JSON.stringify(openApiDocument(app)));
+    json ??= Buffer.from(JSON.stringify(managementDocument(app)));
     return reply.type('application/json').send(json);
   });
 }

@@ -1,5 +1,5 @@
 import type { AccountId, ClusterId, Pod, PodCompute, PodId } from '@berth/domain';
-import type { PodEntity, PodVolumeEntity } from '../persistence/entities/index.js';
+import type { PodEntity, PodVolumeEntity } from '../persistence/index.js';
 
 export function podRow(pod: Pod): PodEntity {
   const { container, createdAtMs, globalNetwork, membership, persistentMount, startedAtMs } = pod;

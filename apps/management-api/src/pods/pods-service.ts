@@ -1,11 +1,15 @@
 import { PlatformError, type ClusterId, type Pod, type PodId } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { ClustersService } from '../clusters/clusters-service.js';
+import type { Clock } from '@berth/lifecycle';
+import type { ClustersService } from '../clusters/index.js';
+import type { PodBody } from './pod.body.js';
+import { toPodBody } from './pod.mapper.js';
 import type { PodsStore } from './pods.store.js';
 
 export interface PodsServiceOptions {
   readonly records: PodsStore;
   readonly clusters: ClustersService;
+  readonly clock: Clock;
 }
 
 /** Pods of the caller's account. */
@@ -16,21 +20,26 @@ export class PodsService {
     this.#options = options;
   }
 
-  list(caller: Caller, options: { readonly includesClusterPods: boolean }): Promise<readonly Pod[]> {
-    return this.#options.records.list(caller.accountId, options);
+  async list(caller: Caller, options: { readonly includesClusterPods: boolean }): Promise<readonly PodBody[]> {
+    return this.#bodiesOf(await this.#options.records.list(caller.accountId, options));
   }
 
   /** @throws PlatformError `pod-not-found` */
-  async get(caller: Caller, id: PodId): Promise<Pod> {
+  async get(caller: Caller, id: PodId): Promise<PodBody> {
     const pod = await this.#options.records.find(caller.accountId, id);
     if (pod === null) throw new PlatformError('pod-not-found', 'No such pod.');
-    return pod;
+    return toPodBody(pod, this.#options.clock.nowMs());
   }
 
   /** @throws PlatformError `cluster-not-found` */
-  async ofCluster(caller: Caller, id: ClusterId): Promise<readonly Pod[]> {
+  async ofCluster(caller: Caller, id: ClusterId): Promise<readonly PodBody[]> {
     const { clusters, records } = this.#options;
     await clusters.get(caller, id);
-    return records.ofCluster(caller.accountId, id);
+    return this.#bodiesOf(await records.ofCluster(caller.accountId, id));
+  }
+
+  #bodiesOf(pods: readonly Pod[]): readonly PodBody[] {
+    const nowMs = this.#options.clock.nowMs();
+    return pods.map((pod) => toPodBody(pod, nowMs));
   }
 }

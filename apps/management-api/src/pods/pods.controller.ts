@@ -1,12 +1,9 @@
-import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { PodId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
-import type { Clock } from '@berth/lifecycle';
-import { CLOCK } from '../clock.port.js';
 import { PodQueryDto } from './pod-query.dto.js';
 import { PodBody, PodListBody } from './pod.body.js';
-import { toPodBody } from './pod.mapper.js';
 import { PodsService } from './pods-service.js';
 
 @ApiTags('Pods')
@@ -14,11 +11,9 @@ import { PodsService } from './pods-service.js';
 @RequireScope('clusters:read')
 export class PodsController {
   readonly #pods: PodsService;
-  readonly #clock: Clock;
 
-  constructor(pods: PodsService, @Inject(CLOCK) clock: Clock) {
+  constructor(pods: PodsService) {
     this.#pods = pods;
-    this.#clock = clock;
   }
 
   @Get()
@@ -31,15 +26,14 @@ export class PodsController {
     @CurrentCaller() caller: Caller,
     @Query() { includeClusterPods = false }: PodQueryDto,
   ): Promise<PodListBody> {
-    const pods = await this.#pods.list(caller, { includesClusterPods: includeClusterPods });
-    return { pods: pods.map((pod) => toPodBody(pod, this.#clock.nowMs())) };
+    return { pods: await this.#pods.list(caller, { includesClusterPods: includeClusterPods }) };
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Read a pod', description: 'Also one of a cluster.' })
   @ApiOkResponse({ type: PodBody })
   @ApiProblems('pod-not-found')
-  async get(@CurrentCaller() caller: Caller, @Param('id') id: PodId): Promise<PodBody> {
-    return toPodBody(await this.#pods.get(caller, id), this.#clock.nowMs());
+  get(@CurrentCaller() caller: Caller, @Param('id') id: PodId): Promise<PodBody> {
+    return this.#pods.get(caller, id);
   }
 }

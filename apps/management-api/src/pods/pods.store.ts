@@ -1,9 +1,7 @@
 import type { AccountId, ClusterId, Pod, PodId } from '@berth/domain';
 import { In, IsNull, type EntityManager, type FindOptionsWhere } from 'typeorm';
-import type { Database } from '../persistence/database.js';
-import { PodEntity, PodVolumeEntity } from '../persistence/entities/index.js';
+import { type Database, PodEntity, PodVolumeEntity, requireAccount } from '../persistence/index.js';
 import { podRow, toPod } from './pod-rows.js';
-import { requireAccount } from '../persistence/require-account.js';
 
 /** Pods as they are stored. Every method is about one account. */
 export class PodsStore {

@@ -1,5 +1,5 @@
 import type { AccountId } from '@berth/domain';
-import type { Database } from '../persistence/database.js';
+import type { Database } from '../persistence/index.js';
 
 /** The windows in which every account's requests are counted. */
 export const RATE_WINDOWS = [

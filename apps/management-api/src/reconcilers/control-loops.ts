@@ -3,13 +3,12 @@ import { CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS } from '@berth/contracts';
 import type { UnreadableMessage } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { LeaderLease, LeaderTerm } from '../leadership/leader-lease.js';
+import { type LeaderLease, type LeaderTerm, TermOverError } from '../leadership/index.js';
 import { Alarm } from './alarm.js';
 import type { DemandBoard } from './demand-board.js';
 import type { FleetReconciler } from './fleet.reconciler.js';
 import { controllersMetrics, tellLeadership } from './metrics.js';
 import { readDemand } from './read-demand.js';
-import { TermOverError } from '../leadership/term-over.js';
 
 export interface ControlLoopsOptions {
   readonly connection: NatsConnection;

@@ -13,13 +13,12 @@ import {
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { Fleet, FleetEndpoint, FleetStore, ScalingRecord } from './fleet.store.js';
-import type { LeaderTerm } from '../leadership/leader-lease.js';
+import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import type { DemandBoard } from './demand-board.js';
 import type { EndpointScaling } from './endpoint-scaling.reconciler.js';
 import type { FleetOutlet } from './fleet-outlet.port.js';
 import { HearingWatch } from './hearing-watch.js';
 import type { ControllersMetrics } from './metrics.js';
-import { requireTerm, TermOverError } from '../leadership/term-over.js';
 import type { PlacementPass, PlacementResult, WorkerPlacement } from './worker-placement.reconciler.js';
 
 export interface FleetReconcilerOptions {

@@ -1,17 +1,17 @@
 import { In, type EntityManager } from 'typeorm';
 import type { Endpoint, EndpointId, GoneReason, Host, HostId, Worker, WorkerId, WorkerResources } from '@berth/domain';
-import type { Database } from '../persistence/database.js';
 import {
+  type Database,
   EndpointEntity,
   EndpointScalingEntity,
   HostEntity,
-  WorkerEntity,
+  toEndpoint,
+  toHostRecord,
+  toWorker,
   type WaitingWorker,
-} from '../persistence/entities/index.js';
-import { toEndpoint, toHostRecord, toWorker } from '../persistence/rows.js';
-import type { LeaderTerm } from '../leadership/leader-lease.js';
-
-export { type WaitingWorker } from '../persistence/entities/index.js';
+  WorkerEntity,
+} from '../persistence/index.js';
+import type { LeaderTerm } from '../leadership/index.js';
 
 /** An endpoint as the control loops see it. */
 export interface FleetEndpoint extends Endpoint {

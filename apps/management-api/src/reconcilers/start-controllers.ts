@@ -5,17 +5,16 @@ import {
   Broker,
   SnapshotDirectory,
   SnapshotWriter,
-  connectNats,
   drainConnection,
   snapshotCodec,
   unreadableLog,
 } from '@berth/messaging';
 import { MetricRegistry, OperationsServer, Readiness, createLogger, type Logger, type Main } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { composeJobHistory } from '../job-history/compose-job-history.js';
-import { Database } from '../persistence/database.js';
-import { openDataSource } from '../persistence/open-data-source.js';
-import { LeaderLease, type LeaderTerm } from '../leadership/leader-lease.js';
+import { connectBroker } from '../broker/index.js';
+import { composeJobHistory } from '../job-history/index.js';
+import { Database, openDataSource } from '../persistence/index.js';
+import { LeaderLease, type LeaderTerm } from '../leadership/index.js';
 import { FleetStore } from './fleet.store.js';
 import type { ControllersConfig } from './config.js';
 import { ControlLoops } from './control-loops.js';
@@ -26,7 +25,6 @@ import { FleetReconciler } from './fleet.reconciler.js';
 import { controllersMetrics } from './metrics.js';
 import { WorkerPlacement } from './worker-placement.reconciler.js';
 
-const CONNECT_WITHIN_MS = 30_000;
 const POOL_MAX = 5;
 const LEASE_MS = 5_000;
 const INBOX_PREFIX = '_INBOX_controllers';
@@ -86,16 +84,8 @@ async function connect(
   config: ControllersConfig,
   { logger, main, name }: { readonly main: Main; readonly logger: Logger; readonly name: string },
 ): Promise<NatsConnection> {
-  const connection = await connectNats({
-    url: config.natsUrl,
-    name,
-    credentials: config.natsSeed === null ? { kind: 'none' } : { kind: 'nkey', seed: config.natsSeed },
-    inboxPrefix: INBOX_PREFIX,
-    connectWithinMs: CONNECT_WITHIN_MS,
-    clock: CLOCK,
-    random: RANDOM,
-    onStatus: ({ detail, kind }) => logger.info(`nats: ${kind}`, { connection: name, detail }),
-  });
+  const { natsSeed: seed, natsUrl } = config;
+  const connection = await connectBroker({ natsUrl, logger }, { name, seed, inboxPrefix: INBOX_PREFIX });
   main.onStop(`nats ${name}`, () => drainConnection(connection, CLOCK));
   return connection;
 }

@@ -18,10 +18,10 @@ import {
 } from '@berth/domain';
 import type { Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { FleetEndpoint, FleetStore, WaitingWorker } from './fleet.store.js';
-import type { LeaderTerm } from '../leadership/leader-lease.js';
+import type { WaitingWorker } from '../persistence/index.js';
+import type { FleetEndpoint, FleetStore } from './fleet.store.js';
+import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import type { ControllersMetrics } from './metrics.js';
-import { requireTerm, TermOverError } from '../leadership/term-over.js';
 
 /** One pass over the fleet: what is taken on each host changes as workers are placed. */
 export interface PlacementPass {

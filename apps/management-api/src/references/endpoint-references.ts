@@ -12,8 +12,7 @@ import {
   type VolumePlace,
 } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import { ENV_BYTES_MAX, ENV_KEYS_MAX } from '../templates/container-fields.js';
-import type { TemplatesService } from '../templates/templates-service.js';
+import { ENV_BYTES_MAX, ENV_KEYS_MAX, type TemplatesService } from '../templates/index.js';
 import type { ReferencesStore } from './references.store.js';
 import { refuseConflicts } from './refuse-conflicts.js';
 

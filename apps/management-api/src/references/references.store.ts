@@ -1,7 +1,6 @@
 import type { AccountId, VolumePlace } from '@berth/domain';
 import { In } from 'typeorm';
-import type { Database } from '../persistence/database.js';
-import { NetworkVolumeEntity, RegistryEntity } from '../persistence/entities/index.js';
+import { type Database, NetworkVolumeEntity, RegistryEntity } from '../persistence/index.js';
 
 /** What endpoints refer to. Every method is about one account. */
 export class ReferencesStore {

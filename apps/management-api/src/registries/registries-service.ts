@@ -1,9 +1,9 @@
 import { PlatformError, fieldChanges } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditStore } from '../audit/audit.store.js';
-import { USERS_MAX, describeUsers } from '../references/resource-users.js';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { AuditStore } from '../audit/index.js';
+import { describeUsers, USERS_MAX } from '../references/index.js';
+import type { Transactions } from '../persistence/index.js';
 import type { RegistryCredentialsService } from './registry-credentials-service.js';
 import type { CreateRegistryDto } from './registry.dto.js';
 import type { Registry, RegistriesStore } from './registries.store.js';

@@ -1,8 +1,6 @@
 import type { AccountId } from '@berth/domain';
-import type { ResourceUser } from '../references/resource-users.js';
-import type { Database } from '../persistence/database.js';
-import { RegistryEntity } from '../persistence/entities/index.js';
-import { requireAccount } from '../persistence/require-account.js';
+import type { ResourceUser } from '../references/index.js';
+import { type Database, RegistryEntity, requireAccount } from '../persistence/index.js';
 
 /** Credentials of a container registry, without the credentials. */
 export interface Registry {

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Rollout } from '@berth/domain';
-import { FieldChangeBody } from '../audit/field-change.body.js';
+import { FieldChangeBody } from '../audit/index.js';
 
 export class ReleaseBody {
   @ApiProperty({ example: 'k3v9x0q2m7a1zd.3' })

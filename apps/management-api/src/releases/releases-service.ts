@@ -1,7 +1,7 @@
 import type { EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { EndpointsService } from '../endpoints/endpoints-service.js';
-import type { WorkersStore } from '../workers/workers.store.js';
+import type { EndpointsService } from '../endpoints/index.js';
+import type { WorkersStore } from '../workers/index.js';
 import type { ReleaseListBody } from './release.body.js';
 import { toReleaseList } from './release.mapper.js';
 import type { ReleasesStore } from './releases.store.js';

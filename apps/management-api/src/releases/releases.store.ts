@@ -1,8 +1,6 @@
 import type { AccountId, EndpointId, FieldChange } from '@berth/domain';
-import type { ChangeSeal } from '../persistence/change-seal.js';
-import type { Database } from '../persistence/database.js';
-import { EndpointEntity, ReleaseEntity } from '../persistence/entities/index.js';
-import { RELEASES_MAX } from '../endpoints/endpoints.store.js';
+import { type ChangeSeal, type Database, EndpointEntity, ReleaseEntity } from '../persistence/index.js';
+import { RELEASES_MAX } from '../endpoints/index.js';
 
 /** A release as it was made. */
 export interface ReleaseRecord {

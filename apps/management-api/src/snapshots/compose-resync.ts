@@ -9,8 +9,6 @@ import { isUnreadable } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { SnapshotDirectory, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { Database } from '../persistence/database.js';
-import { AccountsStore } from '../accounts/accounts.store.js';
 import type { SnapshotPublishing } from './compose-snapshots.js';
 import type { AlignedBucket } from './aligned-bucket.js';
 import { BucketResync } from './bucket-resync.js';
@@ -18,13 +16,13 @@ import { SnapshotResync, type Resync } from './snapshot-resync.js';
 
 export interface ResyncParts {
   readonly broker: Broker;
-  readonly database: Database;
   readonly snapshots: Pick<SnapshotPublishing, 'buckets' | 'outbox' | 'publisher'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** What else is to be mended at each pass. */
+  /** What is to be made before each pass, and what may be forgotten after it. */
   readonly filling: Resync;
+  readonly forgetting: Resync;
 }
 
 /** A process of a version before the outbox publishes before it commits: a snapshot without a row may be one of its. */
@@ -34,9 +32,8 @@ const TOMBSTONE_MS = 8 * 24 * 3_600_000;
 
 /** The loops that bring changes to the buckets and keep these equal to the database, started. */
 export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promise<void>; check(): Promise<void> }> {
-  const { clock, database, filling, logger, snapshots } = parts;
+  const { clock, filling, forgetting, logger, snapshots } = parts;
   const { apiKeys, endpoints, hosts, webhookSecrets } = snapshots.buckets;
-  const accounts = new AccountsStore(database);
   const grace = (_: unknown, firstSeenMs: number): number => firstSeenMs + ORPHAN_GRACE_MS;
   const buckets = await Promise.all([
     openBucket(parts, endpoints, {
@@ -48,11 +45,6 @@ export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promi
     openBucket(parts, hosts, { shape: hostSnapshotShape, keptUntilMs: grace }),
     openBucket(parts, webhookSecrets, { shape: webhookSecretsSnapshotShape, keptUntilMs: grace }),
   ]);
-  const forgetting: Resync = {
-    run: async () => {
-      await accounts.forgetDeleted();
-    },
-  };
   const loop = new SnapshotResync([filling, ...buckets.map(({ resync }) => resync), forgetting], { clock, logger });
   loop.start();
   snapshots.publisher.start();

@@ -12,16 +12,15 @@ import {
 import type { Clock } from '@berth/lifecycle';
 import { SnapshotWriter, snapshotCodec, type Broker } from '@berth/messaging';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import type { Database } from '../persistence/database.js';
+import type { Database, Transactions } from '../persistence/index.js';
 import { SnapshotOutboxStore } from './snapshot-outbox.store.js';
 import { apiKeyTruth, endpointTruth, hostTruth } from './snapshot-truths.js';
-import { WebhookSecretTruth } from '../webhook-secrets/webhook-secrets.store.js';
+import { WebhookSecretTruth } from './webhook-secret-truth.js';
 import { AlignedBucket } from './aligned-bucket.js';
 import { ControlSnapshots } from './control-snapshots.js';
 import type { SnapshotOutbox } from './snapshot-outbox.port.js';
 import { SnapshotPublisher } from './snapshot-publisher.js';
 import type { SnapshotTruth } from './snapshot-truth.port.js';
-import type { Transactions } from '../persistence/transactions.port.js';
 
 export interface SnapshotParts {
   readonly broker: Broker;

@@ -1,7 +1,7 @@
 import type { AccountId, EndpointId, HostId } from '@berth/domain';
 import { BUCKETS, CONTROL_HINT_SUBJECT } from '@berth/contracts';
 import { publishOneWay, type Broker } from '@berth/messaging';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { Transactions } from '../persistence/index.js';
 import type { OutboxEntry } from './snapshot-outbox.port.js';
 import type { SnapshotOutboxStore } from './snapshot-outbox.store.js';
 import { PASS_MAX, type SnapshotPublisher } from './snapshot-publisher.js';

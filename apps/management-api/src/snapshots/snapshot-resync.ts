@@ -6,7 +6,7 @@ const INTERVAL_MS = 30_000;
 
 /** One bucket's part of the work. */
 export interface Resync {
-  run(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal): Promise<unknown>;
 }
 
 /** Level-triggered: whatever was lost on the way to the buckets is there at the latest one interval later. */

@@ -1,11 +1,16 @@
 import { BUCKETS, type ApiKeySnapshot, type EndpointSnapshot, type HostSnapshot } from '@berth/contracts';
-import type { LimitOverrides } from '@berth/domain';
+import type { Endpoint, HostId, HostIntent, LimitOverrides } from '@berth/domain';
 import type { EntityTarget, FindOptionsWhere, ObjectLiteral } from 'typeorm';
-import { endpointSnapshot, endpointTombstone, hostSnapshot } from './snapshot-values.js';
 import type { SnapshotTruth } from './snapshot-truth.port.js';
-import type { Database } from '../persistence/database.js';
-import { ApiKeyEntity, type EndpointEntity, HostEntity } from '../persistence/entities/index.js';
-import { toApiKeySnapshot, toEndpoint, toHostRecord } from '../persistence/rows.js';
+import {
+  ApiKeyEntity,
+  type Database,
+  type EndpointEntity,
+  HostEntity,
+  toApiKeySnapshot,
+  toEndpoint,
+  toHostRecord,
+} from '../persistence/index.js';
 
 interface Reflection<Row extends ObjectLiteral, Value> {
   readonly bucket: string;
@@ -100,3 +105,30 @@ export const hostTruth = (database: Database): SnapshotTruth<HostSnapshot> =>
     keyOf: ({ id }) => id,
     valueOf: (row) => hostSnapshot(toHostRecord(row)),
   });
+
+/** @param limits of the endpoint's account, as an operator has set them */
+const endpointSnapshot = (endpoint: Endpoint, limits: LimitOverrides): EndpointSnapshot => ({
+  ...endpointFacts(endpoint),
+  isDeleted: false,
+  ...(Object.keys(limits).length === 0 ? {} : { limits }),
+});
+
+/** What is left of a deleted endpoint. No decision needs its limits any more. */
+const endpointTombstone = (endpoint: Endpoint, deletedAtMs: number): EndpointSnapshot => ({
+  ...endpointFacts(endpoint),
+  isDeleted: true,
+  deletedAtMs,
+});
+
+const endpointFacts = (endpoint: Endpoint) => ({
+  id: endpoint.id,
+  accountId: endpoint.accountId,
+  type: endpoint.spec.type,
+  executionTimeoutMs: endpoint.spec.executionTimeoutMs,
+  workersMax: endpoint.spec.workers.max,
+});
+
+const hostSnapshot = ({ id, intent }: { readonly id: HostId; readonly intent: HostIntent }): HostSnapshot => ({
+  id,
+  isDraining: intent === 'draining',
+});

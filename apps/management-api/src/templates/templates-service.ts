@@ -1,8 +1,8 @@
 import { PlatformError, fieldChanges, templateAsSeenBy, type Template, type TemplateSource } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { AuditStore } from '../audit/audit.store.js';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { AuditStore } from '../audit/index.js';
+import type { Transactions } from '../persistence/index.js';
 import type { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { changedTemplateSpec, newTemplateSpec, toTemplateFields } from './template.mapper.js';
 import type { PublicTemplatesQuery, TemplatesStore } from './templates.store.js';

@@ -1,9 +1,14 @@
 import { type AccountId, PlatformError, type Template, type TemplateSource, type TemplateSpec } from '@berth/domain';
-import type { Database } from '../persistence/database.js';
-import { AccountEntity, TemplateEntity } from '../persistence/entities/index.js';
-import type { Env, EnvOwner, EnvSeal } from '../persistence/env-seal.js';
-import { violatesForeignKey } from '../persistence/foreign-key-violation.js';
-import { requireAccount } from '../persistence/require-account.js';
+import {
+  AccountEntity,
+  type Database,
+  type Env,
+  type EnvOwner,
+  type EnvSeal,
+  requireAccount,
+  TemplateEntity,
+  violatesForeignKey,
+} from '../persistence/index.js';
 
 export interface PublicTemplatesQuery {
   /** Null: whoever vouches for it. */

@@ -1,9 +1,9 @@
 import { ENDPOINT_DEFAULTS } from '@berth/domain';
 import { BooleanField, ChoiceField, IntegerField, NameField, TextField, TextListField } from '@berth/http';
-import { CudaVersionsField, EnvField, LIST_MAX, TEXT_MAX } from '../templates/container-fields.js';
+import { CudaVersionsField, EnvField, LIST_MAX, TEXT_MAX } from '../templates/index.js';
 import {
-  DEFAULT_OF,
   DataCenterIdsField,
+  DEFAULT_OF,
   GpuCountField,
   IdleTimeoutField,
   MinCudaVersionField,
@@ -14,7 +14,7 @@ import {
   VcpuCountField,
   WorkersMaxField,
   WorkersMinField,
-} from '../endpoints/endpoint-fields.js';
+} from '../endpoints/index.js';
 
 export const V1_DEFAULTS = { scalerType: 'QUEUE_DELAY', scalerValue: 4, vcpuCount: 2 } as const;
 

@@ -1,5 +1,5 @@
 import { ENDPOINT_DEFAULTS, type Endpoint, type EndpointSpec, type Scaling } from '@berth/domain';
-import type { EndpointRequest } from '../endpoints/endpoint-request.js';
+import type { EndpointRequest } from '../endpoints/index.js';
 import { V1_DEFAULTS, type CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 import { instanceIdOf, type V1Compute } from './v1-compute.js';
 import type { V1EndpointBody } from './v1-endpoint.body.js';

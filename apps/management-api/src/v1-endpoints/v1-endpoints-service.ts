@@ -1,7 +1,7 @@
 import { PlatformError, type Endpoint } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { EndpointsService } from '../endpoints/endpoints-service.js';
-import { refuseConflicts } from '../references/refuse-conflicts.js';
+import type { EndpointsService } from '../endpoints/index.js';
+import { refuseConflicts } from '../references/index.js';
 import type { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 import { inV1Words } from './in-v1-words.js';
 import { isCpu, toCompute } from './v1-compute.js';

@@ -1,8 +1,8 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { Database } from '../persistence/database.js';
+import type { Database } from '../persistence/index.js';
 import { WebhookSecretsStore } from './webhook-secrets.store.js';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
+import type { ControlSnapshots } from '../snapshots/index.js';
 import { SecretFilling } from './secret-filling.js';
 import { WebhookSecretKeeper } from './webhook-secret-keeper.js';
 

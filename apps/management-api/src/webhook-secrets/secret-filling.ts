@@ -1,4 +1,4 @@
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { Transactions } from '../persistence/index.js';
 import type { WebhookSecretKeeper } from './webhook-secret-keeper.js';
 import type { WebhookSecretsStore } from './webhook-secrets.store.js';
 

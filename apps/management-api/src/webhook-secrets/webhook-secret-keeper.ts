@@ -1,8 +1,8 @@
-import { webhookSecretContext, type WebhookSecretsSnapshot } from '@berth/contracts';
+import { webhookSecretContext } from '@berth/contracts';
 import { WEBHOOK_SECRET_OVERLAP_MS, WEBHOOK_SECRET_PREFIX, type AccountId, type EndpointId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { ControlSnapshots } from '../snapshots/control-snapshots.js';
+import { type ControlSnapshots, webhookSecretId } from '../snapshots/index.js';
 import type { WebhookSecretRecord, WebhookSecretsStore } from './webhook-secrets.store.js';
 
 export interface WebhookSecretKeeperOptions {
@@ -84,22 +84,5 @@ export class WebhookSecretKeeper {
   }
 }
 
-/** As answers and routers name it. */
-export const webhookSecretId = ({ endpointId, ordinal }: Pick<WebhookSecretRecord, 'endpointId' | 'ordinal'>): string =>
-  `${endpointId}.${ordinal}`;
-
 const contextOf = (record: Pick<WebhookSecretRecord, 'endpointId' | 'ordinal'>): string =>
   webhookSecretContext(record.endpointId, webhookSecretId(record));
-
-/** @param records newest first */
-export const webhookSecretsSnapshot = (
-  endpointId: EndpointId,
-  records: readonly WebhookSecretRecord[],
-): WebhookSecretsSnapshot => ({
-  endpointId,
-  secrets: records.map((record) => ({
-    id: webhookSecretId(record),
-    sealed: record.sealedSecret,
-    expiresAtMs: record.expiresAtMs,
-  })),
-});

@@ -1,10 +1,11 @@
 import { PlatformError, type EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import type { AuditStore } from '../audit/audit.store.js';
-import type { EndpointsService } from '../endpoints/endpoints-service.js';
-import type { Transactions } from '../persistence/transactions.port.js';
+import type { AuditStore } from '../audit/index.js';
+import type { EndpointsService } from '../endpoints/index.js';
+import type { Transactions } from '../persistence/index.js';
 import type { WebhookSecretBody, WebhookSecretListBody } from './webhook-secret.body.js';
-import { webhookSecretId, type WebhookSecretKeeper } from './webhook-secret-keeper.js';
+import { webhookSecretId } from '../snapshots/index.js';
+import type { WebhookSecretKeeper } from './webhook-secret-keeper.js';
 import type { WebhookSecretRecord } from './webhook-secrets.store.js';
 
 export interface WebhookSecretsServiceOptions {

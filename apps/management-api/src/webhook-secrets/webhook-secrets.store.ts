@@ -1,10 +1,6 @@
 import type { AccountId, EndpointId } from '@berth/domain';
-import { IsNull, type EntityManager, type SelectQueryBuilder } from 'typeorm';
-import { BUCKETS, type WebhookSecretsSnapshot } from '@berth/contracts';
-import type { SnapshotTruth } from '../snapshots/snapshot-truth.port.js';
-import { webhookSecretsSnapshot } from './webhook-secret-keeper.js';
-import type { Database } from '../persistence/database.js';
-import { EndpointEntity, WebhookSecretEntity } from '../persistence/entities/index.js';
+import { IsNull, type EntityManager } from 'typeorm';
+import { type Database, EndpointEntity, WebhookSecretEntity } from '../persistence/index.js';
 
 /** A secret as it lies in the database. */
 export interface WebhookSecretRecord {
@@ -21,8 +17,6 @@ const WITHOUT = `
   SELECT e.id, e.account_id AS "accountId" FROM endpoints e
    WHERE e.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM webhook_secrets s WHERE s.endpoint_id = e.id)
    LIMIT $1`;
-
-type Secrets = SelectQueryBuilder<WebhookSecretEntity>;
 
 export class WebhookSecretsStore {
   readonly #database: Database;
@@ -66,37 +60,6 @@ export class WebhookSecretsStore {
   /** Endpoints that are not deleted and have no secret, at most `limit`. */
   without(limit: number): Promise<readonly { readonly accountId: AccountId; readonly id: EndpointId }[]> {
     return this.#database.read((manager) => manager.query(WITHOUT, [limit]));
-  }
-}
-
-/** The secrets of endpoints that are not deleted, as the routers are told. Who changes them holds the endpoint. */
-export class WebhookSecretTruth implements SnapshotTruth<WebhookSecretsSnapshot> {
-  readonly bucket = BUCKETS.webhookSecrets;
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  async all(): Promise<ReadonlyMap<string, WebhookSecretsSnapshot>> {
-    const rows = await this.#rows((secrets) => secrets);
-    const byEndpoint = Map.groupBy(rows.map(toRecord), ({ endpointId }) => endpointId);
-    return new Map([...byEndpoint].map(([id, records]) => [id, webhookSecretsSnapshot(id, records)]));
-  }
-
-  async one(key: string): Promise<WebhookSecretsSnapshot | null> {
-    const rows = await this.#rows((secrets) => secrets.where('s.endpointId = :key', { key }));
-    return rows.length === 0 ? null : webhookSecretsSnapshot(key as EndpointId, rows.map(toRecord));
-  }
-
-  /** Newest first, by one statement: an endpoint and its secrets are seen as of one instant. */
-  #rows(narrowed: (secrets: Secrets) => Secrets): Promise<WebhookSecretEntity[]> {
-    return this.#database.read((manager) =>
-      narrowed(manager.createQueryBuilder(WebhookSecretEntity, 's'))
-        .innerJoin(EndpointEntity, 'e', 'e.id = s.endpointId AND e.deletedAt IS NULL')
-        .orderBy('s.ordinal', 'DESC')
-        .getMany(),
-    );
   }
 }
 

@@ -1,8 +1,13 @@
 import type { AccountId, EndpointId, Worker } from '@berth/domain';
 import type { EntityManager } from 'typeorm';
-import type { Database } from '../persistence/database.js';
-import { EndpointEntity, EndpointScalingEntity, HostEntity, WorkerEntity } from '../persistence/entities/index.js';
-import { toWorker } from '../persistence/rows.js';
+import {
+  type Database,
+  EndpointEntity,
+  EndpointScalingEntity,
+  HostEntity,
+  toWorker,
+  WorkerEntity,
+} from '../persistence/index.js';
 
 /** A worker with what is shown beside it. */
 export interface PlacedWorker extends Worker {

@@ -1,0 +1,4 @@
+export { AccountsService } from './accounts-service.js';
+export { AccountsController } from './accounts.controller.js';
+export { AccountsStore } from './accounts.store.js';
+export { seedAccount } from './seed-account.js';

@@ -1,0 +1,1 @@
+export { openAgentGateways, startHostCutOff } from './agent-connections.js';

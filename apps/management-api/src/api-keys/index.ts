@@ -1,0 +1,3 @@
+export { ApiKeysService } from './api-keys-service.js';
+export { ApiKeysController } from './api-keys.controller.js';
+export { ApiKeysStore } from './api-keys.store.js';

@@ -1,0 +1,1 @@
+export { connectBroker, credentialsOf } from './connect-broker.js';

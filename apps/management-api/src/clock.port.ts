@@ -1,2 +1,0 @@
-/** Injection token of the process's `Clock`. */
-export const CLOCK = Symbol('Clock');

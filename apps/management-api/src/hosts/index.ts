@@ -1,0 +1,3 @@
+export { HostsService } from './hosts-service.js';
+export { HostsController } from './hosts.controller.js';
+export { HostsStore } from './hosts.store.js';

@@ -1,0 +1,1 @@
+export { composeIdempotency } from './compose-idempotency.js';

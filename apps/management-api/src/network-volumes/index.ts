@@ -1,0 +1,3 @@
+export { NetworkVolumesService } from './network-volumes-service.js';
+export { NetworkVolumesController } from './network-volumes.controller.js';
+export { NetworkVolumesStore } from './network-volumes.store.js';

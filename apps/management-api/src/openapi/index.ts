@@ -1,0 +1,1 @@
+export { serveOpenApi } from './openapi-document.js';

@@ -1,0 +1,2 @@
+export { loadControllersConfig } from './config.js';
+export { startControllers } from './start-controllers.js';
