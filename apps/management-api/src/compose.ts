@@ -53,7 +53,7 @@ const INBOX_PREFIX = '_INBOX_management';
 /** Beside the programs, in the sources as in the build. */
 const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.meta.url));
 
-/** What the process is made of, as far as its parts need one another. */
+/** The parts of the process that others need. */
 interface Process {
   readonly config: ManagementConfig;
   readonly main: Main;

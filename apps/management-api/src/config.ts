@@ -21,13 +21,13 @@ export interface ManagementConfig extends LogSettings {
   readonly natsSeed: string | null;
   /** nkey seed of the role `sessions`, over which agents are heard; null: as `natsSeed`. */
   readonly agentsSeed: string | null;
-  /** nkey seed of the role `system`, which ends connections; null: nobody does. */
+  /** nkey seed of the role `system`, which ends connections; null: no process does. */
   readonly systemSeed: string | null;
   /** Agents are heard also where the broker does not keep hosts apart. */
   readonly isBrokerTrusted: boolean;
   /** Account of the broker that agents are put into. */
   readonly agentAccount: string;
-  /** Null: somebody else answers the callout, or there is none. */
+  /** Null: another process answers the callout, or there is none. */
   readonly admission: AdmissionConfig | null;
   readonly topology: TopologySize;
   readonly databaseUrl: string;

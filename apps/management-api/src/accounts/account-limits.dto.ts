@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ACCOUNT_LIMITS, type AccountLimit, type AccountLimitName } from '@berth/domain';
 import { INTEGER_MAX, IntegerField } from '@berth/http';
 
-/** What each limit bounds, in the words of the interface. */
+/** The subject of each limit, in the words of the interface. */
 const MEANINGS: Readonly<Record<AccountLimitName, string>> = {
   endpoints: 'Endpoints of the account. Those that are there when it is lowered stay.',
   jobsPerEndpoint: 'Jobs of one endpoint that wait, run, or have ended and can still be read.',
@@ -29,7 +29,7 @@ const LimitField = (name: AccountLimitName): PropertyDecorator => {
 
 type LimitFields = Readonly<Record<AccountLimitName, number | null | undefined>>;
 
-/** What is absent stays; null goes back to the default. */
+/** An absent limit stays; null goes back to the default. */
 export class UpdateAccountLimitsDto implements LimitFields {
   @LimitField('endpoints')
   readonly endpoints!: number | null | undefined;

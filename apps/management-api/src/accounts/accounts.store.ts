@@ -13,14 +13,14 @@ import {
 export interface Account {
   readonly id: AccountId;
   readonly name: string;
-  /** What an operator has set; all other limits are at their defaults. */
+  /** Those that an operator has set; all others are at their defaults. */
   readonly limits: LimitOverrides;
   /** Grows with each change, from 1. */
   readonly version: number;
   readonly createdAtMs: number;
 }
 
-/** What goes with an account. */
+/** Endpoints and keys that go with an account. */
 export interface AccountRemains {
   readonly endpoints: readonly Endpoint[];
   readonly keyPrefixes: readonly string[];
@@ -55,11 +55,11 @@ export class AccountsStore {
   }
 
   /**
-   * Nobody else changes or deletes it until the transaction is over, or adds an endpoint to it; where it is to be deleted,
-   * nobody adds anything.
+   * No other transaction changes or deletes it until this one is over, or adds an endpoint to it; where it is to be
+   * deleted, none adds anything.
    */
   async lock(id: AccountId, purpose: 'change' | 'deletion'): Promise<Account | null> {
-    // Whoever adds something to the account holds its key, which only a deletion waits for.
+    // A write that adds something to the account holds its key, which only a deletion waits for.
     const mode = purpose === 'deletion' ? 'pessimistic_write' : 'for_no_key_update';
     const row = await this.#database.transaction((manager) =>
       manager.findOne(AccountEntity, { where: { id, deletedAt: IsNull() }, lock: { mode } }),

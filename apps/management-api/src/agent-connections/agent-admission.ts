@@ -26,7 +26,7 @@ export interface AgentAdmissionOptions {
 
 /** Where a server with an auth callout asks. */
 const AUTH_SUBJECT = '$SYS.REQ.USER.AUTH';
-/** Where servers hear what they asked. Whoever else asks gets no answer that could be written somewhere. */
+/** Where servers hear what they asked. Any other asker gets no answer that could be written somewhere. */
 const SERVER_INBOX = '$SYS._INBOX.';
 /** Name under which an agent connects that has only its one-time token yet. */
 const JOINING_USER = 'join';
@@ -35,7 +35,7 @@ const REFUSED_USER = 'join-refused';
 
 /** Each costs the database a statement or two, which has other work. */
 const DECISIONS_AT_ONCE = 32;
-/** All hosts of a large fleet that come back at one time. A decision that comes after the broker's limit is for nobody. */
+/** All hosts of a large fleet that come back at one time. A decision that comes after the broker's limit is not heard. */
 const DECISIONS_WAITING_MAX = 1_024;
 /** Above the length of any token or secret that was ever made here. */
 const PASSWORD_CHARACTERS_MAX = 256;

@@ -90,7 +90,7 @@ async function connectAgents(parts: AgentParts, connection: NatsConnection): Pro
 async function admitAgents({ clock, config, logger, main, metrics, store }: AgentParts): Promise<void> {
   if (config.admission === null) return;
   const { calloutSeed, issuerSeed } = config.admission;
-  // An agent that comes while nobody admits agents hears nothing for five seconds before it tries again.
+  // An agent that comes while no process admits agents hears nothing for five seconds before it tries again.
   const as = { name: 'agent-admission', seed: calloutSeed, isFirst: true };
   const callout = await connectBroker({ ...config, logger }, as);
   main.onStop('agent admission', () => drainConnection(callout, clock));

@@ -20,7 +20,7 @@ export interface RefusedAgentsOptions {
 const LOG_AGAIN_MS = 60_000;
 /** Names that are told apart within that time; those above are counted only. */
 const NAMES_MAX = 1_000;
-/** Whoever knocks chooses the name, so no more of it is kept or shown. */
+/** The stranger chooses the name, so no more of it is kept or shown. */
 const NAME_CHARACTERS_MAX = 100;
 
 /** Counts who is refused, and logs each name once a minute: who is refused may knock without end. */

@@ -5,7 +5,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 
 const CONNECT_WITHIN_MS = 30_000;
 
-/** Without a seed the broker is somebody else's, and its address says who we are. */
+/** Without a seed the broker is not Berth's own, and its address says who we are. */
 export const credentialsOf = (seed: string | null): NatsCredentials =>
   seed === null ? { kind: 'none' } : { kind: 'nkey', seed };
 

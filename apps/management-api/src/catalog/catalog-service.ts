@@ -25,7 +25,7 @@ export interface CatalogServiceOptions {
   readonly clock: Clock;
 }
 
-/** What the installation offers. The same for every account: of other tenants it knows nothing but totals. */
+/** The offer of the installation. It is the same for every account: of other tenants it knows nothing but totals. */
 export class CatalogService {
   readonly #options: CatalogServiceOptions;
 

@@ -42,7 +42,7 @@ export class ClustersStore {
     return rows.map(toCluster);
   }
 
-  /** What summaries need of the members: of one cluster, or of every one of the account. By rank. */
+  /** The members as summaries need them: of one cluster, or of every one of the account. By rank. */
   async members(accountId: AccountId, id: ClusterId | 'all'): Promise<readonly ClusterMember[]> {
     const rows = await this.#database.read((manager) =>
       manager.find(PodEntity, {

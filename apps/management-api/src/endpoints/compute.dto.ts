@@ -57,7 +57,7 @@ const NeedsBeside = (other: string): PropertyDecorator =>
     },
   });
 
-/** What is left out stays, but that `pools` without `excludedTypes` clears the exclusions. */
+/** A field that is left out stays, but that `pools` without `excludedTypes` clears the exclusions. */
 export class UpdateGpuRequestDto {
   @PoolsField({ isOptional: true })
   readonly pools?: string[];

@@ -8,7 +8,7 @@ const TIMEOUT_MIN_MS = 1_000;
 const TIMEOUT_MAX_MS = 604_800_000;
 const VCPU_MIN = 2;
 
-/** What an omitted field means, where that is not "as it is". */
+/** The meaning of an omitted field, where that is not "as it is". */
 interface Documented {
   readonly default?: unknown;
 }

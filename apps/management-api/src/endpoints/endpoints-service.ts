@@ -37,7 +37,7 @@ export interface EndpointsServiceOptions {
 }
 
 const ID_LENGTH = 14;
-/** There is room once somebody deletes an endpoint, and nobody knows when. */
+/** There is room once an endpoint is deleted, at a time that cannot be known. */
 const LIMIT_RETRY_SECONDS = 60;
 
 /** Endpoints of the caller's account. */

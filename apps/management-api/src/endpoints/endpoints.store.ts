@@ -37,7 +37,7 @@ export interface EndpointCount {
 /** Releases kept of one endpoint. An older one stays for as long as a worker of it does: its host still asks for it. */
 export const RELEASES_MAX = 1_000;
 
-/** What rests sealed of an endpoint: its variables, and what its releases tell of them. */
+/** Seals of the parts of an endpoint that rest sealed: its variables, and the changes of them in its releases. */
 export interface EndpointSeals {
   readonly envs: EnvSeal;
   readonly changes: ChangeSeal;
@@ -82,7 +82,7 @@ export class EndpointsStore {
     return row === null ? null : this.#opened(row);
   }
 
-  /** Nobody else changes or deletes it until the transaction is over. */
+  /** No other transaction changes or deletes it until this one is over. */
   async lock(accountId: AccountId, id: EndpointId): Promise<Endpoint | null> {
     const row = await this.#database.transaction((manager) =>
       manager.findOne(EndpointEntity, {
@@ -134,7 +134,7 @@ export class EndpointsStore {
   }
 
   /**
-   * Nobody else counts them so, or changes the account, until the transaction is over: asked after an insert, and as late
+   * No other transaction counts them so, or changes the account, until this one is over: asked after an insert, and as late
    * as can be, it holds for the endpoints that are there once that is committed.
    */
   async holdCount(accountId: AccountId): Promise<EndpointCount> {

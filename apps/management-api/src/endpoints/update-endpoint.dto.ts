@@ -28,7 +28,7 @@ export class UpdateWorkersDto {
 }
 
 /**
- * What is absent stays as it is. What a value means beyond replacing what is stored:
+ * An absent field stays as it is. Meanings of values beyond replacing the stored one:
  *
  * | Field | Present | Clears |
  * |---|---|---|

@@ -52,7 +52,7 @@ export class EnvBackfillStore {
 
   /**
    * Seals at most `limit` rows of each kind and returns how many it found. A row that was changed meanwhile is left to
-   * whoever changed it; the row's version stays, for to its readers nothing has changed.
+   * its writer; the row's version stays, for to its readers nothing has changed.
    */
   async sealSome(limit: number): Promise<number> {
     let found = 0;

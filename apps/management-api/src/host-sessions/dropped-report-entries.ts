@@ -2,7 +2,7 @@ import type { DroppedEntries } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 
-/** What could not be read of the hosts' reports: counted each time, logged once until a host's report is whole again. */
+/** Entries of hosts' reports that could not be read: counted each time, logged once until a host's report is whole again. */
 export class DroppedReportEntries {
   readonly #logger: Logger;
   readonly #total;

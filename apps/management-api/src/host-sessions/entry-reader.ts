@@ -29,7 +29,7 @@ export class EntryReader {
     return null;
   }
 
-  /** What of a list can be read, at most `max` of it. */
+  /** The readable entries of a list, at most `max` of them. */
   readList<Entry extends object>(
     type: ClassConstructor<Entry>,
     value: unknown,

@@ -35,7 +35,7 @@ const TEXT_MAX = 4_096;
 const NAME_MAX = 512;
 /** Ids are ours, so one that is none names nothing here. */
 const ID = /^[\x21-\x7e]{1,128}$/;
-/** What a `Date` can hold. */
+/** The range of a `Date`. */
 const INSTANT_MAX_MS = 8_640_000_000_000_000;
 
 /** A text that came by way of an agent, or a list of such: a worker, an image or an engine wrote it. */

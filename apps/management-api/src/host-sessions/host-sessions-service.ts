@@ -22,7 +22,7 @@ export interface HostSessionsOptions {
   readonly onUnopenable?: (hostId: HostId, workers: readonly UnopenableWorker[]) => void;
 }
 
-/** What agents tell the control plane, and what they hear back. */
+/** The conversation of agents with the control plane. */
 export class HostSessionsService {
   readonly #options: HostSessionsOptions;
 
@@ -59,7 +59,7 @@ export class HostSessionsService {
     return host.instanceId === instanceId && sequence <= host.reportSequence ? 'outdated' : 'current';
   }
 
-  /** What a host shall have, without anything taken from it. @throws PlatformError `host-not-found` */
+  /** The workers that a host shall have, without anything taken from it. @throws PlatformError `host-not-found` */
   async tellDesired(hostId: HostId): Promise<HostReply> {
     const { dataCenterId } = await this.#find(hostId);
     return { desired: this.#open(hostId, await this.#options.store.desired(hostId)), dataCenterId };

@@ -5,7 +5,7 @@ import { AgentGateway, CurrentHost } from '@berth/messaging';
 import { HostSessionsService } from './host-sessions-service.js';
 import { readJoin, readJoinFrame, readReport, readReportFrame } from './read-host-message.js';
 
-/** What agents ask the control plane, over NATS. */
+/** Agents' questions to the control plane, over NATS. */
 @AgentGateway()
 export class HostSessionsController {
   readonly #sessions: HostSessionsService;

@@ -32,7 +32,7 @@ export interface Joining {
   readonly nowMs: number;
 }
 
-/** What a one-time token is worth. */
+/** The worth of a one-time token. */
 export type TokenState = 'unknown' | 'used' | 'expired' | 'good';
 
 export interface HostRow {

@@ -14,7 +14,7 @@ export interface IdempotencyParts {
   readonly logger: Logger;
 }
 
-/** What the API remembers of its requests, over all processes; the loop that forgets it is started. */
+/** The API's memory of its requests, over all processes; the loop that forgets old ones is started. */
 export function composeIdempotency({ database, secrets, ...tools }: IdempotencyParts): {
   readonly ledger: IdempotencyLedger;
   stop(): Promise<void>;

@@ -3,7 +3,7 @@ import { QueryFailedError, type EntityManager } from 'typeorm';
 import { PlatformError } from '@berth/domain';
 import type { Database } from '../persistence/index.js';
 
-/** What a key was used for. The hash of the request and the body of its answer are sealed as one text. */
+/** The use that was made of a key. The hash of the request and the body of its answer are sealed as one text. */
 export interface UsedKey extends Omit<KeptAnswer, 'body'> {
   readonly sealed: string;
 }

@@ -22,7 +22,7 @@ const CLEARING_INTERVAL_MS = 30_000;
 const CLEARING_BATCH = 500;
 const MS_PER_SECOND = 1_000;
 
-/** The loops behind the job history: one projects while this process leads, one clears away what nobody owns any more. */
+/** The loops behind the job history: one projects while this process leads, one clears away rows without an owner. */
 export class JobHistoryLoops {
   readonly #options: JobHistoryLoopsOptions;
   readonly #metrics: JobHistoryMetrics;

@@ -115,7 +115,7 @@ export class JobHistoryProjector {
     return (await this.#options.history.begin(shard, position)) ? { position, completeUntilMs: null } : null;
   }
 
-  /** Whoever was quicker has written where the shard is. */
+  /** The quicker projector has written where the shard is. */
   #fallBehind(): false {
     this.#isBehind = true;
     return false;

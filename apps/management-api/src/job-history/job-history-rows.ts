@@ -10,7 +10,7 @@ import type {
   WorkerId,
 } from '@berth/domain';
 
-/** What a list shows. */
+/** The columns that a list shows. */
 export const SUMMARY_COLUMNS = [
   'job_id',
   'created_at',

@@ -17,7 +17,7 @@ export const BEGIN_SHARD = `
   INSERT INTO job_history_shards (shard, stream_created, sequence) VALUES ($1, $2, $3)
   ON CONFLICT DO NOTHING RETURNING shard`;
 
-/** First in its transaction: who is behind waits here for whoever is not, and then writes nothing. */
+/** First in its transaction: a projector that is behind waits here for one that is not, and then writes nothing. */
 export const MOVE_SHARD = `
   UPDATE job_history_shards SET stream_created = $2, sequence = $3, complete_until = $4
    WHERE shard = $1 AND stream_created = $5 AND sequence = $6

@@ -4,7 +4,7 @@ import { AgentGateway } from '@berth/messaging';
 import { HistoryGetRequestDto, HistoryListRequestDto, readQuestion } from './history-messages.dto.js';
 import { JobHistoryService } from './job-history-service.js';
 
-/** What routers ask about jobs that have ended, over NATS. */
+/** Routers' questions about jobs that have ended, over NATS. */
 @AgentGateway()
 export class JobHistoryController {
   readonly #history: JobHistoryService;

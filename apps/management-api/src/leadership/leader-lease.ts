@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Clock } from '@berth/lifecycle';
 
 export interface LeaderLeaseOptions {
-  /** What is led: one leader each. */
+  /** Name of the office: one leader each. */
   readonly name: string;
   /** Unique to this process. */
   readonly holder: string;

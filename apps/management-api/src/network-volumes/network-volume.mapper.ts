@@ -7,7 +7,7 @@ export const toNetworkVolumeBody = (volume: NetworkVolume): NetworkVolumeBody =>
   createdAt: new Date(volume.createdAtMs).toISOString(),
 });
 
-/** What a tenant said of it, in the words of the interface. */
+/** The fields that a tenant has set, in the words of the interface. */
 export const toNetworkVolumeFields = ({
   dataCenterId,
   name,

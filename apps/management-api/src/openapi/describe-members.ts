@@ -3,7 +3,7 @@ import { mapComponents, mapOperations, mapValues, type ApiDocument, type Schema 
 const INSTANT = '2026-01-01T12:00:00.000Z';
 const ID = 'k3v9x0q2m7a1zd';
 
-/** Members that mean the same wherever they are. What a body says of its own member is kept. */
+/** Members that mean the same wherever they are. A body's own description of a member is kept. */
 const KNOWN: Readonly<Record<string, Schema>> = {
   id: { description: 'Given when it is made, never changed.', examples: [ID] },
   name: { description: 'For people.', examples: ['llama'] },

@@ -1,6 +1,6 @@
 import type { ApiDocument } from '@berth/http';
 
-/** What holds for every operation. */
+/** The text that holds for every operation. */
 export const MANAGEMENT_DESCRIPTION = `Endpoints with their workers and releases, templates, registries, network volumes, clusters and pods, the catalog of
 hardware, and for operators accounts, API keys and hosts. Jobs are sent to the addresses in \`requestUrls\` of an endpoint,
 which are not part of this document.

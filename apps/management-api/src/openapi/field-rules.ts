@@ -1,6 +1,6 @@
 import { mapValues, type Schema } from '@berth/http';
 
-/** What a field says of another one, as the decorators of fields put it. */
+/** A rule of a field about another one, as the decorators of fields put it. */
 export const REQUIRED_UNLESS = 'x-required-unless';
 export const EITHER_OR = 'x-either-or';
 export const EXCLUDES = 'x-excludes';

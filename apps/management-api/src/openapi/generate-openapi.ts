@@ -22,7 +22,7 @@ import { WebhookSecretsService } from '../webhook-secrets/index.js';
 import { WorkersService } from '../workers/index.js';
 import { managementDocument } from './openapi-document.js';
 
-/** What the controllers are given. In a preview nothing is made of it, but everything has to be named. */
+/** The services that controllers are given. In a preview nothing is made of it, but everything has to be named. */
 const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   AccountsService,
   AuditStore,

@@ -41,13 +41,13 @@ const NUMBER = /\[(\d+)\]$/;
 
 const handlerOf = (operationId: string): string => operationId.replace(NUMBER, '');
 
-/** What generators make a function's name of: `DataCenters.list2`. */
+/** The name of which generators make a function's: `DataCenters.list2`. */
 const idOf = (operationId: string): string =>
   operationId
     .replace('Controller.', '.')
     .replace(NUMBER, (_, number) => (number === '0' ? '' : String(Number(number) + 1)));
 
-/** What the decorators of controllers and bodies say. */
+/** The document as the decorators of controllers and bodies have it. */
 const fromDecorators = (app: INestApplication): ApiDocument =>
   SwaggerModule.createDocument(
     app,

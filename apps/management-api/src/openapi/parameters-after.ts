@@ -1,6 +1,6 @@
 import { ID_SCHEMA as ID, type KnownParameters } from '@berth/http';
 
-/** What the parameter after each of these parts of a path is. */
+/** The parameter after each of these parts of a path. */
 export const PARAMETERS_AFTER: KnownParameters = {
   accounts: { description: 'Id of the account.', schema: ID },
   'api-keys': { description: 'Id of the API key; not the key itself.', schema: ID },

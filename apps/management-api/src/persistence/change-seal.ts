@@ -25,7 +25,7 @@ export class ChangeSeal {
     return envValuesOf(diff, (value) => (value === MASK ? value : this.#secrets.seal(value, contextOf(owner))));
   }
 
-  /** What cannot be opened, because its key is gone, is shown masked: who changed what, and when, stays readable. */
+  /** A value that cannot be opened, because its key is gone, is shown masked: the rest of the change stays readable. */
   open(diff: readonly FieldChange[], owner: ChangeOwner): FieldChange[] {
     return envValuesOf(diff, (value) => (SEALED.test(value) ? this.#openOne(value, owner) : value));
   }

@@ -111,7 +111,7 @@ export function createDataSource(options: DataSourceOptions): DataSource {
   });
 }
 
-/** What we use of a client of the driver. */
+/** The part of the driver's client that is used here. */
 interface DriverClient {
   readonly connection: { readonly stream: Socket };
 }

@@ -21,7 +21,7 @@ const CONNECTION_CODES: ReadonlySet<unknown> = new Set([
 /** Texts of the driver for errors that it gives no code. */
 const CONNECTION_TEXT =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/;
-/** What a connection answers that ended while nobody was waiting for it: between two statements of a transaction. */
+/** Answers of a connection that ended while no statement waited for it: between two of a transaction. */
 const RELEASED = [QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError];
 
 const RETRY_AFTER_SECONDS = 2;

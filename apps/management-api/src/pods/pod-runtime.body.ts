@@ -32,7 +32,7 @@ export class PodPortBody {
   readonly ip!: string | null;
 }
 
-/** What was last measured of a running pod. */
+/** The last measurement of a running pod. */
 export class PodRuntimeBody {
   @ApiProperty({ type: 'integer', minimum: 0, description: 'Seconds since the container started.', example: 3_600 })
   readonly uptime!: number;

@@ -15,7 +15,7 @@ th, td { border: 1px solid #8886; padding: 0.3rem 0.6rem; text-align: left; }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64');
 
-/** The page is one file: it may use its own style and nothing else, and nobody may frame it. */
+/** The page is one file: it may use its own style and nothing else, and no other page may frame it. */
 export const PROBLEM_PAGE_POLICY = [
   `default-src 'none'`,
   `style-src 'sha256-${hashOf(STYLE)}'`,

@@ -63,7 +63,7 @@ export class RateWindowsStore {
     this.#database = database;
   }
 
-  /** Counts one request in every window, or in none when one has no room left. @throws when nobody can tell */
+  /** Counts one request in every window, or in none when one has no room left. @throws when the database does not answer */
   async count(accountId: AccountId, quotas: RateQuotas): Promise<RateCount> {
     const parameters = [accountId, quotas.minute, quotas.hour, quotas.day];
     const [row] = await this.#database.read((manager) => manager.query<Row[]>(COUNT, parameters));

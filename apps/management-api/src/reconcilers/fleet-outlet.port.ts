@@ -8,9 +8,9 @@ export interface Assignments {
   readonly unknown: ReadonlySet<EndpointId>;
 }
 
-/** What the loops tell others. */
+/** The way by which the loops tell routers and agents. */
 export interface FleetOutlet {
-  /** What the others know of this endpoint; null for nothing. */
+  /** The assignment as the others know it; null for none. */
   assignmentOf(endpointId: EndpointId): AssignmentSnapshot | null;
   /**
    * Makes the others know these assignments; sends what differs.

@@ -1,6 +1,6 @@
 import type { Host } from '@berth/domain';
 
-/** Longer than this without any heartbeat means that nobody listens, rather than that every host died at once. */
+/** Longer than this without any heartbeat means that the listener is away, rather than that every host died at once. */
 const SILENCE_MAX_MS = 12_000;
 
 /**

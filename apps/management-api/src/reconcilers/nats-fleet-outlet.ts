@@ -7,7 +7,7 @@ import type { Assignments, FleetOutlet } from './fleet-outlet.port.js';
 export interface NatsFleetOutletOptions {
   readonly connection: NatsConnection;
   readonly writer: Pick<SnapshotWriter<AssignmentSnapshot>, 'put' | 'delete'>;
-  /** Of the same bucket: what is really in it, whoever wrote it. */
+  /** Of the same bucket: the content as it really is, by any writer. */
   readonly directory: Pick<
     SnapshotDirectory<AssignmentSnapshot>,
     'start' | 'stop' | 'entries' | 'onChange' | 'unreadable'

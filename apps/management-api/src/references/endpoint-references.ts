@@ -21,7 +21,7 @@ export interface EndpointReferencesOptions {
   readonly records: ReferencesStore;
 }
 
-/** What a request refers to. */
+/** The part of a request that refers to templates, registries and volumes. */
 export interface ReferringRequest {
   readonly templateId: string | undefined;
   readonly overrides: TemplateOverrides;
@@ -34,7 +34,7 @@ interface Dangling extends FieldFailure {
 
 type TemplateUse = Pick<TemplateSpec, 'allowedCudaVersions' | 'container'>;
 
-/** What a container is made of where nothing says otherwise. */
+/** The container where nothing says otherwise. */
 const NO_TEMPLATE: TemplateUse = {
   container: { image: '', args: '', diskGb: null, env: {}, ports: [], registryId: null },
   allowedCudaVersions: [],

@@ -2,7 +2,7 @@ import type { AccountId, VolumePlace } from '@berth/domain';
 import { In } from 'typeorm';
 import { type Database, NetworkVolumeEntity, RegistryEntity } from '../persistence/index.js';
 
-/** What endpoints refer to. Every method is about one account. */
+/** Registries and volumes that endpoints refer to. Every method is about one account. */
 export class ReferencesStore {
   readonly #database: Database;
 

@@ -1,4 +1,4 @@
-/** What keeps a registry or a volume from being deleted. */
+/** An endpoint or pod that keeps a registry or a volume from being deleted. */
 export interface ResourceUser {
   readonly kind: 'endpoint' | 'pod';
   readonly id: string;

@@ -19,7 +19,7 @@ export interface RegistriesServiceOptions {
 
 const ID_LENGTH = 14;
 
-/** Credentials of container registries of the caller's account. What they are is in no answer. */
+/** Credentials of container registries of the caller's account. No answer shows them. */
 export class RegistriesService {
   readonly #options: RegistriesServiceOptions;
 

@@ -3,7 +3,7 @@ import { PlatformError } from '@berth/domain';
 import type { SnapshotWriter } from '@berth/messaging';
 import type { SnapshotTruth } from './snapshot-truth.port.js';
 
-/** Each lost try means that somebody else has published the key meanwhile; so many in a row are no coincidence. */
+/** Each lost try means that another process has published the key meanwhile; so many in a row are no coincidence. */
 const TRIES_MAX = 32;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -26,7 +26,7 @@ export class AlignedBucket<Value> {
     return this.#options.truth.bucket;
   }
 
-  /** What it should hold, by key. */
+  /** The values that it should hold, by key. */
   wanted(): Promise<ReadonlyMap<string, Value>> {
     return this.#options.truth.all();
   }
@@ -38,7 +38,7 @@ export class AlignedBucket<Value> {
 
   /**
    * Makes one key what its rows say. The rows are read after the bucket, and the write names what was in it: so it holds
-   * what is at least as new as all that was there, and where somebody else has published meanwhile it loses, and looks
+   * what is at least as new as all that was there, and where another process has published meanwhile it loses, and looks
    * again. That goes for a write that was sent long ago and arrives only now, too.
    *
    * @throws PlatformError `service-unavailable` when it is not known to be done

@@ -48,7 +48,7 @@ export class BucketResync<Value> {
     await this.#alignEach([...keys, ...this.#overdueOrphans(wanted)], signal);
   }
 
-  /** One key that cannot be put right is told, and keeps no other from it; while nobody answers the pass ends. */
+  /** One key that cannot be put right is told, and keeps no other from it; while the broker does not answer the pass ends. */
   async #alignEach(keys: readonly string[], signal: AbortSignal): Promise<void> {
     for (const key of keys) {
       if (signal.aborted) return;

@@ -20,7 +20,7 @@ export interface ResyncParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** What is to be made before each pass, and what may be forgotten after it. */
+  /** Run before the buckets of each pass, and after them. */
   readonly filling: Resync;
   readonly forgetting: Resync;
 }

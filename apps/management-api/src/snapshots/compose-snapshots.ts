@@ -31,7 +31,7 @@ export interface SnapshotParts {
   readonly metrics: MetricRegistry;
 }
 
-/** What the other processes are told, and how it gets to them. */
+/** The snapshots that other processes are told, and their way to the buckets. */
 export interface SnapshotPublishing {
   readonly snapshots: ControlSnapshots;
   readonly outbox: SnapshotOutbox;

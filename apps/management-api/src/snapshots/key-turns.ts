@@ -4,7 +4,7 @@ interface Turn<Item> {
 }
 
 /**
- * Has one turn of a key under way at one time. What comes meanwhile is collected, and is one turn together once that is
+ * Has one turn of a key under way at one time. Calls that come meanwhile are collected, and are one turn together once that is
  * over: for work that does for many what it does for one, if only it begins after they came.
  */
 export class KeyTurns<Item> {

@@ -1,4 +1,4 @@
-/** One key of a bucket whose rows have changed. What it shall be is not here: the rows say it when it is published. */
+/** One key of a bucket whose rows have changed. Its value is not here: the rows say it when it is published. */
 export interface SnapshotChange {
   /** Name of the bucket. */
   readonly bucket: string;
@@ -16,7 +16,7 @@ export interface OutboxBacklog {
   readonly oldestAgeSeconds: number;
 }
 
-/** What was changed and has not been published yet. */
+/** Changes that have not been published yet. */
 export interface SnapshotOutbox {
   /** A part of the caller's transaction: the change and its entries exist together or not at all. */
   add(bucket: string, keys: readonly string[]): Promise<readonly OutboxEntry[]>;

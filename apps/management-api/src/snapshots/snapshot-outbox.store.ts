@@ -2,7 +2,7 @@ import type { AccountId } from '@berth/domain';
 import type { OutboxBacklog, OutboxEntry, SnapshotChange, SnapshotOutbox } from './snapshot-outbox.port.js';
 import type { Database } from '../persistence/index.js';
 
-/** What was changed and is to be published, by position. A position is a number of the database and is kept as text. */
+/** Changes that are to be published, by position. A position is a number of the database and is kept as text. */
 export class SnapshotOutboxStore implements SnapshotOutbox {
   readonly #database: Database;
 

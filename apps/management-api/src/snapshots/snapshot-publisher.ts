@@ -65,7 +65,7 @@ export class SnapshotPublisher {
   }
 
   /**
-   * To be asked before the commit: what nobody could be told of is not done at all.
+   * To be asked before the commit: a change that the broker cannot be told of is not made at all.
    *
    * @throws PlatformError `service-unavailable` while the bucket does not answer
    */

@@ -49,7 +49,7 @@ export class SnapshotResync {
 }
 
 /**
- * One bucket whose pass failed keeps no other from its own; while nobody answers the rest would only wait.
+ * One bucket whose pass failed keeps no other from its own; while the broker does not answer the rest would only wait.
  *
  * @throws the first failure, once everything else is done
  */

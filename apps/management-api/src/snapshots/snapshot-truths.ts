@@ -113,7 +113,7 @@ const endpointSnapshot = (endpoint: Endpoint, limits: LimitOverrides): EndpointS
   ...(Object.keys(limits).length === 0 ? {} : { limits }),
 });
 
-/** What is left of a deleted endpoint. No decision needs its limits any more. */
+/** The remains of a deleted endpoint. No decision needs its limits any more. */
 const endpointTombstone = (endpoint: Endpoint, deletedAtMs: number): EndpointSnapshot => ({
   ...endpointFacts(endpoint),
   isDeleted: true,

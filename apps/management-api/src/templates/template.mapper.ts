@@ -4,7 +4,7 @@ import type { CreateTemplateDto, TemplateMountsDto, UpdateTemplateDto } from './
 
 type Changes = Omit<UpdateTemplateDto, 'name' | 'image'>;
 
-/** What a create leaves out (wire contract 5.2). */
+/** The fields that a create may leave out (wire contract 5.2). */
 const DEFAULTS: Omit<TemplateSpec, 'name'> = {
   container: { image: '', args: '', diskGb: null, env: {}, ports: [], registryId: null },
   persistentMount: null,
@@ -56,7 +56,7 @@ export const toTemplateBody = ({ createdAtMs, id, spec }: Template): TemplateBod
   createdAt: new Date(createdAtMs).toISOString(),
 });
 
-/** What of a template can be changed, in the words of the interface. */
+/** The fields of a template that can be changed, in the words of the interface. */
 export const toTemplateFields = (spec: TemplateSpec): Omit<TemplateBody, 'id' | 'createdAt'> => ({
   name: spec.name,
   image: spec.container.image,

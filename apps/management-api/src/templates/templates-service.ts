@@ -56,7 +56,7 @@ export class TemplatesService {
     return found(template === null ? null : templateAsSeenBy(caller.accountId, template));
   }
 
-  /** What an endpoint may be made from. @throws PlatformError `template-not-found`, `template-not-serverless` */
+  /** A template that an endpoint may be made from. @throws PlatformError `template-not-found`, `template-not-serverless` */
   async resolvable(caller: Caller, id: string): Promise<Template> {
     const template = await this.get(caller, id);
     if (template.spec.isServerless) return template;
@@ -89,7 +89,7 @@ export class TemplatesService {
   }
 }
 
-/** Only the operator says that somebody vouches for a template; everybody may leave it said, or take it back. */
+/** Only the operator says who vouches for a template; every account may leave it said, or take it back. */
 function requireVouching({ scopes }: Caller, source: TemplateSource, present: TemplateSource): void {
   if (source === present || source === 'community' || scopes.includes('admin')) return;
   throw new PlatformError('scope-missing', `access denied: a template is marked ${source} with the scope 'admin' only`);

@@ -11,7 +11,7 @@ import {
 } from '../persistence/index.js';
 
 export interface PublicTemplatesQuery {
-  /** Null: whoever vouches for it. */
+  /** Null: of every source. */
   readonly source: TemplateSource | null;
   readonly limit: number;
 }
@@ -50,7 +50,7 @@ export class TemplatesStore {
     return row === null ? null : this.#opened(row);
   }
 
-  /** The account's own, which nobody else changes until the transaction is over. */
+  /** The account's own, which no other transaction changes until the transaction is over. */
   async lockOwn(accountId: AccountId, id: string): Promise<Template | null> {
     const row = await this.#database.transaction((manager) =>
       manager.findOne(TemplateEntity, { where: { id, accountId }, lock: { mode: 'pessimistic_write' } }),

@@ -14,7 +14,7 @@ export interface WebhookSecretParts {
   readonly random: Random;
 }
 
-/** What makes the secrets of webhooks, for requests and for the loop that fills in what is missing. */
+/** Makes the secrets of webhooks, for requests and for the loop that fills in missing ones. */
 export function composeWebhookSecrets(parts: WebhookSecretParts): {
   readonly keeper: WebhookSecretKeeper;
   readonly filling: SecretFilling;

@@ -25,7 +25,7 @@ export class WebhookSecretsStore {
     this.#database = database;
   }
 
-  /** Until the transaction is over nobody else changes or deletes the endpoint. Returns whether it is there. */
+  /** Until the transaction is over no other changes or deletes the endpoint. Returns whether it is there. */
   hold(accountId: AccountId, endpointId: EndpointId): Promise<boolean> {
     return this.#database.transaction(async (manager) => {
       const endpoint = await manager.findOne(EndpointEntity, {
@@ -49,7 +49,7 @@ export class WebhookSecretsStore {
     });
   }
 
-  /** What a held endpoint has is replaced. */
+  /** Replaces the secrets of a held endpoint. */
   replace(endpointId: EndpointId, records: readonly WebhookSecretRecord[]): Promise<void> {
     return this.#database.transaction(async (manager) => {
       await manager.delete(WebhookSecretEntity, { endpointId });

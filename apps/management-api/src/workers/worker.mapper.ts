@@ -40,7 +40,7 @@ function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number
   };
 }
 
-/** What its host says, and what the control plane makes of a worker that fails there again and again. */
+/** Its host's word, and the control plane's of a worker that fails there again and again. */
 const reasonOf = ({ observed, staysBecause }: PlacedWorker): string =>
   [observed === null ? NOT_REPORTED : observed.reason, ...(staysBecause === undefined ? [] : [staysBecause])].join(
     '; ',

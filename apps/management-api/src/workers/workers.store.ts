@@ -44,7 +44,7 @@ export class WorkersStore {
     this.#database = database;
   }
 
-  /** Oldest first. What its host has removed is only waiting to be forgotten, and is not there. */
+  /** Oldest first. A worker that its host has removed is only waiting to be forgotten, and is not there. */
   ofEndpoint(accountId: AccountId, endpointId: EndpointId): Promise<readonly PlacedWorker[]> {
     return this.#database.read(async (manager) => {
       const rows = await manager

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What has been done, in the past tense of the interface's own words. */
+/** A deed, in the past tense of the interface's own words. */
 export type AuditAction =
   | 'account.created'
   | 'account.updated'

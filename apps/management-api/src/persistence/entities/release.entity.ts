@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { StoredContainer } from '../env-seal.js';
 
-/** What the container of one release was made of. Written once, never changed. */
+/** The container of one release. Written once, never changed. */
 @Entity({ name: 'releases' })
 export class ReleaseEntity {
   @PrimaryColumn({ name: 'endpoint_id', type: 'text' })

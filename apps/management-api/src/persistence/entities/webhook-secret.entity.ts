@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What signs the webhooks of an endpoint: one without an end, and one that was replaced. */
+/** A secret that signs the webhooks of an endpoint: one without an end, and one that was replaced. */
 @Entity({ name: 'webhook_secrets' })
 export class WebhookSecretEntity {
   @PrimaryColumn({ name: 'endpoint_id', type: 'text' })
