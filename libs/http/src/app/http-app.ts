@@ -178,7 +178,7 @@ function configureFastify(
   options: HttpAppOptions,
   { connections, routes }: { readonly connections: Connections; readonly routes: RouteTable },
 ): void {
-  const { bodyMaxBytes, getHasEffect, random } = options;
+  const { bodyMaxBytes, getHasEffect } = options;
   fastify.addHook('onRoute', (route: RouteOptions) => {
     route.bodyLimit = bodyMaxBytes(route.url);
     // The framework adds a HEAD to every GET.
@@ -189,7 +189,7 @@ function configureFastify(
   });
   connections.watch(fastify.server);
   registerBodyParsers(fastify, new ArrivingBodies(options));
-  registerRequestContext(fastify, random);
+  registerRequestContext(fastify);
   connections.countRequests(fastify);
   requireHost(fastify);
   registerRequestMetrics(fastify, options);

@@ -16,7 +16,7 @@ export function traceparentOf(request: FastifyRequest): string | null {
 }
 
 /** Gives every request its trace and its place in the log, and tells the caller the request's id. */
-export function registerRequestContext(fastify: FastifyInstance, random: Random): void {
+export function registerRequestContext(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const header = request.headers['traceparent'];
     traces.set(request, continueTrace(parseTraceparent(typeof header === 'string' ? header : undefined)));
