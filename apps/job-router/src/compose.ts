@@ -1,5 +1,6 @@
 import { demandSubject } from '@berth/contracts';
 import { createHttpApp, jobRendering, openAiRendering, pointElsewhere, type HttpApp } from '@berth/http';
+import type { ThreadProgram } from '@berth/lifecycle';
 import { HistoryReadWatch, JetStreamReaderCursors, OwnerRequests, logShard, unreadableLog } from '@berth/messaging';
 import { openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import { composeAgents, NatsGoneHints, serveAgents } from './agents/index.js';
@@ -22,7 +23,7 @@ import { composeOpenAi } from './openai/index.js';
 import { composeOwner, LogDeliveries, OwnerDemand, watchOwner } from './owner/index.js';
 import type { Platform } from './platform/index.js';
 import { pulseMetrics, QueueReasons } from './queue-reasons/index.js';
-import { BODY_THREAD, type BodyThread, isOpenAiUrl, RequestBodies } from './request-bodies/index.js';
+import { BODY_THREAD, isOpenAiUrl, RequestBodies } from './request-bodies/index.js';
 import { batchMetrics, RunBatch } from './run-batch/index.js';
 import { composeStores, watchStores } from './stores/index.js';
 import { composeWebhooks, type NameLookup, SystemNameLookup } from './webhooks/index.js';
@@ -34,7 +35,7 @@ export interface RouterEnvironment extends ProcessParts {
   /** Finds the addresses of webhooks' receivers; other than as the system does only in a test. */
   readonly nameLookup?: NameLookup;
   /** Reads large bodies; other than the build's only in a test. */
-  readonly bodyThread?: BodyThread;
+  readonly bodyThread?: ThreadProgram;
 }
 
 export interface RunningRouter {

@@ -3,7 +3,8 @@ import { systemClock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { READ_MAX_MS, type BodyThread } from '../src/request-bodies/large-bodies.js';
+import type { ThreadProgram } from '@berth/lifecycle';
+import { READ_MAX_MS } from '../src/request-bodies/large-bodies.js';
 import { AT_ONCE_MAX_CHARACTERS, RequestBodies } from '../src/request-bodies/request-bodies.js';
 import { WebhookAddresses } from '../src/platform/webhook-addresses.js';
 import { SOURCE_THREAD, STALLING_THREAD } from './bench/body-threads.js';
@@ -16,7 +17,7 @@ jest.setTimeout(READING_MS);
 const open: RequestBodies[] = [];
 const clock = new ManualClock(1_000_000);
 
-const bodiesOf = (thread: BodyThread, networks: readonly string[] = []): RequestBodies => {
+const bodiesOf = (thread: ThreadProgram, networks: readonly string[] = []): RequestBodies => {
   const webhooks = new WebhookAddresses(networks);
   const bodies = new RequestBodies({ thread, webhooks, clock, logger: silentLogger, metrics: new MetricRegistry() });
   open.push(bodies);

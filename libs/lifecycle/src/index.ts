@@ -1,5 +1,6 @@
 export { ByteBlocks } from './byte-blocks.js';
 export { type Clock } from './clock.js';
+export { ComputeThread, type ThreadAnswer, type ThreadProgram } from './compute-thread.js';
 export { ConfigError, ConfigReader, parseConfig, type Environment } from './config-reader.js';
 export { ControlLoop } from './control-loop.js';
 export { inParallel } from './in-parallel.js';

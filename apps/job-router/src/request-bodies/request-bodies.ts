@@ -2,7 +2,7 @@ import { PlatformError } from '@berth/domain';
 import { BodyBudget } from '@berth/http';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { JobRequest } from './job-request.js';
-import { LargeBodies, type LargeBodiesOptions, type LargeReading } from './large-bodies.js';
+import { LargeBodies, type LargeBodiesOptions } from './large-bodies.js';
 import type { OpenAiRequest } from './openai-request.js';
 import { readBody, type BodyAsk, type BodyForms, type ReadBody } from './read-body.js';
 import type { WebhookAddresses } from '../platform/index.js';
@@ -30,7 +30,7 @@ export class RequestBodies {
     this.#large = new LargeBodies({ ...options, webhookNetworks: webhooks.networks });
     this.#unread = metrics.counter({
       name: 'router_bodies_unread_total',
-      help: 'Large bodies that could not be read, by the sign: time, died or closed.',
+      help: 'Large bodies that could not be read, by the sign: late, died or closed.',
       labels: ['sign'],
     });
   }
@@ -63,22 +63,23 @@ export class RequestBodies {
     const release = this.#waiting.take(ask.body.length, accountId);
     try {
       const reading = await this.#large.read(ask, accountId);
-      if (reading.kind === 'read') return reading.value;
-      if (reading.kind === 'unread') this.#unread.inc({ sign: reading.sign });
-      throw refusalOf(reading);
+      if (reading.kind !== 'answer') {
+        this.#unread.inc({ sign: reading.kind });
+        throw refusalOf(reading.kind);
+      }
+      if (reading.answer.kind === 'read') return reading.answer.value;
+      const { code, detail, errors } = reading.answer;
+      throw new PlatformError(code, detail, errors === undefined ? {} : { errors });
     } finally {
       release();
     }
   }
 }
 
-function refusalOf(reading: Exclude<LargeReading, { kind: 'read' }>): PlatformError {
-  if (reading.kind === 'refused') {
-    const { code, detail, errors } = reading;
-    return new PlatformError(code, detail, errors === undefined ? {} : { errors });
-  }
-  switch (reading.sign) {
-    case 'time':
+/** That it is late is the body's own doing; of the others nothing is known of the body. */
+function refusalOf(kind: 'late' | 'died' | 'closed'): PlatformError {
+  switch (kind) {
+    case 'late':
       return new PlatformError('invalid-job-request', 'The body takes too long to be read.');
     case 'died':
     case 'closed':
@@ -86,6 +87,6 @@ function refusalOf(reading: Exclude<LargeReading, { kind: 'read' }>): PlatformEr
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     default:
-      return reading.sign satisfies never;
+      return kind satisfies never;
   }
 }
