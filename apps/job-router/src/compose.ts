@@ -4,7 +4,7 @@ import type { ThreadProgram } from '@berth/lifecycle';
 import { HistoryReadWatch, JetStreamReaderCursors, OwnerRequests, logShard, unreadableLog } from '@berth/messaging';
 import { openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import { composeAgents, NatsGoneHints, serveAgents } from './agents/index.js';
-import { AppModule } from './app.module.js';
+import { RouterModule } from './app/index.js';
 import { type Brokers, guardAgents, openBrokers } from './brokers/index.js';
 import type { RouterConfig } from './config.js';
 import { EndpointDirectory, NatsSnapshots } from './directory/index.js';
@@ -23,7 +23,7 @@ import { composeOpenAi } from './openai/index.js';
 import { composeOwner, LogDeliveries, OwnerDemand, watchOwner } from './owner/index.js';
 import type { Platform } from './platform/index.js';
 import { pulseMetrics, QueueReasons } from './queue-reasons/index.js';
-import { BODY_THREAD, isOpenAiUrl, RequestBodies } from './request-bodies/index.js';
+import { isOpenAiUrl, REQUEST_BODY_THREAD, RequestBodies } from './request-bodies/index.js';
 import { batchMetrics, RunBatch } from './run-batch/index.js';
 import { composeStores, watchStores } from './stores/index.js';
 import { composeWebhooks, type NameLookup, SystemNameLookup } from './webhooks/index.js';
@@ -61,7 +61,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
   });
   const { exchange, reader } = callers;
-  const app = AppModule.of({ directory, platform, jobs: core.jobs, made: [...core.agents, ...callers.made] });
+  const app = RouterModule.of({ directory, platform, jobs: core.jobs, made: [...core.agents, ...callers.made] });
   const http = await createHttpApp(app, {
     ...{ ...process, docsUrl: config.docsUrl, trustedProxies: config.trustedProxies, bodyMaxBytes, getHasEffect },
     credentialForm: 'bearer-or-bare',
@@ -149,7 +149,7 @@ interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {
 /** What callers reach, over `Jobs` alone. */
 function composeCallers(
   { brokers, directory, platform, process, snapshots }: Parts,
-  { bodyThread: thread = BODY_THREAD, jobs, onUnreadable }: CallersEnvironment,
+  { bodyThread: thread = REQUEST_BODY_THREAD, jobs, onUnreadable }: CallersEnvironment,
 ) {
   const { clock, logger, metrics, random, settings } = platform;
   const { connection } = brokers.shared;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { toRawJson } from '@berth/domain';
 import type { ApiDocument } from '@berth/http';
-import { ContractChecker, type Exchange } from '@berth/testing';
+import { ContractChecker, type CheckedExchange } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { CallOptions, JobClient } from './bench/job-client.js';
 import { RouterBench, type Scene } from './bench/router-bench.js';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 type Call = Omit<CallOptions, 'signal'> & { readonly path: string; readonly status: number };
 
 /** Calls, and compares what went over the wire with the description. */
-async function told(client: JobClient, { path, status, ...options }: Call): Promise<Exchange> {
+async function told(client: JobClient, { path, status, ...options }: Call): Promise<CheckedExchange> {
   const { body: sent, method = 'GET' } = options;
   const headers = sent === undefined ? options.headers : { 'content-type': 'application/json', ...options.headers };
   const answer = await client.call(path, { ...options, ...(headers === undefined ? {} : { headers }) });

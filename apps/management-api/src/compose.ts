@@ -17,7 +17,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { AccountsService, AccountsStore } from './accounts/index.js';
 import { openAgentGateways, startHostCutOff } from './agent-connections/index.js';
 import { ApiKeysService, ApiKeysStore } from './api-keys/index.js';
-import { AppModule } from './app.module.js';
+import { ManagementModule } from './app/index.js';
 import { AuditStore } from './audit/index.js';
 import { connectBroker } from './broker/index.js';
 import { CatalogService, HostLoadsStore } from './catalog/index.js';
@@ -156,7 +156,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const idempotency = composeIdempotency({ ...tools, database, secrets });
   main.onStop('request ledgers', () => idempotency.stop());
   const services = { ...self, database, snapshots, accounts, hostSessions: agents.store, webhookSecrets: keeper };
-  const app = await createHttpApp(AppModule.of(composeServices(services, () => cutOff?.hurry())), {
+  const app = await createHttpApp(ManagementModule.of(composeServices(services, () => cutOff?.hurry())), {
     ...tools,
     docsUrl: config.docsUrl,
     credentialForm: 'bearer',

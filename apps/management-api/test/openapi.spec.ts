@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { SCOPES } from '@berth/domain';
 import { DocumentSchemas } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { ApiDocument, ApiResponse, NamedExample, Operation, Place, Reference, Schema } from '@berth/http';
+import type { ApiDocument, ApiResponse, NamedExample, Operation, OperationPlace, Reference, Schema } from '@berth/http';
 import { generateOpenApi } from '../src/openapi/generate-openapi.js';
 
 const JSON_TYPE = 'application/json';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   schemas = new DocumentSchemas(document);
 });
 
-interface Placed extends Place {
+interface Placed extends OperationPlace {
   readonly operation: Operation;
   readonly name: string;
 }

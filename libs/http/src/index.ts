@@ -33,7 +33,7 @@ export {
   type MediaType,
   type NamedExample,
   type Operation,
-  type Place,
+  type OperationPlace,
   type Reference,
   type Schema,
   type Schemas,

@@ -52,5 +52,5 @@ export {
   type UseNatsServerOptions,
 } from './servers/index.js';
 export { ImageRegistry, makeSmallImage, useContainerEngine, type SavedImage } from './containers/index.js';
-export { ContractChecker, type Exchange } from './contract/contract-checker.js';
+export { ContractChecker, type CheckedExchange } from './contract/contract-checker.js';
 export { DocumentSchemas } from './contract/document-schemas.js';

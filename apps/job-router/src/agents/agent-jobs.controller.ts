@@ -28,14 +28,14 @@ import { PayloadParts } from './attempts/payload-parts.js';
 import { Progress } from './attempts/progress.js';
 import { Renewing } from './attempts/renewing.js';
 import { Streaming } from './attempts/streaming.js';
-import { Taking } from './attempts/taking.js';
+import { JobTaking } from './attempts/job-taking.js';
 
 /** What agents ask a router. The broker lets an agent publish under its own host's subject only. */
 @AgentGateway()
 export class AgentJobsController {
   constructor(
     private readonly directory: EndpointDirectory,
-    private readonly taking: Taking,
+    private readonly taking: JobTaking,
     private readonly giveBack: GiveBack,
     private readonly renewing: Renewing,
     private readonly streaming: Streaming,

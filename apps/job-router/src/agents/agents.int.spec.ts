@@ -17,7 +17,7 @@ import type { Platform } from '../platform/index.js';
 import { composeAgents } from './compose-agents.js';
 import { serveAgents } from './serve-agents.js';
 import { AgentJobsController } from './agent-jobs.controller.js';
-import type { Taking } from './attempts/taking.js';
+import type { JobTaking } from './attempts/job-taking.js';
 
 // A real server on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(60_000);
@@ -25,7 +25,7 @@ jest.setTimeout(60_000);
 const nats = useNatsServer();
 const scene = new AgentsScene();
 let http: HttpApp;
-let taking: Taking;
+let taking: JobTaking;
 let agent: AgentTransport;
 
 const ask = <Reply>(verb: JobVerb, body: object): Promise<Reply> =>

@@ -12,7 +12,7 @@ import { Progress } from './attempts/progress.js';
 import { Renewing } from './attempts/renewing.js';
 import { Reporting } from './attempts/reporting.js';
 import { Streaming } from './attempts/streaming.js';
-import { Taking } from './attempts/taking.js';
+import { JobTaking } from './attempts/job-taking.js';
 import { HostEntries } from './host-entries.js';
 import { gatewayMetrics } from './metrics.js';
 
@@ -36,7 +36,7 @@ export function composeAgents(platform: Platform, { blobs, chunks, directory, no
   const reporting = new Reporting(parts);
   return {
     giveBack,
-    taking: new Taking({ ...parts, owners: logs, directory, opener, giveBack }),
+    taking: new JobTaking({ ...parts, owners: logs, directory, opener, giveBack }),
     renewing: new Renewing({ ...parts, owners: logs }),
     streaming: new Streaming(parts),
     progress: new Progress(parts),

@@ -12,9 +12,9 @@ import type { Clock } from '@berth/lifecycle';
 import { placementOf, type Placement } from './placement.js';
 import { SnapshotLookup } from './snapshot-lookup.js';
 import type { ControlPlaneSnapshots } from './snapshots.port.js';
-import { countWorkers, type WorkerCounts } from './worker-counts.js';
+import { countAssigned, type AssignedCounts } from './assigned-counts.js';
 
-export type { WorkerCounts } from './worker-counts.js';
+export type { AssignedCounts } from './assigned-counts.js';
 
 export interface EndpointDirectoryOptions {
   readonly snapshots: ControlPlaneSnapshots;
@@ -112,7 +112,7 @@ export class EndpointDirectory {
 
   /** Workers of the endpoint that are up and take jobs, as far as memory knows: nobody is asked. */
   readyWorkers(endpointId: EndpointId): number {
-    return countWorkers(this.#snapshots.assignments.get(endpointId) ?? null).ready;
+    return countAssigned(this.#snapshots.assignments.get(endpointId) ?? null).ready;
   }
 
   /** What memory knows of the endpoint's workers, and how many it may have: nobody is asked. */
@@ -125,7 +125,7 @@ export class EndpointDirectory {
   }
 
   /** The endpoint's workers by what they do. */
-  async workerCounts(endpointId: EndpointId): Promise<WorkerCounts> {
-    return countWorkers(await this.#assignments.find(endpointId));
+  async workerCounts(endpointId: EndpointId): Promise<AssignedCounts> {
+    return countAssigned(await this.#assignments.find(endpointId));
   }
 }

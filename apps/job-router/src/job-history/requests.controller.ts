@@ -4,7 +4,7 @@ import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import { EndpointDirectory } from '../directory/index.js';
 import { jobKeyFrom } from '../platform/index.js';
-import { JobOperation } from '../job-rate-limits/index.js';
+import { LimitedAs } from '../job-rate-limits/index.js';
 import { DescribeQueueCall } from '../openapi/index.js';
 import { DescribeRequestsQuery } from './describe-requests.decorator.js';
 import { parseRequestsQuery } from './requests-query.js';
@@ -23,7 +23,7 @@ export class RequestsController {
   @Get()
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  @JobOperation('requests')
+  @LimitedAs('requests')
   @DescribeQueueCall({ tag: 'History', summary: 'List the jobs of an endpoint', answer: 'JobRequests' })
   @DescribeRequestsQuery()
   async list(
@@ -39,7 +39,7 @@ export class RequestsController {
   @Get(':jobId')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   @DescribeQueueCall({
     tag: 'History',
     summary: 'Show a job with its attempts',

@@ -3,13 +3,13 @@ import { NestFactory } from '@nestjs/core';
 import { Public, RequireScope } from '@berth/http';
 import { expect, test } from '@jest/globals';
 import { assertOperationsDeclared } from './declared-operations.js';
-import { JobOperation } from './job-operation.decorator.js';
+import { LimitedAs } from './limited-as.decorator.js';
 
 @Controller('v2/:endpointId')
 class LimitedController {
   @Get('limited')
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   limited(): void {
     // Only what is declared matters.
   }

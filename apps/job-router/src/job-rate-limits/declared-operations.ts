@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { JobOperation } from '@berth/domain';
 import { declaredAccess, routeHandlers } from '@berth/http';
-import { OPERATION_METADATA } from './job-operation.decorator.js';
+import { OPERATION_METADATA } from './limited-as.decorator.js';
 
 /** @throws Error naming every handler that needs a key and has no limits. Run at start-up: forgetting is not an option. */
 export function assertOperationsDeclared(app: INestApplicationContext): void {

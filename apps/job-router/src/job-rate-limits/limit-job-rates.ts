@@ -3,7 +3,7 @@ import type { JobOperation } from '@berth/domain';
 import { callerOf, handlerRouteOf, routeHandlers, whenGone } from '@berth/http';
 import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify';
 import type { EndpointDirectory } from '../directory/index.js';
-import { OPERATION_METADATA } from './job-operation.decorator.js';
+import { OPERATION_METADATA } from './limited-as.decorator.js';
 import type { JobRates } from './job-rates.js';
 
 interface LimitedBy {

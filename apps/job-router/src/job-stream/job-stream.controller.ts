@@ -5,7 +5,7 @@ import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../directory/index.js';
 import { jobKeyFrom, Platform } from '../platform/index.js';
-import { JobOperation } from '../job-rate-limits/index.js';
+import { LimitedAs } from '../job-rate-limits/index.js';
 import { DescribeStream } from '../openapi/index.js';
 import { parseWait, type Wait } from '../jobs/index.js';
 import { EventStreams } from './event-streams.js';
@@ -57,7 +57,7 @@ export class JobStreamController {
   @Header('content-type', 'application/json; charset=utf-8')
   @Header('vary', 'Accept, Content-Type, User-Agent')
   @RequireScope('jobs:read')
-  @JobOperation('stream')
+  @LimitedAs('stream')
   @DescribeStream(HOLD_DEFAULT_MS)
   async read(
     @CurrentCaller() caller: Caller,
@@ -81,7 +81,7 @@ export class JobStreamController {
   @Header('content-type', 'application/json; charset=utf-8')
   @Header('vary', 'Accept, Content-Type, User-Agent')
   @RequireScope('jobs:read')
-  @JobOperation('stream')
+  @LimitedAs('stream')
   @DescribeStream(HOLD_DEFAULT_MS)
   readByPost(
     @CurrentCaller() caller: Caller,

@@ -10,7 +10,7 @@ const READERS_MAX = 50_000;
 const ROUNDS_MAX = 5;
 
 /** Where a reader stands, and the version of what all routers know about it (0: nothing). */
-export interface Place {
+export interface ReaderPlace {
   readonly cursor: StreamCursor;
   readonly sequence: number;
 }
@@ -31,7 +31,7 @@ export class ReaderPlaces {
   }
 
   /** @throws PlatformError `service-unavailable` */
-  async find(reader: ReaderKey): Promise<Place> {
+  async find(reader: ReaderKey): Promise<ReaderPlace> {
     const kept = await this.#kept.read(reader);
     const known = this.#known.get(nameOf(reader)) ?? STREAM_START;
     const isBehind = kept === null || isBeyond(known, kept.cursor);
@@ -42,7 +42,7 @@ export class ReaderPlaces {
    * To be called when the chunks before `next` have left for the reader, and before it can come back. A place that
    * cannot be kept costs the reader a repeat at another router, so it is no failure of the read.
    */
-  async advance(reader: ReaderKey, place: Place, next: StreamCursor): Promise<void> {
+  async advance(reader: ReaderKey, place: ReaderPlace, next: StreamCursor): Promise<void> {
     this.#remember(nameOf(reader), next);
     try {
       await this.#keep(reader, place.sequence, next);

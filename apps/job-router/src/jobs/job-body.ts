@@ -1,5 +1,5 @@
 import { encodeJson, type JobCounts, type JobSight, type RawJson } from '@berth/domain';
-import type { WorkerCounts } from '../directory/index.js';
+import type { AssignedCounts } from '../directory/index.js';
 import type { JobBrief } from '../edge/index.js';
 import { objectText } from '../platform/index.js';
 import type { QueueBody } from '../queue-reasons/index.js';
@@ -41,5 +41,5 @@ export function statusBody(job: JobSight, { output, queue }: StatusParts): RawJs
 /** The answer of `/health`. */
 export const healthBody = (
   { completed, failed, inProgress, inQueue, retried }: JobCounts,
-  workers: WorkerCounts,
+  workers: AssignedCounts,
 ): RawJson => encodeJson({ jobs: { completed, failed, inProgress, inQueue, retried }, workers });

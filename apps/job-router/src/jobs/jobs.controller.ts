@@ -5,7 +5,7 @@ import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../directory/index.js';
 import { jobKeyFrom } from '../platform/index.js';
-import { JobOperation } from '../job-rate-limits/index.js';
+import { LimitedAs } from '../job-rate-limits/index.js';
 import { Jobs } from '../edge/index.js';
 import {
   DescribeBody,
@@ -56,7 +56,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
-  @JobOperation('run')
+  @LimitedAs('run')
   @DescribeQueueCall({ tag: 'Jobs', summary: 'Submit a job', answer: 'BriefJob', problems: ['limit-reached'] })
   @DescribeBody('JobRequest')
   @DescribeIdempotencyKey()
@@ -68,7 +68,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
-  @JobOperation('runsync')
+  @LimitedAs('runsync')
   @DescribeQueueCall({
     tag: 'Jobs',
     summary: 'Submit a job and wait for its end',
@@ -87,7 +87,7 @@ export class JobsController {
   @Get('status/:jobId')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   @DescribeStatus()
   async status(@Req() request: JobCall): Promise<RawJson> {
     const { endpointId, jobId } = request.params;
@@ -105,7 +105,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   @DescribeStatus()
   statusByPost(@Req() request: JobCall): Promise<RawJson> {
     return this.status(request);
@@ -114,7 +114,7 @@ export class JobsController {
   @Get('status-sync/:jobId')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   @DescribeQueueCall({
     tag: 'Jobs',
     summary: 'Wait for the end of a job',
@@ -138,7 +138,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   @DescribeQueueCall({
     tag: 'Jobs',
     summary: 'Wait for the end of a job',
@@ -154,7 +154,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
-  @JobOperation('cancel')
+  @LimitedAs('cancel')
   @DescribeQueueCall({
     tag: 'Jobs',
     summary: 'Cancel a job',
@@ -173,7 +173,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
-  @JobOperation('run')
+  @LimitedAs('run')
   @DescribeQueueCall({
     tag: 'Jobs',
     summary: 'Try a failed job again',
@@ -191,7 +191,7 @@ export class JobsController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:write')
-  @JobOperation('purge-queue')
+  @LimitedAs('purge-queue')
   @DescribeQueueCall({ tag: 'Queue', summary: 'Remove all jobs that wait', answer: 'PurgedQueue' })
   async purgeQueue(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
     addToLogContext({ endpointId });
@@ -202,7 +202,7 @@ export class JobsController {
   @Get('health')
   @Header('content-type', JSON_TYPE)
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   @DescribeEndpointCall({
     tag: 'Queue',
     summary: 'Count the jobs and workers of an endpoint',

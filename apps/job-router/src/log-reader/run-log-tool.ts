@@ -10,9 +10,9 @@ import {
 } from '@berth/messaging';
 import { JsonFormat } from './formats/json-format.js';
 import { complaintOf, UnreachableLogError } from './complaint.js';
-import type { LogFormat, FormatOptions } from './formats/log-format.js';
+import type { LogPrinter, FormatOptions } from './formats/log-printer.js';
 import { LOG_USAGE, readLogRequest, type LogRequest } from './log-request.js';
-import type { LogSource } from './log-source.js';
+import type { ReadableLog } from './readable-log.js';
 import type { Output } from './output.js';
 import { EXIT, showLog, type ExitStatus } from './show-log.js';
 import { skipEntry } from './skip-entry.js';
@@ -70,7 +70,7 @@ async function actOn(request: EndpointRequest, options: LogToolOptions): Promise
   }
 }
 
-async function read(request: EndpointRequest, source: LogSource, { output }: LogToolOptions): Promise<ExitStatus> {
+async function read(request: EndpointRequest, source: ReadableLog, { output }: LogToolOptions): Promise<ExitStatus> {
   if ((await source.broker.readNext(source.endpointId, 0)) === null) {
     throw new UnreachableLogError(
       `${source.endpointId} has no log here: nobody has ever used it, or it has another id.`,
@@ -90,7 +90,7 @@ async function read(request: EndpointRequest, source: LogSource, { output }: Log
   }
 }
 
-const formatOf = (options: FormatOptions & { readonly isJson: boolean }): LogFormat =>
+const formatOf = (options: FormatOptions & { readonly isJson: boolean }): LogPrinter =>
   options.isJson ? new JsonFormat(options) : new TextFormat(options);
 
 /** An address, or several with commas between, may carry user and password. */

@@ -1,6 +1,6 @@
 import { LogCheck, readLines, type LogEntry } from '@berth/endpoint-log';
-import type { Conclusion, LogFormat } from './formats/log-format.js';
-import { entriesBehind, type LogSource } from './log-source.js';
+import type { Conclusion, LogPrinter } from './formats/log-printer.js';
+import { entriesBehind, type ReadableLog } from './readable-log.js';
 import type { Output } from './output.js';
 
 /** As a process says it. `unknown`: it could not be found out, or nobody wanted to hear it. */
@@ -8,8 +8,8 @@ export const EXIT = { whole: 0, broken: 1, unknown: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
 export interface Show {
-  readonly source: LogSource;
-  readonly format: LogFormat;
+  readonly source: ReadableLog;
+  readonly format: LogPrinter;
   readonly output: Output;
   /** Entries behind this sequence are shown; null: none. */
   readonly after: number | null;

@@ -1,6 +1,6 @@
 import type { CheckedEntry, CheckedLine } from '@berth/endpoint-log';
 import { viewFact, type FactView } from './fact-view.js';
-import type { FormatOptions } from './formats/log-format.js';
+import type { FormatOptions } from './formats/log-printer.js';
 
 /** A line of a batch that is shown; without a view where it is no fact. */
 export interface ShownLine {

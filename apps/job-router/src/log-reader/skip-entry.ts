@@ -2,7 +2,7 @@ import { LogCheck } from '@berth/endpoint-log';
 import type { InspectedEntry } from '@berth/messaging';
 import { bytesText } from './formats/amounts.js';
 import type { SkipRequest } from './log-request.js';
-import type { LogSource } from './log-source.js';
+import type { ReadableLog } from './readable-log.js';
 import type { Output } from './output.js';
 import { EXIT, showLog, type ExitStatus } from './show-log.js';
 import { decideSkip } from './skip-decision.js';
@@ -10,7 +10,7 @@ import { TextFormat } from './formats/text-format.js';
 
 export interface Skip {
   readonly request: SkipRequest;
-  readonly source: LogSource;
+  readonly source: ReadableLog;
   readonly output: Output;
 }
 

@@ -6,7 +6,7 @@ import { KEY, ScriptedJobs } from '../../test/model/scripted-jobs.js';
 import { JobStream, type StreamedAnswer, type StreamedAnswers } from '../job-stream/index.js';
 import { HeldCalls, JobReader } from '../jobs/index.js';
 import { AnswerRelay } from './answer-relay.js';
-import type { Exchange } from './exchange.js';
+import type { OpenAiExchange } from './exchange.js';
 import { WorkerOutputs } from './worker-outputs.js';
 
 const PING = ': ping\n\n';
@@ -14,7 +14,7 @@ const QUEUE_WAIT_MS = 60_000;
 
 let clock: ManualClock;
 let jobs: ScriptedJobs;
-let exchange: Exchange;
+let exchange: OpenAiExchange;
 /** What has been sent; the first item says that the headers have. */
 let sent: string[];
 let relay: AnswerRelay;

@@ -12,7 +12,7 @@ import {
   type StreamedAnswers,
 } from '../job-stream/index.js';
 import { AnswerFrames } from './answer-frames.js';
-import type { Exchange } from './exchange.js';
+import type { OpenAiExchange } from './exchange.js';
 import { failureOf, noWorker, toFailure, workerLost } from './openai-failure.js';
 import type { WorkerOutputs } from './worker-outputs.js';
 
@@ -46,7 +46,7 @@ export class AnswerRelay {
    *
    * @throws OpenAiFailure, PlatformError while nothing has been sent
    */
-  async relay(reply: FastifyReply, exchange: Exchange): Promise<void> {
+  async relay(reply: FastifyReply, exchange: OpenAiExchange): Promise<void> {
     const relaying = new Relaying(reply, exchange, this.#options);
     const following = { watch: exchange.watch, signal: exchange.gone, isOver: () => false, pulseMs: PULSE_MS };
     try {
@@ -65,7 +65,7 @@ export class AnswerRelay {
 /** One answer on its way. */
 class Relaying {
   readonly #reply: FastifyReply;
-  readonly #exchange: Exchange;
+  readonly #exchange: OpenAiExchange;
   readonly #options: AnswerRelayOptions;
   readonly #frames = new AnswerFrames();
   #answer: StreamedAnswer | undefined;
@@ -75,7 +75,7 @@ class Relaying {
   #attempt = 1;
   #queuedAtMs: number;
 
-  constructor(reply: FastifyReply, exchange: Exchange, options: AnswerRelayOptions) {
+  constructor(reply: FastifyReply, exchange: OpenAiExchange, options: AnswerRelayOptions) {
     this.#reply = reply;
     this.#exchange = exchange;
     this.#options = options;

@@ -2,7 +2,7 @@ import type { JobKey } from '@berth/domain';
 import type { JobWatch } from '../edge/index.js';
 
 /** One request and the job that it became. */
-export interface Exchange {
+export interface OpenAiExchange {
   readonly key: JobKey;
   readonly watch: JobWatch;
   /** Aborts when the caller has gone. */

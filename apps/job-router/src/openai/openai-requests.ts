@@ -17,7 +17,7 @@ import type { FastifyReply } from 'fastify';
 import { acceptedId, callerGone, type HeldCalls, type JobReader } from '../jobs/index.js';
 import type { Jobs, JobWatch, Submission } from '../edge/index.js';
 import type { AnswerRelay } from './answer-relay.js';
-import type { Exchange } from './exchange.js';
+import type { OpenAiExchange } from './exchange.js';
 import type { OpenAiMetrics } from './metrics.js';
 import { type OpenAiFailure, failureInOutput, failureOf, noOutput, noWorker, toFailure } from './openai-failure.js';
 import type { OpenAiRequest } from '../request-bodies/index.js';
@@ -89,7 +89,7 @@ export class OpenAiRequests {
       });
       request.onStored();
       waiting.watch ??= jobs.watch(key, 'any');
-      const exchange: Exchange = { key, watch: waiting.watch, gone, isOver: false };
+      const exchange: OpenAiExchange = { key, watch: waiting.watch, gone, isOver: false };
       await this.#carryOut(reply, exchange, request);
       metrics.requests.inc({ form, outcome: exchange.isOver ? 'answered' : 'left' });
     } catch (error) {
@@ -138,7 +138,7 @@ export class OpenAiRequests {
     };
   }
 
-  async #carryOut(reply: FastifyReply, exchange: Exchange, { isStreamed }: IncomingOpenAiRequest): Promise<void> {
+  async #carryOut(reply: FastifyReply, exchange: OpenAiExchange, { isStreamed }: IncomingOpenAiRequest): Promise<void> {
     void reply.header('berth-job-id', exchange.key.jobId);
     try {
       await (isStreamed ? this.#options.relay.relay(reply, exchange) : this.#answerWhole(reply, exchange));
@@ -147,7 +147,7 @@ export class OpenAiRequests {
     }
   }
 
-  async #answerWhole(reply: FastifyReply, exchange: Exchange): Promise<void> {
+  async #answerWhole(reply: FastifyReply, exchange: OpenAiExchange): Promise<void> {
     const job = await this.#awaitEnd(exchange);
     if (!exchange.isOver) return;
     const failure = failureOf(job.state, job.error);
@@ -159,7 +159,7 @@ export class OpenAiRequests {
     await reply.status(200).header('content-type', JSON_TYPE).send(output);
   }
 
-  async #awaitEnd(exchange: Exchange): Promise<JobSight> {
+  async #awaitEnd(exchange: OpenAiExchange): Promise<JobSight> {
     const { clock, queueWaitMs, reader } = this.#options;
     for (;;) {
       const job = await reader.read(exchange.key);
@@ -171,7 +171,7 @@ export class OpenAiRequests {
   }
 
   /** A job that cannot be cancelled runs to its end unseen; its caller has gone or has heard enough. */
-  async #cancel({ key }: Exchange): Promise<void> {
+  async #cancel({ key }: OpenAiExchange): Promise<void> {
     const { jobs, logger } = this.#options;
     try {
       await jobs.cancel(key);

@@ -4,7 +4,7 @@ import { CurrentCaller, RequireScope, takeBody, traceparentOf, type Caller } fro
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../directory/index.js';
-import { JobOperation } from '../job-rate-limits/index.js';
+import { LimitedAs } from '../job-rate-limits/index.js';
 import { DescribeOpenAi } from '../openapi/index.js';
 import { RequestBodies } from '../request-bodies/index.js';
 import { OpenAiRequests, type IncomingOpenAiRequest } from './openai-requests.js';
@@ -28,7 +28,7 @@ export class OpenAiController {
   // A streamed answer begins with it, before anybody knows how the job ends.
   @HttpCode(200)
   @RequireScope('jobs:write')
-  @JobOperation('openai')
+  @LimitedAs('openai')
   @DescribeOpenAi({ hasBody: true })
   async post(
     @CurrentCaller() caller: Caller,
@@ -48,7 +48,7 @@ export class OpenAiController {
 
   @Get('*')
   @RequireScope('jobs:write')
-  @JobOperation('openai')
+  @LimitedAs('openai')
   @DescribeOpenAi({ hasBody: false })
   get(@CurrentCaller() caller: Caller, @Req() request: OpenAiPathRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.post(caller, request, reply);

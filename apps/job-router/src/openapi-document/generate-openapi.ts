@@ -1,7 +1,7 @@
 import { Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { CALLER_CONTROLLERS } from '../app.module.js';
+import { CALLER_CONTROLLERS } from '../app/index.js';
 import { openApiDocument } from './openapi-document.js';
 
 /** What the controllers are given. In a preview nothing is made of it, but everything has to be named. */

@@ -1,13 +1,26 @@
 import type { Schema, Schemas } from '@berth/http';
 import { QUEUE_REASONS } from '@berth/domain';
-import { JOB_ID, JOB_STATUS, instant, listOf, objectWith, orNull, refTo, text, whole } from './schema-parts.js';
+import {
+  JOB_ID,
+  JOB_STATUS,
+  instantSchema,
+  listSchema,
+  objectWith,
+  nullableSchema,
+  refTo,
+  textSchema,
+  whole,
+} from './schema-parts.js';
 
-const PAGE = text('A page that explains this kind of problem.', 'https://api.example.com/docs/problems/limit-reached');
+const PAGE = textSchema(
+  'A page that explains this kind of problem.',
+  'https://api.example.com/docs/problems/limit-reached',
+);
 
 /** JSON of any kind, as a worker wrote it. */
 const anything = (description: string): Schema => ({ description, examples: [{ text: 'done' }] });
 
-const JOB_ERROR = text('Why the job failed; absent where it has not.', 'executionTimeout exceeded');
+const JOB_ERROR = textSchema('Why the job failed; absent where it has not.', 'executionTimeout exceeded');
 
 /** What one job answers, and what a list of them does (API decisions 2.3). */
 const JOB_SCHEMAS: Schemas = {
@@ -22,35 +35,35 @@ const JOB_SCHEMAS: Schemas = {
       output: anything('The result; while the job runs, its last progress.'),
       error: JOB_ERROR,
       retries: whole('How often it was tried again; absent: never.', 1),
-      workerId: text('Id of the worker that has it or had it.', 'k3v9x0q2m7a1zd'),
+      workerId: textSchema('Id of the worker that has it or had it.', 'k3v9x0q2m7a1zd'),
       queue: refTo('JobQueue'),
     },
     ['output', 'error', 'retries', 'workerId', 'queue'],
   ),
   JobQueue: objectWith('Why a job waits.', {
-    position: orNull(whole('How many are started before it, and one; null where that is not known.', 1)),
+    position: nullableSchema(whole('How many are started before it, and one; null where that is not known.', 1)),
     reason: {
       type: 'string',
       enum: Object.keys(QUEUE_REASONS),
       description: 'The reason, as a word.',
       examples: ['worker-starting'],
     },
-    detail: text('The reason, as a sentence for people.', 'A worker is on its way'),
-    since: instant('Since when the reason holds.'),
-    estimatedStartMs: orNull(
+    detail: textSchema('The reason, as a sentence for people.', 'A worker is on its way'),
+    since: instantSchema('Since when the reason holds.'),
+    estimatedStartMs: nullableSchema(
       whole('In how many milliseconds it may start; null where nothing honest can be said.', 4_000),
     ),
   }),
   AcceptedJobs: objectWith('What became of each request of a list.', {
-    jobs: listOf({ anyOf: [refTo('BriefJob'), refTo('RejectedJob')] }, 'In the order of the requests.'),
+    jobs: listSchema({ anyOf: [refTo('BriefJob'), refTo('RejectedJob')] }, 'In the order of the requests.'),
     accepted: whole('How many were accepted.', 2),
     rejected: whole('How many were not.', 0),
   }),
   RejectedJob: objectWith('A request of a list that was not accepted.', { error: refTo('JobRefusal') }),
   JobRefusal: objectWith('Why not.', {
     type: PAGE,
-    title: text('Short summary, the same for every occurrence.', 'Limit of the account reached'),
-    detail: text('What happened here.', 'The account may have 1000000 jobs.'),
+    title: textSchema('Short summary, the same for every occurrence.', 'Limit of the account reached'),
+    detail: textSchema('What happened here.', 'The account may have 1000000 jobs.'),
   }),
   PurgedQueue: objectWith('What a purge did.', {
     removed: whole('How many waiting jobs were removed.', 12),
@@ -73,12 +86,12 @@ const STREAM_SCHEMAS: Schemas = {
     'Chunks with the status of their job.',
     {
       status: JOB_STATUS,
-      stream: listOf(refTo('StreamChunk'), 'The chunks that are new to the reader.'),
+      stream: listSchema(refTo('StreamChunk'), 'The chunks that are new to the reader.'),
       error: JOB_ERROR,
     },
     ['error'],
   ),
-  StreamChunks: { ...listOf(refTo('StreamChunk'), 'The chunks that are new to the reader.') },
+  StreamChunks: { ...listSchema(refTo('StreamChunk'), 'The chunks that are new to the reader.') },
 };
 
 const HEALTH_SCHEMAS: Schemas = {

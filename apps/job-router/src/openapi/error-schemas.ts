@@ -1,6 +1,6 @@
 import { PlatformError, type ErrorCode } from '@berth/domain';
 import { jobRendering, openAiRendering, problemExample, toProblem, type Schemas } from '@berth/http';
-import { listOf, objectWith, orNull, text } from './schema-parts.js';
+import { listSchema, objectWith, nullableSchema, textSchema } from './schema-parts.js';
 
 const REQUEST_ID = 'req_q8w2e5r1t6y9ui3o4p7a0s1d';
 const DETAIL = 'No such job: it never was, or its time to live or retention is over.';
@@ -11,18 +11,18 @@ export const ERROR_SCHEMAS: Schemas = {
     'An error of a job path.',
     {
       type: {
-        ...text(
+        ...textSchema(
           'A page that explains this kind of problem. Its last part is the code to branch on.',
           pageOf('job-not-found'),
         ),
         // Without an address of its own a router names the page by its path.
         format: 'uri-reference',
       },
-      title: text('Short summary, the same for every occurrence.', 'Job not found'),
-      detail: text('What happened here.', DETAIL),
-      error: text('The same text as `detail`.', DETAIL),
-      errors: { ...listOf({ type: 'string' }, 'Each single failure.'), examples: [['$.input: is required']] },
-      instance: text('Id of the request, as the log has it.', REQUEST_ID),
+      title: textSchema('Short summary, the same for every occurrence.', 'Job not found'),
+      detail: textSchema('What happened here.', DETAIL),
+      error: textSchema('The same text as `detail`.', DETAIL),
+      errors: { ...listSchema({ type: 'string' }, 'Each single failure.'), examples: [['$.input: is required']] },
+      instance: textSchema('Id of the request, as the log has it.', REQUEST_ID),
     },
     ['errors'],
   ),
@@ -30,14 +30,14 @@ export const ERROR_SCHEMAS: Schemas = {
     error: { $ref: '#/components/schemas/OpenAiFailure' },
   }),
   OpenAiFailure: objectWith('What went wrong.', {
-    message: text('What happened here.', 'The worker failed.'),
-    type: text('The kind of error.', 'invalid_request_error'),
+    message: textSchema('What happened here.', 'The worker failed.'),
+    type: textSchema('The kind of error.', 'invalid_request_error'),
     code: {
       type: ['string', 'integer', 'null'],
       description: 'The code to branch on.',
       examples: ['job_cancelled'],
     },
-    param: orNull(text('The parameter that it is about.', 'model')),
+    param: nullableSchema(textSchema('The parameter that it is about.', 'model')),
   }),
 };
 

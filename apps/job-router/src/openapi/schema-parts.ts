@@ -5,15 +5,18 @@ const INSTANT = '2026-01-01T12:00:00.000Z';
 
 export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-export const text = (description: string, example: string): Schema => ({
+export const textSchema = (description: string, example: string): Schema => ({
   type: 'string',
   description,
   examples: [example],
 });
 
-export const orNull = (schema: Schema): Schema => ({ ...schema, type: [schema.type, 'null'].flat() as string[] });
+export const nullableSchema = (schema: Schema): Schema => ({
+  ...schema,
+  type: [schema.type, 'null'].flat() as string[],
+});
 
-export const instant = (description: string): Schema => ({
+export const instantSchema = (description: string): Schema => ({
   type: 'string',
   format: 'date-time',
   description,
@@ -28,7 +31,7 @@ export const whole = (description: string, example: number): Schema => ({
   examples: [example],
 });
 
-export const JOB_ID = text('Id of the job.', '3f2a9c10-5d0f-4f6c-9a8e-0a4c2b7d1e55');
+export const JOB_ID = textSchema('Id of the job.', '3f2a9c10-5d0f-4f6c-9a8e-0a4c2b7d1e55');
 
 export const JOB_STATUS: Schema = {
   type: 'string',
@@ -47,4 +50,4 @@ export const objectWith = (
   return { type: 'object', description, ...(required.length === 0 ? {} : { required }), properties };
 };
 
-export const listOf = (items: Schema, description: string): Schema => ({ type: 'array', items, description });
+export const listSchema = (items: Schema, description: string): Schema => ({ type: 'array', items, description });

@@ -2,7 +2,7 @@ import type { AnswerOf, OwnerReply, OwnerVerb, QuestionOf } from '@berth/contrac
 import { PlatformError, type EndpointId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import { encodeOwnerQuestion, type OwnerRequests } from '@berth/messaging';
-import { Owners, type AskOptions } from './owners.port.js';
+import { Owners, type QuestionOptions } from './owners.port.js';
 import { storeFull } from '../stores/index.js';
 import type { QuestionMetrics } from './metrics.js';
 
@@ -56,7 +56,7 @@ type Tried<Answer> =
   | { readonly kind: 'again'; readonly cause: FailedTry }
   | { readonly kind: 'failed'; readonly outcome: 'full' | 'stopped' | 'too-large'; readonly error: PlatformError };
 
-interface Asked<Verb extends OwnerVerb> extends AskOptions {
+interface Asked<Verb extends OwnerVerb> extends QuestionOptions {
   readonly endpointId: EndpointId;
   readonly verb: Verb;
   readonly question: QuestionOf<Verb>;

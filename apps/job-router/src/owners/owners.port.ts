@@ -1,7 +1,7 @@
 import type { AnswerOf, OwnerVerb, QuestionOf } from '@berth/contracts';
 import type { EndpointId } from '@berth/domain';
 
-export interface AskOptions {
+export interface QuestionOptions {
   /** How long the owner may hold the question before it answers, ms; 0 where it answers at once. */
   readonly heldMs?: number;
   /** Aborts when nobody wants the answer any more. */
@@ -18,6 +18,6 @@ export abstract class Owners {
     endpointId: EndpointId,
     verb: Verb,
     question: QuestionOf<Verb>,
-    options?: AskOptions,
+    options?: QuestionOptions,
   ): Promise<AnswerOf<Verb>>;
 }

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { answerBody, type BodyAsk } from './read-body.js';
+import { answerBody, type RequestBodyAsk } from './read-body.js';
 import { WebhookAddresses } from '../platform/index.js';
 
 const webhooks = new WebhookAddresses(workerData as readonly string[]);
 
 /** Entry of the thread that reads large bodies, one after the other. */
-parentPort?.on('message', (ask: BodyAsk) => parentPort?.postMessage(answerBody(ask, webhooks)));
+parentPort?.on('message', (ask: RequestBodyAsk) => parentPort?.postMessage(answerBody(ask, webhooks)));

@@ -1,5 +1,5 @@
 export { BATCH_REQUESTS_MAX, type JobRequest } from './job-request.js';
-export { BODY_THREAD } from './large-bodies.js';
+export { REQUEST_BODY_THREAD } from './large-bodies.js';
 export { isOpenAiUrl, type OpenAiRequest } from './openai-request.js';
 export { parseTtl } from './parse-ttl.js';
 export { RequestBodies } from './request-bodies.js';

@@ -1,11 +1,11 @@
 import { ComputeThread, type Clock, type ThreadAnswer, type ThreadProgram } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { FairTurns } from './fair-turns.js';
-import type { BodyAnswer, BodyAsk } from './read-body.js';
+import type { RequestBodyAnswer, RequestBodyAsk } from './read-body.js';
 
-export const BODY_THREAD: ThreadProgram = { entry: new URL('./body-thread.js', import.meta.url) };
+export const REQUEST_BODY_THREAD: ThreadProgram = { entry: new URL('./body-thread.js', import.meta.url) };
 
-export interface LargeBodiesOptions {
+export interface LargeRequestBodiesOptions {
   readonly thread: ThreadProgram;
   /** Networks that webhooks may go to besides those that are open to everybody. */
   readonly webhookNetworks: readonly string[];
@@ -19,11 +19,11 @@ export const READ_MAX_MS = 10_000;
 const HEAP_MAX_MB = 1_024;
 
 /** Has large bodies read in a thread of their own, one at a time, accounts in turn. */
-export class LargeBodies {
+export class LargeRequestBodies {
   readonly #turns = new FairTurns();
-  readonly #thread: ComputeThread<BodyAsk, BodyAnswer>;
+  readonly #thread: ComputeThread<RequestBodyAsk, RequestBodyAnswer>;
 
-  constructor({ clock, logger, thread: program, webhookNetworks }: LargeBodiesOptions) {
+  constructor({ clock, logger, thread: program, webhookNetworks }: LargeRequestBodiesOptions) {
     this.#thread = new ComputeThread({
       ...{ program, clock, data: webhookNetworks, heapMaxMb: HEAP_MAX_MB, answerWithinMs: READ_MAX_MS },
       onFailure: (error) => logger.warn('the thread that reads large bodies has ended', { error }),
@@ -31,7 +31,7 @@ export class LargeBodies {
   }
 
   /** Never rejects. */
-  read(ask: BodyAsk, accountId: string): Promise<ThreadAnswer<BodyAnswer>> {
+  read(ask: RequestBodyAsk, accountId: string): Promise<ThreadAnswer<RequestBodyAnswer>> {
     return this.#turns.run(accountId, () => this.#thread.ask(ask));
   }
 

@@ -3,7 +3,7 @@ import { parseJobRequest, parseJobRequests, type JobRequest, type WebhookRules }
 import { readOpenAiRequest, type OpenAiRequest } from './openai-request.js';
 
 /** A body and what it is to be read as. */
-export type BodyAsk =
+export type RequestBodyAsk =
   | { readonly form: 'job' | 'batch'; readonly body: string }
   | { readonly form: 'openai'; readonly body: string; readonly method: string; readonly url: string };
 
@@ -17,7 +17,7 @@ export interface BodyForms {
 export type ReadBody = BodyForms[keyof BodyForms];
 
 /** @throws PlatformError as the form's own reader */
-export function readBody(ask: BodyAsk, webhooks: WebhookRules): ReadBody {
+export function readRequestBody(ask: RequestBodyAsk, webhooks: WebhookRules): ReadBody {
   switch (ask.form) {
     case 'job':
       return parseJobRequest(ask.body, webhooks);
@@ -31,7 +31,7 @@ export function readBody(ask: BodyAsk, webhooks: WebhookRules): ReadBody {
 }
 
 /** What a thread says of a body. An error would lose its code on the way. */
-export type BodyAnswer =
+export type RequestBodyAnswer =
   | { readonly kind: 'read'; readonly value: ReadBody }
   | {
       readonly kind: 'refused';
@@ -41,9 +41,9 @@ export type BodyAnswer =
     };
 
 /** @throws what is no refusal, and ends the thread */
-export function answerBody(ask: BodyAsk, webhooks: WebhookRules): BodyAnswer {
+export function answerBody(ask: RequestBodyAsk, webhooks: WebhookRules): RequestBodyAnswer {
   try {
-    return { kind: 'read', value: readBody(ask, webhooks) };
+    return { kind: 'read', value: readRequestBody(ask, webhooks) };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     return { kind: 'refused', code: error.code, detail: error.message, errors: error.errors };

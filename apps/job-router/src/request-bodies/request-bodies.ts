@@ -2,9 +2,9 @@ import { PlatformError } from '@berth/domain';
 import { BodyBudget } from '@berth/http';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { JobRequest } from './job-request.js';
-import { LargeBodies, type LargeBodiesOptions } from './large-bodies.js';
+import { LargeRequestBodies, type LargeRequestBodiesOptions } from './large-bodies.js';
 import type { OpenAiRequest } from './openai-request.js';
-import { readBody, type BodyAsk, type BodyForms, type ReadBody } from './read-body.js';
+import { readRequestBody, type RequestBodyAsk, type BodyForms, type ReadBody } from './read-body.js';
 import type { WebhookAddresses } from '../platform/index.js';
 
 /** What is read at once, on the thread that serves everybody: a fraction of a trip to another one. */
@@ -12,7 +12,7 @@ export const AT_ONCE_MAX_CHARACTERS = 64 * 1024;
 
 const RETRY_AFTER_SECONDS = 1;
 
-export interface RequestBodiesOptions extends Omit<LargeBodiesOptions, 'webhookNetworks'> {
+export interface RequestBodiesOptions extends Omit<LargeRequestBodiesOptions, 'webhookNetworks'> {
   readonly webhooks: WebhookAddresses;
   readonly metrics: MetricRegistry;
 }
@@ -20,14 +20,14 @@ export interface RequestBodiesOptions extends Omit<LargeBodiesOptions, 'webhookN
 /** Reads the bodies of requests for jobs; the large ones elsewhere, so that none keeps anybody else waiting. */
 export class RequestBodies {
   readonly #webhooks: WebhookAddresses;
-  readonly #large: LargeBodies;
+  readonly #large: LargeRequestBodies;
   /** Texts that wait for the thread. */
   readonly #waiting = new BodyBudget();
   readonly #unread;
 
   constructor({ webhooks, metrics, ...options }: RequestBodiesOptions) {
     this.#webhooks = webhooks;
-    this.#large = new LargeBodies({ ...options, webhookNetworks: webhooks.networks });
+    this.#large = new LargeRequestBodies({ ...options, webhookNetworks: webhooks.networks });
     this.#unread = metrics.counter({
       name: 'router_bodies_unread_total',
       help: 'Large bodies that could not be read, by the sign: late, died or closed.',
@@ -46,7 +46,7 @@ export class RequestBodies {
   }
 
   /** @throws PlatformError as `readOpenAiRequest`, and as `job` */
-  openAi(request: Omit<BodyAsk & { form: 'openai' }, 'form'>, accountId: string): Promise<OpenAiRequest> {
+  openAi(request: Omit<RequestBodyAsk & { form: 'openai' }, 'form'>, accountId: string): Promise<OpenAiRequest> {
     return this.#read<'openai'>({ form: 'openai', ...request }, accountId);
   }
 
@@ -54,12 +54,12 @@ export class RequestBodies {
     return this.#large.close();
   }
 
-  async #read<F extends keyof BodyForms>(ask: BodyAsk & { form: F }, accountId: string): Promise<BodyForms[F]> {
+  async #read<F extends keyof BodyForms>(ask: RequestBodyAsk & { form: F }, accountId: string): Promise<BodyForms[F]> {
     const isSmall = ask.body.length <= AT_ONCE_MAX_CHARACTERS;
-    return (isSmall ? readBody(ask, this.#webhooks) : await this.#readLarge(ask, accountId)) as BodyForms[F];
+    return (isSmall ? readRequestBody(ask, this.#webhooks) : await this.#readLarge(ask, accountId)) as BodyForms[F];
   }
 
-  async #readLarge(ask: BodyAsk, accountId: string): Promise<ReadBody> {
+  async #readLarge(ask: RequestBodyAsk, accountId: string): Promise<ReadBody> {
     const release = this.#waiting.take(ask.body.length, accountId);
     try {
       const reading = await this.#large.read(ask, accountId);

@@ -4,7 +4,7 @@ import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../directory/index.js';
-import { JobOperation } from '../job-rate-limits/index.js';
+import { LimitedAs } from '../job-rate-limits/index.js';
 import { incomingRequest } from '../jobs/index.js';
 import { DescribeBody, DescribeIdempotencyKey, DescribeQueueCall } from '../openapi/index.js';
 import { RunBatch } from './run-batch.js';
@@ -21,7 +21,7 @@ export class RunBatchController {
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
   @RequireScope('jobs:write')
-  @JobOperation('run')
+  @LimitedAs('run')
   @DescribeQueueCall({
     tag: 'Jobs',
     summary: 'Submit many jobs',

@@ -2,7 +2,7 @@ import type { NatsSnapshots } from '../directory/index.js';
 import { statusBody } from '../jobs/index.js';
 import type { Platform } from '../platform/index.js';
 import { DeliverySender } from './delivery-sender.js';
-import { DeliveryTry, type DeliveryTryOptions } from './delivery-try.js';
+import { DeliveryPoster, type DeliveryPosterOptions } from './delivery-poster.js';
 import { webhookMetrics } from './metrics.js';
 import type { NameLookup } from './name-lookup.port.js';
 import type { OwnedDeliveries } from './owned-deliveries.port.js';
@@ -11,7 +11,7 @@ import { WebhookTransport } from './webhook-transport.js';
 
 export interface WebhooksParts {
   readonly deliveries: OwnedDeliveries;
-  readonly blobs: DeliveryTryOptions['blobs'];
+  readonly blobs: DeliveryPosterOptions['blobs'];
   readonly names: NameLookup;
   readonly snapshots: NatsSnapshots;
 }
@@ -22,7 +22,7 @@ export function composeWebhooks(
   { blobs, deliveries, names, snapshots }: WebhooksParts,
 ): DeliverySender {
   const { clock, logger, metrics, random, settings } = platform;
-  const attempt = new DeliveryTry({
+  const attempt = new DeliveryPoster({
     ...{ deliveries, blobs, clock, random },
     statusBody: (job, output) => statusBody(job, { output, queue: null }),
     signer: new WebhookSigner({ snapshots: snapshots.webhookSecrets, secrets: settings.secrets, clock }),

@@ -28,7 +28,7 @@ import { webhookMetrics } from './metrics.js';
 import { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookRequest } from './webhook-transport.js';
 import { DeliverySender } from './delivery-sender.js';
-import { DeliveryTry } from './delivery-try.js';
+import { DeliveryPoster } from './delivery-poster.js';
 import type { OwnedDeliveries } from './owned-deliveries.port.js';
 
 const EP = 'ep' as EndpointId;
@@ -108,8 +108,8 @@ function complete(jobId: JobId = JOB, webhook = URL_TEXT): void {
   perform({ kind: 'finish', ...given, hostId: HOST, state: 'COMPLETED', ...shown });
 }
 
-const attempt = (over: Partial<OwnedDeliveries> = {}): DeliveryTry =>
-  new DeliveryTry({
+const attempt = (over: Partial<OwnedDeliveries> = {}): DeliveryPoster =>
+  new DeliveryPoster({
     deliveries: { ...owned, ...over },
     blobs: { read: async () => null },
     statusBody: ({ jobId: id, state: status }) => encodeJson({ id, status }),
@@ -129,7 +129,7 @@ const attempt = (over: Partial<OwnedDeliveries> = {}): DeliveryTry =>
     random: new SeededRandom((seed += 1)),
   });
 
-const senderWith = (work: Pick<DeliveryTry, 'run'> = attempt()): DeliverySender =>
+const senderWith = (work: Pick<DeliveryPoster, 'run'> = attempt()): DeliverySender =>
   new DeliverySender({
     deliveries: owned,
     attempt: work,

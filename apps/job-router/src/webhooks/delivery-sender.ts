@@ -4,12 +4,12 @@ import type { Logger } from '@berth/telemetry';
 import { isUnavailable } from '../owners/index.js';
 import type { WebhookMetrics } from './metrics.js';
 import { SEND_LIMITS, candidateName, chooseTries, type Candidate, type SendLimits } from './choose-tries.js';
-import type { DeliveryTry, TryOutcome } from './delivery-try.js';
+import type { DeliveryPoster, TryOutcome } from './delivery-poster.js';
 import type { OwnedDeliveries } from './owned-deliveries.port.js';
 
 export interface DeliverySenderOptions {
   readonly deliveries: Pick<OwnedDeliveries, 'due'>;
-  readonly attempt: Pick<DeliveryTry, 'run'>;
+  readonly attempt: Pick<DeliveryPoster, 'run'>;
   /** Whose the endpoint is; null where its snapshot is not known. */
   readonly accountOf: (endpointId: EndpointId) => AccountId | null;
   readonly clock: Clock;

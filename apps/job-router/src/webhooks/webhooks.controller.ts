@@ -4,7 +4,7 @@ import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import { EndpointDirectory } from '../directory/index.js';
 import { jobKeyFrom, Platform } from '../platform/index.js';
-import { JobOperation } from '../job-rate-limits/index.js';
+import { LimitedAs } from '../job-rate-limits/index.js';
 import { Jobs } from '../edge/index.js';
 import { DescribeQueueCall } from '../openapi/index.js';
 import { deliveryBody } from './delivery-body.js';
@@ -26,7 +26,7 @@ export class WebhooksController {
   @Get(':jobId')
   @Header('content-type', 'application/json; charset=utf-8')
   @RequireScope('jobs:read')
-  @JobOperation('status')
+  @LimitedAs('status')
   @DescribeQueueCall({
     tag: 'History',
     summary: 'Show what became of the webhooks of a job',

@@ -20,7 +20,7 @@ import {
   type Performance,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { Owners, type AskOptions } from '../../src/owners/owners.port.js';
+import { Owners, type QuestionOptions } from '../../src/owners/owners.port.js';
 
 /** A take that is held. */
 interface Held {
@@ -32,7 +32,8 @@ interface Held {
 /** Owners of logs that commit everything at once: real endpoints, without a broker. */
 export class ModelOwners extends Owners {
   readonly facts: LogFact[] = [];
-  readonly asked: { readonly verb: OwnerVerb; readonly endpointId: EndpointId; readonly options: AskOptions }[] = [];
+  readonly asked: { readonly verb: OwnerVerb; readonly endpointId: EndpointId; readonly options: QuestionOptions }[] =
+    [];
   /** Nobody answers for these, however long one asks. */
   readonly silent = new Set<EndpointId>();
   /** So many answers are lost of what is done. */

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AccountsService } from '../accounts/index.js';
 import { ApiKeysService } from '../api-keys/index.js';
 import { AuditStore } from '../audit/index.js';
-import { AppModule } from '../app.module.js';
+import { ManagementModule } from '../app/index.js';
 import { CatalogService } from '../catalog/index.js';
 import { ClustersService } from '../clusters/index.js';
 import { EndpointsService, PUBLIC_ADDRESSES } from '../endpoints/index.js';
@@ -47,7 +47,7 @@ const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
 
 /** The document as it is checked in. Nothing is started for it: the controllers' declarations are all it takes. */
 export async function generateOpenApi(): Promise<string> {
-  const module = AppModule.of(NAMES.map((provide) => ({ provide, useValue: null })));
+  const module = ManagementModule.of(NAMES.map((provide) => ({ provide, useValue: null })));
   const app = await NestFactory.create(module, new FastifyAdapter(), {
     logger: false,
     preview: true,

@@ -2,13 +2,13 @@ import 'reflect-metadata';
 import { RequestMethod } from '@nestjs/common';
 import { MetadataScanner } from '@nestjs/core';
 import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/internal';
-import { AppModule } from '../../src/app.module.js';
+import { ManagementModule } from '../../src/app/management.module.js';
 
 type Handler = (...input: never[]) => unknown;
 
 /** Every operation that a handler of the application answers, as the document writes it: `GET /v2/serverless/{id}`. */
 export const handledRoutes = (): readonly string[] =>
-  (Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, AppModule) as readonly Handler[]).flatMap(routesOf).sort();
+  (Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, ManagementModule) as readonly Handler[]).flatMap(routesOf).sort();
 
 function routesOf(controller: Handler): readonly string[] {
   const prototype = controller.prototype as Record<string, Handler>;

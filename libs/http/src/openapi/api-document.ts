@@ -87,7 +87,7 @@ export interface ApiDocument {
 }
 
 /** Where an operation is. */
-export interface Place {
+export interface OperationPlace {
   readonly path: string;
   /** In lower case. */
   readonly method: string;
@@ -96,7 +96,7 @@ export interface Place {
 /** The same document with every operation changed. */
 export const mapOperations = (
   document: ApiDocument,
-  change: (operation: Operation, place: Place) => Operation,
+  change: (operation: Operation, place: OperationPlace) => Operation,
 ): ApiDocument => ({
   ...document,
   paths: mapValues(document.paths, (operations, path) =>

@@ -8,7 +8,7 @@ import {
   type ApiResponse,
   type Operation,
   type Parameter,
-  type Place,
+  type OperationPlace,
 } from './api-document.js';
 import type { EdgeAnswers } from './edge-answers.js';
 import { EDGE_HEADERS, headerReferences, type EdgeHeader } from './edge-headers.js';
@@ -52,7 +52,7 @@ interface Facts {
   readonly problems: EdgeProblems;
 }
 
-function withEdge(given: Operation, { method, path }: Place, facts: Facts): Operation {
+function withEdge(given: Operation, { method, path }: OperationPlace, facts: Facts): Operation {
   const { access, edge, isVersioned, problems } = facts;
   const { [PROBLEMS_EXTENSION]: particular = [], parameters = [], ...declared } = given;
   const isOne = LAST_PARAMETER.test(path);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiDocument } from '@berth/http';
-import { ContractChecker, type Exchange } from './contract-checker.js';
+import { ContractChecker, type CheckedExchange } from './contract-checker.js';
 
 const THING = { $ref: '#/components/schemas/Thing' };
 const PROBLEM = { $ref: '#/components/schemas/Problem' };
@@ -63,7 +63,7 @@ const GOOD = {
 };
 
 const check = ({ headers, type, ...more }: Partial<typeof GOOD>): void => {
-  const exchange: Exchange = {
+  const exchange: CheckedExchange = {
     ...GOOD,
     ...more,
     headers: new Headers({ 'content-type': type ?? GOOD.type, ...(headers ?? GOOD.headers) }),

@@ -2,7 +2,7 @@ import type { ApiDocument, ApiResponse, Header, Operation } from '@berth/http';
 import { DocumentSchemas } from './document-schemas.js';
 
 /** A request with its answer, as they went over the wire. */
-export interface Exchange {
+export interface CheckedExchange {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -39,14 +39,14 @@ export class ContractChecker {
   }
 
   /** @throws Error naming everything that is not as documented */
-  check(exchange: Exchange): void {
+  check(exchange: CheckedExchange): void {
     const { method, path, status } = exchange;
     const failures = this.#failures(exchange);
     if (failures.length === 0) return;
     throw new Error(`${method} ${path} answered ${status} other than documented:\n${failures.join('\n')}`);
   }
 
-  #failures(exchange: Exchange): readonly string[] {
+  #failures(exchange: CheckedExchange): readonly string[] {
     const { method, path, status } = exchange;
     const route = this.#routes.find(({ pattern }) => pattern.test(path.split('?')[0] ?? ''));
     if (route === undefined) return status === NOT_FOUND ? [] : ['there is no such path in the document'];
@@ -62,7 +62,7 @@ export class ContractChecker {
     ];
   }
 
-  #answerFailures(exchange: Exchange, operation: Operation, place: readonly string[]): readonly string[] {
+  #answerFailures(exchange: CheckedExchange, operation: Operation, place: readonly string[]): readonly string[] {
     const status = String(exchange.status);
     const [ofStatus, ofKind] = [operation.responses[status], operation.responses[`${status.slice(0, 1)}XX`]];
     const [given, name] = ofStatus === undefined ? [ofKind, `${status.slice(0, 1)}XX`] : [ofStatus, status];
@@ -73,7 +73,7 @@ export class ContractChecker {
   }
 
   #bodyFailures(
-    { headers, method, received }: Exchange,
+    { headers, method, received }: CheckedExchange,
     { content }: ApiResponse,
     at: readonly string[],
   ): readonly string[] {
@@ -88,7 +88,7 @@ export class ContractChecker {
     return type === PROBLEM_TYPE ? [...failures, ...codeFailures(body, Object.keys(media.examples ?? {}))] : failures;
   }
 
-  #headerFailures({ headers }: Exchange, answer: ApiResponse): readonly string[] {
+  #headerFailures({ headers }: CheckedExchange, answer: ApiResponse): readonly string[] {
     const documented = answer.headers ?? {};
     const known = Object.keys(this.#document.components.headers ?? {});
     const strays = known.filter((name) => headers.has(name) && documented[name] === undefined);
@@ -109,7 +109,11 @@ export class ContractChecker {
   }
 
   /** A body that was accepted is one that the document allows. */
-  #requestFailures({ sent, status }: Exchange, operation: Operation, place: readonly string[]): readonly string[] {
+  #requestFailures(
+    { sent, status }: CheckedExchange,
+    operation: Operation,
+    place: readonly string[],
+  ): readonly string[] {
     const isAccepted = status >= 200 && status < 300;
     const type = 'application/json';
     if (!isAccepted || sent === undefined || operation.requestBody?.content[type] === undefined) return [];

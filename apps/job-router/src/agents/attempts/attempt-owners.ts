@@ -15,7 +15,7 @@ type HolderCommand = Extract<OwnerCommand, AttemptProof>;
 type OutcomeOf<Kind extends CommandOutcome['kind']> = Extract<CommandOutcome, { readonly kind: Kind }>;
 
 /** An attempt that is its holder's. */
-export type HeldAttempt = Extract<HoldAnswer, { readonly kind: 'held' }>;
+export type AttemptOfHost = Extract<HoldAnswer, { readonly kind: 'held' }>;
 
 /** Only the host that holds the attempt, and knows its token, can say this. */
 export const proofOf = (hostId: HostId, { attempt, jobId, token }: AttemptRef): AttemptProof => ({
@@ -63,7 +63,7 @@ export class AttemptOwners {
   }
 
   /** Null: the attempt is over. To be asked before anything but a chunk is written beside the log in its name. */
-  async findHeld(hostId: HostId, ref: AttemptRef): Promise<HeldAttempt | null> {
+  async findHeld(hostId: HostId, ref: AttemptRef): Promise<AttemptOfHost | null> {
     const answer = await this.hold(hostId, ref, null);
     switch (answer.kind) {
       case 'held':

@@ -13,7 +13,7 @@ export interface GiveBackOptions {
 }
 
 /** What an asker was given for a take. */
-export interface GivenJobs {
+export interface UndeliveredJobs {
   readonly asker: TakeAsker;
   readonly jobs: readonly AttemptRef[];
 }
@@ -32,7 +32,7 @@ export class GiveBack {
   }
 
   /** Never rejects: what fails here is lost with its lease. */
-  async all(hostId: HostId, given: readonly GivenJobs[]): Promise<void> {
+  async all(hostId: HostId, given: readonly UndeliveredJobs[]): Promise<void> {
     await Promise.all(given.flatMap(({ asker, jobs }) => jobs.map((job) => this.#one(hostId, asker, job))));
   }
 

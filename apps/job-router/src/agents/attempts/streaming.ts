@@ -3,7 +3,7 @@ import { attachmentTtlMs, type HostId } from '@berth/domain';
 import type { Chunks } from '@berth/payloads';
 import { Permits, type Clock } from '@berth/lifecycle';
 import type { NatsWatcherNotices } from '../../notices/index.js';
-import { proofOf, type AttemptOwners, type HeldAttempt } from './attempt-owners.js';
+import { proofOf, type AttemptOwners, type AttemptOfHost } from './attempt-owners.js';
 import type { GatewayMetrics } from '../metrics.js';
 
 export interface StreamingOptions {
@@ -57,7 +57,7 @@ export class Streaming {
     }
   }
 
-  async #write({ body, index, ...ref }: ChunkRequest, { createdAtMs, watchers }: HeldAttempt): Promise<void> {
+  async #write({ body, index, ...ref }: ChunkRequest, { createdAtMs, watchers }: AttemptOfHost): Promise<void> {
     const { chunks, clock, notices } = this.#options;
     const { attempt, endpointId, jobId } = ref;
     await chunks.append(ref, { attempt, index, body }, attachmentTtlMs({ createdAtMs }, clock.nowMs()));

@@ -1,11 +1,11 @@
 import type { CheckedEntry, StoredBatch } from '@berth/endpoint-log';
 import { instantText } from './amounts.js';
 import { isHarmless } from './finding-text.js';
-import type { Conclusion, FormatOptions, LogFormat } from './log-format.js';
+import type { Conclusion, FormatOptions, LogPrinter } from './log-printer.js';
 import { shownLines, type ShownLine } from '../shown-facts.js';
 
 /** For programs: one object a line, of type `batch`, `fact`, `unreadable` or, at the end, `finding` and `verdict`. */
-export class JsonFormat implements LogFormat {
+export class JsonFormat implements LogPrinter {
   readonly #options: FormatOptions;
 
   constructor(options: FormatOptions) {

@@ -3,7 +3,7 @@ import type { CheckedEntry, LogIndex, LogSum, LogWriter, StateSum, StoredBatch }
 import { bytesText, countText, durationText, instantText } from './amounts.js';
 import type { FactView } from '../fact-view.js';
 import { findingText, isHarmless } from './finding-text.js';
-import type { Conclusion, FormatOptions, LogFormat } from './log-format.js';
+import type { Conclusion, FormatOptions, LogPrinter } from './log-printer.js';
 import { shownLines, type ShownLine } from '../shown-facts.js';
 
 /** Longest line of what strangers wrote: a whole fact, where its payloads are shown. */
@@ -12,7 +12,7 @@ const WIDTHS = { line: 4, offset: 9, kind: 16, job: 36, attempt: 3 } as const;
 const MARK = '!!';
 
 /** For people: columns, no colours, nothing that a terminal would obey. */
-export class TextFormat implements LogFormat {
+export class TextFormat implements LogPrinter {
   readonly #options: FormatOptions;
 
   constructor(options: FormatOptions) {

@@ -7,7 +7,7 @@ import type { Receipt, WebhookTransport } from './webhook-transport.js';
 import type { EndToTell, OwnedDeliveries } from './owned-deliveries.port.js';
 import { toldBody, type ToldBodyParts } from './told-body.js';
 
-export interface DeliveryTryOptions extends ToldBodyParts {
+export interface DeliveryPosterOptions extends ToldBodyParts {
   readonly deliveries: OwnedDeliveries;
   readonly signer: Pick<WebhookSigner, 'keysOf' | 'headers'>;
   readonly transport: Pick<WebhookTransport, 'post'>;
@@ -38,10 +38,10 @@ const PAYLOAD_GONE: Receipt = {
 };
 
 /** Makes one try of a delivery: everything that may fail on our side comes before the try begins, since it counts then. */
-export class DeliveryTry {
-  readonly #options: DeliveryTryOptions;
+export class DeliveryPoster {
+  readonly #options: DeliveryPosterOptions;
 
-  constructor(options: DeliveryTryOptions) {
+  constructor(options: DeliveryPosterOptions) {
     this.#options = options;
   }
 

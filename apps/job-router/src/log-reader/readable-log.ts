@@ -4,7 +4,7 @@ import type { Clock, Random } from '@berth/lifecycle';
 import type { NatsLogBroker } from '@berth/messaging';
 
 /** One endpoint's log, as somebody at a terminal needs it. */
-export interface LogSource {
+export interface ReadableLog {
   readonly endpointId: EndpointId;
   readonly broker: Pick<NatsLogBroker, 'inspect' | 'read' | 'readNext' | 'removeEntry'>;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ const JITTER = 0.5;
  *
  * @throws PlatformError `service-unavailable` when the broker stays away
  */
-export async function* entriesBehind(source: LogSource, after: number): AsyncGenerator<LogEntry> {
+export async function* entriesBehind(source: ReadableLog, after: number): AsyncGenerator<LogEntry> {
   const { broker, clock, endpointId, random, signal } = source;
   let last = after;
   for (let failures = 0; !signal.aborted;) {

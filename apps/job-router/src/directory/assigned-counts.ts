@@ -1,7 +1,7 @@
 import type { AssignmentSnapshot } from '@berth/contracts';
 
 /** `workers` of `/health` (API decisions 2.14). */
-export interface WorkerCounts {
+export interface AssignedCounts {
   readonly idle: number;
   readonly running: number;
   readonly initializing: number;
@@ -15,7 +15,7 @@ export interface WorkerCounts {
 type AssignedWorker = AssignmentSnapshot['workers'][number];
 
 const KIND_OF_PHASE: Readonly<
-  Record<AssignedWorker['phase'], Exclude<keyof WorkerCounts, 'ready' | 'throttled'> | null>
+  Record<AssignedWorker['phase'], Exclude<keyof AssignedCounts, 'ready' | 'throttled'> | null>
 > = {
   preparing: 'initializing',
   starting: 'initializing',
@@ -30,7 +30,7 @@ const KIND_OF_PHASE: Readonly<
 const isReady = ({ phase, isDraining }: AssignedWorker): boolean =>
   !isDraining && (phase === 'idle' || phase === 'busy');
 
-export function countWorkers(assignment: AssignmentSnapshot | null): WorkerCounts {
+export function countAssigned(assignment: AssignmentSnapshot | null): AssignedCounts {
   const throttled = assignment?.outlook?.unplaced?.count ?? 0;
   const counts = { idle: 0, running: 0, initializing: 0, ready: 0, throttled, unhealthy: 0 };
   for (const worker of assignment?.workers ?? []) {

@@ -2,7 +2,7 @@ import type { AssignmentSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId, WorkerId, WorkerPhase } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import { placementOf } from './placement.js';
-import { countWorkers } from './worker-counts.js';
+import { countAssigned } from './assigned-counts.js';
 
 const HOST = 'host' as HostId;
 const assignment = (...phases: readonly [WorkerPhase, isDraining?: boolean][]): AssignmentSnapshot => ({
@@ -17,11 +17,11 @@ const assignment = (...phases: readonly [WorkerPhase, isDraining?: boolean][]): 
 
 describe('the workers of /health', () => {
   test('no assignment means none', () => {
-    expect(countWorkers(null)).toEqual({ idle: 0, running: 0, initializing: 0, ready: 0, throttled: 0, unhealthy: 0 });
+    expect(countAssigned(null)).toEqual({ idle: 0, running: 0, initializing: 0, ready: 0, throttled: 0, unhealthy: 0 });
   });
 
   test('each phase has its count; ready are those that take jobs', () => {
-    const counts = countWorkers(
+    const counts = countAssigned(
       assignment(
         ['idle'],
         ['idle', true],
@@ -41,7 +41,7 @@ describe('the workers of /health', () => {
 test('wanted workers without a place are throttled', () => {
   const unplaced = { count: 3, reason: 'vcpu', detail: '', sinceMs: 0, hosts: [] };
   const outlook = { desired: 3, scaling: { reason: 'demand', sinceMs: 0 }, coming: [], unplaced };
-  expect(countWorkers({ ...assignment(), outlook })).toMatchObject({ throttled: 3, initializing: 0 });
+  expect(countAssigned({ ...assignment(), outlook })).toMatchObject({ throttled: 3, initializing: 0 });
 });
 
 describe('the place of a worker', () => {

@@ -12,7 +12,7 @@ export interface Conclusion {
 }
 
 /** How a log is put into lines; each text ends with a line end, or is empty. */
-export interface LogFormat {
+export interface LogPrinter {
   entry(checked: CheckedEntry): string;
   /** @param isFull false: in a line or two */
   conclusion(conclusion: Conclusion, isFull: boolean): string;

@@ -4,9 +4,9 @@ import { eventually, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../../test/model/agents-scene.js';
 import { sealExtras } from '../../request-bodies/index.js';
-import { GiveBack, type GivenJobs } from './give-back.js';
+import { GiveBack, type UndeliveredJobs } from './give-back.js';
 import { JobOpener } from './job-opener.js';
-import { Taking, type Taken } from './taking.js';
+import { JobTaking, type Taken } from './job-taking.js';
 
 const WISH: WorkerWish = { takeId: 'wish', endpointId: ENDPOINT, workerId: WORKER, slots: 4, waitMs: 5_000 };
 
@@ -20,22 +20,22 @@ beforeEach(() => {
   unopened = 0;
 });
 
-function takingOf(fill = 1): Taking {
+function takingOf(fill = 1): JobTaking {
   const onUnopened = (): void => {
     unopened += 1;
   };
   const opener = new JobOpener({ ...scene, owners: scene.attempts, secrets: boxOf(fill), onUnopened });
-  return new Taking({ ...scene, opener, giveBack });
+  return new JobTaking({ ...scene, opener, giveBack });
 }
 
 interface Told {
   readonly answer: WishAnswer | undefined;
-  readonly given: readonly GivenJobs[];
+  readonly given: readonly UndeliveredJobs[];
   readonly jobs: readonly AttemptRef[];
 }
 
 /** Asks with one wish. */
-async function take(taking: Taking, wish: WorkerWish = WISH): Promise<Told> {
+async function take(taking: JobTaking, wish: WorkerWish = WISH): Promise<Told> {
   const parts: Taken[] = [];
   await taking.take(HOST, { wishes: [wish] }, (taken) => parts.push(taken));
   expect(parts).toHaveLength(1);

@@ -14,7 +14,7 @@ import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { EndpointDirectory } from '../../directory/index.js';
 import type { Owners } from '../../owners/index.js';
-import type { GiveBack, GivenJobs } from './give-back.js';
+import type { GiveBack, UndeliveredJobs } from './give-back.js';
 import type { JobOpener } from './job-opener.js';
 import type { GatewayMetrics } from '../metrics.js';
 import { TurnGathering } from './turn-gathering.js';
@@ -31,10 +31,10 @@ const JOB_BYTES = 512;
 export interface Taken {
   readonly reply: TakeReply;
   /** The jobs in it, to be given back if it reaches nobody. */
-  readonly given: readonly GivenJobs[];
+  readonly given: readonly UndeliveredJobs[];
 }
 
-export interface TakingOptions {
+export interface JobTakingOptions {
   readonly owners: Owners;
   readonly directory: EndpointDirectory;
   readonly opener: JobOpener;
@@ -64,12 +64,12 @@ type Outcome = TakenJobs | Exclude<WishAnswer['kind'], 'jobs'>;
 type TakenJobs = readonly TakenJob[];
 
 /** Answers hosts whose workers ask for jobs. Their wishes are held by the owners of their endpoints, and so here. */
-export class Taking {
-  readonly #options: TakingOptions;
+export class JobTaking {
+  readonly #options: JobTakingOptions;
   readonly #held = new Map<string, Set<HeldWorker>>();
   #isClosed = false;
 
-  constructor(options: TakingOptions) {
+  constructor(options: JobTakingOptions) {
     this.#options = options;
   }
 
@@ -225,7 +225,7 @@ const refsOf = (endpointId: EndpointId, jobs: readonly AssignedJob[]): readonly 
 
 const jobsOf = (answer: WishAnswer): readonly TakenJob[] => (answer.kind === 'jobs' ? answer.jobs : []);
 
-const givenOf = ({ answer, asker }: Answered): readonly GivenJobs[] =>
+const givenOf = ({ answer, asker }: Answered): readonly UndeliveredJobs[] =>
   answer.kind === 'jobs' ? [{ asker, jobs: answer.jobs }] : [];
 
 const bytesOf = (answer: WishAnswer): number =>

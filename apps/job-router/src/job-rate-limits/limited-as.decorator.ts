@@ -8,4 +8,4 @@ export const OPERATION_METADATA = 'berth:job-operation';
  * endpoint were checked and before the body is looked at; they are in flight until they are answered or their caller
  * has gone. The path must name the endpoint as `:endpointId`. A handler without it does not start.
  */
-export const JobOperation = (operation: Operation): CustomDecorator => SetMetadata(OPERATION_METADATA, operation);
+export const LimitedAs = (operation: Operation): CustomDecorator => SetMetadata(OPERATION_METADATA, operation);

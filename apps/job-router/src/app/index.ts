@@ -1,0 +1,1 @@
+export { CALLER_CONTROLLERS, RouterModule } from './router.module.js';
