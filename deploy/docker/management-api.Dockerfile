@@ -38,8 +38,9 @@ COPY package.json ./
 COPY --from=packages /berth/node_modules ./node_modules
 COPY --from=packages /berth/libs ./libs
 COPY --from=packages /berth/apps/management-api ./apps/management-api
-# The pages that its errors link to.
+# The pages that its errors link to, and the description of the job API.
 COPY docs/problems ./docs/problems
+COPY docs/wire/job-openapi.json ./docs/wire/
 # A number, because not every base names a user for this.
 USER 10001:10001
 EXPOSE 8000 9100

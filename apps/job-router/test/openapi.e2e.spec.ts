@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { toRawJson } from '@berth/domain';
 import type { ApiDocument } from '@berth/http';
-import { ContractChecker, type CheckedExchange } from '@berth/testing';
+import { ContractChecker, eventually, type CheckedExchange } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { CallOptions, JobClient } from './bench/job-client.js';
 import { RouterBench, type Scene } from './bench/router-bench.js';
 import { completed } from './bench/scripted-agent.js';
 
-const bench = new RouterBench();
+const bench = new RouterBench({ environment: { BERTH_RATE_LIMITS: 'on' } });
 const CHAT = '/openai/v1/chat/completions';
 const FILE = new URL('../../../docs/wire/job-openapi.json', import.meta.url);
 
@@ -155,5 +155,27 @@ describe('what a running router answers is as described', () => {
       await told(nobody, get(path, 401));
       await told(stranger, get(path, 404));
     }
+  });
+
+  test('of keys that may not, of bodies that are too large, and of too many calls', async () => {
+    const { client, endpointId, tenant } = await bench.scene();
+    const reader = bench.client(
+      endpointId,
+      await bench.controlPlane.tenant({ accountId: tenant.accountId, scopes: [] }),
+    );
+    for (const path of ['/run', '/runsync', '/run-batch', '/purge-queue', '/cancel/x', '/retry/x', CHAT]) {
+      await told(reader, post(path, 403, {}));
+    }
+    for (const path of ['/health', '/requests', '/requests/x', '/status/x', '/stream/x', '/webhooks/x']) {
+      await told(reader, get(path, 403));
+    }
+    await told(client, post('/run', 413, `{"input":{"a":"${'x'.repeat(11 * 2 ** 20)}"}}`));
+    for (const path of ['/cancel/x', '/stream/x', '/openai/v1/models']) {
+      await told(client, { ...get(path, 405), method: 'PATCH' });
+    }
+    await told(client, { ...post(CHAT, 415, 'a'), headers: { 'content-type': 'text/csv' } });
+    // Workers raise the limit, and the router hears at some time that there is none.
+    await bench.controlPlane.assign(endpointId, []);
+    await eventually(() => told(client, post('/purge-queue', 429)));
   });
 });

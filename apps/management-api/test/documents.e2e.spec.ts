@@ -6,6 +6,11 @@ import { useManagementApi } from './management-bench.js';
 const bench = useManagementApi();
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 
+interface PageOptions {
+  readonly swaggerDoc: unknown;
+  readonly customOptions: { readonly urls: readonly { readonly name: string; readonly url: string }[] };
+}
+
 async function page(code: string, accept: string): Promise<{ status: number; headers: Headers; text: string }> {
   const answer = await fetch(`${bench.url}/docs/problems/${code}`, { headers: { accept } });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
@@ -43,6 +48,20 @@ describe('documents need no key', () => {
       const address = new URL(source ?? '', `${bench.url}/docs`);
       expect((await fetch(address)).status).toBe(200);
     }
+  });
+
+  test('the page has both interfaces, each with its document', async () => {
+    const script = await (await fetch(`${bench.url}/docs/swagger-ui-init.js`)).text();
+    const options = JSON.parse(/let options = (\{.*?\n\});/s.exec(script)?.[1] ?? '{}') as PageOptions;
+    expect(options.swaggerDoc).toEqual({});
+    const titles = options.customOptions.urls.map(async ({ name, url }) => {
+      const { body, status } = await bench.call(`GET ${url}`, { key: null, isOffContract: true });
+      return [name, status, body.info.title as string];
+    });
+    expect(await Promise.all(titles)).toEqual([
+      ['Management API', 200, 'Berth management API'],
+      ['Job API', 200, 'Berth job API'],
+    ]);
   });
 
   test.each(Object.keys(PROBLEMS))('the page of the problem %s', async (code) => {

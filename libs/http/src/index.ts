@@ -42,6 +42,7 @@ export { describeEdge } from './openapi/describe-edge.js';
 export { headerReferences } from './openapi/edge-headers.js';
 export { ID_SCHEMA, type KnownParameters } from './openapi/path-parameters.js';
 export { toOpenApi31 } from './openapi/to-openapi-31.js';
+export { withoutUnused } from './openapi/without-unused.js';
 export { ApiProblems, ProblemBody } from './problems/api-problems.decorator.js';
 export { problemExample } from './problems/problem-examples.js';
 export { PROBLEMS } from './problems/problem-types.js';

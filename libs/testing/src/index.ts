@@ -54,3 +54,4 @@ export {
 export { ImageRegistry, makeSmallImage, useContainerEngine, type SavedImage } from './containers/index.js';
 export { ContractChecker, type CheckedExchange } from './contract/contract-checker.js';
 export { DocumentSchemas } from './contract/document-schemas.js';
+export { outsideClient } from './contract/outside-client.js';

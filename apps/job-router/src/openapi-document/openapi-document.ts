@@ -6,6 +6,7 @@ import {
   describeEdge,
   mapOperations,
   toOpenApi31,
+  withoutUnused,
   type ApiDocument,
   type KnownParameters,
 } from '@berth/http';
@@ -72,6 +73,10 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
       .setTitle('Berth job API')
       .setVersion(VERSION)
       .setDescription(DESCRIPTION)
+      .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+      .addServer('{runUrl}', 'What stands before `/v2` in `requestUrls`.', {
+        runUrl: { default: 'http://127.0.0.1:8001' },
+      })
       .addBearerAuth(
         { type: 'http', scheme: 'bearer', description: 'An API key: `Bearer bk_…`, or the key alone.' },
         'apiKey',
@@ -79,18 +84,3 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
       .build(),
     { operationIdFactory: (controller, method) => `${controller}.${method}`, autoTagControllers: false },
   ) as unknown as ApiDocument;
-
-/** What both interfaces share may be more than this one needs. */
-function withoutUnused(document: ApiDocument): ApiDocument {
-  const { components, paths } = document;
-  const used =
-    (kind: string, among: string) =>
-    ([name]: readonly [string, unknown]): boolean =>
-      among.includes(`"#/components/${kind}/${name}"`);
-  const ofPaths = JSON.stringify(paths);
-  const responses = Object.fromEntries(Object.entries(components.responses ?? {}).filter(used('responses', ofPaths)));
-  const all = `${ofPaths}${JSON.stringify(responses)}`;
-  const headers = Object.fromEntries(Object.entries(components.headers ?? {}).filter(used('headers', all)));
-  const examples = Object.fromEntries(Object.entries(components.examples ?? {}).filter(used('examples', all)));
-  return { ...document, components: { ...components, responses, headers, examples } };
-}

@@ -70,7 +70,7 @@ test('what fields say of one another is a rule of the object', () => {
   expect(thing).toMatchObject({
     properties: { image: NAME, templateId: NAME, gpu: NAME, cpu: NAME, excluded: NAME, exact: NAME, floor: NAME },
     dependentRequired: { excluded: ['gpu'] },
-    if: true,
+    if: {},
     then: {
       allOf: [
         { anyOf: [{ required: ['image'] }, { required: ['templateId'] }] },

@@ -3,7 +3,7 @@ import type { ApiDocument } from '@berth/http';
 /** The text that holds for every operation. */
 export const MANAGEMENT_DESCRIPTION = `Endpoints with their workers and releases, templates, registries, network volumes, clusters and pods, the catalog of
 hardware, and for operators accounts, API keys and hosts. Jobs are sent to the addresses in \`requestUrls\` of an endpoint,
-which are not part of this document.
+which the job API's own document describes, \`/job-openapi.json\` beside this one.
 
 ## Keys
 Every request carries \`Authorization: Bearer <API_KEY>\`. A missing, malformed, expired or unknown key is 401. Each operation

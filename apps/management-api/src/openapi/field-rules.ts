@@ -30,7 +30,7 @@ export function withFieldRules({ properties = {}, ...schema }: Schema): Schema {
     ...schema,
     properties: mapValues(properties, withoutRules),
     ...(needs.length === 0 ? {} : { dependentRequired: Object.fromEntries(needs) }),
-    ...(rules.length === 0 ? {} : { if: true, then: rules.length === 1 ? rules[0] : { allOf: rules } }),
+    ...(rules.length === 0 ? {} : { if: {}, then: rules.length === 1 ? rules[0] : { allOf: rules } }),
   };
 }
 

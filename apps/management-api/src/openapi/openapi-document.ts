@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { INestApplication } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
@@ -8,6 +9,7 @@ import {
   mapOperations,
   problemExample,
   toOpenApi31,
+  withoutUnused,
   type ApiDocument,
 } from '@berth/http';
 import { describeMembers } from './describe-members.js';
@@ -33,7 +35,8 @@ export function managementDocument(app: INestApplication): ApiDocument {
   const described = describeRequests(
     describeEdge(declared, { ...EDGE, accessOf: (operationId) => access.get(handlerOf(operationId)) }),
   );
-  return describeTags(mapOperations(described, (each) => ({ ...each, operationId: idOf(each.operationId) })));
+  const named = mapOperations(described, (each) => ({ ...each, operationId: idOf(each.operationId) }));
+  return withoutUnused(describeTags(named));
 }
 
 /** A handler under several paths has an operation for each, numbered from 0: `DataCentersController.list[1]`. */
@@ -57,24 +60,40 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
       .setTitle('Berth management API')
       .setVersion(VERSION)
       .setDescription(MANAGEMENT_DESCRIPTION)
+      .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+      .addServer('/', 'Where this document comes from.')
       .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `Bearer bk_…`.' }, 'apiKey')
       .build(),
     { operationIdFactory: (controller, method) => `${controller}.${method}`, extraModels: [ProblemBody] },
   ) as unknown as ApiDocument;
 
+const JOB_API = new URL('../../../../docs/wire/job-openapi.json', import.meta.url);
+const DOCUMENTS = [
+  { name: 'Management API', url: '/openapi.json' },
+  { name: 'Job API', url: '/job-openapi.json' },
+];
+
 /**
- * `/openapi.json`, and `/docs` with a page whose files all come from this process. Both are open to everybody, so the
- * document is made and put into bytes once; the framework would do that for each who asks.
+ * Both interfaces, and `/docs` with a page that has each of them and whose files all come from this process. They are open
+ * to everybody, so a document is put into bytes once; the framework would do that for each who asks.
  */
 export function serveOpenApi(app: NestFastifyApplication): void {
-  SwaggerModule.setup('docs', app, () => managementDocument(app) as unknown as OpenAPIObject, {
+  // The page reads the documents itself; one that it is given here would stand in its script, and hide the others.
+  SwaggerModule.setup('docs', app, {} as OpenAPIObject, {
     raw: false,
-    customSiteTitle: 'Berth management API',
+    explorer: true,
+    customSiteTitle: 'Berth',
+    swaggerOptions: { urls: DOCUMENTS },
   });
-  let json: Buffer | undefined;
   const fastify = app.getHttpAdapter().getInstance();
+  let json: Buffer | undefined;
   fastify.get('/openapi.json', (_request, reply) => {
     json ??= Buffer.from(JSON.stringify(managementDocument(app)));
     return reply.type('application/json').send(json);
+  });
+  let ofJobs: Promise<Buffer> | undefined;
+  fastify.get('/job-openapi.json', async (_request, reply) => {
+    ofJobs ??= readFile(JOB_API);
+    return reply.type('application/json').send(await ofJobs);
   });
 }

@@ -21,7 +21,10 @@ export class ProblemsController {
 
   @Get(':code')
   @Header('vary', 'Accept')
-  @ApiOperation({ summary: 'What a kind of problem means and how to mend it' })
+  @ApiOperation({
+    summary: 'What a kind of problem means and how to mend it',
+    description: 'The page that `type` of a problem leads to: HTML for browsers, plain text for everybody else.',
+  })
   @ApiOkResponse({
     content: { 'text/plain': { schema: { type: 'string' } }, 'text/html': { schema: { type: 'string' } } },
   })

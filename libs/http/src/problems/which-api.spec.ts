@@ -9,6 +9,7 @@ describe('which API has a path', () => {
     ['/v1/endpoints/x', 'management'],
     ['/docs/problems/rate-limited', 'management'],
     ['/openapi.json', 'management'],
+    ['/job-openapi.json', 'management'],
     ['/v2/abc123/run', 'jobs'],
     ['/v2/abc123/status/some-job', 'jobs'],
     ['/v2/abc123', null],

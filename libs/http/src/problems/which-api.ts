@@ -38,6 +38,7 @@ const ofManagement = (): ApiName => 'management';
 /** By the first part of a path, what the next two say. */
 const OWNERS: Readonly<Record<string, (first: string, second: string) => ApiName | null>> = {
   docs: ofManagement,
+  'job-openapi.json': ofManagement,
   'openapi.json': ofManagement,
   v1: (first) => (first === 'endpoints' ? 'management' : null),
   v2: (first, second) => {
