@@ -1,19 +1,9 @@
 import 'reflect-metadata';
-import { systemClock, systemRandom } from '@berth/lifecycle';
-import { createLogger, runMain } from '@berth/telemetry';
-import { loadConfig } from './config.js';
+import { runMain, systemProcess } from '@berth/telemetry';
 import { startRouter } from './compose.js';
+import { loadConfig } from './config.js';
 
 await runMain('job-router', async (main) => {
   const config = loadConfig();
-  const logger = createLogger({ name: 'job-router', level: config.logLevel, format: config.logFormat });
-  main.logTo(logger);
-  await startRouter(config, {
-    clock: systemClock,
-    random: systemRandom,
-    logger,
-    onStop: (name, stop) => {
-      main.onStop(name, stop);
-    },
-  });
+  await startRouter(config, systemProcess(main, 'job-router', config));
 });

@@ -2,24 +2,15 @@ import { fileURLToPath } from 'node:url';
 import type { Writable } from 'node:stream';
 import type { Provider } from '@nestjs/common';
 import { API_KEY_DIRECTORY, createHttpApp, managementRendering, pointElsewhere, v1Rendering } from '@berth/http';
-import { systemClock, systemRandom } from '@berth/lifecycle';
-import { Broker, drainConnection, ensureTopology, logShard, unreadableLog } from '@berth/messaging';
-import {
-  MetricRegistry,
-  OperationsServer,
-  Readiness,
-  StartupError,
-  createLogger,
-  type Logger,
-  type Main,
-} from '@berth/telemetry';
+import { Broker, ensureTopology, logShard, openConnection, unreadableLog } from '@berth/messaging';
+import { StartupError, openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AccountsService, AccountsStore } from './accounts/index.js';
 import { openAgentGateways, startHostCutOff } from './agent-connections/index.js';
 import { ApiKeysService, ApiKeysStore } from './api-keys/index.js';
 import { ManagementModule } from './app/index.js';
 import { AuditStore } from './audit/index.js';
-import { connectBroker } from './broker/index.js';
+import { credentialsOf } from './broker/index.js';
 import { CatalogService, HostLoadsStore } from './catalog/index.js';
 import { ClustersService, ClustersStore } from './clusters/index.js';
 import type { ManagementConfig } from './config.js';
@@ -44,8 +35,6 @@ import { V1EndpointsService } from './v1-endpoints/index.js';
 import { composeWebhookSecrets, type WebhookSecretKeeper, WebhookSecretsService } from './webhook-secrets/index.js';
 import { WorkersService, WorkersStore } from './workers/index.js';
 
-const CLOCK = systemClock;
-const RANDOM = systemRandom;
 const POOL_MAX = 20;
 const BODY_MAX_BYTES = 1_024 * 1_024;
 const DRAIN_MS = 10_000;
@@ -54,12 +43,8 @@ const INBOX_PREFIX = '_INBOX_management';
 const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.meta.url));
 
 /** The parts of the process that others need. */
-interface Process {
+interface Process extends OpenProcess {
   readonly config: ManagementConfig;
-  readonly main: Main;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
-  readonly readiness: Readiness;
 }
 
 export interface ListeningPorts {
@@ -77,40 +62,28 @@ export async function startManagementApi(
   main: Main,
   log?: Writable,
 ): Promise<ListeningPorts> {
-  const output = log === undefined ? {} : { output: log };
-  const logger = createLogger({ name: 'management-api', level: config.logLevel, format: config.logFormat, ...output });
-  main.logTo(logger);
-  const metrics = new MetricRegistry();
-  metrics.collectProcess();
-  const readiness = new Readiness(CLOCK);
-  const self: Process = { config, main, logger, metrics, readiness };
-  const operationsPort = await startOperations(self);
+  const { httpHost: host, operationsPort: port } = config;
+  const parts = systemProcess(main, 'management-api', { ...config, output: log });
+  const self: Process = { ...(await openProcess(parts, { host, port })), config };
+  const { logger, onStop, operationsPort, readiness } = self;
   const database = await openDatabase(self);
   const connection = await openNats(self);
   const httpPort = await startServing(self, database, connection);
   readiness.start();
-  main.onStop('readiness', () => {
+  onStop('readiness', () => {
     readiness.stop();
   });
   logger.info(`serving ${config.baseUrl}`, { httpPort, operationsPort });
   return { httpPort, operationsPort };
 }
 
-async function startOperations({ config, main, metrics, readiness }: Process): Promise<number> {
-  const { httpHost: host, operationsPort: port } = config;
-  const operations = new OperationsServer({ host, port, readiness, metrics });
-  const taken = await operations.start();
-  main.onStop('operations server', () => operations.stop());
-  return taken;
-}
-
 /** @throws StartupError when the schema is older than this program */
-async function openDatabase({ config, logger, main, readiness }: Process): Promise<Database> {
+async function openDatabase({ clock, config, logger, onStop, random, readiness }: Process): Promise<Database> {
   const source = await openDataSource(
     { url: config.databaseUrl, applicationName: 'berth-management-api', poolMax: POOL_MAX },
-    { clock: CLOCK, random: RANDOM, logger },
+    { clock, random, logger },
   );
-  main.onStop('database', () => source.destroy());
+  onStop('database', () => source.destroy());
   const database = new Database(source);
   if (await database.isBehind()) {
     throw new StartupError('The database schema is older than this program. Run `npm run db:migrate` first.');
@@ -120,21 +93,20 @@ async function openDatabase({ config, logger, main, readiness }: Process): Promi
 }
 
 async function openNats(self: Process): Promise<NatsConnection> {
-  const { config, logger } = self;
-  const as = { name: 'management-api', seed: config.natsSeed, inboxPrefix: INBOX_PREFIX };
-  const connection = await connectBroker({ ...config, logger }, as);
-  self.main.onStop('nats', () => drainConnection(connection, CLOCK));
+  const { natsSeed, natsUrl: url } = self.config;
+  const as = { name: 'management-api', url, credentials: credentialsOf(natsSeed), inboxPrefix: INBOX_PREFIX };
+  const connection = await openConnection(self, as);
   self.readiness.add('nats', () => connection.flush());
   return connection;
 }
 
 async function startServing(self: Process, database: Database, connection: NatsConnection): Promise<number> {
-  const { config, logger, main, metrics, readiness } = self;
+  const { clock, config, logger, metrics, onStop, random, readiness } = self;
   const { secrets } = config;
-  const tools = { clock: CLOCK, random: RANDOM, logger, metrics };
+  const tools = { clock, random, logger, metrics };
   const onUnreadable = unreadableLog({ app: 'management', metrics, logger });
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
-  await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock: CLOCK, random: RANDOM });
+  await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock, random });
   const publishing = composeSnapshots({ ...tools, broker, database, transactions: database });
   const { snapshots } = publishing;
   const { filling, keeper } = composeWebhookSecrets({ ...tools, database, secrets, snapshots });
@@ -146,15 +118,15 @@ async function startServing(self: Process, database: Database, connection: NatsC
     filling,
     forgetting: { run: () => accounts.forgetDeleted() },
   });
-  main.onStop('snapshot resync', () => resync.stop());
+  onStop('snapshot resync', () => resync.stop());
   readiness.add('snapshots', () => resync.check());
-  const agents = { ...self, clock: CLOCK, store: new HostSessionsStore(database) };
+  const agents = { ...self, store: new HostSessionsStore(database) };
   const cutOff = await startHostCutOff(agents);
   const sealing = makeEnvSealing(new EnvBackfillStore(database, new EnvSeal(secrets)), tools);
   sealing.start();
-  main.onStop('env sealing', () => sealing.stop());
+  onStop('env sealing', () => sealing.stop());
   const idempotency = composeIdempotency({ ...tools, database, secrets });
-  main.onStop('request ledgers', () => idempotency.stop());
+  onStop('request ledgers', () => idempotency.stop());
   const services = { ...self, database, snapshots, accounts, hostSessions: agents.store, webhookSecrets: keeper };
   const app = await createHttpApp(ManagementModule.of(composeServices(services, () => cutOff?.hurry())), {
     ...tools,
@@ -175,11 +147,11 @@ async function startServing(self: Process, database: Database, connection: NatsC
     },
   });
   await openAgentGateways(agents, { app, connection });
-  main.onStop('http', () => app.drain(DRAIN_MS));
+  onStop('http', () => app.drain(DRAIN_MS));
   return app.listen(config.httpHost, config.httpPort);
 }
 
-interface ServiceParts extends Pick<Process, 'config' | 'logger' | 'metrics'> {
+interface ServiceParts extends Process {
   readonly database: Database;
   readonly snapshots: ControlSnapshots;
   readonly accounts: AccountsStore;
@@ -189,11 +161,11 @@ interface ServiceParts extends Pick<Process, 'config' | 'logger' | 'metrics'> {
 
 /** The services behind the controllers, each under its own class. */
 function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[] {
-  const { config, database, hostSessions, logger, metrics, snapshots, webhookSecrets } = parts;
+  const { clock, config, database, hostSessions, logger, metrics, random, snapshots, webhookSecrets } = parts;
   const envs = new EnvSeal(config.secrets);
   const changes = new ChangeSeal(config.secrets);
-  const audit = new AuditStore(database, CLOCK, changes);
-  const shared = { clock: CLOCK, random: RANDOM, snapshots, audit, transactions: database };
+  const audit = new AuditStore(database, clock, changes);
+  const shared = { clock, random, snapshots, audit, transactions: database };
   const apiKeys = new ApiKeysStore(database);
   const credentials = new RegistryCredentialsService(config.secrets, logger);
   const templates = new TemplatesService({ ...shared, records: new TemplatesStore(database, envs) });
@@ -204,7 +176,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     records: new EndpointsStore(database, { changes, envs }),
   });
   const workers = new WorkersStore(database);
-  const makeJoinToken = makeJoinTokens(RANDOM);
+  const makeJoinToken = makeJoinTokens(random);
   const clusters = new ClustersService(new ClustersStore(database));
   const services = [
     audit,
@@ -224,7 +196,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     new JobHistoryService(new JobHistoryStore(database, logShard)),
     new PodsService({ ...shared, clusters, records: new PodsStore(database) }),
     new ProblemPagesService(PROBLEM_PAGES),
-    composeHostSessions({ store: hostSessions, snapshots, credentials, envs, clock: CLOCK, logger, metrics }),
+    composeHostSessions({ store: hostSessions, snapshots, credentials, envs, clock, logger, metrics }),
   ];
   return [
     { provide: API_KEY_DIRECTORY, useValue: apiKeys },

@@ -6,12 +6,12 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { EndpointEntity, HostEntity, type WorkerEntity } from '../src/persistence/entities/index.js';
 import type { LeaderTerm } from '../src/leadership/leader-lease.js';
 import { DemandBoard } from '../src/reconcilers/demand-board.js';
-import { EndpointScaling } from '../src/reconcilers/endpoint-scaling.reconciler.js';
+import { EndpointScaling } from '../src/reconcilers/endpoint-scaling.js';
 import type { Assignments, FleetOutlet } from '../src/reconcilers/fleet-outlet.port.js';
-import { DELETED_KEPT_MS, FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet.reconciler.js';
+import { DELETED_KEPT_MS, FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { TermOverError } from '../src/leadership/term-over.js';
-import { WorkerPlacement } from '../src/reconcilers/worker-placement.reconciler.js';
+import { WorkerPlacement } from '../src/reconcilers/worker-placement.js';
 import { demandMessage, GIB, INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.

@@ -30,13 +30,7 @@ export { Broker } from './broker/broker.js';
 export { BrokerApiError } from './broker/broker-errors.js';
 export { unreadableLog } from './broker/unreadable-log.js';
 export { JetStreamChunks } from './chunk-log/jetstream-chunks.js';
-export {
-  connectNats,
-  drainConnection,
-  type ConnectNatsOptions,
-  type ConnectionEvent,
-  type NatsCredentials,
-} from './connection.js';
+export { connectNats, drainConnection, type ConnectionEvent, type NatsCredentials } from './connection.js';
 export { watchConnection } from './connection-watch.js';
 export { LOG_FORMAT } from './endpoint-log/log-batch-codec.js';
 export { LOG_ANSWER_MS, NatsLogBroker, type InspectedEntry } from './endpoint-log/nats-log-broker.js';

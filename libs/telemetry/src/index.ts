@@ -6,7 +6,7 @@ export { MetricRegistry, SECONDS_BUCKETS } from './metrics/metric-registry.js';
 export { OperationsServer } from './operations/operations-server.js';
 export { Readiness } from './operations/readiness.js';
 export { findRefusal } from './process-main/refusal.js';
-export { openProcess, type OpenProcess, type ProcessParts } from './process-main/open-process.js';
+export { openProcess, systemProcess, type OpenProcess, type ProcessParts } from './process-main/open-process.js';
 export { runMain, type Main } from './process-main/run-main.js';
 export { StartupError, listenError } from './process-main/startup-error.js';
 export { continueTrace, formatTraceparent, parseTraceparent } from './tracing/traceparent.js';

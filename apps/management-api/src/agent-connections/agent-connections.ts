@@ -1,21 +1,15 @@
 import type { HttpApp } from '@berth/http';
-import type { Clock } from '@berth/lifecycle';
-import { AgentConnections, BrokerGuard, connectAgentGateway, drainConnection } from '@berth/messaging';
-import type { Logger, Main, MetricRegistry, Readiness } from '@berth/telemetry';
+import { AgentConnections, BrokerGuard, connectAgentGateway, openConnection } from '@berth/messaging';
+import type { OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ManagementConfig } from '../config.js';
-import { connectBroker, credentialsOf } from '../broker/index.js';
+import { credentialsOf } from '../broker/index.js';
 import { AgentAdmission } from './agent-admission.js';
 import { HostCutOff } from './host-cut-off.js';
 import { hostSessionsMetrics, type HostSessionsStore } from '../host-sessions/index.js';
 
-export interface AgentParts {
+export interface AgentParts extends OpenProcess {
   readonly config: ManagementConfig;
-  readonly main: Main;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
-  readonly readiness: Readiness;
   readonly store: HostSessionsStore;
 }
 
@@ -28,21 +22,20 @@ const DRAIN_MS = 2_000;
  * refused until the broker ends their admission.
  */
 export async function startHostCutOff(parts: AgentParts): Promise<HostCutOff | null> {
-  const { clock, config, logger, main, store } = parts;
+  const { clock, config, logger, onStop, store } = parts;
   if (config.systemSeed === null) {
     logger.warn(
       'removed hosts keep their connections for up to an hour: there is no BERTH_SYSTEM_SEED to end them with',
     );
     return null;
   }
-  const as = { name: 'host cut-off', seed: config.systemSeed, inboxPrefix: '_INBOX_system' };
-  const connection = await connectBroker({ ...config, logger }, as);
-  main.onStop('nats system', () => drainConnection(connection, clock));
+  const as = { name: 'host cut-off', credentials: credentialsOf(config.systemSeed), inboxPrefix: '_INBOX_system' };
+  const connection = await openConnection(parts, { ...as, url: config.natsUrl });
   const connections = new AgentConnections(connection, config.agentAccount);
   const metrics = hostSessionsMetrics(parts.metrics);
   const cutOff = new HostCutOff({ connections, store, metrics, clock, logger });
   cutOff.start();
-  main.onStop('host cut-off', () => cutOff.stop());
+  onStop('host cut-off', () => cutOff.stop());
   return cutOff;
 }
 
@@ -51,7 +44,7 @@ export async function openAgentGateways(
   parts: AgentParts,
   { app, connection }: { readonly app: HttpApp; readonly connection: NatsConnection },
 ): Promise<void> {
-  const { clock, config, logger, main, metrics, readiness } = parts;
+  const { clock, config, logger, metrics, onStop, readiness } = parts;
   const { refused } = hostSessionsMetrics(metrics);
   const answering = {
     queue: QUEUE_GROUP,
@@ -66,7 +59,7 @@ export async function openAgentGateways(
   const { natsUrl: url, isBrokerTrusted: isTrusted } = config;
   const credentials = credentialsOf(config.agentsSeed ?? config.natsSeed);
   const guard = new BrokerGuard({ url, credentials, isTrusted, clock, logger });
-  main.onStop('broker guard', () => {
+  onStop('broker guard', () => {
     guard.stop();
   });
   readiness.addDegradation(() => guard.missing);
@@ -78,22 +71,21 @@ export async function openAgentGateways(
 }
 
 async function connectAgents(parts: AgentParts, connection: NatsConnection): Promise<NatsConnection> {
-  const { clock, config, logger, main } = parts;
-  if (config.agentsSeed === null) return connection;
-  const as = { name: 'management-api agents', seed: config.agentsSeed, inboxPrefix: '_INBOX_sessions' };
-  const agents = await connectBroker({ ...config, logger }, as);
-  main.onStop('nats agents', () => drainConnection(agents, clock));
+  const { agentsSeed, natsUrl: url } = parts.config;
+  if (agentsSeed === null) return connection;
+  const as = { name: 'management-api agents', credentials: credentialsOf(agentsSeed), inboxPrefix: '_INBOX_sessions' };
+  const agents = await openConnection(parts, { ...as, url });
   parts.readiness.add('nats agents', () => agents.flush());
   return agents;
 }
 
-async function admitAgents({ clock, config, logger, main, metrics, store }: AgentParts): Promise<void> {
+async function admitAgents(parts: AgentParts): Promise<void> {
+  const { clock, config, logger, metrics, store } = parts;
   if (config.admission === null) return;
   const { calloutSeed, issuerSeed } = config.admission;
   // An agent that comes while no process admits agents hears nothing for five seconds before it tries again.
-  const as = { name: 'agent-admission', seed: calloutSeed, isFirst: true };
-  const callout = await connectBroker({ ...config, logger }, as);
-  main.onStop('agent admission', () => drainConnection(callout, clock));
+  const as = { name: 'agent-admission', credentials: credentialsOf(calloutSeed), isFirst: true };
+  const callout = await openConnection(parts, { ...as, url: config.natsUrl });
   const answer = { issuerSeed, account: config.agentAccount };
   const { notAdmitted } = hostSessionsMetrics(metrics);
   const onRefused = (fault: string): void => notAdmitted.inc({ fault });

@@ -1,1 +1,1 @@
-export { connectBroker, credentialsOf } from './connect-broker.js';
+export { credentialsOf } from './credentials-of.js';

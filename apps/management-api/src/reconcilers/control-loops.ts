@@ -6,7 +6,7 @@ import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { type LeaderLease, type LeaderTerm, TermOverError } from '../leadership/index.js';
 import { Alarm } from './alarm.js';
 import type { DemandBoard } from './demand-board.js';
-import type { FleetReconciler } from './fleet.reconciler.js';
+import type { FleetReconciler } from './fleet-reconciler.js';
 import { controllersMetrics, tellLeadership } from './metrics.js';
 import { readDemand } from './read-demand.js';
 

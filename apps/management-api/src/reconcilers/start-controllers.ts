@@ -1,17 +1,16 @@
 import { BUCKETS, assignmentSnapshotShape } from '@berth/contracts';
 import { isUnreadable, type UnreadableMessage } from '@berth/domain';
-import { systemClock, systemRandom } from '@berth/lifecycle';
 import {
   Broker,
   SnapshotDirectory,
   SnapshotWriter,
-  drainConnection,
+  openConnection,
   snapshotCodec,
   unreadableLog,
 } from '@berth/messaging';
-import { MetricRegistry, OperationsServer, Readiness, createLogger, type Logger, type Main } from '@berth/telemetry';
+import { openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { connectBroker } from '../broker/index.js';
+import { credentialsOf } from '../broker/index.js';
 import { composeJobHistory } from '../job-history/index.js';
 import { Database, openDataSource } from '../persistence/index.js';
 import { LeaderLease, type LeaderTerm } from '../leadership/index.js';
@@ -19,88 +18,65 @@ import { FleetStore } from './fleet.store.js';
 import type { ControllersConfig } from './config.js';
 import { ControlLoops } from './control-loops.js';
 import { DemandBoard } from './demand-board.js';
-import { EndpointScaling } from './endpoint-scaling.reconciler.js';
+import { EndpointScaling } from './endpoint-scaling.js';
 import { NatsFleetOutlet } from './nats-fleet-outlet.js';
-import { FleetReconciler } from './fleet.reconciler.js';
+import { FleetReconciler } from './fleet-reconciler.js';
 import { controllersMetrics } from './metrics.js';
-import { WorkerPlacement } from './worker-placement.reconciler.js';
+import { WorkerPlacement } from './worker-placement.js';
 
 const POOL_MAX = 5;
 const LEASE_MS = 5_000;
 const INBOX_PREFIX = '_INBOX_controllers';
-const CLOCK = systemClock;
-const RANDOM = systemRandom;
 
 /** Composition root of the controllers process: the only place that names its concrete parts. */
 export async function startControllers(config: ControllersConfig, main: Main): Promise<void> {
-  const logger = createLogger({ name: 'controllers', level: config.logLevel, format: config.logFormat });
-  main.logTo(logger);
-  const metrics = new MetricRegistry();
-  metrics.collectProcess();
+  const at = { host: config.operationsHost, port: config.operationsPort };
+  const process = await openProcess(systemProcess(main, 'controllers', config), at);
+  const { clock, logger, metrics, onStop, random, readiness } = process;
   const onUnreadable = unreadableLog({ app: 'controllers', metrics, logger });
-  const readiness = new Readiness(CLOCK);
-  const operations = new OperationsServer({
-    host: config.operationsHost,
-    port: config.operationsPort,
-    readiness,
-    metrics,
-  });
-  await operations.start();
-  main.onStop('operations server', () => operations.stop());
-
   const source = await openDataSource(
     { url: config.databaseUrl, applicationName: 'berth-controllers', poolMax: POOL_MAX },
-    { clock: CLOCK, random: RANDOM, logger },
+    { clock, random, logger },
   );
-  main.onStop('database', () => source.destroy());
-  const connection = await connect(config, { main, logger, name: 'controllers' });
+  onStop('database', () => source.destroy());
+  const { natsSeed, natsUrl: url } = config;
+  const as = { url, credentials: credentialsOf(natsSeed), inboxPrefix: INBOX_PREFIX };
+  const connection = await openConnection(process, { ...as, name: 'controllers' });
   // Logs are large: on their way they must not keep the control loops waiting.
-  const logConnection = await connect(config, { main, logger, name: 'controllers logs' });
+  const logConnection = await openConnection(process, { ...as, name: 'controllers logs' });
   const database = new Database(source);
   readiness.add('postgresql', () => database.ping());
   readiness.add('nats', () => connection.flush());
-  const parts = { database, connection, logger, metrics, onUnreadable };
+  const parts = { ...process, database, connection, onUnreadable };
   const outlet = await composeOutlet(parts);
-  main.onStop('assignments', () => outlet.stop());
+  onStop('assignments', () => outlet.stop());
   await outlet.start();
   const lease = new LeaderLease(source, {
     name: 'controllers',
-    holder: RANDOM.uuid(),
+    holder: random.uuid(),
     leaseMs: LEASE_MS,
-    clock: CLOCK,
+    clock,
   });
   const loops = composeLoops(parts, outlet, lease);
   loops.start();
-  main.onStop('control loops', () => loops.stop());
+  onStop('control loops', () => loops.stop());
   const { historyRetentionDays: retentionDays } = config;
   const broker = await Broker.over({ connection: logConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
-  const history = composeJobHistory({ broker, database, lease, retentionDays, clock: CLOCK, logger, metrics });
+  const history = composeJobHistory({ broker, database, lease, retentionDays, clock, logger, metrics });
   history.start();
-  main.onStop('job history', () => history.stop());
+  onStop('job history', () => history.stop());
   readiness.start();
 }
 
-async function connect(
-  config: ControllersConfig,
-  { logger, main, name }: { readonly main: Main; readonly logger: Logger; readonly name: string },
-): Promise<NatsConnection> {
-  const { natsSeed: seed, natsUrl } = config;
-  const connection = await connectBroker({ natsUrl, logger }, { name, seed, inboxPrefix: INBOX_PREFIX });
-  main.onStop(`nats ${name}`, () => drainConnection(connection, CLOCK));
-  return connection;
-}
-
-interface Parts {
+interface Parts extends OpenProcess {
   readonly database: Database;
   readonly connection: NatsConnection;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
   readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
-async function composeOutlet({ connection, logger, onUnreadable }: Parts): Promise<NatsFleetOutlet> {
+async function composeOutlet({ clock, connection, logger, onUnreadable }: Parts): Promise<NatsFleetOutlet> {
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
-  const bucket = { broker, clock: CLOCK, bucket: BUCKETS.assignments, codec: snapshotCodec(assignmentSnapshotShape) };
+  const bucket = { broker, clock, bucket: BUCKETS.assignments, codec: snapshotCodec(assignmentSnapshotShape) };
   const onError = (error: unknown): void => {
     if (!isUnreadable(error)) logger.warn('the bucket of assignments', { error });
   };
@@ -112,31 +88,13 @@ async function composeOutlet({ connection, logger, onUnreadable }: Parts): Promi
 }
 
 function composeLoops(parts: Parts, outlet: NatsFleetOutlet, lease: LeaderLease): ControlLoops {
-  const { connection, database, logger, metrics: registry, onUnreadable } = parts;
+  const { clock, connection, database, logger, metrics: registry, onUnreadable, random } = parts;
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
-  const placement = new WorkerPlacement({ store, random: RANDOM, logger, metrics });
+  const placement = new WorkerPlacement({ store, random, logger, metrics });
+  const scaling = new EndpointScaling();
   const newFleet = (term: LeaderTerm): FleetReconciler =>
-    new FleetReconciler({
-      store,
-      demand,
-      scaling: new EndpointScaling(),
-      placement,
-      outlet,
-      clock: CLOCK,
-      term,
-      logger,
-      metrics,
-    });
-  return new ControlLoops({
-    connection,
-    lease,
-    demand,
-    newFleet,
-    clock: CLOCK,
-    logger,
-    metrics: registry,
-    onUnreadable,
-  });
+    new FleetReconciler({ store, demand, scaling, placement, outlet, clock, term, logger, metrics });
+  return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
 }

@@ -1,5 +1,7 @@
-import type { Clock, Random } from '@berth/lifecycle';
-import type { Logger } from '../logging/logger.js';
+import type { Writable } from 'node:stream';
+import { systemClock, systemRandom, type Clock, type Random } from '@berth/lifecycle';
+import { createLogger, type Logger } from '../logging/logger.js';
+import type { LogSettings } from '../logging/read-log-settings.js';
 import { MetricRegistry } from '../metrics/metric-registry.js';
 import { OperationsServer } from '../operations/operations-server.js';
 import { Readiness } from '../operations/readiness.js';
@@ -12,6 +14,17 @@ export interface ProcessParts {
   readonly logger: Logger;
   /** Called for each part that was started; what was added last is stopped first. */
   readonly onStop: Main['onStop'];
+}
+
+/** @param settings `output`: where lines go; standard output when it is not given */
+export function systemProcess(
+  main: Pick<Main, 'logTo' | 'onStop'>,
+  name: string,
+  { logFormat, logLevel, output }: LogSettings & { readonly output?: Writable | undefined },
+): ProcessParts {
+  const logger = createLogger({ name, level: logLevel, format: logFormat, ...(output !== undefined && { output }) });
+  main.logTo(logger);
+  return { clock: systemClock, random: systemRandom, logger, onStop: (part, stop) => main.onStop(part, stop) };
 }
 
 /** What every part of a running process may use. */

@@ -15,11 +15,11 @@ import type { Logger } from '@berth/telemetry';
 import type { Fleet, FleetEndpoint, FleetStore, ScalingRecord } from './fleet.store.js';
 import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import type { DemandBoard } from './demand-board.js';
-import type { EndpointScaling } from './endpoint-scaling.reconciler.js';
+import type { EndpointScaling } from './endpoint-scaling.js';
 import type { FleetOutlet } from './fleet-outlet.port.js';
 import { HearingWatch } from './hearing-watch.js';
 import type { ControllersMetrics } from './metrics.js';
-import type { PlacementPass, PlacementResult, WorkerPlacement } from './worker-placement.reconciler.js';
+import type { PlacementPass, PlacementResult, WorkerPlacement } from './worker-placement.js';
 
 export interface FleetReconcilerOptions {
   readonly store: Pick<FleetStore, 'load' | 'saveScaling' | 'forgetEndpoint'>;
