@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { engineCandidates, type EngineCandidate } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
-import { BODY_MAX_BYTES, type BodyBounds } from './bridge/bridge.port.js';
-import { parseSimulatedGpus, type SimulatedGpus } from './gpus/simulated-gpus.js';
-import { DEFAULT_WORKER_SHARE } from './job-client/worker-shares.js';
-import { readConfinement, type ConfinementPolicy } from './runtimes/docker/confinement-policy.js';
+import { BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
+import { parseSimulatedGpus, type SimulatedGpus } from './gpus/index.js';
+import { DEFAULT_WORKER_SHARE } from './job-client/index.js';
+import { type ConfinementPolicy, readConfinement } from './runtimes/index.js';
 
 /** Settings of the worker agent. */
 export interface AgentConfig extends LogSettings {

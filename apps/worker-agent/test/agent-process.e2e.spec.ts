@@ -6,7 +6,7 @@ import { STRAY_GRACE_MS, type WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { JournalService } from '../src/journal/journal.service.js';
+import { Journal } from '../src/journal/journal.js';
 import { ProcessRuntime } from '../src/runtimes/process/process-runtime.js';
 import { parseRecord } from '../src/worker-reconciler/worker-record.js';
 import { EXAMPLES, TEST_TIMEOUT_MS, exampleWorker, useAgents } from './agent-bench.js';
@@ -44,7 +44,7 @@ async function containerOf(workerId: WorkerId): Promise<string | null> {
 
 /** As if the worker had been unwanted for so long when the agent was stopped. */
 async function ageWish(workerId: WorkerId, ms: number): Promise<void> {
-  const journal = await JournalService.open({ folder: join(bench.home, 'journal'), random: systemRandom });
+  const journal = await Journal.open({ folder: join(bench.home, 'journal'), random: systemRandom });
   const record = parseRecord(journal.workers.list().get(workerId));
   if (record === null) throw new Error(`the agent has kept no record of ${workerId}`);
   const unwantedSinceMs = systemClock.nowMs() - ms;

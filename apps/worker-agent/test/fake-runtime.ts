@@ -1,16 +1,15 @@
 import { constants } from 'node:os';
 import type { WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import {
-  RuntimeError,
-  throwIfCancelled,
-  type CallOptions,
-  type ContainerExit,
-  type ContainerRuntime,
-  type ContainerStart,
-  type ImageRequest,
-  type OwnedContainer,
+import type {
+  CallOptions,
+  ContainerExit,
+  ContainerRuntime,
+  ContainerStart,
+  ImageRequest,
+  OwnedContainer,
 } from '../src/runtimes/container-runtime.port.js';
+import { RuntimeError, throwIfCancelled } from '../src/runtimes/runtime-error.js';
 import { signalName } from '../src/runtimes/signal-name.js';
 
 interface FakeContainer {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ManualClock } from '@berth/testing';
-import { InventoryService } from '../src/gpus/inventory.service.js';
-import { RuntimeError } from '../src/runtimes/container-runtime.port.js';
+import { HostInventory } from '../src/gpus/host-inventory.js';
+import { RuntimeError } from '../src/runtimes/runtime-error.js';
 import { silentLogger } from '@berth/telemetry';
 import { TestAgent, registration } from './bridge/test-agent.js';
 import { WorkerClient } from './bridge/worker-client.js';
@@ -63,7 +63,7 @@ describe('hostile text', () => {
   });
 
   test('in the names of images and devices is clean, and the images are bounded', async () => {
-    const inventory = new InventoryService({
+    const inventory = new HostInventory({
       clock: new ManualClock(),
       logger: silentLogger,
       runtime: 'docker',

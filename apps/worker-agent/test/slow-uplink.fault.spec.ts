@@ -5,9 +5,10 @@ import { connectNats } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { JobClientService, type Attempt, type StopReason } from '../src/job-client/job-client.service.js';
-import { JournalService } from '../src/journal/journal.service.js';
-import { AgentLinkService } from '../src/session/agent-link.service.js';
+import { JobClient } from '../src/job-client/job-client.js';
+import type { Attempt, StopReason } from '../src/job-client/attempts/attempt.js';
+import { Journal } from '../src/journal/journal.js';
+import { AgentLink } from '../src/session/agent-link.js';
 import { TestControlPlane } from './control-plane.js';
 import { SlowLine } from './slow-line.js';
 
@@ -25,16 +26,16 @@ const LARGE = encodeJson(randomBytes(1_500_000).toString('base64'));
 const SHARE = { fileBytesMax: 16 * 2 ** 20, memoryBytesMax: 2 ** 20 };
 
 let line: SlowLine;
-let link: AgentLinkService;
-let journal: JournalService;
-let client: JobClientService;
+let link: AgentLink;
+let journal: Journal;
+let client: JobClient;
 const control = new TestControlPlane();
 const stops: { readonly workerId: string; readonly reason: StopReason }[] = [];
 
 beforeEach(async () => {
   control.serve(await nats.connect());
   line = await SlowLine.open(nats.server.url, BYTES_PER_SECOND);
-  link = new AgentLinkService({
+  link = new AgentLink({
     hostId: 'host1' as HostId,
     secret: 's',
     connect: (as) =>
@@ -51,9 +52,9 @@ beforeEach(async () => {
   });
   link.start();
   await link.connected(10_000);
-  journal = await JournalService.open({ folder: await newFolder(), random: systemRandom });
+  journal = await Journal.open({ folder: await newFolder(), random: systemRandom });
   const shared = { clock: systemClock, random: systemRandom, metrics: new MetricRegistry(), log: silentLogger };
-  client = new JobClientService({ ...shared, link, journal, share: SHARE });
+  client = new JobClient({ ...shared, link, journal, share: SHARE });
   client.onStop(({ workerId }, reason) => stops.push({ workerId, reason }));
   client.start();
 });

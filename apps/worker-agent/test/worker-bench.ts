@@ -2,10 +2,10 @@ import type { DesiredWorker } from '@berth/contracts';
 import type { EndpointId, HostGpu, HostId, ObservedWorker, WorkerId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, SeededRandom } from '@berth/testing';
-import { GpuLedgerService } from '../src/gpus/gpu-ledger.service.js';
+import { GpuLedger } from '../src/gpus/gpu-ledger.js';
 import type { WorkerRecords } from '../src/journal/worker-records.port.js';
 import { workerMetrics } from '../src/worker-reconciler/metrics.js';
-import { WorkerReconcilerService } from '../src/worker-reconciler/worker-reconciler.service.js';
+import { WorkerReconciler } from '../src/worker-reconciler/worker-reconciler.js';
 import { FakeBridge } from './fake-bridge.js';
 import { FakeMachine, FakeRuntime } from './fake-runtime.js';
 
@@ -50,20 +50,20 @@ export class BenchAgent {
   readonly bench: WorkerBench;
   readonly bridge: FakeBridge;
   readonly runtime: FakeRuntime;
-  readonly reconciler: WorkerReconcilerService;
+  readonly reconciler: WorkerReconciler;
 
   constructor(bench: WorkerBench, bridge: FakeBridge) {
     const { clock, machine, random, records } = bench;
     this.bench = bench;
     this.bridge = bridge;
     this.runtime = new FakeRuntime(machine, clock);
-    const gpus = new GpuLedgerService();
+    const gpus = new GpuLedger();
     gpus.setGpus(bench.gpus);
     const metrics = workerMetrics(new MetricRegistry());
     const { runtime } = this;
     const hostId = 'host1' as HostId;
     const tools = { hostId, runtime, bridge, records, gpus, clock, random, logger: silentLogger, metrics };
-    this.reconciler = new WorkerReconcilerService(tools, { dataCenterId: 'LOCAL-1', areGpusReal: false });
+    this.reconciler = new WorkerReconciler(tools, { dataCenterId: 'LOCAL-1', areGpusReal: false });
   }
 
   /** The control plane wants exactly these. */

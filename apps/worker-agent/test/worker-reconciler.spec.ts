@@ -1,7 +1,7 @@
 import { STRAY_GRACE_MS, type JobId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@berth/telemetry';
-import { RuntimeError } from '../src/runtimes/container-runtime.port.js';
+import { RuntimeError } from '../src/runtimes/runtime-error.js';
 import { noteRemoved } from '../src/worker-reconciler/note-removed.js';
 import { FakeBridge } from './fake-bridge.js';
 import { W1, W2, WorkerBench, assigned, type BenchAgent } from './worker-bench.js';

@@ -1,7 +1,7 @@
 import { ManualClock } from '@berth/testing';
 import { silentLogger } from '@berth/telemetry';
 import { describe, expect, test } from '@jest/globals';
-import { InventoryService, type InventoryOptions } from './inventory.service.js';
+import { HostInventory, type InventoryOptions } from './host-inventory.js';
 import { parseCudaVersion, parseGpuList } from './parse-nvidia-smi.js';
 import { parseSimulatedGpus } from './simulated-gpus.js';
 
@@ -62,10 +62,10 @@ describe('parseSimulatedGpus', () => {
   });
 });
 
-describe('InventoryService', () => {
+describe('HostInventory', () => {
   const clock = new ManualClock();
-  const inventory = (more: Partial<InventoryOptions>): InventoryService =>
-    new InventoryService({
+  const inventory = (more: Partial<InventoryOptions>): HostInventory =>
+    new HostInventory({
       clock,
       logger: silentLogger,
       runtime: 'process',

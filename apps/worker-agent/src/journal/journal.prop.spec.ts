@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { systemRandom } from '@berth/lifecycle';
-import { JournalService } from './journal.service.js';
+import { Journal } from './journal.js';
 
 /** Hundreds of synced writes, on a disk that may be busy. */
 const SLOW_DISK_MS = 60_000;
@@ -17,10 +17,10 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-const openAt = (folder: string, segmentMaxBytes = 1 << 20): Promise<JournalService> =>
-  JournalService.open({ folder, random: systemRandom, segmentMaxBytes });
+const openAt = (folder: string, segmentMaxBytes = 1 << 20): Promise<Journal> =>
+  Journal.open({ folder, random: systemRandom, segmentMaxBytes });
 
-const contentOf = (journal: JournalService): Record<string, unknown> =>
+const contentOf = (journal: Journal): Record<string, unknown> =>
   Object.fromEntries(journal.list('').map(({ key, value }) => [key, value]));
 
 /** The newest segment of a folder: the only file a crash can leave half written. */

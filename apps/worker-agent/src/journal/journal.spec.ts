@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemRandom } from '@berth/lifecycle';
-import { JournalFullError, JournalService, type JournalOptions } from './journal.service.js';
+import { JournalFullError } from './journal-error.js';
+import { Journal, type JournalOptions } from './journal.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -13,8 +14,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const openIt = (options: Partial<JournalOptions> = {}): Promise<JournalService> =>
-  JournalService.open({ folder, random: systemRandom, ...options });
+const openIt = (options: Partial<JournalOptions> = {}): Promise<Journal> =>
+  Journal.open({ folder, random: systemRandom, ...options });
 
 test('worker records live under their own prefix and come back after a restart', async () => {
   const journal = await openIt();

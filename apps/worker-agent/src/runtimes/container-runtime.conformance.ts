@@ -1,12 +1,8 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  RuntimeError,
-  type ContainerRuntime,
-  type ContainerStart,
-  type OwnedContainer,
-} from './container-runtime.port.js';
+import type { ContainerRuntime, ContainerStart, OwnedContainer } from './container-runtime.port.js';
+import { RuntimeError } from './runtime-error.js';
 
 /** One implementation under test, on a bench that its spec builds. */
 export interface RuntimeBench {

@@ -1,4 +1,4 @@
-import { RuntimeError, type RuntimeErrorReason } from './container-runtime.port.js';
+import { RuntimeError, type RuntimeErrorReason } from './runtime-error.js';
 
 /** What an error of the operating system means for a runtime. */
 export function fromSystemError(error: unknown, fallback: RuntimeErrorReason, what: string): RuntimeError {

@@ -5,7 +5,7 @@ import { admitAgent, connectNats, readAuthRequest, refuseAgent, type AuthRequest
 import { StartupError, silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { AgentLinkService } from './agent-link.service.js';
+import { AgentLink } from './agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
 import { hashSecret, joinHost, type ConnectAs } from './join-host.js';
 
@@ -90,7 +90,7 @@ describe('a host that joins through the broker’s admission', () => {
     known.token = TOKEN;
     const identity = await join(await newFolder());
     expect(identity).toMatchObject({ hostId: HOST, isJoined: true });
-    const link = new AgentLinkService({ ...identity, connect, clock: systemClock, logger: silentLogger });
+    const link = new AgentLink({ ...identity, connect, clock: systemClock, logger: silentLogger });
     link.start();
     await eventually(() => link.check());
     await link.close();

@@ -7,7 +7,7 @@ import { StartupError, createLogger, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AgentLinkService } from './agent-link.service.js';
+import { AgentLink } from './agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
 import { hashSecret, joinHost, type ConnectAs, type JoinOptions } from './join-host.js';
 
@@ -134,9 +134,9 @@ describe('joinHost', () => {
   });
 });
 
-describe('AgentLinkService', () => {
+describe('AgentLink', () => {
   test('asks, hears hints and stops, and does so again after the broker was away', async () => {
-    const link = new AgentLinkService({ hostId: HOST, secret: 's', connect, clock: systemClock, logger: silentLogger });
+    const link = new AgentLink({ hostId: HOST, secret: 's', connect, clock: systemClock, logger: silentLogger });
     await expect(link.ask('renew', { leases: [] }, { timeoutMs: 1_000 })).rejects.toThrow('no connection');
     let wakes = 0;
     const stops: unknown[] = [];
@@ -167,7 +167,7 @@ describe('AgentLinkService', () => {
     let lines = 0;
     const halfway = (as: ConnectAs) => ((lines += 1) === 1 ? connect(as) : stuck(as));
     const options = { hostId: HOST, secret: 's', connect: halfway, clock: systemClock, logger: silentLogger };
-    const link = new AgentLinkService(options);
+    const link = new AgentLink(options);
     const stands = new Promise<void>((resolve) => link.onWake(resolve));
     link.start();
     await stands;
@@ -182,7 +182,7 @@ describe('AgentLinkService', () => {
       },
     });
     await control.flush();
-    const link = new AgentLinkService({ hostId: HOST, secret: 's', connect, clock: systemClock, logger: silentLogger });
+    const link = new AgentLink({ hostId: HOST, secret: 's', connect, clock: systemClock, logger: silentLogger });
     link.start();
     await eventually(() => link.check());
     const report = { secret: 's', instanceId: 'i', sequence: 1, inventory: {} as Inventory, workers: [] };

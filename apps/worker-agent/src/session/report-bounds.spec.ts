@@ -3,7 +3,7 @@ import type { EndpointId, ObservedWorker, WorkerId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { expect, test } from '@jest/globals';
-import { SessionService } from './session.service.js';
+import { HostSession } from './host-session.js';
 
 const REPORT_MAX_BYTES = 130 * 1024;
 
@@ -52,7 +52,7 @@ function newSession(clock: ManualClock) {
     runtime: 'process' as const,
     images: Array.from({ length: 1_000 }, () => 'i'.repeat(512)),
   });
-  const session = new SessionService({
+  const session = new HostSession({
     secret: 's',
     instanceId: 'i',
     link,

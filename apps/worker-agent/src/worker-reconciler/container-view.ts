@@ -1,5 +1,5 @@
 import { cleanText, type ContainerState } from '@berth/domain';
-import type { ContainerRuntime, OwnedContainer } from '../runtimes/container-runtime.port.js';
+import type { ContainerRuntime, OwnedContainer } from '../runtimes/index.js';
 import { cleanLines } from './log-tail.js';
 
 const LAST_LINES = 5;

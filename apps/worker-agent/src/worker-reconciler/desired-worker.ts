@@ -1,7 +1,7 @@
 import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
 import { STOP_GRACE_DEFAULT_MS, gpuTypeById, splitArgs, type DesiredWorker, type WorkerIdentity } from '@berth/domain';
-import type { WorkerFacts } from '../bridge/bridge.port.js';
-import { RuntimeError } from '../runtimes/container-runtime.port.js';
+import type { WorkerFacts } from '../bridge/index.js';
+import { RuntimeError } from '../runtimes/index.js';
 
 /** Cold start of the hosted original; workers raise it by `RUNPOD_INIT_TIMEOUT` (wire contract 1.16), in seconds. */
 const INIT_TIMEOUT_DEFAULT_MS = 420_000;

@@ -1,6 +1,6 @@
 import type { WorkerSession } from '@berth/domain';
 import { SteadyInstant, type Clock } from '@berth/lifecycle';
-import type { BridgeWorkerState } from '../bridge/bridge.port.js';
+import type { BridgeWorkerState } from '../bridge/index.js';
 import type { WorkerLife } from './worker-record.js';
 
 /** What this agent has seen of one container's life since it started or adopted it. */

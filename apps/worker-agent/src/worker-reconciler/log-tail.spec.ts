@@ -3,7 +3,7 @@ import { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RuntimeError, type ContainerRuntime } from '../runtimes/container-runtime.port.js';
+import { type ContainerRuntime, RuntimeError } from '../runtimes/index.js';
 import { cleanLines, logTailOf } from './log-tail.js';
 
 const tailOf = (logs: () => Promise<readonly string[]>): Promise<readonly string[]> =>

@@ -1,7 +1,7 @@
 import { LOG_TAIL_CHARACTERS_MAX, LOG_TAIL_LINES_MAX, cleanText } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
-import type { LogTail } from '../bridge/bridge.port.js';
-import type { ContainerRuntime } from '../runtimes/container-runtime.port.js';
+import type { LogTail } from '../bridge/index.js';
+import type { ContainerRuntime } from '../runtimes/index.js';
 
 /** Asked for, because blank ones are left out. */
 const LINES_READ = 3 * LOG_TAIL_LINES_MAX;

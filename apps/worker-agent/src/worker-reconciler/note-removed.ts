@@ -1,6 +1,6 @@
 import type { WorkerId } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
-import type { WorkerRecords } from '../journal/worker-records.port.js';
+import type { WorkerRecords } from '../journal/index.js';
 import { parseRecord } from './worker-record.js';
 
 /** One life of a worker that is about to end by its host's doing. */

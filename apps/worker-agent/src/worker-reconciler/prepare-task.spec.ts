@@ -4,7 +4,7 @@ import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FakeMachine, FakeRuntime } from '../../test/fake-runtime.js';
-import { RuntimeError, type ContainerRuntime, type PrepareOptions } from '../runtimes/container-runtime.port.js';
+import { type ContainerRuntime, type PrepareOptions, RuntimeError } from '../runtimes/index.js';
 import { workerMetrics } from './metrics.js';
 import { PrepareTask } from './prepare-task.js';
 

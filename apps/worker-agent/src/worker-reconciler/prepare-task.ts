@@ -1,6 +1,6 @@
 import { REPORT_INTERVAL_MS, type DesiredWorker as AssignedWorker } from '@berth/contracts';
 import { cleanText, type Preparation } from '@berth/domain';
-import { RuntimeError } from '../runtimes/container-runtime.port.js';
+import { RuntimeError } from '../runtimes/index.js';
 import { describeFailure, type Failure } from './worker-steps.js';
 import type { WorkerTools } from './worker-tools.js';
 

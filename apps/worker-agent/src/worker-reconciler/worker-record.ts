@@ -1,5 +1,5 @@
 import { newJournal, type WorkerIdentity, type WorkerJournal } from '@berth/domain';
-import type { WorkerAdmission } from '../bridge/bridge.port.js';
+import type { WorkerAdmission } from '../bridge/index.js';
 
 /** One life of a worker: a container from its start until it is removed. */
 export interface WorkerLife {

@@ -7,8 +7,8 @@ import {
   type LastFailure,
   type WorkerOperation,
 } from '@berth/domain';
-import type { WorkerAdmission, WorkerRegistration } from '../bridge/bridge.port.js';
-import { RuntimeError, type ContainerStart, type RuntimeErrorReason } from '../runtimes/container-runtime.port.js';
+import type { WorkerAdmission, WorkerRegistration } from '../bridge/index.js';
+import { type ContainerStart, RuntimeError, type RuntimeErrorReason } from '../runtimes/index.js';
 import { checkVariables, factsOf, readArgs } from './desired-worker.js';
 import { newSession, type LiveSession } from './live-session.js';
 import type { WorkerLife, WorkerRecord } from './worker-record.js';

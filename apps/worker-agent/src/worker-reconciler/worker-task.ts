@@ -10,7 +10,7 @@ import {
   type WorkerView,
 } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
-import type { BridgeEvent } from '../bridge/bridge.port.js';
+import type { BridgeEvent } from '../bridge/index.js';
 import { viewContainer } from './container-view.js';
 import { toDesired } from './desired-worker.js';
 import { viewSession } from './live-session.js';

@@ -1,10 +1,10 @@
 import type { HostId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { Bridge } from '../bridge/bridge.port.js';
-import type { GpuLedgerService } from '../gpus/gpu-ledger.service.js';
-import type { WorkerRecords } from '../journal/worker-records.port.js';
-import type { ContainerRuntime } from '../runtimes/container-runtime.port.js';
+import type { Bridge } from '../bridge/index.js';
+import type { GpuLedger } from '../gpus/index.js';
+import type { WorkerRecords } from '../journal/index.js';
+import type { ContainerRuntime } from '../runtimes/index.js';
 import type { WorkerMetrics } from './metrics.js';
 
 /** What every worker's task works with. */
@@ -13,7 +13,7 @@ export interface WorkerTools {
   readonly runtime: ContainerRuntime;
   readonly bridge: Bridge;
   readonly records: WorkerRecords;
-  readonly gpus: GpuLedgerService;
+  readonly gpus: GpuLedger;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

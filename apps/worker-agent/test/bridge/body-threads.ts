@@ -1,4 +1,4 @@
-import type { BodyThread } from '../../src/bridge/large-bodies.js';
+import type { BodyThread } from '../../src/bridge/bodies/large-bodies.js';
 
 const fromSources = (entry: string): BodyThread => ({
   entry: new URL(entry, import.meta.url),
@@ -6,7 +6,7 @@ const fromSources = (entry: string): BodyThread => ({
 });
 
 /** The thread that reads large bodies, from its sources: a unit test has no build. */
-export const SOURCE_THREAD = fromSources('../../src/bridge/body-thread.ts');
+export const SOURCE_THREAD = fromSources('../../src/bridge/bodies/body-thread.ts');
 
 /** The same, but `DIE` in a body ends it, and it never answers to one with `STALL`. */
 export const MORTAL_THREAD = fromSources('./threads/mortal-thread.ts');

@@ -1,7 +1,7 @@
 import type { EndpointId, RawJson, WorkerId } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Attempt } from '../../src/job-client/job-client.service.js';
+import type { Attempt } from '../../src/job-client/attempts/attempt.js';
 import { TestAgent } from './test-agent.js';
 
 const SLOW_MS = 40;

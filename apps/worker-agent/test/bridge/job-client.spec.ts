@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { encodeJson, type EndpointId, type RawJson, type WorkerId } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
-import type { Attempt, StopReason, TakenAttempt } from '../../src/job-client/job-client.service.js';
-import { JournalFullError } from '../../src/journal/journal.service.js';
+import type { Attempt, StopReason } from '../../src/job-client/attempts/attempt.js';
+import type { TakenAttempt } from '../../src/job-client/job-client.js';
+import { JournalFullError } from '../../src/journal/journal-error.js';
 import { TestAgent } from './test-agent.js';
 
 const ASK = { endpointId: 'ep1' as EndpointId, workerId: 'w1' as WorkerId, slots: 1, waitMs: 8_000 };

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { encodeJson } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
-import { LargeBodies } from '../../src/bridge/large-bodies.js';
-import { splitChunk } from '../../src/bridge/split-chunk.js';
+import { LargeBodies } from '../../src/bridge/bodies/large-bodies.js';
+import { splitChunk } from '../../src/bridge/bodies/split-chunk.js';
 import { MORTAL_THREAD } from './body-threads.js';
 import { TestAgent, registration } from './test-agent.js';
 import { WorkerClient } from './worker-client.js';

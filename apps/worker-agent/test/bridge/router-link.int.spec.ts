@@ -12,7 +12,7 @@ import { AgentTransport } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer } from '@berth/testing';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { TransportRouterLink } from '../../src/job-client/job-client.service.js';
+import { TransportRouterLink } from '../../src/job-client/transport-router-link.js';
 
 const HOST = 'host-a' as HostId;
 const nats = useNatsServer();

@@ -5,11 +5,11 @@ import type { EndpointId, WorkerId } from '@berth/domain';
 import { systemRandom, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import type { BodyBounds, BridgeEvent, WorkerRegistration } from '../../src/bridge/bridge.port.js';
-import { BridgeService } from '../../src/bridge/bridge.service.js';
-import type { BodyThread } from '../../src/bridge/large-bodies.js';
-import { JobClientService } from '../../src/job-client/job-client.service.js';
-import type { WorkerShare } from '../../src/job-client/worker-shares.js';
-import { JournalService, type JournalOptions } from '../../src/journal/journal.service.js';
+import { WorkerBridge } from '../../src/bridge/worker-bridge.js';
+import type { BodyThread } from '../../src/bridge/bodies/large-bodies.js';
+import { JobClient } from '../../src/job-client/job-client.js';
+import type { WorkerShare } from '../../src/job-client/attempts/worker-shares.js';
+import { Journal, type JournalOptions } from '../../src/journal/journal.js';
 import { ManualClock } from '@berth/testing';
 import { SOURCE_THREAD } from './body-threads.js';
 import { FakeRouter } from './fake-router.js';
@@ -21,9 +21,9 @@ export class TestAgent {
   readonly clock: Clock;
   readonly router: FakeRouter;
   readonly events: BridgeEvent[] = [];
-  journal!: JournalService;
-  client!: JobClientService;
-  bridge!: BridgeService;
+  journal!: Journal;
+  client!: JobClient;
+  bridge!: WorkerBridge;
   metrics!: MetricRegistry;
   folder = '';
   /** What every worker wrote last. */
@@ -67,8 +67,8 @@ export class TestAgent {
     const { clock, router } = this;
     this.metrics = new MetricRegistry();
     const shared = { clock, random: systemRandom, metrics: this.metrics, log: silentLogger };
-    this.journal = await JournalService.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
-    this.client = new JobClientService({
+    this.journal = await Journal.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
+    this.client = new JobClient({
       ...shared,
       link: router,
       journal: this.journal,
@@ -78,7 +78,7 @@ export class TestAgent {
     const bodies = { workerBytesMax: 80 * 2 ** 20, hostBytesMax: 512 * 2 ** 20, ...this.bodyBounds };
     const logTail = async (): Promise<readonly string[]> => this.workerLog;
     const { client, bodyThread } = this;
-    this.bridge = await BridgeService.open({ ...shared, ...address, client, bodies, bodyThread, logTail });
+    this.bridge = await WorkerBridge.open({ ...shared, ...address, client, bodies, bodyThread, logTail });
     this.bridge.subscribe((event) => this.events.push(event));
   }
 

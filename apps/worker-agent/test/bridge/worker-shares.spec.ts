@@ -2,7 +2,7 @@ import { encodeJson } from '@berth/domain';
 import { LEASE_TRUST_MS } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEFAULT_WORKER_SHARE, WorkerShares } from '../../src/job-client/worker-shares.js';
+import { DEFAULT_WORKER_SHARE, WorkerShares } from '../../src/job-client/attempts/worker-shares.js';
 import { TestAgent, registration } from './test-agent.js';
 import { WorkerClient, type Answer } from './worker-client.js';
 

@@ -5,9 +5,9 @@ import type Dockerode from 'dockerode';
 import type { ContainerStart } from '../container-runtime.port.js';
 import { containerOptions, fromEngineLabels } from './container-options.js';
 import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
-import { confinementRules } from './confinement-rules.js';
+import { confinementRules } from './confinement/confinement-rules.js';
 import { textOfFrames } from './log-frames.js';
-import { nameServersIn } from './name-servers.js';
+import { nameServersIn } from './confinement/name-servers.js';
 import { ensureImage, registryOf } from './pull-image.js';
 
 /** An error as the engine's client throws it. */

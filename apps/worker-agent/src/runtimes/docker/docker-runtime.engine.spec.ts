@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import Dockerode from 'dockerode';
 import { openDocker } from '../../../test/open-docker.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
-import { RuntimeError, type ContainerStart, type OwnedContainer } from '../container-runtime.port.js';
+import type { ContainerStart, OwnedContainer } from '../container-runtime.port.js';
+import { RuntimeError } from '../runtime-error.js';
 import { containerName } from './container-options.js';
 import type { DockerRuntime } from './docker-runtime.js';
 

@@ -2,8 +2,6 @@ import type { WorkerId } from '@berth/domain';
 import Dockerode, { type Container } from 'dockerode';
 import {
   LOG_TAIL_LINES_MAX,
-  RuntimeError,
-  throwIfCancelled,
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
@@ -11,8 +9,9 @@ import {
   type OwnedContainer,
   type PrepareOptions,
 } from '../container-runtime.port.js';
+import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { ask, askUnless } from './ask-engine.js';
-import { ConfinedNetwork, type ConfinedNetworkOptions } from './confined-network.js';
+import { ConfinedNetwork, type ConfinedNetworkOptions } from './confinement/confined-network.js';
 import { ownedOf } from './container-look.js';
 import { HOST_LABEL, containerName, containerOptions, type ContainerSurroundings } from './container-options.js';
 import type { EngineAccess } from './engine-access.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatEngineAddress, type EngineAddress, type EngineCandidate } from '@berth/domain';
 import Dockerode, { type DockerOptions } from 'dockerode';
-import { RuntimeError } from '../container-runtime.port.js';
+import { RuntimeError } from '../runtime-error.js';
 import { fromEngineError } from './engine-errors.js';
 
 /** The way to one engine. */

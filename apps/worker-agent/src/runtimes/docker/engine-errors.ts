@@ -1,4 +1,4 @@
-import { RuntimeError, type RuntimeErrorReason } from '../container-runtime.port.js';
+import { RuntimeError, type RuntimeErrorReason } from '../runtime-error.js';
 
 interface EngineError {
   readonly message: string;

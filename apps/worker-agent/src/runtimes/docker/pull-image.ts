@@ -1,5 +1,6 @@
 import type Dockerode from 'dockerode';
-import { RuntimeError, throwIfCancelled, type ImageRequest, type PrepareOptions } from '../container-runtime.port.js';
+import type { ImageRequest, PrepareOptions } from '../container-runtime.port.js';
+import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { fromPullError, hasStatus } from './engine-errors.js';
 import { PullProgress, type PullEvent } from './pull-progress.js';
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { RuntimeError } from '../container-runtime.port.js';
+import { RuntimeError } from '../runtime-error.js';
 
 /** One thing in an image folder; `path` is relative to it. */
 export interface FolderEntry {

@@ -1,6 +1,6 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RuntimeError } from '../container-runtime.port.js';
+import { RuntimeError } from '../runtime-error.js';
 
 /** An image of the process runtime: a folder with `worker.json`. */
 export interface ImageFolder {

@@ -5,7 +5,8 @@ import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually, useTempFolders } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ContainerStart, RuntimeError } from '../container-runtime.port.js';
+import type { ContainerStart } from '../container-runtime.port.js';
+import type { RuntimeError } from '../runtime-error.js';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.js';
 import { ProcessRuntime, type ProcessRuntimeOptions } from './process-runtime.js';
 

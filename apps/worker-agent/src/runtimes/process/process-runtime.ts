@@ -5,8 +5,6 @@ import type { WorkerId } from '@berth/domain';
 import { inParallel, type Clock, type Random } from '@berth/lifecycle';
 import {
   LOG_TAIL_LINES_MAX,
-  RuntimeError,
-  throwIfCancelled,
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
@@ -15,6 +13,7 @@ import {
   type OwnedContainer,
   type PrepareOptions,
 } from '../container-runtime.port.js';
+import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { fromSystemError } from '../system-error.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
 import { LAUNCH_SCRIPT } from './launch-script.js';

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Random } from '@berth/lifecycle';
-import { RuntimeError, throwIfCancelled } from '../container-runtime.port.js';
+import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { findProducts, hashContent, listFolder } from './folder-content.js';
 import { FolderLock } from './folder-lock.js';
 import type { ImageFolder } from './image-folder.js';

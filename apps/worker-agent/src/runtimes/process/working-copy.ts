@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, readlink, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { throwIfCancelled } from '../container-runtime.port.js';
+import { throwIfCancelled } from '../runtime-error.js';
 import { DATA_FILE_MIN_BYTES, listFolder, type FolderEntry } from './folder-content.js';
 import { productsOf } from './run-setup.js';
 

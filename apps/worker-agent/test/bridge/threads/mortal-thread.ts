@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { memoryOf, readPosted, type BodyAsk } from '../../../src/bridge/read-posted.js';
+import { memoryOf, readPosted, type BodyAsk } from '../../../src/bridge/bodies/read-posted.js';
 
 parentPort?.on('message', (ask: BodyAsk) => {
   const body = Buffer.concat(ask.blocks);

@@ -1,0 +1,13 @@
+export {
+  BODY_MAX_BYTES,
+  type BodyBounds,
+  type Bridge,
+  type BridgeEvent,
+  type BridgeWorkerState,
+  type LogTail,
+  type WorkerAdmission,
+  type WorkerFacts,
+  type WorkerRegistration,
+} from './bridge.port.js';
+export { lastBridgePort, rememberBridgePort } from './last-bridge-port.js';
+export { WorkerBridge } from './worker-bridge.js';

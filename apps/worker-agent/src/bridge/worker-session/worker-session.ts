@@ -1,0 +1,292 @@
+import type { WorkerId } from '@berth/domain';
+import { Permits, SteadyInstant, type Clock, type Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { Attempt, ChunkText, Ending, JobClient, JsonOutput, StopReason } from '../../job-client/index.js';
+import { AskingWatch } from './asking-watch.js';
+import { BodyPermits } from '../bodies/body-permits.js';
+import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from '../bridge.port.js';
+import { findDoom } from './find-doom.js';
+import { HeldJobs, type HeldJob } from './held-jobs.js';
+import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type Outcome } from './lost-jobs.js';
+import type { BridgeMetrics } from '../metrics.js';
+import type { PostedResult } from '../bodies/posted-result.js';
+import { StopPolls } from './stop-polls.js';
+import { TakePolls } from './take-polls.js';
+import { isRefreshDue, mustBeKilled } from './watch-worker.js';
+import type { WorkerCall } from '../http/worker-call.js';
+import type { WorkerReply } from '../http/worker-reply.js';
+
+export interface SessionTools {
+  readonly client: JobClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: BridgeMetrics;
+  readonly log: Logger;
+  readonly emit: (event: BridgeEvent) => void;
+  readonly logTail: LogTail;
+}
+
+const KILL_REPEAT_MS = 5_000;
+/** Above what a worker with hundreds of jobs at a time may have under way. */
+const CALLS_MAX = 512;
+
+/** One start of one worker: what it holds, what it asks, and what is known of its health. */
+export class WorkerSession {
+  readonly workerId: WorkerId;
+  readonly token: string;
+  readonly bodies = new BodyPermits();
+  /** One above the bound is refused. */
+  readonly calls = new Permits(CALLS_MAX);
+  readonly #tools: SessionTools;
+  readonly #jobs = new HeldJobs();
+  readonly #takes: TakePolls;
+  readonly #stops: StopPolls;
+  readonly #asking: AskingWatch;
+  #hasPolled = false;
+  #lastJobEndedAt: SteadyInstant | null = null;
+  #hasCalled = false;
+  #isDraining = false;
+  #wantsRecycle: string | null = null;
+  #sdkVersion: string | null = null;
+  #ping: { readonly atMs: number; readonly atUnixMs: number } | null = null;
+  #seenAtMs: number;
+  /** Why the process has to go, whatever it says from now on. */
+  #doom: string | null = null;
+  #killAskedAtMs: number | null = null;
+
+  constructor(worker: WorkerAdmission, tools: SessionTools) {
+    const { clock, random, client, metrics } = tools;
+    this.workerId = worker.workerId;
+    this.token = worker.token;
+    this.#tools = tools;
+    this.#seenAtMs = clock.monotonicMs();
+    this.#asking = new AskingWatch(this.#seenAtMs);
+    const { workerId, endpointId } = worker;
+    const onDelivered = (attempt: Attempt): void => this.#onDelivered(attempt);
+    const jobs = this.#jobs;
+    this.#takes = new TakePolls({ workerId, endpointId, client, jobs, clock, random, metrics, onDelivered });
+    this.#stops = new StopPolls(clock, random, () => this.#jobs.stoppingIds());
+  }
+
+  get state(): BridgeWorkerState {
+    const { latestDeadlineAtMs } = this.#jobs;
+    return {
+      phase: this.#phase(),
+      runningJobs: this.#jobs.size,
+      latestDeadlineAtMs: latestDeadlineAtMs === null ? null : this.#toUnixMs(latestDeadlineAtMs),
+      lastJobEndedAtMs: this.#lastJobEndedAt?.unixMs ?? null,
+      hasPolled: this.#hasPolled,
+      hasCalled: this.#hasCalled,
+      notAskingSinceMs: this.#isAsking ? null : this.#toUnixMs(this.#asking.askedAtMs),
+      sdkVersion: this.#sdkVersion,
+      lastPingAtMs: this.#ping?.atUnixMs ?? null,
+      wantsRecycle: this.#wantsRecycle,
+    };
+  }
+
+  /** A job that this worker had before the agent's restart. */
+  adopt(attempt: Attempt): void {
+    this.#hasPolled = true;
+    this.#jobs.add(attempt, this.#tools.clock.monotonicMs());
+    // The first renewal may have told it already.
+    if (attempt.stop !== null) this.stop(attempt, attempt.stop);
+  }
+
+  holds(jobId: string): boolean {
+    return this.#jobs.get(jobId) !== undefined;
+  }
+
+  /** Anything that the worker says shows that it lives. */
+  noteCall(): void {
+    this.#hasCalled = true;
+    this.#seenAtMs = this.#tools.clock.monotonicMs();
+  }
+
+  async serveTake(call: WorkerCall & { readonly kind: 'take' }, reply: WorkerReply): Promise<void> {
+    const nowMs = this.#tools.clock.monotonicMs();
+    this.#jobs.noteLoop(nowMs);
+    if (call.isIdle) for (const job of this.#jobs.noteIdle(nowMs)) this.#letGo(job, 'idle');
+    if (!this.#hasPolled) {
+      this.#hasPolled = true;
+      this.#tools.emit({ kind: 'first-poll', workerId: this.workerId });
+    }
+    await this.#takes.serve(call, reply);
+  }
+
+  async serveStop(reply: WorkerReply): Promise<void> {
+    this.#jobs.noteLoop(this.#tools.clock.monotonicMs());
+    await this.#stops.serve(reply);
+  }
+
+  servePing({ jobIds, sdkVersion }: WorkerCall & { readonly kind: 'ping' }): void {
+    const { clock } = this.#tools;
+    this.#ping = { atMs: clock.monotonicMs(), atUnixMs: clock.nowMs() };
+    this.#sdkVersion = sdkVersion ?? this.#sdkVersion;
+    for (const job of this.#jobs.notePing(new Set(jobIds), this.#ping.atMs)) this.#letGo(job, 'ping');
+  }
+
+  /** Takes no more jobs, and asks to be replaced. */
+  wantRecycle(reason: string): void {
+    if (this.#wantsRecycle !== null) return;
+    this.#wantsRecycle = reason;
+    void this.#takes.release();
+    // A worker that ends by itself waits for its own polls first.
+    this.#stops.release();
+    this.#tools.emit({ kind: 'recycle-wanted', workerId: this.workerId, reason });
+  }
+
+  /** @throws JournalFullError: the worker must be told to try again */
+  async serveChunks(jobId: string, bodies: readonly ChunkText[]): Promise<void> {
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) return;
+    this.#notePost(job);
+    const outcome = await this.#tools.client.addChunks(job.attempt, bodies);
+    if (outcome === 'dropped') this.#tools.metrics.droppedResults.inc({ reason: 'ended' });
+  }
+
+  /** @throws JournalFullError: the worker must be told to try again */
+  async serveResult(jobId: string, posted: PostedResult<JsonOutput>): Promise<void> {
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) return;
+    this.#notePost(job);
+    if (posted.kind === 'result') await this.#end(job, posted.ending);
+    else if (job.stop === null && typeof posted.output === 'string') {
+      // What is larger than a report may be is never shown.
+      this.#tools.client.showProgress(job.attempt, posted.output);
+    }
+  }
+
+  #notePost(job: HeldJob): void {
+    job.wasPosted = true;
+    this.#jobs.noteMain(this.#tools.clock.monotonicMs());
+  }
+
+  /** Resolves when the process may get SIGTERM. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#stops.release();
+    await this.#takes.release();
+  }
+
+  /** Tells the worker to stop a job, and keeps telling it until the job is let go. */
+  stop(attempt: Attempt, reason: StopReason): void {
+    const job = this.#jobs.get(attempt.ref.jobId);
+    if (job?.attempt !== attempt || job.stop !== null) return;
+    job.stop = { reason, sinceMs: this.#tools.clock.monotonicMs() };
+    this.#stops.wake();
+  }
+
+  /** Looks for jobs that would not stop, and for a worker that has gone silent. */
+  watch(): void {
+    const nowMs = this.#tools.clock.monotonicMs();
+    this.#asking.look(this.#isAsking, nowMs);
+    this.#doom ??= this.#findDoom(nowMs);
+    if (this.#doom !== null) {
+      for (const job of this.#jobs.values()) this.#letGo(job, this.#isHeard(job) ? 'silence' : 'unheard');
+      this.#wantsRecycle = this.#doom;
+      this.#askKill(this.#doom, nowMs);
+    }
+    for (const job of this.#jobs.values()) this.#watchStop(job, nowMs);
+  }
+
+  get #isAsking(): boolean {
+    return this.#jobs.size > 0 || this.#takes.isOpen;
+  }
+
+  #findDoom(nowMs: number): string | null {
+    const { resumedAtMs } = this.#asking;
+    return findDoom(this.#jobs, { nowMs, pingedAtMs: this.#ping?.atMs ?? null, seenAtMs: this.#seenAtMs, resumedAtMs });
+  }
+
+  #isHeard(job: HeldJob): boolean {
+    return this.#jobs.isHeard(job, this.#seenAtMs);
+  }
+
+  /** The process is gone. Resolves once every job it had is written down as lost. */
+  async leave({ reason, isFault }: WorkerDeparture): Promise<void> {
+    const isKilled = this.#killAskedAtMs !== null;
+    void this.#takes.release();
+    this.#stops.release();
+    await Promise.all(
+      this.#jobs.values().map(async ({ attempt, stop }) => {
+        this.#jobs.remove(attempt);
+        const isCharged = isFault && !isKilled && stop === null;
+        await this.#lose(attempt, { reason: isKilled ? SIBLING_KILLED : reason, isCharged });
+        this.#tools.metrics.lostByWorker.inc({ sign: 'departure' });
+        this.#emitEnded(attempt, stop === null ? 'lost' : outcomeOfStop(stop.reason));
+      }),
+    );
+  }
+
+  /** Of a stopped job only one that was not renewed is still open; any other has been settled. */
+  async #lose(attempt: Attempt, loss: { readonly reason: string; readonly isCharged: boolean }): Promise<void> {
+    const { client, logTail } = this.#tools;
+    const lines = await logTail(this.workerId);
+    await client.lose(attempt, { ...loss, logTail: lines });
+    await client.letGo(attempt, lines);
+  }
+
+  #watchStop(job: HeldJob, nowMs: number): void {
+    if (mustBeKilled({ nowMs, stop: job.stop })) {
+      this.#askKill(`job ${job.attempt.ref.jobId} did not stop`, nowMs);
+    } else if (isRefreshDue({ ...job, nowMs })) {
+      job.refreshes += 1;
+      this.#takes.refresh();
+    }
+  }
+
+  async #end(job: HeldJob, ending: Ending & { readonly kind: 'completed' | 'failed' }): Promise<void> {
+    const { client, clock, logTail, metrics } = this.#tools;
+    const outcome = await client.settle(job.attempt, ending);
+    if (outcome === 'dropped') metrics.droppedResults.inc({ reason: 'ended' });
+    if (!this.#jobs.remove(job.attempt)) return;
+    this.#jobs.noteMain(clock.monotonicMs());
+    void client.letGo(job.attempt, job.stop === null ? [] : logTail(this.workerId));
+    const stopped = job.stop === null ? 'stopped' : outcomeOfStop(job.stop.reason);
+    this.#emitEnded(job.attempt, outcome === 'accepted' ? ending.kind : stopped);
+  }
+
+  /** By its own words or silence the worker has the job no longer. */
+  #letGo(job: HeldJob, sign: keyof typeof LOSS): void {
+    if (!this.#jobs.remove(job.attempt)) return;
+    this.#jobs.noteMain(this.#tools.clock.monotonicMs());
+    if (job.stop === null) {
+      this.#tools.metrics.lostByWorker.inc({ sign });
+      void this.#lose(job.attempt, { reason: LOSS[sign], isCharged: isLossCharged(job.attempt, sign) });
+      this.#emitEnded(job.attempt, 'lost');
+      return;
+    }
+    void this.#lose(job.attempt, { reason: 'its host could not reach a router in time', isCharged: false });
+    this.#emitEnded(job.attempt, outcomeOfStop(job.stop.reason));
+  }
+
+  #askKill(reason: string, nowMs: number): void {
+    if (this.#killAskedAtMs !== null && nowMs - this.#killAskedAtMs < KILL_REPEAT_MS) return;
+    if (this.#killAskedAtMs === null) this.#tools.metrics.kills.inc();
+    this.#killAskedAtMs = nowMs;
+    void this.#takes.release();
+    this.#tools.emit({ kind: 'kill-needed', workerId: this.workerId, reason });
+  }
+
+  #onDelivered({ ref }: Attempt): void {
+    const { jobId, attempt } = ref;
+    this.#tools.emit({ kind: 'job-started', workerId: this.workerId, jobId, attempt });
+  }
+
+  #emitEnded({ ref }: Attempt, outcome: Outcome): void {
+    const { jobId, attempt } = ref;
+    this.#lastJobEndedAt = new SteadyInstant(this.#tools.clock);
+    this.#tools.emit({ kind: 'job-ended', workerId: this.workerId, jobId, attempt, outcome });
+  }
+
+  #toUnixMs(monotonicMs: number): number {
+    const { clock } = this.#tools;
+    return Math.round(clock.nowMs() + monotonicMs - clock.monotonicMs());
+  }
+
+  #phase(): BridgeWorkerState['phase'] {
+    if (this.#isDraining) return 'draining';
+    if (this.#jobs.size > 0) return 'busy';
+    return this.#hasPolled ? 'idle' : 'starting';
+  }
+}

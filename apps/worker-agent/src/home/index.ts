@@ -1,0 +1,1 @@
+export { claimHome } from './claim-home.js';

@@ -1,0 +1,170 @@
+import type { DesiredWorker, ReportRequest } from '@berth/contracts';
+import type { Inventory, WorkerId } from '@berth/domain';
+import { silentLogger } from '@berth/telemetry';
+import { ManualClock } from '@berth/testing';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { HostSession } from './host-session.js';
+
+const INVENTORY: Inventory = {
+  vcpus: 2,
+  isOvercommitted: false,
+  memoryBytes: 1,
+  diskBytes: 1,
+  gpus: [],
+  areGpusSimulated: false,
+  cudaVersion: null,
+  runtime: 'process',
+  images: [],
+};
+
+class Link {
+  readonly reports: ReportRequest[] = [];
+  isAway = false;
+  wake: () => void = () => undefined;
+
+  reply: unknown = { desired: [], dataCenterId: 'EU-1' };
+
+  async report(request: ReportRequest): Promise<unknown> {
+    this.reports.push(request);
+    if (this.isAway) throw new Error('nobody answers');
+    return this.reply;
+  }
+
+  onWake(listener: () => void): () => void {
+    this.wake = listener;
+    return () => undefined;
+  }
+}
+
+class Workers {
+  readonly wanted: [readonly DesiredWorker[], string][] = [];
+  change: () => void = () => undefined;
+
+  isHeld: (workerId: WorkerId) => boolean = () => false;
+
+  setDesired(desired: readonly DesiredWorker[], dataCenterId: string, isHeld: Workers['isHeld']): void {
+    this.wanted.push([desired, dataCenterId]);
+    this.isHeld = isHeld;
+  }
+
+  observed(): readonly never[] {
+    return [];
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.change = listener;
+    return () => undefined;
+  }
+}
+
+let clock: ManualClock;
+let link: Link;
+let workers: Workers;
+let session: HostSession;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  link = new Link();
+  workers = new Workers();
+  const inventory = async (): Promise<Inventory> => INVENTORY;
+  session = new HostSession({ secret: 's', instanceId: 'i', link, inventory, workers, clock, logger: silentLogger });
+});
+
+describe('HostSession', () => {
+  test('reports at once and then every five seconds, each report with a higher number', async () => {
+    session.start();
+    await clock.advance(11_000);
+    expect(link.reports.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    const [first] = link.reports;
+    const words = { secret: 's', instanceId: 'i', sequence: 1, inventory: INVENTORY, workers: [] };
+    expect(first).toEqual({ ...words, sentAtMs: expect.any(Number) });
+    expect(workers.wanted[0]).toEqual([[], 'EU-1']);
+    await session.stop();
+  });
+
+  test.each(['a change of a worker', 'a hint of the control plane'])('reports at once after %s', async (what) => {
+    session.start();
+    await clock.advance(1_000);
+    if (what.startsWith('a change')) workers.change();
+    else link.wake();
+    await clock.advance(100);
+    expect(link.reports).toHaveLength(2);
+    await session.stop();
+  });
+
+  test('tells changes that come together in one report', async () => {
+    session.start();
+    await clock.advance(1_000);
+    for (let change = 0; change < 20; change += 1) {
+      workers.change();
+      await clock.advance(2);
+    }
+    await clock.advance(100);
+    expect(link.reports.length).toBeLessThanOrEqual(3);
+    await session.stop();
+  });
+
+  test('goes on while nobody answers, and leaves what was wanted as it was', async () => {
+    session.start();
+    await clock.advance(1_000);
+    link.isAway = true;
+    await clock.advance(30_000);
+    expect(workers.wanted).toHaveLength(1);
+    link.isAway = false;
+    await clock.advance(5_000);
+    expect(workers.wanted).toHaveLength(2);
+    await session.stop();
+  });
+
+  test('leaves what was wanted as it was when the answer says nothing of it, and complains once', async () => {
+    const error = jest.fn();
+    let unreadable = 0;
+    const onUnreadable = (entries: number): void => void (unreadable += entries);
+    const logger = { ...silentLogger, error };
+    const inventory = async (): Promise<Inventory> => INVENTORY;
+    session = new HostSession({
+      secret: 's',
+      instanceId: 'i',
+      link,
+      inventory,
+      workers,
+      clock,
+      logger,
+      onUnreadable,
+    });
+    session.start();
+    await clock.advance(1_000);
+    for (const reply of [null, 'desired', {}, { desired: null, dataCenterId: 'EU-1' }]) {
+      link.reply = reply;
+      await clock.advance(5_000);
+    }
+    expect(workers.wanted).toHaveLength(1);
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(unreadable).toBe(4);
+    link.reply = { desired: [], dataCenterId: 'EU-2' };
+    await clock.advance(5_000);
+    expect(workers.wanted.at(-1)).toEqual([[], 'EU-2']);
+    await session.stop();
+  });
+
+  test.each<[string, unknown, boolean]>([
+    ['names its worker', { workerId: 'w1' }, false],
+    ['is null', null, true],
+  ])('holds on to the worker of an entry that cannot be read and %s', async (_, entry, isOtherHeld) => {
+    link.reply = { desired: [entry], dataCenterId: 'EU-1' };
+    session.start();
+    await clock.advance(1_000);
+    expect(workers.wanted).toEqual([[[], 'EU-1']]);
+    expect(workers.isHeld('w1' as WorkerId)).toBe(true);
+    expect(workers.isHeld('w2' as WorkerId)).toBe(isOtherHeld);
+    await session.stop();
+  });
+
+  test('says nothing after it was stopped', async () => {
+    session.start();
+    await clock.advance(1_000);
+    await session.stop();
+    await clock.advance(30_000);
+    expect(link.reports).toHaveLength(1);
+  });
+});

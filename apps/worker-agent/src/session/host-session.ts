@@ -1,0 +1,130 @@
+import {
+  REPORT_INTERVAL_MS,
+  readHostReply,
+  type DroppedEntries,
+  type ReadHostReply,
+  type ReportRequest,
+} from '@berth/contracts';
+import { HOST_NEWS_MAX_BYTES, fitReport, type Inventory } from '@berth/domain';
+import { ControlLoop, type Clock } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { HostWorkers } from '../worker-reconciler/index.js';
+
+export interface SessionOptions {
+  readonly secret: string;
+  /** New with every start of the agent. */
+  readonly instanceId: string;
+  readonly link: {
+    /** What comes back is read here: it may be anything. */
+    report(request: ReportRequest): Promise<unknown>;
+    onWake(listener: () => void): () => void;
+  };
+  readonly inventory: () => Promise<Inventory>;
+  readonly workers: HostWorkers;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told how much of each reply could not be read, where there is any: its entries, or 1 for the whole. */
+  readonly onUnreadable?: (entries: number) => void;
+}
+
+/** Changes that come together are told together. */
+const GATHER_MS = 50;
+/** Of what could not be read of one reply. */
+const FAULTS_SHOWN_MAX = 8;
+
+/** Tells the control plane what is, and hears what shall be: every few seconds, and at once when something changed. */
+export class HostSession {
+  readonly #options: SessionOptions;
+  readonly #loop: ControlLoop;
+  #sequence = 0;
+  #isAnswered = true;
+  #isTakenWhole = true;
+  #isReadWhole = true;
+  readonly #ends: (() => void)[] = [];
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#loop = new ControlLoop({
+      name: 'host.report',
+      intervalMs: REPORT_INTERVAL_MS,
+      clock: options.clock,
+      run: (signal) => this.#report(signal),
+      onError: (_, error) => this.#complain(error),
+    });
+  }
+
+  start(): void {
+    const hurry = (): void => {
+      this.#loop.hurry();
+    };
+    this.#ends.push(this.#options.link.onWake(hurry), this.#options.workers.subscribe(hurry));
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end();
+    await this.#loop.stop();
+  }
+
+  /** Says the last word of this agent: what has become of its workers. Failing is no harm, the control plane finds out. */
+  async reportOnce(): Promise<void> {
+    await this.#exchange().catch((error: unknown) => {
+      this.#complain(error);
+    });
+  }
+
+  async #report(signal: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(GATHER_MS, signal);
+    if (signal.aborted) return;
+    const reply = readHostReply(await this.#exchange());
+    if (!this.#isAnswered) this.#options.logger.info('the control plane answers again');
+    this.#isAnswered = true;
+    this.#noteFaults(reply.kind === 'value' ? reply.value.faults : [reply.reason]);
+    // Who is told nothing goes on with what there is.
+    if (reply.kind === 'value') this.#take(reply.value);
+  }
+
+  #take({ dataCenterId, desired, dropped, heldIds, isComplete }: ReadHostReply): void {
+    this.#noteDropped(dropped);
+    const held = new Set(heldIds);
+    this.#options.workers.setDesired(desired, dataCenterId, (workerId) => !isComplete || held.has(workerId));
+  }
+
+  /** Counted each time, and logged once until a reply can be read whole again. */
+  #noteFaults(faults: readonly string[]): void {
+    if (faults.length > 0) {
+      this.#options.onUnreadable?.(faults.length);
+      const examples = faults.slice(0, FAULTS_SHOWN_MAX);
+      if (this.#isReadWhole) {
+        const said = 'part of what the control plane answers cannot be read; what runs of it goes on';
+        this.#options.logger.error(said, { count: faults.length, examples });
+      }
+    }
+    this.#isReadWhole = faults.length === 0;
+  }
+
+  /** Once until a report is taken whole again. */
+  #noteDropped(dropped: DroppedEntries | undefined): void {
+    const isWhole = dropped === undefined;
+    if (!isWhole && this.#isTakenWhole) {
+      this.#options.logger.warn('the control plane cannot read part of the report; the rest is taken', { ...dropped });
+    }
+    this.#isTakenWhole = isWhole;
+  }
+
+  async #exchange(): Promise<unknown> {
+    const { clock, secret, instanceId, link, workers } = this.#options;
+    const inventory = await this.#options.inventory();
+    this.#sequence += 1;
+    const news = fitReport({ inventory, workers: workers.observed() }, HOST_NEWS_MAX_BYTES);
+    return link.report({ secret, instanceId, sequence: this.#sequence, ...news, sentAtMs: clock.nowMs() });
+  }
+
+  /** Once per interruption: the loop goes on every few seconds, and the log should stay readable. */
+  #complain(error: unknown): void {
+    const { logger } = this.#options;
+    if (this.#isAnswered) logger.warn('the control plane did not take the report; trying on', { error });
+    else logger.debug('still no answer from the control plane', { error });
+    this.#isAnswered = false;
+  }
+}
