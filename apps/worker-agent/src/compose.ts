@@ -3,16 +3,7 @@ import { join } from 'node:path';
 import type { HostId, Inventory } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { connectNats } from '@berth/messaging';
-import {
-  MetricRegistry,
-  OperationsServer,
-  Readiness,
-  StartupError,
-  createLogger,
-  listenError,
-  type Logger,
-  type Main,
-} from '@berth/telemetry';
+import { StartupError, createLogger, listenError, openProcess, type Main, type OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort, WorkerBridge } from './bridge/index.js';
 import type { AgentConfig, DockerConfig, ProcessConfig } from './config.js';
@@ -45,23 +36,20 @@ const DRAIN_LIMIT_MS = 10_000;
 const CONNECT_WAIT_MS = 10_000;
 
 /** What every part of the process is given. */
-interface Frame {
+interface Frame extends OpenProcess {
   readonly config: AgentConfig;
-  readonly main: Main;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
-  readonly readiness: Readiness;
 }
 
 /** Composition root of the agent: the only place that names its concrete parts. */
 export async function startAgent(config: AgentConfig, main: Main): Promise<void> {
   const logger = createLogger({ name: 'worker-agent', level: config.logLevel, format: config.logFormat });
   main.logTo(logger);
-  const frame: Frame = { config, main, logger, metrics: new MetricRegistry(), readiness: new Readiness(CLOCK) };
-  await startOperations(frame);
+  const parts = { clock: CLOCK, random: RANDOM, logger, onStop: main.onStop.bind(main) };
+  const process = await openProcess(parts, { host: config.operationsHost, port: config.operationsPort });
+  const frame: Frame = { ...process, config };
   await mkdir(config.home, { recursive: true, mode: 0o700 });
   const claim = await claimHome(config.home, RANDOM);
-  main.onStop('home', () => claim.release());
+  frame.onStop('home', () => claim.release());
   let images: () => Promise<readonly string[]> = async () => [];
   const inventory = newInventory(frame, () => images());
   const identity = await joinHost({
@@ -77,14 +65,6 @@ export async function startAgent(config: AgentConfig, main: Main): Promise<void>
   const opened = await openRuntime(frame, identity.hostId, journal);
   images = () => opened.runtime.images();
   await startWorkers(frame, { identity, inventory, journal, opened });
-}
-
-async function startOperations({ config, main, metrics, readiness }: Frame): Promise<void> {
-  metrics.collectProcess();
-  const { operationsHost: host, operationsPort: port } = config;
-  const operations = new OperationsServer({ host, port, readiness, metrics });
-  await operations.start();
-  main.onStop('operations server', () => operations.stop());
 }
 
 const newInventory = ({ config, logger }: Frame, images: () => Promise<readonly string[]>): HostInventory =>
@@ -114,14 +94,14 @@ interface OpenRuntime {
 }
 
 async function openRuntime(frame: Frame, hostId: HostId, { workers }: Journal): Promise<OpenRuntime> {
-  const { config, logger, main } = frame;
+  const { config, logger, onStop } = frame;
   const { runtime } = config;
   const onRemoving: DockerRuntimeOptions['onRemoving'] = (removed) =>
     noteRemoved(workers, removed, { reason: STRAY_REASON, logger });
   const opening =
     runtime.kind === 'docker' ? openDocker(frame, { ...runtime, hostId, onRemoving }) : openProcesses(config, runtime);
   const opened = await opening.catch(throwStartup);
-  main.onStop('container runtime', () => opened.runtime.close());
+  onStop('container runtime', () => opened.runtime.close());
   return opened;
 }
 
@@ -131,7 +111,7 @@ function throwStartup(error: unknown): never {
 }
 
 async function openDocker(
-  { config, logger, main, metrics }: Frame,
+  { config, logger, onStop, metrics }: Frame,
   { confinement, engines, ...more }: DockerConfig & Pick<DockerRuntimeOptions, 'hostId' | 'onRemoving'>,
 ): Promise<OpenRuntime> {
   const { access: engine, source } = await findEngine(engines);
@@ -140,7 +120,7 @@ async function openDocker(
   const parts = { engine, bridge: { host, listenHost }, confinement, clock: CLOCK, logger, metrics };
   const runtime = await DockerRuntime.open({ ...more, ...parts });
   // Containers that outlive the agent stay confined.
-  main.onStop('worker network', async () => {
+  onStop('worker network', async () => {
     if ((await runtime.list()).length === 0) await runtime.network.remove();
   });
   return {
@@ -171,12 +151,12 @@ interface HostParts {
 
 /** In this order: workers that still run must find their bridge, whether or not the broker is there. */
 async function startWorkers(frame: Frame, { identity, inventory, journal, opened }: HostParts): Promise<void> {
-  const { config, logger, main, readiness } = frame;
+  const { config, logger, onStop, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
   const { runtime } = opened;
   const link = new AgentLink({ hostId, secret, connect: (as) => connect(frame, as), clock: CLOCK, logger });
   link.start();
-  main.onStop('broker connection', () => link.close());
+  onStop('broker connection', () => link.close());
   readiness.add('nats', () => link.check());
   const bridge = await openBridge(frame, { link, journal, opened });
   await opened.confine(bridge.port);
@@ -193,7 +173,7 @@ async function startWorkers(frame: Frame, { identity, inventory, journal, opened
   // Jobs that run are kept only when a router renews them; who has none need not wait for one.
   if (journal.workers.list().size > 0) await link.connected(CONNECT_WAIT_MS);
   await workers.start();
-  main.onStop('workers', () => workers.stop());
+  onStop('workers', () => workers.stop());
   const instanceId = RANDOM.uuid();
   const session = new HostSession({
     secret,
@@ -209,7 +189,7 @@ async function startWorkers(frame: Frame, { identity, inventory, journal, opened
   });
   session.start();
   readiness.start();
-  main.onStop('session', async () => {
+  onStop('session', async () => {
     if (!config.keepsWorkers) await workers.drainAll(DRAIN_LIMIT_MS);
     await session.stop();
     await session.reportOnce();
@@ -221,7 +201,7 @@ const workerTools = (
   parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records' | 'gpus'>,
 ): WorkerTools => ({ ...parts, clock: CLOCK, random: RANDOM, logger, metrics: workerMetrics(metrics) });
 
-async function openJournal({ config, logger, main }: Frame): Promise<Journal> {
+async function openJournal({ config, logger, onStop }: Frame): Promise<Journal> {
   const journal = await Journal.open({
     folder: join(config.home, 'journal'),
     fileBytesMax: config.spool.bytesMax,
@@ -230,12 +210,12 @@ async function openJournal({ config, logger, main }: Frame): Promise<Journal> {
       logger.error('the journal is damaged', { detail });
     },
   });
-  main.onStop('journal', () => journal.close());
+  onStop('journal', () => journal.close());
   return journal;
 }
 
 async function openBridge(
-  { config, logger, main, metrics }: Frame,
+  { config, logger, onStop, metrics }: Frame,
   { link, journal, opened }: { link: AgentLink; journal: Journal; opened: OpenRuntime },
 ): Promise<WorkerBridge> {
   const share = { fileBytesMax: config.spool.workerBytesMax, memoryBytesMax: config.spool.workerMemoryBytesMax };
@@ -258,8 +238,8 @@ async function openBridge(
   }).catch((error: unknown) => {
     throw listenError(error, { host: listenHost, port, variable: 'BERTH_BRIDGE_PORT' });
   });
-  main.onStop('bridge', () => bridge.close());
-  main.onStop('job client', () => client.stop());
+  onStop('bridge', () => bridge.close());
+  onStop('job client', () => client.stop());
   await rememberBridgePort(config.home, bridge.port);
   return bridge;
 }
