@@ -438,7 +438,7 @@ export {
   withStartFailure,
   workerStatus,
   type ContainerState,
-  type DesiredWorker,
+  type WantedWorker,
   type EndpointOperation,
   type GoneReason,
   type HostedWorker,
@@ -454,7 +454,7 @@ export {
   type WorkerOperation,
   type WorkerPhase,
   type WorkerResources,
-  type WorkerSession,
+  type ContainerSession,
   type WorkerStatus,
   type WorkerView,
 } from './worker/index.js';

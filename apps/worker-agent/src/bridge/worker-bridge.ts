@@ -15,7 +15,7 @@ import type {
   WorkerRegistration,
 } from './bridge.port.js';
 import { DepartedWorkers } from './departed-workers.js';
-import { HttpListener, type Exchange } from './http/http-listener.js';
+import { HttpListener, type WorkerExchange } from './http/http-listener.js';
 import { BODY_THREAD, LargeBodies, type BodyThread } from './bodies/large-bodies.js';
 import { bridgeGauges, bridgeMetrics, type BridgeMetrics } from './metrics.js';
 import { PostedBodies } from './bodies/posted-bodies.js';
@@ -178,7 +178,7 @@ export class WorkerBridge implements Bridge {
     for (const listener of this.#subscribers) listener(event);
   }
 
-  async #serve(exchange: Exchange): Promise<void> {
+  async #serve(exchange: WorkerExchange): Promise<void> {
     const call = parseCall(exchange.method, exchange.target);
     this.#metrics.calls.inc({ call: call?.kind ?? 'unknown' });
     if (!(await this.#isReady(exchange))) return;
@@ -190,7 +190,7 @@ export class WorkerBridge implements Bridge {
   }
 
   /** After a restart nobody is known yet, and a refusal would cost a worker its result. */
-  async #isReady({ reply }: Exchange): Promise<boolean> {
+  async #isReady({ reply }: WorkerExchange): Promise<boolean> {
     const { signal } = this.#restored;
     if (signal.aborted) return true;
     await this.#options.clock.sleep(RESTORE_WAIT_MAX_MS, AbortSignal.any([signal, reply.gone]));
@@ -198,7 +198,7 @@ export class WorkerBridge implements Bridge {
     return signal.aborted;
   }
 
-  async #refuseToken(exchange: Exchange): Promise<void> {
+  async #refuseToken(exchange: WorkerExchange): Promise<void> {
     const workerId = workerOf(exchange.target);
     if (this.#sessions.has(workerId) && !this.#warned.has(workerId)) {
       this.#warned.add(workerId);
@@ -210,14 +210,14 @@ export class WorkerBridge implements Bridge {
     await this.#badCallers.refuse(exchange, 401);
   }
 
-  async #serveDeparted({ method, reply }: Exchange): Promise<void> {
+  async #serveDeparted({ method, reply }: WorkerExchange): Promise<void> {
     this.#metrics.refused.inc({ reason: 'departed' });
     if (method !== 'POST') await this.#options.clock.sleep(DEPARTED_HOLD_MS, reply.gone);
     await reply.send(method === 'POST' ? 200 : 204, method === 'POST' ? '{}' : undefined);
   }
 
   /** A worker that asks for far too much is told to slow down; what it posts, to send it again. */
-  async #serveBounded(session: WorkerSession, call: WorkerCall, exchange: Exchange): Promise<void> {
+  async #serveBounded(session: WorkerSession, call: WorkerCall, exchange: WorkerExchange): Promise<void> {
     const isServed =
       exchange.claim(session.workerId) && (await session.calls.tryRun(() => this.#serveCall(session, call, exchange)));
     if (isServed) return;
@@ -225,7 +225,7 @@ export class WorkerBridge implements Bridge {
     await exchange.reply.hangUpWith(exchange.method === 'POST' ? 503 : 429);
   }
 
-  async #serveCall(session: WorkerSession, call: WorkerCall, exchange: Exchange): Promise<void> {
+  async #serveCall(session: WorkerSession, call: WorkerCall, exchange: WorkerExchange): Promise<void> {
     const { reply } = exchange;
     session.noteCall();
     switch (call.kind) {

@@ -1,6 +1,6 @@
 import type { HostGpu, WorkerId } from '@berth/domain';
 
-export interface GpuRequest {
+export interface GpuNeed {
   /** Catalog id; null for a CPU worker. */
   readonly gpuTypeId: string | null;
   readonly gpuCount: number;
@@ -19,7 +19,7 @@ export type GpuAllocation =
 export function allocateGpus(
   gpus: readonly HostGpu[],
   held: ReadonlyMap<WorkerId, readonly number[]>,
-  { workerId, gpuTypeId, gpuCount }: GpuRequest & { readonly workerId: WorkerId },
+  { workerId, gpuTypeId, gpuCount }: GpuNeed & { readonly workerId: WorkerId },
 ): GpuAllocation {
   if (gpuTypeId === null || gpuCount === 0) return { kind: 'allocated', indexes: [] };
   const fitting = gpus.filter(({ typeId }) => typeId === gpuTypeId).map(({ index }) => index);

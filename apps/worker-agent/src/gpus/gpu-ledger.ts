@@ -1,5 +1,5 @@
 import type { HostGpu, WorkerId } from '@berth/domain';
-import { allocateGpus, type GpuAllocation, type GpuRequest } from './allocate-gpus.js';
+import { allocateGpus, type GpuAllocation, type GpuNeed } from './allocate-gpus.js';
 
 /** Which worker holds which devices of this host. What a worker holds is also written on its container. */
 export class GpuLedger {
@@ -12,7 +12,7 @@ export class GpuLedger {
   }
 
   /** Gives devices to a worker until `release`. */
-  take(workerId: WorkerId, request: GpuRequest): GpuAllocation {
+  take(workerId: WorkerId, request: GpuNeed): GpuAllocation {
     const allocation = allocateGpus(this.#gpus, this.#held, { ...request, workerId });
     if (allocation.kind === 'allocated') this.#held.set(workerId, allocation.indexes);
     return allocation;

@@ -2,7 +2,7 @@ import { ManualClock } from '@berth/testing';
 import { silentLogger } from '@berth/telemetry';
 import { describe, expect, test } from '@jest/globals';
 import { HostInventory, type InventoryOptions } from './host-inventory.js';
-import { parseCudaVersion, parseGpuList } from './parse-nvidia-smi.js';
+import { parseDriverCudaVersion, parseGpuList } from './parse-nvidia-smi.js';
 import { parseSimulatedGpus } from './simulated-gpus.js';
 
 const GIB = 1024 ** 3;
@@ -33,7 +33,7 @@ test.each([
   ['CUDA UMD Version: 13.0', '13.0'],
   ['CUDA Version: N/A', null],
 ])('the CUDA version stands in the header', (text, version) => {
-  expect(parseCudaVersion(text)).toBe(version);
+  expect(parseDriverCudaVersion(text)).toBe(version);
 });
 
 describe('parseSimulatedGpus', () => {

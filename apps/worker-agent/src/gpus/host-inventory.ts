@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { cleanText, type Inventory } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { parseCudaVersion, parseGpuList } from './parse-nvidia-smi.js';
+import { parseDriverCudaVersion, parseGpuList } from './parse-nvidia-smi.js';
 import type { SimulatedGpus } from './simulated-gpus.js';
 
 export interface InventoryOptions {
@@ -76,7 +76,7 @@ export class HostInventory {
       const list = await ask(['--query-gpu=index,name,memory.total', '--format=csv,noheader,nounits']);
       const gpus = list === null ? [] : parseGpuList(list);
       if (gpus.length === 0) return { gpus, cudaVersion: null };
-      return { gpus, cudaVersion: parseCudaVersion((await ask([])) ?? '') };
+      return { gpus, cudaVersion: parseDriverCudaVersion((await ask([])) ?? '') };
     } catch (error) {
       this.#options.logger.warn('nvidia-smi failed; this host reports no GPU', { error });
       return { gpus: [], cudaVersion: null };

@@ -25,5 +25,5 @@ function memoryOf(typeId: string, memoryMib: string): number {
 }
 
 /** The highest CUDA version of the driver, `major.minor`, from the header of plain `nvidia-smi`; null when it has none. */
-export const parseCudaVersion = (header: string): string | null =>
+export const parseDriverCudaVersion = (header: string): string | null =>
   /\bCUDA(?: UMD)? Version:\s*(\d+\.\d+)/.exec(header)?.[1] ?? null;

@@ -3,7 +3,7 @@ export { DEFAULT_WORKER_SHARE } from './attempts/worker-shares.js';
 export { JobClient, type TakenAttempt, type TakeOutcome } from './job-client.js';
 export { isPartedPayload, isPayload } from './reports/payload-bytes.js';
 export {
-  type AskOptions,
+  type RouterAskOptions,
   type JobCalls,
   type PartedCalls,
   type PartsOptions,

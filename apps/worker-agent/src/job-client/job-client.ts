@@ -5,7 +5,7 @@ import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Journal } from '../journal/index.js';
 import {
   attemptId,
-  HeldAttempt,
+  HostAttempt,
   refOf,
   type Attempt,
   type ChunkText,
@@ -262,7 +262,7 @@ export class JobClient {
     const nowMs = this.#options.clock.monotonicMs();
     const ref = refOf(job);
     if (this.#table.get(attemptId(ref)) !== undefined) return [];
-    const attempt = new HeldAttempt({
+    const attempt = new HostAttempt({
       ref,
       workerId,
       traceparent: job.traceparent,
@@ -296,7 +296,7 @@ export class JobClient {
     this.#renewer.tick();
   }
 
-  #watch(attempt: HeldAttempt, nowMs: number): void {
+  #watch(attempt: HostAttempt, nowMs: number): void {
     if (nowMs >= attempt.expiresAtMs + EXPIRY_ANSWER_MS) {
       this.#table.end(attempt, 'expired');
     } else if (nowMs >= attempt.executionEndsAtMs) {

@@ -30,7 +30,7 @@ export interface PartedCalls {
   readonly done: readonly [DoneRequest, DoneReply];
 }
 
-export interface AskOptions {
+export interface RouterAskOptions {
   readonly timeoutMs: number;
   /** W3C trace context of the request that submitted the job; travels in the message's header. */
   readonly traceparent?: string | null;
@@ -54,7 +54,7 @@ export interface RouterLink {
   ask<Verb extends keyof JobCalls>(
     verb: Verb,
     request: JobCalls[Verb][0],
-    options: AskOptions,
+    options: RouterAskOptions,
   ): Promise<JobCalls[Verb][1]>;
   /** The same of a question that is answered in parts: resolves with the last of them. */
   askParts<Verb extends keyof PartedCalls>(

@@ -13,7 +13,7 @@ import type { HostId } from '@berth/domain';
 import { TurnPace } from '@berth/lifecycle';
 import type { AgentTransport } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { AskOptions, JobCalls, PartedCalls, PartsOptions, RouterLink } from './router-link.port.js';
+import type { RouterAskOptions, JobCalls, PartedCalls, PartsOptions, RouterLink } from './router-link.port.js';
 
 /** Text of this length takes a millisecond or more to be written as a message. */
 const LARGE_LENGTH = 64 * 1024;
@@ -53,7 +53,7 @@ export class TransportRouterLink implements RouterLink {
   async ask<Verb extends keyof JobCalls>(
     verb: Verb,
     request: JobCalls[Verb][0],
-    options: AskOptions,
+    options: RouterAskOptions,
   ): Promise<JobCalls[Verb][1]> {
     if (isLarge(request)) await this.#nextTurn();
     return this.#transport.request(jobSubject(this.#hostId, verb), request, options);

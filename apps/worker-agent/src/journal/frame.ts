@@ -22,7 +22,7 @@ export function encodeFrame(changes: readonly Change[]): Buffer {
   return frame;
 }
 
-export interface Replay {
+export interface JournalReplay {
   readonly commits: readonly { readonly changes: readonly Change[]; readonly bytes: number }[];
   /** Length of the part that is whole; what follows is a torn tail. */
   readonly soundBytes: number;
@@ -32,7 +32,7 @@ export interface Replay {
  * The commits of one segment in order, up to the first that is torn. Nothing after a torn commit was ever acknowledged:
  * a write that fails closes its segment.
  */
-export function decodeSegment(segment: Buffer): Replay {
+export function decodeSegment(segment: Buffer): JournalReplay {
   const commits: { changes: Change[]; bytes: number }[] = [];
   if (!segment.subarray(0, SEGMENT_MAGIC.byteLength).equals(SEGMENT_MAGIC)) return { commits, soundBytes: 0 };
   let at = SEGMENT_MAGIC.byteLength;

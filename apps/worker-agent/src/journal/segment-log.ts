@@ -1,6 +1,6 @@
 import { open, readFile, readdir, truncate, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeSegment, encodeFrame, SEGMENT_MAGIC, type Change, type Replay } from './frame.js';
+import { decodeSegment, encodeFrame, SEGMENT_MAGIC, type Change, type JournalReplay } from './frame.js';
 import { syncFolder } from './sync-folder.js';
 
 /** A segment is closed at the first commit that reaches this size. */
@@ -11,7 +11,7 @@ export interface SegmentLogOptions {
   readonly segmentMaxBytes?: number;
 }
 
-export interface ReplayedSegment extends Replay {
+export interface ReplayedSegment extends JournalReplay {
   readonly segment: number;
   readonly tornBytes: number;
 }

@@ -45,7 +45,7 @@ export interface ContainerExit {
 }
 
 /** `created`: prepared, but its program has not been started, because somebody was interrupted. */
-export type ContainerState =
+export type OwnedContainerState =
   | { readonly kind: 'created' }
   | { readonly kind: 'running' }
   | { readonly kind: 'ended'; readonly exit: ContainerExit };
@@ -54,7 +54,7 @@ export interface OwnedContainer {
   /** Names this one life of the worker: new with every start. */
   readonly containerId: string;
   readonly labels: ContainerLabels;
-  readonly state: ContainerState;
+  readonly state: OwnedContainerState;
   /** Unix ms at which its program was started; null while `created`. */
   readonly startedAtMs: number | null;
   /** What of the start's wish the host does not keep, one sentence each; absent where nothing is known to be amiss. */
@@ -115,7 +115,7 @@ export interface ContainerRuntime {
   /** Kills it if need be, and resolves when nothing of it is left. Absent is success. */
   remove(workerId: WorkerId, options?: CallOptions): Promise<void>;
 
-  /** The last `lines` lines that it printed, oldest first; empty when it is absent. At most `LOG_TAIL_LINES_MAX`. */
+  /** The last `lines` lines that it printed, oldest first; empty when it is absent. At most `PRINTED_LINES_MAX`. */
   logs(workerId: WorkerId, lines: number, options?: CallOptions): Promise<readonly string[]>;
 
   /** Images that could be started now, for the inventory. */
@@ -128,4 +128,4 @@ export interface ContainerRuntime {
   close(): Promise<void>;
 }
 
-export const LOG_TAIL_LINES_MAX = 5_000;
+export const PRINTED_LINES_MAX = 5_000;

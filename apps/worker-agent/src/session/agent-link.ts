@@ -12,7 +12,7 @@ import { AgentTransport, TransportError } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
-  type AskOptions,
+  type RouterAskOptions,
   isPartedPayload,
   isPayload,
   type JobCalls,
@@ -99,7 +99,7 @@ export class AgentLink implements RouterLink {
   async ask<Verb extends keyof JobCalls>(
     verb: Verb,
     request: JobCalls[Verb][0],
-    options: AskOptions,
+    options: RouterAskOptions,
   ): Promise<JobCalls[Verb][1]> {
     return this.#linkFor(isPayload(verb)).routers.ask(verb, request, options);
   }

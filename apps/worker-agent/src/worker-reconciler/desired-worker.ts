@@ -1,5 +1,5 @@
-import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
-import { STOP_GRACE_DEFAULT_MS, gpuTypeById, splitArgs, type DesiredWorker, type WorkerIdentity } from '@berth/domain';
+import type { DesiredWorker } from '@berth/contracts';
+import { STOP_GRACE_DEFAULT_MS, gpuTypeById, splitArgs, type WantedWorker, type WorkerIdentity } from '@berth/domain';
 import type { WorkerFacts } from '../bridge/index.js';
 import { RuntimeError } from '../runtimes/index.js';
 
@@ -14,7 +14,7 @@ const NULL_BYTE = '\0';
  *
  * @param generation the present one, which a worker keeps that could not be started anew
  */
-export const toDesired = (assigned: AssignedWorker, generation: number): DesiredWorker => ({
+export const toDesired = (assigned: DesiredWorker, generation: number): WantedWorker => ({
   intent: assigned.intent,
   endpointType: assigned.endpointType,
   generation: assigned.unopenable === undefined ? assigned.restarts : generation,
@@ -28,13 +28,13 @@ export const toDesired = (assigned: AssignedWorker, generation: number): Desired
  * A load-balanced worker never asks for a job, so the bridge cannot tell when it is ready: its health checks do. And of
  * one that could not be opened it is not known how long it may take.
  */
-function initTimeoutMs({ endpointType, container, unopenable }: AssignedWorker): number {
+function initTimeoutMs({ endpointType, container, unopenable }: DesiredWorker): number {
   if (endpointType === 'LOAD_BALANCER' || unopenable !== undefined) return Number.MAX_SAFE_INTEGER;
   const text = container.env[INIT_TIMEOUT_VARIABLE] ?? '';
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) * MS_PER_SECOND : INIT_TIMEOUT_DEFAULT_MS;
 }
 
-export const identityOf = ({ workerId, endpointId, release, resources }: AssignedWorker): WorkerIdentity => ({
+export const identityOf = ({ workerId, endpointId, release, resources }: DesiredWorker): WorkerIdentity => ({
   workerId,
   endpointId,
   release,
@@ -66,7 +66,7 @@ export function checkVariables(env: Readonly<Record<string, string>>): void {
   }
 }
 
-export function factsOf({ resources, container }: AssignedWorker, dataCenterId: string): WorkerFacts {
+export function factsOf({ resources, container }: DesiredWorker, dataCenterId: string): WorkerFacts {
   const { gpuTypeId, gpuCount, vcpus, memoryBytes } = resources;
   return {
     gpuTypeId,

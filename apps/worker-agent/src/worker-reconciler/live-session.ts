@@ -1,4 +1,4 @@
-import type { WorkerSession } from '@berth/domain';
+import type { ContainerSession } from '@berth/domain';
 import { SteadyInstant, type Clock } from '@berth/lifecycle';
 import type { BridgeWorkerState } from '../bridge/index.js';
 import type { WorkerLife } from './worker-record.js';
@@ -22,7 +22,7 @@ export const newSession = (containerId: string, clock: Clock): LiveSession => ({
   killedAtMs: null,
 });
 
-const NO_LIFE: Pick<WorkerSession, 'readyAtMs' | 'releasedAtMs' | 'stoppedAtMs'> = {
+const NO_LIFE: Pick<ContainerSession, 'readyAtMs' | 'releasedAtMs' | 'stoppedAtMs'> = {
   readyAtMs: null,
   releasedAtMs: null,
   stoppedAtMs: null,
@@ -45,7 +45,7 @@ export function viewSession(
   { openedAt, ...session }: LiveSession,
   life: WorkerLife | null,
   bridge: { readonly address: string; readonly state: BridgeWorkerState | null },
-): WorkerSession {
+): ContainerSession {
   const { readyAtMs, releasedAtMs, stoppedAtMs } = life ?? NO_LIFE;
   const { hasCalled, notAskingSinceMs, runningJobs, lastJobEndedAtMs, latestDeadlineAtMs, wantsRecycle } =
     bridge.state ?? NO_CALLS;

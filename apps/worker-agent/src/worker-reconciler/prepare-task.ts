@@ -1,4 +1,4 @@
-import { REPORT_INTERVAL_MS, type DesiredWorker as AssignedWorker } from '@berth/contracts';
+import { REPORT_INTERVAL_MS, type DesiredWorker } from '@berth/contracts';
 import { cleanText, type Preparation } from '@berth/domain';
 import { RuntimeError } from '../runtimes/index.js';
 import { describeFailure, type Failure } from './worker-steps.js';
@@ -40,7 +40,7 @@ export class PrepareTask {
     return failure;
   }
 
-  begin(assigned: AssignedWorker | null): void {
+  begin(assigned: DesiredWorker | null): void {
     if (assigned === null || this.#state === 'running') return;
     this.#state = 'running';
     this.#running = new AbortController();
@@ -55,7 +55,7 @@ export class PrepareTask {
     this.#state = 'none';
   }
 
-  async #prepare({ workerId, container, registryCredentials }: AssignedWorker, signal: AbortSignal): Promise<void> {
+  async #prepare({ workerId, container, registryCredentials }: DesiredWorker, signal: AbortSignal): Promise<void> {
     const { logger, metrics, runtime } = this.#tools;
     const onProgress = (line: string): void => {
       logger.info(`preparing: ${cleanText(line, LINE_CHARACTERS_MAX)}`, { workerId });

@@ -1,4 +1,4 @@
-import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
+import type { DesiredWorker } from '@berth/contracts';
 import { WORKER_PHASES, type ObservedWorker, type WorkerId } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
@@ -25,7 +25,7 @@ export class WorkerReconciler implements HostWorkers {
   readonly #listeners = new Set<() => void>();
   readonly #loop: ControlLoop;
   readonly #ends: (() => void)[] = [];
-  #assigned: ReadonlyMap<WorkerId, AssignedWorker> = new Map();
+  #assigned: ReadonlyMap<WorkerId, DesiredWorker> = new Map();
   /** Of whom the last list says nothing that can be believed. */
   #isHeld: (workerId: WorkerId) => boolean = () => false;
   #isSynced = false;
@@ -79,7 +79,7 @@ export class WorkerReconciler implements HostWorkers {
   }
 
   setDesired(
-    desired: readonly AssignedWorker[],
+    desired: readonly DesiredWorker[],
     dataCenterId: string,
     isHeld: (workerId: WorkerId) => boolean = () => false,
   ): void {

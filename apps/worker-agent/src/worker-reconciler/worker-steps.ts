@@ -1,4 +1,4 @@
-import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
+import type { DesiredWorker } from '@berth/contracts';
 import {
   WORKER_REASON_CHARACTERS_MAX,
   cleanText,
@@ -206,7 +206,7 @@ export class WorkerSteps {
 
 /** What a start is made of. */
 export interface StartFacts {
-  readonly assigned: AssignedWorker;
+  readonly assigned: DesiredWorker;
   readonly host: HostFacts;
 }
 

@@ -1,10 +1,10 @@
-import type { DesiredWorker as AssignedWorker } from '@berth/contracts';
+import type { DesiredWorker } from '@berth/contracts';
 import {
   STOP_GRACE_DEFAULT_MS,
   observeWorker,
   planWorker,
   type ContainerState,
-  type DesiredWorker,
+  type WantedWorker,
   type ObservedWorker,
   type Preparation,
   type WorkerView,
@@ -22,7 +22,7 @@ import type { HostFacts, WorkerTools } from './worker-tools.js';
 /** What is wanted of one worker, as last heard. */
 export interface Wish {
   /** Null: the control plane does not list it. */
-  readonly assigned: AssignedWorker | null;
+  readonly assigned: DesiredWorker | null;
   /** True once a complete list has come in this agent's life. */
   readonly isSynced: boolean;
   /** The agent itself goes and takes its workers along. */
@@ -184,7 +184,7 @@ export class WorkerTask {
     };
   }
 
-  #desired(): DesiredWorker | null {
+  #desired(): WantedWorker | null {
     const { assigned, mustLeave } = this.#wish;
     const { generation } = this.#steps.record.journal;
     if (!mustLeave) return assigned === null ? null : toDesired(assigned, generation);

@@ -20,7 +20,7 @@ import {
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type {
-  AskOptions,
+  RouterAskOptions,
   JobCalls,
   PartedCalls,
   PartsOptions,
@@ -185,7 +185,7 @@ export class FakeRouter implements RouterLink {
   async ask<Asked extends keyof JobCalls>(
     verb: Asked,
     request: JobCalls[Asked][0],
-    { timeoutMs, traceparent = null }: AskOptions,
+    { timeoutMs, traceparent = null }: RouterAskOptions,
   ): Promise<JobCalls[Asked][1]> {
     this.calls.push({ verb, request, traceparent, atMs: this.#clock.monotonicMs() });
     if (this.down.has(verb)) throw new Error(`no router answered ${verb} within ${timeoutMs} ms`);

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { Scene } from '../../test/endpoint-jobs/scene.js';
 import type { JobId } from '../ids.js';
 import { CLAIM_MS, TRIES_MAX, TRY_INTERVAL_MS, type ToldDelivery } from '../webhook/index.js';
-import { viewDueDeliveries } from './delivery-views.js';
-import { viewDeliveries } from './job-views.js';
+import { viewDueDeliveries } from './views/delivery-views.js';
+import { viewDeliveries } from './views/job-views.js';
 
 const SUCCESS = { isSuccess: true, statusCode: 200, error: null };
 const FAILURE = { isSuccess: false, statusCode: 500, error: 'answered 500' };

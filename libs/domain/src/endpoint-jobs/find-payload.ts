@@ -1,5 +1,5 @@
 import type { Payload } from '../job/index.js';
-import type { LogReference } from './carry.js';
+import type { LogReference } from './carrying/carry.js';
 import type { CarriedFact, LogFact } from './facts.js';
 import type { JobBody } from './job-data.js';
 

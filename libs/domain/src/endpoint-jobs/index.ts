@@ -21,8 +21,8 @@ export {
   restAfterLook,
   type CarryReason,
   type CarryRest,
-} from './carry-reason.js';
-export { livingLogBytes, type Carry, type CarryFrame, type LogReader, type LogReference } from './carry.js';
+} from './carrying/carry-reason.js';
+export { livingLogBytes, type Carry, type CarryFrame, type LogReader, type LogReference } from './carrying/carry.js';
 export {
   type AttemptGiven,
   type AttemptProof,
@@ -44,7 +44,7 @@ export {
   type TakeWish,
 } from './commands.js';
 export { endingOf } from './ending.js';
-export { viewDueDeliveries, viewToldEnd, type DueDelivery, type ToldEnd } from './delivery-views.js';
+export { viewDueDeliveries, viewToldEnd, type DueDelivery, type ToldEnd } from './views/delivery-views.js';
 export { type EndpointCounters, type LogFact, type LogFactKind } from './facts.js';
 export { findBody, findOutput } from './find-payload.js';
 export { itemJobId, type DeliveryData, type JobBody, type JobData } from './job-data.js';
@@ -77,6 +77,6 @@ export {
   type HeldPayload,
   type PayloadReference,
   type SeenJob,
-} from './job-views.js';
-export { nextLookAtMs, nextTryAtMs, viewDemand, viewHealth, type JobCounts } from './views.js';
+} from './views/job-views.js';
+export { nextLookAtMs, nextTryAtMs, viewDemand, viewHealth, type JobCounts } from './views/queue-views.js';
 export { DueHeap } from './structures/due-heap.js';

@@ -1,7 +1,7 @@
 import { advanceState } from './apply/advance-state.js';
 import { applyFact, type AppliedFact } from './apply/apply-fact.js';
 import type { TouchedJob } from './apply/touched.js';
-import { decideCarry, type Carry, type CarryFrame } from './carry.js';
+import { decideCarry, type Carry, type CarryFrame } from './carrying/carry.js';
 import type { AttemptProof, CommandAnswer, EndpointCommand } from './commands.js';
 import { decideCommand, findExpired } from './decide/decide-command.js';
 import type { LogFact } from './facts.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import type { ObservedWorker, Worker, WorkerPhase } from '../worker/index.js';
-import { PROGRESS_INTERVAL_MS, describeOutlook, type OutlookFacts } from './describe-outlook.js';
+import { OUTLOOK_PROGRESS_INTERVAL_MS, describeOutlook, type OutlookFacts } from './describe-outlook.js';
 import { OUTLOOK_HOSTS_MAX, OUTLOOK_TEXT_MAX, OUTLOOK_WORKERS_MAX } from './endpoint-outlook.js';
 
 const NOW = 1_000_000;
@@ -102,7 +102,7 @@ test('hosts that were refused are told with the filter, the first few', () => {
 });
 
 describe('what was told before', () => {
-  const LATER = NOW + PROGRESS_INTERVAL_MS - 1;
+  const LATER = NOW + OUTLOOK_PROGRESS_INTERVAL_MS - 1;
   const pulling = (percent: number) =>
     worker('w', { reason: `pulled, ${percent} %`, imagePercent: percent, phaseSinceMs: NOW - 10 });
   const first = describeOutlook(facts(pulling(1)), NOW);

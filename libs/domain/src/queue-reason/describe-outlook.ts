@@ -13,7 +13,7 @@ import {
 } from './endpoint-outlook.js';
 
 /** Progress of a preparation is told again after this time; every other change at once. */
-export const PROGRESS_INTERVAL_MS = 5_000;
+export const OUTLOOK_PROGRESS_INTERVAL_MS = 5_000;
 
 export interface OutlookFacts {
   readonly desired: number;
@@ -121,7 +121,7 @@ function withMemory(coming: ComingWorker, before: ComingWorker | undefined): Com
   const known = { ...coming, sinceMs: before.sinceMs };
   const isSame = before.stage === coming.stage && before.nextStartAtMs === coming.nextStartAtMs;
   if (!isSame) return known;
-  const isProgress = coming.stage === 'preparing' && coming.toldAtMs - before.toldAtMs < PROGRESS_INTERVAL_MS;
+  const isProgress = coming.stage === 'preparing' && coming.toldAtMs - before.toldAtMs < OUTLOOK_PROGRESS_INTERVAL_MS;
   return isProgress || before.detail === coming.detail ? before : known;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
-import { observeWorker } from './observe-worker.js';
+import { observeWorker } from './agent-plan/observe-worker.js';
 import { planEndpoint, type EndpointView } from './plan-endpoint.js';
-import { planWorker } from './plan-worker.js';
-import { newJournal } from './worker-journal.js';
-import type { DesiredWorker, WorkerSession, WorkerView } from './worker-view.js';
+import { planWorker } from './agent-plan/plan-worker.js';
+import { newJournal } from './agent-plan/worker-journal.js';
+import type { WantedWorker, ContainerSession, WorkerView } from './agent-plan/worker-view.js';
 import type { Worker } from './worker.js';
 
 const T0 = 1_000_000_000;
@@ -13,7 +13,7 @@ const IDLE_TIMEOUT_MS = 6_000;
 const W1 = 'w1' as WorkerId;
 const E1 = 'e1' as EndpointId;
 
-const sessionOf = (fields: Partial<WorkerSession> = {}): WorkerSession => ({
+const sessionOf = (fields: Partial<ContainerSession> = {}): ContainerSession => ({
   containerId: 'c1',
   openedAtMs: T0 - 100_000,
   isAdopted: false,
@@ -31,7 +31,7 @@ const sessionOf = (fields: Partial<WorkerSession> = {}): WorkerSession => ({
   ...fields,
 });
 
-const drainedView = (session: Partial<WorkerSession>, desired: Partial<DesiredWorker> = {}): WorkerView => ({
+const drainedView = (session: Partial<ContainerSession>, desired: Partial<WantedWorker> = {}): WorkerView => ({
   desired: {
     intent: 'drained',
     endpointType: 'QUEUE',
@@ -171,7 +171,7 @@ test('a worker leaves for want of jobs no sooner than the idle time after its la
         startMs = run.toMs;
         return run;
       });
-      const host = (atMs: number): WorkerSession => {
+      const host = (atMs: number): ContainerSession => {
         const ended = runs.filter(({ toMs }) => toMs <= atMs);
         const running = runs.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
         const last = ended.at(-1);

@@ -1,5 +1,5 @@
 import type { ObservedWorker } from './worker.js';
-import type { WorkerSession, WorkerView } from './worker-view.js';
+import type { ContainerSession, WorkerView } from './agent-plan/worker-view.js';
 
 /**
  * Since when the worker has had no job: the end of its last one. One that was adopted may have ended one a moment before,
@@ -11,7 +11,7 @@ export function idleSinceMs({
   openedAtMs,
   readyAtMs,
   runningJobs,
-}: WorkerSession): number | null {
+}: ContainerSession): number | null {
   if (runningJobs > 0) return null;
   return lastJobEndedAtMs ?? (isAdopted && readyAtMs !== null ? openedAtMs : null);
 }

@@ -1,16 +1,22 @@
 export { HOST_NEWS_MAX_BYTES, fitReport } from './fit-report.js';
 export { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.js';
-export { WORKER_NOTES_MAX, observeWorker, type WorkerIdentity } from './observe-worker.js';
-export { STOP_GRACE_DEFAULT_MS } from './plan-drain.js';
+export { WORKER_NOTES_MAX, observeWorker, type WorkerIdentity } from './agent-plan/observe-worker.js';
+export { STOP_GRACE_DEFAULT_MS } from './agent-plan/plan-drain.js';
 export { planEndpoint, type EndpointOperation } from './plan-endpoint.js';
-export { planWorker } from './plan-worker.js';
+export { planWorker } from './agent-plan/plan-worker.js';
 export { isStale, rolloutOf, type Rollout } from './rollout.js';
-export { newJournal, withStartFailure, type LastFailure, type WorkerJournal } from './worker-journal.js';
-export type { WorkerOperation } from './worker-operation.js';
+export { newJournal, withStartFailure, type LastFailure, type WorkerJournal } from './agent-plan/worker-journal.js';
+export type { WorkerOperation } from './agent-plan/worker-operation.js';
 export { WORKER_PHASES } from './worker-phase.js';
-export { STRAY_GRACE_MS } from './worker-purpose.js';
+export { STRAY_GRACE_MS } from './agent-plan/worker-purpose.js';
 export { workerStatus, type WorkerStatus } from './worker-status.js';
-export type { ContainerState, DesiredWorker, Preparation, WorkerSession, WorkerView } from './worker-view.js';
+export type {
+  ContainerState,
+  WantedWorker,
+  Preparation,
+  ContainerSession,
+  WorkerView,
+} from './agent-plan/worker-view.js';
 export {
   WORKER_REASON_CHARACTERS_MAX,
   type ObservedWorker,

@@ -2,7 +2,7 @@ import { applyFact } from '../../src/endpoint-jobs/apply/apply-fact.js';
 import type { TouchedJob } from '../../src/endpoint-jobs/apply/touched.js';
 import { advanceState } from '../../src/endpoint-jobs/apply/advance-state.js';
 import { CARRY_AGE_MIN_MS } from '../../src/endpoint-jobs/bounds.js';
-import { decideCarry, type LogReader, type LogReference } from '../../src/endpoint-jobs/carry.js';
+import { decideCarry, type LogReader, type LogReference } from '../../src/endpoint-jobs/carrying/carry.js';
 import type {
   CommandAnswer,
   AttemptProof,

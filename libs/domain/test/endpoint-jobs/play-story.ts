@@ -7,12 +7,18 @@ import {
   viewHold,
   viewJob,
   viewJobs,
-} from '../../src/endpoint-jobs/job-views.js';
-import { nextLookAtMs, nextTryAtMs, viewDemand, viewHealth, viewPosition } from '../../src/endpoint-jobs/views.js';
+} from '../../src/endpoint-jobs/views/job-views.js';
+import {
+  nextLookAtMs,
+  nextTryAtMs,
+  viewDemand,
+  viewHealth,
+  viewPosition,
+} from '../../src/endpoint-jobs/views/queue-views.js';
 import { findExpired } from '../../src/endpoint-jobs/decide/decide-command.js';
 import { JOB_STATES, disappearsAtMs } from '../../src/job/index.js';
 import type { CommandAnswer } from '../../src/endpoint-jobs/commands.js';
-import type { SeenJob } from '../../src/endpoint-jobs/job-views.js';
+import type { SeenJob } from '../../src/endpoint-jobs/views/job-views.js';
 import type { EndpointId, HostId, JobId } from '../../src/ids.js';
 import type { ListedJob } from '../../src/job-summary/index.js';
 import { dumpState } from './dump-state.js';

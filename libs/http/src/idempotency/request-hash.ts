@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyGrant } from '@berth/domain';
-import { readJson } from '../validation/read-json.js';
+import { readBodyJson } from '../validation/read-body-json.js';
 import { isPlainObject } from '../validation/fields/dto-shape.js';
 
 /**
@@ -29,7 +29,7 @@ export interface HashedRequest {
  * @throws PlatformError `body-not-json`
  */
 export function requestHash({ body, params, query, rights }: HashedRequest): string {
-  const value = [rights, params, query, body === '' ? null : readJson(body)];
+  const value = [rights, params, query, body === '' ? null : readBodyJson(body)];
   return createHash('sha256').update(JSON.stringify(value, withSortedMembers)).digest('hex');
 }
 

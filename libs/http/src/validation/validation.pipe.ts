@@ -1,9 +1,9 @@
 import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
 import { PlatformError } from '@berth/domain';
 import { validateSync, type ValidatorOptions } from 'class-validator';
-import { describeFailures } from './describe-failures.js';
+import { describeValidationErrors } from './describe-validation-errors.js';
 import { instantiate, isPlainObject } from './fields/dto-shape.js';
-import { readJson } from './read-json.js';
+import { readBodyJson } from './read-body-json.js';
 import { textFailures } from './text-failures.js';
 
 const OPTIONS: ValidatorOptions = {
@@ -41,7 +41,7 @@ const isDtoClass = (metatype: Type): boolean => !PLAIN.has(metatype);
 function parseObject(text: unknown): Readonly<Record<string, unknown>> {
   if (typeof text !== 'string' || text === '')
     throw new PlatformError('body-not-json', 'A JSON object is expected as body, and there is none.');
-  const value = readJson(text);
+  const value = readBodyJson(text);
   if (!isPlainObject(value)) throw new PlatformError('body-not-json', 'The body is JSON, but not an object.');
   return value;
 }
@@ -49,7 +49,7 @@ function parseObject(text: unknown): Readonly<Record<string, unknown>> {
 function validate(metatype: Type, value: unknown, code: 'invalid-fields' | 'invalid-query'): object {
   const unknown: string[] = [];
   const dto = instantiate({ dto: metatype }, isPlainObject(value) ? value : {}, { path: '$', unknown });
-  const failures = [...textFailures(dto), ...describeFailures(validateSync(dto, OPTIONS))];
+  const failures = [...textFailures(dto), ...describeValidationErrors(validateSync(dto, OPTIONS))];
   const errors = [...unknown, ...firstPerField(failures)];
   if (errors.length === 0) return dto;
   const count = errors.length === 1 ? 'One field' : `${errors.length} fields`;

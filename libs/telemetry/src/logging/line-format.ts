@@ -1,5 +1,5 @@
 /** One entry as pino writes it, before it becomes a line for people. */
-export type LogEntry = Readonly<Record<string, unknown>>;
+export type PinoEntry = Readonly<Record<string, unknown>>;
 
 /** Members that have their own place in the line, or no value for a reader. */
 const PLACED: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'error', 'traceId']);
@@ -17,7 +17,7 @@ const LEVEL_COLORS: Readonly<Record<string, string>> = { 20: '90', 30: '32', 40:
 const plain = (text: string): string => text;
 
 /** `08:04:17.123 INFO  job-router  Took a job  jobId=… attempt=1`, and the stack below where there is an error. */
-export function formatLine(entry: LogEntry, isColored: boolean): string {
+export function formatLine(entry: PinoEntry, isColored: boolean): string {
   const level = String(entry['level']);
   const paint = isColored ? (text: string) => `\u001B[${LEVEL_COLORS[level] ?? '0'}m${text}\u001B[0m` : plain;
   const dim = isColored ? (text: string) => `\u001B[2m${text}\u001B[0m` : plain;

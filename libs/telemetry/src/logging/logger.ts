@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { destination, pino, stdTimeFunctions, type DestinationStream, type Logger as Pino } from 'pino';
-import { formatLine, type LogEntry } from './line-format.js';
+import { formatLine, type PinoEntry } from './line-format.js';
 import { currentLogContext } from './log-context.js';
 import { redact, redactText } from './redact.js';
 
@@ -49,7 +49,7 @@ const jsonStream = (output: Writable | undefined): DestinationStream => output ?
 
 const lineStream = (output: Writable, isColored: boolean): DestinationStream => ({
   write: (text) => {
-    output.write(formatLine(JSON.parse(text) as LogEntry, isColored));
+    output.write(formatLine(JSON.parse(text) as PinoEntry, isColored));
   },
 });
 

@@ -2,7 +2,7 @@ import { TurnPace } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { JournalFullError } from '../../journal/index.js';
 import type { BodyBudget, BodyRoom } from './body-budget.js';
-import type { Exchange } from '../http/http-listener.js';
+import type { WorkerExchange } from '../http/http-listener.js';
 import type { LargeBodies, LargeReading } from './large-bodies.js';
 import type { BridgeMetrics } from '../metrics.js';
 import { failedResult, readOversized, readPostedResult } from './posted-result.js';
@@ -41,7 +41,7 @@ export class PostedBodies {
   }
 
   /** 200 whatever was posted, once it is safe: after any 4xx the worker forgets its result. */
-  async serve(session: WorkerSession, call: PostCall, exchange: Exchange): Promise<void> {
+  async serve(session: WorkerSession, call: PostCall, exchange: WorkerExchange): Promise<void> {
     const { reply } = exchange;
     try {
       const acceptance = await session.bodies.run(exchange.isSmall, () => this.#accept(session, call, exchange));
@@ -59,7 +59,7 @@ export class PostedBodies {
     }
   }
 
-  async #accept(session: WorkerSession, call: PostCall, exchange: Exchange): Promise<Acceptance> {
+  async #accept(session: WorkerSession, call: PostCall, exchange: WorkerExchange): Promise<Acceptance> {
     const room = this.#tools.budget.roomFor(session.workerId, exchange.reply.gone);
     try {
       return await this.#readAndKeep(session, call, { exchange, room });
@@ -72,7 +72,7 @@ export class PostedBodies {
   async #readAndKeep(
     session: WorkerSession,
     call: PostCall,
-    { exchange, room }: { readonly exchange: Exchange; readonly room: BodyRoom },
+    { exchange, room }: { readonly exchange: WorkerExchange; readonly room: BodyRoom },
   ): Promise<Acceptance> {
     const isWanted = (): boolean => session.holds(call.jobId);
     const body = await exchange.readBody({ pace: this.#pace, room, isWanted });

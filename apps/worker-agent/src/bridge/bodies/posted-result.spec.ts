@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { OUTPUT_MAX_BYTES, readOversized, readPostedResult } from './posted-result.js';
+import { POSTED_OUTPUT_MAX_BYTES, readOversized, readPostedResult } from './posted-result.js';
 
 const completed = (output: string | null) => ({ kind: 'completed', output });
 const failed = (error: string, output: string | null = null) => ({ kind: 'failed', error, output });
@@ -50,9 +50,9 @@ describe('what a worker posted as a result', () => {
 
   test('an output at the limit is kept, one byte more fails the job in words', () => {
     const text = (bytes: number): string => `{"output":"${'x'.repeat(bytes - 2)}"}`;
-    expect(readPostedResult(text(OUTPUT_MAX_BYTES))).toMatchObject({ ending: { kind: 'completed' } });
+    expect(readPostedResult(text(POSTED_OUTPUT_MAX_BYTES))).toMatchObject({ ending: { kind: 'completed' } });
     const error = 'the output is too large: 20971521 bytes, at most 20971520 are allowed';
-    expect(readPostedResult(text(OUTPUT_MAX_BYTES + 1))).toMatchObject({ ending: failed(error) });
+    expect(readPostedResult(text(POSTED_OUTPUT_MAX_BYTES + 1))).toMatchObject({ ending: failed(error) });
     expect(readOversized(99_000_000)).toMatchObject({ ending: { kind: 'failed', output: null } });
   });
 

@@ -16,7 +16,7 @@ type PostedEnding<Output> =
   | { readonly kind: 'failed'; readonly error: string; readonly output: Output | null };
 
 /** Largest output that is kept (API decisions 2.1: the payload of `/runsync`). */
-export const OUTPUT_MAX_BYTES = 20 * 2 ** 20;
+export const POSTED_OUTPUT_MAX_BYTES = 20 * 2 ** 20;
 /**
  * An error is shown whole in the job's record, so it is bounded, as the JSON text that is stored and sent: one character
  * may come to six bytes there. A Python traceback is far below.
@@ -60,7 +60,7 @@ function toResult<Output>(
   const wantsRecycle = isTruthy(members.get('stopPod'));
   const text = members.get('output');
   const size = text?.byteLength ?? 0;
-  if (size > OUTPUT_MAX_BYTES) return failedResult(tooLarge(size), wantsRecycle);
+  if (size > POSTED_OUTPUT_MAX_BYTES) return failedResult(tooLarge(size), wantsRecycle);
   const error = errorText(members.get('error'));
   const output = text === undefined ? null : toOutput(text);
   if (error !== null) return { kind: 'result', ending: { kind: 'failed', error, output }, wantsRecycle };
@@ -78,7 +78,7 @@ export const failedResult = (error: string, wantsRecycle = false): PostedResult<
 });
 
 const tooLarge = (bytes: number): string =>
-  `the output is too large: ${bytes} bytes, at most ${OUTPUT_MAX_BYTES} are allowed`;
+  `the output is too large: ${bytes} bytes, at most ${POSTED_OUTPUT_MAX_BYTES} are allowed`;
 
 const isInProgress = (status: Uint8Array | undefined): boolean =>
   status !== undefined && status.byteLength <= STATUS_MAX_BYTES && JSON.parse(textOf(status)) === IN_PROGRESS;

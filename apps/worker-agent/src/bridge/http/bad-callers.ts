@@ -1,5 +1,5 @@
 import type { Clock } from '@berth/lifecycle';
-import type { Exchange } from './http-listener.js';
+import type { WorkerExchange } from './http-listener.js';
 import type { BridgeMetrics } from '../metrics.js';
 
 /** An SDK that is refused asks again at once, so a refusal takes its time. */
@@ -21,7 +21,7 @@ export class BadCallers {
     this.#metrics = metrics;
   }
 
-  async refuse({ remoteAddress, reply }: Exchange, status: 401 | 404): Promise<void> {
+  async refuse({ remoteAddress, reply }: WorkerExchange, status: 401 | 404): Promise<void> {
     this.#metrics.refused.inc({ reason: status === 401 ? 'token' : 'route' });
     const heldBy = this.#heldBy.get(remoteAddress) ?? 0;
     if (this.#held >= HELD_MAX || heldBy >= HELD_PER_ADDRESS_MAX) {

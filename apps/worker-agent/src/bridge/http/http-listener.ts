@@ -5,7 +5,7 @@ import { SMALL_BODY_MAX_BYTES, announcedBytes, readBody, type BodyReading, type 
 import { SocketPool } from './socket-pool.js';
 import { WorkerReply } from './worker-reply.js';
 
-export interface Exchange {
+export interface WorkerExchange {
   readonly method: string;
   /** Path and query as they came. */
   readonly target: string;
@@ -38,12 +38,12 @@ const REQUEST_MAX_MS = 600_000;
 /** The one HTTP server of the bridge. Plain `node:http`: the contract is about bytes, timing and closed sockets. */
 export class HttpListener {
   readonly #server: Server;
-  readonly #serve: (exchange: Exchange) => Promise<void>;
+  readonly #serve: (exchange: WorkerExchange) => Promise<void>;
   readonly #log: Logger;
   readonly #sockets = new SocketPool();
   readonly #unanswered = new WeakMap<Socket, number>();
 
-  constructor(serve: (exchange: Exchange) => Promise<void>, log: Logger) {
+  constructor(serve: (exchange: WorkerExchange) => Promise<void>, log: Logger) {
     this.#serve = serve;
     this.#log = log;
     this.#server = createServer({ connectionsCheckingInterval: HEADERS_LOOK_MS }, (request, response) =>
@@ -105,7 +105,7 @@ export class HttpListener {
   #accept(request: IncomingMessage, response: ServerResponse): void {
     if (!this.#admits(request, response)) return;
     const reply = new WorkerReply(response);
-    const exchange: Exchange = {
+    const exchange: WorkerExchange = {
       method: request.method ?? '',
       target: request.url ?? '',
       authorization: request.headers.authorization,

@@ -3,7 +3,7 @@ import { LOSS } from './lost-jobs.js';
 import { isSilent, isUnheard } from './watch-worker.js';
 
 /** What is known of a worker's life. Instants of the monotonic clock, in ms. */
-export interface WorkerLife {
+export interface WorkerSigns {
   readonly nowMs: number;
   /** Its last ping; null where it has never sent one. */
   readonly pingedAtMs: number | null;
@@ -14,7 +14,7 @@ export interface WorkerLife {
 }
 
 /** Why a worker must go that holds jobs and has gone silent, or has not even read them; null where it may stay. */
-export function findDoom(held: HeldJobs, { nowMs, pingedAtMs, seenAtMs, resumedAtMs }: WorkerLife): string | null {
+export function findDoom(held: HeldJobs, { nowMs, pingedAtMs, seenAtMs, resumedAtMs }: WorkerSigns): string | null {
   if (held.size === 0 || pingedAtMs === null) return null;
   const jobs = held.values();
   // Where it has read one, that one may keep it from reading the others.

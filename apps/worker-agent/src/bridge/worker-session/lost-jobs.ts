@@ -1,7 +1,7 @@
 import type { Attempt, StopReason } from '../../job-client/index.js';
 import type { BridgeEvent } from '../bridge.port.js';
 
-export type Outcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
+export type JobOutcome = (BridgeEvent & { kind: 'job-ended' })['outcome'];
 
 /** By which sign a worker was seen to have a job no longer, and what the job's history says of it. */
 export const LOSS = {
@@ -13,7 +13,7 @@ export const LOSS = {
 
 export const SIBLING_KILLED = 'its worker was killed to stop another job';
 
-export const outcomeOfStop = (reason: StopReason): Outcome => (reason === 'timed-out' ? 'timed-out' : 'stopped');
+export const outcomeOfStop = (reason: StopReason): JobOutcome => (reason === 'timed-out' ? 'timed-out' : 'stopped');
 
 /** A handler that keeps even the pings of its worker back looks like a worker that never read the job, each time. */
 const UNHEARD_FREE_ATTEMPTS = 3;

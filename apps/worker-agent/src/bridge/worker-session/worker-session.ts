@@ -7,7 +7,7 @@ import { BodyPermits } from '../bodies/body-permits.js';
 import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from '../bridge.port.js';
 import { findDoom } from './find-doom.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
-import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type Outcome } from './lost-jobs.js';
+import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type JobOutcome } from './lost-jobs.js';
 import type { BridgeMetrics } from '../metrics.js';
 import type { PostedResult } from '../bodies/posted-result.js';
 import { StopPolls } from './stop-polls.js';
@@ -273,7 +273,7 @@ export class WorkerSession {
     this.#tools.emit({ kind: 'job-started', workerId: this.workerId, jobId, attempt });
   }
 
-  #emitEnded({ ref }: Attempt, outcome: Outcome): void {
+  #emitEnded({ ref }: Attempt, outcome: JobOutcome): void {
     const { jobId, attempt } = ref;
     this.#lastJobEndedAt = new SteadyInstant(this.#tools.clock);
     this.#tools.emit({ kind: 'job-ended', workerId: this.workerId, jobId, attempt, outcome });

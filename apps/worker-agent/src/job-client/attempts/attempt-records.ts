@@ -3,7 +3,7 @@ import type { AttemptRef } from '@berth/contracts';
 import { INLINE_OUTPUT_MAX_BYTES, type RawJson, type WorkerId } from '@berth/domain';
 import { TurnPace, type Clock } from '@berth/lifecycle';
 import type { Journal, JournalEntry } from '../../journal/index.js';
-import { HeldAttempt, type ChunkText, type Ending, type JsonOutput, type Loss, type StopReason } from './attempt.js';
+import { HostAttempt, type ChunkText, type Ending, type JsonOutput, type Loss, type StopReason } from './attempt.js';
 import { WorkerShares, type Body, type WorkerShare } from './worker-shares.js';
 
 /** An attempt in the journal. Unix ms: the monotonic clock starts anew with the machine. */
@@ -38,7 +38,7 @@ export interface OutputFacts {
 
 /** What the journal holds of one attempt. */
 export interface StoredAttempt {
-  readonly attempt: HeldAttempt;
+  readonly attempt: HostAttempt;
   readonly ending: EndingRow | null;
   /** Indexes of the chunks whose text is still there, ascending. */
   readonly chunkIndexes: readonly number[];
@@ -75,12 +75,12 @@ export class AttemptRecords {
   }
 
   /** Before the worker hears of the job. A machine that dies takes the worker along. @throws JournalFullError */
-  putAttempt(attempt: HeldAttempt): Promise<void> {
+  putAttempt(attempt: HostAttempt): Promise<void> {
     return this.#putByHost(attempt, this.#attemptEntries(attempt), 'process');
   }
 
   /** Before the worker hears that its result is safe, where no router has it yet. @throws JournalFullError, ShareExceededError */
-  async putEnding(attempt: HeldAttempt, ending: Ending): Promise<EndingRow> {
+  async putEnding(attempt: HostAttempt, ending: Ending): Promise<EndingRow> {
     const { row, body } = toEndingRow(ending);
     const entry: JournalEntry = { key: ENDING + attempt.id, value: row, ...(body === null ? {} : { body }) };
     await this.#putBodies(attempt, [entry]);
@@ -89,13 +89,13 @@ export class AttemptRecords {
   }
 
   /** An end that this host decides is written whatever its worker's share is. @throws JournalFullError */
-  putHostEnding(attempt: HeldAttempt, row: EndingRow): Promise<void> {
+  putHostEnding(attempt: HostAttempt, row: EndingRow): Promise<void> {
     const entries = [...this.#attemptEntries(attempt), { key: ENDING + attempt.id, value: row }];
     return this.#putByHost(attempt, entries, 'machine');
   }
 
   async #putByHost(
-    attempt: HeldAttempt,
+    attempt: HostAttempt,
     entries: readonly JournalEntry[],
     outlives: 'process' | 'machine',
   ): Promise<void> {
@@ -106,14 +106,14 @@ export class AttemptRecords {
   }
 
   /** @throws JournalFullError, ShareExceededError */
-  putChunks(attempt: HeldAttempt, bodies: readonly ChunkText[]): Promise<void> {
+  putChunks(attempt: HostAttempt, bodies: readonly ChunkText[]): Promise<void> {
     const entries = bodies.map((body, order): JournalEntry => {
       return { key: chunkKey(attempt.id, attempt.chunks + order), value: null, body };
     });
     return this.#putBodies(attempt, entries);
   }
 
-  #putBodies(attempt: HeldAttempt, entries: readonly JournalEntry[]): Promise<void> {
+  #putBodies(attempt: HostAttempt, entries: readonly JournalEntry[]): Promise<void> {
     const all = [...this.#attemptEntries(attempt), ...entries];
     const claims = claimsOf(all);
     this.#shares.claim(attempt.workerId, claims);
@@ -135,16 +135,16 @@ export class AttemptRecords {
   }
 
   /** Null when its text is not there. */
-  chunkBytes(attempt: HeldAttempt, index: number): number | null {
+  chunkBytes(attempt: HostAttempt, index: number): number | null {
     return this.#journal.bodyBytes(chunkKey(attempt.id, index));
   }
 
-  async readChunk(attempt: HeldAttempt, index: number): Promise<RawJson | null> {
+  async readChunk(attempt: HostAttempt, index: number): Promise<RawJson | null> {
     const bytes = await this.#readBody(chunkKey(attempt.id, index), 0, WHOLE_BODY_BYTES);
     return bytes === null ? null : (bytes.toString('utf8') as RawJson);
   }
 
-  readOutput(attempt: HeldAttempt, offset: number, length: number): Promise<Buffer | null> {
+  readOutput(attempt: HostAttempt, offset: number, length: number): Promise<Buffer | null> {
     return this.#readBody(ENDING + attempt.id, offset, length);
   }
 
@@ -155,29 +155,29 @@ export class AttemptRecords {
     return bytes;
   }
 
-  removeChunks(attempt: HeldAttempt, indexes: readonly number[]): Promise<void> {
+  removeChunks(attempt: HostAttempt, indexes: readonly number[]): Promise<void> {
     return this.#removeRecords(indexes.map((index) => chunkKey(attempt.id, index)));
   }
 
-  removeAttempt(attempt: HeldAttempt, chunkIndexes: readonly number[]): Promise<void> {
+  removeAttempt(attempt: HostAttempt, chunkIndexes: readonly number[]): Promise<void> {
     const chunks = chunkIndexes.map((index) => chunkKey(attempt.id, index));
     return this.#removeRecords([ENDING + attempt.id, ...chunks, ATTEMPT + attempt.id]);
   }
 
   /** An attempt that its worker shall let go, or has let go. @throws JournalFullError */
-  putStopped(attempt: HeldAttempt, reason: StopReason): Promise<void> {
+  putStopped(attempt: HostAttempt, reason: StopReason): Promise<void> {
     const { letGo } = attempt;
     const letGoAtMs = letGo === null ? null : this.#toUnix(letGo.atMs);
     const row: StoppedRow = { ...this.#toRow(attempt), reason, letGoAtMs, logTail: letGo?.logTail ?? [] };
     return this.#journal.put([{ key: STOPPED + attempt.id, value: row }]);
   }
 
-  removeStopped(attempt: HeldAttempt): Promise<void> {
+  removeStopped(attempt: HostAttempt): Promise<void> {
     return this.#journal.remove([STOPPED + attempt.id]);
   }
 
   /** Attempts that were told to stop and that no router has heard the end of. */
-  loadStopped(): readonly { readonly attempt: HeldAttempt; readonly reason: StopReason }[] {
+  loadStopped(): readonly { readonly attempt: HostAttempt; readonly reason: StopReason }[] {
     return this.#journal.list(STOPPED).map(({ value }) => {
       const row = value as StoppedRow;
       const attempt = this.#toAttempt(row);
@@ -206,15 +206,15 @@ export class AttemptRecords {
     });
   }
 
-  #adoptBodies({ workerId }: HeldAttempt, keys: readonly string[]): void {
+  #adoptBodies({ workerId }: HostAttempt, keys: readonly string[]): void {
     for (const key of keys) {
       const bytes = this.#journal.bodyBytes(key);
       if (bytes !== null) this.#shares.adopt(workerId, { key, bytes });
     }
   }
 
-  #toAttempt(row: AttemptRow): HeldAttempt {
-    const attempt = new HeldAttempt({
+  #toAttempt(row: AttemptRow): HostAttempt {
+    const attempt = new HostAttempt({
       ref: row.ref,
       workerId: row.workerId,
       traceparent: row.traceparent,
@@ -226,11 +226,11 @@ export class AttemptRecords {
     return attempt;
   }
 
-  #attemptEntries(attempt: HeldAttempt): JournalEntry[] {
+  #attemptEntries(attempt: HostAttempt): JournalEntry[] {
     return attempt.isRecorded ? [] : [{ key: ATTEMPT + attempt.id, value: this.#toRow(attempt) }];
   }
 
-  #toRow(attempt: HeldAttempt): AttemptRow {
+  #toRow(attempt: HostAttempt): AttemptRow {
     return {
       ref: attempt.ref,
       workerId: attempt.workerId,

@@ -1,6 +1,6 @@
 import type { RawJson } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
-import type { Attempt, ChunkText, Ending, HeldAttempt, Loss, StopReason } from './attempt.js';
+import type { Attempt, ChunkText, Ending, HostAttempt, Loss, StopReason } from './attempt.js';
 import { unwrittenEnding, type AttemptRecords, type EndingRow, type StoredAttempt } from './attempt-records.js';
 import type { JobClientMetrics } from '../metrics.js';
 import type { ReportTools } from '../reports/repeat-report.js';
@@ -22,7 +22,7 @@ export interface AttemptTableTools {
 }
 
 interface Held {
-  readonly attempt: HeldAttempt;
+  readonly attempt: HostAttempt;
   readonly lane: ReportLane;
   /** What its worker said and has not been told to be safe: it is neither in the journal nor at a router. */
   unsafe: Ending | null;
@@ -56,15 +56,15 @@ export class AttemptTable {
     return this.values().some(({ state }) => state === 'settled');
   }
 
-  values(): readonly HeldAttempt[] {
+  values(): readonly HostAttempt[] {
     return [...this.#held.values()].map(({ attempt }) => attempt);
   }
 
-  get(id: string): HeldAttempt | undefined {
+  get(id: string): HostAttempt | undefined {
     return this.#held.get(id)?.attempt;
   }
 
-  hold(attempt: HeldAttempt): void {
+  hold(attempt: HostAttempt): void {
     const lane = new ReportLane(this.#tools.lanes, attempt, (outcome) => {
       this.#tools.metrics.reports.inc({ outcome });
       if (attempt.state === 'open') this.end(attempt, 'superseded');
@@ -163,7 +163,7 @@ export class AttemptTable {
   }
 
   /** The router has ended this attempt, so nothing is left to report; the worker must let go. */
-  end(attempt: HeldAttempt, reason: StopReason): void {
+  end(attempt: HostAttempt, reason: StopReason): void {
     // A result that is on its way gets its own answer.
     if (attempt.state !== 'open') return;
     this.#tools.stopped.hold(attempt, reason);
@@ -172,7 +172,7 @@ export class AttemptTable {
   }
 
   /** Its execution time is over, whatever its worker does. */
-  timeOut(attempt: HeldAttempt): void {
+  timeOut(attempt: HostAttempt): void {
     if (attempt.state !== 'open') return;
     this.#tools.stopped.hold(attempt, 'timed-out');
     void this.settleByHost(attempt.id, { kind: 'timed-out' });
@@ -180,11 +180,11 @@ export class AttemptTable {
   }
 
   /** The job is gone at the router, and no worker has it. */
-  drop(attempt: HeldAttempt): void {
+  drop(attempt: HostAttempt): void {
     this.#forget(attempt);
   }
 
-  tellStop(attempt: HeldAttempt, reason: StopReason): void {
+  tellStop(attempt: HostAttempt, reason: StopReason): void {
     if (attempt.stop !== null) return;
     attempt.stop = reason;
     this.#tools.metrics.stops.inc({ reason });
@@ -236,7 +236,7 @@ export class AttemptTable {
     lane.addEnding(row, output);
   }
 
-  #forget(attempt: HeldAttempt): void {
+  #forget(attempt: HostAttempt): void {
     const held = this.#held.get(attempt.id);
     attempt.state = 'over';
     if (held === undefined) return;

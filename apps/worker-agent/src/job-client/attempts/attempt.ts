@@ -66,7 +66,7 @@ export interface Attempt {
 }
 
 /** The attempt as its keeper sees it. */
-export class HeldAttempt implements Attempt {
+export class HostAttempt implements Attempt {
   readonly id: string;
   readonly ref: AttemptRef;
   readonly workerId: WorkerId;

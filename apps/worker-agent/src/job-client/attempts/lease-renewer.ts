@@ -1,7 +1,7 @@
 import { RENEW_LEASES_MAX } from '@berth/contracts';
 import { LEASE_TRUST_MS, RENEW_EARLIEST_MS, RENEW_INTERVAL_MS } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { HeldAttempt } from './attempt.js';
+import type { HostAttempt } from './attempt.js';
 import type { JobClientMetrics } from '../metrics.js';
 import type { RouterLink } from '../router-link.port.js';
 
@@ -10,9 +10,9 @@ export interface RenewerTools {
   readonly clock: Clock;
   readonly metrics: JobClientMetrics;
   /** Every attempt whose lease must live. */
-  readonly held: () => Iterable<HeldAttempt>;
+  readonly held: () => Iterable<HostAttempt>;
   /** The router says that this attempt is over. */
-  readonly onLost: (attempt: HeldAttempt) => void;
+  readonly onLost: (attempt: HostAttempt) => void;
 }
 
 /** Trust left when a renewal is due: the interval has passed since the last was sent. */
@@ -45,13 +45,13 @@ export class LeaseRenewer {
   }
 
   /** One renewal of these attempts, in as few messages as possible. A failure leaves trust as it was. */
-  async renew(attempts: readonly HeldAttempt[]): Promise<void> {
+  async renew(attempts: readonly HostAttempt[]): Promise<void> {
     for (let first = 0; first < attempts.length; first += RENEW_LEASES_MAX) {
       await this.#renewPage(attempts.slice(first, first + RENEW_LEASES_MAX));
     }
   }
 
-  async #renewPage(attempts: readonly HeldAttempt[]): Promise<void> {
+  async #renewPage(attempts: readonly HostAttempt[]): Promise<void> {
     const { link, clock, metrics, onLost } = this.#tools;
     const sentAtMs = clock.monotonicMs();
     try {
@@ -70,11 +70,11 @@ export class LeaseRenewer {
 }
 
 /** Also where the job's life is over as far as is known here: a caller may have prolonged it. */
-const isDue = ({ trustedUntilMs, expiresAtMs, state }: HeldAttempt, nowMs: number, trustMs: number): boolean =>
+const isDue = ({ trustedUntilMs, expiresAtMs, state }: HostAttempt, nowMs: number, trustMs: number): boolean =>
   trustedUntilMs - nowMs <= trustMs || (state === 'open' && nowMs >= expiresAtMs);
 
 /** A job that the router renews past the end that was known here lives from renewal to renewal. */
-function prolong(attempt: HeldAttempt, sentAtMs: number): void {
+function prolong(attempt: HostAttempt, sentAtMs: number): void {
   attempt.trustedUntilMs = sentAtMs + LEASE_TRUST_MS;
   if (sentAtMs >= attempt.expiresAtMs) attempt.expiresAtMs = attempt.trustedUntilMs;
 }

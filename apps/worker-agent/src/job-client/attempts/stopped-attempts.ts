@@ -1,11 +1,11 @@
-import type { HeldAttempt, StopReason } from './attempt.js';
+import type { HostAttempt, StopReason } from './attempt.js';
 import { isLongGone, repeatEnd, type ReportTools } from '../reports/repeat-report.js';
 
 /** What a worker wrote last, or will be found to have written. */
 export type LogLines = readonly string[] | Promise<readonly string[]>;
 
 interface Stopped {
-  readonly attempt: HeldAttempt;
+  readonly attempt: HostAttempt;
   readonly reason: StopReason;
   isReporting: boolean;
 }
@@ -28,7 +28,7 @@ export class StoppedAttempts {
   }
 
   /** Its worker may have the attempt for longer than the router has. */
-  hold(attempt: HeldAttempt, reason: StopReason): void {
+  hold(attempt: HostAttempt, reason: StopReason): void {
     if (this.#held.has(attempt.id)) return;
     const stopped = { attempt, reason, isReporting: false };
     this.#held.set(attempt.id, stopped);
@@ -40,8 +40,8 @@ export class StoppedAttempts {
    *
    * @param present the same attempt where its end has not reached a router yet
    */
-  restore(present: (id: string) => HeldAttempt | undefined): readonly HeldAttempt[] {
-    const waiting: HeldAttempt[] = [];
+  restore(present: (id: string) => HostAttempt | undefined): readonly HostAttempt[] {
+    const waiting: HostAttempt[] = [];
     for (const { attempt: stored, reason } of this.#tools.records.loadStopped()) {
       const attempt = present(stored.id) ?? asOver(stored);
       attempt.letGo = stored.letGo;
@@ -72,7 +72,7 @@ export class StoppedAttempts {
   }
 
   /** The router knows how the attempt ended; before that it would not hear when its worker let go. */
-  noteOver(attempt: HeldAttempt): void {
+  noteOver(attempt: HostAttempt): void {
     const stopped = this.#held.get(attempt.id);
     if (stopped === undefined || stopped.isReporting) return;
     if (attempt.state !== 'over' || attempt.letGo === null) return;
@@ -81,7 +81,7 @@ export class StoppedAttempts {
   }
 
   /** Its worker had ended it before the stop came. */
-  drop(attempt: HeldAttempt): void {
+  drop(attempt: HostAttempt): void {
     if (this.#held.delete(attempt.id)) this.#serially(attempt, () => this.#tools.records.removeStopped(attempt));
   }
 
@@ -108,14 +108,14 @@ export class StoppedAttempts {
   }
 
   /** What cannot be written is known to this life of the agent all the same. */
-  #serially(attempt: HeldAttempt, write: () => Promise<void>): void {
+  #serially(attempt: HostAttempt, write: () => Promise<void>): void {
     attempt.serially(write).catch((error: unknown) => {
       this.#tools.log.warn('A stopped attempt could not be noted in the journal.', { ...attempt.ref, error });
     });
   }
 }
 
-function asOver(attempt: HeldAttempt): HeldAttempt {
+function asOver(attempt: HostAttempt): HostAttempt {
   attempt.state = 'over';
   return attempt;
 }

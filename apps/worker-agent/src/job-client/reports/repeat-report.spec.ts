@@ -3,7 +3,7 @@ import { systemRandom } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { expect, test } from '@jest/globals';
-import { HeldAttempt } from '../attempts/attempt.js';
+import { HostAttempt } from '../attempts/attempt.js';
 import { jobClientMetrics } from '../metrics.js';
 import { repeatStored, type ReportTools } from './repeat-report.js';
 import { UplinkWindow } from './uplink-window.js';
@@ -21,7 +21,7 @@ test('what lies in the journal is not read before the line has room for it', asy
   } as unknown as ReportTools;
   const ref = { endpointId: 'ep1' as EndpointId, jobId: 'j1' as JobId, attempt: 1, token: 't' };
   const times = { executionEndsAtMs: 1e15, expiresAtMs: 1e15, trustedUntilMs: 1e15 };
-  const attempt = new HeldAttempt({ ref, workerId: 'w1' as WorkerId, traceparent: null, ...times });
+  const attempt = new HostAttempt({ ref, workerId: 'w1' as WorkerId, traceparent: null, ...times });
   let end = (): void => undefined;
   void window.run(
     { bytes: 4 * 2 ** 20, owner: 'w2', isUrgent: false },

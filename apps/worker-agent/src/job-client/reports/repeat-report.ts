@@ -1,7 +1,7 @@
 import type { AttemptEnd, ReportReply } from '@berth/contracts';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { HeldAttempt } from '../attempts/attempt.js';
+import type { HostAttempt } from '../attempts/attempt.js';
 import type { AttemptRecords } from '../attempts/attempt-records.js';
 import type { JobClientMetrics } from '../metrics.js';
 import type { EndsPost } from './ends-post.js';
@@ -41,7 +41,7 @@ export type OnFailure = () => void;
  */
 export function repeatEnd(
   tools: ReportTools,
-  attempt: HeldAttempt,
+  attempt: HostAttempt,
   { end, onFailure }: { readonly end: () => AttemptEnd; readonly onFailure?: OnFailure },
 ): Promise<ReportReply> {
   return repeat(tools, attempt, { send: () => sendEnd(tools, attempt, end), onFailure });
@@ -50,7 +50,7 @@ export function repeatEnd(
 /** A large one takes its turn on the line for payload. How long it may take depends on how much is under way. */
 function sendEnd(
   { ends, window }: ReportTools,
-  { workerId }: HeldAttempt,
+  { workerId }: HostAttempt,
   makeEnd: () => AttemptEnd,
 ): Promise<ReportReply> {
   const end = makeEnd();
@@ -69,7 +69,7 @@ function sendEnd(
  */
 export function repeatStored<Verb extends 'chunk' | 'upload'>(
   tools: ReportTools,
-  attempt: HeldAttempt,
+  attempt: HostAttempt,
   {
     bytes,
     onFailure,
@@ -98,7 +98,7 @@ const timeoutMs = (bytes: number): number => REPORT_TIMEOUT_MS + Math.ceil(bytes
 
 function repeat<T>(
   tools: ReportTools,
-  attempt: HeldAttempt,
+  attempt: HostAttempt,
   { onFailure, send }: { readonly send: () => Promise<T>; readonly onFailure?: OnFailure | undefined },
 ): Promise<T> {
   const { clock, random, metrics, signal } = tools;
@@ -121,7 +121,7 @@ function repeat<T>(
 /** One try to show progress, once the line has room for it. */
 export function showOnce(
   { link, window }: Pick<ReportTools, 'link' | 'window'>,
-  { traceparent, workerId }: HeldAttempt,
+  { traceparent, workerId }: HostAttempt,
   request: JobCalls['progress'][0],
 ): Promise<ReportReply> {
   const bytes = payloadBytes<'progress'>(request);
@@ -130,5 +130,5 @@ export function showOnce(
   );
 }
 
-export const isLongGone = ({ expiresAtMs }: HeldAttempt, nowMs: number): boolean =>
+export const isLongGone = ({ expiresAtMs }: HostAttempt, nowMs: number): boolean =>
   nowMs >= expiresAtMs + GIVE_UP_AFTER_EXPIRY_MS;

@@ -1,6 +1,6 @@
 import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contracts';
 import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
-import type { HeldAttempt } from '../attempts/attempt.js';
+import type { HostAttempt } from '../attempts/attempt.js';
 import type { EndingRow, OutputFacts } from '../attempts/attempt-records.js';
 import { FRAME_BYTES } from './payload-bytes.js';
 import { isLongGone, repeatEnd, repeatStored, showOnce, type ReportTools } from './repeat-report.js';
@@ -24,7 +24,7 @@ interface LaneEnding {
  */
 export class ReportLane {
   readonly #tools: ReportTools;
-  readonly #attempt: HeldAttempt;
+  readonly #attempt: HostAttempt;
   readonly #finish: (outcome: Outcome) => void;
   /** Indexes whose text is in the journal and not acknowledged, ascending. */
   readonly #chunks: number[] = [];
@@ -37,7 +37,7 @@ export class ReportLane {
   #onTrouble: (() => void) | null = null;
 
   /** @param finish told once: the router has the result, or wants nothing more of this attempt */
-  constructor(tools: ReportTools, attempt: HeldAttempt, finish: (outcome: Outcome) => void) {
+  constructor(tools: ReportTools, attempt: HostAttempt, finish: (outcome: Outcome) => void) {
     this.#tools = tools;
     this.#attempt = attempt;
     this.#finish = finish;

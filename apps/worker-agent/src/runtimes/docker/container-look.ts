@@ -1,5 +1,5 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import type { ContainerExit, ContainerState, OwnedContainer } from '../container-runtime.port.js';
+import type { ContainerExit, OwnedContainerState, OwnedContainer } from '../container-runtime.port.js';
 import { signalName } from '../signal-name.js';
 import { DISK_LABEL, fromEngineLabels } from './container-options.js';
 
@@ -36,7 +36,7 @@ function notesOn({ Config, HostConfig }: ContainerInspectInfo): readonly string[
   ];
 }
 
-function stateOf({ State: state, HostConfig: { Memory: memoryBytes = 0 } }: ContainerInspectInfo): ContainerState {
+function stateOf({ State: state, HostConfig: { Memory: memoryBytes = 0 } }: ContainerInspectInfo): OwnedContainerState {
   if (state.Status === 'created') return { kind: 'created' };
   if (state.Running) return { kind: 'running' };
   return { kind: 'ended', exit: exitOf(state, memoryBytes) };

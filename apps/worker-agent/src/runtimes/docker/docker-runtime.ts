@@ -1,7 +1,7 @@
 import type { WorkerId } from '@berth/domain';
 import Dockerode, { type Container } from 'dockerode';
 import {
-  LOG_TAIL_LINES_MAX,
+  PRINTED_LINES_MAX,
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
@@ -147,7 +147,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async logs(workerId: WorkerId, lines: number, _options: CallOptions = {}): Promise<readonly string[]> {
-    const tail = Math.min(lines, LOG_TAIL_LINES_MAX);
+    const tail = Math.min(lines, PRINTED_LINES_MAX);
     const options = { stdout: true, stderr: true, tail, follow: false } as const;
     const container = this.#container(workerId);
     if (tail === 0 || (await this.#look(container)) === null) return [];

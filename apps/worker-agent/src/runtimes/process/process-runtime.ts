@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { WorkerId } from '@berth/domain';
 import { inParallel, type Clock, type Random } from '@berth/lifecycle';
 import {
-  LOG_TAIL_LINES_MAX,
+  PRINTED_LINES_MAX,
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
-  type ContainerState,
+  type OwnedContainerState,
   type ImageRequest,
   type OwnedContainer,
   type PrepareOptions,
@@ -141,7 +141,7 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   async logs(workerId: WorkerId, lines: number, _options: CallOptions = {}): Promise<readonly string[]> {
-    const tail = Math.min(lines, LOG_TAIL_LINES_MAX);
+    const tail = Math.min(lines, PRINTED_LINES_MAX);
     return attempt(`The log of worker ${workerId} cannot be read`, () => this.#folder(workerId).logTail(tail));
   }
 
@@ -257,7 +257,7 @@ async function describe(folder: WorkerFolder): Promise<OwnedContainer | null> {
   return { ...file, state, startedAtMs: state.kind === 'created' ? null : file.startedAtMs };
 }
 
-async function stateOf(folder: WorkerFolder): Promise<ContainerState> {
+async function stateOf(folder: WorkerFolder): Promise<OwnedContainerState> {
   const identity = await folder.identity();
   if (identity === null) return { kind: 'created' };
   const isRunning = (await folder.exitCode()) === null && (await isAlive(identity));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { EndpointId, WorkerId } from '../ids.js';
+import type { EndpointId, WorkerId } from '../../ids.js';
 import { observeWorker } from './observe-worker.js';
 import { planWorker } from './plan-worker.js';
 import { newJournal, withStartFailure } from './worker-journal.js';

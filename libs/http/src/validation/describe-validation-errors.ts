@@ -1,13 +1,13 @@
 import type { ValidationError } from 'class-validator';
 
 /** Every failure as `$.path: reason`, one per field, in the order of the fields. */
-export function describeFailures(failures: readonly ValidationError[], path = '$'): readonly string[] {
+export function describeValidationErrors(failures: readonly ValidationError[], path = '$'): readonly string[] {
   return failures.flatMap((failure) => {
     const here = join(path, failure);
     const reasons = Object.values(failure.constraints ?? {}).map(
       (message) => `${here}: ${withoutName(message, failure.property)}`,
     );
-    return [...reasons, ...describeFailures(failure.children ?? [], here)];
+    return [...reasons, ...describeValidationErrors(failure.children ?? [], here)];
   });
 }
 

@@ -1,9 +1,9 @@
-import type { EndpointType } from '../endpoint/index.js';
+import type { EndpointType } from '../../endpoint/index.js';
 import type { WorkerJournal } from './worker-journal.js';
-import type { WorkerIntent } from './worker.js';
+import type { WorkerIntent } from '../worker.js';
 
 /** What the control plane wants of one worker on this host. A release never changes: a new one is a new worker. */
-export interface DesiredWorker {
+export interface WantedWorker {
   readonly intent: WorkerIntent;
   readonly endpointType: EndpointType;
   /** Grows with every restart that was asked for: it replaces the container and clears the failure count. */
@@ -45,7 +45,7 @@ export type ContainerState =
 export type Preparation = 'none' | 'running' | 'done';
 
 /** One container life as the worker bridge knows it. What was delivered is on disk and survives the agent. */
-export interface WorkerSession {
+export interface ContainerSession {
   readonly containerId: string;
   /** Start of the container, or its adoption by a restarted agent. */
   readonly openedAtMs: number;
@@ -82,7 +82,7 @@ export interface WorkerSession {
 /** All that the agent's plan of one worker looks at. */
 export interface WorkerView {
   /** Null: the control plane does not list it. */
-  readonly desired: DesiredWorker | null;
+  readonly desired: WantedWorker | null;
   /** True once a complete list of desired workers has come in this agent's life: only then is `null` a fact. */
   readonly isSynced: boolean;
   readonly container: ContainerState;
@@ -90,6 +90,6 @@ export interface WorkerView {
   /** How much of the image has been pulled, 0 to 100; absent while nothing is pulled, or that is not known. */
   readonly imagePercent?: number;
   /** Null until the container is started or adopted by this agent. */
-  readonly session: WorkerSession | null;
+  readonly session: ContainerSession | null;
   readonly journal: WorkerJournal;
 }

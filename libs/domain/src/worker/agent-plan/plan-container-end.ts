@@ -1,12 +1,12 @@
 import { withContainerEnd } from './worker-journal.js';
 import type { WorkerOperation } from './worker-operation.js';
-import type { WorkerSession, WorkerView } from './worker-view.js';
+import type { ContainerSession, WorkerView } from './worker-view.js';
 
 /** Said of a container that was killed because it never became ready. */
 export const INIT_TIMEOUT_REASON = 'the worker was not ready within its initialization time';
 
 /** The next step after a session's container exited or vanished: settle its jobs, count its end, take it away. */
-export function planContainerEnd(view: WorkerView, session: WorkerSession, nowMs: number): WorkerOperation {
+export function planContainerEnd(view: WorkerView, session: ContainerSession, nowMs: number): WorkerOperation {
   const { containerId } = session;
   const exited = exitOf(view, session);
   const reason = endReason(exited, session);
@@ -34,10 +34,10 @@ function told(exit: Exit | null, reason: string): Pick<Exit, 'exitCode' | 'reaso
 }
 
 /** Null when the container is not there to be asked. */
-const exitOf = ({ container }: WorkerView, { containerId }: WorkerSession): Exit | null =>
+const exitOf = ({ container }: WorkerView, { containerId }: ContainerSession): Exit | null =>
   container.kind === 'exited' && container.containerId === containerId ? container : null;
 
-function endReason(exit: Exit | null, session: WorkerSession): string {
+function endReason(exit: Exit | null, session: ContainerSession): string {
   if (session.killReason !== null) return session.killReason;
   if (session.readyAtMs === null && session.stoppedAtMs === null && session.killedAtMs !== null) {
     return INIT_TIMEOUT_REASON;

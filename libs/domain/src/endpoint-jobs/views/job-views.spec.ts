@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { Scene } from '../../test/endpoint-jobs/scene.js';
-import type { EndpointId, HostId, JobId } from '../ids.js';
-import { INLINE_INPUT_MAX_BYTES, JOB_STATES, isEnded, type JobState } from '../job/index.js';
-import { encodeJson } from '../json/index.js';
+import { Scene } from '../../../test/endpoint-jobs/scene.js';
+import type { EndpointId, HostId, JobId } from '../../ids.js';
+import { INLINE_INPUT_MAX_BYTES, JOB_STATES, isEnded, type JobState } from '../../job/index.js';
+import { encodeJson } from '../../json/index.js';
 import { viewAssignment, viewDeliveries, viewDescription, viewHold, viewJob, viewJobs } from './job-views.js';
 
 const ENDPOINT = 'e1' as EndpointId;

@@ -1,9 +1,9 @@
-import type { JobId } from '../ids.js';
-import type { DeliveryKey } from '../webhook/index.js';
-import type { JobBody } from './job-data.js';
+import type { JobId } from '../../ids.js';
+import type { DeliveryKey } from '../../webhook/index.js';
+import type { JobBody } from '../job-data.js';
 import { seenOf, type HeldPayload, type PayloadReference, type SeenJob } from './job-views.js';
-import { deliveryName, deliveryNextAtMs, type EndpointState } from './state.js';
-import type { LogPlace } from './structures/carry-list.js';
+import { deliveryName, deliveryNextAtMs, type EndpointState } from '../state.js';
+import type { LogPlace } from '../structures/carry-list.js';
 
 /** A delivery whose next try may begin. */
 export interface DueDelivery {

@@ -1,5 +1,5 @@
 import { findCutOff } from './find-cut-off.js';
-import { lingersUntilMs } from './idle-time.js';
+import { lingersUntilMs } from '../idle-time.js';
 import { INIT_TIMEOUT_REASON, planContainerEnd } from './plan-container-end.js';
 import { planDrain } from './plan-drain.js';
 import { STABLE_AFTER_MS } from './start-backoff.js';
@@ -7,7 +7,7 @@ import { conditionOf, isSessionReady, type WorkerCondition } from './worker-cond
 import { newJournal, nextStartAtMs, type WorkerJournal } from './worker-journal.js';
 import { killStep, waitUntil, type WorkerOperation } from './worker-operation.js';
 import { purposeOf, strayUntilMs, type WorkerPurpose } from './worker-purpose.js';
-import type { WorkerSession, WorkerView } from './worker-view.js';
+import type { ContainerSession, WorkerView } from './worker-view.js';
 
 export interface WorkerPlan {
   readonly operation: WorkerOperation;
@@ -41,7 +41,7 @@ function nextOperation(view: WorkerView, purpose: WorkerPurpose, nowMs: number):
 }
 
 /** Does not wait beyond the instant from which the worker would count as cut off, or has been idle for long enough. */
-function planKept(view: WorkerView, session: WorkerSession, nowMs: number): WorkerOperation {
+function planKept(view: WorkerView, session: ContainerSession, nowMs: number): WorkerOperation {
   const operation = planRunning(view, session, nowMs);
   if (operation.kind !== 'wait-until') return operation;
   const instants = [operation.untilMs, findCutOff(view)?.fromMs ?? null, lingersUntilMs(view)];
@@ -68,7 +68,7 @@ function planAbsent(view: WorkerView, purpose: WorkerPurpose, nowMs: number): Wo
   return preparation === 'done' ? { kind: 'start' } : waitUntil(null);
 }
 
-function planRunning({ desired, journal }: WorkerView, session: WorkerSession, nowMs: number): WorkerOperation {
+function planRunning({ desired, journal }: WorkerView, session: ContainerSession, nowMs: number): WorkerOperation {
   if (!isSessionReady(session)) {
     const deadlineMs = session.openedAtMs + (desired?.initTimeoutMs ?? 0);
     return nowMs < deadlineMs ? waitUntil(deadlineMs) : killStep(session, INIT_TIMEOUT_REASON, nowMs);

@@ -1,5 +1,5 @@
 import type { WorkerJournal } from './worker-journal.js';
-import type { WorkerSession } from './worker-view.js';
+import type { ContainerSession } from './worker-view.js';
 
 /** One step of an agent for one worker. Each may be repeated: what is done already counts as success. */
 export type WorkerOperation =
@@ -30,7 +30,7 @@ export const waitUntil = (untilMs: number | null): WorkerOperation => ({ kind: '
 /** A kill that had no effect is repeated at this pace. */
 const KILL_REPEAT_MS = 10_000;
 
-export function killStep(session: WorkerSession, reason: string, nowMs: number): WorkerOperation {
+export function killStep(session: ContainerSession, reason: string, nowMs: number): WorkerOperation {
   const nextKillAtMs = session.killedAtMs === null ? nowMs : session.killedAtMs + KILL_REPEAT_MS;
   return nowMs < nextKillAtMs ? waitUntil(nextKillAtMs) : { kind: 'kill', reason };
 }

@@ -1,9 +1,9 @@
-import { cleanText } from '../text/index.js';
-import { idleSinceMs } from './idle-time.js';
+import { cleanText } from '../../text/index.js';
+import { idleSinceMs } from '../idle-time.js';
 import type { WorkerCondition } from './worker-condition.js';
 import type { WorkerView } from './worker-view.js';
 import { nextStartAtMs } from './worker-journal.js';
-import { WORKER_REASON_CHARACTERS_MAX, type ObservedWorker } from './worker.js';
+import { WORKER_REASON_CHARACTERS_MAX, type ObservedWorker } from '../worker.js';
 
 /** The part of an observation that never changes. */
 export type WorkerIdentity = Pick<ObservedWorker, 'workerId' | 'endpointId' | 'release' | 'gpuTypeId'>;

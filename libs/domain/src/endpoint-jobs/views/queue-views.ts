@@ -1,7 +1,7 @@
-import type { JobId } from '../ids.js';
-import type { QueueSight } from '../job/index.js';
-import type { Demand } from '../scaling/index.js';
-import type { EndpointState, LivingJob } from './state.js';
+import type { JobId } from '../../ids.js';
+import type { QueueSight } from '../../job/index.js';
+import type { Demand } from '../../scaling/index.js';
+import type { EndpointState, LivingJob } from '../state.js';
 
 /** The counts of `/health` that concern jobs. */
 export interface JobCounts {

@@ -4,7 +4,7 @@ import { PlatformError } from '@berth/domain';
 const DEPTH_MAX = 64;
 
 /** @throws PlatformError `body-not-json`, also for JSON that is nested too deep */
-export function readJson(text: string): unknown {
+export function readBodyJson(text: string): unknown {
   const value = parse(text);
   if (!isFlat(value)) {
     throw new PlatformError('body-not-json', `The body is nested deeper than ${DEPTH_MAX} levels.`);

@@ -1,6 +1,6 @@
 import { findCutOff } from './find-cut-off.js';
-import { lingersUntilMs } from './idle-time.js';
-import type { WorkerSession, WorkerView } from './worker-view.js';
+import { lingersUntilMs } from '../idle-time.js';
+import type { ContainerSession, WorkerView } from './worker-view.js';
 
 /** A container that a complete list of desired workers does not name is left alone for this long, then drained. */
 export const STRAY_GRACE_MS = 60_000;
@@ -30,7 +30,7 @@ export function replaceReason(view: WorkerView, nowMs: number): string | null {
 }
 
 /** A worker whose polls were released never gets a job again: whatever is wanted by now, its container has to go. */
-const isReleased = (session: WorkerSession | null): boolean => session !== null && session.releasedAtMs !== null;
+const isReleased = (session: ContainerSession | null): boolean => session !== null && session.releasedAtMs !== null;
 
 function isStray(view: WorkerView, nowMs: number): boolean {
   const leavesAtMs = strayUntilMs(view);

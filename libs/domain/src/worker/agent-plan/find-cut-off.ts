@@ -1,4 +1,4 @@
-import type { WorkerSession, WorkerView } from './worker-view.js';
+import type { ContainerSession, WorkerView } from './worker-view.js';
 
 /** A worker that was found again, is ready and has no job in hand has called its bridge by then: SDKs poll without end. */
 const ADOPTED_SILENCE_MS = 60_000;
@@ -32,7 +32,7 @@ export function findCutOff({ desired, session }: WorkerView): CutOff | null {
 }
 
 /** Of a worker that could take a job. One that was found again first has to notice that its agent is back. */
-function findSilence(session: WorkerSession): CutOff | null {
+function findSilence(session: ContainerSession): CutOff | null {
   const { hasCalled, isAdopted, notAskingSinceMs = null, openedAtMs } = session;
   const patientUntilMs = isAdopted ? openedAtMs + ADOPTED_SILENCE_MS : openedAtMs;
   if (isAdopted && !hasCalled) return { fromMs: patientUntilMs, reason: SILENT };
@@ -41,8 +41,8 @@ function findSilence(session: WorkerSession): CutOff | null {
 }
 
 /** Whether it had stopped asking for jobs before it was told to take no more: nothing of it is worth waiting for. */
-export const stoodStill = ({ notAskingSinceMs = null, releasedAtMs }: WorkerSession): boolean =>
+export const stoodStill = ({ notAskingSinceMs = null, releasedAtMs }: ContainerSession): boolean =>
   notAskingSinceMs !== null && releasedAtMs !== null && releasedAtMs - notAskingSinceMs >= NOT_ASKING_MS;
 
 /** Whether a job that it finishes will be heard of. An address that has changed may still lead here. */
-export const canReport = ({ knowsBridge, hasCalled }: WorkerSession): boolean => knowsBridge || hasCalled;
+export const canReport = ({ knowsBridge, hasCalled }: ContainerSession): boolean => knowsBridge || hasCalled;

@@ -1,4 +1,4 @@
-import type { EndpointId, HostId, JobId, JobKey } from '../ids.js';
+import type { EndpointId, HostId, JobId, JobKey } from '../../ids.js';
 import {
   INLINE_INPUT_MAX_BYTES,
   jobTimes,
@@ -6,23 +6,23 @@ import {
   type JobSight,
   type JobState,
   type Payload,
-} from '../job/index.js';
+} from '../../job/index.js';
 import {
   describeJob,
   summarizeJob,
   type DescribedJob,
   type ListedJob,
   type ListedQueue,
-} from '../job-summary/index.js';
-import { newestFirst, type PageKey, type Slice } from '../job-pages/index.js';
-import type { ToldDelivery } from '../webhook/index.js';
-import type { LogReference } from './carry.js';
-import type { AttemptProof } from './commands.js';
-import { findHeld } from './decide/decide-holder.js';
-import type { DeliveryData, JobBody, JobData } from './job-data.js';
-import type { EndpointState, LivingJob } from './state.js';
-import type { LogPlace } from './structures/carry-list.js';
-import { queueSightOf } from './views.js';
+} from '../../job-summary/index.js';
+import { newestFirst, type PageKey, type Slice } from '../../job-pages/index.js';
+import type { ToldDelivery } from '../../webhook/index.js';
+import type { LogReference } from '../carrying/carry.js';
+import type { AttemptProof } from '../commands.js';
+import { findHeld } from '../decide/decide-holder.js';
+import type { DeliveryData, JobBody, JobData } from '../job-data.js';
+import type { EndpointState, LivingJob } from '../state.js';
+import type { LogPlace } from '../structures/carry-list.js';
+import { queueSightOf } from './queue-views.js';
 
 /** A payload, or where the log has it; both null: there is none. */
 export interface HeldPayload<T> {

@@ -1,4 +1,4 @@
-import type { StartFailure } from './worker.js';
+import type { StartFailure } from '../worker.js';
 import { failuresAfterEnd, startDelayMs, type ContainerEnd } from './start-backoff.js';
 
 export interface LastFailure {

@@ -1,6 +1,6 @@
 import { canReport, stoodStill } from './find-cut-off.js';
 import { killStep, waitUntil, type WorkerOperation } from './worker-operation.js';
-import type { DesiredWorker, WorkerSession } from './worker-view.js';
+import type { WantedWorker, ContainerSession } from './worker-view.js';
 
 /** Time after SIGTERM of a container that nobody desires any more. */
 export const STOP_GRACE_DEFAULT_MS = 30_000;
@@ -21,7 +21,7 @@ const LAME_DUCK_MS = 5_000;
  *
  * @param desired null for a container that nobody desires
  */
-export function planDrain(desired: DesiredWorker | null, session: WorkerSession, nowMs: number): WorkerOperation {
+export function planDrain(desired: WantedWorker | null, session: ContainerSession, nowMs: number): WorkerOperation {
   if (session.releasedAtMs === null) return { kind: 'release-parked-polls' };
   const stopAtMs = session.releasedAtMs + (desired?.endpointType === 'LOAD_BALANCER' ? LAME_DUCK_MS : 0);
   if (nowMs < stopAtMs) return waitUntil(stopAtMs);
@@ -30,7 +30,7 @@ export function planDrain(desired: DesiredWorker | null, session: WorkerSession,
   return nowMs < killAtMs ? waitUntil(killAtMs) : killStep(session, 'the worker did not leave after SIGTERM', nowMs);
 }
 
-function killsAtMs(session: WorkerSession, stoppedAtMs: number, graceMs: number): number {
+function killsAtMs(session: ContainerSession, stoppedAtMs: number, graceMs: number): number {
   const { latestDeadlineAtMs } = session;
   const isWaitedFor = latestDeadlineAtMs !== null && canReport(session);
   const ownGraceMs = stoodStill(session) ? Math.min(graceMs, STANDSTILL_GRACE_MS) : graceMs;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { planWorker } from './plan-worker.js';
 import { newJournal, withStartFailure } from './worker-journal.js';
 import type { WorkerOperation } from './worker-operation.js';
-import { WORKER_PHASE_TRANSITIONS } from './worker-phase.js';
-import type { DesiredWorker, WorkerSession, WorkerView } from './worker-view.js';
-import type { WorkerPhase } from './worker.js';
+import { WORKER_PHASE_TRANSITIONS } from '../worker-phase.js';
+import type { WantedWorker, ContainerSession, WorkerView } from './worker-view.js';
+import type { WorkerPhase } from '../worker.js';
 
 /** What the world does to a worker, at moments of its own choosing. */
 type Happening =
@@ -14,7 +14,7 @@ type Happening =
   | { readonly kind: 'recycle' | 'hang' | 'vanish' | 'agent-restarts' | 'agent-returns-elsewhere' | 'sync' }
   | { readonly kind: 'exit'; readonly exitCode: number };
 
-const DESIRED: DesiredWorker = {
+const DESIRED: WantedWorker = {
   intent: 'running',
   endpointType: 'QUEUE',
   generation: 0,
@@ -137,7 +137,7 @@ class SimulatedWorker {
     this.view = { ...this.view, ...fields };
   }
 
-  inSession(fields: Partial<WorkerSession>): void {
+  inSession(fields: Partial<ContainerSession>): void {
     if (this.view.session !== null) this.become({ session: { ...this.view.session, ...fields } });
   }
 
@@ -165,7 +165,7 @@ class SimulatedWorker {
     });
   }
 
-  open(containerId: string): WorkerSession {
+  open(containerId: string): ContainerSession {
     return {
       containerId,
       openedAtMs: this.nowMs,
@@ -185,7 +185,7 @@ class SimulatedWorker {
   }
 
   /** Its readiness is on disk; what it holds is not remembered here. */
-  adopted(container: WorkerView['container']): WorkerSession | null {
+  adopted(container: WorkerView['container']): ContainerSession | null {
     if (container.kind === 'absent') return null;
     const knowsBridge = this.workersPort === this.bridgePort;
     return { ...this.open(container.containerId), isAdopted: true, knowsBridge, readyAtMs: this.readyAtMs };

@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { planWorker } from './plan-worker.js';
 import { newJournal, withStartFailure } from './worker-journal.js';
 import type { WorkerOperation } from './worker-operation.js';
-import type { DesiredWorker, WorkerSession, WorkerView } from './worker-view.js';
+import type { WantedWorker, ContainerSession, WorkerView } from './worker-view.js';
 
 const NOW = 1_000_000;
 
-const desiredOf = (fields: Partial<DesiredWorker> = {}): DesiredWorker => ({
+const desiredOf = (fields: Partial<WantedWorker> = {}): WantedWorker => ({
   intent: 'running',
   endpointType: 'QUEUE',
   generation: 0,
@@ -15,7 +15,7 @@ const desiredOf = (fields: Partial<DesiredWorker> = {}): DesiredWorker => ({
   ...fields,
 });
 
-const sessionOf = (fields: Partial<WorkerSession> = {}): WorkerSession => ({
+const sessionOf = (fields: Partial<ContainerSession> = {}): ContainerSession => ({
   containerId: 'c1',
   openedAtMs: NOW - 100_000,
   isAdopted: false,
@@ -258,7 +258,7 @@ describe('a container that ended', () => {
 });
 
 describe('the drain', () => {
-  const drained = (fields: Partial<WorkerSession> = {}, more: Partial<WorkerView> = {}): WorkerView =>
+  const drained = (fields: Partial<ContainerSession> = {}, more: Partial<WorkerView> = {}): WorkerView =>
     viewOf({ desired: DRAINED, session: sessionOf(fields), ...more });
 
   test.each<[string, WorkerView, WorkerOperation]>([
@@ -339,7 +339,7 @@ describe('a container that has to be replaced', () => {
 describe('a worker whose calls do not reach the bridge', () => {
   const MOVED = 'the address of the bridge has changed since the worker was started';
   const SILENT = 'the worker has not called the bridge since its agent was restarted';
-  const adopted = (fields: Partial<WorkerSession> = {}): WorkerSession =>
+  const adopted = (fields: Partial<ContainerSession> = {}): ContainerSession =>
     sessionOf({ isAdopted: true, hasCalled: false, openedAtMs: NOW, ...fields });
   const LATER = NOW + 60_000;
 
@@ -397,7 +397,8 @@ describe('a worker whose calls do not reach the bridge', () => {
 
 describe('a worker that stands still', () => {
   const NOT_ASKING = 'the worker has no job and has stopped asking for one';
-  const still = (fields: Partial<WorkerSession> = {}): WorkerSession => sessionOf({ notAskingSinceMs: NOW, ...fields });
+  const still = (fields: Partial<ContainerSession> = {}): ContainerSession =>
+    sessionOf({ notAskingSinceMs: NOW, ...fields });
   const LATER = NOW + 25_000;
 
   test('is replaced when it has not asked for a job for 25 s, however often it pings', () => {

@@ -1,8 +1,8 @@
 import { UNHEALTHY_AFTER_FAILURES } from './start-backoff.js';
 import { nextStartAtMs, type WorkerJournal } from './worker-journal.js';
 import { replaceReason, type WorkerPurpose } from './worker-purpose.js';
-import type { WorkerSession, WorkerView } from './worker-view.js';
-import type { WorkerPhase } from './worker.js';
+import type { ContainerSession, WorkerView } from './worker-view.js';
+import type { WorkerPhase } from '../worker.js';
 
 export interface WorkerCondition {
   readonly phase: WorkerPhase;
@@ -11,7 +11,7 @@ export interface WorkerCondition {
 }
 
 /** The SDK has been heard of, or a job that an earlier life of the agent delivered still runs. */
-export const isSessionReady = (session: WorkerSession): boolean =>
+export const isSessionReady = (session: ContainerSession): boolean =>
   session.readyAtMs !== null || session.runningJobs > 0;
 
 /** What a worker is doing, as its agent reports it. */
