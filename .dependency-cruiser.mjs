@@ -34,7 +34,7 @@ export default {
       from: { path: '^apps/([^/]+)/src/([^/]+)' },
       to: {
         path: '^apps/$1/src/[^/]+/',
-        pathNot: ['^apps/$1/src/$2/', '^apps/$1/src/[^/]+/index\\.ts$', '^apps/worker-agent/src/'],
+        pathNot: ['^apps/$1/src/$2/', '^apps/$1/src/[^/]+/index\\.ts$'],
       },
     },
     {

@@ -221,6 +221,5 @@ export default defineConfig(
   },
   // Off: a door lists one name per line, and how many there are says nothing about it.
   { files: ['**/src/**/index.ts'], rules: { 'max-lines': 'off' } },
-  { files: ['apps/worker-agent/**/*.ts'], rules: { 'berth/suffixes': 'off' } },
   prettier,
 );

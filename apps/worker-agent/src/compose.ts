@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { HostId, Inventory } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { connectNats } from '@berth/messaging';
-import { StartupError, createLogger, listenError, openProcess, type Main, type OpenProcess } from '@berth/telemetry';
+import { StartupError, listenError, openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort, WorkerBridge } from './bridge/index.js';
 import type { AgentConfig, DockerConfig, ProcessConfig } from './config.js';
@@ -42,11 +42,9 @@ interface Frame extends OpenProcess {
 
 /** Composition root of the agent: the only place that names its concrete parts. */
 export async function startAgent(config: AgentConfig, main: Main): Promise<void> {
-  const logger = createLogger({ name: 'worker-agent', level: config.logLevel, format: config.logFormat });
-  main.logTo(logger);
-  const parts = { clock: CLOCK, random: RANDOM, logger, onStop: main.onStop.bind(main) };
-  const process = await openProcess(parts, { host: config.operationsHost, port: config.operationsPort });
-  const frame: Frame = { ...process, config };
+  const at = { host: config.operationsHost, port: config.operationsPort };
+  const frame: Frame = { ...(await openProcess(systemProcess(main, 'worker-agent', config), at)), config };
+  const { logger } = frame;
   await mkdir(config.home, { recursive: true, mode: 0o700 });
   const claim = await claimHome(config.home, RANDOM);
   frame.onStop('home', () => claim.release());

@@ -12,7 +12,7 @@ export { takeBody, type TakenBody } from './bodies/body-rooms.js';
 export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { requireVersion, type VersionMatch } from './conditional/version-tag.js';
-export { Versioned } from './conditional/versioned.js';
+export { VersionedAnswer } from './conditional/versioned-answer.js';
 export { VersionedAnswers } from './conditional/versioned-answers.decorator.js';
 export {
   type IdempotencyLedger,

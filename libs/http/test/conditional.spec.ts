@@ -4,7 +4,7 @@ import { RequireScope } from '../src/auth/access.decorator.js';
 import { IfMatch } from '../src/conditional/if-match.decorator.js';
 import { requireVersion, type VersionMatch } from '../src/conditional/version-tag.js';
 import { VersionedAnswers } from '../src/conditional/versioned-answers.decorator.js';
-import { Versioned } from '../src/conditional/versioned.js';
+import { VersionedAnswer } from '../src/conditional/versioned-answer.js';
 import { useEdge } from './edge-bench.js';
 
 @Controller('things')
@@ -13,13 +13,13 @@ import { useEdge } from './edge-bench.js';
 class ThingsController {
   @Get('7')
   read() {
-    return new Versioned({ name: 'seven' }, 7);
+    return new VersionedAnswer({ name: 'seven' }, 7);
   }
 
   @Patch('7')
   update(@IfMatch() expected: VersionMatch | null) {
     requireVersion(expected, 7);
-    return new Versioned({ name: 'eight' }, 8);
+    return new VersionedAnswer({ name: 'eight' }, 8);
   }
 }
 

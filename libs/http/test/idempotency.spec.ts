@@ -3,7 +3,7 @@ import { PlatformError } from '@berth/domain';
 import { beforeEach, expect, test } from '@jest/globals';
 import { RequireScope } from '../src/auth/access.decorator.js';
 import { VersionedAnswers } from '../src/conditional/versioned-answers.decorator.js';
-import { Versioned } from '../src/conditional/versioned.js';
+import { VersionedAnswer } from '../src/conditional/versioned-answer.js';
 import type { IdempotencyLedger, IdempotentRequest, KeptAnswer } from '../src/idempotency/idempotency-ledger.port.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
 import { NameField } from '../src/validation/fields/text-field.js';
@@ -25,7 +25,7 @@ class ThingsController {
   create(@Body() { name }: ThingDto) {
     if (name === 'refused') throw new PlatformError('rule-conflict', 'No.');
     made.push(name);
-    return new Versioned({ id: made.length, name, secret: '€' }, 1);
+    return new VersionedAnswer({ id: made.length, name, secret: '€' }, 1);
   }
 
   @Post('each')

@@ -3,7 +3,6 @@ export { addToLogContext, currentLogContext, runWithLogContext, type LogContext 
 export { readLogSettings, type LogSettings } from './logging/read-log-settings.js';
 export { NestLogger } from './logging/nest-logger.js';
 export { MetricRegistry, SECONDS_BUCKETS } from './metrics/metric-registry.js';
-export { OperationsServer } from './operations/operations-server.js';
 export { Readiness } from './operations/readiness.js';
 export { findRefusal } from './process-main/refusal.js';
 export { openProcess, systemProcess, type OpenProcess, type ProcessParts } from './process-main/open-process.js';

@@ -7,7 +7,7 @@ import {
   Idempotent,
   IfMatch,
   RequireScope,
-  Versioned,
+  VersionedAnswer,
   VersionedAnswers,
   type Caller,
   type VersionMatch,
@@ -50,9 +50,9 @@ export class AccountsController {
   async create(
     @CurrentCaller() caller: Caller,
     @Body() { name }: CreateAccountDto,
-  ): Promise<Versioned<NewAccountBody>> {
+  ): Promise<VersionedAnswer<NewAccountBody>> {
     const { account, firstKey } = await this.#accounts.create(caller, name);
-    return new Versioned({ ...toAccountBody(account), apiKey: firstKey }, account.version);
+    return new VersionedAnswer({ ...toAccountBody(account), apiKey: firstKey }, account.version);
   }
 
   @Get()
@@ -69,7 +69,7 @@ export class AccountsController {
   })
   @ApiOkResponse({ type: AccountWithLimitsBody })
   @ApiProblems('account-not-found')
-  async get(@Param('id') id: AccountId): Promise<Versioned<AccountWithLimitsBody>> {
+  async get(@Param('id') id: AccountId): Promise<VersionedAnswer<AccountWithLimitsBody>> {
     return answer(await this.#accounts.get(id));
   }
 
@@ -83,7 +83,7 @@ export class AccountsController {
     @Param('id') id: AccountId,
     @IfMatch() expected: VersionMatch | null,
     @Body() dto: UpdateAccountDto,
-  ): Promise<Versioned<AccountWithLimitsBody>> {
+  ): Promise<VersionedAnswer<AccountWithLimitsBody>> {
     return answer(await this.#accounts.update(caller, id, { change: toLimitChange(dto), expected }));
   }
 
@@ -105,5 +105,5 @@ export class AccountsController {
   }
 }
 
-const answer = (account: Account): Versioned<AccountWithLimitsBody> =>
-  new Versioned(toAccountWithLimitsBody(account), account.version);
+const answer = (account: Account): VersionedAnswer<AccountWithLimitsBody> =>
+  new VersionedAnswer(toAccountWithLimitsBody(account), account.version);

@@ -7,7 +7,7 @@ import {
   Idempotent,
   IfMatch,
   RequireScope,
-  Versioned,
+  VersionedAnswer,
   VersionedAnswers,
   type Caller,
   type VersionMatch,
@@ -71,7 +71,10 @@ export class EndpointsController {
   @ApiOperation({ summary: 'Create an endpoint', description: CREATE_DESCRIPTION })
   @ApiCreatedResponse({ type: EndpointBody })
   @ApiProblems('limit-reached', ...REFERENCE_PROBLEMS)
-  async create(@CurrentCaller() caller: Caller, @Body() dto: CreateEndpointDto): Promise<Versioned<EndpointBody>> {
+  async create(
+    @CurrentCaller() caller: Caller,
+    @Body() dto: CreateEndpointDto,
+  ): Promise<VersionedAnswer<EndpointBody>> {
     return this.#answer(await this.#endpoints.create(caller, requestOfEndpoint(dto)));
   }
 
@@ -89,7 +92,7 @@ export class EndpointsController {
   @ApiOperation({ summary: 'Read an endpoint', description: '304 where `If-None-Match` names the present version.' })
   @ApiOkResponse({ type: EndpointBody })
   @ApiProblems('endpoint-not-found')
-  async get(@CurrentCaller() caller: Caller, @Param('id') id: EndpointId): Promise<Versioned<EndpointBody>> {
+  async get(@CurrentCaller() caller: Caller, @Param('id') id: EndpointId): Promise<VersionedAnswer<EndpointBody>> {
     return this.#answer(await this.#endpoints.get(caller, id));
   }
 
@@ -104,7 +107,7 @@ export class EndpointsController {
     @Param('id') id: EndpointId,
     @IfMatch() expected: VersionMatch | null,
     @Body() dto: UpdateEndpointDto,
-  ): Promise<Versioned<EndpointBody>> {
+  ): Promise<VersionedAnswer<EndpointBody>> {
     return this.#answer(await this.#endpoints.update(caller, id, { change: toEndpointChange(dto), expected }));
   }
 
@@ -126,7 +129,7 @@ export class EndpointsController {
     await this.#endpoints.delete(caller, id, expected);
   }
 
-  #answer(endpoint: Endpoint): Versioned<EndpointBody> {
-    return new Versioned(toEndpointBody(endpoint, this.#addresses), endpoint.version);
+  #answer(endpoint: Endpoint): VersionedAnswer<EndpointBody> {
+    return new VersionedAnswer(toEndpointBody(endpoint, this.#addresses), endpoint.version);
   }
 }

@@ -1,9 +1,9 @@
 import type { WorkerId } from '@berth/domain';
-import type { Clock, Random } from '@berth/lifecycle';
+import type { Clock, Random, ThreadProgram } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Attempt, JobClient, StopReason } from '../job-client/index.js';
 import { BadCallers } from './http/bad-callers.js';
-import { BodyBudget } from './bodies/body-budget.js';
+import { BodyQueue } from './bodies/body-queue.js';
 import type {
   BodyBounds,
   Bridge,
@@ -16,7 +16,7 @@ import type {
 } from './bridge.port.js';
 import { DepartedWorkers } from './departed-workers.js';
 import { HttpListener, type WorkerExchange } from './http/http-listener.js';
-import { BODY_THREAD, LargeBodies, type BodyThread } from './bodies/large-bodies.js';
+import { BODY_THREAD, LargeBodies } from './bodies/large-bodies.js';
 import { bridgeGauges, bridgeMetrics, type BridgeMetrics } from './metrics.js';
 import { PostedBodies } from './bodies/posted-bodies.js';
 import { TokenRegister } from './token-register.js';
@@ -37,7 +37,7 @@ export interface BridgeOptions {
   readonly advertisedHost: string;
   readonly bodies: BodyBounds;
   /** Another program for the thread that reads large bodies, for tests. */
-  readonly bodyThread?: BodyThread;
+  readonly bodyThread?: ThreadProgram;
   readonly logTail: LogTail;
 }
 
@@ -56,7 +56,7 @@ export class WorkerBridge implements Bridge {
   readonly #tokens = new TokenRegister<WorkerSession>();
   readonly #departed: DepartedWorkers;
   readonly #badCallers: BadCallers;
-  readonly #bodyBudget: BodyBudget;
+  readonly #bodyBudget: BodyQueue;
   readonly #largeBodies: LargeBodies;
   readonly #postedBodies: PostedBodies;
   readonly #subscribers = new Set<(event: BridgeEvent) => void>();
@@ -68,7 +68,7 @@ export class WorkerBridge implements Bridge {
   private constructor(options: BridgeOptions) {
     this.#options = options;
     this.#metrics = bridgeMetrics(options.metrics);
-    this.#bodyBudget = new BodyBudget(options.bodies, options.clock);
+    this.#bodyBudget = new BodyQueue(options.bodies, options.clock);
     this.#largeBodies = new LargeBodies(options.bodyThread ?? BODY_THREAD, options);
     this.#postedBodies = new PostedBodies({
       budget: this.#bodyBudget,

@@ -1,6 +1,6 @@
-import type { BodyThread } from '../../src/bridge/bodies/large-bodies.js';
+import type { ThreadProgram } from '@berth/lifecycle';
 
-const fromSources = (entry: string): BodyThread => ({
+const fromSources = (entry: string): ThreadProgram => ({
   entry: new URL(entry, import.meta.url),
   execArgv: ['--import', new URL('./threads/source-imports.ts', import.meta.url).href],
 });

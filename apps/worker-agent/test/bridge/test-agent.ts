@@ -2,11 +2,10 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EndpointId, WorkerId } from '@berth/domain';
-import { systemRandom, type Clock } from '@berth/lifecycle';
+import { systemRandom, type Clock, type ThreadProgram } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import type { BodyBounds, BridgeEvent, WorkerRegistration } from '../../src/bridge/bridge.port.js';
 import { WorkerBridge } from '../../src/bridge/worker-bridge.js';
-import type { BodyThread } from '../../src/bridge/bodies/large-bodies.js';
 import { JobClient } from '../../src/job-client/job-client.js';
 import type { WorkerShare } from '../../src/job-client/attempts/worker-shares.js';
 import { Journal, type JournalOptions } from '../../src/journal/journal.js';
@@ -30,7 +29,7 @@ export class TestAgent {
   workerLog: readonly string[] = [];
   journalOptions: Partial<JournalOptions> = {};
   bodyBounds: Partial<BodyBounds> = {};
-  bodyThread: BodyThread = SOURCE_THREAD;
+  bodyThread: ThreadProgram = SOURCE_THREAD;
   share: WorkerShare | null = null;
 
   constructor(clock: Clock) {

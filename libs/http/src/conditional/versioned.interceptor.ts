@@ -2,7 +2,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { isFresh, tagOf } from './version-tag.js';
-import { Versioned } from './versioned.js';
+import { VersionedAnswer } from './versioned-answer.js';
 
 const NOT_MODIFIED = 304;
 
@@ -14,13 +14,13 @@ export class VersionedInterceptor implements NestInterceptor {
       .handle()
       .pipe(
         map((answer: unknown) =>
-          answer instanceof Versioned ? bodyOf(answer, http.getRequest(), http.getResponse()) : answer,
+          answer instanceof VersionedAnswer ? bodyOf(answer, http.getRequest(), http.getResponse()) : answer,
         ),
       );
   }
 }
 
-function bodyOf({ body, version }: Versioned<unknown>, request: FastifyRequest, reply: FastifyReply): unknown {
+function bodyOf({ body, version }: VersionedAnswer<unknown>, request: FastifyRequest, reply: FastifyReply): unknown {
   void reply.header('etag', tagOf(version));
   const known = request.headers['if-none-match'];
   if (known === undefined || !isRead(request) || !isFresh(known, version)) return body;

@@ -1,9 +1,10 @@
 import { TurnPace } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { JournalFullError } from '../../journal/index.js';
-import type { BodyBudget, BodyRoom } from './body-budget.js';
+import type { BodyQueue, BodyRoom } from './body-queue.js';
 import type { WorkerExchange } from '../http/http-listener.js';
-import type { LargeBodies, LargeReading } from './large-bodies.js';
+import type { LargeBodies } from './large-bodies.js';
+import type { BodyAnswer } from './read-posted.js';
 import type { BridgeMetrics } from '../metrics.js';
 import { failedResult, readOversized, readPostedResult } from './posted-result.js';
 import type { RequestBody } from '../http/request-body.js';
@@ -14,7 +15,7 @@ import type { WorkerSession } from '../worker-session/worker-session.js';
 export type PostCall = WorkerCall & { readonly kind: 'done' | 'stream' };
 
 export interface PostedBodiesTools {
-  readonly budget: BodyBudget;
+  readonly budget: BodyQueue;
   readonly large: LargeBodies;
   readonly metrics: BridgeMetrics;
   readonly log: Logger;
@@ -117,13 +118,14 @@ export class PostedBodies {
   async #readLarge(
     { kind, jobId }: PostCall,
     blocks: readonly Uint8Array<ArrayBuffer>[],
-  ): Promise<Exclude<LargeReading, { readonly kind: 'closed' }>> {
+  ): Promise<BodyAnswer | { readonly kind: 'late' | 'died' }> {
     const reading = await this.#tools.large.read({ kind, blocks });
-    if (reading.kind === 'closed') throw new Error('the agent stops before it has read a body');
-    if (reading.kind === 'unreadable') {
-      this.#tools.metrics.unreadableBodies.inc({ sign: reading.sign });
-      this.#tools.log.warn('A body of a worker could not be read.', { kind, jobId, sign: reading.sign });
+    if (reading.kind === 'late' || reading.kind === 'died') {
+      this.#tools.metrics.unreadableBodies.inc({ sign: reading.kind });
+      this.#tools.log.warn('A body of a worker could not be read.', { kind, jobId, sign: reading.kind });
+      return { kind: reading.kind };
     }
+    if (reading.kind === 'closed') throw new Error('the agent stops before it has read a body');
     return reading;
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ByteBlocks, type TurnPace } from '@berth/lifecycle';
-import type { BodyRoom } from '../bodies/body-budget.js';
+import type { BodyRoom } from '../bodies/body-queue.js';
 import { BODY_MAX_BYTES } from '../bridge.port.js';
 import { textOf } from '../bodies/lenient-json.js';
 

@@ -20,7 +20,7 @@ interface Waiter {
  * Memory for large bodies. Room is given for a whole body before it is read on, so that no two bodies wait for each
  * other's rest; worker by worker in turn, so that one that asks for much waits for itself.
  */
-export class BodyBudget {
+export class BodyQueue {
   readonly #bounds: BodyBounds;
   readonly #clock: Clock;
   readonly #held = new Map<WorkerId, number>();

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WorkerId } from '@berth/domain';
 import { ManualClock, letRun } from '@berth/testing';
-import { BodyBudget, type BodyRoom } from './body-budget.js';
+import { BodyQueue, type BodyRoom } from './body-queue.js';
 
 const NEVER = new AbortController().signal;
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly budget = new BodyBudget({ workerBytesMax: 80, hostBytesMax: 100 }, this.clock);
+  readonly budget = new BodyQueue({ workerBytesMax: 80, hostBytesMax: 100 }, this.clock);
   readonly admitted: string[] = [];
 
   ask(name: string, bytes: number, gone = NEVER): BodyRoom {
