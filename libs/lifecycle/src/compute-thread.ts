@@ -20,9 +20,12 @@ export interface ComputeThreadOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** `late`: the question kept the thread too long. `died`: it ended the thread, or something else did. */
+/** `time`: the question kept the thread too long. `died`: it ended the thread, or something else did. */
 export type ThreadAnswer<Answer> =
-  { readonly kind: 'answer'; readonly answer: Answer } | { readonly kind: 'late' | 'died' | 'closed' };
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'time' }
+  | { readonly kind: 'died' }
+  | { readonly kind: 'closed' };
 
 /**
  * A thread for work that would keep the event loop from everybody else. One question at a time: the caller sees to turns.
@@ -47,7 +50,7 @@ export class ComputeThread<Question, Answer> {
     const onAnswer = (answer: Answer): void => resolve({ kind: 'answer', answer });
     const onExit = (): void => resolve({ kind: this.#closed.signal.aborted ? 'closed' : 'died' });
     worker.once('message', onAnswer).once('exit', onExit);
-    void clock.sleep(answerWithinMs, over.signal).then(() => resolve({ kind: 'late' }));
+    void clock.sleep(answerWithinMs, over.signal).then(() => resolve({ kind: 'time' }));
     worker.postMessage(question, moved);
     const outcome = await promise;
     over.abort();

@@ -30,7 +30,7 @@ export class RequestBodies {
     this.#large = new LargeRequestBodies({ ...options, webhookNetworks: webhooks.networks });
     this.#unread = metrics.counter({
       name: 'router_bodies_unread_total',
-      help: 'Large bodies that could not be read, by the sign: late, died or closed.',
+      help: 'Large bodies that could not be read, by the sign: time, died or closed.',
       labels: ['sign'],
     });
   }
@@ -76,10 +76,10 @@ export class RequestBodies {
   }
 }
 
-/** That it is late is the body's own doing; of the others nothing is known of the body. */
-function refusalOf(kind: 'late' | 'died' | 'closed'): PlatformError {
+/** That it takes its time is the body's own doing; of the others nothing is known of the body. */
+function refusalOf(kind: 'time' | 'died' | 'closed'): PlatformError {
   switch (kind) {
-    case 'late':
+    case 'time':
       return new PlatformError('invalid-job-request', 'The body takes too long to be read.');
     case 'died':
     case 'closed':

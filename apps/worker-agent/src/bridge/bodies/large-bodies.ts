@@ -5,7 +5,8 @@ import type { BodyAnswer, BodyAsk } from './read-posted.js';
 export const BODY_THREAD: ThreadProgram = { entry: new URL('./body-thread.js', import.meta.url) };
 
 /** `closed`: the agent stops, and nothing is known of the body. The others are the body's own doing. */
-export type LargeReading = BodyAnswer | { readonly kind: 'late' | 'died' | 'closed' };
+export type LargeReading =
+  BodyAnswer | { readonly kind: 'time' } | { readonly kind: 'died' } | { readonly kind: 'closed' };
 
 /** The largest body takes about a second of a core, which it may have to share. */
 const READ_MAX_MS = 20_000;

@@ -3,8 +3,7 @@ import type { Logger } from '@berth/telemetry';
 import { JournalFullError } from '../../journal/index.js';
 import type { BodyQueue, BodyRoom } from './body-queue.js';
 import type { WorkerExchange } from '../http/http-listener.js';
-import type { LargeBodies } from './large-bodies.js';
-import type { BodyAnswer } from './read-posted.js';
+import type { LargeBodies, LargeReading } from './large-bodies.js';
 import type { BridgeMetrics } from '../metrics.js';
 import { failedResult, readOversized, readPostedResult } from './posted-result.js';
 import type { RequestBody } from '../http/request-body.js';
@@ -118,14 +117,13 @@ export class PostedBodies {
   async #readLarge(
     { kind, jobId }: PostCall,
     blocks: readonly Uint8Array<ArrayBuffer>[],
-  ): Promise<BodyAnswer | { readonly kind: 'late' | 'died' }> {
+  ): Promise<Exclude<LargeReading, { readonly kind: 'closed' }>> {
     const reading = await this.#tools.large.read({ kind, blocks });
-    if (reading.kind === 'late' || reading.kind === 'died') {
+    if (reading.kind === 'closed') throw new Error('the agent stops before it has read a body');
+    if (reading.kind === 'time' || reading.kind === 'died') {
       this.#tools.metrics.unreadableBodies.inc({ sign: reading.kind });
       this.#tools.log.warn('A body of a worker could not be read.', { kind, jobId, sign: reading.kind });
-      return { kind: reading.kind };
     }
-    if (reading.kind === 'closed') throw new Error('the agent stops before it has read a body');
     return reading;
   }
 }
