@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BuildStamp } from './build-stamp.mjs';
 import { isForHelp, onToldToEnd } from './caller.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -150,7 +151,9 @@ async function main() {
       // The lock file names every version and its hash, so what the cache holds need not be asked for again.
       await step('packages installed', 'npm', ['ci', '--loglevel=error', '--prefer-offline']);
     }
-    await step('everything built', 'nx', ['run-many', '-t', 'build', '--output-style=static']);
+    const stamp = new BuildStamp(ROOT);
+    if (!stamp.stands())
+      await stamp.after(() => step('everything built', 'nx', ['run-many', '-t', 'build', '--output-style=static']));
   });
 }
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -128,6 +128,20 @@ describe('the process that npm start is', () => {
     START_MS + END_MS,
   );
 });
+
+test(
+  'what has been built already is left as it is, for processes run from it',
+  async () => {
+    const bootstrap = async (): Promise<number> => {
+      const child = begin('node', ['tools/bootstrap/bootstrap.mjs'], { cwd: REPOSITORY, env: environmentWith({}) });
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      return statSync(LAUNCHER).ino;
+    };
+    const before = await bootstrap();
+    expect(await bootstrap()).toBe(before);
+  },
+  START_MS,
+);
 
 describe('npm start while it still installs', () => {
   let clone: TempFolder;
