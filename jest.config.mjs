@@ -38,8 +38,7 @@ const leaveOutEngine = () => {
 export default {
   // A machine that does other work too may be slow for a while; what never ends is still found.
   testTimeout: 30_000,
-  // One more than cores: most suites wait for processes that they have started.
-  maxWorkers: availableParallelism() + 1,
+  maxWorkers: availableParallelism(),
   projects: [
     kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,fault,engine}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),

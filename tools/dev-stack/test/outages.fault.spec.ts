@@ -47,7 +47,7 @@ const runSync = async (endpointId: string): Promise<JobBody> => {
 type LineChange = 'disconnect' | 'reconnect';
 interface LogLine {
   readonly msg: string;
-  readonly purpose?: string;
+  readonly connection?: string;
 }
 /** Of the router: over these it hears agents, and keeps what it owns. */
 const LINES = ['agents', 'logs'];
@@ -56,7 +56,7 @@ const LINES = ['agents', 'logs'];
 function changesOf(kind: LineChange): readonly number[] {
   const texts = readFileSync(join(stack.home, 'logs/job-router.log'), 'utf8').split('\n').slice(0, -1);
   const told = texts.map((text) => JSON.parse(text) as LogLine).filter(({ msg }) => msg === `nats: ${kind}`);
-  return LINES.map((line) => told.filter(({ purpose }) => purpose === line).length);
+  return LINES.map((line) => told.filter(({ connection }) => connection?.endsWith(` ${line}`)).length);
 }
 
 /** Resolves when the router has noticed that the broker is gone. */
