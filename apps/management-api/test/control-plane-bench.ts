@@ -43,11 +43,9 @@ import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
 import { LeaderLease } from '../src/leadership/leader-lease.js';
 import { ControlLoops } from '../src/reconcilers/control-loops.js';
 import { DemandBoard } from '../src/reconcilers/demand-board.js';
-import { EndpointScaling } from '../src/reconcilers/endpoint-scaling.js';
 import { NatsFleetOutlet } from '../src/reconcilers/nats-fleet-outlet.js';
 import { FleetReconciler } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
-import { WorkerPlacement } from '../src/reconcilers/worker-placement.js';
 import { RegistryCredentialsService } from '../src/registries/registry-credentials-service.js';
 import { demandMessage, INVENTORY, observed, useFleetBench, type FleetBench } from './fleet-bench.js';
 import { envSeal, secretBox } from './secret-box.js';
@@ -155,13 +153,12 @@ export class ControlPlaneBench {
     const demand = new DemandBoard();
     const store = new FleetStore(new Database(source));
     const logger = silentLogger;
-    const placement = new WorkerPlacement({ store, random: systemRandom, logger, metrics });
-    const shared = { store, demand, placement, outlet, clock, logger, metrics };
+    const shared = { store, demand, outlet, clock, random: systemRandom, logger, metrics };
     const loops = new ControlLoops({
       connection,
       lease,
       demand,
-      newFleet: (term) => new FleetReconciler({ ...shared, scaling: new EndpointScaling(), term }),
+      newFleet: (term) => new FleetReconciler({ ...shared, term }),
       clock,
       logger,
       metrics: registry,

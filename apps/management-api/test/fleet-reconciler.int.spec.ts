@@ -1,17 +1,15 @@
 import type { AssignmentSnapshot } from '@berth/contracts';
-import type { Demand, EndpointId, HostId } from '@berth/domain';
+import { DELETED_KEPT_MS, type Demand, type EndpointId, type HostId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { SeededRandom } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { EndpointEntity, HostEntity, type WorkerEntity } from '../src/persistence/entities/index.js';
 import type { LeaderTerm } from '../src/leadership/leader-lease.js';
 import { DemandBoard } from '../src/reconcilers/demand-board.js';
-import { EndpointScaling } from '../src/reconcilers/endpoint-scaling.js';
 import type { Assignments, FleetOutlet } from '../src/reconcilers/fleet-outlet.port.js';
-import { DELETED_KEPT_MS, FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
+import { FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { TermOverError } from '../src/leadership/term-over.js';
-import { WorkerPlacement } from '../src/reconcilers/worker-placement.js';
 import { demandMessage, GIB, INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
@@ -63,25 +61,25 @@ let store: ReturnType<typeof overtakableStore>;
 /** The real store, with a place to do something between the reading of the rows and the first write. */
 function overtakableStore() {
   const real = bench.store;
-  return Object.assign(real, { meanwhile: async (): Promise<void> => undefined });
+  const load = real.load.bind(real);
+  const overtakable = Object.assign(real, {
+    meanwhile: async (): Promise<void> => undefined,
+    load: async (ids: readonly EndpointId[]) => {
+      const loaded = await load(ids);
+      await overtakable.meanwhile();
+      return loaded;
+    },
+  });
+  return overtakable;
 }
 
 const newFleet = (): FleetReconciler => {
   const metrics = controllersMetrics(new MetricRegistry());
   const random = new SeededRandom(bench.clock.nowMs());
   return new FleetReconciler({
-    store: {
-      load: async (ids) => {
-        const loaded = await store.load(ids);
-        await store.meanwhile();
-        return loaded;
-      },
-      saveScaling: (record) => store.saveScaling(record),
-      forgetEndpoint: (id) => store.forgetEndpoint(id),
-    },
+    store,
     demand,
-    scaling: new EndpointScaling(),
-    placement: new WorkerPlacement({ store, random, logger: silentLogger, metrics }),
+    random,
     outlet,
     clock: bench.clock,
     term,

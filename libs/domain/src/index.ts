@@ -187,6 +187,20 @@ export {
   type UnreadableMessage,
 } from './errors/index.js';
 export {
+  DELETED_KEPT_MS,
+  hostIdOf,
+  newFleetMemory,
+  planFleet,
+  withOperation,
+  workerIdOf,
+  type EndpointPlan,
+  type Fleet,
+  type FleetMemory,
+  type FleetOperation,
+  type ScalingRecord,
+  type WaitingWorker,
+} from './fleet/index.js';
+export {
   CPU_FLAVORS,
   GPU_POOLS,
   cpuFlavorById,
@@ -200,10 +214,8 @@ export {
 } from './gpu/index.js';
 export {
   CLOUDS,
-  HOST_LOST_MS,
   HOST_PLACEABLE_MS,
   isHostLive,
-  isHostLost,
   type Cloud,
   type Host,
   type HostGpu,
@@ -324,16 +336,7 @@ export {
   type WindowLimit,
   type WindowState,
 } from './limits/index.js';
-export {
-  GB_BYTES,
-  decideMove,
-  FAILED_HOSTS_MAX,
-  failedHosts,
-  placeWorker,
-  placementRequestOf,
-  type HostLoad,
-  type Unplaced,
-} from './placement/index.js';
+export { GB_BYTES, type HostLoad } from './placement/index.js';
 export {
   CLUSTER_ROLES,
   CLUSTER_TYPES,
@@ -366,18 +369,7 @@ export {
   type EndpointOutlook,
   type QueueExplanation,
 } from './queue-reason/index.js';
-export {
-  NO_DEMAND,
-  STABLE_WINDOW_DEFAULT_MS,
-  ShardDemands,
-  countWorkers,
-  decideScale,
-  type Demand,
-  type OwnedDemand,
-  type ScaleDecision,
-  type ScaleMemory,
-  type ToldDemand,
-} from './scaling/index.js';
+export { NO_DEMAND, ShardDemands, type Demand, type OwnedDemand, type ToldDemand } from './scaling/index.js';
 export {
   CLAIM_UNMOVED_MS,
   UNKNOWN_ROUTER,
@@ -428,20 +420,16 @@ export {
   WORKER_PHASES,
   WORKER_REASON_CHARACTERS_MAX,
   fitReport,
-  goneReason,
   isStale,
   newJournal,
   observeWorker,
-  planEndpoint,
   planWorker,
   rolloutOf,
   withStartFailure,
   workerStatus,
   type ContainerState,
   type WantedWorker,
-  type EndpointOperation,
   type GoneReason,
-  type HostedWorker,
   type LastFailure,
   type ObservedWorker,
   type Preparation,

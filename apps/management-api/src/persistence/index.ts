@@ -17,7 +17,6 @@ export {
   RegistryEntity,
   ReleaseEntity,
   TemplateEntity,
-  type WaitingWorker,
   WebhookSecretEntity,
   WorkerEntity,
 } from './entities/index.js';

@@ -2,36 +2,39 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AssignmentSnapshot } from '@berth/contracts';
 import {
   describeOutlook,
-  goneReason,
+  hostIdOf,
+  newFleetMemory,
+  planFleet,
+  withOperation,
+  workerIdOf,
+  type Demand,
   type EndpointId,
-  type HostedWorker,
+  type EndpointPlan,
+  type FleetMemory,
+  type FleetOperation,
   type HostId,
-  type ScaleDecision,
+  type ScalingRecord,
   type Worker,
-  type WorkerResources,
+  type WorkerId,
 } from '@berth/domain';
-import type { Clock } from '@berth/lifecycle';
+import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { Fleet, FleetEndpoint, FleetStore, ScalingRecord } from './fleet.store.js';
 import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import type { DemandBoard } from './demand-board.js';
-import type { EndpointScaling } from './endpoint-scaling.js';
 import type { FleetOutlet } from './fleet-outlet.port.js';
-import { HearingWatch } from './hearing-watch.js';
+import type { FleetStore } from './fleet.store.js';
 import type { ControllersMetrics } from './metrics.js';
-import type { PlacementPass, PlacementResult, WorkerPlacement } from './worker-placement.js';
 
 export interface FleetReconcilerOptions {
-  readonly store: Pick<FleetStore, 'load' | 'saveScaling' | 'forgetEndpoint'>;
+  readonly store: Pick<FleetStore, keyof FleetStore>;
   readonly demand: DemandBoard;
-  readonly scaling: EndpointScaling;
-  readonly placement: WorkerPlacement;
   readonly outlet: FleetOutlet;
   readonly clock: Clock;
+  readonly random: Random;
   /** Asked before every write: a leader whose term is over writes nothing more. */
   readonly term: LeaderTerm;
   readonly logger: Logger;
-  readonly metrics: Pick<ControllersMetrics, 'decisions'>;
+  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations'>;
 }
 
 export interface PassOutcome {
@@ -44,22 +47,30 @@ interface Visit {
   readonly recheckAtMs: number | null;
 }
 
-/** Routers need the deleted endpoint's word until they have emptied its streams. */
-export const DELETED_KEPT_MS = 600_000;
+type Staffing = EndpointPlan & { readonly kind: 'staff' };
+
+/** What was carried out of a plan. */
+interface Staffed {
+  readonly workers: readonly Worker[];
+  /** True when the rows had changed since they were read: the rest of the plan was left to the next pass. */
+  readonly isCutShort: boolean;
+}
+
+const WORKER_ID_LENGTH = 14;
 
 /**
- * One pass of the control loop: load, decide how many, decide where, publish. Level-triggered: each pass starts from
- * the rows as they are, so a pass that was cut off anywhere is simply followed by the next.
+ * One pass of the control loop: load, plan, carry out, publish. Level-triggered: each pass starts from the rows as they
+ * are, so a pass that was cut off anywhere is simply followed by the next.
  */
 export class FleetReconciler {
   readonly #options: FleetReconcilerOptions;
-  readonly #hearing: HearingWatch;
+  #memory: FleetMemory;
   /** Hosts that are to be woken as soon as the routers know of their workers. */
   readonly #toWake = new Set<HostId>();
 
   constructor(options: FleetReconcilerOptions) {
     this.#options = options;
-    this.#hearing = new HearingWatch(options.clock.nowMs());
+    this.#memory = newFleetMemory(options.clock.nowMs());
   }
 
   /**
@@ -68,22 +79,26 @@ export class FleetReconciler {
    * @throws TermOverError; an Error that names the endpoints that failed, once everything else is done
    */
   async run(): Promise<PassOutcome> {
-    const { clock, demand, logger, outlet, scaling, store, term } = this.#options;
+    const { clock, demand, outlet, random, store, term } = this.#options;
     const fleet = await store.load(demand.endpointIds(clock.monotonicMs()));
-    const workers = hostedByEndpoint(fleet);
-    const pass = this.#begin(fleet, workers);
+    const [nowMs, heardMs] = [clock.nowMs(), clock.monotonicMs()];
+    const newWorkerId = (): WorkerId => random.id(WORKER_ID_LENGTH) as WorkerId;
+    const demandOf = (id: EndpointId): Demand | null => demand.demandOf(id, heardMs);
+    const plan = planFleet({ fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
+    this.#memory = plan.memory;
+    const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);
     const visits: Visit[] = [];
     const failed = new Set<EndpointId>();
-    for (const endpoint of inTurn(fleet.endpoints)) {
+    for (const [endpointId, error] of plan.failed) this.#fail(failed, endpointId, error);
+    for (const each of plan.endpoints) {
+      const { id } = each.endpoint;
       try {
-        visits.push(await this.#visit(endpoint, workers.get(endpoint.id) ?? [], pass));
+        visits.push(await this.#visit(each, workers.get(id) ?? [], nowMs));
       } catch (error) {
         if (error instanceof TermOverError) throw error;
-        logger.warn('the workers of an endpoint could not be seen to', { endpointId: endpoint.id, error });
-        failed.add(endpoint.id);
+        this.#fail(failed, id, error);
       }
     }
-    scaling.forgetOthers(new Set(fleet.endpoints.map(({ id }) => id)));
     const assignments = { snapshots: visits.map(({ assignment }) => assignment), unknown: failed };
     await outlet.publishAssignments(assignments, () => {
       requireTerm(term);
@@ -94,41 +109,79 @@ export class FleetReconciler {
     return { recheckAtMs: earliest(visits.map(({ recheckAtMs }) => recheckAtMs)) };
   }
 
-  #begin(fleet: Fleet, workers: ReadonlyMap<EndpointId, readonly HostedWorker[]>): PlacementPass {
-    const { clock, term } = this.#options;
-    const nowMs = clock.nowMs();
-    const observingSinceMs = this.#hearing.observe(fleet.hosts.values(), nowMs);
-    const present = [...workers.values()]
-      .flat()
-      .filter((hosted) => goneReason(hosted, observingSinceMs, nowMs) === null);
-    return { term, hosts: fleet.hosts, taken: takenByHost(present), observingSinceMs, nowMs };
+  #fail(failed: Set<EndpointId>, endpointId: EndpointId, error: unknown): void {
+    this.#options.logger.warn('the workers of an endpoint could not be seen to', { endpointId, error });
+    failed.add(endpointId);
   }
 
-  async #visit(endpoint: FleetEndpoint, workers: readonly HostedWorker[], pass: PlacementPass): Promise<Visit> {
-    const { clock, demand, placement, scaling, store, term } = this.#options;
+  async #visit(plan: EndpointPlan, workers: readonly Worker[], nowMs: number): Promise<Visit> {
+    const { store, term } = this.#options;
     requireTerm(term);
-    if (isForgettable(endpoint, workers, pass.nowMs)) {
-      await store.forgetEndpoint(endpoint.id);
-      return { assignment: { endpointId: endpoint.id, workers: [] }, recheckAtMs: null };
+    if (plan.kind === 'forget') {
+      const { id: endpointId } = plan.endpoint;
+      await store.forgetEndpoint(endpointId);
+      return { assignment: { endpointId, workers: [] }, recheckAtMs: null };
     }
-    const { observingSinceMs, nowMs } = pass;
-    const known = demand.demandOf(endpoint.id, clock.monotonicMs());
-    const decision = scaling.decide({ endpoint, demand: known, workers, observingSinceMs }, nowMs);
-    const result = await placement.apply(endpoint, { desired: decision.desiredWorkers, workers }, pass);
-    for (const hostId of result.touched) this.#toWake.add(hostId);
-    await this.#save(endpoint, decision, { waiting: result.waiting, decidedAtMs: nowMs });
+    const staffed = await this.#carryOut(plan, workers);
+    await this.#save(plan, nowMs);
     return {
-      assignment: this.#describe(endpoint, { decision, result }, nowMs),
-      recheckAtMs: result.isCutShort ? nowMs : decision.recheckAtMs,
+      assignment: this.#describe(plan, staffed.workers, nowMs),
+      recheckAtMs: staffed.isCutShort ? nowMs : plan.decision.recheckAtMs,
     };
   }
 
+  async #carryOut({ operations }: Staffing, before: readonly Worker[]): Promise<Staffed> {
+    let workers = before;
+    for (const operation of operations) {
+      requireTerm(this.#options.term);
+      if (!(await this.#perform(operation))) return { workers, isCutShort: true };
+      workers = withOperation(workers, operation);
+      if (operation.kind !== 'note-stay') this.#note(operation, before);
+    }
+    return { workers, isCutShort: false };
+  }
+
+  /** False: the row was not as it was read. @throws TermOverError */
+  async #perform(operation: FleetOperation): Promise<boolean> {
+    const { store, term } = this.#options;
+    switch (operation.kind) {
+      case 'create-worker':
+        if (!(await store.createWorker(operation.worker, term))) throw new TermOverError();
+        return true;
+      case 'drain-worker':
+        await store.drainWorker(operation.workerId, operation.leavesAfterIdleMs);
+        return true;
+      case 'resume-worker':
+        await store.resumeWorker(operation.workerId);
+        return true;
+      case 'forget-worker': {
+        const { hostLastSeenAtMs, reason, workerId: id } = operation;
+        return store.forgetWorker({ id, reason, hostLastSeenAtMs });
+      }
+      case 'note-stay':
+        await store.noteStay(operation.workerId, operation.because);
+        return true;
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  #note(operation: Exclude<FleetOperation, { readonly kind: 'note-stay' }>, workers: readonly Worker[]): void {
+    const { logger, metrics } = this.#options;
+    const { kind, reason } = operation;
+    const [hostId, workerId] = [hostIdOf(operation), workerIdOf(operation)];
+    const endpointId = kind === 'create-worker' ? operation.worker.endpointId : workers[0]?.endpointId;
+    const detail = kind === 'drain-worker' && operation.detail !== undefined ? { detail: operation.detail } : {};
+    this.#toWake.add(hostId);
+    metrics.operations.inc({ kind, reason });
+    logger.info(`${kind}: ${reason}`, { endpointId, hostId, workerId, ...detail });
+  }
+
   #describe(
-    { deletedAtMs, id: endpointId }: FleetEndpoint,
-    { decision, result }: { readonly decision: ScaleDecision; readonly result: PlacementResult },
+    { decision, endpoint: { deletedAtMs, id: endpointId }, unplaced, waiting }: Staffing,
+    workers: readonly Worker[],
     nowMs: number,
   ): AssignmentSnapshot {
-    const { unplaced, waiting, workers } = result;
     const [first] = waiting;
     const sinceMs = first === undefined ? nowMs : Date.parse(first.since);
     const outlook = describeOutlook(
@@ -145,20 +198,18 @@ export class FleetReconciler {
   }
 
   /** A decision that says the same as the last one is not written again. */
-  async #save(
-    { id, lastDecision }: FleetEndpoint,
-    { desiredWorkers, detail, reason }: ScaleDecision,
-    rest: Pick<ScalingRecord, 'waiting' | 'decidedAtMs'>,
-  ): Promise<void> {
+  async #save({ decision, endpoint, waiting }: Staffing, nowMs: number): Promise<void> {
     const { logger, metrics, store, term } = this.#options;
-    const record: ScalingRecord = { endpointId: id, desired: desiredWorkers, reason, detail, ...rest };
+    const { desiredWorkers: desired, detail, reason } = decision;
+    const { id: endpointId, lastDecision } = endpoint;
+    const record: ScalingRecord = { endpointId, desired, reason, detail, waiting, decidedAtMs: nowMs };
     if (isDeepStrictEqual({ ...record, decidedAtMs: lastDecision?.decidedAtMs }, lastDecision)) return;
     requireTerm(term);
     await store.saveScaling(record);
     const before = lastDecision?.desired ?? 0;
-    if (before === desiredWorkers) return;
+    if (before === desired) return;
     metrics.decisions.inc({ reason });
-    logger.info(`desired workers ${before} → ${desiredWorkers}: ${reason}, ${detail}`, { endpointId: id });
+    logger.info(`desired workers ${before} → ${desired}: ${reason}, ${detail}`, { endpointId });
   }
 
   /** After the routers know: an agent that is told first would ask for jobs and hear that it has no such worker. */
@@ -169,26 +220,6 @@ export class FleetReconciler {
     }
   }
 }
-
-const isForgettable = ({ deletedAtMs }: FleetEndpoint, workers: readonly HostedWorker[], nowMs: number): boolean =>
-  deletedAtMs !== null && nowMs - deletedAtMs > DELETED_KEPT_MS && workers.length === 0;
-
-function hostedByEndpoint({ hosts, workers }: Fleet): ReadonlyMap<EndpointId, readonly HostedWorker[]> {
-  const hosted = workers.map((worker) => ({ worker, host: hosts.get(worker.hostId) ?? null }));
-  return Map.groupBy(hosted, ({ worker }) => worker.endpointId);
-}
-
-function takenByHost(workers: readonly HostedWorker[]): Map<HostId, WorkerResources[]> {
-  const byHost = Map.groupBy(workers, ({ worker }) => worker.hostId);
-  return new Map([...byHost].map(([hostId, hosted]) => [hostId, hosted.map(({ worker }) => worker.resources)]));
-}
-
-/** Who has waited longest for a place comes first; the others in the order in which they were made. */
-const inTurn = (endpoints: readonly FleetEndpoint[]): readonly FleetEndpoint[] =>
-  endpoints.toSorted((a, b) => waitingSinceMs(a) - waitingSinceMs(b) || a.createdAtMs - b.createdAtMs);
-
-const waitingSinceMs = ({ lastDecision }: FleetEndpoint): number =>
-  Math.min(Number.MAX_SAFE_INTEGER, ...(lastDecision?.waiting ?? []).map(({ since }) => Date.parse(since)));
 
 const assignedWorker = ({ hostId, id, intent, observed }: Worker): AssignmentSnapshot['workers'][number] => ({
   id,

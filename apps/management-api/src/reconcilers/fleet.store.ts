@@ -1,5 +1,5 @@
 import { In, type EntityManager } from 'typeorm';
-import type { Endpoint, EndpointId, GoneReason, Host, HostId, Worker, WorkerId, WorkerResources } from '@berth/domain';
+import type { EndpointId, Fleet, GoneReason, ScalingRecord, Worker, WorkerId } from '@berth/domain';
 import {
   type Database,
   EndpointEntity,
@@ -8,47 +8,15 @@ import {
   toEndpoint,
   toHostRecord,
   toWorker,
-  type WaitingWorker,
   WorkerEntity,
 } from '../persistence/index.js';
 import type { LeaderTerm } from '../leadership/index.js';
 
-/** An endpoint as the control loops see it. */
-export interface FleetEndpoint extends Endpoint {
-  /** Null while the endpoint exists. */
-  readonly deletedAtMs: number | null;
-  /** As last written; null before the first. */
-  readonly lastDecision: ScalingRecord | null;
-  /** Where its network volumes lie, without repeats. */
-  readonly volumeDataCenterIds: readonly string[];
-}
-
-/** All that the control loops decide on, as it was at one instant. */
-export interface Fleet {
-  readonly endpoints: readonly FleetEndpoint[];
-  readonly hosts: ReadonlyMap<HostId, Host>;
-  readonly workers: readonly Worker[];
-}
-
-export interface NewWorker {
-  readonly id: WorkerId;
-  readonly endpointId: EndpointId;
-  readonly hostId: HostId;
-  readonly release: number;
-  readonly resources: WorkerResources;
-  readonly createdAtMs: number;
-  readonly failedOn?: readonly HostId[];
-}
-
-export interface ScalingRecord {
-  readonly endpointId: EndpointId;
-  readonly desired: number;
-  readonly reason: string;
-  readonly detail: string;
-  readonly waiting: readonly WaitingWorker[];
-  /** Since when it has been the decision. */
-  readonly decidedAtMs: number;
-}
+/** What a worker is made of. */
+export type NewWorker = Pick<
+  Worker,
+  'id' | 'endpointId' | 'hostId' | 'release' | 'resources' | 'createdAtMs' | 'failedOn'
+>;
 
 /** A worker that is believed gone, and what that rests on. */
 export interface GoneWorker {

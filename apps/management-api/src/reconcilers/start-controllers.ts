@@ -18,11 +18,9 @@ import { FleetStore } from './fleet.store.js';
 import type { ControllersConfig } from './config.js';
 import { ControlLoops } from './control-loops.js';
 import { DemandBoard } from './demand-board.js';
-import { EndpointScaling } from './endpoint-scaling.js';
 import { NatsFleetOutlet } from './nats-fleet-outlet.js';
 import { FleetReconciler } from './fleet-reconciler.js';
 import { controllersMetrics } from './metrics.js';
-import { WorkerPlacement } from './worker-placement.js';
 
 const POOL_MAX = 5;
 const LEASE_MS = 5_000;
@@ -92,9 +90,7 @@ function composeLoops(parts: Parts, outlet: NatsFleetOutlet, lease: LeaderLease)
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
-  const placement = new WorkerPlacement({ store, random, logger, metrics });
-  const scaling = new EndpointScaling();
   const newFleet = (term: LeaderTerm): FleetReconciler =>
-    new FleetReconciler({ store, demand, scaling, placement, outlet, clock, term, logger, metrics });
+    new FleetReconciler({ store, demand, outlet, clock, random, term, logger, metrics });
   return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
 }

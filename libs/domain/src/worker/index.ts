@@ -2,7 +2,7 @@ export { HOST_NEWS_MAX_BYTES, fitReport } from './fit-report.js';
 export { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.js';
 export { WORKER_NOTES_MAX, observeWorker, type WorkerIdentity } from './agent-plan/observe-worker.js';
 export { STOP_GRACE_DEFAULT_MS } from './agent-plan/plan-drain.js';
-export { planEndpoint, type EndpointOperation } from './plan-endpoint.js';
+export { planEndpoint, type DrainReason, type EndpointOperation } from './plan-endpoint.js';
 export { planWorker } from './agent-plan/plan-worker.js';
 export { isStale, rolloutOf, type Rollout } from './rollout.js';
 export { newJournal, withStartFailure, type LastFailure, type WorkerJournal } from './agent-plan/worker-journal.js';

@@ -4,7 +4,7 @@ import { isRecentlyUsed } from './idle-time.js';
 import { isStale } from './rollout.js';
 import type { Worker, WorkerPhase } from './worker.js';
 
-type DrainReason = 'endpoint-deleted' | 'host-draining' | 'stale-release' | 'scale-down';
+export type DrainReason = 'endpoint-deleted' | 'host-draining' | 'stale-release' | 'scale-down';
 
 export type EndpointOperation =
   /** Place one worker of this release. One operation per wanted worker. */

@@ -1,13 +1,5 @@
+import type { WaitingWorker } from '@berth/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-
-/** A worker that is wanted and could not be placed: why, since when, and what spoke against each host. */
-export interface WaitingWorker {
-  readonly reason: string;
-  readonly detail: string;
-  /** ISO 8601. */
-  readonly since: string;
-  readonly hosts: readonly { readonly id: string; readonly reason: string }[];
-}
 
 @Entity({ name: 'endpoint_scaling' })
 export class EndpointScalingEntity {

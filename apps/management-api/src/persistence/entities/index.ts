@@ -2,7 +2,7 @@ export { AccountEntity } from './account.entity.js';
 export { ApiKeyEntity } from './api-key.entity.js';
 export { AuditEntryEntity, type AuditAction } from './audit-entry.entity.js';
 export { ClusterEntity } from './cluster.entity.js';
-export { EndpointScalingEntity, type WaitingWorker } from './endpoint-scaling.entity.js';
+export { EndpointScalingEntity } from './endpoint-scaling.entity.js';
 export { EndpointEntity } from './endpoint.entity.js';
 export { HostEntity, JoinTokenEntity } from './host.entity.js';
 export { NetworkVolumeEntity } from './network-volume.entity.js';

@@ -1,0 +1,41 @@
+import type { Endpoint } from '../endpoint/index.js';
+import type { Host } from '../host/index.js';
+import type { EndpointId, HostId } from '../ids.js';
+import type { Worker } from '../worker/index.js';
+
+/** A worker that is wanted and could not be placed: why, since when, and what spoke against each host. */
+export interface WaitingWorker {
+  readonly reason: string;
+  readonly detail: string;
+  /** ISO 8601. */
+  readonly since: string;
+  readonly hosts: readonly { readonly id: string; readonly reason: string }[];
+}
+
+/** A scaling decision as it is kept. */
+export interface ScalingRecord {
+  readonly endpointId: EndpointId;
+  readonly desired: number;
+  readonly reason: string;
+  readonly detail: string;
+  readonly waiting: readonly WaitingWorker[];
+  /** Since when it has been the decision. */
+  readonly decidedAtMs: number;
+}
+
+/** An endpoint as the control loops see it. */
+export interface FleetEndpoint extends Endpoint {
+  /** Null while the endpoint exists. */
+  readonly deletedAtMs: number | null;
+  /** As last written; null before the first. */
+  readonly lastDecision: ScalingRecord | null;
+  /** Where its network volumes lie, without repeats. */
+  readonly volumeDataCenterIds: readonly string[];
+}
+
+/** All that the control loops decide on, as it was at one instant. */
+export interface Fleet {
+  readonly endpoints: readonly FleetEndpoint[];
+  readonly hosts: ReadonlyMap<HostId, Host>;
+  readonly workers: readonly Worker[];
+}
