@@ -39,6 +39,8 @@ export default {
   // A machine that does other work too may be slow for a while; what never ends is still found.
   testTimeout: 30_000,
   maxWorkers: availableParallelism(),
+  // A worker keeps what each suite's modules took. Unbounded it spends its time collecting garbage, and dies at 4 GB.
+  workerIdleMemoryLimit: '1GB',
   projects: [
     kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,fault,engine}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),
