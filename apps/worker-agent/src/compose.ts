@@ -1,25 +1,25 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HostId, Inventory } from '@berth/domain';
+import type { HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { connectNats } from '@berth/messaging';
-import { StartupError, listenError, openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
+import { listenError, openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort, WorkerBridge } from './bridge/index.js';
-import type { AgentConfig, DockerConfig, ProcessConfig } from './config.js';
-import { GpuLedger, HostInventory } from './gpus/index.js';
+import type { AgentConfig } from './config.js';
 import { claimHome } from './home/index.js';
 import { JobClient } from './job-client/index.js';
 import { Journal } from './journal/index.js';
+import { composeRuntime, type DockerRuntimeOptions, type OpenRuntime } from './runtimes/index.js';
 import {
-  type ContainerRuntime,
-  DockerRuntime,
-  type DockerRuntimeOptions,
-  findEngine,
-  ProcessRuntime,
-  RuntimeError,
-} from './runtimes/index.js';
-import { AgentLink, type ConnectAs, type HostIdentity, HostSession, IdentityStore, joinHost } from './session/index.js';
+  AgentLink,
+  type ConnectAs,
+  type HostIdentity,
+  HostSession,
+  IdentityStore,
+  identifyHost,
+  joinHost,
+} from './session/index.js';
 import {
   logTailOf,
   noteRemoved,
@@ -48,107 +48,43 @@ export async function startAgent(config: AgentConfig, main: Main): Promise<void>
   await mkdir(config.home, { recursive: true, mode: 0o700 });
   const claim = await claimHome(config.home, RANDOM);
   frame.onStop('home', () => claim.release());
-  let images: () => Promise<readonly string[]> = async () => [];
-  const inventory = newInventory(frame, () => images());
-  const identity = await joinHost({
-    store: new IdentityStore(config.home),
-    token: config.joinToken,
-    inventory: () => inventory.read(),
+  const own = { store: new IdentityStore(config.home), token: config.joinToken, logger };
+  const claimed = await identifyHost({ ...own, random: RANDOM });
+  const journal = await openJournal(frame);
+  const opened = await openRuntime(frame, claimed.hostId, journal);
+  const identity = await joinHost(claimed, {
+    ...own,
+    inventory: () => opened.runtime.inventory(),
     connect: (as) => connect(frame, as),
     clock: CLOCK,
-    random: RANDOM,
-    logger,
   });
-  const journal = await openJournal(frame);
-  const opened = await openRuntime(frame, identity.hostId, journal);
-  images = () => opened.runtime.images();
-  await startWorkers(frame, { identity, inventory, journal, opened });
+  await startWorkers(frame, { identity, journal, opened });
 }
-
-const newInventory = ({ config, logger }: Frame, images: () => Promise<readonly string[]>): HostInventory =>
-  new HostInventory({
-    clock: CLOCK,
-    logger,
-    runtime: config.runtime.kind,
-    diskFolder: config.home,
-    vcpus: config.vcpus,
-    simulatedGpus: config.simulatedGpus,
-    images,
-  });
 
 const connect = ({ config }: Frame, as: ConnectAs): Promise<NatsConnection> =>
   connectNats({ url: config.natsUrl, name: 'worker-agent', clock: CLOCK, random: RANDOM, ...as });
 
-const LOOPBACK = '127.0.0.1';
 /** In the history of a job whose worker ran outside of the agent's network. */
 const STRAY_REASON = 'its host moved its worker into a confined network';
 
-/** A runtime, and how its workers reach their agent. */
-interface OpenRuntime {
-  readonly runtime: ContainerRuntime;
-  readonly listenHost: string;
-  /** Called once, when the bridge has its port and before any worker is started. */
-  readonly confine: (bridgePort: number) => Promise<void>;
-}
-
-async function openRuntime(frame: Frame, hostId: HostId, { workers }: Journal): Promise<OpenRuntime> {
-  const { config, logger, onStop } = frame;
-  const { runtime } = config;
+const openRuntime = (frame: Frame, hostId: HostId, { workers }: Journal): Promise<OpenRuntime> => {
+  const { config, logger } = frame;
   const onRemoving: DockerRuntimeOptions['onRemoving'] = (removed) =>
     noteRemoved(workers, removed, { reason: STRAY_REASON, logger });
-  const opening =
-    runtime.kind === 'docker' ? openDocker(frame, { ...runtime, hostId, onRemoving }) : openProcesses(config, runtime);
-  const opened = await opening.catch(throwStartup);
-  onStop('container runtime', () => opened.runtime.close());
-  return opened;
-}
-
-function throwStartup(error: unknown): never {
-  if (error instanceof RuntimeError) throw new StartupError(error.message, { cause: error });
-  throw error;
-}
-
-async function openDocker(
-  { config, logger, onStop, metrics }: Frame,
-  { confinement, engines, ...more }: DockerConfig & Pick<DockerRuntimeOptions, 'hostId' | 'onRemoving'>,
-): Promise<OpenRuntime> {
-  const { access: engine, source } = await findEngine(engines);
-  logger.info('container engine found', { engine: engine.name, source });
+  const { home, simulatedGpus, vcpus } = config;
   const { advertisedHost: host, listenHost } = config.bridge;
-  const parts = { engine, bridge: { host, listenHost }, confinement, clock: CLOCK, logger, metrics };
-  const runtime = await DockerRuntime.open({ ...more, ...parts });
-  // Containers that outlive the agent stay confined.
-  onStop('worker network', async () => {
-    if ((await runtime.list()).length === 0) await runtime.network.remove();
-  });
-  return {
-    runtime,
-    listenHost: runtime.network.listenHost,
-    confine: (port) => runtime.network.confine(port).catch(throwStartup),
-  };
-}
-
-async function openProcesses({ bridge, home }: AgentConfig, settings: ProcessConfig): Promise<OpenRuntime> {
-  const runtime = await ProcessRuntime.open({
-    workersFolder: join(home, 'workers'),
-    imagesFolder: settings.imagesFolder,
-    clock: CLOCK,
-    random: RANDOM,
-    environment: settings.workerEnvironment,
-    setupEnvironment: settings.setupEnvironment,
-  });
-  return { runtime, listenHost: bridge.listenHost ?? LOOPBACK, confine: async () => undefined };
-}
+  const parts = { hostId, home, simulatedGpus, vcpus, bridge: { host, listenHost }, onRemoving };
+  return composeRuntime(frame, config.runtime, parts);
+};
 
 interface HostParts {
   readonly identity: HostIdentity;
-  readonly inventory: HostInventory;
   readonly journal: Journal;
   readonly opened: OpenRuntime;
 }
 
 /** In this order: workers that still run must find their bridge, whether or not the broker is there. */
-async function startWorkers(frame: Frame, { identity, inventory, journal, opened }: HostParts): Promise<void> {
+async function startWorkers(frame: Frame, { identity, journal, opened }: HostParts): Promise<void> {
   const { config, logger, onStop, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
   const { runtime } = opened;
@@ -158,16 +94,8 @@ async function startWorkers(frame: Frame, { identity, inventory, journal, opened
   readiness.add('nats', () => link.check());
   const bridge = await openBridge(frame, { link, journal, opened });
   await opened.confine(bridge.port);
-  const gpus = new GpuLedger();
-  const readInventory = async (): Promise<Inventory> => {
-    const present = await inventory.read();
-    gpus.setGpus(present.gpus);
-    return present;
-  };
-  const { gpus: devices, areGpusSimulated } = await readInventory();
-  const areGpusReal = devices.length > 0 && !areGpusSimulated;
-  const tools = workerTools(frame, { hostId, runtime, bridge, records: journal.workers, gpus });
-  const workers = new WorkerReconciler(tools, { dataCenterId, areGpusReal });
+  const tools = workerTools(frame, { hostId, runtime, bridge, records: journal.workers });
+  const workers = new WorkerReconciler(tools, dataCenterId);
   // Jobs that run are kept only when a router renews them; who has none need not wait for one.
   if (journal.workers.list().size > 0) await link.connected(CONNECT_WAIT_MS);
   await workers.start();
@@ -177,7 +105,7 @@ async function startWorkers(frame: Frame, { identity, inventory, journal, opened
     secret,
     instanceId,
     link,
-    inventory: readInventory,
+    inventory: () => runtime.inventory(),
     workers,
     clock: CLOCK,
     logger,
@@ -196,7 +124,7 @@ async function startWorkers(frame: Frame, { identity, inventory, journal, opened
 
 const workerTools = (
   { logger, metrics }: Frame,
-  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records' | 'gpus'>,
+  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records'>,
 ): WorkerTools => ({ ...parts, clock: CLOCK, random: RANDOM, logger, metrics: workerMetrics(metrics) });
 
 async function openJournal({ config, logger, onStop }: Frame): Promise<Journal> {

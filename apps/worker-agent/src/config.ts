@@ -1,12 +1,18 @@
 import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { engineCandidates, type EngineCandidate } from '@berth/domain';
+import { engineCandidates } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
-import { parseSimulatedGpus, type SimulatedGpus } from './gpus/index.js';
 import { DEFAULT_WORKER_SHARE } from './job-client/index.js';
-import { type ConfinementPolicy, readConfinement } from './runtimes/index.js';
+import {
+  type DockerConfig,
+  type MachineGpus,
+  parseSimulatedGpus,
+  type ProcessConfig,
+  readConfinement,
+  type RuntimeConfig,
+} from './runtimes/index.js';
 
 /** Settings of the worker agent. */
 export interface AgentConfig extends LogSettings {
@@ -17,7 +23,7 @@ export interface AgentConfig extends LogSettings {
   readonly joinToken: string | null;
   readonly runtime: RuntimeConfig;
   /** Null: what the machine has. */
-  readonly simulatedGpus: SimulatedGpus | null;
+  readonly simulatedGpus: MachineGpus | null;
   readonly vcpus: number | null;
   readonly bridge: BridgeConfig;
   readonly bodies: BodyBounds;
@@ -27,24 +33,6 @@ export interface AgentConfig extends LogSettings {
   readonly operationsHost: string;
   readonly operationsPort: number;
 }
-
-export interface DockerConfig {
-  readonly kind: 'docker';
-  /** Where an engine may answer, best first. */
-  readonly engines: readonly EngineCandidate[];
-  readonly confinement: ConfinementPolicy;
-}
-
-export interface ProcessConfig {
-  readonly kind: 'process';
-  readonly imagesFolder: string;
-  /** What every worker gets of this agent's environment. */
-  readonly workerEnvironment: Readonly<Record<string, string>>;
-  /** What the operator's setup lines get: all of it, for proxies and package indexes, but nothing of ours. */
-  readonly setupEnvironment: Readonly<Record<string, string>>;
-}
-
-type RuntimeConfig = DockerConfig | ProcessConfig;
 
 interface BridgeConfig {
   /** Null with containers: the host's address in their network. */
@@ -203,7 +191,7 @@ function readSpool(read: ConfigReader): SpoolConfig {
   return { bytesMax: mib * MIB, workerBytesMax: workerMib * MIB, workerMemoryBytesMax: memoryMib * MIB };
 }
 
-function readSimulatedGpus(read: ConfigReader): SimulatedGpus | null {
+function readSimulatedGpus(read: ConfigReader): MachineGpus | null {
   const text = read.optional('BERTH_SIMULATED_GPUS', SIMULATED_GPUS);
   if (text === null) return null;
   const reading = parseSimulatedGpus(text);

@@ -12,6 +12,7 @@ import { parseRecord } from '../src/worker-reconciler/worker-record.js';
 import { EXAMPLES, TEST_TIMEOUT_MS, exampleWorker, useAgents } from './agent-bench.js';
 import type { AgentProgram } from './agent-program.js';
 import { W1, W2 } from './worker-bench.js';
+import { testMachine } from './test-machine.js';
 
 const SLOW = { deadlineMs: 30_000 };
 const GRACE_LEFT_MS = 3_000;
@@ -29,6 +30,7 @@ const openRuntime = (): Promise<ProcessRuntime> =>
   ProcessRuntime.open({
     workersFolder: join(bench.home, 'workers'),
     imagesFolder: EXAMPLES,
+    machine: testMachine(),
     clock: systemClock,
     random: systemRandom,
     environment: {},

@@ -7,6 +7,7 @@ import { ProcessRuntime } from '../src/runtimes/process/process-runtime.js';
 import { EXAMPLES, TEST_TIMEOUT_MS, exampleWorker, useAgents } from './agent-bench.js';
 import type { AgentProgram } from './agent-program.js';
 import { W1 } from './worker-bench.js';
+import { testMachine } from './test-machine.js';
 
 const SECRETS = {
   env: 'planted-variable-7f3a91',
@@ -21,6 +22,7 @@ afterEach(async () => {
   const runtime = await ProcessRuntime.open({
     workersFolder: join(bench.home, 'workers'),
     imagesFolder: EXAMPLES,
+    machine: testMachine(),
     clock: systemClock,
     random: systemRandom,
     environment: {},

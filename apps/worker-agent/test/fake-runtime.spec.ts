@@ -1,9 +1,10 @@
 import { systemClock } from '@berth/lifecycle';
 import { containerRuntimeConformance } from '../src/runtimes/container-runtime.conformance.js';
+import { TWO_GPUS } from './test-machine.js';
 import { FakeMachine, FakeRuntime } from './fake-runtime.js';
 
 containerRuntimeConformance('fake', async () => {
-  const machine = new FakeMachine(['local/probe']);
+  const machine = new FakeMachine(['local/probe'], TWO_GPUS);
   return {
     probeImage: 'local/probe',
     missingImage: 'local/nothing',

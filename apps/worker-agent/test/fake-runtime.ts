@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { WorkerId } from '@berth/domain';
+import type { HostGpu, Inventory, WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type {
   CallOptions,
@@ -10,12 +10,15 @@ import type {
   OwnedContainer,
 } from '../src/runtimes/container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../src/runtimes/runtime-error.js';
+import { allocateGpus } from '../src/runtimes/machine/allocate-gpus.js';
 import { signalName } from '../src/runtimes/signal-name.js';
+import { testMachine } from './test-machine.js';
 
 interface FakeContainer {
   readonly containerId: string;
   readonly start: ContainerStart;
   readonly startedAtMs: number;
+  readonly gpuIndexes: readonly number[];
   readonly lines: string[];
   exit: ContainerExit | null;
 }
@@ -26,13 +29,15 @@ const SIGKILL_EXIT: ContainerExit = { code: 137, cause: 'killed', detail: 'kille
 export class FakeMachine {
   readonly containers = new Map<WorkerId, FakeContainer>();
   readonly images: Set<string>;
+  readonly gpus: readonly HostGpu[];
   /** What was asked of it, in order: `start w1`. */
   readonly calls: string[] = [];
   readonly listeners = new Set<() => void>();
   #starts = 0;
 
-  constructor(images: readonly string[]) {
+  constructor(images: readonly string[], gpus: readonly HostGpu[] = []) {
     this.images = new Set(images);
+    this.gpus = gpus;
   }
 
   nextId(): string {
@@ -52,7 +57,6 @@ export class FakeMachine {
 
 /** A runtime without processes. Programs are those of the conformance suite's probe. */
 export class FakeRuntime implements ContainerRuntime {
-  readonly kind = 'process';
   readonly #machine: FakeMachine;
   readonly #clock: Clock;
   readonly #failures = new Map<'prepare' | 'start', RuntimeError>();
@@ -83,8 +87,10 @@ export class FakeRuntime implements ContainerRuntime {
     const present = this.#machine.containers.get(workerId);
     if (present?.exit === null) return describe(present);
     this.#need(image);
+    const gpuIndexes = this.#takeGpus(start);
     const startedAtMs = this.#clock.nowMs();
-    const container: FakeContainer = { containerId: this.#machine.nextId(), start, startedAtMs, lines: [], exit: null };
+    const containerId = this.#machine.nextId();
+    const container: FakeContainer = { containerId, start, startedAtMs, gpuIndexes, lines: [], exit: null };
     this.#machine.containers.set(workerId, container);
     const started = describe(container);
     this.#play(container);
@@ -120,8 +126,8 @@ export class FakeRuntime implements ContainerRuntime {
     return lines === 0 ? [] : (this.#machine.containers.get(workerId)?.lines.slice(-lines) ?? []);
   }
 
-  async images(): Promise<readonly string[]> {
-    return [...this.#machine.images];
+  inventory(): Promise<Inventory> {
+    return testMachine(this.#machine.gpus).inventory({ runtime: 'process', images: [...this.#machine.images] });
   }
 
   watch(onChange: () => void): () => void {
@@ -135,6 +141,14 @@ export class FakeRuntime implements ContainerRuntime {
 
   #need(image: string): void {
     if (!this.#machine.images.has(image)) throw new RuntimeError('image-missing', `There is no image ${image}.`);
+  }
+
+  /** At once, where a runtime would look at the machine first: a manual clock waits for nothing real. */
+  #takeGpus({ gpu, labels: { workerId } }: ContainerStart): readonly number[] {
+    const held = new Map([...this.#machine.containers].map(([id, { gpuIndexes }]) => [id, gpuIndexes]));
+    const allocation = allocateGpus(this.#machine.gpus, held, { workerId, gpu });
+    if (allocation.kind === 'refused') throw new RuntimeError('no-such-device', allocation.detail);
+    return allocation.indexes;
   }
 
   #failAsTold(verb: 'prepare' | 'start'): void {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ManualClock } from '@berth/testing';
-import { HostInventory } from '../src/gpus/host-inventory.js';
+import { Machine } from '../src/runtimes/machine/machine.js';
 import { RuntimeError } from '../src/runtimes/runtime-error.js';
 import { silentLogger } from '@berth/telemetry';
 import { TestAgent, registration } from './bridge/test-agent.js';
@@ -63,17 +63,18 @@ describe('hostile text', () => {
   });
 
   test('in the names of images and devices is clean, and the images are bounded', async () => {
-    const inventory = new HostInventory({
+    const machine = new Machine({
       clock: new ManualClock(),
       logger: silentLogger,
-      runtime: 'docker',
       diskFolder: '/',
       vcpus: 1,
       simulatedGpus: null,
-      images: async () => Array.from({ length: 20_000 }, () => HOSTILE),
       nvidiaSmi: async () => `0, ${HOSTILE}, 1024`,
     });
-    const { gpus, images } = await inventory.read();
+    const { gpus, images } = await machine.inventory({
+      runtime: 'docker',
+      images: Array.from({ length: 20_000 }, () => HOSTILE),
+    });
     expect(images).toHaveLength(1_000);
     expectClean(images[0]);
     expectClean(gpus[0]?.typeId);

@@ -50,7 +50,7 @@ describe('the docker runtime', () => {
     await runtime.prepare({ image: name, credentials: null }, { onPercent: (percent) => percents.push(percent) });
     expect(percents.at(-1)).toBe(100);
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));
-    expect(await runtime.images()).toContain(name);
+    expect((await runtime.inventory()).images).toContain(name);
     const asked = open.requests.length;
     await prepare(name);
     expect(open.requests).toHaveLength(asked);
@@ -76,7 +76,7 @@ describe('the docker runtime', () => {
     await expect(prepare(name, { ...LOGIN, password: 'wrong' })).rejects.toMatchObject(denied);
     await expect(prepare(name)).rejects.toMatchObject(denied);
     await expect(prepare(lost)).rejects.toMatchObject({ reason: 'image-unreachable', isTemporary: true });
-    expect(await runtime.images()).not.toContain(lost);
+    expect((await runtime.inventory()).images).not.toContain(lost);
   });
 
   test('gives up a pull, and the next one goes on', async () => {

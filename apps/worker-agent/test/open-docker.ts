@@ -3,6 +3,7 @@ import { systemClock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { DockerRuntime, type DockerRuntimeOptions } from '../src/runtimes/docker/docker-runtime.js';
 import { accessTo } from '../src/runtimes/docker/engine-access.js';
+import { testMachine } from './test-machine.js';
 
 /** A port on which nothing listens: the bridge of tests that need none. */
 const NO_BRIDGE = 9;
@@ -26,6 +27,7 @@ export async function openDocker(
     bridge: { host: 'berth-host', listenHost: null },
     confinement: POLICY,
     onRemoving: async () => undefined,
+    machine: testMachine(),
     clock: systemClock,
     logger: silentLogger,
     metrics: new MetricRegistry(),

@@ -2,7 +2,6 @@ import type { DesiredWorker } from '@berth/contracts';
 import type { EndpointId, HostGpu, HostId, ObservedWorker, WorkerId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, SeededRandom } from '@berth/testing';
-import { GpuLedger } from '../src/gpus/gpu-ledger.js';
 import type { WorkerRecords } from '../src/journal/worker-records.port.js';
 import { workerMetrics } from '../src/worker-reconciler/metrics.js';
 import { WorkerReconciler } from '../src/worker-reconciler/worker-reconciler.js';
@@ -30,12 +29,11 @@ class MemoryRecords implements WorkerRecords {
 export class WorkerBench {
   readonly clock = new ManualClock();
   readonly random = new SeededRandom(7);
-  readonly machine = new FakeMachine(['local/echo']);
+  readonly machine: FakeMachine;
   readonly records = new MemoryRecords();
-  readonly gpus: readonly HostGpu[];
 
   constructor(gpus: readonly HostGpu[] = []) {
-    this.gpus = gpus;
+    this.machine = new FakeMachine(['local/echo'], gpus);
   }
 
   async newAgent(bridge = new FakeBridge()): Promise<BenchAgent> {
@@ -57,13 +55,11 @@ export class BenchAgent {
     this.bench = bench;
     this.bridge = bridge;
     this.runtime = new FakeRuntime(machine, clock);
-    const gpus = new GpuLedger();
-    gpus.setGpus(bench.gpus);
     const metrics = workerMetrics(new MetricRegistry());
     const { runtime } = this;
     const hostId = 'host1' as HostId;
-    const tools = { hostId, runtime, bridge, records, gpus, clock, random, logger: silentLogger, metrics };
-    this.reconciler = new WorkerReconciler(tools, { dataCenterId: 'LOCAL-1', areGpusReal: false });
+    const tools = { hostId, runtime, bridge, records, clock, random, logger: silentLogger, metrics };
+    this.reconciler = new WorkerReconciler(tools, 'LOCAL-1');
   }
 
   /** The control plane wants exactly these. */

@@ -64,7 +64,7 @@ describe('start', () => {
     expect(agent.bridge.registrations.size).toBe(0);
     agent.runtime.failing('start', null);
     await agent.want(assigned(W2, { resources }));
-    expect(bench.machine.containers.get(W2)?.start.labels.gpuIndexes).toEqual([0]);
+    expect(bench.machine.containers.get(W2)?.gpuIndexes).toEqual([0]);
   });
 
   test('arguments that no shell could split are a failed start', async () => {
@@ -104,7 +104,7 @@ describe('start', () => {
     );
     await agent.want({ ...first, intent: 'drained' }, assigned(W2, { resources }));
     await bench.clock.advance(1_000);
-    expect(bench.machine.containers.get(W2)?.start.labels.gpuIndexes).toEqual([0]);
+    expect(bench.machine.containers.get(W2)?.gpuIndexes).toEqual([0]);
   });
 
   test('a worker that stops being wanted while its image is prepared is not started', async () => {

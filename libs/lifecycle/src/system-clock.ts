@@ -1,6 +1,8 @@
 import type { Clock } from './clock.js';
 
 const TIMER_MAX_MS = 2_147_483_647;
+/** A moment that is over already comes at once. */
+const timerMs = (ms: number): number => Math.min(Math.max(ms, 0), TIMER_MAX_MS);
 
 /** The machine's own clocks. */
 export const systemClock: Clock = {
@@ -17,11 +19,11 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', wake);
         resolve();
       };
-      const timer = setTimeout(wake, Math.min(ms, TIMER_MAX_MS));
+      const timer = setTimeout(wake, timerMs(ms));
       signal?.addEventListener('abort', wake, { once: true });
     }),
   after: (ms, act) => {
-    const timer = setTimeout(act, Math.min(ms, TIMER_MAX_MS));
+    const timer = setTimeout(act, timerMs(ms));
     return () => {
       clearTimeout(timer);
     };

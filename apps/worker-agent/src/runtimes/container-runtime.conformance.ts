@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { ContainerRuntime, ContainerStart, OwnedContainer } from './container-runtime.port.js';
 import { RuntimeError } from './runtime-error.js';
 
-/** One implementation under test, on a bench that its spec builds. */
+/** One implementation under test, on a bench that its spec builds: a host with two simulated `GPU_TYPE`. */
 export interface RuntimeBench {
   /** Image whose program is `PROBE_SCRIPT`. */
   readonly probeImage: string;
@@ -33,6 +33,7 @@ case $mode in
 esac
 `;
 
+const GPU_TYPE = 'NVIDIA L4';
 const HOST = 'host1' as HostId;
 const DEADLINE = { deadlineMs: 20_000 };
 const TEST_TIMEOUT_MS = 60_000;
@@ -60,9 +61,9 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
       workers += 1;
       const workerId = `w${String(workers)}${name.replace(/[^a-z]/g, '')}` as WorkerId;
       const endpointId = 'endpoint1' as EndpointId;
-      const labels = { hostId: HOST, workerId, endpointId, release: 3, image: bench.probeImage, gpuIndexes: [] };
+      const labels = { hostId: HOST, workerId, endpointId, release: 3, image: bench.probeImage };
       const limits = { vcpus: 1, memoryBytes: 128 * 1024 * 1024, diskBytes: null };
-      return { labels, args, env: {}, limits, areGpusReal: false, ...more };
+      return { labels, args, env: {}, limits, gpu: null, ...more };
     };
     const idOf = (start: ContainerStart): WorkerId => start.labels.workerId;
     const started = async (...args: readonly string[]): Promise<WorkerId> => {
@@ -90,7 +91,7 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
         async () => {
           await runtime.prepare({ image: bench.probeImage, credentials: null });
           await runtime.prepare({ image: bench.probeImage, credentials: null });
-          expect(await runtime.images()).toContain(bench.probeImage);
+          expect((await runtime.inventory()).images).toContain(bench.probeImage);
         },
         TEST_TIMEOUT_MS,
       );
@@ -110,6 +111,57 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
         expect(await reasonOf(runtime.prepare({ image: bench.probeImage, credentials: null }, { signal }))).toBe(
           'cancelled',
         );
+      });
+    });
+
+    describe('inventory', () => {
+      test('tells what containers can have', async () => {
+        const inventory = await runtime.inventory();
+        expect(inventory.gpus.map(({ typeId }) => typeId)).toEqual([GPU_TYPE, GPU_TYPE]);
+        expect(inventory.areGpusSimulated).toBe(true);
+        for (const size of [inventory.vcpus, inventory.memoryBytes, inventory.diskBytes])
+          expect(size).toBeGreaterThan(0);
+      });
+    });
+
+    describe('GPUs', () => {
+      const both = { gpu: { typeId: GPU_TYPE, count: 2 } };
+      const one = { gpu: { typeId: GPU_TYPE, count: 1 } };
+
+      test(
+        'are held until the worker is removed, also after its program has ended',
+        async () => {
+          const holder = startOf(['exit', '0', 'done'], both);
+          await runtime.start(holder);
+          await ended(idOf(holder));
+          expect(await reasonOf(runtime.start(startOf(['wait'], one)))).toBe('no-such-device');
+          expect(await runtime.list()).toHaveLength(1);
+          await runtime.remove(idOf(holder));
+          await Promise.all([runtime.start(startOf(['wait'], one)), runtime.start(startOf(['wait'], one))]);
+          expect(await reasonOf(runtime.start(startOf(['wait'], one)))).toBe('no-such-device');
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'that a worker holds are known to the agent that comes after',
+        async () => {
+          const holder = startOf(['wait'], both);
+          await runtime.start(holder);
+          const successor = await bench.open();
+          expect(await reasonOf(successor.start(startOf(['wait'], one)))).toBe('no-such-device');
+          await successor.remove(idOf(holder));
+          await successor.start(startOf(['wait'], one));
+          await successor.close();
+          // The first agent is gone by then; here it looks again at what its successor did.
+          await runtime.remove(idOf(holder));
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test('of a type that the host lacks are refused', async () => {
+        const start = startOf(['wait'], { gpu: { typeId: 'NVIDIA H200', count: 1 } });
+        expect(await reasonOf(runtime.start(start))).toBe('no-such-device');
       });
     });
 

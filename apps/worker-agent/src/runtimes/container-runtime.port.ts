@@ -8,8 +8,6 @@ export interface ContainerLabels {
   readonly endpointId: EndpointId;
   readonly release: number;
   readonly image: string;
-  /** Device indexes given to it; empty for a CPU worker and for simulated GPUs that no device stands behind. */
-  readonly gpuIndexes: readonly number[];
 }
 
 export interface ImageRequest {
@@ -26,14 +24,22 @@ interface ContainerLimits {
   readonly diskBytes: number | null;
 }
 
+/** Whole GPUs of one type; which ones of the host's they are, the runtime decides. */
+export interface DeviceRequest {
+  /** Catalog id. */
+  readonly typeId: string;
+  /** At least 1. */
+  readonly count: number;
+}
+
 export interface ContainerStart {
   readonly labels: ContainerLabels;
   /** Words after the image's own command. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly limits: ContainerLimits;
-  /** Whether `labels.gpuIndexes` name real devices. */
-  readonly areGpusReal: boolean;
+  /** Null for a CPU worker, which sees none. It holds them until it is removed. */
+  readonly gpu: DeviceRequest | null;
 }
 
 export interface ContainerExit {
@@ -80,7 +86,8 @@ export interface PrepareOptions extends CallOptions {
  * when to start, stop or remove is the reconciler's business. All implementations pass `containerRuntimeConformance`.
  */
 export interface ContainerRuntime {
-  readonly kind: Inventory['runtime'];
+  /** What containers can have here: processors, memory, disk, GPUs, and the images that could be started now. */
+  inventory(options?: CallOptions): Promise<Inventory>;
 
   /**
    * Makes the image startable: pulled, or its folder set up. Present already: returns at once.
@@ -117,9 +124,6 @@ export interface ContainerRuntime {
 
   /** The last `lines` lines that it printed, oldest first; empty when it is absent. At most `PRINTED_LINES_MAX`. */
   logs(workerId: WorkerId, lines: number, options?: CallOptions): Promise<readonly string[]>;
-
-  /** Images that could be started now, for the inventory. */
-  images(options?: CallOptions): Promise<readonly string[]>;
 
   /** Calls `onChange` soon after a container changed state; a hint, no promise. Returns the function that ends it. */
   watch(onChange: () => void): () => void;

@@ -1,11 +1,15 @@
+export { composeRuntime, type RuntimeConfig } from './compose-runtime.js';
 export {
   type ContainerRuntime,
   type ContainerStart,
   type OwnedContainer,
   type PrepareOptions,
 } from './container-runtime.port.js';
-export { type ConfinementPolicy, readConfinement } from './docker/confinement/confinement-policy.js';
-export { DockerRuntime, type DockerRuntimeOptions } from './docker/docker-runtime.js';
-export { findEngine } from './docker/engine-access.js';
-export { ProcessRuntime } from './process/process-runtime.js';
+export { type DockerConfig } from './docker/compose-docker.js';
+export { readConfinement } from './docker/confinement/confinement-policy.js';
+export { type DockerRuntimeOptions } from './docker/docker-runtime.js';
+export { type MachineGpus } from './machine/nvidia-gpus.js';
+export { parseSimulatedGpus } from './machine/simulated-gpus.js';
+export { type OpenRuntime } from './open-runtime.js';
+export { type ProcessConfig } from './process/compose-process.js';
 export { RuntimeError, type RuntimeErrorReason } from './runtime-error.js';

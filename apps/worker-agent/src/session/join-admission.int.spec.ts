@@ -7,7 +7,7 @@ import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { AgentLink } from './agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
-import { hashSecret, joinHost, type ConnectAs } from './join-host.js';
+import { hashSecret, identifyHost, joinHost, type ConnectAs } from './join-host.js';
 
 jest.setTimeout(60_000);
 
@@ -74,16 +74,16 @@ beforeAll(async () => {
 
 const connect = (as: ConnectAs) =>
   connectNats({ url: nats.server.url, name: 'test', clock: fastClock, random: systemRandom, ...as });
-const join = (home: string): Promise<HostIdentity> =>
-  joinHost({
-    store: new IdentityStore(home),
-    token: TOKEN,
-    inventory: async () => ({ vcpus: 2 }) as Inventory,
+async function join(home: string): Promise<HostIdentity> {
+  const own = { store: new IdentityStore(home), token: TOKEN, logger: silentLogger };
+  const inventory = async (): Promise<Inventory> => ({ vcpus: 2 }) as Inventory;
+  return joinHost(await identifyHost({ ...own, random: systemRandom }), {
+    ...own,
+    inventory,
     connect,
     clock: fastClock,
-    random: systemRandom,
-    logger: silentLogger,
   });
+}
 
 describe('a host that joins through the broker’s admission', () => {
   test('is let in with its token once, and with its own secret from then on', async () => {

@@ -9,7 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AgentLink } from './agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
-import { hashSecret, joinHost, type ConnectAs, type JoinOptions } from './join-host.js';
+import { hashSecret, identifyHost, joinHost, type ConnectAs, type JoinOptions } from './join-host.js';
 
 const nats = useNatsServer();
 const newFolder = useTempFolders();
@@ -44,17 +44,12 @@ const connect = (as: ConnectAs): Promise<NatsConnection> => {
   logins.push(as);
   return connectNats({ url: nats.server.url, name: 'test', clock: systemClock, random: systemRandom, ...as });
 };
-const join = (home: string, token: string | null = TOKEN, more: Partial<JoinOptions> = {}): Promise<unknown> =>
-  joinHost({
-    store: new IdentityStore(home),
-    token,
-    inventory: async () => ({ vcpus: 2 }) as Inventory,
-    connect,
-    clock: systemClock,
-    random: systemRandom,
-    logger: silentLogger,
-    ...more,
-  });
+async function join(home: string, token: string | null = TOKEN, more: Partial<JoinOptions> = {}): Promise<unknown> {
+  const own = { store: new IdentityStore(home), token, logger: silentLogger, ...more };
+  const inventory = async (): Promise<Inventory> => ({ vcpus: 2 }) as Inventory;
+  const identity = await identifyHost({ ...own, random: systemRandom });
+  return joinHost(identity, { inventory, connect, clock: systemClock, ...own });
+}
 const error = (code: string, isRetriable: boolean): object => ({
   error: { code, detail: `about ${code}`, isRetriable },
 });

@@ -16,15 +16,18 @@ export interface ConnectAs {
   readonly signal?: AbortSignal;
 }
 
-export interface JoinOptions {
+interface IdentityOptions {
   readonly store: IdentityStore;
   /** Null when the operator gave none. */
   readonly token: string | null;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface JoinOptions extends Omit<IdentityOptions, 'random'> {
   readonly inventory: () => Promise<Inventory>;
   readonly connect: (as: ConnectAs) => Promise<NatsConnection>;
   readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 const TOKEN = /^bjt_([A-Za-z0-9-]+)_[A-Za-z0-9]+$/;
@@ -39,28 +42,33 @@ const REFUSED_WITHIN_MS = 10_000;
 const ASK_TIMEOUT_MS = 5_000;
 const ASK_AGAIN_MS = 1_000;
 
+const NOT_JOINED = 'This agent has not joined yet: set BERTH_JOIN_TOKEN to a token of POST /v2/hosts/join-tokens.';
+
 /**
- * The identity under which this agent works: the one on disk, or a new one that the control plane confirms for a
- * one-time token. The secret is on disk before anybody hears of it, so a lost answer is mended by asking again.
+ * The identity under which this agent works: the one on disk, or a new one for the host that its one-time token names. The
+ * secret is on disk before anybody hears of it, so a lost answer is mended by asking again.
  *
  * @throws StartupError saying what the operator has to do
  */
-export async function joinHost(options: JoinOptions): Promise<HostIdentity> {
+export async function identifyHost(options: IdentityOptions): Promise<HostIdentity> {
   const named = options.token === null ? null : hostOf(options.token);
   const known = await knownIdentity(options, named);
-  if (known?.isJoined === true) return known;
-  if (options.token === null || named === null) {
-    throw new StartupError(
-      'This agent has not joined yet: set BERTH_JOIN_TOKEN to a token of POST /v2/hosts/join-tokens.',
-    );
-  }
-  const identity = known ?? {
-    hostId: named,
-    secret: options.random.id(SECRET_LENGTH),
-    isJoined: false,
-    dataCenterId: '',
-  };
+  if (known !== null) return known;
+  if (named === null) throw new StartupError(NOT_JOINED);
+  const secret = options.random.id(SECRET_LENGTH);
+  const identity: HostIdentity = { hostId: named, secret, isJoined: false, dataCenterId: '' };
   await options.store.save(identity);
+  return identity;
+}
+
+/**
+ * Has the control plane confirm an identity that it doesn't know yet, for the token.
+ *
+ * @throws StartupError saying what the operator has to do
+ */
+export async function joinHost(identity: HostIdentity, options: JoinOptions): Promise<HostIdentity> {
+  if (identity.isJoined) return identity;
+  if (options.token === null) throw new StartupError(NOT_JOINED);
   const joined = await confirm(identity, options.token, options);
   await options.store.save(joined);
   options.logger.info('joined', { hostId: joined.hostId, dataCenterId: joined.dataCenterId });
@@ -68,7 +76,7 @@ export async function joinHost(options: JoinOptions): Promise<HostIdentity> {
 }
 
 /** A token for another host replaces who this was: its control plane has been set up anew, or the operator wants it so. */
-async function knownIdentity({ store, logger }: JoinOptions, named: HostId | null): Promise<HostIdentity | null> {
+async function knownIdentity({ store, logger }: IdentityOptions, named: HostId | null): Promise<HostIdentity | null> {
   const known = await store.load();
   if (known === null || named === null || known.hostId === named) return known;
   logger.warn('the join token is for another host; this agent becomes that one', { was: known.hostId, becomes: named });

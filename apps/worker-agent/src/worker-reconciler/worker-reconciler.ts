@@ -8,7 +8,7 @@ import type { HostWorkers } from './host-workers.port.js';
 import { countPhases } from './metrics.js';
 import { newRecord, parseRecord, type WorkerLife, type WorkerRecord } from './worker-record.js';
 import { WorkerTask, keyOf, type Wish } from './worker-task.js';
-import type { HostFacts, WorkerTools } from './worker-tools.js';
+import type { WorkerTools } from './worker-tools.js';
 
 const LOOK_INTERVAL_MS = 1_000;
 const DRAIN_POLL_MS = 50;
@@ -30,11 +30,11 @@ export class WorkerReconciler implements HostWorkers {
   #isHeld: (workerId: WorkerId) => boolean = () => false;
   #isSynced = false;
   #mustLeave = false;
-  #host: HostFacts;
+  #dataCenterId: string;
 
-  constructor(tools: WorkerTools, host: HostFacts) {
+  constructor(tools: WorkerTools, dataCenterId: string) {
     this.#tools = tools;
-    this.#host = host;
+    this.#dataCenterId = dataCenterId;
     this.#loop = new ControlLoop({
       name: 'workers.look',
       intervalMs: LOOK_INTERVAL_MS,
@@ -51,9 +51,8 @@ export class WorkerReconciler implements HostWorkers {
    * waiting until it has heard here who still runs.
    */
   async start(): Promise<void> {
-    const { bridge, records, runtime, gpus, logger } = this.#tools;
+    const { bridge, records, runtime, logger } = this.#tools;
     const containers = await runtime.list();
-    for (const { labels } of containers) gpus.adopt(labels.workerId, labels.gpuIndexes);
     for (const [workerId, value] of records.list()) {
       const record = parseRecord(value);
       if (record === null) logger.error('a worker record cannot be understood', { workerId });
@@ -87,7 +86,7 @@ export class WorkerReconciler implements HostWorkers {
     this.#assigned = new Map([...held, ...desired.map((assigned) => [assigned.workerId, assigned] as const)]);
     this.#isHeld = isHeld;
     this.#isSynced = true;
-    this.#host = { ...this.#host, dataCenterId };
+    this.#dataCenterId = dataCenterId;
     for (const assigned of desired) {
       if (!this.#tasks.has(assigned.workerId)) this.#open(newRecord(identityOf(assigned), assigned.restarts)).start();
     }
@@ -185,7 +184,7 @@ export class WorkerReconciler implements HostWorkers {
   #wish(workerId: WorkerId): Wish {
     const assigned = this.#assigned.get(workerId) ?? null;
     const isSynced = this.#isSynced && (assigned !== null || !this.#isHeld(workerId));
-    return { assigned, isSynced, mustLeave: this.#mustLeave, host: this.#host };
+    return { assigned, isSynced, mustLeave: this.#mustLeave, dataCenterId: this.#dataCenterId };
   }
 
   #tellWishes(): void {

@@ -12,7 +12,7 @@ import { type ContainerStart, RuntimeError, type RuntimeErrorReason } from '../r
 import { checkVariables, factsOf, readArgs } from './desired-worker.js';
 import { newSession, type LiveSession } from './live-session.js';
 import type { WorkerLife, WorkerRecord } from './worker-record.js';
-import type { HostFacts, WorkerTools } from './worker-tools.js';
+import type { WorkerTools } from './worker-tools.js';
 
 type Step = Exclude<WorkerOperation, { readonly kind: 'wait-until' | 'prepare' | 'forget' }>;
 
@@ -112,41 +112,38 @@ export class WorkerSteps {
     return this.#record.identity.workerId;
   }
 
-  async #start({ assigned, host }: StartFacts): Promise<void> {
-    const { bridge, random, runtime, metrics, gpus } = this.#tools;
+  async #start({ assigned, dataCenterId }: StartFacts): Promise<void> {
+    const { bridge, random, runtime, metrics } = this.#tools;
     const { workerId, endpointId, endpointType } = assigned;
     const admission: WorkerAdmission = { workerId, endpointId, endpointType, token: random.id(TOKEN_LENGTH) };
     await this.#save({ life: newLife(admission, bridge.address) });
-    const registration = { ...admission, facts: factsOf(assigned, host.dataCenterId) };
+    const registration = { ...admission, facts: factsOf(assigned, dataCenterId) };
     try {
-      const { containerId } = await runtime.start(this.#containerStart({ assigned, host }, registration));
+      const { containerId } = await runtime.start(this.#containerStart(assigned, registration));
       await this.#saveLife({ containerId });
       this.#session = newSession(containerId, this.#tools.clock);
       metrics.starts.inc({ outcome: 'started' });
     } catch (error) {
       metrics.starts.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
       await bridge.unregister(this.#id, { reason: 'it could not be started', isFault: true });
-      gpus.release(this.#id);
       await this.#save({ life: null });
       await this.fail(describeFailure(error));
     }
   }
 
-  /** @throws RuntimeError when the host lacks what the container needs */
-  #containerStart({ assigned, host }: StartFacts, registration: WorkerRegistration): ContainerStart {
+  /** @throws RuntimeError when the endpoint's words cannot be given to a program */
+  #containerStart(assigned: DesiredWorker, registration: WorkerRegistration): ContainerStart {
     const { workerId, endpointId, release, container, resources } = assigned;
     const { hostId } = this.#tools;
     const args = readArgs(container.args);
     checkVariables(container.env);
-    const devices = this.#tools.gpus.take(workerId, resources);
-    if (devices.kind === 'refused') throw new RuntimeError('no-such-device', devices.detail);
-    const { vcpus, memoryBytes, diskBytes } = resources;
+    const { vcpus, memoryBytes, diskBytes, gpuTypeId: typeId, gpuCount: count } = resources;
     return {
-      labels: { hostId, workerId, endpointId, release, image: container.image, gpuIndexes: devices.indexes },
+      labels: { hostId, workerId, endpointId, release, image: container.image },
       args,
       env: this.#tools.bridge.registerWorker(registration),
       limits: { vcpus, memoryBytes, diskBytes: container.diskGb === null ? null : diskBytes },
-      areGpusReal: host.areGpusReal,
+      gpu: typeId === null || count === 0 ? null : { typeId, count },
     };
   }
 
@@ -182,11 +179,10 @@ export class WorkerSteps {
   }
 
   async #remove(): Promise<void> {
-    const { bridge, gpus, metrics, runtime } = this.#tools;
+    const { bridge, metrics, runtime } = this.#tools;
     const isExpected = this.#record.life?.stoppedAtMs != null || this.#session?.killReason != null;
     await runtime.remove(this.#id);
     await bridge.unregister(this.#id, { reason: 'it was removed', isFault: false });
-    gpus.release(this.#id);
     metrics.ends.inc({ expected: String(isExpected) });
     await this.#save({ life: null });
     this.#session = null;
@@ -207,7 +203,7 @@ export class WorkerSteps {
 /** What a start is made of. */
 export interface StartFacts {
   readonly assigned: DesiredWorker;
-  readonly host: HostFacts;
+  readonly dataCenterId: string;
 }
 
 const newLife = (registration: WorkerAdmission, bridgeAddress: string): WorkerLife => ({

@@ -17,7 +17,7 @@ import { viewSession } from './live-session.js';
 import { PrepareTask } from './prepare-task.js';
 import type { WorkerRecord } from './worker-record.js';
 import { WorkerSteps, type StartFacts } from './worker-steps.js';
-import type { HostFacts, WorkerTools } from './worker-tools.js';
+import type { WorkerTools } from './worker-tools.js';
 
 /** What is wanted of one worker, as last heard. */
 export interface Wish {
@@ -27,7 +27,8 @@ export interface Wish {
   readonly isSynced: boolean;
   /** The agent itself goes and takes its workers along. */
   readonly mustLeave: boolean;
-  readonly host: HostFacts;
+  /** Where its host stands. */
+  readonly dataCenterId: string;
 }
 
 export interface WorkerTaskOptions {
@@ -198,8 +199,8 @@ export class WorkerTask {
   }
 
   #startFacts(): StartFacts | null {
-    const { assigned, host } = this.#wish;
-    return assigned === null ? null : { assigned, host };
+    const { assigned, dataCenterId } = this.#wish;
+    return assigned === null ? null : { assigned, dataCenterId };
   }
 
   #publish(observed: ObservedWorker): void {

@@ -2,7 +2,6 @@ import type { HostId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { Bridge } from '../bridge/index.js';
-import type { GpuLedger } from '../gpus/index.js';
 import type { WorkerRecords } from '../journal/index.js';
 import type { ContainerRuntime } from '../runtimes/index.js';
 import type { WorkerMetrics } from './metrics.js';
@@ -13,16 +12,8 @@ export interface WorkerTools {
   readonly runtime: ContainerRuntime;
   readonly bridge: Bridge;
   readonly records: WorkerRecords;
-  readonly gpus: GpuLedger;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: WorkerMetrics;
-}
-
-/** What a start needs to know of the host. */
-export interface HostFacts {
-  readonly dataCenterId: string;
-  /** False where GPUs are simulated, and where there are none. */
-  readonly areGpusReal: boolean;
 }

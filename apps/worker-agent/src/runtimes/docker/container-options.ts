@@ -1,6 +1,7 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import type { ContainerLabels, ContainerStart } from '../container-runtime.port.js';
+import type { HeldGpus } from '../machine/machine.js';
 
 export interface ContainerSurroundings {
   readonly network: string;
@@ -10,6 +11,8 @@ export interface ContainerSurroundings {
   readonly nameServers: readonly string[];
   /** Cores of the engine's machine: it refuses a container that may use more. */
   readonly cores: number;
+  /** Those that it was given. */
+  readonly gpus: HeldGpus;
   readonly canLimitDisk: boolean;
 }
 
@@ -56,14 +59,15 @@ export function containerOptions(start: ContainerStart, around: ContainerSurroun
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     Labels: {
       ...toEngineLabels(labels),
+      [GPUS_LABEL]: around.gpus.indexes.join(','),
       ...(start.limits.diskBytes === null ? {} : { [DISK_LABEL]: String(start.limits.diskBytes) }),
     },
     HostConfig: hostConfig(start, around),
   };
 }
 
-function hostConfig({ labels, limits, areGpusReal }: ContainerStart, around: ContainerSurroundings): HostConfig {
-  const gpus = areGpusReal ? labels.gpuIndexes.map(String) : [];
+function hostConfig({ limits }: ContainerStart, around: ContainerSurroundings): HostConfig {
+  const gpus = around.gpus.areReal ? around.gpus.indexes.map(String) : [];
   return {
     NanoCpus: Math.round(Math.min(limits.vcpus, around.cores) * NANOS),
     Memory: limits.memoryBytes,
@@ -95,6 +99,8 @@ function hostConfig({ labels, limits, areGpusReal }: ContainerStart, around: Con
 export const HOST_LABEL = 'berth.host';
 /** The disk limit that was asked for, in bytes, whether or not the engine keeps it. */
 export const DISK_LABEL = 'berth.disk-bytes';
+/** Indexes of the GPUs that it holds, also of simulated ones: the agent's next life leaves them to it. */
+const GPUS_LABEL = 'berth.gpus';
 
 const toEngineLabels = (labels: ContainerLabels): Record<string, string> => ({
   [HOST_LABEL]: labels.hostId,
@@ -102,11 +108,15 @@ const toEngineLabels = (labels: ContainerLabels): Record<string, string> => ({
   'berth.endpoint': labels.endpointId,
   'berth.release': String(labels.release),
   'berth.image': labels.image,
-  'berth.gpus': labels.gpuIndexes.join(','),
 });
 
+type EngineLabels = Readonly<Record<string, string | undefined>>;
+
+export const gpuIndexesOf = (labels: EngineLabels): readonly number[] =>
+  (labels[GPUS_LABEL] ?? '').split(',').filter(Boolean).map(Number);
+
 /** Null for a container that is none of ours: its labels were made by somebody else. */
-export function fromEngineLabels(labels: Readonly<Record<string, string | undefined>>): ContainerLabels | null {
+export function fromEngineLabels(labels: EngineLabels): ContainerLabels | null {
   const hostId = labels[HOST_LABEL];
   const workerId = labels['berth.worker'];
   const endpointId = labels['berth.endpoint'];
@@ -117,6 +127,5 @@ export function fromEngineLabels(labels: Readonly<Record<string, string | undefi
     endpointId: endpointId as EndpointId,
     release: Number(labels['berth.release']),
     image: labels['berth.image'] ?? '',
-    gpuIndexes: (labels['berth.gpus'] ?? '').split(',').filter(Boolean).map(Number),
   };
 }

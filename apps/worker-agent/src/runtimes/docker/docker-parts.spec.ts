@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import type Dockerode from 'dockerode';
 import type { ContainerStart } from '../container-runtime.port.js';
-import { containerOptions, fromEngineLabels } from './container-options.js';
+import { containerOptions, fromEngineLabels, gpuIndexesOf } from './container-options.js';
 import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { confinementRules } from './confinement/confinement-rules.js';
 import { textOfFrames } from './log-frames.js';
@@ -75,18 +75,18 @@ describe('container options', () => {
       endpointId: 'e1' as EndpointId,
       release: 4,
       image: 'x:1',
-      gpuIndexes: [1, 3],
     },
     args: [],
     env: { A: 'b=c' },
     limits: { vcpus: 1.5, memoryBytes: 1024, diskBytes: 4096 },
-    areGpusReal: true,
+    gpu: { typeId: 'NVIDIA L4', count: 2 },
   };
   const around = {
     network: 'n',
     bridge: { host: 'berth-host', address: '172.18.0.1' },
     nameServers: [],
     cores: 4,
+    gpus: { indexes: [1, 3], areReal: true },
     canLimitDisk: true,
   };
 
@@ -111,13 +111,16 @@ describe('container options', () => {
   });
 
   test('ask for no device where GPUs are simulated, and for no disk limit where none can be kept', () => {
-    const { HostConfig } = containerOptions({ ...start, areGpusReal: false }, { ...around, canLimitDisk: false });
+    const gpus = { ...around.gpus, areReal: false };
+    const { HostConfig } = containerOptions(start, { ...around, gpus, canLimitDisk: false });
     expect(HostConfig).not.toHaveProperty('DeviceRequests');
     expect(HostConfig).not.toHaveProperty('StorageOpt');
   });
 
   test('carry labels that are read back as they were', () => {
-    expect(fromEngineLabels(containerOptions(start, around).Labels ?? {})).toEqual(start.labels);
+    const { Labels = {} } = containerOptions(start, around);
+    expect(fromEngineLabels(Labels)).toEqual(start.labels);
+    expect(gpuIndexesOf(Labels)).toEqual([1, 3]);
     expect(fromEngineLabels({ 'com.example': 'x' })).toBeNull();
   });
 });

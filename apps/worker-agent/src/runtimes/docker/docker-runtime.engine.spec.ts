@@ -1,12 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import { silentLogger } from '@berth/telemetry';
 import { eventually, useContainerEngine } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
 import { openDocker } from '../../../test/open-docker.js';
+import { TWO_GPUS, testMachine } from '../../../test/test-machine.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
 import type { ContainerStart, OwnedContainer } from '../container-runtime.port.js';
+import { Machine } from '../machine/machine.js';
 import { RuntimeError } from '../runtime-error.js';
 import { containerName } from './container-options.js';
 import type { DockerRuntime } from './docker-runtime.js';
@@ -43,7 +47,7 @@ beforeAll(() => makeImage(PROBE, ['/bin/sh', '-c', PROBE_SCRIPT, 'probe']), TEST
 containerRuntimeConformance('docker', async () => ({
   probeImage: PROBE,
   missingImage: 'local/nothing:latest',
-  open: () => open('host1'),
+  open: () => openDocker(fixture.engine.socketPath, 'host1', { machine: testMachine(TWO_GPUS) }),
   close: async () => undefined,
 }));
 
@@ -68,12 +72,11 @@ describe('docker', () => {
       endpointId: 'endpoint1' as EndpointId,
       release: 1,
       image: PROBE,
-      gpuIndexes: [],
     },
     args: ['wait'],
     env: {},
     limits: { vcpus: 64, memoryBytes: 128 * MIB, diskBytes: 10 * 1024 * MIB },
-    areGpusReal: false,
+    gpu: null,
     ...more,
   });
   const pythonOf = (workerId: WorkerId, program: string): ContainerStart => {
@@ -151,10 +154,15 @@ describe('docker', () => {
   test(
     'a device that is not there is told as such, and nothing is left',
     async () => {
-      const start = startOf(W1, { areGpusReal: true });
-      const withGpu = { ...start, labels: { ...start.labels, gpuIndexes: [0] } };
-      await expect(runtime.start(withGpu)).rejects.toMatchObject({ reason: 'no-such-device' });
-      expect(await runtime.list()).toEqual([]);
+      const nvidiaSmi = async (): Promise<string> => '0, NVIDIA L4, 23034';
+      const own = { clock: systemClock, logger: silentLogger, diskFolder: '/', vcpus: null, simulatedGpus: null };
+      const promised = await openDocker(fixture.engine.socketPath, 'host2', {
+        machine: new Machine({ ...own, nvidiaSmi }),
+      });
+      const withGpu = startOf(W1, { gpu: { typeId: 'NVIDIA L4', count: 1 } });
+      await expect(promised.start(withGpu)).rejects.toMatchObject({ reason: 'no-such-device' });
+      expect(await promised.list()).toEqual([]);
+      await promised.close();
     },
     TEST_TIMEOUT_MS,
   );

@@ -1,5 +1,5 @@
-import type { WorkerId } from '@berth/domain';
-import Dockerode, { type Container } from 'dockerode';
+import type { Inventory, WorkerId } from '@berth/domain';
+import Dockerode, { type Container, type ContainerInfo } from 'dockerode';
 import {
   PRINTED_LINES_MAX,
   type CallOptions,
@@ -10,10 +10,18 @@ import {
   type PrepareOptions,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
+import type { HeldGpus, Machine } from '../machine/machine.js';
 import { ask, askUnless } from './ask-engine.js';
 import { ConfinedNetwork, type ConfinedNetworkOptions } from './confinement/confined-network.js';
 import { ownedOf } from './container-look.js';
-import { HOST_LABEL, containerName, containerOptions, type ContainerSurroundings } from './container-options.js';
+import {
+  HOST_LABEL,
+  containerName,
+  containerOptions,
+  fromEngineLabels,
+  gpuIndexesOf,
+  type ContainerSurroundings,
+} from './container-options.js';
 import type { EngineAccess } from './engine-access.js';
 import { fromEngineError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { followEvents } from './engine-events.js';
@@ -22,6 +30,7 @@ import { ensureImage } from './pull-image.js';
 
 export interface DockerRuntimeOptions extends ConfinedNetworkOptions {
   readonly engine: EngineAccess;
+  readonly machine: Machine;
 }
 
 /**
@@ -47,7 +56,6 @@ const REMOVE_MAX_MS = 60_000;
  * a note that says so.
  */
 export class DockerRuntime implements ContainerRuntime {
-  readonly kind = 'docker';
   readonly network: ConfinedNetwork;
   readonly #options: DockerRuntimeOptions;
   readonly #engine: Dockerode;
@@ -72,10 +80,18 @@ export class DockerRuntime implements ContainerRuntime {
     try {
       const { ID, DockerRootDir: folder, NCPU: cores } = (await engine.info()) as EngineInfo;
       const network = await ConfinedNetwork.open(options, engine, `${ID} ${folder}`);
-      return new DockerRuntime(options, { engine, cores, network });
+      const runtime = new DockerRuntime(options, { engine, cores, network });
+      await runtime.#adoptGpus();
+      return runtime;
     } catch (error) {
       throw fromEngineError(error, `The container engine at ${options.engine.name} cannot be used`);
     }
+  }
+
+  async inventory(_options: CallOptions = {}): Promise<Inventory> {
+    const found = await ask('The images cannot be listed', () => this.#engine.listImages());
+    const images = found.flatMap(({ RepoTags }) => RepoTags ?? []).filter((tag) => tag !== '<none>:<none>');
+    return this.#options.machine.inventory({ runtime: 'docker', images });
   }
 
   async prepare(request: ImageRequest, options: PrepareOptions = {}): Promise<void> {
@@ -89,8 +105,9 @@ export class DockerRuntime implements ContainerRuntime {
     await this.remove(workerId, options);
     throwIfCancelled(options.signal);
     try {
+      const gpus = await this.#options.machine.takeGpus(workerId, start.gpu);
       await this.network.ensure();
-      const container = await this.#create(start);
+      const container = await this.#create(start, gpus);
       await container.start();
       const started = await this.inspect(workerId);
       if (started === null) throw new RuntimeError('start-failed', `Worker ${workerId} vanished while it was started.`);
@@ -107,9 +124,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
-    const filters = { label: [`${HOST_LABEL}=${this.#options.hostId}`] };
-    const listing = { all: true, filters: JSON.stringify(filters) };
-    const found = await ask('The containers cannot be listed', () => this.#engine.listContainers(listing));
+    const found = await this.#listed();
     // The list has neither exit codes nor start times; it is asked for every second, and what runs does not change.
     const looks = await Promise.all(
       found.map(async ({ Id, State }) => {
@@ -132,6 +147,11 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async remove(workerId: WorkerId, { signal }: CallOptions = {}): Promise<void> {
+    await this.#remove(workerId, signal);
+    this.#options.machine.releaseGpus(workerId);
+  }
+
+  async #remove(workerId: WorkerId, signal: AbortSignal | undefined): Promise<void> {
     const container = this.#container(workerId);
     const { clock } = this.#options;
     const deadlineMs = clock.monotonicMs() + REMOVE_MAX_MS;
@@ -158,11 +178,6 @@ export class DockerRuntime implements ContainerRuntime {
     return all.slice(-tail);
   }
 
-  async images(_options: CallOptions = {}): Promise<readonly string[]> {
-    const found = await ask('The images cannot be listed', () => this.#engine.listImages());
-    return found.flatMap(({ RepoTags }) => RepoTags ?? []).filter((tag) => tag !== '<none>:<none>');
-  }
-
   watch(onChange: () => void): () => void {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, this.#closing.signal]);
@@ -182,9 +197,23 @@ export class DockerRuntime implements ContainerRuntime {
     return this.#engine.getContainer(containerName(workerId));
   }
 
-  async #create(start: ContainerStart): Promise<Container> {
+  /** As they lie with the engine, whatever their state. */
+  #listed(): Promise<readonly ContainerInfo[]> {
+    const filters = { label: [`${HOST_LABEL}=${this.#options.hostId}`] };
+    const listing = { all: true, filters: JSON.stringify(filters) };
+    return ask('The containers cannot be listed', () => this.#engine.listContainers(listing));
+  }
+
+  async #adoptGpus(): Promise<void> {
+    for (const { Labels } of await this.#listed()) {
+      const workerId = fromEngineLabels(Labels)?.workerId;
+      if (workerId !== undefined) this.#options.machine.adoptGpus(workerId, gpuIndexesOf(Labels));
+    }
+  }
+
+  async #create(start: ContainerStart, gpus: HeldGpus): Promise<Container> {
     try {
-      return await this.#engine.createContainer(containerOptions(start, this.#surroundings()));
+      return await this.#engine.createContainer(containerOptions(start, this.#surroundings(gpus)));
     } catch (error) {
       if (!this.#canLimitDisk || !isDiskLimitRefusal(error)) throw error;
       this.#canLimitDisk = false;
@@ -192,17 +221,18 @@ export class DockerRuntime implements ContainerRuntime {
         engine: this.#options.engine.name,
         words: (error as Error).message,
       });
-      return this.#engine.createContainer(containerOptions(start, this.#surroundings()));
+      return this.#engine.createContainer(containerOptions(start, this.#surroundings(gpus)));
     }
   }
 
-  #surroundings(): ContainerSurroundings {
+  #surroundings(gpus: HeldGpus): ContainerSurroundings {
     const { bridge, name } = this.network;
     return {
       network: name,
       bridge,
       nameServers: this.#options.confinement.nameServers ?? [],
       cores: this.#cores,
+      gpus,
       canLimitDisk: this.#canLimitDisk,
     };
   }

@@ -60,12 +60,11 @@ const startOf = (workerId: WorkerId, program: string, ...args: readonly string[]
     endpointId: 'endpoint1' as EndpointId,
     release: 1,
     image: HOSTILE,
-    gpuIndexes: [],
   },
   args: [program, ...args],
   env: {},
   limits: { vcpus: 2, memoryBytes: 256 * MIB, diskBytes: 20e9 },
-  areGpusReal: false,
+  gpu: null,
 });
 
 /** Runs a program in a worker's container to its end, and returns what it printed. */

@@ -5,6 +5,7 @@ import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually, useTempFolders } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { testMachine } from '../../../test/test-machine.js';
 import type { ContainerStart } from '../container-runtime.port.js';
 import type { RuntimeError } from '../runtime-error.js';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.js';
@@ -31,6 +32,7 @@ const openRuntime = (more: Partial<ProcessRuntimeOptions> = {}): Promise<Process
   ProcessRuntime.open({
     workersFolder: join(root, 'workers'),
     imagesFolder: join(root, 'images'),
+    machine: testMachine(),
     clock: systemClock,
     random: systemRandom,
     environment: { PATH: '/usr/bin:/bin' },
@@ -62,12 +64,11 @@ const startOf = (workerId: WorkerId): ContainerStart => ({
     endpointId: 'endpoint1' as EndpointId,
     release: 1,
     image: 'local/probe',
-    gpuIndexes: [],
   },
   args: [],
   env: {},
   limits: { vcpus: 1, memoryBytes: 0, diskBytes: null },
-  areGpusReal: false,
+  gpu: null,
 });
 const failureOf = (call: Promise<unknown>): Promise<RuntimeError> =>
   call.then(

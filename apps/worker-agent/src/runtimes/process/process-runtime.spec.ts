@@ -4,6 +4,7 @@ import type { WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { useTempFolders } from '@berth/testing';
 import { expect, test } from '@jest/globals';
+import { TWO_GPUS, testMachine } from '../../../test/test-machine.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
 import { ProcessRuntime } from './process-runtime.js';
 
@@ -15,6 +16,7 @@ const open = (workersFolder: string, imagesFolder: string): Promise<ProcessRunti
   ProcessRuntime.open({
     workersFolder,
     imagesFolder,
+    machine: testMachine(TWO_GPUS),
     clock: systemClock,
     random: systemRandom,
     environment: { PATH: '/usr/bin:/bin' },
@@ -41,7 +43,10 @@ test('many workers that are removed at one time are removed, whatever else runs 
   const workerIds = Array.from({ length: MANY }, (_, at) => `w${at}` as WorkerId);
   for (const workerId of workerIds) {
     await mkdir(join(workersFolder, workerId));
-    await writeFile(join(workersFolder, workerId, 'labels.json'), JSON.stringify({ labels: { workerId } }));
+    await writeFile(
+      join(workersFolder, workerId, 'labels.json'),
+      JSON.stringify({ labels: { workerId }, gpuIndexes: [] }),
+    );
   }
   expect(await runtime.list()).toHaveLength(MANY);
   await Promise.all(workerIds.map((workerId) => runtime.remove(workerId)));

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WorkerId } from '@berth/domain';
+import type { Inventory, WorkerId } from '@berth/domain';
 import { inParallel, type Clock, type Random } from '@berth/lifecycle';
 import {
   PRINTED_LINES_MAX,
@@ -13,6 +13,7 @@ import {
   type OwnedContainer,
   type PrepareOptions,
 } from '../container-runtime.port.js';
+import type { HeldGpus, Machine } from '../machine/machine.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { fromSystemError } from '../system-error.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
@@ -29,6 +30,7 @@ export interface ProcessRuntimeOptions {
   readonly workersFolder: string;
   /** Where the images lie. */
   readonly imagesFolder: string;
+  readonly machine: Machine;
   readonly clock: Clock;
   readonly random: Random;
   /** What every worker gets of the agent's environment, no more: PATH and LANG. */
@@ -59,7 +61,6 @@ const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
  * Workers run in sessions of their own and outlive the agent; another instance on the same folder finds them again.
  */
 export class ProcessRuntime implements ContainerRuntime {
-  readonly kind = 'process';
   readonly #options: ProcessRuntimeOptions;
   readonly #listeners = new Set<() => void>();
   readonly #stopTicking: () => void;
@@ -73,7 +74,14 @@ export class ProcessRuntime implements ContainerRuntime {
   static async open(options: ProcessRuntimeOptions): Promise<ProcessRuntime> {
     await mkdir(options.workersFolder, { recursive: true, mode: 0o700 });
     await removeLeftovers(options.workersFolder);
-    return new ProcessRuntime(options);
+    const runtime = new ProcessRuntime(options);
+    await runtime.#adoptGpus();
+    return runtime;
+  }
+
+  async inventory(_options: CallOptions = {}): Promise<Inventory> {
+    const images = await listImages(this.#options.imagesFolder);
+    return this.#options.machine.inventory({ runtime: 'process', images });
   }
 
   async prepare({ image }: ImageRequest, options: PrepareOptions = {}): Promise<void> {
@@ -100,15 +108,17 @@ export class ProcessRuntime implements ContainerRuntime {
     if (present?.state.kind === 'running') return present;
     await this.remove(workerId, signal === undefined ? {} : { signal });
     const image = await findImageFolder(this.#options.imagesFolder, start.labels.image);
+    const { clock, machine, random, workersFolder } = this.#options;
     try {
-      const { clock, random, workersFolder } = this.#options;
+      const gpus = await machine.takeGpus(workerId, start.gpu);
       const life = { containerId: random.id(ID_LENGTH), labels: start.labels, startedAtMs: clock.nowMs() };
-      const folder = await createWorkerFolder(workersFolder, life, (draft) =>
+      const folder = await createWorkerFolder(workersFolder, { ...life, gpuIndexes: gpus.indexes }, (draft) =>
         makeWorkingCopy(image.folder, draft.work, signal),
       );
-      await this.#launch(folder, image, start);
+      await this.#launch(folder, image, { ...start, gpus });
       return { ...life, state: { kind: 'running' } };
     } catch (error) {
+      machine.releaseGpus(workerId);
       throw fromSystemError(error, 'start-failed', `Worker ${workerId} could not be started`);
     }
   }
@@ -138,15 +148,12 @@ export class ProcessRuntime implements ContainerRuntime {
 
   async remove(workerId: WorkerId, { signal }: CallOptions = {}): Promise<void> {
     await attempt(`Worker ${workerId} cannot be removed`, () => this.#remove(workerId, signal));
+    this.#options.machine.releaseGpus(workerId);
   }
 
   async logs(workerId: WorkerId, lines: number, _options: CallOptions = {}): Promise<readonly string[]> {
     const tail = Math.min(lines, PRINTED_LINES_MAX);
     return attempt(`The log of worker ${workerId} cannot be read`, () => this.#folder(workerId).logTail(tail));
-  }
-
-  images(_options: CallOptions = {}): Promise<readonly string[]> {
-    return listImages(this.#options.imagesFolder);
   }
 
   watch(onChange: () => void): () => void {
@@ -163,7 +170,14 @@ export class ProcessRuntime implements ContainerRuntime {
     return new WorkerFolder(join(this.#options.workersFolder, workerId));
   }
 
-  async #launch(folder: WorkerFolder, image: ImageFolder, start: ContainerStart): Promise<void> {
+  async #adoptGpus(): Promise<void> {
+    for (const folder of await listWorkerFolders(this.#options.workersFolder)) {
+      const file = await folder.labels();
+      if (file !== null) this.#options.machine.adoptGpus(file.labels.workerId, file.gpuIndexes);
+    }
+  }
+
+  async #launch(folder: WorkerFolder, image: ImageFolder, start: Launch): Promise<void> {
     const child = spawn(
       '/bin/sh',
       ['-c', LAUNCH_SCRIPT, 'berth-worker', folder.path, ...image.command, ...start.args],
@@ -188,13 +202,13 @@ export class ProcessRuntime implements ContainerRuntime {
     }
   }
 
-  #environment(folder: WorkerFolder, { env, labels, areGpusReal }: ContainerStart): Record<string, string> {
+  #environment(folder: WorkerFolder, { env, gpus }: Launch): Record<string, string> {
     return {
       ...this.#options.environment,
       // Not the operator's home: the SDK would take an API key that it finds there for its own (wire contract 1.2).
       HOME: folder.work,
       TMPDIR: folder.temporary,
-      ...(areGpusReal ? { CUDA_VISIBLE_DEVICES: labels.gpuIndexes.join(',') } : {}),
+      ...(gpus.areReal ? { CUDA_VISIBLE_DEVICES: gpus.indexes.join(',') } : {}),
       ...env,
       [MARK_VARIABLE]: folder.path,
     };
@@ -241,6 +255,10 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 }
 
+interface Launch extends ContainerStart {
+  readonly gpus: HeldGpus;
+}
+
 /** @throws RuntimeError in place of whatever the system throws */
 async function attempt<T>(what: string, call: () => Promise<T>): Promise<T> {
   try {
@@ -253,8 +271,9 @@ async function attempt<T>(what: string, call: () => Promise<T>): Promise<T> {
 async function describe(folder: WorkerFolder): Promise<OwnedContainer | null> {
   const file = await folder.labels();
   if (file === null) return null;
+  const { containerId, labels, startedAtMs } = file;
   const state = await stateOf(folder);
-  return { ...file, state, startedAtMs: state.kind === 'created' ? null : file.startedAtMs };
+  return { containerId, labels, state, startedAtMs: state.kind === 'created' ? null : startedAtMs };
 }
 
 async function stateOf(folder: WorkerFolder): Promise<OwnedContainerState> {

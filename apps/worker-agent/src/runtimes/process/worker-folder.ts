@@ -8,6 +8,8 @@ interface LabelsFile {
   readonly containerId: string;
   readonly labels: ContainerLabels;
   readonly startedAtMs: number;
+  /** Of the GPUs that it holds. */
+  readonly gpuIndexes: readonly number[];
 }
 
 const REMOVING_PREFIX = '.removing-';

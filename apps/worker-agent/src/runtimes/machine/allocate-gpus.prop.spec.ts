@@ -1,6 +1,6 @@
 import type { HostGpu, WorkerId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
-import { assert, array, boolean, constantFrom, integer, property, record } from 'fast-check';
+import { assert, array, boolean, constantFrom, integer, option, property, record } from 'fast-check';
 import { allocateGpus } from './allocate-gpus.js';
 
 const TYPES = ['NVIDIA L4', 'NVIDIA A40'];
@@ -11,8 +11,7 @@ const gpus = array(constantFrom(...TYPES), { maxLength: 8 }).map((types): readon
 const steps = array(
   record({
     workerId: integer({ min: 0, max: 9 }).map((n) => `w${String(n)}` as WorkerId),
-    gpuTypeId: constantFrom(...TYPES, null),
-    gpuCount: integer({ min: 0, max: 4 }),
+    gpu: option(record({ typeId: constantFrom(...TYPES), count: integer({ min: 1, max: 4 }) })),
     isRelease: boolean(),
   }),
   { maxLength: 40 },
@@ -29,7 +28,7 @@ describe('allocateGpus', () => {
           const allocation = allocateGpus(inventory, held, step);
           if (allocation.kind === 'refused') continue;
           const typesGiven = allocation.indexes.map((index) => inventory[index]?.typeId);
-          expect(typesGiven).toEqual(step.gpuTypeId === null ? [] : Array(step.gpuCount).fill(step.gpuTypeId));
+          expect(typesGiven).toEqual(step.gpu === null ? [] : Array(step.gpu.count).fill(step.gpu.typeId));
           held.set(step.workerId, allocation.indexes);
           const indexes = [...held.values()].flat();
           expect(new Set(indexes).size).toBe(indexes.length);
@@ -44,9 +43,9 @@ describe('allocateGpus', () => {
         const held = new Map<WorkerId, readonly number[]>();
         for (const step of all) {
           const taken = [...held].flatMap(([holder, indexes]) => (holder === step.workerId ? [] : indexes));
-          const free = inventory.filter(({ typeId, index }) => typeId === step.gpuTypeId && !taken.includes(index));
+          const free = inventory.filter(({ typeId, index }) => typeId === step.gpu?.typeId && !taken.includes(index));
           const allocation = allocateGpus(inventory, held, step);
-          const fits = step.gpuTypeId === null || free.length >= step.gpuCount;
+          const fits = step.gpu === null || free.length >= step.gpu.count;
           expect(allocation.kind).toBe(fits ? 'allocated' : 'refused');
           if (allocation.kind === 'allocated') held.set(step.workerId, allocation.indexes);
         }
@@ -57,14 +56,14 @@ describe('allocateGpus', () => {
   test('gives a worker that holds devices the same ones again', () => {
     const inventory = [0, 1, 2].map((index) => ({ index, typeId: 'NVIDIA L4', memoryBytes: 0 }));
     const held = new Map([['w1' as WorkerId, [2]]]);
-    const request = { workerId: 'w1' as WorkerId, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+    const request = { workerId: 'w1' as WorkerId, gpu: { typeId: 'NVIDIA L4', count: 1 } };
     expect(allocateGpus(inventory, held, request)).toEqual({ kind: 'allocated', indexes: [2] });
   });
 
   test('says what is missing', () => {
     const inventory = [{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 0 }];
     const held = new Map([['w1' as WorkerId, [0]]]);
-    const request = { workerId: 'w2' as WorkerId, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+    const request = { workerId: 'w2' as WorkerId, gpu: { typeId: 'NVIDIA L4', count: 1 } };
     const detail = "needs 1 × NVIDIA L4, but 0 of this host's 1 are free";
     expect(allocateGpus(inventory, held, request)).toEqual({ kind: 'refused', detail });
   });

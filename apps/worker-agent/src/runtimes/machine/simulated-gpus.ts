@@ -1,13 +1,8 @@
-import { gpuTypeById, type HostGpu } from '@berth/domain';
-
-/** GPUs that are reported and handed out, but that no device stands behind. */
-export interface SimulatedGpus {
-  readonly gpus: readonly HostGpu[];
-  readonly cudaVersion: string | null;
-}
+import { gpuTypeById } from '@berth/domain';
+import type { MachineGpus } from './nvidia-gpus.js';
 
 export type SimulatedGpusReading =
-  ({ readonly kind: 'gpus' } & SimulatedGpus) | { readonly kind: 'malformed'; readonly detail: string };
+  ({ readonly kind: 'gpus' } & MachineGpus) | { readonly kind: 'malformed'; readonly detail: string };
 
 const KIND = /^(.+):(\d+):(\d+\.\d+)$/;
 const COUNT_MAX = 64;

@@ -1,8 +1,8 @@
 import { ManualClock } from '@berth/testing';
 import { silentLogger } from '@berth/telemetry';
 import { describe, expect, test } from '@jest/globals';
-import { HostInventory, type InventoryOptions } from './host-inventory.js';
-import { parseDriverCudaVersion, parseGpuList } from './parse-nvidia-smi.js';
+import { Machine, type MachineOptions } from './machine.js';
+import { parseDriverCudaVersion, parseGpuList } from './nvidia-gpus.js';
 import { parseSimulatedGpus } from './simulated-gpus.js';
 
 const GIB = 1024 ** 3;
@@ -62,23 +62,23 @@ describe('parseSimulatedGpus', () => {
   });
 });
 
-describe('HostInventory', () => {
+const PRESENT = { runtime: 'process', images: ['local/echo'] } as const;
+
+describe('a machine', () => {
   const clock = new ManualClock();
-  const inventory = (more: Partial<InventoryOptions>): HostInventory =>
-    new HostInventory({
+  const machine = (more: Partial<MachineOptions>): Machine =>
+    new Machine({
       clock,
       logger: silentLogger,
-      runtime: 'process',
       diskFolder: '/',
       vcpus: null,
       simulatedGpus: null,
-      images: async () => ['local/echo'],
       nvidiaSmi: async () => null,
       ...more,
     });
 
   test('tells what the machine has', async () => {
-    const read = await inventory({}).read();
+    const read = await machine({}).inventory(PRESENT);
     expect(read).toMatchObject({ gpus: [], areGpusSimulated: false, cudaVersion: null, isOvercommitted: false });
     expect(read).toMatchObject({ runtime: 'process', images: ['local/echo'] });
     expect(read.vcpus).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe('HostInventory', () => {
 
   test('marks vCPU above the cores, and simulated GPUs', async () => {
     const gpus = [{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 24 * GIB }];
-    const read = await inventory({ vcpus: 100_000, simulatedGpus: { gpus, cudaVersion: '12.4' } }).read();
+    const read = await machine({ vcpus: 100_000, simulatedGpus: { gpus, cudaVersion: '12.4' } }).inventory(PRESENT);
     expect(read).toMatchObject({
       vcpus: 100_000,
       isOvercommitted: true,
@@ -101,18 +101,18 @@ describe('HostInventory', () => {
   test('asks the driver once a minute', async () => {
     let list = '0, NVIDIA L4, 23034\n';
     const nvidiaSmi = async (args: readonly string[]): Promise<string> => (args.length > 0 ? list : HEADER);
-    const service = inventory({ nvidiaSmi });
-    expect(await service.read()).toMatchObject({ cudaVersion: '12.4', gpus: [{ typeId: 'NVIDIA L4' }] });
+    const service = machine({ nvidiaSmi });
+    expect(await service.inventory(PRESENT)).toMatchObject({ cudaVersion: '12.4', gpus: [{ typeId: 'NVIDIA L4' }] });
     list = '';
-    expect((await service.read()).gpus).toHaveLength(1);
+    expect((await service.inventory(PRESENT)).gpus).toHaveLength(1);
     await clock.advance(60_001);
-    expect(await service.read()).toMatchObject({ cudaVersion: null, gpus: [] });
+    expect(await service.inventory(PRESENT)).toMatchObject({ cudaVersion: null, gpus: [] });
   });
 
   test('reports no GPU when the driver fails', async () => {
     const nvidiaSmi = async (): Promise<never> => {
       throw new Error('driver/library version mismatch');
     };
-    expect((await inventory({ nvidiaSmi }).read()).gpus).toEqual([]);
+    expect((await machine({ nvidiaSmi }).inventory(PRESENT)).gpus).toEqual([]);
   });
 });
