@@ -25,12 +25,17 @@ export {
   type LimitOverrides,
 } from './account-limits/index.js';
 export {
-  AVAILABILITY_LEVELS,
   COMPLIANCE,
-  CPU_PRODUCTS,
   NETWORK_VOLUME_TYPES,
-  PRODUCTS,
   REGIONS,
+  type Compliance,
+  type NetworkVolumeType,
+  type Region,
+} from './hardware-catalog/index.js';
+export {
+  AVAILABILITY_LEVELS,
+  CPU_PRODUCTS,
+  PRODUCTS,
   findCpuFlavor,
   findDataCenter,
   findGpuType,
@@ -39,7 +44,6 @@ export {
   listDataCenters,
   listGpuTypes,
   type AvailabilityLevel,
-  type Compliance,
   type CpuCatalogEntry,
   type CpuProduct,
   type CpuStockQuery,
@@ -49,10 +53,8 @@ export {
   type GpuCatalogEntry,
   type GpuStockQuery,
   type Installation,
-  type NetworkVolumeType,
   type Product,
-  type Region,
-} from './catalog/index.js';
+} from './hardware-stock/index.js';
 export { MASK, fieldChanges, type FieldChange } from './changes/index.js';
 export {
   ENDPOINT_DEFAULTS,
@@ -207,11 +209,9 @@ export {
   cpuMemoryGb,
   gpuTypeById,
   gpuTypesOfPool,
-  requestTypes,
-  type CpuRequest,
   type GpuManufacturer,
-  type GpuRequest,
-} from './gpu/index.js';
+} from './hardware-catalog/index.js';
+export { requestTypes, type CpuRequest, type GpuRequest } from './hardware-request/index.js';
 export {
   CLOUDS,
   HOST_PLACEABLE_MS,

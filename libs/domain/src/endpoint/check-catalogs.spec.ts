@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CpuRequest, GpuRequest } from '../gpu/index.js';
+import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { describeFailures } from './field-failure.js';
 

@@ -5,10 +5,8 @@ import {
   GPU_TYPES,
   gpuTypeById,
   nearestVcpuCount,
-  selectGpu,
-  type CpuRequest,
-  type GpuRequest,
-} from '../gpu/index.js';
+} from '../hardware-catalog/index.js';
+import { selectGpu, type CpuRequest, type GpuRequest } from '../hardware-request/index.js';
 import { closestWord } from '../words/index.js';
 import { failure, type FieldFailure } from './field-failure.js';
 

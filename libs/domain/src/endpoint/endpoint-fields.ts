@@ -1,4 +1,5 @@
-import { cpuFlavorById, cpuMemoryGb, type CpuRequest, type GpuRequest } from '../gpu/index.js';
+import { cpuFlavorById, cpuMemoryGb } from '../hardware-catalog/index.js';
+import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import type { EndpointSpec, Scaling, WorkerRange } from './endpoint.js';
 
 /** What of an endpoint can be set, in the words of the interface: as it is shown, and as its changes are told. */

@@ -1,4 +1,4 @@
-import type { CpuRequest, GpuRequest } from '../gpu/index.js';
+import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import type { AccountId, EndpointId } from '../ids.js';
 
 export type EndpointType = 'QUEUE' | 'LOAD_BALANCER';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CPU_FLAVORS, GPU_POOLS, gpuTypesOfPool, type CpuRequest, type GpuRequest } from '../gpu/index.js';
+import { CPU_FLAVORS, GPU_POOLS, gpuTypesOfPool } from '../hardware-catalog/index.js';
+import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { resolveWorkerRange } from './defaults.js';
 import type { ContainerSpec, EndpointSpec, Scaling } from './endpoint.js';

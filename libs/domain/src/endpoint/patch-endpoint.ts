@@ -1,5 +1,5 @@
 import { fieldChanges, type FieldChange } from '../changes/index.js';
-import type { CpuRequest, GpuRequest } from '../gpu/index.js';
+import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { resolveWorkerRange } from './defaults.js';
 import { endpointFields, makesRelease } from './endpoint-fields.js';

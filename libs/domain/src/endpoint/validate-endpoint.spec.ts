@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CpuRequest, GpuRequest } from '../gpu/index.js';
+import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { resolveWorkerRange } from './defaults.js';
 import { describeFailures } from './field-failure.js';
 import { checkEndpointRules, type EndpointDraft } from './validate-endpoint.js';

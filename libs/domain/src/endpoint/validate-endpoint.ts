@@ -1,4 +1,4 @@
-import type { CpuRequest, GpuRequest } from '../gpu/index.js';
+import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { hasIdleTimeout } from './defaults.js';
 import type { EndpointType, Scaling } from './endpoint.js';
 import { failure, type FieldFailure } from './field-failure.js';

@@ -1,4 +1,4 @@
-import { acceptsCudaVersion } from '../gpu/index.js';
+import { acceptsCudaVersion } from '../hardware-request/index.js';
 import { isHostLive, type Host, type Inventory } from '../host/index.js';
 import type { WorkerResources } from '../worker/index.js';
 import type { FreeResources } from './free-resources.js';

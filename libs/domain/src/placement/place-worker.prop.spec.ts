@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { GPU_POOLS, acceptsCudaVersion, selectGpu } from '../gpu/index.js';
+import { GPU_POOLS } from '../hardware-catalog/index.js';
+import { acceptsCudaVersion, selectGpu } from '../hardware-request/index.js';
 import type { Host } from '../host/index.js';
 import type { HostId } from '../ids.js';
 import type { WorkerResources } from '../worker/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GpuRequest } from '../gpu/index.js';
+import type { GpuRequest } from '../hardware-request/index.js';
 import type { Host, Inventory } from '../host/index.js';
 import type { HostId } from '../ids.js';
 import type { WorkerResources } from '../worker/index.js';

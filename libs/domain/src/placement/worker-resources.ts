@@ -1,4 +1,5 @@
-import { cpuFlavorById, cpuMemoryGb, selectGpu, type CpuRequest, type GpuRequest } from '../gpu/index.js';
+import { cpuFlavorById, cpuMemoryGb } from '../hardware-catalog/index.js';
+import { selectGpu, type CpuRequest, type GpuRequest } from '../hardware-request/index.js';
 import type { Inventory } from '../host/index.js';
 import type { WorkerResources } from '../worker/index.js';
 

@@ -1,4 +1,4 @@
-import { CPU_FLAVORS, cpuFlavorById, type CpuFlavor } from '../gpu/index.js';
+import { CPU_FLAVORS, cpuFlavorById, type CpuFlavor } from '../hardware-catalog/index.js';
 import type { Installation } from './installation.js';
 import { stockOf, type Product, type Stock } from './stock.js';
 

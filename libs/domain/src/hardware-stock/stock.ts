@@ -1,6 +1,6 @@
 import type { WorkerOption } from '../placement/index.js';
 import { availabilityOf, type AvailabilityLevel } from './availability.js';
-import { dataCenterById } from './data-centers.js';
+import { dataCenterById } from '../hardware-catalog/index.js';
 import { unitsOn, type OpenHost } from './installation.js';
 
 /** What the capacity is for. */

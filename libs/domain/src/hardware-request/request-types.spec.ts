@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { GPU_TYPES } from './gpu-types.js';
+import { GPU_TYPES } from '../hardware-catalog/index.js';
 import { requestTypes } from './request-types.js';
 import { selectGpu } from './select-gpu.js';
 

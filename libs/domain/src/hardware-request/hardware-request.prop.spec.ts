@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compareCudaVersions, parseCudaVersion } from './cuda-version.js';
-import { GPU_POOLS, GPU_TYPES, gpuTypeById } from './gpu-types.js';
+import { GPU_POOLS, GPU_TYPES, gpuTypeById } from '../hardware-catalog/index.js';
 import { selectGpu } from './select-gpu.js';
 
 const version = fc.record({ major: fc.nat(99), minor: fc.nat(99) });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { CPU_FLAVORS, GPU_TYPES } from '../gpu/index.js';
+import { CPU_FLAVORS, GPU_TYPES } from '../hardware-catalog/index.js';
 import type { Host, Inventory } from '../host/index.js';
 import type { HostId } from '../ids.js';
 import { GB_BYTES, type HostLoad } from '../placement/index.js';
 import type { WorkerResources } from '../worker/index.js';
 import { availabilityOf } from './availability.js';
-import { findCpuFlavor, listCpuFlavors, type CpuStockQuery } from './cpu-catalog.js';
-import { findDataCenter, listDataCenters, matchesFilter, type DataCenterFilter } from './data-center-catalog.js';
-import { DATA_CENTERS, dataCenterById } from './data-centers.js';
-import { findGpuType, listGpuTypes, type GpuStockQuery } from './gpu-catalog.js';
+import { findCpuFlavor, listCpuFlavors, type CpuStockQuery } from './cpu-stock.js';
+import { findDataCenter, listDataCenters, matchesFilter, type DataCenterFilter } from './data-center-stock.js';
+import { DATA_CENTERS, dataCenterById } from '../hardware-catalog/index.js';
+import { findGpuType, listGpuTypes, type GpuStockQuery } from './gpu-stock.js';
 import { installationOf, type Installation } from './installation.js';
 
 const NOW = 1_000_000;

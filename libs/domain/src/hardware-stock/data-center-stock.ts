@@ -1,4 +1,4 @@
-import { CPU_PRODUCTS, listCpuFlavors } from './cpu-catalog.js';
+import { CPU_PRODUCTS, listCpuFlavors } from './cpu-stock.js';
 import {
   DATA_CENTERS,
   dataCenterById,
@@ -6,8 +6,8 @@ import {
   type DataCenter,
   type NetworkVolumeType,
   type Region,
-} from './data-centers.js';
-import { listGpuTypes } from './gpu-catalog.js';
+} from '../hardware-catalog/index.js';
+import { listGpuTypes } from './gpu-stock.js';
 import type { Installation } from './installation.js';
 import { PRODUCTS, type Stock, type StockLine } from './stock.js';
 

@@ -1,15 +1,8 @@
-import {
-  acceptsCudaVersion,
-  compareCudaVersions,
-  GPU_TYPES,
-  gpuTypeById,
-  manufacturerOf,
-  parseCudaVersion,
-  type GpuType,
-} from '../gpu/index.js';
+import { GPU_TYPES, gpuTypeById, manufacturerOf, type GpuType } from '../hardware-catalog/index.js';
+import { acceptsCudaVersion, compareCudaVersions, parseCudaVersion } from '../hardware-request/index.js';
 import type { Cloud, HostGpu, Inventory } from '../host/index.js';
 import { GB_BYTES, type WorkerOption } from '../placement/index.js';
-import { dataCenterById } from './data-centers.js';
+import { dataCenterById } from '../hardware-catalog/index.js';
 import { unitsOn, type Installation, type JoinedHost, type OpenHost } from './installation.js';
 import { stockOf, type Product, type Stock } from './stock.js';
 

@@ -1,5 +1,5 @@
 import type { GpuRequest } from './compute-request.js';
-import { gpuTypeById, gpuTypesOfPool } from './gpu-types.js';
+import { gpuTypeById, gpuTypesOfPool } from '../hardware-catalog/index.js';
 
 /** A GPU type that the request accepts. */
 interface GpuCandidate {

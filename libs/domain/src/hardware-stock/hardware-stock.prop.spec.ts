@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CPU_FLAVORS, GPU_TYPES } from '../gpu/index.js';
+import { CPU_FLAVORS, GPU_TYPES } from '../hardware-catalog/index.js';
 import type { HostId } from '../ids.js';
 import { GB_BYTES, placeWorker, type HostLoad, type PlacementRequest } from '../placement/index.js';
-import { findCpuFlavor } from './cpu-catalog.js';
-import { findGpuType } from './gpu-catalog.js';
+import { findCpuFlavor } from './cpu-stock.js';
+import { findGpuType } from './gpu-stock.js';
 import { installationOf } from './installation.js';
 
 const NOW = 1_000_000;
