@@ -5,14 +5,7 @@ import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecyc
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
 import { DEFAULT_WORKER_SHARE } from './job-client/index.js';
-import {
-  type DockerConfig,
-  type MachineGpus,
-  parseSimulatedGpus,
-  type ProcessConfig,
-  readConfinement,
-  type RuntimeConfig,
-} from './runtimes/index.js';
+import { type MachineGpus, parseSimulatedGpus, readConfinement, type RuntimeConfig } from './runtimes/index.js';
 
 /** Settings of the worker agent. */
 export interface AgentConfig extends LogSettings {

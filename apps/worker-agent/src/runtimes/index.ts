@@ -5,11 +5,9 @@ export {
   type OwnedContainer,
   type PrepareOptions,
 } from './container-runtime.port.js';
-export { type DockerConfig } from './docker/compose-docker.js';
 export { readConfinement } from './docker/confinement/confinement-policy.js';
 export { type DockerRuntimeOptions } from './docker/docker-runtime.js';
 export { type MachineGpus } from './machine/nvidia-gpus.js';
 export { parseSimulatedGpus } from './machine/simulated-gpus.js';
 export { type OpenRuntime } from './open-runtime.js';
-export { type ProcessConfig } from './process/compose-process.js';
 export { RuntimeError, type RuntimeErrorReason } from './runtime-error.js';
