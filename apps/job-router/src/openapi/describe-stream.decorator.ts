@@ -65,5 +65,5 @@ const DESCRIPTION = [
   'The chunks that are new to the key that reads, as a list; as an object beside the status, for official clients; or as',
   'server-sent events until the job ends. Where there is nothing yet, the answer is held. An event of a chunk has the',
   'cursor behind it as its `id`; `attempt` says that another attempt has begun and what came before is void, `status` how',
-  'the job ended, `gone` that it is no more.',
+  'the job ended, `problem` that it is no more.',
 ].join(' ');

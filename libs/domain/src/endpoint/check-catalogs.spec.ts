@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { GPU_POOLS } from '../hardware-catalog/index.js';
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { describeFailures } from './field-failure.js';
@@ -26,8 +27,7 @@ describe('what the catalogs have', () => {
 });
 
 describe('what the catalogs do not have', () => {
-  const pools =
-    'AMPERE_16, AMPERE_24, ADA_24, ADA_32_PRO, AMPERE_48, ADA_48_PRO, AMPERE_80, ADA_80_PRO, BLACKWELL_96, HOPPER_141, BLACKWELL_180';
+  const pools = GPU_POOLS.join(', ');
 
   test('pools, with the nearest and all that there are', () => {
     expect(ofGpu({ pools: ['ADA_24', 'ADA24', 'H100'] })).toEqual([

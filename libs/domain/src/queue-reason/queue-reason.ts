@@ -1,4 +1,4 @@
-/** Why a job waits, with what the word means; in the order in which `explainQueue` asks. */
+/** Why a job waits, with what the word means. `explainQueue` knows which comes first. */
 export const QUEUE_REASONS = {
   'retry-delay': 'it waits for the instant of its next attempt',
   'workers-max-zero': 'the endpoint may have no worker',

@@ -68,7 +68,8 @@ export class EventReader {
     const data = fields.get('data');
     if (kind === 'attempt') this.#chunks = [];
     else if (kind === 'status') this.#isOver = true;
-    else if (data !== undefined) this.#chunks.push((JSON.parse(data) as { output: ReadChunk }).output);
+    else if (kind === undefined && data !== undefined)
+      this.#chunks.push((JSON.parse(data) as { output: ReadChunk }).output);
   }
 }
 
