@@ -62,7 +62,7 @@ function breakOff(reason) {
   endReason = reason;
   process.exitCode = 1;
   endGroup('SIGTERM');
-  // Not kept waiting for: whoever heeds the first signal is gone long before.
+  // Not waited for: a child that heeds the first signal is gone long before.
   setTimeout(() => endGroup('SIGKILL'), KILL_AFTER_MS).unref();
 }
 

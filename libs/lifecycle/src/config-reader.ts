@@ -11,7 +11,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** One variable as a process reads it: what `docs/settings.md` says of it. */
 export interface Setting {
   readonly name: string;
-  /** For whoever sets it, in Markdown. */
+  /** For the operator, in Markdown. */
   readonly meaning: string;
   /** What it may be, with its unit, in Markdown. */
   readonly values: string;

@@ -6,7 +6,7 @@ export interface TurnBounds {
 }
 
 /**
- * Shares the turns of the event loop out. Whoever does a lot at once, as a local socket that delivers many megabytes in
+ * Shares the turns of the event loop out. A source that brings a lot at once, as a local socket that delivers many megabytes in
  * one turn when it is let, keeps all else in the process waiting until the turn ends.
  */
 export class TurnPace {

@@ -7,7 +7,7 @@ const REFUSED_WAIT_MAX_MS = 30_000;
 
 /**
  * How long to wait before the next try to connect. A broker that is away is looked for about twice a second. One that
- * refuses the credentials is asked less and less often: it may refuse them for ever, and each try costs it and whoever
+ * refuses the credentials is asked less and less often: it may refuse them for ever, and each try costs it and the service that
  * decides for it.
  */
 export class ReconnectPace {

@@ -58,7 +58,7 @@ function withoutTakeId(command: EndpointCommand): EndpointCommand {
   return { ...command, wishes: command.wishes.map((wish) => ({ ...wish, takeId: `other-${(takes += 1)}` })) };
 }
 
-/** Faults that the rooms of the log might have; whoever brings one in must hear of it. */
+/** Faults that the rooms of the log might have; a change that brings one in must be told of it. */
 export const LOG_DOCTORS: Readonly<Record<string, Doctor>> = {
   'no compare-and-set': { comparesNothing: true },
   'an owner that decides without being sure that it owns': { isCareless: true },

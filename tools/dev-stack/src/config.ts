@@ -109,7 +109,7 @@ export function readStack(
         fallback: 'on',
       }) === 'on',
     dockerSocket: read.optional('BERTH_DOCKER_SOCKET', DOCKER_SOCKET),
-    // Whoever tries Berth runs their own code, often without root or with an engine in a virtual machine.
+    // People who try Berth run their own code, often without root or with an engine in a virtual machine.
     confinement: read.oneOf('BERTH_CONFINEMENT', CONFINEMENT, {
       choices: ['required', 'optional'],
       fallback: 'optional',

@@ -54,7 +54,7 @@ export class DevFileWriter {
 
   #inTurn(change: () => Promise<void>): Promise<void> {
     const done = this.#last.then(change);
-    // Whoever asked for a change hears why it failed; the next one is made all the same.
+    // The caller that asked for a change hears why it failed; the next one is made all the same.
     this.#last = done.catch(() => undefined);
     return done;
   }

@@ -153,7 +153,7 @@ export class Stack {
     await waitForHost(this.client, baseUrl(ports), host.hostId);
   }
 
-  /** Whoever starts containers that nothing confines must not learn it from a log file. */
+  /** A person whose containers nothing confines must not learn it from a log file. */
   async #tellConfinement(): Promise<void> {
     if (await isConfined(operationsUrl(this.#apps.workerAgent))) return;
     this.#options.progress.line(

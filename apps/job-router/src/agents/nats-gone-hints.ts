@@ -12,7 +12,7 @@ export interface NatsGoneHintsOptions {
 }
 
 /**
- * Tells hosts that a router's process is gone: none of them can see it, and any may wait for its answer. A hint: whoever
+ * Tells hosts that a router's process is gone: none of them can see it, and any may wait for its answer. A hint: a host that
  * misses it waits until its question's time is over.
  */
 export class NatsGoneHints {

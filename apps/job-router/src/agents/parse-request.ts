@@ -100,7 +100,7 @@ export const parseEnd = (message: MessageReader): AttemptEnd => ({
   traceparent: message.isNull('traceparent') ? null : message.text('traceparent', TRACEPARENT_MAX_BYTES),
 });
 
-/** Nobody could be told of nothing. */
+/** An empty list would have no receiver. */
 function entriesOf(body: unknown, name: string, max: number): readonly MessageReader[] {
   const entries = new MessageReader(body).list(name, max);
   if (entries.length === 0) throw new PlatformError('invalid-fields', `$.${name}: must not be empty`);

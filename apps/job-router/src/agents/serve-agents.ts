@@ -15,7 +15,7 @@ export interface ServeAgentsOptions extends Pick<AgentServerOptions, 'connection
 }
 
 /**
- * Answers agents over their own connection. What they wait for ends with it, so no job is taken any more for whoever
+ * Answers agents over their own connection. What they wait for ends with it, so no job is taken any more for an agent that
  * asked over one that was lost.
  */
 export async function serveAgents(

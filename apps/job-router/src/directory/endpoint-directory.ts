@@ -88,7 +88,7 @@ export class EndpointDirectory {
     return endpoint === null || endpoint.isDeleted ? null : endpoint;
   }
 
-  /** What memory knows of the key: nobody is asked. */
+  /** What memory knows of the key, without a question to anybody. */
   knownApiKey(prefix: string): ApiKeySnapshot | undefined {
     return this.#snapshots.apiKeys.get(prefix);
   }
@@ -110,12 +110,12 @@ export class EndpointDirectory {
     return placementOf(await this.#assignments.fetch(endpointId), worker);
   }
 
-  /** Workers of the endpoint that are up and take jobs, as far as memory knows: nobody is asked. */
+  /** Workers of the endpoint that are up and take jobs, as far as memory knows. */
   readyWorkers(endpointId: EndpointId): number {
     return countAssigned(this.#snapshots.assignments.get(endpointId) ?? null).ready;
   }
 
-  /** What memory knows of the endpoint's workers, and how many it may have: nobody is asked. */
+  /** What memory knows of the endpoint's workers, and how many it may have. */
   staffing(endpointId: EndpointId): Staffing {
     const { assignments, endpoints } = this.#snapshots;
     return {

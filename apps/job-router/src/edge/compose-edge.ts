@@ -20,7 +20,7 @@ export interface EdgeParts {
   readonly chunks: Chunks;
 }
 
-/** Jobs at any router, whoever owns them. `watches` are to be started, and told what is owned here. */
+/** Jobs at any router, whichever router owns them. `watches` are to be started, and told what is owned here. */
 export function composeEdge(platform: Platform, parts: EdgeParts) {
   const { clock, logger, metrics, random, settings } = platform;
   const { blobs, chunks, incarnation, local, notices, requests } = parts;

@@ -20,7 +20,7 @@ export class HeldWatch implements JobWatch {
     this.#options = options;
   }
 
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the last caller has stopped waiting. */
   get disposed(): AbortSignal {
     return this.#disposed.signal;
   }

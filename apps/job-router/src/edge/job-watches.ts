@@ -23,7 +23,7 @@ export interface JobWatchesOptions {
   readonly watchesMax?: number;
 }
 
-/** Each is an entry of a map. Whoever comes beyond hears no notices, and looks by itself. */
+/** Each is an entry of a map. A caller beyond that hears no notices, and looks by itself. */
 const WATCHES_MAX = 100_000;
 
 /** Callers held in this router. Owners tell what happened to their jobs; what they tell may be lost. */
@@ -68,7 +68,7 @@ export class JobWatches {
     return watch;
   }
 
-  /** What an owner is to be told with each question about the job; null where nobody here waits for it. */
+  /** What an owner is to be told with each question about the job; null where no caller here waits for it. */
   watcherOf({ endpointId, jobId }: JobKey): JobWatcher | null {
     const watches = this.#watched.get(nameOf(endpointId, jobId));
     if (watches === undefined) return null;
@@ -76,7 +76,7 @@ export class JobWatches {
     return { router: this.#options.incarnation, news };
   }
 
-  /** Something happened to jobs. Most of them are nobody's here. */
+  /** Something happened to jobs, most of which no caller waits for here. */
   ring(endpointId: EndpointId, jobs: NoticeMessage['jobs']): void {
     for (const { jobId, now } of jobs) {
       for (const watch of this.#watched.get(nameOf(endpointId, jobId)) ?? []) {
@@ -85,14 +85,14 @@ export class JobWatches {
     }
   }
 
-  /** Who would have told of these endpoints' jobs is gone: whoever waits looks, and is known to the next one by that. */
+  /** The owner that would have told of these endpoints' jobs is gone: each caller looks, and the next owner knows it by that. */
   lookAgain(isConcerned: (endpointId: EndpointId) => boolean): void {
     for (const [name, watches] of this.#watched) {
       if (isConcerned(name.slice(0, name.indexOf('/')) as EndpointId)) for (const watch of watches) watch.ring();
     }
   }
 
-  /** Whoever waits asks by itself every now and then, and is registered by that as well: one failure costs a delay. */
+  /** A caller that waits asks now and then anyway, and is registered by that as well: one failure costs a delay. */
   async #register(key: JobKey, watch: HeldWatch): Promise<void> {
     const { endpointId, jobId } = key;
     const { metrics, owners } = this.#options;

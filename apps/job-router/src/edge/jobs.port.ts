@@ -90,8 +90,8 @@ export interface StreamChunk {
 }
 
 /**
- * The jobs of endpoints, as callers may act on them. Whoever asks has been let to the endpoint before. Each throws
- * PlatformError `service-unavailable` where nobody who could say so answered in time.
+ * The jobs of endpoints, as callers may act on them. The caller has been let to the endpoint before. Each throws
+ * PlatformError `service-unavailable` where no owner answered in time.
  */
 export abstract class Jobs {
   /**

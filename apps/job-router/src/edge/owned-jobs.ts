@@ -42,7 +42,7 @@ export class OwnedJobs extends Jobs {
     return this.#options.submissions.submit(request);
   }
 
-  /** Whoever is held here for the job is told to its owner again with each question. */
+  /** The owner is told again, with each question, of the callers that are held here for the job. */
   override find(key: JobKey): Promise<JobSight | null> {
     const { owners, watches } = this.#options;
     return owners.ask(key.endpointId, 'find', { jobId: key.jobId, watcher: watches.watcherOf(key) });

@@ -55,7 +55,7 @@ export class OwnerCommands {
   /**
    * @param kinds what the command may come to
    * @throws CommandRefusedError with the code of the refusal
-   * @throws PlatformError `service-unavailable` where nobody who could say so has carried it out in time
+   * @throws PlatformError `service-unavailable` where no owner has carried it out in time
    */
   async perform<Kind extends CommandOutcome['kind']>(
     endpointId: EndpointId,

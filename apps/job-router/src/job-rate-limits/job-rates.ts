@@ -33,7 +33,7 @@ export class JobRates {
   }
 
   /**
-   * Counts one request, which is in flight until the returned function is called. Nobody is asked and nothing is waited
+   * Counts one request, which is in flight until the returned function is called. No router is asked and nothing is waited
    * for. An endpoint is its account's alone, so what is counted for it is counted for the account.
    *
    * @throws PlatformError `rate-limited`, after which nothing was counted

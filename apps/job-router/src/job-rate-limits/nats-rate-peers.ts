@@ -9,7 +9,7 @@ export interface NatsRatePeersOptions {
   readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
-/** The other routers, over core NATS: nothing is stored, and nobody waits. */
+/** The other routers, over core NATS: nothing is stored or waited for. */
 export class NatsRatePeers {
   readonly #options: NatsRatePeersOptions;
   readonly #subject: string;

@@ -64,7 +64,7 @@ export class RateExchange {
     for (const stop of this.#stops) stop();
   }
 
-  /** Something was admitted or has ended. With nobody to tell it to, that costs nothing. */
+  /** Something was admitted or has ended. Without another router to tell, that costs nothing. */
   note(counter: RateCounter, admitted: number): void {
     if (this.#routers.size === 0) return;
     counter.untold += admitted;

@@ -27,7 +27,7 @@ const FORMATS: ReadonlyMap<unknown, StreamRendering> = new Map<unknown, StreamRe
 ]);
 
 /**
- * Chooses as wire contract 2.7 orders: what the query says; then events for whoever accepts them; then what tells an
+ * Chooses as wire contract 2.7 orders: what the query says; then events for a reader that accepts them; then what tells an
  * official client apart, all of which post or send a JSON content type with no body; then the default of this
  * installation.
  *

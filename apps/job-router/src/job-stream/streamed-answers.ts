@@ -79,7 +79,7 @@ export class StreamedAnswers {
 
 const nothing = (): void => undefined;
 
-/** @param owner the account of whoever reads it; null where nobody knows */
+/** @param owner the account of the reader; null where it is not known */
 const reserve = (budget: BodyBudget, bytes: number, owner: string | null): (() => void) =>
   bytes < LARGE_ANSWER_BYTES ? nothing : budget.take(bytes, owner);
 
@@ -115,8 +115,8 @@ export class StreamedAnswer {
   }
 
   /**
-   * Resolves when the text has left this process, so that a slow reader slows whoever writes; false when there is
-   * nobody to write to any more.
+   * Resolves when the text has left this process, so that a slow reader slows the writer; false when there is
+   * no reader any more.
    *
    * @throws PlatformError `service-unavailable` when the texts that wait for their readers leave no room
    */

@@ -3,7 +3,7 @@ import type { Conclusion, LogPrinter } from './formats/log-printer.js';
 import { entriesBehind, type ReadableLog } from './readable-log.js';
 import type { Output } from './output.js';
 
-/** As a process says it. `unknown`: it could not be found out, or nobody wanted to hear it. */
+/** As a process says it. `unknown`: it could not be found out, or was not asked for. */
 export const EXIT = { whole: 0, broken: 1, unknown: 2 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 

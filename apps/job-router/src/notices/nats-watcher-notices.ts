@@ -30,7 +30,7 @@ export class NatsWatcherNotices {
     if (others.length > 0) this.#publish(others, encodeNotice(notice));
   }
 
-  /** Whoever is not told looks by itself soon. */
+  /** A router that is not told looks by itself soon. */
   #publish(routers: readonly string[], text: string): void {
     const { connection, logger } = this.#options;
     try {

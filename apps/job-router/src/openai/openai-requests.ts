@@ -53,7 +53,7 @@ export interface OpenAiRequestsOptions {
 
 /**
  * Answers requests of OpenAI's clients by jobs. The job is the request's: it is cancelled when the caller goes away,
- * and when nobody takes it in time.
+ * and when no worker takes it in time.
  */
 export class OpenAiRequests {
   readonly #options: OpenAiRequestsOptions;
@@ -130,7 +130,7 @@ export class OpenAiRequests {
       sealedExtras: null,
       webhook: null,
       executionTimeoutMs,
-      // Only a bound for jobs whose router has died: nobody else knows their ids.
+      // Only a bound for jobs whose router has died: no other process knows their ids.
       ttlMs: Math.min(TTL_MAX_MS, this.#options.queueWaitMs + ATTEMPTS_MAX * executionTimeoutMs),
       retentionMs: retentionMs('runsync', 0),
       isLowPriority: false,

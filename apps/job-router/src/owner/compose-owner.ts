@@ -75,7 +75,7 @@ export interface RunningOwner {
   readonly routerLogs: RouterLogs;
   /** Tells routers of jobs that they watch, this one included. */
   readonly notices: NatsWatcherNotices;
-  /** Shards that nobody is known to own: what their endpoints are asked waits. */
+  /** Shards without a known owner: what their endpoints are asked waits. */
   unownedShards(): readonly number[];
   /** Shards of this router whose logs do not wait any longer for the job history, though it is behind. */
   unreadShards(): readonly number[];

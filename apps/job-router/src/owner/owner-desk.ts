@@ -52,7 +52,7 @@ type Answers = {
   readonly [Verb in OwnerVerb]: (asked: Asked, question: QuestionOf<Verb>) => Promise<Said<AnswerOf<Verb>>>;
 };
 
-/** Answers for the endpoints whose logs this router owns, whoever asks: its own edge, or another router. */
+/** Answers for the endpoints whose logs this router owns to its own edge and to other routers. */
 export class OwnerDesk {
   readonly #options: OwnerDeskOptions;
   readonly #answers: Answers;
@@ -87,7 +87,7 @@ export class OwnerDesk {
     try {
       const { deletedLogs, endpoints, logs } = this.#options;
       const snapshot = await endpoints.snapshotOf(endpointId);
-      // Whoever asks has been let to the endpoint, so it may be that only this router has not heard of it yet.
+      // The asking router has let its caller to the endpoint: perhaps only this one has not heard of it yet.
       if (snapshot === null) return 'silent';
       const asked = { endpointId, snapshot, logs: snapshot.isDeleted ? deletedLogs : logs };
       return await this.#answers[verb](asked, question);
@@ -113,7 +113,7 @@ export class OwnerDesk {
   #find({ endpointId, logs }: Asked, { jobId, watcher }: QuestionOf<'find'>): Promise<Said<JobSight | null>> {
     const { payloads, watchers } = this.#options;
     const key = { endpointId, jobId };
-    // Also of a job that is not there: it may be on its way, and whoever sends it waits for it already.
+    // Also of a job that is not there: it may be on its way, and its sender waits for it already.
     if (watcher !== null) watchers.watch(key, watcher);
     return lookAgain(
       () => logs.read(endpointId, (state, atMs) => viewJob(state, key, atMs)),

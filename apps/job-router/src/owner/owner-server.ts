@@ -158,7 +158,7 @@ export class OwnerServer {
       try {
         connection.publish(reply, body);
       } catch (error) {
-        // The connection is closed: whoever asked asks again.
+        // The connection is closed: the asking router asks again.
         logger.debug('an answer could not be sent', { endpointId, verb, error });
       }
     });

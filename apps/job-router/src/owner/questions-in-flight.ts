@@ -1,4 +1,4 @@
-/** How many questions of each peer are under way. Whoever has none takes no room. */
+/** How many questions of each peer are under way. A peer without any takes no room. */
 export class QuestionsInFlight {
   readonly #max: number;
   readonly #counts = new Map<string, number>();

@@ -22,7 +22,7 @@ export interface RouterProbeOptions {
   readonly onDead: (incarnation: string) => void;
 }
 
-/** Between two looks at a router; it is gone when nobody hears there at both. */
+/** Between two looks at a router; it is gone when it does not hear at both. */
 const LOOK_MS = 400;
 const ANSWER_MS = 1_000;
 /** After the connection came back, the others' may be on their way still: they look for the broker about once a second. */
@@ -34,7 +34,7 @@ const ROUTERS_MAX = 512;
 export class RouterProbe {
   readonly #options: RouterProbeOptions;
   readonly #dead = new Set<string>();
-  /** When nobody heard at the first of two looks, monotonic. */
+  /** When the first of two looks was not heard, monotonic. */
   readonly #unheard = new Map<string, number>();
   readonly #asked = new Set<string>();
   #subscription: Subscription | undefined;

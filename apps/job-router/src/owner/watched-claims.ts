@@ -10,7 +10,7 @@ interface SeenClaim {
   readonly sinceMs: number;
 }
 
-/** Surveys come once a second; after this nobody knows what there is. */
+/** Surveys come once a second; after this it is not known what there is. */
 const SURVEY_OLD_MS = 5_000;
 /** The second above is for surveys that come late. */
 const SILENT_MS = CLAIM_UNMOVED_MS + 1_000;
@@ -43,7 +43,7 @@ export class WatchedClaims implements ShardClaims {
     return new Set([...this.#seen].flatMap(([shard, { owner }]) => (owner === incarnation ? [shard] : [])));
   }
 
-  /** Shards that nobody is known to own: what their endpoints are asked waits. */
+  /** Shards without a known owner: what their endpoints are asked waits. */
   get unowned(): readonly number[] {
     const nowMs = this.#clock.monotonicMs();
     const isKnown = nowMs - this.#surveyedAtMs < SURVEY_OLD_MS;

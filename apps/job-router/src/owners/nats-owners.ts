@@ -218,7 +218,7 @@ const stopped = (): PlatformError =>
     STOPPED_RETRY_SECONDS,
   );
 
-/** Whoever takes requests in keeps them below what a broker takes by default, so this one is set to take less. */
+/** The edge keeps requests below what a broker takes by default, so this one is set to take less. */
 const tooLarge = (bytes: number, maxBytes: number): PlatformError =>
   new PlatformError(
     'body-too-large',

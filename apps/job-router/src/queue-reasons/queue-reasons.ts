@@ -15,7 +15,7 @@ export interface QueueReasonsOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Says why jobs wait, from what was told of them and from memory: nobody is asked, so it can be said of each of a list. */
+/** Says why jobs wait, from what was told of them and from memory, so that it can be said of each job of a list. */
 export class QueueReasons {
   readonly #options: QueueReasonsOptions;
 

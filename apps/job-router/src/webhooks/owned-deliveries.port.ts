@@ -24,6 +24,6 @@ export interface OwnedDeliveries {
   read(key: DeliveryKey): Promise<EndToTell | null>;
   /** Until when the try is this router's, Unix ms; null: it did not begin, as far as anybody here knows. */
   begin(endpointId: EndpointId, command: BeginTryCommand): Promise<number | null>;
-  /** To whoever owns the endpoint by then. @throws PlatformError `service-unavailable` */
+  /** To the owner that the endpoint has by then. @throws PlatformError `service-unavailable` */
   end(endpointId: EndpointId, command: EndTryCommand): Promise<void>;
 }

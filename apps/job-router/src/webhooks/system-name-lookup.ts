@@ -25,7 +25,7 @@ const OF_THIS_MACHINE: SystemNames = { hostsFile: '/etc/hosts', resolverFile: '/
 /**
  * Finds what the system would: the hosts file first, then the name servers with the search list. It is not asked itself
  * because it can neither be called off nor told a time limit, and answers on two of the four threads that the whole
- * process shares: a few names that nobody answers for would hold up all others.
+ * process shares: a few names without an answering server would hold up all others.
  */
 export class SystemNameLookup implements NameLookup {
   readonly #names: SystemNames;

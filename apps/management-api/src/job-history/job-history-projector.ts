@@ -33,7 +33,7 @@ const LANES = 3;
 /**
  * Turns the facts in the logs of endpoints into the rows of the history, shard by shard. The rows of a page and the place
  * behind it are written together, and only where the shard still is where the page began: so each fact counts once,
- * whoever else may read the same, and a crash anywhere costs nothing but time.
+ * also where another projector reads the same, and a crash anywhere costs nothing but time.
  */
 export class JobHistoryProjector {
   readonly #options: JobHistoryProjectorOptions;

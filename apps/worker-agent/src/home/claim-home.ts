@@ -19,7 +19,7 @@ const PATH_MAX_BYTES = 103;
 /**
  * Claims the home for this process: two agents on one journal would lose results.
  *
- * A claim is a unix socket that listens in the home. Whoever can connect to another's socket has found a living agent,
+ * A claim is a unix socket that listens in the home. An agent that can connect to another's socket has found a living one,
  * also in another container on the same volume, where a pid says nothing: agents in containers are all number 1. The
  * kernel closes a socket with its process however that ends, so a socket that refuses is void and blocks no restart; a
  * heartbeat in a file would make every restart wait, and plain Node has no file locks.

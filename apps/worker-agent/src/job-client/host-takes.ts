@@ -69,7 +69,7 @@ const PREFIX_LENGTH = 12;
  * Asks for the jobs of all workers of this host: what they wish in one turn of the event loop goes in one message, and what
  * they wish later in another, which waits behind none.
  *
- * Whoever was asked and has not answered may have been given jobs for the wish. So another one is asked under the same name,
+ * A router that has not answered may have been given jobs for the wish. So another one is asked under the same name,
  * which brings the same jobs, until it is known what the wish got, or a lease would be over (ADR 0050).
  */
 export class HostTakes {
@@ -183,7 +183,7 @@ export class HostTakes {
       return;
     }
     this.#open.delete(answer.takeId);
-    // Whoever was asked before may still say something else.
+    // The router that was asked before may still say something else.
     if (wish.mayBeGiven) this.#remember(wish);
     wish.isAnswered = true;
     wish.resolve({ answer, sentAtMs: wish.sentAtMs });

@@ -15,7 +15,7 @@ interface Removal {
 }
 
 /**
- * Writes down that these containers go by no fault of their own, so that whoever finds them gone charges none of their
+ * Writes down that these containers go by no fault of their own, so that an agent that finds them gone charges none of their
  * jobs. A record that cannot be written costs its jobs an attempt, and keeps no container running.
  */
 export async function noteRemoved(

@@ -193,7 +193,7 @@ export class WorkerTask {
     return { intent: 'drained', endpointType, generation, initTimeoutMs: 0, stopGraceMs: STOP_GRACE_DEFAULT_MS };
   }
 
-  /** A container that is there was prepared, whoever did it. */
+  /** A container that is there was prepared, by this life of the agent or an earlier one. */
   #preparation(): Preparation {
     return this.#container.kind === 'absent' ? this.#preparing.state : 'done';
   }

@@ -163,7 +163,7 @@ export interface ReportReply {
   readonly outcome: 'recorded' | 'superseded';
 }
 
-/** Whoever waits for an answer of that router waits in vain. */
+/** A host that waits for an answer of that router waits in vain. */
 export interface RouterGoneMessage {
   /** Incarnation of the process: each is told of by every router that has found it gone. */
   readonly router: string;

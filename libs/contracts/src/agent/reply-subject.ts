@@ -12,7 +12,7 @@ const PLACE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
 /**
  * Whether an answer may go where the asker wants it; null when it may. The asker chooses the subject freely, and the
- * answer is published with the rights of whoever answers: elsewhere it would be a write in their name.
+ * answer is published with the rights of the answering process: elsewhere it would be a write in their name.
  *
  * @param inbox the asker's own: what every inbox of it begins with
  */

@@ -37,7 +37,7 @@ export const inboxPrefix = (hostId: HostId | '*'): string => `${AGENT_INBOX}.${h
 /** Whether it is a subject, or a pattern of subjects, that names the host that asks or tells. */
 export const isAgentSubject = (subject: string): boolean => subject.startsWith('agents.');
 
-/** A part of the host's inbox: whoever asks why a token was refused hears that, and nothing else that its host is told. */
+/** A part of the host's inbox: an agent that asks why its token was refused hears that, and nothing else told to its host. */
 export const refusedInboxPrefix = (hostId: HostId): string => `${inboxPrefix(hostId)}.refused`;
 
 /** The host that a message's subject names; the broker lets an agent publish under its own id only. */

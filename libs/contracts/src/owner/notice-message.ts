@@ -1,7 +1,7 @@
 import type { EndpointId, JobId } from '@berth/domain';
 
 /**
- * Owner → one router, as the body of a `WireRequest` that nobody answers. A hint that may be lost: whoever waits looks by
+ * Owner → one router, as the body of a `WireRequest` without an answer. A hint that may be lost: a waiting caller looks by
  * itself from time to time.
  */
 export interface NoticeMessage {

@@ -153,7 +153,7 @@ export type QuestionOf<Verb extends OwnerVerb> = OwnerQuestions[Verb]['question'
 export type AnswerOf<Verb extends OwnerVerb> = OwnerQuestions[Verb]['answer'];
 
 /**
- * What an owner says. Whoever does not know stays silent: with two that hear a question the first answer counts, and a
+ * What an owner says. One that does not know stays silent: with two that hear a question the first answer counts, and a
  * former owner's refusal must not be faster than the owner's word.
  */
 export type OwnerReply<Answer> =

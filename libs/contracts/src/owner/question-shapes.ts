@@ -34,7 +34,7 @@ import {
 } from '../shape/index.js';
 import type { JobWatcher, OwnerCommand, OwnerVerb, QuestionOf, TakeAsker } from './owner-questions.js';
 
-/** Far above what is accepted, and what a message could bring: whoever decides refuses more precisely. */
+/** Far above what is accepted, and what a message could bring: the decision refuses more precisely. */
 const PAYLOAD_MAX_CHARACTERS = 2 * 1024 * 1024;
 const ERROR_MAX_CHARACTERS = 1024 * 1024;
 const LOG_LINES_MAX = 100;

@@ -16,7 +16,7 @@ export interface DemandMessage {
 /** Of one shard, for what it is complete; see `ToldDemand`. */
 export type DemandShard = Pick<ToldDemand, 'shard' | 'term' | 'part'>;
 
-/** A message of whoever owns these shards. */
+/** A message of the owner of these shards. */
 export function ownersDemand(
   { routerId, sentAtMs }: Pick<DemandMessage, 'routerId' | 'sentAtMs'>,
   told: readonly ToldDemand[],

@@ -3,7 +3,7 @@ import { ACCOUNT_LIMIT_NAMES, type AccountLimitName, type LimitOverrides } from 
 /** What an operator asks for: a number sets a limit, null takes it back to its default, what is absent stays. */
 export type LimitChange = Readonly<Partial<Record<AccountLimitName, number | null | undefined>>>;
 
-/** The overrides after the change. Values are within their bounds by then: whoever reads the request sees to that. */
+/** The overrides after the change. Values are within their bounds by then: the reader of the request sees to that. */
 export function changeLimits(overrides: LimitOverrides, change: LimitChange): LimitOverrides {
   const changed = ACCOUNT_LIMIT_NAMES.flatMap((name) => {
     const value = change[name] === undefined ? overrides[name] : change[name];

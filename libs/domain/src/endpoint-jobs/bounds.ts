@@ -21,7 +21,7 @@ export const BATCH_MAX_BYTES = 512 * 1024;
 /** UTF-16 units of a body or an output up to which it is kept in memory; what is longer is read where it lies in the log. */
 export const KEPT_MAX_UNITS = 256;
 
-/** A command is told apart from its repetition by what the log keeps, and that ends; whoever sent it has given up by then. */
+/** A command is told apart from its repetition by what the log keeps, and that ends; its sender has given up by then. */
 export const COMMAND_MAX_AGE_MS = 10_000;
 /** Takes and the ids of jobs that were removed young are remembered for longer than any command lives. */
 export const REPEAT_KEPT_MS = 20_000;

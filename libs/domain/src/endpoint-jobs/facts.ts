@@ -163,7 +163,7 @@ export type OpenedFact = Happened<'opened'> & {
   readonly term: number;
   readonly routerId: string;
 };
-/** All that is left of an endpoint. Whoever opens it once more says it again, so that everything before may go. */
+/** All that is left of an endpoint. An owner that opens it once more says it again, so that everything before may go. */
 export type EndpointDeletedFact = Happened<'endpoint-deleted'> & { readonly term: number };
 
 export type JobFact =

@@ -8,7 +8,7 @@ import type { KeyUse, LogFact } from './facts.js';
 import { itemJobId } from './job-data.js';
 import type { EndpointState } from './state.js';
 
-/** Faults that a rule might have; whoever brings one in must hear of it. */
+/** Faults that a rule might have; a change that brings one in must be told of it. */
 const FAULTS: Readonly<Record<string, Doctor>> = {
   'a take that does not see what another has taken': { decision: takeWhatRuns },
   'a token that is not compared': { command: withRightToken },

@@ -20,7 +20,7 @@ export const LEGAL_FACTS: Readonly<Record<FactSubject, readonly LogFactKind[]>> 
   TIMED_OUT: ['retried', 'let-go', 'life-changed'],
   'no-delivery': [],
   'delivery-waits': ['delivery-tried'],
-  // A try whose sender was lost is followed by the next, and its end by the sender or by whoever finds it lost.
+  // A try whose sender was lost is followed by the next, and its end by the sender or by the owner that finds it lost.
   'delivery-is-tried': ['delivery-tried', 'delivery-ended'],
 };
 

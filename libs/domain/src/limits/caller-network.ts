@@ -7,7 +7,7 @@ const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
 /**
- * The network that is taken for one caller: an IPv4 address, or the first 64 bits of an IPv6 one, since whoever has one
+ * The network that is taken for one caller: an IPv4 address, or the first 64 bits of an IPv6 one, since a holder of one
  * address of those has all of them.
  *
  * @param address as a socket tells it

@@ -8,7 +8,7 @@ export interface RouterPresence {
 }
 
 /**
- * Whose claim it is where nobody can read it. Whoever wrote it may believe in it as long as anybody may, so it stands until it
+ * Whose claim it is where it cannot be read. Its writer may believe in it as long as anybody may, so it stands until it
  * has been silent for as long as any other; and it is no process that could be asked whether it lives.
  */
 export const UNKNOWN_ROUTER: RouterPresence = { routerId: 'unknown', incarnation: '', reads: 0 };

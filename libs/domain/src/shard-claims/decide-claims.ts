@@ -115,7 +115,7 @@ function freeReason(state: ClaimsState, { known, dead }: Candidate, nowMs: numbe
   return unmovedMs(state.acknowledgements, firstSeenMs, nowMs) >= CLAIM_UNMOVED_MS ? 'owner-silent' : null;
 }
 
-/** A share is fair and a shard without an owner is not: what nobody has taken in time is for whoever can read it. */
+/** A share is fair and a shard without an owner is not: what is not taken in time is for any router that can read it. */
 function isLeftOver(state: ClaimsState, { claim, firstSeenMs }: KnownShard, nowMs: number): boolean {
   const freeAfterMs = claim === null || claim.owner === null ? 0 : CLAIM_UNMOVED_MS;
   return unmovedMs(state.acknowledgements, firstSeenMs, nowMs) >= freeAfterMs + CLAIM_UNMOVED_MS;

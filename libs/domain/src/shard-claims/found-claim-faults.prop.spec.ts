@@ -5,7 +5,7 @@ import { leaderChanges, stories } from '../../test/shard-claims/claim-stories.js
 import type { Doctor, WorldOptions } from '../../test/shard-claims/surroundings.js';
 import type { ClaimWriteKind, ShardClaim } from './index.js';
 
-/** Faults that a rule might have; whoever brings one in must hear of it, in these words. */
+/** Faults that a rule might have; a change that brings one in must be told of it, in these words. */
 const UNSAFE: readonly (readonly [fault: string, told: RegExp, doctor: Doctor])[] = [
   [
     'trust that counts from the arrival of the answer',

@@ -152,7 +152,7 @@ describe('the plan of an endpoint whose demand is gone', () => {
   });
 });
 
-/** Jobs as they come and go, and how late whoever decides hears of each, by clocks that differ. */
+/** Jobs as they come and go, and how late the decision hears of each, by clocks that differ. */
 const story = fc.record({
   skewMs: fc.integer({ min: -3_600_000, max: 3_600_000 }),
   reportDelayMs: fc.nat(2_000),

@@ -21,13 +21,13 @@ export interface CarrierOptions {
   readonly log: OpenLog;
   readonly broker: LogBroker;
   readonly clock: Clock;
-  /** How far the shard's log may be purged, as far as whoever follows it is concerned. */
+  /** How far the shard's log may be purged, as far as the follower is concerned. */
   readonly purgeable: () => PurgeableDecision;
   /** Something that is carried has gone, though it was not read. */
   readonly onUnreadPurged: (reason: UnreadPurge) => void;
 }
 
-/** Why what was carried does not wait any longer for whoever follows the log. */
+/** Why what was carried does not wait any longer for the follower of the log. */
 export type UnreadPurge = Exclude<PurgeableDecision['reason'], 'read'>;
 
 /** Where a log begins, and where it may begin. */
@@ -47,7 +47,7 @@ export type CarryStep =
 /**
  * Keeps one log short: what lives in its oldest part is written whole once more, and then that part goes. Each step is one
  * ordinary batch, with other facts before and behind it. Safe to end at every point: what was carried and not purged is
- * purged by whoever comes next.
+ * purged by the next owner.
  */
 export class Carrier {
   readonly #options: CarrierOptions;
@@ -105,7 +105,7 @@ export class Carrier {
     return new Promise((resolve) => log.carry(frame, resolve));
   }
 
-  /** What is covered goes, as far as it has been read by whoever follows the log, or need not wait for that. */
+  /** What is covered goes, as far as the follower of the log has read it, or need not be waited for. */
   async #purge(): Promise<void> {
     const { broker, endpointId, log, onUnreadPurged, purgeable } = this.#options;
     const decision = purgeable();

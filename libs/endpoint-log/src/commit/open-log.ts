@@ -52,14 +52,14 @@ export interface OpenLogOptions {
 /** Why an endpoint's log was let go of. What was not committed by then may or may not be. */
 export type LogEnd =
   | Exclude<AppendSettlement, { readonly kind: 'committed' }>
-  /** A fault in the rules: whoever opens the endpoint again reads what was committed before. */
+  /** A fault in the rules: the next opening of the endpoint reads what was committed before. */
   | { readonly kind: 'illegal'; readonly why: Illegality; readonly fact: LogFact };
 
 export type Outcome<Answer> =
   | { readonly kind: 'settled'; readonly answer: Answer }
   /** Too much waits to be committed. Nothing was decided, and it may be asked again. */
   | { readonly kind: 'busy' }
-  /** Nobody here knows what becomes of it, so nothing may be said: whoever asked asks again. */
+  /** This owner does not know what becomes of it and may say nothing: the question comes again. */
   | { readonly kind: 'unsettled' };
 
 /** Must not throw. */

@@ -28,7 +28,7 @@ const PAUSE_MAX_MS = 200;
 /**
  * Appends until it is known what became of the batch; never rejects. As long as nobody answers, the same bytes go out again with the same
  * expectation, of which the broker takes one at most. A leader that refuses them may do so because of the batch's own
- * earlier copy, so it is asked what lies behind the batch before. It is not asked while it says nothing: whoever leads next
+ * earlier copy, so it is asked what lies behind the batch before. It is not asked while it says nothing: the next leader
  * takes the bytes sooner than it answers, and a thousand endpoints would ask at once.
  */
 export async function settleAppend(

@@ -48,7 +48,7 @@ const STRANGE = 'it is not as owners write facts';
 const FINDINGS_MAX = 100;
 
 /**
- * Goes through an endpoint's log from its first entry as whoever opens it does, and says what is not as it must be. At the
+ * Goes through an endpoint's log from its first entry as an owner that opens it does, and says what is not as it must be. At the
  * first fault an owner would stop; from there on it looks only at what needs no replay. It holds no more than the state of
  * the endpoint, however long the log is.
  */

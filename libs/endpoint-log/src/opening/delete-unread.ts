@@ -20,7 +20,7 @@ const NOTHING: LogIndex = {
   living: 0,
 };
 
-/** Whoever owns the endpoint next counts its terms from here. */
+/** The next owner of the endpoint counts its terms from here. */
 const TERM_UNKNOWN = 0;
 
 /** Whether the entry ends with the word that the endpoint was deleted. */

@@ -14,7 +14,7 @@ export interface LogOwnerOptions {
   readonly shardOf: (endpointId: EndpointId) => number;
   /** Whether it is certain now that nobody else owns the shard. */
   readonly trusts: (shard: number) => boolean;
-  /** How far the shard's log may be purged, as far as whoever follows it is concerned. */
+  /** How far the shard's log may be purged, as far as the follower is concerned. */
   readonly purgeable: (shard: number) => PurgeableDecision;
   readonly onTouched: (endpointId: EndpointId, touched: readonly TouchedJob[]) => void;
   /** Tries of the endpoint's webhook deliveries may begin. Told again from time to time while there are any. */

@@ -32,7 +32,7 @@ export type EndpointEvent =
     }
   /** An alarm: nothing goes on at this endpoint until somebody has looked. */
   | { readonly kind: 'stopped'; readonly endpointId: EndpointId; readonly reason: string }
-  /** What was carried did not wait for whoever follows the log, and is missing there. */
+  /** What was carried did not wait for the follower of the log, and is missing there. */
   | { readonly kind: 'purged-unread'; readonly endpointId: EndpointId; readonly reason: UnreadPurge }
   | { readonly kind: 'unanswered'; readonly endpointId: EndpointId; readonly error: unknown };
 
@@ -40,7 +40,7 @@ export interface OwnedEndpointOptions extends Omit<OpenLogOptions, 'onCommitted'
   readonly routerId: string;
   /** How many logs are opened at one time. */
   readonly openings: Permits;
-  /** How far the shard's log may be purged, as far as whoever follows it is concerned. */
+  /** How far the shard's log may be purged, as far as the follower is concerned. */
   readonly purgeable: () => PurgeableDecision;
   /** Its due time has changed. */
   readonly onDue: (endpoint: OwnedEndpoint) => void;
@@ -61,7 +61,7 @@ const STOPPED_MS = 60_000;
 const BATCHES_PER_CARRY = 4;
 /** A look that could not be had, or that has not been answered yet, comes again. */
 const LOOK_AGAIN_MS = 1_000;
-/** Whoever sends deliveries may be busy with others: it hears of those that are due again after this. */
+/** The sender of deliveries may be busy with others: it hears of those that are due again after this. */
 const DELIVERIES_AGAIN_MS = 500;
 
 type Phase =

@@ -22,7 +22,7 @@ export interface LogBatch {
   readonly endpointId: EndpointId;
   /** Sequence of the endpoint's batch before this one, which must still be its last; 0: there was none. */
   readonly after: number;
-  /** No other batch has it, whoever writes: by it a writer knows its own copy. Letters, digits and hyphens. */
+  /** No other batch of any writer has it: by it a writer knows its own copy. Letters, digits and hyphens. */
   readonly batchId: string;
   readonly index: LogIndex;
   /** UTF-8, a fact of JSON in each line; at most `BATCH_MAX_BYTES`. */

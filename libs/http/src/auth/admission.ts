@@ -36,7 +36,7 @@ export class Admission {
   }
 
   /**
-   * For what is open to everybody: whoever has not shown a good key is counted as a stranger. There is no caller then,
+   * For what is open to everybody: a caller without a good key is counted as a stranger. There is no caller then,
    * whatever was shown.
    *
    * @throws PlatformError `rate-limited`

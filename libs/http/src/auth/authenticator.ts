@@ -40,7 +40,7 @@ export class Authenticator {
   }
 
   /**
-   * @param network of whoever asks: those without a good key are limited by it
+   * @param network of the caller: those without a good key are limited by it
    * @throws PlatformError `missing-api-key`, `invalid-api-key`, `rate-limited`; `service-unavailable` when nobody can tell
    */
   async authenticate(header: string | undefined, network: string): Promise<Caller> {
@@ -52,7 +52,7 @@ export class Authenticator {
     return callerOf(known);
   }
 
-  /** Counts a request, at what is open to everybody, of whoever has shown no good key. @throws PlatformError `rate-limited` */
+  /** Counts a request, at what is open to everybody, of a caller that has shown no good key. @throws PlatformError `rate-limited` */
   admitStranger(network: string): void {
     this.#strangers.admitPublicAsk(network);
   }

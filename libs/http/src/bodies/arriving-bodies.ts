@@ -122,7 +122,7 @@ export class ArrivingBodies {
     });
   }
 
-  /** Whoever sends more, or for longer, than is thrown away of a refused body is cut off. */
+  /** A caller that sends more of a refused body, or for longer, than is thrown away is cut off. */
   throwAway(request: FastifyRequest): void {
     const { raw } = request;
     if (this.#thrownAway.has(raw)) return;

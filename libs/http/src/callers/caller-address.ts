@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 /** Where a caller is whose connection was gone before anybody looked. */
 const NOWHERE = 'nowhere';
 
-/** The network of whoever asks: of the connection, or as the trusted proxies in front of us have it. */
+/** The network of the caller: of the connection, or as the trusted proxies in front of us have it. */
 export const networkOf = ({ ip, raw }: FastifyRequest): string =>
   isIP(ip) === 0 ? socketNetwork(raw.socket.remoteAddress) : callerNetwork(ip);
 

@@ -44,7 +44,7 @@ export class Strangers {
     this.#admit(this.#asks, network);
   }
 
-  /** Counted apart: whoever reads the documents a lot may still show a key. @throws PlatformError `rate-limited` */
+  /** Counted apart: a reader of many documents may still show a key. @throws PlatformError `rate-limited` */
   admitPublicAsk(network: string): void {
     this.#admit(this.#publicAsks, network);
   }

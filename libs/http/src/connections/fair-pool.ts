@@ -6,7 +6,7 @@ export interface FairPoolOptions<Member> {
 
 /**
  * So many members at most. Where there is no room for another, the group with the most gives one up: its oldest idle one,
- * else its oldest. So whoever fills the pool does so at their own cost, and there is room for everybody else.
+ * else its oldest. So a network that fills the pool does so at its own cost, and there is room for everybody else.
  */
 export class FairPool<Member> {
   readonly #membersMax: number;
@@ -24,7 +24,7 @@ export class FairPool<Member> {
     return this.#groupOf.size;
   }
 
-  /** @returns whoever has to go for it; undefined while there is room */
+  /** @returns the connection that has to go for it; undefined while there is room */
   add(member: Member, group: string): Member | undefined {
     const leaving = this.size >= this.#membersMax ? this.#chooseLeaving() : undefined;
     if (leaving !== undefined) this.remove(leaving);

@@ -45,7 +45,7 @@ export function refuseAgent(request: AuthRequest, reason: string, options: AuthA
   return encodeAuthorizationResponse(request.userKey, request.serverId, issuerOf(options), { error: reason }, {});
 }
 
-/** Made once for whoever answers. */
+/** Made once for all answers. */
 const issuers = new WeakMap<AuthAnswerOptions, KeyPair>();
 
 function issuerOf(options: AuthAnswerOptions): KeyPair {

@@ -4,7 +4,7 @@ import { AuthorizationError, PermissionViolationError, connect, type NatsConnect
 import { loginOptions, serversOf, type NatsCredentials } from '../connection.js';
 
 /**
- * Who may speak for a host on a broker. `open`: whoever reaches it, without any credentials. `unlimited`: whoever has
+ * Who may speak for a host on a broker. `open`: anything that reaches it, without credentials. `unlimited`: anything that has
  * the credentials of this process, for the broker does not limit what their owner may do.
  */
 export type GuardFinding = 'guarded' | 'open' | 'unlimited';

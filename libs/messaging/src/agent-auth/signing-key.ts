@@ -12,7 +12,7 @@ const BYTE_BITS = 8;
 
 /**
  * The key pair of a seed, which signs by the platform's own means: the client's takes ten milliseconds of the thread for
- * each signature, so that whoever knocks a hundred times a second would keep the whole process busy.
+ * each signature, so that a stranger who knocks a hundred times a second would keep the whole process busy.
  *
  * @throws when it is no seed
  */

@@ -70,7 +70,7 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   readonly #refused: RefusedReplies;
   readonly #questions: HostQuestions;
   #isClosed = false;
-  /** How often the connection was lost. Nothing is given any more to whoever asked over one that was. */
+  /** How often the connection was lost. A question that came over a lost one is given nothing any more. */
   #losses = 0;
 
   constructor(options: AgentServerOptions) {

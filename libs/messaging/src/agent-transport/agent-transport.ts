@@ -81,7 +81,7 @@ export class AgentTransport {
   }
 
   /**
-   * Whoever was asked may not be able to answer any more. One that can has this long to do so; what it then has not
+   * The router that was asked may not be able to answer any more. One that can has this long to do so; what it then has not
    * answered fails as `unanswered`, so that nothing waits in vain.
    */
   async giveUpUnanswered(lateMs: number): Promise<void> {
@@ -95,7 +95,7 @@ export class AgentTransport {
     watchConnection(this.#connection, { onBack: listener });
   }
 
-  /** Sends a one-way message to whoever listens now. @throws when the connection is closed */
+  /** Sends a one-way message to those who listen now. @throws when the connection is closed */
   tell(subject: string, body: unknown): void {
     publishOneWay(this.#connection, subject, body);
   }
@@ -121,7 +121,7 @@ export class AgentTransport {
   }
 }
 
-/** Sends a one-way message to whoever listens now; nobody is told when nobody does. */
+/** Sends a one-way message to those who listen now; that there was none is not told. */
 export function publishOneWay(connection: NatsConnection, subject: string, body: unknown): void {
   connection.publish(subject, encodeRequest(body));
 }

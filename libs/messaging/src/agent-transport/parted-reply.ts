@@ -4,7 +4,7 @@ import type { ConfirmedReply } from './confirmed-reply.js';
 export type TellPart<Part> = (part: Part | ConfirmedReply<Part>) => void;
 
 /**
- * What a handler returns that answers in parts, each as soon as it is known. Whoever asks knows by what they say which is
+ * What a handler returns that answers in parts, each as soon as it is known. The asking side knows by what they say which is
  * the last one.
  */
 export class PartedReply<Part> {

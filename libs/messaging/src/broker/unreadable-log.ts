@@ -8,7 +8,7 @@ export interface UnreadableLogOptions {
   readonly logger: Logger;
 }
 
-/** Messages that are named in the log; whoever writes more than that has made the point. */
+/** Messages of one writer that are named in the log; more of them say nothing new. */
 const NAMED_MAX = 1_000;
 const KEY_MAX_CHARACTERS = 200;
 
@@ -30,5 +30,5 @@ export function unreadableLog({ app, logger, metrics }: UnreadableLogOptions): (
   };
 }
 
-/** Whoever wrote the message chose its name. */
+/** The name was chosen by the writer of the message. */
 const printable = (text: string): string => text.slice(0, KEY_MAX_CHARACTERS).replaceAll(/[^\x21-\x7e]/g, '?');

@@ -51,7 +51,7 @@ const indexText = (index: LogIndex): string =>
     whole(index.living),
   ].join(' ');
 
-/** A message of the log, whoever wrote it. */
+/** A message of the log, by any writer. */
 export interface LogMessage {
   readonly sequence: number;
   readonly headers: MsgHdrs | undefined;

@@ -78,7 +78,7 @@ export class OwnerRequests {
     for (const { settle, shard } of [...this.#waiting.values()]) if (shards.has(shard)) settle('silent');
   }
 
-  /** Whoever waits is told that the broker is away. */
+  /** Each waiting question is told that the broker is away. */
   stop(): void {
     this.#subscription.unsubscribe();
     this.#lose();

@@ -20,7 +20,7 @@ export const bucketKeySubject = (bucket: string, key: string): string => `$KV.${
 export const bucketPlace = (bucket: string): string => `bucket ${bucket}`;
 
 /**
- * The subject of a key that was found in the bucket, whoever chose it.
+ * The subject of a key that was found in the bucket, by any writer.
  *
  * @throws RangeError for one that stands for other keys besides itself
  */

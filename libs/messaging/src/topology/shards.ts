@@ -7,7 +7,7 @@ import type { EndpointId, JobId } from '@berth/domain';
  */
 export const JOB_SHARDS = 16;
 export const ENDPOINT_SHARDS = 4;
-/** A log lies whole in one stream, and whoever owns a shard writes all of it. */
+/** A log lies whole in one stream, and the owner of a shard writes all of it. */
 export const LOG_SHARDS = 16;
 
 const FNV_OFFSET = 0x811c9dc5;

@@ -144,7 +144,7 @@ export class ImageRegistry {
     }
     let sent = 0;
     const advance = (): void => {
-      // Whoever asked has it all, or has gone.
+      // The client has it all, or has gone.
       if (response.writableEnded || response.destroyed) return;
       const until = Math.floor(bytes.length * hold.share);
       response.write(bytes.subarray(sent, until));

@@ -17,7 +17,7 @@ const HOP_MAX_MS = 10;
 const AGAIN_MIN_MS = 400;
 const AGAIN_MAX_MS = 2_500;
 
-/** The network between whoever asks and whoever owns: it loses and repeats, and asks again until there is an answer. */
+/** The network between callers and owners: it loses and repeats, and asks again until there is an answer. */
 export class Network {
   readonly #world: LogWorld;
   readonly #owners: readonly OwnerProcess[];
@@ -53,7 +53,7 @@ export class Network {
 
   #send(asking: Asking): void {
     const { outside, random } = this.#world;
-    // Whoever believes that it owns may answer; the first answer counts.
+    // Each process that believes itself the owner may answer; the first answer counts.
     for (const owner of this.#owners) {
       if (!owner.hears(asking.endpointId) || random.chance(this.lostShare)) continue;
       this.#world.post(owner.process, random.integer(1, HOP_MAX_MS), () => {

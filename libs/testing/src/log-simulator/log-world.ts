@@ -100,7 +100,7 @@ export class LogWorld {
       const { process } = next;
       if (!process.isAlive) continue;
       if (process.frozenUntilMs > this.#nowMs) {
-        // Whoever wakes finds timers and messages in any order.
+        // A process that wakes finds timers and messages in any order.
         this.#put({ ...next, dueMs: process.frozenUntilMs + this.random.integer(0, WAKING_MAX_MS) });
         continue;
       }

@@ -34,7 +34,7 @@ import type { LogWorld, SimulatedProcess } from './log-world.js';
 import type { Claimant, SimulatedClaims } from './simulated-claims.js';
 import type { Answer, Question, ToldAnswer } from './told-answers.js';
 
-/** Tells whoever asked. */
+/** Tells the asking process. */
 export type Reply = (answer: Answer) => void;
 
 interface Asked {
@@ -326,7 +326,7 @@ export class OwnerProcess implements Claimant {
     if (world.random.chance(0.2)) void this.#wake();
   }
 
-  /** Whoever stood still, or was not sure for a while, hears the hosts before any lease ends: at the very instant of a look. */
+  /** An owner that stood still, or was not sure for a while, hears the hosts before any lease ends: at the very instant of a look. */
   #hearAfterStall(): void {
     const { nowMs } = this.#options.world;
     const isStalled = nowMs - this.#tickedAtMs > TICK_MS + STALL_MS;

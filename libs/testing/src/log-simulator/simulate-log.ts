@@ -258,7 +258,7 @@ class Simulation {
   }
 
   async #dump(endpointId: EndpointId, broker: LogBroker): Promise<string> {
-    // The world stands still by now: whoever waits need not.
+    // The world stands still by now: no process needs to wait.
     const clock = { ...this.#world.clockOf(this.#world.outside, 0), sleep: () => Promise.resolve() };
     const source = { endpointId, broker, clock, atEndOfTurn: (run: () => void) => run() };
     const reading = await readLog(source);

@@ -15,7 +15,7 @@ const BELIEF_MAX_MS = 15_000;
 
 /**
  * Who owns the shard: what the rooms of ownership promise, and no more. Strict: an owner trusts for 3 s from its last
- * renewal, and nobody else claims within 4 s, so no two trust at the same instant. Loose: whoever was deposed believes for
+ * renewal, and nobody else claims within 4 s, so no two trust at the same instant. Loose: a deposed owner believes for
  * a while that it still owns.
  */
 export class SimulatedClaims {

@@ -13,7 +13,7 @@ interface StreamInfo {
 /** What befalls three brokers, each over when they all stand again or as it says. */
 export class ClusterFaults {
   readonly #nats: NatsClusterFixture;
-  /** One connection to each, so that there is one to ask whoever is away. */
+  /** One connection to each, so that there is one to ask, whichever broker is away. */
   readonly #connections = new Map<number, NatsConnection>();
 
   constructor(nats: NatsClusterFixture) {

@@ -18,7 +18,7 @@ type NatsLimits = Pick<StartNatsServerOptions, 'fileStoreMaxBytes' | 'memoryStor
 export interface UseNatsServerOptions extends NatsLimits {
   /**
    * `open` (default): everybody may do everything. `roles`: as in production, with a callout that nobody answers yet.
-   * `password`: whoever knows it may do everything; `guests`: whoever knows none too.
+   * `password`: a client that knows it may do everything; `guests`: one that knows none too.
    */
   readonly access?: 'open' | 'roles' | 'password' | 'guests';
 }

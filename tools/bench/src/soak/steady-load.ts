@@ -2,7 +2,7 @@ import { systemClock } from '@berth/lifecycle';
 import { Pool } from 'undici';
 
 const TICK_MS = 20;
-/** Whoever answers slower than this lets the load fall behind: what is not sent counts as failed. */
+/** A service that answers slower than this lets the load fall behind: what is not sent counts as failed. */
 const UNDER_WAY_MAX = 512;
 const REQUEST_TIMEOUT_MS = 60_000;
 

@@ -1,4 +1,4 @@
-// Answers each job with its input, for whoever speaks the protocol of the bridge: the same program works for Berth and for
+// Answers each job with its input, for any platform that speaks the protocol of the bridge: the same program works for Berth and for
 // the queues that Berth is measured beside. ECHO_CLIENT says by what it calls: `http`, the least that Node has, or `fetch`,
 // what most people write.
 

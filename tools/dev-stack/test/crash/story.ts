@@ -36,7 +36,7 @@ export interface StorySources {
   readonly logFile: string;
 }
 
-/** All that is known of one job, among the faults, in the order of time: for whoever looks into a broken promise. */
+/** All that is known of one job, among the faults, in the order of time: for a person who looks into a broken promise. */
 export function tellStory(story: Story | undefined, { executions, jobId, logFile }: StorySources): string {
   const lines = executions
     .filter((execution) => execution.jobId === jobId)

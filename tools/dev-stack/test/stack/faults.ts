@@ -69,7 +69,7 @@ export interface InjectOptions {
   readonly stack: StartedStack;
   readonly diary: Diary;
   readonly random: SeededRandom;
-  /** One line per fault, kept for whoever looks into a failed run. */
+  /** One line per fault, kept for a person who looks into a failed run. */
   readonly logFile: string;
 }
 

@@ -2,8 +2,8 @@ import { NATS_ROLES, type NatsPublicKeys, type NatsRole } from './nats-keys.js';
 import { rolePermissions, SHARD_COUNTS_DEFAULT, type RolePermissions, type ShardCounts } from './role-permissions.js';
 
 /**
- * `none`: whoever connects may do everything; for tests that are not about access. `password`: one user for all, who may
- * do everything; as it whoever gives no credentials is let in too where there are guests.
+ * `none`: each client may do everything; for tests that are not about access. `password`: one user for all, who may
+ * do everything; a client without credentials is let in as it where there are guests.
  */
 export type NatsAuth =
   | { readonly kind: 'none' }
@@ -95,7 +95,7 @@ const renderAuth = (auth: NatsAuth): string[] => {
     '}',
     'authorization {',
     `  timeout: ${String(AUTH_TIMEOUT_S)}`,
-    // Everybody but the roles goes to the callout, whoever they claim to be.
+    // Everybody but the roles goes to the callout, whatever name they claim.
     '  auth_callout {',
     `    issuer: ${auth.keys.issuer}`,
     '    account: AUTH',

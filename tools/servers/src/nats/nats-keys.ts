@@ -13,7 +13,7 @@ import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkey
 export const NATS_ROLES = ['management', 'sessions', 'controllers', 'router', 'gateway', 'callout', 'system'] as const;
 export type NatsRole = (typeof NATS_ROLES)[number];
 
-/** Secret seeds (Ed25519, nkey text). Whoever holds one is that role. */
+/** Secret seeds (Ed25519, nkey text). The holder of one is that role. */
 export interface NatsKeys {
   readonly roles: Readonly<Record<NatsRole, string>>;
   /** Account key that signs the callout's answers. */

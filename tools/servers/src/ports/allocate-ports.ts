@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 export interface PortReservation {
   /** As many different loopback ports as asked for. */
   readonly ports: readonly number[];
-  /** Frees them for whoever is to listen; call it just before. Safe to call twice. */
+  /** Frees them for the process that is to listen; call it just before. Safe to call twice. */
   release(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { runCommand } from './run-command.js';
 
 /**
  * Tells one process from another that was later given the same pid.
- * A pid alone is not enough: whoever ends "the process of the pid file" would sooner or later end a stranger.
+ * A pid alone is not enough: a program that ends "the process of the pid file" would sooner or later end a stranger.
  */
 export interface ProcessIdentity {
   readonly pid: number;

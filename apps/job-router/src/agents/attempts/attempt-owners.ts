@@ -44,7 +44,7 @@ export class AttemptOwners {
     return (await this.#perform(endpointId, command, ['recorded', 'superseded'])).kind;
   }
 
-  /** Of a job that reached nobody. `superseded`: it may have reached its worker by another router. */
+  /** Of a job whose host never heard of it. `superseded`: it may have reached its worker by another router. */
   async takeBack(endpointId: EndpointId, question: QuestionOf<'take-back'>): Promise<'recorded' | 'superseded'> {
     const outcome = await this.#owners.ask(endpointId, 'take-back', question);
     return outcomeAmong(['recorded', 'superseded'], outcome, question.command).kind;

@@ -21,7 +21,7 @@ export interface UndeliveredJobs {
 const UNDELIVERED = 'given back: the answer could not be delivered to its host';
 
 /**
- * Queues jobs again that were taken for an answer that reached nobody; nobody pays for it. Where the host has asked somebody
+ * Queues jobs again that were taken for an answer that was never heard, at no charge. Where the host has asked somebody
  * else for the same take, the job is left to the host.
  */
 export class GiveBack {

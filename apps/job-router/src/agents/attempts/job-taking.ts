@@ -30,7 +30,7 @@ const JOB_BYTES = 512;
 /** What becomes of some wishes. */
 export interface Taken {
   readonly reply: TakeReply;
-  /** The jobs in it, to be given back if it reaches nobody. */
+  /** The jobs in it, to be given back if the host never hears it. */
   readonly given: readonly UndeliveredJobs[];
 }
 
@@ -101,7 +101,7 @@ export class JobTaking {
   }
 
   /**
-   * The line to the agents has broken, so whoever is held here cannot be answered, now or later: an owner that is silent
+   * The line to the agents has broken, so no host that is held here can be answered, now or later: an owner that is silent
    * is not asked again in their name, or it would give them the first job that comes.
    */
   withdrawAll(): void {
@@ -169,7 +169,7 @@ export class JobTaking {
     return placement === 'placed' && isDraining ? 'draining' : placement;
   }
 
-  /** Where nobody says what became of the take its host asks for it again, of this router or another one. */
+  /** A host that hears nothing of its take asks for it again, of this router or another one. */
   #ask(
     { asker, endpointId, gone, hostId, workerId }: HeldWorker,
     { slots, waitMs }: WorkerWish,

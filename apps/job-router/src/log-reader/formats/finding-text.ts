@@ -2,7 +2,7 @@ import type { Illegality } from '@berth/domain';
 import type { IndexDifference, LogFinding } from '@berth/endpoint-log';
 import { instantText } from './amounts.js';
 
-/** Why a fact cannot be, for whoever has to make something of it. */
+/** Why a fact cannot be, for the operator who has to make something of it. */
 const ILLEGALITIES: Readonly<Record<Illegality, string>> = {
   'not-in-this-state': 'nothing of the kind can happen to what it is about, as that is by then',
   'before-the-last': 'it is older than the fact before it',
@@ -33,7 +33,7 @@ export function findingText(finding: LogFinding): string {
   }
 }
 
-/** Whoever opens the endpoint goes by the facts: an index that says something else loses nothing. */
+/** The owner that opens the endpoint goes by the facts: an index that says something else loses nothing. */
 export const isHarmless = ({ kind }: LogFinding): boolean => kind === 'other-index';
 
 function differenceText({ found, member, told }: IndexDifference): string {

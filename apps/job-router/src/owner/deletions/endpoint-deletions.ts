@@ -14,7 +14,7 @@ export interface EndpointDeletionsOptions {
   readonly attachments: Pick<JetStreamAttachments, 'removeEndpoint'>;
   /** Whether this router owns the endpoint's shard. */
   readonly owns: (endpointId: EndpointId) => boolean;
-  /** How far the log of the endpoint's shard may be purged, as far as whoever follows it is concerned. */
+  /** How far the log of the endpoint's shard may be purged, as far as the projector that follows it is concerned. */
   readonly purgeable: (endpointId: EndpointId) => PurgeableDecision;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,7 +34,7 @@ const AGAIN_MS = 5_000;
 /**
  * Empties the endpoints that were deleted: first the log says so, by which hosts stop; then what lies beside it goes, until
  * nothing more is found; then the log itself, but for the batch that says that it was deleted. So a log that has nothing
- * but that needs no more, whoever did it, and every step may be done again.
+ * but that needs no more, by whichever owner, and every step may be done again.
  */
 export class EndpointDeletions {
   readonly #options: EndpointDeletionsOptions;
@@ -116,7 +116,7 @@ export class EndpointDeletions {
   }
 
   /**
-   * Where its log cannot be read nobody can tell its jobs' hosts to stop; they learn it when they renew.
+   * Where its log cannot be read its jobs' hosts cannot be told to stop; they learn it when they renew.
    *
    * @returns the sequence of the batch that says it; null: there is none yet
    */

@@ -9,7 +9,7 @@ interface Watch extends JobWatcher {
   untilMs: number;
 }
 
-/** As many callers as one router may hold; whoever finds no room looks by itself from time to time. */
+/** As many callers as one router may hold; a caller that finds no room looks by itself from time to time. */
 const ENDPOINT_MAX = 20_000;
 const ALL_MAX = 100_000;
 

@@ -54,7 +54,7 @@ const RECENT_BITS = 32;
 
 /**
  * How much is streamed and lies there still: by the present attempt of each job, by all jobs of an account, and by those of
- * them whose chunks lie in one room. As far as this owner was asked: whoever owns the endpoint next begins to count anew.
+ * them whose chunks lie in one room. As far as this owner was asked: the next owner of the endpoint begins to count anew.
  */
 export class ChunkQuotas {
   /** By name, the job that streamed last at the end. */

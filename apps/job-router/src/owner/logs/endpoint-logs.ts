@@ -13,7 +13,7 @@ import {
 } from '@berth/domain';
 import type { LogAsker, OpenLog, Outcome, RouterLogs } from '@berth/endpoint-log';
 
-/** What is said to a question; `silent`: nobody here knows, so nothing may be said, and whoever asked asks again. */
+/** What is said to a question; `silent`: this owner does not know and may say nothing, so the question comes again. */
 export type Said<Answer> = OwnerReply<Answer> | 'silent';
 
 /** The outcomes of renewals, in the order of their proofs. */

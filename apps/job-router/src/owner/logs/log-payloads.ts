@@ -24,7 +24,7 @@ const REMEMBERED_MAX_BYTES = 64 * 1024 * 1024;
 const READS_MAX = 16;
 
 /**
- * Reads bodies and outputs where they lie in the logs. What has just been committed or read is remembered, since whoever
+ * Reads bodies and outputs where they lie in the logs. What has just been committed or read is remembered, since a router that
  * waits for an output asks when it is there.
  */
 export class LogPayloads {

@@ -95,10 +95,10 @@ export class EndpointTakes {
   }
 
   /**
-   * Whoever asks for them is about to offer them a job, which would be theirs with the very next commit: so they are asked
+   * The caller is about to offer them a job, which would be theirs with the very next commit: so they are asked
    * about in this turn, and hear of it with that commit.
    *
-   * What is returned changes with what waits: whoever offers later must not offer to one that was told "none" meanwhile.
+   * What is returned changes with what waits: a later offer must not go to one that was told "none" meanwhile.
    */
   offer(): readonly TakeWish[] {
     if (this.#wishes.length > 0) this.#page += 1;
@@ -130,7 +130,7 @@ export class EndpointTakes {
     this.#wishes.push(wish);
   }
 
-  /** From now on it is offered to nobody, so that what it has is all that it gets. */
+  /** From now on it is offered no more, so that what it has is all that it gets. */
   #end(take: HeldTake, phase: 'ending' | 'withdrawn'): void {
     if (take.phase !== 'open') return;
     this.#close(take, phase);

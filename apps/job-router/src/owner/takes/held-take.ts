@@ -2,7 +2,7 @@ import type { AssignedJob, TakeAsker } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import type { TakeWish } from '@berth/domain';
 
-/** `silent`: nobody here knows, and nothing may be said. */
+/** `silent`: this owner does not know, and may say nothing. */
 export type TakeAnswer = readonly AssignedJob[] | 'silent';
 
 /** One asker's wait. */
@@ -18,12 +18,12 @@ export type TakePhase =
   | 'ending'
   /** As `ending`, and it wants nothing new. */
   | 'withdrawn'
-  /** It has got jobs, and they are being read for whoever waits. */
+  /** It has got jobs, and they are being read for the host that waits. */
   | 'given'
   /** It has been answered. */
   | 'over';
 
-/** A wish that is held, and whoever waits for it now. One take id is one of these, however often it is asked. */
+/** A wish that is held, and the host that waits for it now. One take id is one of these, however often it is asked. */
 export class HeldTake {
   readonly wish: TakeWish;
   /** Who asked last. */
@@ -41,7 +41,7 @@ export class HeldTake {
   }
 
   /**
-   * Whoever waited for it before has given up asking, and gets nothing: only one answer may leave. Silence would have a
+   * The question that waited for it before was given up, and gets nothing: only one answer may leave. Silence would have a
    * router ask again that was asked before, and the two take the wish from each other.
    */
   wait(

@@ -24,7 +24,7 @@ const NOBODY: readonly TakeWish[] = [];
 
 /**
  * Holds what workers wish until there are jobs for them. Nothing that could be lost is held here: what a wish was given
- * stands in the endpoint's log under its take id, and whoever asks by it again gets it again.
+ * stands in the endpoint's log under its take id, and a host that asks by it again gets it again.
  */
 export class HeldTakes implements WaitingTakes {
   readonly #options: HeldTakesOptions;
@@ -43,7 +43,7 @@ export class HeldTakes implements WaitingTakes {
     });
   }
 
-  /** Lets everybody go, and whoever comes afterwards at once. */
+  /** Lets all of them go, and each that comes afterwards at once. */
   stop(): void {
     this.#isStopped = true;
     this.#stopLooking?.();

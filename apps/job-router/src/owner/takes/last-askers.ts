@@ -1,10 +1,10 @@
 import type { TakeAsker } from '@berth/contracts';
 
-/** More answers than leave an owner in the second in which the broker says that one has reached nobody. */
+/** More answers than leave an owner in the second in which the broker says that one was heard by no host. */
 const GENERATION_MAX = 4_096;
 
 /**
- * Who asked last for takes that were answered with jobs, of the latest 4,096 at least. A router whose answer reached nobody
+ * Who asked last for takes that were answered with jobs, of the latest 4,096 at least. A router whose answer was not heard
  * may take its jobs back only if its host has not asked another router for them since (ADR 0050).
  */
 export class LastAskers {
@@ -20,7 +20,7 @@ export class LastAskers {
     this.#young.set(takeId, secret);
   }
 
-  /** Somebody asks for it: nobody has its jobs until it is answered. */
+  /** A host asks for it: its jobs are with no host until it is answered. */
   forget({ takeId }: Pick<TakeAsker, 'takeId'>): void {
     this.#young.delete(takeId);
     this.#old.delete(takeId);

@@ -3,13 +3,13 @@ import type { AttemptAssignment, AttemptGiven, EndpointId, TakeWish } from '@ber
 
 /** Workers that wait at this router for jobs of the endpoints that it owns. */
 export interface WaitingTakes {
-  /** Held until a job comes or `waitMs` is over; then none. `silent`: nobody here knows, and nothing may be said. */
+  /** Held until a job comes or `waitMs` is over; then none. `silent`: this owner does not know, and may say nothing. */
   take(endpointId: EndpointId, question: QuestionOf<'take'>): Promise<readonly AssignedJob[] | 'silent'>;
-  /** Nobody else has asked for the take since it was answered. False also where that is not known, or no longer. */
+  /** No other question for the take has come since it was answered. False also where that is not known, or no longer. */
   isLastAsker(asker: TakeAsker): boolean;
   /** Ends what is held for a worker. */
   withdraw(endpointId: EndpointId, worker: QuestionOf<'withdraw'>): void;
-  /** Something was committed, or has become due, that may let a job be taken. Must be cheap where nobody waits. */
+  /** Something was committed, or has become due, that may let a job be taken. Must be cheap where no take waits. */
   wake(endpointId: EndpointId): void;
   /**
    * The longest wait first. Whatever a submit gives them is known by their ids from then on, so that a take by the same
@@ -31,7 +31,7 @@ export interface SeenAssignments {
   readonly list: readonly AttemptAssignment[];
 }
 
-/** What those takes need of the owner. `silent`: nobody here knows, and the same may be asked again. */
+/** What those takes need of the owner. `silent`: this owner does not know, and the same may be asked again. */
 export interface JobGiving {
   /** What the wishes get, or got before, in their order, once it is committed. */
   give(endpointId: EndpointId, wishes: readonly TakeWish[]): Promise<readonly GivenJobs[] | 'silent'>;

@@ -8,7 +8,7 @@ export interface FolderLockOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Longest wait for whoever holds it. */
+  /** Longest wait for its holder. */
   readonly waitMaxMs: number;
   readonly signal: AbortSignal | undefined;
 }

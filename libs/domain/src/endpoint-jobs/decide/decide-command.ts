@@ -29,7 +29,7 @@ export function decideCommand(state: EndpointState, command: EndpointCommand, at
     : again(expired);
 }
 
-/** Whoever holds a job of it learns that it is over; repeated deletion is success. */
+/** The holder of a job of it learns that it is over; repeated deletion is success. */
 const OF_DELETED: { readonly [Kind in Exclude<EndpointCommand['kind'], 'open'>]: () => CommandDecision } = {
   submit: noEndpoint,
   take: noEndpoint,

@@ -6,7 +6,7 @@ import { deliveryName, deliveryNextAtMs, type DeliveryRecord, type EndpointState
 import { boundedText } from '../text-bytes.js';
 import { decided } from './outcome.js';
 
-/** How a try ended, by whoever made it. Another sender may have begun the next one since: then the word comes too late. */
+/** How a try ended, by its sender. Another sender may have begun the next one since: then the word comes too late. */
 export function decideEndTry(state: EndpointState, command: EndTryCommand, atMs: number): CommandDecision {
   const { attempt, error, isSuccess, jobId, statusCode, token } = command;
   const delivery = state.deliveries.get(deliveryName(jobId, attempt));

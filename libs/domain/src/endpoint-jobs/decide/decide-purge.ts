@@ -7,7 +7,7 @@ import { again, decided } from './outcome.js';
 
 /**
  * Removes what waits now, in slices of places, so that a million jobs stop nobody else; what is queued meanwhile stays.
- * The number is exact, whoever takes and cancels between the slices. Its repetition is told the same number.
+ * The number is exact, also when jobs are taken and cancelled between the slices. Its repetition is told the same number.
  */
 export function decidePurge(state: EndpointState, { purgeId }: PurgeCommand, atMs: number): CommandDecision {
   const last = state.lastPurge?.purgeId === purgeId ? state.lastPurge : null;

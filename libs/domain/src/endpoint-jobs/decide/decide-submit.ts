@@ -24,7 +24,7 @@ export function decideSubmit(state: EndpointState, command: SubmitCommand, atMs:
 type KeyedCommand = SubmitCommand & { readonly key: KeyUse };
 
 /**
- * Items of a request are accepted in their order, so their number says which are; whoever comes with others, or under
+ * Items of a request are accepted in their order, so their number says which are; a request that comes with others, or under
  * other ids, is told where the request stands. So its pieces may come from any edge, again, and in any order.
  */
 function decideKeyed(state: EndpointState, command: KeyedCommand, atMs: number): CommandDecision {

@@ -27,7 +27,7 @@ const BRIDGED_PACKETS = '/proc/sys/net/bridge/bridge-nf-call-iptables';
 const BRIDGED_IPV6_PACKETS = '/proc/sys/net/bridge/bridge-nf-call-ip6tables';
 const HOW_TO_ACCEPT = 'BERTH_CONFINEMENT=optional starts workers all the same';
 
-/** Keeps the containers of one agent to what the policy lets them reach, whoever changes the firewall meanwhile. */
+/** Keeps the containers of one agent to what the policy lets them reach, also when another program changes the firewall. */
 export class Confinement {
   readonly #options: ConfinementOptions;
   readonly #metrics: ConfinementMetrics;
