@@ -17,10 +17,7 @@ export interface RouterConfig extends RouterSettings, BrokerConfig, LogSettings 
   readonly agentsSeed: string | null;
   /** Agents are heard also where the broker does not keep hosts apart. */
   readonly isBrokerTrusted: boolean;
-  /**
-   * Where jobs lie: as records, or in the logs of their endpoints. For the suites that hold one beside the other, until the
-   * logs have taken the records' place.
-   */
+  /** Of the streams and buckets that it makes: replicas, storage and room. */
   readonly topology: TopologySize;
   readonly httpHost: string;
   readonly httpPort: number;
