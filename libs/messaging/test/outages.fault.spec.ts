@@ -62,8 +62,13 @@ describe('a broker that dies and comes back', () => {
     const key = freshKey();
     const bytes = new Uint8Array(20 * 1024 * 1024).map((_, at) => (at * 31 + (at >> 8)) & 0xff);
     const manifest = await eventually(() => blobs.write(key, input(bytes), LIFE_MS), RECOVERY);
-    const [of, cursor] = [reader(), { attempt: 1, index: 3 }];
-    expect(await eventually(() => cursors.write(of, cursor, 0), RECOVERY)).not.toBeNull();
+    const cursor = { attempt: 1, index: 3 };
+    // A try whose answer was lost may have been written, so each has a reader of its own.
+    const of = await eventually(async () => {
+      const own = reader();
+      expect(await cursors.write(own, cursor, 0)).not.toBeNull();
+      return own;
+    }, RECOVERY);
     await nats.restart('kill');
     expect(await eventually(() => cursors.read(of), RECOVERY)).toBeNull();
     // The manifest's hash is checked by the read itself.
