@@ -11,7 +11,10 @@ function elsewhere(isRequired: boolean) {
   const calls: string[] = [];
   const firewall: Firewall = {
     read: async () => [],
-    put: async ({ chain }) => void calls.push(chain),
+    put: async ({ chain }) => {
+      calls.push(chain);
+      return [];
+    },
     remove: async ({ chain }) => void calls.push(chain),
   };
   const metrics = new MetricRegistry();
@@ -68,7 +71,9 @@ describe('the machine', () => {
         if (word !== undefined && rules.some((rule) => rule.includes(word))) {
           throw new FirewallError(`Extension ${word} is not supported`);
         }
-        fences.set(chain, [hooks.join(), ...rules]);
+        const lines = [hooks.join(), ...rules];
+        fences.set(chain, lines);
+        return lines;
       },
       remove: async ({ chain }) => void fences.delete(chain),
     };
@@ -123,7 +128,7 @@ describe('the machine', () => {
     let isRefusing = false;
     const put: Firewall['put'] = async (fence) => {
       if (isRefusing) throw new FirewallError('no');
-      await firewall.put(fence);
+      return firewall.put(fence);
     };
     const confinement = confinementOn({ ...firewall, put });
     await confinement.raise(BRIDGE);
@@ -142,6 +147,26 @@ describe('the machine', () => {
     await Promise.all([confinement.raise(BRIDGE), confinement.ensure(), confinement.ensure()]);
     expect(fences.get('BERTH-1')).toContain('-d 10.0.0.0/8 -j DROP');
     expect(await metrics.text()).toMatch(/^agent_confinement_repairs_total 1$/m);
+    await confinement.close();
+  });
+
+  test('whose rules are gone again at the moment in which they are put back has them back at the next look', async () => {
+    const { firewall, fences } = firewallWithout();
+    let isFlushed = false;
+    const put: Firewall['put'] = async (fence) => {
+      const lines = await firewall.put(fence);
+      if (isFlushed) fences.set(fence.chain, []);
+      return lines;
+    };
+    const confinement = confinementOn({ ...firewall, put });
+    await confinement.raise(BRIDGE);
+    const whole = fences.get('BERTH-1');
+    fences.set('BERTH-1', []);
+    isFlushed = true;
+    await confinement.ensure();
+    isFlushed = false;
+    await confinement.ensure();
+    expect(fences.get('BERTH-1')).toEqual(whole);
     await confinement.close();
   });
 

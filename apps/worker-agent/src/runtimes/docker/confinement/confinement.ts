@@ -177,8 +177,8 @@ export class Confinement {
     const accepted = this.#acceptedBy(firewall).get(fence.chain);
     const isWhole = accepted !== undefined && (await firewall.read(fence)).join('\n') === accepted.lines;
     if (isWhole && accepted.rules === rules) return;
-    await firewall.put(fence);
-    this.#acceptedBy(firewall).set(fence.chain, { rules, lines: (await firewall.read(fence)).join('\n') });
+    const lines = (await firewall.put(fence)).join('\n');
+    this.#acceptedBy(firewall).set(fence.chain, { rules, lines });
     if (accepted === undefined || isWhole) return;
     this.#metrics.repairs.inc({});
     this.#options.logger.warn('somebody had changed the rules that confine workers; they are put back', {

@@ -14,8 +14,11 @@ export interface Fence {
 export interface Firewall {
   /** The fence's present rules and its hooks, in the firewall's own words. @throws FirewallError */
   read(fence: Fence): Promise<readonly string[]>;
-  /** Puts the chain's rules in one step, and its hooks where they are missing. @throws FirewallError */
-  put(fence: Fence): Promise<void>;
+  /**
+   * Puts the chain's rules in one step, and its hooks where they are missing. @returns them, whole, as `read` does
+   * @throws FirewallError also where some are gone again at once
+   */
+  put(fence: Fence): Promise<readonly string[]>;
   /** Success, too, when it is not there. @throws FirewallError */
   remove(fence: Fence): Promise<void>;
 }
@@ -54,7 +57,7 @@ export class IptablesFirewall implements Firewall {
     return table.split('\n').filter((line) => line.split(' ').includes(chain));
   }
 
-  async put(fence: Fence): Promise<void> {
+  async put(fence: Fence): Promise<readonly string[]> {
     const { chain, rules } = fence;
     // Naming the chain empties it within the same step: there is no instant without rules.
     const text = [`*${TABLE}`, `:${chain} - [0:0]`, ...rules.map((rule) => `-A ${chain} ${rule}`), 'COMMIT', ''];
@@ -63,6 +66,9 @@ export class IptablesFirewall implements Firewall {
     for (const hook of fence.hooks) {
       if (!present.includes(hookLine(hook, fence))) await this.#run(['-I', hook, ...hookWords(fence)]);
     }
+    const lines = await this.read(fence);
+    if (!isWhole(lines, fence)) throw new FirewallError(`another program removes the rules of ${chain}`);
+    return lines;
   }
 
   async remove(fence: Fence): Promise<void> {
@@ -83,6 +89,11 @@ export class IptablesFirewall implements Firewall {
 
 const hookWords = ({ chain, interfaceName }: Fence): readonly string[] => ['-i', interfaceName, '-j', chain];
 const hookLine = (hook: string, fence: Fence): string => ['-A', hook, ...hookWords(fence)].join(' ');
+
+/** Each rule that is put is one line, in whatever words. */
+const isWhole = (lines: readonly string[], fence: Fence): boolean =>
+  lines.filter((line) => line.startsWith(`-A ${fence.chain} `)).length === fence.rules.length &&
+  fence.hooks.every((hook) => lines.includes(hookLine(hook, fence)));
 
 /** Administrators' programs are often not on the path of a service; the shell here only adds their folders to it. */
 async function runShell(words: readonly string[], input: string): Promise<string> {
