@@ -40,6 +40,8 @@ export const ON_ARRIVAL: readonly string[] = ['PREROUTING'];
 /** Others change the firewall too; each change takes milliseconds. */
 const LOCK_WAIT_S = '10';
 const CALL_MS = 20_000;
+/** What is put may be gone, or not be seen, while others change the firewall. */
+const PUT_TRIES = 3;
 const OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
 
 const call = promisify(execFile);
@@ -58,6 +60,14 @@ export class IptablesFirewall implements Firewall {
   }
 
   async put(fence: Fence): Promise<readonly string[]> {
+    for (let tries = 0; tries < PUT_TRIES; tries += 1) {
+      const lines = await this.#putOnce(fence);
+      if (isWhole(lines, fence)) return lines;
+    }
+    throw new FirewallError(`another program removes the rules of ${fence.chain}`);
+  }
+
+  async #putOnce(fence: Fence): Promise<readonly string[]> {
     const { chain, rules } = fence;
     // Naming the chain empties it within the same step: there is no instant without rules.
     const text = [`*${TABLE}`, `:${chain} - [0:0]`, ...rules.map((rule) => `-A ${chain} ${rule}`), 'COMMIT', ''];
@@ -66,9 +76,7 @@ export class IptablesFirewall implements Firewall {
     for (const hook of fence.hooks) {
       if (!present.includes(hookLine(hook, fence))) await this.#run(['-I', hook, ...hookWords(fence)]);
     }
-    const lines = await this.read(fence);
-    if (!isWhole(lines, fence)) throw new FirewallError(`another program removes the rules of ${chain}`);
-    return lines;
+    return this.read(fence);
   }
 
   async remove(fence: Fence): Promise<void> {
