@@ -1,3 +1,4 @@
+import type { WorkerId } from '@berth/domain';
 import { ManualClock } from '@berth/testing';
 import { silentLogger } from '@berth/telemetry';
 import { describe, expect, test } from '@jest/globals';
@@ -107,6 +108,21 @@ describe('a machine', () => {
     expect((await service.inventory(PRESENT)).gpus).toHaveLength(1);
     await clock.advance(60_001);
     expect(await service.inventory(PRESENT)).toMatchObject({ cudaVersion: null, gpus: [] });
+  });
+
+  test('gives GPUs out by what it knows: a start does not wait for the driver', async () => {
+    let asked = 0;
+    const nvidiaSmi = async (args: readonly string[]): Promise<string> => {
+      asked += 1;
+      return args.length > 0 ? '0, NVIDIA L4, 23034\n' : HEADER;
+    };
+    const service = machine({ nvidiaSmi });
+    await service.inventory(PRESENT);
+    const before = asked;
+    await clock.advance(60_001);
+    const gpu = { typeId: 'NVIDIA L4', count: 1 };
+    expect(await service.takeGpus('w1' as WorkerId, gpu)).toEqual({ indexes: [0], areReal: true });
+    expect(asked).toBe(before);
   });
 
   test('reports no GPU when the driver fails', async () => {

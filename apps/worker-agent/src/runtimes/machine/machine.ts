@@ -55,11 +55,11 @@ export class Machine {
   }
 
   /**
-   * Gives a worker the GPUs that it asks for, until `releaseGpus`.
+   * Gives a worker the GPUs that it asks for, until `releaseGpus`; by the last inventory, for a driver may be slow.
    * @throws RuntimeError `no-such-device`: too few of the type are free
    */
   async takeGpus(workerId: WorkerId, gpu: DeviceRequest | null): Promise<HeldGpus> {
-    const { gpus } = await this.#current();
+    const { gpus } = this.#hardware?.value ?? (await this.#current());
     const allocation = allocateGpus(gpus, this.#held, { workerId, gpu });
     if (allocation.kind === 'refused') throw new RuntimeError('no-such-device', allocation.detail);
     this.#held.set(workerId, allocation.indexes);
