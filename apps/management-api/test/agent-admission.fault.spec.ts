@@ -61,7 +61,7 @@ describe('a broker that lets in roles and agents only', () => {
 
     const agent = await agentAs(id, id, SECRET);
     const report = { secret: SECRET, instanceId: 'i1', sequence: 1, inventory: INVENTORY, workers: [] };
-    const reply = await agent.request<HostReply>(hostSubject(id, 'report'), report, { timeoutMs: 5_000 });
+    const reply = (await agent.request(hostSubject(id, 'report'), report, { timeoutMs: 5_000 })) as HostReply;
     expect(reply).toEqual(expect.objectContaining({ desired: [] }));
 
     await expect(agentAs(id, 'join', body.token)).rejects.toThrow();

@@ -274,7 +274,7 @@ export class ScriptedHost {
     try {
       const body = { token, secretHash: hashHostSecret(this.#secret), inventory: INVENTORY };
       const subject = hostSubject(this.#hostId, 'join');
-      return await new AgentTransport(connection).request<JoinReply>(subject, body, { timeoutMs: REQUEST_MS });
+      return (await new AgentTransport(connection).request(subject, body, { timeoutMs: REQUEST_MS })) as JoinReply;
     } finally {
       await connection.close();
     }
@@ -309,7 +309,9 @@ export class ScriptedHost {
     const subject = hostSubject(this.#hostId, 'report');
     const transport = new AgentTransport(this.#connection);
     // A broker that is away takes no report; the next one tells the same.
-    const reply = await transport.request<HostReply>(subject, body, { timeoutMs: REQUEST_MS }).catch(() => null);
+    const reply = (await transport
+      .request(subject, body, { timeoutMs: REQUEST_MS })
+      .catch(() => null)) as HostReply | null;
     if (reply !== null) this.desired = reply.desired;
   }
 

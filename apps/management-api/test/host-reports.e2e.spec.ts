@@ -58,10 +58,10 @@ const observed = (id: string, more: object = {}): object => ({
   ...more,
 });
 
-function report(workers: unknown, inventory: unknown = INVENTORY): Promise<HostReply> {
+async function report(workers: unknown, inventory: unknown = INVENTORY): Promise<HostReply> {
   sequence += 1;
   const request = { secret: SECRET, instanceId: 'i1', sequence, inventory, workers };
-  return agent.request<HostReply>(hostSubject(hostId, 'report'), request, { timeoutMs: 5_000 });
+  return (await agent.request(hostSubject(hostId, 'report'), request, { timeoutMs: 5_000 })) as HostReply;
 }
 
 async function observations(): Promise<Record<string, ObservedWorker | null>> {

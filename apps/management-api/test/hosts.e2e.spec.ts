@@ -59,11 +59,15 @@ describe('POST /v2/hosts/join-tokens', () => {
     const secret = 'a-long-secret';
     const secretHash = createHash('sha256').update(secret).digest('hex');
     const join = (hash: string): Promise<JoinReply> =>
-      agent.request(hostSubject(id, 'join'), { token, secretHash: hash, inventory: INVENTORY }, { timeoutMs: 5_000 });
+      agent.request(
+        hostSubject(id, 'join'),
+        { token, secretHash: hash, inventory: INVENTORY },
+        { timeoutMs: 5_000 },
+      ) as Promise<JoinReply>;
     expect(await join(secretHash)).toEqual({ hostId, dataCenterId: 'LOCAL-1' });
     await expect(join('0'.repeat(64))).rejects.toMatchObject({ code: 'join-token-used' });
     const report = { secret, instanceId: 'i1', sequence: 1, inventory: INVENTORY, workers: [] };
-    const reply = await agent.request<HostReply>(hostSubject(id, 'report'), report, { timeoutMs: 5_000 });
+    const reply = (await agent.request(hostSubject(id, 'report'), report, { timeoutMs: 5_000 })) as HostReply;
     expect(reply).toMatchObject({ desired: [], dataCenterId: 'LOCAL-1' });
     expect(await bench.call(`GET /v2/hosts/${hostId}`)).toMatchObject({
       body: { isOnline: true, inventory: INVENTORY },

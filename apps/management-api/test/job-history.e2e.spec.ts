@@ -45,7 +45,7 @@ async function write(endpointId: EndpointId, rows: readonly HistoryRow[]): Promi
 const summaryOf = ({ attemptList: _attempts, webhook: _webhook, ...summary }: JobDetail) => summary;
 
 const ask = <Reply>(verb: 'list' | 'get', body: object): Promise<Reply> =>
-  router.request<Reply>(historySubject(verb), body, { timeoutMs: 5_000 });
+  router.request(historySubject(verb), body, { timeoutMs: 5_000 }) as Promise<Reply>;
 
 describe('a router that asks for the job history', () => {
   test('is told of an endpoint’s jobs, page by page, and how complete that is', async () => {

@@ -433,7 +433,6 @@ export {
   type LastFailure,
   type ObservedWorker,
   type Preparation,
-  type StartFailure,
   type Rollout,
   type Worker,
   type WorkerIdentity,

@@ -1,6 +1,15 @@
 import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import {
   jobSubject,
+  readChunkRequest,
+  readDoneRequest,
+  readDownloadRequest,
+  readProgressRequest,
+  readRenewRequest,
+  readTakeRequest,
+  readUploadRequest,
+  readWithdrawMessage,
+  requireRead,
   withdrawSubject,
   type DoneReply,
   type DownloadReply,
@@ -14,16 +23,6 @@ import { EndpointDirectory } from '../directory/index.js';
 import { EndedAttempts } from './attempts/ended-attempts.js';
 import { GiveBack } from './attempts/give-back.js';
 import { HostEntries } from './host-entries.js';
-import {
-  parseChunk,
-  parseDone,
-  parseDownload,
-  parseProgress,
-  parseRenew,
-  parseTake,
-  parseUpload,
-  parseWithdraw,
-} from './parse-request.js';
 import { PayloadParts } from './attempts/payload-parts.js';
 import { Progress } from './attempts/progress.js';
 import { Renewing } from './attempts/renewing.js';
@@ -48,7 +47,7 @@ export class AgentJobsController {
   @MessagePattern(jobSubject('*', 'take'))
   async take(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<PartedReply<TakeReply>> {
     await this.admit(hostId);
-    const request = parseTake(body);
+    const request = requireRead(readTakeRequest(body));
     const end = this.entries.begin(hostId, 'take', request.wishes.length);
     return new PartedReply((tell) =>
       this.taking.take(hostId, request, ({ given, reply }) => {
@@ -61,43 +60,43 @@ export class AgentJobsController {
   /** Even a host that is not known any more may give up what it asked for. */
   @EventPattern<string>(withdrawSubject('*'))
   withdraw(@CurrentHost() hostId: HostId, @Payload() body: unknown): void {
-    this.taking.withdraw(hostId, parseWithdraw(body));
+    this.taking.withdraw(hostId, requireRead(readWithdrawMessage(body)));
   }
 
   @MessagePattern(jobSubject('*', 'renew'))
   async renew(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<RenewReply> {
     await this.admit(hostId);
-    return this.renewing.renew(hostId, parseRenew(body));
+    return this.renewing.renew(hostId, requireRead(readRenewRequest(body)));
   }
 
   @MessagePattern(jobSubject('*', 'chunk'))
   async chunk(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<ReportReply> {
     await this.admit(hostId);
-    return this.streaming.chunk(hostId, parseChunk(body));
+    return this.streaming.chunk(hostId, requireRead(readChunkRequest(body)));
   }
 
   @MessagePattern(jobSubject('*', 'progress'))
   async progress(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<ReportReply> {
     await this.admit(hostId);
-    return this.progressing.show(hostId, parseProgress(body));
+    return this.progressing.show(hostId, requireRead(readProgressRequest(body)));
   }
 
   @MessagePattern(jobSubject('*', 'download'))
   async download(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<DownloadReply> {
     await this.admit(hostId);
-    return this.parts.download(hostId, parseDownload(body));
+    return this.parts.download(hostId, requireRead(readDownloadRequest(body)));
   }
 
   @MessagePattern(jobSubject('*', 'upload'))
   async upload(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<ReportReply> {
     await this.admit(hostId);
-    return this.parts.upload(hostId, parseUpload(body));
+    return this.parts.upload(hostId, requireRead(readUploadRequest(body)));
   }
 
   @MessagePattern(jobSubject('*', 'done'))
   async done(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<PartedReply<DoneReply>> {
     await this.admit(hostId);
-    const ends = parseDone(body);
+    const ends = requireRead(readDoneRequest(body));
     const end = this.entries.begin(hostId, 'done', ends.length);
     return new PartedReply((tell) =>
       this.ended.take(hostId, ends, (answers) => {

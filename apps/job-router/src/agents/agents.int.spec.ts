@@ -29,7 +29,7 @@ let taking: JobTaking;
 let agent: AgentTransport;
 
 const ask = <Reply>(verb: JobVerb, body: object): Promise<Reply> =>
-  agent.request<Reply>(jobSubject(HOST, verb), body, { timeoutMs: 20_000 });
+  agent.request(jobSubject(HOST, verb), body, { timeoutMs: 20_000 }) as Promise<Reply>;
 
 const WISH = { takeId: 'wish', endpointId: ENDPOINT, workerId: WORKER, slots: 4, waitMs: 5_000 };
 
@@ -40,9 +40,9 @@ async function askParts<Part>(
   { asker = agent, count = 1 } = {},
 ): Promise<readonly Part[]> {
   const parts: Part[] = [];
-  const onPart = (part: Part): boolean => parts.push(part) === count;
+  const onPart = (part: unknown): boolean => parts.push(part as Part) === count;
   const options = { timeoutMs: 20_000, onPart, onLate: () => undefined };
-  await asker.requestParts<Part>(jobSubject(HOST, verb), body, options);
+  await asker.requestParts(jobSubject(HOST, verb), body, options);
   return parts;
 }
 
@@ -116,12 +116,12 @@ test('ends that are told together are answered one by one, and one that cannot b
     { ...second, chunks: 0, result },
   ];
   const told: DoneReply['answers'][number][] = [];
-  await agent.requestParts<DoneReply>(
+  await agent.requestParts(
     jobSubject(HOST, 'done'),
     { ends },
     {
       timeoutMs: 20_000,
-      onPart: ({ answers }) => told.push(...answers) === ends.length,
+      onPart: (part) => told.push(...(part as DoneReply).answers) === ends.length,
       onLate: () => undefined,
     },
   );

@@ -1,5 +1,5 @@
-import { RATES_SUBJECTS, ratesSubject, type RateNews, type RatesMessage } from '@berth/contracts';
-import { isJobOperation, type UnreadableMessage } from '@berth/domain';
+import { RATES_SUBJECTS, ratesSubject, readRates, type RateNews, type RatesMessage } from '@berth/contracts';
+import type { UnreadableMessage } from '@berth/domain';
 import { watchConnection } from '@berth/messaging';
 import type { NatsConnection } from '@nats-io/transport-node';
 
@@ -40,8 +40,8 @@ export class NatsRatePeers {
         // Not within the client's reading loop: what it threw would end that, quietly.
         queueMicrotask(() => {
           const told = readRates(text);
-          if (told === null) onUnreadable({ place: 'rates', key: message.subject, reason: 'these are no rates' });
-          else onNews(told.routerId, told.news);
+          if (told.kind === 'value') onNews(told.value.routerId, told.value.news);
+          else onUnreadable({ place: 'rates', key: message.subject, reason: told.reason });
         });
       },
     });
@@ -50,27 +50,3 @@ export class NatsRatePeers {
     };
   }
 }
-
-/** Null for what is none; an operation that this version does not know is left out. */
-export function readRates(text: string): RatesMessage | null {
-  let message: Partial<RatesMessage> | null;
-  try {
-    message = JSON.parse(text) as Partial<RatesMessage> | null;
-  } catch {
-    return null;
-  }
-  const { news, routerId } = message ?? {};
-  if (typeof routerId !== 'string' || !Array.isArray(news)) return null;
-  const entries = news as readonly (Partial<RateNews> | null)[];
-  if (!entries.every(isNews)) return null;
-  return { routerId, news: entries.filter(({ operation }) => isJobOperation(operation)) };
-}
-
-const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-
-const isNews = (entry: Partial<RateNews> | null): entry is RateNews =>
-  entry !== null &&
-  typeof entry.endpointId === 'string' &&
-  typeof entry.operation === 'string' &&
-  isCount(entry.admitted) &&
-  isCount(entry.inFlight);

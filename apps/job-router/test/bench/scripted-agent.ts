@@ -65,26 +65,27 @@ export class ScriptedAgent {
     this.place = place;
     this.#connection = connection;
     this.#transport = new AgentTransport(connection);
-    const end = this.#transport.listen<StopMessage>(
+    const end = this.#transport.listen(
       stopSubject(place.hostId),
-      ({ jobs }) => this.stops.push(...jobs),
+      (message) => this.stops.push(...(message as StopMessage).jobs),
       () => undefined,
     );
     this.#ends.push(end);
   }
 
   /** As agents do, it asks again while its connection is lost. */
-  ask<Reply>(verb: JobVerb, body: unknown, timeoutMs = 30_000): Promise<Reply> {
-    return this.#again(() => this.#transport.request<Reply>(jobSubject(this.place.hostId, verb), body, { timeoutMs }));
+  async ask<Reply>(verb: JobVerb, body: unknown, timeoutMs = 30_000): Promise<Reply> {
+    const subject = jobSubject(this.place.hostId, verb);
+    return (await this.#again(() => this.#transport.request(subject, body, { timeoutMs }))) as Reply;
   }
 
   /** The first part of the answer, to a question that asks for one thing. */
   async askOne<Part>(verb: 'take' | 'done', body: unknown, timeoutMs = 30_000): Promise<Part> {
     const parts: Part[] = [];
-    const onPart = (part: Part): boolean => parts.push(part) > 0;
+    const onPart = (part: unknown): boolean => parts.push(part as Part) > 0;
     const onLate = (): void => undefined;
     const subject = jobSubject(this.place.hostId, verb);
-    await this.#again(() => this.#transport.requestParts<Part>(subject, body, { timeoutMs, onPart, onLate }));
+    await this.#again(() => this.#transport.requestParts(subject, body, { timeoutMs, onPart, onLate }));
     const [first] = parts;
     if (first === undefined) throw new Error(`nothing was answered to ${verb}`);
     return first;

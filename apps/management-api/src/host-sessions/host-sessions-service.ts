@@ -1,11 +1,19 @@
 import { PlatformError, type HostId } from '@berth/domain';
-import type { DesiredWorker, DroppedEntries, HostReply, JoinReply, JoinRequest } from '@berth/contracts';
+import type {
+  DesiredWorker,
+  DroppedEntries,
+  HostReply,
+  JoinFrame,
+  JoinReply,
+  JoinRequest,
+  ReadReport,
+  ReportFrame,
+} from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import { SecretError } from '@berth/secrets';
 import type { EnvSeal } from '../persistence/index.js';
 import type { AssignedWorker, HostRow, HostSessionsStore, TokenState } from './host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/index.js';
-import type { JoinFrame, ReadReport, ReportFrame } from './read-host-message.js';
 import { hashHostSecret, isSameHash } from './secret-hash.js';
 import type { UnopenableWorker } from './unopenable-workers.js';
 

@@ -1,9 +1,17 @@
 import { MessagePattern, Payload } from '@nestjs/microservices';
-import { hostSubject, type HostReply, type JoinReply } from '@berth/contracts';
+import {
+  hostSubject,
+  readJoin,
+  readJoinFrame,
+  readReport,
+  readReportFrame,
+  requireRead,
+  type HostReply,
+  type JoinReply,
+} from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { AgentGateway, CurrentHost } from '@berth/messaging';
 import { HostSessionsService } from './host-sessions-service.js';
-import { readJoin, readJoinFrame, readReport, readReportFrame } from './read-host-message.js';
 
 /** Agents' questions to the control plane, over NATS. */
 @AgentGateway()
@@ -16,14 +24,14 @@ export class HostSessionsController {
 
   @MessagePattern(hostSubject('*', 'join'))
   async join(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<JoinReply> {
-    await this.#sessions.admitJoin(hostId, readJoinFrame(body));
-    return this.#sessions.join(hostId, readJoin(body));
+    await this.#sessions.admitJoin(hostId, requireRead(readJoinFrame(body)));
+    return this.#sessions.join(hostId, requireRead(readJoin(body)));
   }
 
   @MessagePattern(hostSubject('*', 'report'))
   async report(@CurrentHost() hostId: HostId, @Payload() body: unknown): Promise<HostReply> {
-    const verdict = await this.#sessions.admitReport(hostId, readReportFrame(body));
+    const verdict = await this.#sessions.admitReport(hostId, requireRead(readReportFrame(body)));
     if (verdict === 'outdated') return this.#sessions.tellDesired(hostId);
-    return this.#sessions.report(hostId, readReport(body));
+    return this.#sessions.report(hostId, requireRead(readReport(body)));
   }
 }

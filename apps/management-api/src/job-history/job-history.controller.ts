@@ -1,7 +1,13 @@
 import { MessagePattern, Payload } from '@nestjs/microservices';
-import { historySubject, type HistoryGetReply, type HistoryListReply } from '@berth/contracts';
+import {
+  historySubject,
+  readHistoryGetRequest,
+  readHistoryListRequest,
+  requireRead,
+  type HistoryGetReply,
+  type HistoryListReply,
+} from '@berth/contracts';
 import { AgentGateway } from '@berth/messaging';
-import { HistoryGetRequestDto, HistoryListRequestDto, readQuestion } from './history-messages.dto.js';
 import { JobHistoryService } from './job-history-service.js';
 
 /** Routers' questions about jobs that have ended, over NATS. */
@@ -15,11 +21,11 @@ export class JobHistoryController {
 
   @MessagePattern(historySubject('list'))
   list(@Payload() body: unknown): Promise<HistoryListReply> {
-    return this.#history.list(readQuestion(HistoryListRequestDto, body));
+    return this.#history.list(requireRead(readHistoryListRequest(body)));
   }
 
   @MessagePattern(historySubject('get'))
   get(@Payload() body: unknown): Promise<HistoryGetReply> {
-    return this.#history.get(readQuestion(HistoryGetRequestDto, body));
+    return this.#history.get(requireRead(readHistoryGetRequest(body)));
   }
 }

@@ -86,7 +86,7 @@ describe('a demand message', () => {
     ['of all jobs there are', { shards: undefined }],
     ['of nobody knows whom', { unknown: undefined }],
   ])('is refused when it is %s', (_, wrong) => {
-    expect(() => readDemand(JSON.stringify({ ...owned({ a: 1 }), ...wrong }))).toThrow('no demand of shards');
+    expect(() => readDemand(JSON.stringify({ ...owned({ a: 1 }), ...wrong }))).toThrow('no demand');
   });
 
   test.each([

@@ -1,17 +1,23 @@
 import {
   goneSubject,
   jobSubject,
+  readDoneReply,
+  readDownloadReply,
+  readRenewReply,
+  readReportReply,
   readRouterGone,
   readStopMessage,
+  readTakeReply,
   stopSubject,
   withdrawSubject,
+  type Reading,
   type RouterGoneMessage,
   type StopMessage,
   type WithdrawMessage,
 } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { TurnPace } from '@berth/lifecycle';
-import type { AgentTransport } from '@berth/messaging';
+import { TransportError, type AgentTransport } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { RouterAskOptions, JobCalls, PartedCalls, PartsOptions, RouterLink } from './router-link.port.js';
 
@@ -56,7 +62,11 @@ export class TransportRouterLink implements RouterLink {
     options: RouterAskOptions,
   ): Promise<JobCalls[Verb][1]> {
     if (isLarge(request)) await this.#nextTurn();
-    return this.#transport.request(jobSubject(this.#hostId, verb), request, options);
+    const read: (body: unknown) => Reading<JobCalls[Verb][1]> = REPLIES[verb];
+    const reply = read(await this.#transport.request(jobSubject(this.#hostId, verb), request, options));
+    if (reply.kind === 'value') return reply.value;
+    const words = `The answer to "${verb}" cannot be read: ${reply.reason}.`;
+    throw new TransportError('unreadable', words, { isRetriable: true });
   }
 
   async askParts<Verb extends keyof PartedCalls>(
@@ -66,12 +76,16 @@ export class TransportRouterLink implements RouterLink {
   ): Promise<void> {
     const wishes = 'wishes' in request ? request.wishes : [];
     for (const { endpointId, takeId, workerId } of wishes) this.#wishes.set(takeId, { endpointId, workerId });
-    const onPart = (reply: PartedCalls[Verb][1]): boolean => {
+    const read: (body: unknown) => PartedCalls[Verb][1] = PARTED_REPLIES[verb];
+    const onPart = (part: unknown): boolean => {
+      const reply = read(part);
       for (const answer of reply.answers) if ('takeId' in answer) this.#wishes.delete(answer.takeId);
       return options.onPart(reply);
     };
     try {
-      await this.#transport.requestParts(jobSubject(this.#hostId, verb), request, { ...options, onPart });
+      const onLate = (part: unknown): void => options.onLate(read(part));
+      const { timeoutMs } = options;
+      await this.#transport.requestParts(jobSubject(this.#hostId, verb), request, { timeoutMs, onPart, onLate });
     } finally {
       for (const { takeId } of wishes) this.#wishes.delete(takeId);
     }
@@ -114,6 +128,19 @@ export class TransportRouterLink implements RouterLink {
     }
   }
 }
+
+const REPLIES: { readonly [Verb in keyof JobCalls]: (body: unknown) => Reading<JobCalls[Verb][1]> } = {
+  renew: readRenewReply,
+  chunk: readReportReply,
+  progress: readReportReply,
+  download: readDownloadReply,
+  upload: readReportReply,
+};
+
+const PARTED_REPLIES: { readonly [Verb in keyof PartedCalls]: (body: unknown) => PartedCalls[Verb][1] } = {
+  take: readTakeReply,
+  done: readDoneReply,
+};
 
 /** Parts of an output, and stream chunks. */
 function isLarge(request: JobCalls[keyof JobCalls][0]): boolean {

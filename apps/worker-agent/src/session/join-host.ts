@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { hostSubject, inboxPrefix, refusedInboxPrefix, type JoinReply, type JoinRequest } from '@berth/contracts';
+import {
+  hostSubject,
+  inboxPrefix,
+  readJoinReply,
+  refusedInboxPrefix,
+  type JoinReply,
+  type JoinRequest,
+} from '@berth/contracts';
 import { PlatformError, type HostId, type Inventory } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import { AgentTransport, isRetriable, type ConnectionEvent, type NatsCredentials } from '@berth/messaging';
@@ -191,7 +198,10 @@ async function askToJoin(
   const untilMs = clock.monotonicMs() + CONNECT_WITHIN_MS;
   for (;;) {
     try {
-      return await transport.request(hostSubject(hostId, 'join'), request, { timeoutMs: ASK_TIMEOUT_MS });
+      const answer = await transport.request(hostSubject(hostId, 'join'), request, { timeoutMs: ASK_TIMEOUT_MS });
+      const reply = readJoinReply(answer);
+      if (reply.kind === 'value') return reply.value;
+      throw new StartupError(`The answer of the control plane cannot be read: ${reply.reason}.`);
     } catch (error) {
       if (!isRetriable(error)) throw error;
       if (clock.monotonicMs() >= untilMs) throw new StartupError('The control plane did not answer.', { cause: error });

@@ -4,7 +4,7 @@ import { encodeJson } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { LargeBodies } from '../../src/bridge/bodies/large-bodies.js';
-import { splitChunk } from '../../src/bridge/bodies/split-chunk.js';
+import { splitChunk } from '@berth/contracts';
 import { MORTAL_THREAD } from './body-threads.js';
 import { TestAgent, registration } from './test-agent.js';
 import { WorkerClient } from './worker-client.js';

@@ -2,7 +2,6 @@ export {
   REPORT_INTERVAL_MS,
   type DesiredWorker,
   type DroppedEntries,
-  type DroppedEntry,
   type HostReply,
   type JoinReply,
   type JoinRequest,
@@ -58,6 +57,33 @@ export {
   type HostVerb,
   type JobVerb,
 } from './subjects.js';
+export {
+  readChunkRequest,
+  readDoneRequest,
+  readDownloadRequest,
+  readEnd,
+  readProgressRequest,
+  readRenewRequest,
+  readTakeRequest,
+  readUploadRequest,
+  readWithdrawMessage,
+} from './read-job-request.js';
 export { readRouterGone } from './read-router-gone.js';
-export { readHostReply, type ReadHostReply } from './read-host-reply.js';
+export { readHostReply, readJoinReply, type ReadHostReply } from './read-host-reply.js';
+export {
+  readJoin,
+  readJoinFrame,
+  readReport,
+  readReportFrame,
+  type JoinFrame,
+  type ReadReport,
+  type ReportFrame,
+} from './read-host-request.js';
+export {
+  readDoneReply,
+  readDownloadReply,
+  readRenewReply,
+  readReportReply,
+  readTakeReply,
+} from './read-router-reply.js';
 export { readStopMessage } from './read-stop-message.js';

@@ -1,5 +1,6 @@
 import type { ContainerSpec, WorkerId, WorkerResources } from '@berth/domain';
 import {
+  amount,
   count,
   id,
   listOf,
@@ -9,12 +10,19 @@ import {
   optional,
   orNull,
   readAs,
+  readShape,
   text,
   unreadable,
   type Reading,
-  type Shape,
 } from '../shape/index.js';
-import type { DesiredWorker, DroppedEntries, DroppedEntry, HostReply, RegistryCredentials } from './host-messages.js';
+import type {
+  DesiredWorker,
+  DroppedEntries,
+  DroppedEntry,
+  HostReply,
+  JoinReply,
+  RegistryCredentials,
+} from './host-messages.js';
 
 /** More workers than any host has; the management API reads as many of a report. */
 const WORKERS_MAX = 4_096;
@@ -34,22 +42,20 @@ export interface ReadHostReply extends HostReply {
 }
 
 const words = text(ENTRY_CHARACTERS_MAX);
-const amount: Shape = (value, path) =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? null : `${path} is no amount`;
 
 const container = objectOf<ContainerSpec>({
   image: words,
   args: words,
-  diskGb: orNull(amount),
+  diskGb: orNull(amount()),
   env: mapOf(words, ITEMS_MAX),
   ports: listOf(words, ITEMS_MAX),
   registryId: orNull(words),
 });
 
 const resources = objectOf<WorkerResources>({
-  vcpus: amount,
-  memoryBytes: amount,
-  diskBytes: amount,
+  vcpus: amount(),
+  memoryBytes: amount(),
+  diskBytes: amount(),
   gpuTypeId: orNull(words),
   gpuCount: count,
 });
@@ -63,9 +69,9 @@ const desiredWorker = objectOf<DesiredWorker>({
   registryCredentials: optional(objectOf<RegistryCredentials>({ username: words, password: words })),
   resources,
   endpointType: oneOf(['QUEUE', 'LOAD_BALANCER']),
-  executionTimeoutMs: amount,
+  executionTimeoutMs: amount(),
   restarts: count,
-  leavesAfterIdleMs: optional(amount),
+  leavesAfterIdleMs: optional(amount()),
   unopenable: optional(text()),
 });
 
@@ -73,6 +79,9 @@ const droppedEntries = objectOf<DroppedEntries>({
   count,
   examples: listOf(objectOf<DroppedEntry>({ member: text(), reason: text() }), EXAMPLES_MAX),
 });
+
+export const readJoinReply = (body: unknown): Reading<JoinReply> =>
+  readShape(objectOf<JoinReply>({ hostId: id, dataCenterId: text() }), body);
 
 /**
  * A reply entry by entry: one that cannot be read costs the workers of no other. Unreadable as a whole is only what does

@@ -8,6 +8,7 @@ export {
   type HistoryListRequest,
   type HistoryVerb,
 } from './history-messages.js';
+export { readHistoryGetRequest, readHistoryListRequest } from './read-history-question.js';
 export { readHistoryJob, readHistoryList } from './read-history-reply.js';
 export {
   HISTORY_READ_INTERVAL_MS,

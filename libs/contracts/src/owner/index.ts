@@ -16,5 +16,6 @@ export {
   type TakeAsker,
   type ToldDelivery,
 } from './owner-questions.js';
+export { OWNER_ANSWER_SHAPES } from './answer-shapes.js';
 export { OWNER_QUESTION_SHAPES } from './question-shapes.js';
 export { noticeSubject, ownerSubject, ownerSubjects, routerSubject } from './subjects.js';

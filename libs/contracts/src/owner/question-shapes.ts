@@ -20,10 +20,12 @@ import {
 } from '@berth/domain';
 import { RENEW_LEASES_MAX, TAKE_JOBS_MAX, TAKE_WAIT_MAX_MS } from '../agent/index.js';
 import {
+  amount,
   count,
   flag,
   id,
   instant,
+  integer,
   listOf,
   objectOf,
   oneOf,
@@ -42,15 +44,6 @@ const LOG_LINES_MAX = 100;
 const JOBS_MAX = 1_000;
 const ATTEMPTED_MAX = 1_000_000_000;
 
-const countUpTo =
-  (max: number): Shape =>
-  (value, path) =>
-    count(value, path) ?? (Number(value) > max ? `${path} is more than ${max}` : null);
-
-/** Of times in ms, which may be divided, and of chance. */
-const amount: Shape = (value, path) =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? null : `${path} is no amount`;
-
 /** Without what names the variant. */
 type Rest<Variant> = Omit<Variant, 'kind'>;
 type PayloadOf<Kind extends Payload['kind']> = Rest<Extract<Payload, { readonly kind: Kind }>>;
@@ -65,12 +58,12 @@ const payload = variantOf({
 const jobWish = objectOf<JobWish>({
   jobId: id,
   origin: oneOf(['run', 'runsync']),
-  retentionMs: amount,
-  executionTimeoutMs: amount,
+  retentionMs: amount(),
+  executionTimeoutMs: amount(),
   isLowPriority: flag,
   webhook: orNull(text()),
   bodyBytes: count,
-  ttlMs: amount,
+  ttlMs: amount(),
   body: objectOf<JobBody>({
     input: payload,
     extras: text(PAYLOAD_MAX_CHARACTERS),
@@ -79,7 +72,7 @@ const jobWish = objectOf<JobWish>({
   }),
 });
 
-const proofMembers = { jobId: id, attempt: countUpTo(ATTEMPTED_MAX), token: text(), hostId: id } as const;
+const proofMembers = { jobId: id, attempt: integer(0, ATTEMPTED_MAX), token: text(), hostId: id } as const;
 const logTail = listOf(text(), LOG_LINES_MAX);
 
 type Submission = Omit<SubmitCommand, 'takers' | 'bounds'>;
@@ -100,7 +93,7 @@ const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
   }),
   cancel: objectOf<Rest<CancelCommand>>({ sentAtMs: instant, jobId: id }),
   retry: objectOf<Rest<RetryCommand>>({ sentAtMs: instant, jobId: id, retryId: id }),
-  'replace-life': objectOf<Rest<ReplaceLifeCommand>>({ sentAtMs: instant, jobId: id, leftMs: amount }),
+  'replace-life': objectOf<Rest<ReplaceLifeCommand>>({ sentAtMs: instant, jobId: id, leftMs: amount() }),
   purge: objectOf<Rest<PurgeCommand>>({ sentAtMs: instant, purgeId: id }),
   progress: objectOf<Rest<ProgressCommand>>({ ...proofMembers, output: payload, outputBytes: count }),
   finish: objectOf<Rest<FinishCommand>>({
@@ -117,12 +110,12 @@ const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
     reason: text(ERROR_MAX_CHARACTERS),
     isCharged: flag,
     logTail,
-    fraction: amount,
+    fraction: amount(),
   }),
-  'let-go': objectOf<Rest<LetGoCommand>>({ ...proofMembers, agoMs: amount, logTail }),
+  'let-go': objectOf<Rest<LetGoCommand>>({ ...proofMembers, agoMs: amount(), logTail }),
   'end-try': objectOf<Rest<EndTryCommand>>({
     jobId: id,
-    attempt: countUpTo(ATTEMPTED_MAX),
+    attempt: integer(0, ATTEMPTED_MAX),
     token: text(),
     isSuccess: flag,
     statusCode: orNull(count),
@@ -142,7 +135,7 @@ export const OWNER_QUESTION_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
   describe: objectOf<QuestionOf<'describe'>>({ jobId: id }),
   list: objectOf<QuestionOf<'list'>>({
     before: orNull(objectOf<PageKey>({ createdAtMs: instant, jobId: id })),
-    limit: countUpTo(JOBS_MAX),
+    limit: integer(0, JOBS_MAX),
     statuses: listOf(oneOf(JOB_STATES), JOB_STATES.length),
     alsoIds: listOf(id, JOBS_MAX),
   }),
@@ -153,10 +146,10 @@ export const OWNER_QUESTION_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
       takeId: text(),
       hostId: id,
       workerId: id,
-      slots: countUpTo(TAKE_JOBS_MAX),
+      slots: integer(0, TAKE_JOBS_MAX),
       secret: text(),
     }),
-    waitMs: countUpTo(TAKE_WAIT_MAX_MS),
+    waitMs: integer(0, TAKE_WAIT_MAX_MS),
   }),
   'take-back': objectOf<QuestionOf<'take-back'>>({
     asker: objectOf<TakeAsker>({ takeId: text(), secret: text() }),

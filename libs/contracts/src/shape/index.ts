@@ -1,17 +1,25 @@
-export { readAs, readJson, unreadable, type Reading } from './reading.js';
+export { readAs, readJson, requireRead, unreadable, type Reading } from './reading.js';
 export {
+  amount,
+  bytes,
   count,
   flag,
   id,
   instant,
+  integer,
+  json,
   listOf,
   mapOf,
+  matching,
   objectOf,
   oneOf,
   optional,
   orNull,
+  readMembers,
   readShape,
   text,
   variantOf,
+  withMembers,
+  type Members,
   type Shape,
 } from './shape.js';

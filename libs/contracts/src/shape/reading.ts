@@ -1,3 +1,5 @@
+import { PlatformError } from '@berth/domain';
+
 /** What became of reading something that others wrote: the value, or why it is none. Reading never throws. */
 export type Reading<Value> =
   | { readonly kind: 'value'; readonly value: Value }
@@ -10,6 +12,12 @@ export const unreadable = (reason: string): { readonly kind: 'unreadable'; reado
   kind: 'unreadable',
   reason,
 });
+
+/** @param path of the value, where it is a part of a message. @throws PlatformError `invalid-fields`, naming the member */
+export function requireRead<Value>(reading: Reading<Value>, path = '$'): Value {
+  if (reading.kind === 'value') return reading.value;
+  throw new PlatformError('invalid-fields', `${reading.reason.replace('$', () => path)}.`);
+}
 
 // Bytes that are no UTF-8 would else come out as other characters, and be taken for what was written. An explicit BOM
 // is content.

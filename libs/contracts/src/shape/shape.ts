@@ -1,4 +1,4 @@
-import { readAs, unreadable, type Reading } from './reading.js';
+import { readAs, readJson, unreadable, type Reading } from './reading.js';
 
 /**
  * Says what keeps a value from having a shape, beginning with its path; null where nothing does. Members that the shape
@@ -28,10 +28,43 @@ export const instant: Shape = shapeOf(
   (value) => typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= INSTANT_MAX_MS,
 );
 
+/** A number from 0 on, whole or not. */
+export const amount = (max = Number.POSITIVE_INFINITY): Shape =>
+  shapeOf('amount', (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= max);
+
+/** Largest that a database keeps in an `integer`. */
+const INTEGER_MAX = 2 ** 31 - 1;
+
+export const integer = (min: number, max = INTEGER_MAX): Shape =>
+  shapeOf(`integer from ${min} to ${max}`, (value) => {
+    return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+  });
+
+export const matching = (what: string, pattern: RegExp): Shape =>
+  shapeOf(what, (value) => typeof value === 'string' && pattern.test(value));
+
 export const text = (maxCharacters = TEXT_MAX): Shape =>
   shapeOf(`text of at most ${maxCharacters} characters`, (value) => {
     return typeof value === 'string' && value.length <= maxCharacters;
   });
+
+const encoder = new TextEncoder();
+const byteLength = (value: string): number => encoder.encode(value).byteLength;
+
+/** A text whose UTF-8 has at most so many bytes. */
+export const bytes = (maxBytes: number): Shape =>
+  shapeOf(`text of at most ${maxBytes} bytes`, (value) => {
+    return typeof value === 'string' && value.length <= maxBytes && byteLength(value) <= maxBytes;
+  });
+
+/** A text that spells a JSON value. */
+export const json =
+  (maxBytes: number): Shape =>
+  (value, path) => {
+    const fault = bytes(maxBytes)(value, path);
+    if (fault !== null) return fault;
+    return readJson(value as string).kind === 'value' ? null : `${path} is no JSON text`;
+  };
 
 export const oneOf = (words: readonly string[]): Shape =>
   shapeOf(`word of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value));
@@ -48,9 +81,10 @@ export const optional =
     value === undefined ? null : shape(value, path);
 
 export const listOf =
-  (shape: Shape, max: number): Shape =>
+  (shape: Shape, max: number, min = 0): Shape =>
   (value, path) => {
     if (!Array.isArray(value)) return `${path} is no list`;
+    if (value.length < min) return `${path} has fewer than ${min} items`;
     if (value.length > max) return `${path} has more than ${max} items`;
     for (const [index, item] of value.entries()) {
       const fault = shape(item, `${path}[${index}]`);
@@ -74,8 +108,10 @@ export const mapOf =
   };
 
 /** Every member that the type has stands here, so one that is added to it cannot be forgotten. */
+export type Members<Value extends object> = Readonly<Record<keyof Value & string, Shape>>;
+
 export const objectOf =
-  <Value extends object>(members: Readonly<Record<keyof Value & string, Shape>>): Shape =>
+  <Value extends object>(members: Members<Value>): Shape =>
   (value, path) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${path} is no object`;
     for (const [name, shape] of Object.entries<Shape>(members)) {
@@ -96,4 +132,18 @@ export const variantOf =
 export function readShape<Value>(shape: Shape, value: unknown): Reading<Value> {
   const fault = shape(value, '$');
   return fault === null ? readAs(value as Value) : unreadable(fault);
+}
+
+/** The object with the members that are named, and no others. */
+export function readMembers<Value extends object>(members: Members<Value>, value: unknown): Reading<Value> {
+  const fault = objectOf(members)(value, '$');
+  if (fault !== null) return unreadable(fault);
+  return readAs(withMembers(members, value as Value));
+}
+
+/** What is named of an object that has its shape. */
+export function withMembers<Value extends object>(members: Members<Value>, value: Value): Value {
+  const given = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(members).filter((name) => given[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, given[name]])) as Value;
 }

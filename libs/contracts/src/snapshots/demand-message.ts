@@ -1,4 +1,16 @@
 import type { Demand, EndpointId, ToldDemand } from '@berth/domain';
+import {
+  amount,
+  count,
+  id,
+  listOf,
+  objectOf,
+  orNull,
+  readJson,
+  readShape,
+  text,
+  type Reading,
+} from '../shape/index.js';
 
 /**
  * Router → controllers, core NATS, every two seconds whole and at once for what changed: what the owner of these shards knows
@@ -15,6 +27,43 @@ export interface DemandMessage {
 
 /** Of one shard, for what it is complete; see `ToldDemand`. */
 export type DemandShard = Pick<ToldDemand, 'shard' | 'term' | 'part'>;
+
+/** More than the endpoints and shards of any installation. */
+const ENTRIES_MAX = 100_000;
+const figure = amount();
+
+const demandShape = objectOf<DemandMessage>({
+  routerId: text(),
+  sentAtMs: figure,
+  shards: listOf(
+    objectOf<DemandShard>({
+      shard: count,
+      term: count,
+      part: orNull(objectOf<NonNullable<DemandShard['part']>>({ index: count, count })),
+    }),
+    ENTRIES_MAX,
+  ),
+  endpoints: listOf(
+    objectOf<DemandMessage['endpoints'][number]>({
+      endpointId: id,
+      queuedNormal: figure,
+      queuedLow: figure,
+      running: figure,
+      runningLow: figure,
+      oldestQueuedAtMs: orNull(figure),
+      endedLastMinute: figure,
+      executionMsLastMinute: figure,
+    }),
+    ENTRIES_MAX,
+  ),
+  unknown: listOf(id, ENTRIES_MAX),
+});
+
+/** A router of another version must not be taken for one without demand: what is no demand is unreadable as a whole. */
+export function readDemandMessage(body: string): Reading<DemandMessage> {
+  const json = readJson(body);
+  return json.kind === 'unreadable' ? json : readShape(demandShape, json.value);
+}
 
 /** A message of the owner of these shards. */
 export function ownersDemand(

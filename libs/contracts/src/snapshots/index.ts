@@ -5,6 +5,7 @@ export {
   DEMAND_SUBJECTS,
   demandSubject,
   ownersDemand,
+  readDemandMessage,
   toldDemands,
   type DemandMessage,
   type DemandShard,

@@ -1,3 +1,5 @@
+import { flag, objectOf, readShape, text, type Reading } from '../shape/index.js';
+
 /**
  * Version of all messages between our processes. A receiver refuses another major version with `wire-version`, so that
  * mixed versions fail loudly and by name.
@@ -18,6 +20,15 @@ export interface WireError {
   readonly detail: string;
   readonly isRetriable: boolean;
 }
+
+/** A detail is as long as the broker lets it be. */
+export const wireErrorShape = objectOf<WireError>({
+  code: text(),
+  detail: text(Number.POSITIVE_INFINITY),
+  isRetriable: flag,
+});
+
+export const readWireError = (value: unknown): Reading<WireError> => readShape(wireErrorShape, value);
 
 export type WireReply<Result> =
   | { readonly v: typeof WIRE_VERSION; readonly result: Result }

@@ -20,7 +20,6 @@ export type {
 export {
   WORKER_REASON_CHARACTERS_MAX,
   type ObservedWorker,
-  type StartFailure,
   type Worker,
   type WorkerIntent,
   type WorkerPhase,

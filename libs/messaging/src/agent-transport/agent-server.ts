@@ -201,7 +201,7 @@ export class AgentServer extends Server implements CustomTransportStrategy {
   }
 
   async #handle(pattern: string, message: Msg): Promise<unknown> {
-    const body = decodeRequest<unknown>(message.string());
+    const body = decodeRequest(message.string());
     const handler = this.messageHandlers.get(pattern);
     if (handler === undefined) throw new Error(`no handler for ${pattern}`);
     const outcome: unknown = await handler(body, new NatsContext([message.subject, message.headers]));

@@ -56,7 +56,7 @@ export class AgentTransport {
    * @throws PlatformError the receiver's refusal
    * @throws TransportError there was no answer; `isRetriable` tells whether to ask again
    */
-  async request<Result>(subject: string, body: unknown, options: RequestOptions): Promise<Result> {
+  async request(subject: string, body: unknown, options: RequestOptions): Promise<unknown> {
     const { signal, timeoutMs, traceparent } = options;
     if (signal?.aborted === true) throw aborted(subject);
     if (this.#isLost) throw notConnected(subject);
@@ -65,7 +65,7 @@ export class AgentTransport {
     const reply = await raceAbort(sending, signal, subject).catch((error: unknown) => {
       throw toTransportError(error, subject);
     });
-    return decodeReply<Result>(reply.string());
+    return decodeReply(reply.string());
   }
 
   /**
@@ -73,7 +73,7 @@ export class AgentTransport {
    *
    * @throws as `request` does
    */
-  async requestParts<Part>(subject: string, body: unknown, options: PartedOptions<Part>): Promise<void> {
+  async requestParts(subject: string, body: unknown, options: PartedOptions): Promise<void> {
     if (this.#isLost) throw notConnected(subject);
     await this.#parted.ask(subject, encodeRequest(body), options).catch((error: unknown) => {
       throw error instanceof PlatformError ? error : toTransportError(error, subject);
@@ -101,7 +101,7 @@ export class AgentTransport {
   }
 
   /** Hears one-way messages until the returned function is called; one that cannot be read goes to `onUnreadable`. */
-  listen<Body>(subject: string, onMessage: (body: Body) => void, onUnreadable: (error: unknown) => void): () => void {
+  listen(subject: string, onMessage: (body: unknown) => void, onUnreadable: (error: unknown) => void): () => void {
     const subscription: Subscription = this.#connection.subscribe(subject, {
       callback: (error, message) => {
         if (error !== null) {
@@ -109,7 +109,7 @@ export class AgentTransport {
           return;
         }
         try {
-          onMessage(decodeRequest<Body>(message.string()));
+          onMessage(decodeRequest(message.string()));
         } catch (problem) {
           onUnreadable(problem);
         }

@@ -9,19 +9,19 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-export interface PartedOptions<Part> {
+export interface PartedOptions {
   /** Longest wait for the last part. */
   readonly timeoutMs: number;
   /** Told of each part; true: it was the last one. */
-  readonly onPart: (part: Part) => boolean;
+  readonly onPart: (part: unknown) => boolean;
   /** Told of each part that comes when nobody waits for it any more. */
-  readonly onLate: (part: Part) => void;
+  readonly onLate: (part: unknown) => void;
 }
 
 /** Where all questions of one kind are answered. */
 interface Inbox {
   readonly prefix: string;
-  onLate: (part: never) => void;
+  onLate: (part: unknown) => void;
 }
 
 const NO_RESPONDERS = 503;
@@ -43,13 +43,13 @@ export class PartedQuestions {
   }
 
   /** @throws PlatformError the receiver's refusal, or what the client throws where there is no answer */
-  async ask<Part>(subject: string, body: string, { onLate, onPart, timeoutMs }: PartedOptions<Part>): Promise<void> {
+  async ask(subject: string, body: string, { onLate, onPart, timeoutMs }: PartedOptions): Promise<void> {
     const inbox = this.#inboxOf(subject);
     inbox.onLate = onLate;
     this.#count += 1;
     const key = String(this.#count);
     const { promise, reject, resolve } = Promise.withResolvers<void>();
-    this.#asked.set(key, { onPart: onPart as (part: unknown) => boolean, resolve, reject });
+    this.#asked.set(key, { onPart, resolve, reject });
     atEndOfTurn(() => {
       try {
         this.#connection.publish(subject, body, { reply: `${inbox.prefix}.${key}` });
@@ -93,7 +93,7 @@ export class PartedQuestions {
     const asked = this.#asked.get(message.subject.slice(message.subject.lastIndexOf('.') + 1));
     try {
       if (message.headers?.code === NO_RESPONDERS) throw new NoRespondersError(message.subject);
-      const part = decodeReply<never>(message.string());
+      const part = decodeReply(message.string());
       if (asked === undefined) onLate(part);
       else if (asked.onPart(part)) asked.resolve();
     } catch (error) {

@@ -5,6 +5,7 @@ export type TransportFailure =
   | 'aborted' // the caller gave up
   | 'not-connected' // the broker is away
   | 'forbidden' // the broker refuses the subject
+  | 'unreadable' // the answer is none to this question
   | 'wire-version'; // the two sides speak different versions
 
 /** A request that got no answer that could be used. */

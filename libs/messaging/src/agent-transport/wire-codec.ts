@@ -1,4 +1,4 @@
-import { WIRE_VERSION, type WireError, type WireReply, type WireRequest } from '@berth/contracts';
+import { WIRE_VERSION, readWireError, type WireError, type WireReply, type WireRequest } from '@berth/contracts';
 import { PlatformError, type ErrorCode } from '@berth/domain';
 import { TransportError } from './transport-error.js';
 
@@ -17,18 +17,18 @@ export const encodeError = (error: WireError): string =>
   JSON.stringify({ v: WIRE_VERSION, error } satisfies WireReply<unknown>);
 
 /** The body of a request or of a one-way message. @throws TransportError `wire-version` when it is not of our version */
-export function decodeRequest<Body>(text: string): Body {
+export function decodeRequest(text: string): unknown {
   const message = parse(text);
   if (message['v'] !== WIRE_VERSION || !('body' in message)) throw otherVersion(message);
-  return message['body'] as Body;
+  return message['body'];
 }
 
 /** The result of a reply. @throws PlatformError the error that the reply carries. @throws TransportError */
-export function decodeReply<Result>(text: string): Result {
+export function decodeReply(text: string): unknown {
   const message = parse(text);
   if (message['v'] !== WIRE_VERSION) throw otherVersion(message);
-  if ('error' in message) throw thrownOf(message['error'] as WireError);
-  return message['result'] as Result;
+  if ('error' in message) throw errorOf(message['error']);
+  return message['result'];
 }
 
 /** What a thrown value looks like on the wire; what nobody meant to show keeps its text to itself. */
@@ -49,6 +49,14 @@ export function toWireError(thrown: unknown): WireError {
 /** Whether the same request may succeed later. */
 export const isRetriable = (error: unknown): boolean =>
   error instanceof TransportError ? error.isRetriable : error instanceof PlatformError && RETRIABLE.has(error.code);
+
+function errorOf(value: unknown): Error {
+  const reading = readWireError(value);
+  if (reading.kind === 'value') return thrownOf(reading.value);
+  return new TransportError('unreadable', `An error came that cannot be read: ${reading.reason}.`, {
+    isRetriable: true,
+  });
+}
 
 const thrownOf = ({ code, detail, isRetriable: mayRetry }: WireError): Error =>
   code === WIRE_VERSION_CODE

@@ -1,9 +1,7 @@
-import type { AttemptEnd, EndAnswer } from '@berth/contracts';
+import { readEnd, requireRead, type AttemptEnd, type EndAnswer } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { toWireError } from '@berth/messaging';
 import { parseTraceparent, runWithLogContext, type Logger } from '@berth/telemetry';
-import type { MessageReader } from '../message-reader.js';
-import { parseEnd } from '../parse-request.js';
 import type { Reporting } from './reporting.js';
 import { TurnGathering } from './turn-gathering.js';
 
@@ -25,19 +23,15 @@ export class EndedAttempts {
   }
 
   /** Never rejects: what happens to one end is said of that one. */
-  async take(
-    hostId: HostId,
-    ends: readonly MessageReader[],
-    tell: (answers: readonly EndAnswer[]) => void,
-  ): Promise<void> {
+  async take(hostId: HostId, ends: readonly unknown[], tell: (answers: readonly EndAnswer[]) => void): Promise<void> {
     const gathering = new TurnGathering({ tell, bytesOf: () => ANSWER_BYTES, bytesMax: MESSAGE_MAX_BYTES });
     await Promise.all(ends.map(async (end, place) => gathering.add(await this.#one(hostId, end, place))));
     gathering.flush();
   }
 
-  async #one(hostId: HostId, message: MessageReader, place: number): Promise<EndAnswer> {
+  async #one(hostId: HostId, message: unknown, place: number): Promise<EndAnswer> {
     try {
-      const end = parseEnd(message);
+      const end = requireRead(readEnd(message), `$.ends[${place}]`);
       const { outcome } = await this.#under(hostId, end, () => this.#reporting.done(hostId, end));
       return { place, outcome };
     } catch (error) {

@@ -5,9 +5,8 @@ import type { BodyQueue, BodyRoom } from './body-queue.js';
 import type { WorkerExchange } from '../http/http-listener.js';
 import type { LargeBodies, LargeReading } from './large-bodies.js';
 import type { BridgeMetrics } from '../metrics.js';
-import { failedResult, readOversized, readPostedResult } from './posted-result.js';
+import { failedResult, readOversized, readPostedResult, splitChunk } from '@berth/contracts';
 import type { RequestBody } from '../http/request-body.js';
-import { splitChunk } from './split-chunk.js';
 import type { WorkerCall } from '../http/worker-call.js';
 import type { WorkerSession } from '../worker-session/worker-session.js';
 

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { INLINE_OUTPUT_MAX_BYTES, type RawJson } from '@berth/domain';
 import type { JsonOutput } from '../../job-client/index.js';
-import { textOf } from './lenient-json.js';
-import { readPostedBytes, type PostedResult } from './posted-result.js';
-import { splitChunkBytes } from './split-chunk.js';
+import { readPostedBytes, splitChunkBytes, textOf, type PostedResult } from '@berth/contracts';
 
 /** A body for the thread, with its memory. */
 export interface BodyAsk {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ByteBlocks, type TurnPace } from '@berth/lifecycle';
 import type { BodyRoom } from '../bodies/body-queue.js';
 import { BODY_MAX_BYTES } from '../bridge.port.js';
-import { textOf } from '../bodies/lenient-json.js';
+import { textOf } from '@berth/contracts';
 
 /** A body up to this is read and understood at once; a larger one needs room, and a thread to read it in. */
 export const SMALL_BODY_MAX_BYTES = 64 * 1024;

@@ -9,7 +9,7 @@ import { findDoom } from './find-doom.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
 import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type JobOutcome } from './lost-jobs.js';
 import type { BridgeMetrics } from '../metrics.js';
-import type { PostedResult } from '../bodies/posted-result.js';
+import type { PostedResult } from '@berth/contracts';
 import { StopPolls } from './stop-polls.js';
 import { TakePolls } from './take-polls.js';
 import { isRefreshDue, mustBeKilled } from './watch-worker.js';

@@ -1,23 +1,25 @@
 import { BLOB_PART_BYTES, CHUNK_MAX_BYTES, INLINE_OUTPUT_MAX_BYTES, PlatformError } from '@berth/domain';
-import type { AttemptEnd } from '@berth/contracts';
 import { describe, expect, test } from '@jest/globals';
-import { MessageReader } from './message-reader.js';
+import { requireRead, type Reading } from '../shape/index.js';
+import type { AttemptEnd } from './job-messages.js';
 import {
   ERROR_MAX_CHARACTERS,
-  parseChunk,
-  parseDone,
-  parseEnd,
-  parseProgress,
-  parseRenew,
-  parseTake,
-  parseUpload,
-  parseWithdraw,
-} from './parse-request.js';
+  readChunkRequest,
+  readDoneRequest,
+  readEnd,
+  readProgressRequest,
+  readRenewRequest,
+  readTakeRequest,
+  readUploadRequest,
+  readWithdrawMessage,
+} from './read-job-request.js';
+
+const read = <Message>(reading: Reading<Message>): Message => requireRead(reading);
 
 const WISH = { takeId: 't-1', endpointId: 'ep', workerId: 'w', slots: 2, waitMs: 9 };
-const take = (more: object): unknown => parseTake({ wishes: [WISH, { ...WISH, ...more }] });
+const take = (more: object): unknown => read(readTakeRequest({ wishes: [WISH, { ...WISH, ...more }] }));
 const REF = { endpointId: 'ep', jobId: 'job', attempt: 1, token: 't' };
-const parseOne = (end: unknown): AttemptEnd => parseEnd(new MessageReader(end));
+const parseOne = (end: unknown): AttemptEnd => read(readEnd(end));
 const done = (result: unknown): unknown => ({ ...REF, chunks: 0, result });
 const lost = (logTail: unknown): unknown => done({ kind: 'lost', reason: 'r', isCharged: true, logTail });
 const manifest = { name: 'out1', parts: 2, sizeBytes: 600_000, sha256: 'ab' };
@@ -25,9 +27,12 @@ const manifest = { name: 'out1', parts: 2, sizeBytes: 600_000, sha256: 'ab' };
 describe('what an agent sends', () => {
   test('is passed on with what is known of it and nothing else', () => {
     const { extra: _, ...known } = { ...WISH, extra: 1 };
-    expect(parseTake({ wishes: [{ ...WISH, extra: 1 }], extra: 1 })).toEqual({ wishes: [known] });
-    expect(parseWithdraw({ endpointId: 'ep', workerId: 'w', extra: 1 })).toEqual({ endpointId: 'ep', workerId: 'w' });
-    expect(parseRenew({ leases: [{ ...REF, extra: 1 }] })).toEqual({ leases: [REF] });
+    expect(read(readTakeRequest({ wishes: [{ ...WISH, extra: 1 }], extra: 1 }))).toEqual({ wishes: [known] });
+    expect(read(readWithdrawMessage({ endpointId: 'ep', workerId: 'w', extra: 1 }))).toEqual({
+      endpointId: 'ep',
+      workerId: 'w',
+    });
+    expect(read(readRenewRequest({ leases: [{ ...REF, extra: 1 }] }))).toEqual({ leases: [REF] });
   });
 
   test.each([
@@ -57,21 +62,30 @@ describe('what an agent sends', () => {
     ['a log line that is too long', () => parseOne(lost(['x'.repeat(501)]))],
     ['a log line that is no text', () => parseOne(lost([1]))],
     ['a log that is no list', () => parseOne(lost('x'))],
-    ['nothing', () => parseTake(null)],
-    ['a list', () => parseTake([])],
+    ['nothing', () => read(readTakeRequest(null))],
+    ['a list', () => read(readTakeRequest([]))],
     ['an id that could be two subject tokens', () => take({ endpointId: 'a.b' })],
     ['a name of a wish that could be two', () => take({ takeId: 'a.b' })],
     ['too many slots', () => take({ slots: 65 })],
-    ['too many wishes', () => parseTake({ wishes: Array.from({ length: 257 }, () => WISH) })],
-    ['no wish', () => parseTake({ wishes: [] })],
-    ['no end', () => parseDone({ ends: [] })],
-    ['too many ends', () => parseDone({ ends: Array.from({ length: 65 }, () => done({ kind: 'timed-out' })) })],
-    ['too many leases', () => parseRenew({ leases: Array.from({ length: 4_097 }, () => REF) })],
-    ['a lease without its token', () => parseRenew({ leases: [{ ...REF, token: undefined }] })],
-    ['a chunk that is no JSON', () => parseChunk({ ...REF, index: 0, body: '{' })],
-    ['a chunk above its limit', () => parseChunk({ ...REF, index: 0, body: `"${'x'.repeat(CHUNK_MAX_BYTES)}"` })],
-    ['progress in parts', () => parseProgress({ ...REF, output: { kind: 'blob', manifest } })],
-    ['a part above its limit', () => parseUpload({ ...REF, part: 0, base64: 'x'.repeat(2 * BLOB_PART_BYTES) })],
+    ['too many wishes', () => read(readTakeRequest({ wishes: Array.from({ length: 257 }, () => WISH) }))],
+    ['no wish', () => read(readTakeRequest({ wishes: [] }))],
+    ['no end', () => read(readDoneRequest({ ends: [] }))],
+    [
+      'too many ends',
+      () => read(readDoneRequest({ ends: Array.from({ length: 65 }, () => done({ kind: 'timed-out' })) })),
+    ],
+    ['too many leases', () => read(readRenewRequest({ leases: Array.from({ length: 4_097 }, () => REF) }))],
+    ['a lease without its token', () => read(readRenewRequest({ leases: [{ ...REF, token: undefined }] }))],
+    ['a chunk that is no JSON', () => read(readChunkRequest({ ...REF, index: 0, body: '{' }))],
+    [
+      'a chunk above its limit',
+      () => read(readChunkRequest({ ...REF, index: 0, body: `"${'x'.repeat(CHUNK_MAX_BYTES)}"` })),
+    ],
+    ['progress in parts', () => read(readProgressRequest({ ...REF, output: { kind: 'blob', manifest } }))],
+    [
+      'a part above its limit',
+      () => read(readUploadRequest({ ...REF, part: 0, base64: 'x'.repeat(2 * BLOB_PART_BYTES) })),
+    ],
     [
       'an output above its limit',
       () =>

@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { readReport } from './read-host-request.js';
+
+const INVENTORY = {
+  vcpus: 8,
+  isOvercommitted: false,
+  memoryBytes: 1,
+  diskBytes: 1,
+  gpus: [],
+  areGpusSimulated: false,
+  cudaVersion: null,
+  runtime: 'process',
+  images: ['local/echo'],
+};
+const FRAME = { secret: 's', instanceId: 'i', sequence: 1 };
+
+test('members that nobody knows are not walked, at any depth', () => {
+  const walked: string[] = [];
+  const trap = (): object =>
+    new Proxy({}, { ownKeys: () => (walked.push('walked'), []), get: () => void walked.push('read') });
+  const worker = { workerId: 'w', unknown: trap() };
+  readReport({ ...FRAME, inventory: { ...INVENTORY, unknown: trap() }, workers: [worker], unknown: trap() });
+  expect(walked).toEqual([]);
+});
+
+test('image names are cleaned, bounded, and judged one by one', () => {
+  const images = [...Array.from({ length: 9_998 }, () => ''), 7, 'a\0b', 'beyond', 'beyond'];
+  const reading = readReport({ ...FRAME, inventory: { ...INVENTORY, images }, workers: [] });
+  if (reading.kind === 'unreadable') throw new Error(reading.reason);
+  const { dropped, inventory } = reading.value;
+  expect(inventory?.images).toHaveLength(9_999);
+  expect(inventory?.images.at(-1)).toBe('a b');
+  expect(dropped).toMatchObject({ count: 3 });
+});
+
+test('what a host says of an end on our clock is not taken over', () => {
+  const worker = {
+    workerId: 'w',
+    endpointId: 'e',
+    release: 1,
+    phase: 'idle',
+    reason: 'ready',
+    runningJobs: 0,
+    failedStarts: 0,
+    phaseSinceMs: 1,
+    idleSinceMs: 1,
+  };
+  const reading = readReport({ ...FRAME, inventory: INVENTORY, workers: [worker] });
+  if (reading.kind === 'unreadable') throw new Error(reading.reason);
+  expect(reading.value.dropped).toBeNull();
+  expect(reading.value.workers).toHaveLength(1);
+  expect(reading.value.workers[0]).not.toHaveProperty('idleSinceMs');
+});

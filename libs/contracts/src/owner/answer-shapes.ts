@@ -1,0 +1,66 @@
+import { JOB_STATES, type CommandOutcome } from '@berth/domain';
+import {
+  count,
+  flag,
+  id,
+  instant,
+  listOf,
+  objectOf,
+  oneOf,
+  orNull,
+  text,
+  variantOf,
+  type Shape,
+} from '../shape/index.js';
+import type { ChunkLimitName, OwnerVerb } from './owner-questions.js';
+
+const anyObject: Shape = objectOf<object>({});
+/** Far above what any verb answers with: the message's own size is the bound that counts. */
+const LIST_MAX = 100_000;
+const manyObjects = listOf(anyObject, LIST_MAX);
+const pageOf = (entry: Shape): Shape =>
+  objectOf<{ entries: unknown; through: unknown }>({ entries: listOf(entry, LIST_MAX), through: orNull(anyObject) });
+
+type Outcome<Kind extends CommandOutcome['kind']> = Omit<Extract<CommandOutcome, { readonly kind: Kind }>, 'kind'>;
+
+const OUTCOME_SHAPES: { readonly [Kind in CommandOutcome['kind']]: Shape } = {
+  dropped: anyObject,
+  refused: objectOf<Outcome<'refused'>>({ reason: id, code: id, detail: text(), retryAfterMs: orNull(count) }),
+  accepted: objectOf<Outcome<'accepted'>>({ jobIds: listOf(id, LIST_MAX), isReplayed: flag }),
+  'named-before': objectOf<Outcome<'named-before'>>({ firstId: id, size: count, accepted: count }),
+  takes: objectOf<Outcome<'takes'>>({ takes: manyObjects }),
+  recorded: anyObject,
+  superseded: anyObject,
+  later: objectOf<Outcome<'later'>>({ atMs: instant }),
+  job: objectOf<Outcome<'job'>>({ jobId: id, state: oneOf(JOB_STATES) }),
+  purged: objectOf<Outcome<'purged'>>({ removed: count }),
+  begun: objectOf<Outcome<'begun'>>({ untilMs: instant }),
+  looked: anyObject,
+  opened: anyObject,
+  deleted: anyObject,
+};
+
+/**
+ * What the answer of each verb looks like, as far as an asker's code would else fail of it: what stands deeper is believed,
+ * since only routers may answer.
+ */
+export const OWNER_ANSWER_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
+  perform: variantOf(OUTCOME_SHAPES),
+  find: orNull(anyObject),
+  describe: orNull(anyObject),
+  list: pageOf(anyObject),
+  count: anyObject,
+  deliveries: orNull(manyObjects),
+  take: manyObjects,
+  'take-back': variantOf(OUTCOME_SHAPES),
+  withdraw: orNull(anyObject),
+  renew: listOf(text(), LIST_MAX),
+  hold: variantOf({
+    held: anyObject,
+    superseded: anyObject,
+    full: objectOf<{ limit: ChunkLimitName; maxBytes: number }>({
+      limit: oneOf(['chunkBytes', 'chunkBytesPerAttempt', 'chunkRoom']),
+      maxBytes: count,
+    }),
+  }),
+};
