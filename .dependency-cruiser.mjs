@@ -38,6 +38,16 @@ export default {
       },
     },
     {
+      name: 'messages-need-no-http',
+      severity: 'error',
+      comment: 'The bodies of HTTP load Nest and a validator: only what speaks HTTP takes @berth/contracts/http.',
+      from: {
+        path: '^(apps|libs)/',
+        pathNot: ['^apps/(management-api|job-router)/', '^libs/(http|testing)/', '^libs/contracts/src/http/'],
+      },
+      to: { path: '^libs/contracts/src/http/' },
+    },
+    {
       name: 'no-specs-in-production',
       severity: 'error',
       comment: 'What ships must not need what tests it.',

@@ -130,6 +130,14 @@ function twice(names) {
     .toSorted();
 }
 
+/** A door of a library, as it is imported: its own, or that of the room that is an entry beside it. */
+const DOOR = /^libs\/([^/]+)\/src\/index\.ts$|^libs\/(contracts)\/src\/(http)\/index\.ts$/;
+
+const entryOf = (path) => {
+  const [, library, ...beside] = DOOR.exec(path) ?? [];
+  return ['@berth', ...(library === undefined ? beside : [library])].join('/');
+};
+
 /** What a library's own door hands out, and nobody outside of it imports. */
 function untaken(all) {
   const packageOf = (path) => path.split('/')[1];
@@ -137,8 +145,8 @@ function untaken(all) {
     all.flatMap(({ path, taken: names }) => names.filter((name) => !name.startsWith(`@berth/${packageOf(path)} `))),
   );
   return all
-    .filter(({ path }) => /^libs\/[^/]+\/src\/index\.ts$/.test(path))
-    .flatMap(({ path, reexported }) => [...reexported].map((name) => `@berth/${packageOf(path)} ${name}`))
+    .filter(({ path }) => DOOR.test(path))
+    .flatMap(({ path, reexported }) => [...reexported].map((name) => `${entryOf(path)} ${name}`))
     .filter((name) => !taken.has(name))
     .toSorted();
 }

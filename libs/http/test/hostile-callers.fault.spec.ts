@@ -8,7 +8,7 @@ import { Public, RequireScope } from '../src/auth/access.decorator.js';
 import { makeApiKey } from '../src/auth/api-key.js';
 import { takeBody } from '../src/bodies/body-rooms.js';
 import { TrustedProxies } from '../src/callers/trusted-proxies.js';
-import { TextField } from '../src/validation/fields/text-field.js';
+import { TextField } from '@berth/contracts/http';
 import { useEdge } from './edge-bench.js';
 
 const MIB = 1_024 ** 2;

@@ -4,11 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { describe, expect, test } from '@jest/globals';
 import { RequireScope } from '../src/auth/access.decorator.js';
-import { TextListField } from '../src/validation/fields/list-field.js';
-import { TextMapField } from '../src/validation/fields/map-field.js';
-import { NestedField, NestedListField } from '../src/validation/fields/nested-field.js';
-import { IntegerField, NumberField } from '../src/validation/fields/number-field.js';
-import { NameField, TextField } from '../src/validation/fields/text-field.js';
+import { IntegerField, NameField, NestedField, NestedListField, NumberField, TextField, TextListField, TextMapField } from '@berth/contracts/http';
 import { useEdge } from './edge-bench.js';
 
 const optional = { isOptional: true, description: 'Some field.' } as const;

@@ -6,7 +6,7 @@ import { VersionedAnswers } from '../src/conditional/versioned-answers.decorator
 import { VersionedAnswer } from '../src/conditional/versioned-answer.js';
 import type { IdempotencyLedger, IdempotentRequest, KeptAnswer } from '../src/idempotency/idempotency-ledger.port.js';
 import { Idempotent } from '../src/idempotency/idempotent.decorator.js';
-import { NameField } from '../src/validation/fields/text-field.js';
+import { NameField } from '@berth/contracts/http';
 import { useEdge } from './edge-bench.js';
 
 class ThingDto {

@@ -1,5 +1,5 @@
+import type { AccountBody, AccountWithLimitsBody, UpdateAccountDto } from '@berth/contracts/http';
 import { ACCOUNT_LIMIT_NAMES, effectiveLimits, type LimitChange } from '@berth/domain';
-import type { AccountBody, AccountWithLimitsBody, UpdateAccountDto } from './account.dto.js';
 import type { Account } from './accounts.store.js';
 
 export const toAccountBody = ({ createdAtMs, id, name }: Account): AccountBody => ({

@@ -1,5 +1,12 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  AccountListBody,
+  AccountWithLimitsBody,
+  CreateAccountDto,
+  NewAccountBody,
+  UpdateAccountDto,
+} from '@berth/contracts/http';
 import type { AccountId } from '@berth/domain';
 import {
   ApiProblems,
@@ -12,13 +19,6 @@ import {
   type Caller,
   type VersionMatch,
 } from '@berth/http';
-import {
-  AccountListBody,
-  AccountWithLimitsBody,
-  CreateAccountDto,
-  NewAccountBody,
-  UpdateAccountDto,
-} from './account.dto.js';
 import { toAccountBody, toAccountWithLimitsBody, toLimitChange } from './account.mapper.js';
 import type { Account } from './accounts.store.js';
 import { AccountsService } from './accounts-service.js';

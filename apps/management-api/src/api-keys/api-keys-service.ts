@@ -1,3 +1,4 @@
+import type { CreateApiKeyDto } from '@berth/contracts/http';
 import {
   PlatformError,
   SCOPE_PRESETS,
@@ -13,7 +14,6 @@ import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditStore } from '../audit/index.js';
 import type { ControlSnapshots } from '../snapshots/index.js';
 import type { ApiKeyRecord, Transactions } from '../persistence/index.js';
-import type { CreateApiKeyDto } from './api-key.dto.js';
 import type { ApiKeysStore } from './api-keys.store.js';
 
 export interface ApiKeysServiceOptions {

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiKeyListBody, CreateApiKeyDto, NewApiKeyBody, type ApiKeyBody } from '@berth/contracts/http';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { ApiKeyListBody, CreateApiKeyDto, NewApiKeyBody, type ApiKeyBody } from './api-key.dto.js';
 import type { ApiKeyRecord } from '../persistence/index.js';
 import { ApiKeysService } from './api-keys-service.js';
 

@@ -1,8 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AuditListBody, AuditQueryDto, AUDIT_LIMIT_DEFAULT, type AuditEntryBody } from '@berth/contracts/http';
 import { RequireScope } from '@berth/http';
 import { AuditStore, type AuditRecord } from './audit.store.js';
-import { AuditListBody, AuditQueryDto, AUDIT_LIMIT_DEFAULT, type AuditEntryBody } from './audit.dto.js';
 
 @ApiTags('Audit')
 @Controller('v2/audit')

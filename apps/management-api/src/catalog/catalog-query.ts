@@ -1,3 +1,4 @@
+import type { CpuQueryDto, DataCenterIncludeDto, DataCenterQueryDto, GpuQueryDto } from '@berth/contracts/http';
 import {
   PlatformError,
   type CpuStockQuery,
@@ -5,9 +6,6 @@ import {
   type DataCenterStockQuery,
   type GpuStockQuery,
 } from '@berth/domain';
-import type { CpuQueryDto } from './cpu-query.dto.js';
-import type { DataCenterIncludeDto, DataCenterQueryDto } from './data-center-query.dto.js';
-import type { GpuQueryDto } from './gpu-query.dto.js';
 
 /** Null where no availability is asked for. @throws PlatformError `invalid-query` */
 export function toGpuStockQuery(dto: GpuQueryDto): GpuStockQuery | null {

@@ -1,7 +1,5 @@
+import type { CpuTypeBody, DataCenterBody, GpuTypeBody } from '@berth/contracts/http';
 import type { CpuCatalogEntry, DataCenterCatalogEntry, GpuCatalogEntry } from '@berth/domain';
-import type { CpuTypeBody } from './cpu-type.body.js';
-import type { DataCenterBody } from './data-center.body.js';
-import type { GpuTypeBody } from './gpu-type.body.js';
 
 export function toGpuTypeBody({ isSimulated, maxCount, stock, type }: GpuCatalogEntry): GpuTypeBody {
   const { id, manufacturer, memoryGb, name, pool, serverlessUsdPerSecond } = type;

@@ -1,11 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CpuQueryDto, CpuTypeBody, CpuTypeListBody } from '@berth/contracts/http';
 import { ApiProblems, RequireScope } from '@berth/http';
 import { toCpuTypeBody } from './catalog.mapper.js';
 import { toCpuStockQuery } from './catalog-query.js';
 import { CatalogService } from './catalog-service.js';
-import { CpuQueryDto } from './cpu-query.dto.js';
-import { CpuTypeBody, CpuTypeListBody } from './cpu-type.body.js';
 
 const RULES = [
   '`include=AVAILABILITY` and `product` come together, and `vcpuCount` needs them: else 400.',

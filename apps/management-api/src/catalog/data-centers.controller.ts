@@ -1,11 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { DataCenterIncludeDto, DataCenterQueryDto, DataCenterBody, DataCenterListBody } from '@berth/contracts/http';
 import { ApiProblems, RequireScope } from '@berth/http';
 import { toDataCenterBody } from './catalog.mapper.js';
 import { toDataCenterFilter, toDataCenterStockQuery } from './catalog-query.js';
 import { CatalogService } from './catalog-service.js';
-import { DataCenterIncludeDto, DataCenterQueryDto } from './data-center-query.dto.js';
-import { DataCenterBody, DataCenterListBody } from './data-center.body.js';
 
 @ApiTags('Catalog')
 @Controller('v2/catalog/data-centers')

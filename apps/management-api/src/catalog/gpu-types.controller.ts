@@ -1,11 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { GpuQueryDto, GpuTypeBody, GpuTypeListBody } from '@berth/contracts/http';
 import { ApiProblems, RequireScope } from '@berth/http';
 import { toGpuTypeBody } from './catalog.mapper.js';
 import { toGpuStockQuery } from './catalog-query.js';
 import { CatalogService } from './catalog-service.js';
-import { GpuQueryDto } from './gpu-query.dto.js';
-import { GpuTypeBody, GpuTypeListBody } from './gpu-type.body.js';
 
 const RULES = [
   '`include=AVAILABILITY` and `product` come together, and all other parameters need them: else 400.',

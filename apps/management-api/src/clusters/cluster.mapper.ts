@@ -1,5 +1,5 @@
+import type { ClusterBody, ClusterNetworkBody, ClusterPrimaryBody } from '@berth/contracts/http';
 import type { Cluster, ClusterSummary } from '@berth/domain';
-import type { ClusterBody, ClusterNetworkBody, ClusterPrimaryBody } from './cluster.body.js';
 import type { SummarizedCluster } from './clusters-service.js';
 
 export const toClusterBody = ({ cluster, summary }: SummarizedCluster): ClusterBody => ({

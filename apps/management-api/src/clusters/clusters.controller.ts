@@ -1,8 +1,8 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ClusterBody, ClusterListBody } from '@berth/contracts/http';
 import type { ClusterId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
-import { ClusterBody, ClusterListBody } from './cluster.body.js';
 import { toClusterBody } from './cluster.mapper.js';
 import { ClustersService } from './clusters-service.js';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { CreateEndpointDto } from '@berth/contracts/http';
 import { PlatformError } from '@berth/domain';
 import { PROBLEMS, ValidationPipe } from '@berth/http';
 import fc from 'fast-check';
-import { CreateEndpointDto } from './create-endpoint.dto.js';
 import { requestOfEndpoint } from './endpoint.mapper.js';
 
 const GOOD = {

@@ -1,3 +1,12 @@
+import type {
+  CpuRequestDto,
+  GpuRequestDto,
+  UpdateGpuRequestDto,
+  CreateEndpointDto,
+  EndpointBody,
+  ScalingDto,
+  UpdateEndpointDto,
+} from '@berth/contracts/http';
 import {
   ENDPOINT_DEFAULTS,
   endpointFields,
@@ -11,12 +20,7 @@ import {
   type Scaling,
   type TemplateOverrides,
 } from '@berth/domain';
-import type { CpuRequestDto, GpuRequestDto, UpdateGpuRequestDto } from './compute.dto.js';
-import type { CreateEndpointDto } from './create-endpoint.dto.js';
-import type { EndpointBody } from './endpoint.body.js';
 import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
-import type { ScalingDto } from './scaling.dto.js';
-import type { UpdateEndpointDto } from './update-endpoint.dto.js';
 
 export const requestOfEndpoint = (dto: CreateEndpointDto): EndpointRequest => ({
   name: dto.name,

@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CreateEndpointDto, EndpointBody, EndpointListBody, UpdateEndpointDto } from '@berth/contracts/http';
 import type { Endpoint, EndpointId, PublicAddresses } from '@berth/domain';
 import {
   ApiProblems,
@@ -12,11 +13,8 @@ import {
   type Caller,
   type VersionMatch,
 } from '@berth/http';
-import { CreateEndpointDto } from './create-endpoint.dto.js';
-import { EndpointBody, EndpointListBody } from './endpoint.body.js';
 import { toEndpointBody, toEndpointChange, requestOfEndpoint } from './endpoint.mapper.js';
 import { EndpointsService } from './endpoints-service.js';
-import { UpdateEndpointDto } from './update-endpoint.dto.js';
 
 const NO_CONTENT = 204;
 /** Of every request that names templates, registries and volumes. */

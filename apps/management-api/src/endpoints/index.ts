@@ -1,17 +1,3 @@
-export {
-  DataCenterIdsField,
-  DEFAULT_OF,
-  GpuCountField,
-  IdleTimeoutField,
-  MinCudaVersionField,
-  NAME,
-  NetworkVolumesField,
-  TemplateIdField,
-  TimeoutField,
-  VcpuCountField,
-  WorkersMaxField,
-  WorkersMinField,
-} from './endpoint-fields.js';
 export { type EndpointRequest } from './endpoint-request.js';
 export { EndpointsService } from './endpoints-service.js';
 export { EndpointsController, PUBLIC_ADDRESSES } from './endpoints.controller.js';

@@ -1,5 +1,5 @@
+import type { HostBody, HostWorkerBody } from '@berth/contracts/http';
 import { isHostLive, workerStatus, type Worker } from '@berth/domain';
-import type { HostBody, HostWorkerBody } from './host.body.js';
 import type { HostRecord } from '../persistence/index.js';
 
 export const toHostBody = (host: HostRecord, nowMs: number): HostBody => ({

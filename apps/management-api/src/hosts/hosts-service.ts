@@ -1,16 +1,17 @@
+import {
+  DATA_CENTER_DEFAULT,
+  TOKEN_LIFE_DEFAULT_SECONDS,
+  type CreateJoinTokenDto,
+  type HostAction,
+  type HostBody,
+  type HostDetailBody,
+} from '@berth/contracts/http';
 import { PlatformError, fieldChanges, type HostId, type HostIntent } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditAction, HostRecord, Transactions } from '../persistence/index.js';
 import type { AuditStore } from '../audit/index.js';
 import type { ControlSnapshots } from '../snapshots/index.js';
-import {
-  DATA_CENTER_DEFAULT,
-  TOKEN_LIFE_DEFAULT_SECONDS,
-  type CreateJoinTokenDto,
-  type HostAction,
-} from './host.dto.js';
-import type { HostBody, HostDetailBody } from './host.body.js';
 import { toHostBody, toHostWorkerBody } from './host.mapper.js';
 import type { HostsStore } from './hosts.store.js';
 

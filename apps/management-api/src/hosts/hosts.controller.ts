@@ -1,9 +1,15 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  HostBody,
+  HostDetailBody,
+  HostListBody,
+  JoinTokenBody,
+  CreateJoinTokenDto,
+  HostActionDto,
+} from '@berth/contracts/http';
 import type { HostId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { HostBody, HostDetailBody, HostListBody, JoinTokenBody } from './host.body.js';
-import { CreateJoinTokenDto, HostActionDto } from './host.dto.js';
 import { HostsService } from './hosts-service.js';
 
 const OK = 200;

@@ -1,4 +1,4 @@
-import type { NetworkVolumeBody } from './network-volume.dto.js';
+import type { NetworkVolumeBody } from '@berth/contracts/http';
 import type { NetworkVolume } from './network-volumes.store.js';
 
 export const toNetworkVolumeBody = (volume: NetworkVolume): NetworkVolumeBody => ({

@@ -1,10 +1,10 @@
+import type { CreateNetworkVolumeDto, UpdateNetworkVolumeDto } from '@berth/contracts/http';
 import { PlatformError, fieldChanges } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditStore } from '../audit/index.js';
 import { describeUsers, USERS_MAX } from '../references/index.js';
 import type { Transactions } from '../persistence/index.js';
-import type { CreateNetworkVolumeDto, UpdateNetworkVolumeDto } from './network-volume.dto.js';
 import { toNetworkVolumeFields } from './network-volume.mapper.js';
 import type { NetworkVolume, NetworkVolumesStore } from './network-volumes.store.js';
 

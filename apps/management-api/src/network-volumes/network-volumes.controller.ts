@@ -1,12 +1,12 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import {
   CreateNetworkVolumeDto,
   NetworkVolumeBody,
   NetworkVolumeListBody,
   UpdateNetworkVolumeDto,
-} from './network-volume.dto.js';
+} from '@berth/contracts/http';
+import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
 import { toNetworkVolumeBody } from './network-volume.mapper.js';
 import { NetworkVolumesService } from './network-volumes-service.js';
 

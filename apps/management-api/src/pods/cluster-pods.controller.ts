@@ -1,8 +1,8 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ClusterPodListBody } from '@berth/contracts/http';
 import type { ClusterId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
-import { ClusterPodListBody } from './pod.body.js';
 import { PodsService } from './pods-service.js';
 
 @ApiTags('Clusters')

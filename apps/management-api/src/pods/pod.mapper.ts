@@ -1,6 +1,5 @@
+import type { PodRuntimeBody, PodBody, PodMountsBody, SshAddressBody } from '@berth/contracts/http';
 import { podActions, presentCostUsdPerHour, sshCommand, uptimeSeconds, type Pod, type SshAddress } from '@berth/domain';
-import type { PodRuntimeBody } from './pod-runtime.body.js';
-import type { PodBody, PodMountsBody, SshAddressBody } from './pod.body.js';
 
 export function toPodBody(pod: Pod, nowMs: number): PodBody {
   const { container } = pod;

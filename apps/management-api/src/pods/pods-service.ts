@@ -1,8 +1,8 @@
+import type { PodBody } from '@berth/contracts/http';
 import { PlatformError, type ClusterId, type Pod, type PodId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { ClustersService } from '../clusters/index.js';
-import type { PodBody } from './pod.body.js';
 import { toPodBody } from './pod.mapper.js';
 import type { PodsStore } from './pods.store.js';
 

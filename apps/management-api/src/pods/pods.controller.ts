@@ -1,9 +1,8 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { PodQueryDto, PodBody, PodListBody } from '@berth/contracts/http';
 import type { PodId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
-import { PodQueryDto } from './pod-query.dto.js';
-import { PodBody, PodListBody } from './pod.body.js';
 import { PodsService } from './pods-service.js';
 
 @ApiTags('Pods')

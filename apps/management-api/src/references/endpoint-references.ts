@@ -1,3 +1,4 @@
+import { ENV_BYTES_MAX, ENV_KEYS_MAX } from '@berth/contracts/http';
 import {
   PlatformError,
   applyTemplate,
@@ -12,7 +13,7 @@ import {
   type VolumePlace,
 } from '@berth/domain';
 import type { Caller } from '@berth/http';
-import { ENV_BYTES_MAX, ENV_KEYS_MAX, type TemplatesService } from '../templates/index.js';
+import { type TemplatesService } from '../templates/index.js';
 import type { ReferencesStore } from './references.store.js';
 import { refuseConflicts } from './refuse-conflicts.js';
 

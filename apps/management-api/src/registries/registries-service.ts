@@ -1,3 +1,4 @@
+import type { CreateRegistryDto } from '@berth/contracts/http';
 import { PlatformError, fieldChanges } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
@@ -5,7 +6,6 @@ import type { AuditStore } from '../audit/index.js';
 import { describeUsers, USERS_MAX } from '../references/index.js';
 import type { Transactions } from '../persistence/index.js';
 import type { RegistryCredentialsService } from './registry-credentials-service.js';
-import type { CreateRegistryDto } from './registry.dto.js';
 import type { Registry, RegistriesStore } from './registries.store.js';
 
 export interface RegistriesServiceOptions {

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CreateRegistryDto, RegistryBody, RegistryListBody } from '@berth/contracts/http';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { CreateRegistryDto, RegistryBody, RegistryListBody } from './registry.dto.js';
 import type { Registry } from './registries.store.js';
 import { RegistriesService } from './registries-service.js';
 

@@ -1,5 +1,5 @@
+import type { ReleaseBody, ReleaseListBody } from '@berth/contracts/http';
 import { rolloutOf, type Endpoint, type Worker } from '@berth/domain';
-import type { ReleaseBody, ReleaseListBody } from './release.body.js';
 import type { ReleaseRecord } from './releases.store.js';
 
 /** @param releases newest first: the latest of them tells the endpoint's, which may have changed since it was read */

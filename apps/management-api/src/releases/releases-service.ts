@@ -1,8 +1,8 @@
+import type { ReleaseListBody } from '@berth/contracts/http';
 import type { EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { EndpointsService } from '../endpoints/index.js';
 import type { WorkersStore } from '../workers/index.js';
-import type { ReleaseListBody } from './release.body.js';
 import { toReleaseList } from './release.mapper.js';
 import type { ReleasesStore } from './releases.store.js';
 

@@ -1,8 +1,8 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ReleaseListBody } from '@berth/contracts/http';
 import type { EndpointId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
-import { ReleaseListBody } from './release.body.js';
 import { ReleasesService } from './releases-service.js';
 
 @ApiTags('Releases')

@@ -1,8 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ChoiceField, TemplateBody } from '@berth/contracts/http';
 import { TEMPLATE_SOURCES, type TemplateSource } from '@berth/domain';
-import { ChoiceField, CurrentCaller, RequireScope, type Caller } from '@berth/http';
-import { TemplateBody } from './template.body.js';
+import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { toTemplateBody } from './template.mapper.js';
 import { TemplatesService } from './templates-service.js';
 

@@ -1,6 +1,5 @@
+import type { TemplateBody, CreateTemplateDto, TemplateMountsDto, UpdateTemplateDto } from '@berth/contracts/http';
 import type { Template, TemplateSpec } from '@berth/domain';
-import type { TemplateBody } from './template.body.js';
-import type { CreateTemplateDto, TemplateMountsDto, UpdateTemplateDto } from './template.dto.js';
 
 type Changes = Omit<UpdateTemplateDto, 'name' | 'image'>;
 

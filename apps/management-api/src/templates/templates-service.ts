@@ -1,9 +1,9 @@
+import type { CreateTemplateDto, UpdateTemplateDto } from '@berth/contracts/http';
 import { PlatformError, fieldChanges, templateAsSeenBy, type Template, type TemplateSource } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditStore } from '../audit/index.js';
 import type { Transactions } from '../persistence/index.js';
-import type { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { changedTemplateSpec, newTemplateSpec, toTemplateFields } from './template.mapper.js';
 import type { PublicTemplatesQuery, TemplatesStore } from './templates.store.js';
 

@@ -1,8 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { TemplateBody, TemplateListBody, CreateTemplateDto, UpdateTemplateDto } from '@berth/contracts/http';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { TemplateBody, TemplateListBody } from './template.body.js';
-import { CreateTemplateDto, UpdateTemplateDto } from './template.dto.js';
 import { toTemplateBody } from './template.mapper.js';
 import { TemplatesService } from './templates-service.js';
 

@@ -1,5 +1,5 @@
+import type { CreateV1EndpointDto } from '@berth/contracts/http';
 import { PlatformError } from '@berth/domain';
-import type { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 
 /** The same refusal with the fields named as the older form names them. */
 export function inV1Words(error: PlatformError, dto: CreateV1EndpointDto): PlatformError {

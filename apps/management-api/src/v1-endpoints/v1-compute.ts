@@ -1,3 +1,4 @@
+import { V1_DEFAULTS, type CreateV1EndpointDto } from '@berth/contracts/http';
 import {
   ENDPOINT_DEFAULTS,
   cpuFlavorById,
@@ -8,7 +9,6 @@ import {
   type FieldFailure,
   type GpuRequest,
 } from '@berth/domain';
-import { V1_DEFAULTS, type CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 
 /** Exactly one of the two is set where nothing fails. */
 export interface V1Compute {

@@ -1,5 +1,3 @@
-import type { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
-
 const MINIMAL: CreateV1EndpointDto = {
   name: 'llama',
   templateId: 'k3v9x0q2m7a1zd',
@@ -31,3 +29,4 @@ export const CREATE_V1_EXAMPLES = {
   full: { summary: 'Everything for GPUs', value: FULL },
   cpu: { summary: 'Without GPU', value: CPU },
 };
+import type { CreateV1EndpointDto } from '@berth/contracts/http';

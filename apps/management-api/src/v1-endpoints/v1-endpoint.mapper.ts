@@ -1,8 +1,7 @@
+import { V1_DEFAULTS, type CreateV1EndpointDto, type V1EndpointBody } from '@berth/contracts/http';
 import { ENDPOINT_DEFAULTS, type Endpoint, type EndpointSpec, type Scaling } from '@berth/domain';
 import type { EndpointRequest } from '../endpoints/index.js';
-import { V1_DEFAULTS, type CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 import { instanceIdOf, type V1Compute } from './v1-compute.js';
-import type { V1EndpointBody } from './v1-endpoint.body.js';
 
 export const requestOfV1Endpoint = (dto: CreateV1EndpointDto, { cpu, gpu }: V1Compute): EndpointRequest => ({
   name: dto.name,

@@ -1,8 +1,8 @@
+import type { CreateV1EndpointDto } from '@berth/contracts/http';
 import { PlatformError, type Endpoint } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { EndpointsService } from '../endpoints/index.js';
 import { refuseConflicts } from '../references/index.js';
-import type { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
 import { inV1Words } from './in-v1-words.js';
 import { isCpu, toCompute } from './v1-compute.js';
 import { requestOfV1Endpoint } from './v1-endpoint.mapper.js';

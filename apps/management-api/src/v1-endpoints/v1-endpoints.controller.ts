@@ -1,8 +1,7 @@
 import { Body, Controller, Post } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CreateV1EndpointDto, V1EndpointBody } from '@berth/contracts/http';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { CreateV1EndpointDto } from './create-v1-endpoint.dto.js';
-import { V1EndpointBody } from './v1-endpoint.body.js';
 import { toV1EndpointBody } from './v1-endpoint.mapper.js';
 import { CREATE_V1_EXAMPLES } from './v1-endpoint.examples.js';
 import { V1EndpointsService } from './v1-endpoints-service.js';

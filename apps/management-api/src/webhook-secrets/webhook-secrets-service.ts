@@ -1,9 +1,9 @@
+import type { WebhookSecretBody, WebhookSecretListBody } from '@berth/contracts/http';
 import { PlatformError, type EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { AuditStore } from '../audit/index.js';
 import type { EndpointsService } from '../endpoints/index.js';
 import type { Transactions } from '../persistence/index.js';
-import type { WebhookSecretBody, WebhookSecretListBody } from './webhook-secret.body.js';
 import { webhookSecretId } from '../snapshots/index.js';
 import type { WebhookSecretKeeper } from './webhook-secret-keeper.js';
 import type { WebhookSecretRecord } from './webhook-secrets.store.js';

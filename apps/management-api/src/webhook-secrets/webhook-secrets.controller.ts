@@ -1,8 +1,8 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { WebhookSecretBody, WebhookSecretListBody } from '@berth/contracts/http';
 import type { EndpointId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { WebhookSecretBody, WebhookSecretListBody } from './webhook-secret.body.js';
 import { WebhookSecretsService } from './webhook-secrets-service.js';
 
 const OK = 200;

@@ -1,5 +1,5 @@
+import type { WorkerBody, WorkerListBody, WorkerSummaryBody } from '@berth/contracts/http';
 import { isStale, workerStatus, type Endpoint, type WorkerStatus } from '@berth/domain';
-import type { WorkerBody, WorkerListBody, WorkerSummaryBody } from './worker.body.js';
 import type { PlacedWorker, ScalingDecision } from './workers.store.js';
 
 const NOT_REPORTED = 'its host has not reported it yet';

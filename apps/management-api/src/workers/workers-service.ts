@@ -1,8 +1,8 @@
+import type { WorkerListBody } from '@berth/contracts/http';
 import type { EndpointId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { EndpointsService } from '../endpoints/index.js';
-import type { WorkerListBody } from './worker.body.js';
 import { toWorkerList } from './worker.mapper.js';
 import type { WorkersStore } from './workers.store.js';
 

@@ -1,9 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { WorkerListBody } from '@berth/contracts/http';
 import type { EndpointId } from '@berth/domain';
 import { ApiProblems, CurrentCaller, RequireScope, type Caller } from '@berth/http';
 import { WorkersService } from './workers-service.js';
-import { WorkerListBody } from './worker.body.js';
 
 @ApiTags('Workers')
 @Controller('v2/serverless/:id/workers')

@@ -9,9 +9,7 @@ import { API_KEY_DIRECTORY } from '../auth/api-key-directory.port.js';
 import { makeApiKey } from '../auth/api-key.js';
 import type { Caller } from '../auth/authenticator.js';
 import { jobRendering, managementRendering } from '../problems/renderings.js';
-import { NestedField } from '../validation/fields/nested-field.js';
-import { IntegerField } from '../validation/fields/number-field.js';
-import { NameField, TextField } from '../validation/fields/text-field.js';
+import { IntegerField, NameField, NestedField, TextField } from '@berth/contracts/http';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from './http-app.js';
 import { RawBody } from './raw-body.decorator.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyGrant } from '@berth/domain';
 import { readBodyJson } from '../validation/read-body-json.js';
-import { isPlainObject } from '../validation/fields/dto-shape.js';
+import { isPlainObject } from '@berth/contracts/http';
 
 /**
  * The rights without which a caller is not given the answer to the same request of another. A key that is limited to some

@@ -1,16 +1,7 @@
 import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
 import { PlatformError } from '@berth/domain';
-import { validateSync, type ValidatorOptions } from 'class-validator';
-import { describeValidationErrors } from './describe-validation-errors.js';
-import { instantiate, isPlainObject } from './fields/dto-shape.js';
+import { isPlainObject, readDto } from '@berth/contracts/http';
 import { readBodyJson } from './read-body-json.js';
-import { textFailures } from './text-failures.js';
-
-const OPTIONS: ValidatorOptions = {
-  forbidUnknownValues: true,
-  // One reason per field, every field: the second reason of a value of the wrong type says nothing new.
-  stopAtFirstError: true,
-};
 
 /**
  * Bodies and queries that a handler declares as a DTO class of fields. Order of the checks for a body: malformed JSON, empty or
@@ -47,23 +38,10 @@ function parseObject(text: unknown): Readonly<Record<string, unknown>> {
 }
 
 function validate(metatype: Type, value: unknown, code: 'invalid-fields' | 'invalid-query'): object {
-  const unknown: string[] = [];
-  const dto = instantiate({ dto: metatype }, isPlainObject(value) ? value : {}, { path: '$', unknown });
-  const failures = [...textFailures(dto), ...describeValidationErrors(validateSync(dto, OPTIONS))];
-  const errors = [...unknown, ...firstPerField(failures)];
+  const { dto, errors } = readDto(metatype, value);
   if (errors.length === 0) return dto;
   const count = errors.length === 1 ? 'One field' : `${errors.length} fields`;
   throw new PlatformError(code, `${count} failed validation: ${errors[0] ?? ''}${errors.length > 1 ? ' …' : ''}`, {
     errors,
   });
-}
-
-/** Text that cannot be kept stands first: it is reason enough, whatever else its field wants. */
-function firstPerField(failures: readonly string[]): readonly string[] {
-  const firsts = new Map<string | undefined, string>();
-  for (const failure of failures) {
-    const [path] = failure.split(': ', 1);
-    if (!firsts.has(path)) firsts.set(path, failure);
-  }
-  return [...firsts.values()];
 }
