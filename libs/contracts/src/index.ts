@@ -169,6 +169,7 @@ export {
   ownersDemand,
   readDemandMessage,
   toldDemands,
+  witnessedDemand,
   type ApiKeySnapshot,
   type AssignmentSnapshot,
   type DemandMessage,
@@ -176,6 +177,7 @@ export {
   type EndpointSnapshot,
   type HostSnapshot,
   type WebhookSecretsSnapshot,
+  type WitnessMessage,
 } from './snapshots/index.js';
 export {
   TRACEPARENT_HEADER,

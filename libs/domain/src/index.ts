@@ -197,6 +197,7 @@ export {
   workerIdOf,
   type EndpointPlan,
   type Fleet,
+  type FleetEndpoint,
   type FleetMemory,
   type FleetOperation,
   type ScalingRecord,
@@ -369,7 +370,15 @@ export {
   type EndpointOutlook,
   type QueueExplanation,
 } from './queue-reason/index.js';
-export { NO_DEMAND, ShardDemands, type Demand, type OwnedDemand, type ToldDemand } from './scaling/index.js';
+export {
+  NO_DEMAND,
+  ToldDemands,
+  type Demand,
+  type DemandWitness,
+  type OwnedDemand,
+  type ToldDemand,
+  type WitnessedDemand,
+} from './scaling/index.js';
 export {
   CLAIM_UNMOVED_MS,
   UNKNOWN_ROUTER,

@@ -1,12 +1,5 @@
 import { DEMAND_STALE_MS, toldDemands, type DemandMessage } from '@berth/contracts';
-import {
-  NO_DEMAND,
-  ShardDemands,
-  type Demand,
-  type EndpointId,
-  type OwnedDemand,
-  type ToldDemand,
-} from '@berth/domain';
+import { NO_DEMAND, ToldDemands, type Demand, type EndpointId, type OwnedDemand, type ToldDemand } from '@berth/domain';
 import type { DemandSource } from '@berth/endpoint-log';
 import { ManualClock, SeededRandom } from '@berth/testing';
 import { test } from '@jest/globals';
@@ -166,7 +159,7 @@ async function play({ delayMs, restMs, seed }: Story): Promise<void> {
   const chance = (ofSteps: number): boolean => random.fraction() < 1 / ofSteps;
   const upTo = (max: number): number => Math.floor(random.fraction() * max);
   const nowMs = (): number => clock.monotonicMs();
-  const [demands, lastWords] = [new ShardDemands(DEMAND_STALE_MS), new LastWords()];
+  const [demands, lastWords] = [new ToldDemands(DEMAND_STALE_MS), new LastWords()];
   let order = 0;
   const routers = ['one', 'two'].map((routerId) => {
     const [way, shards] = [new Way(), new OwnedShards(truth, nowMs)];
@@ -212,7 +205,7 @@ async function play({ delayMs, restMs, seed }: Story): Promise<void> {
   }
 
   function check(id: EndpointId, at: number): void {
-    const said = demands.demandOf(id, shardOf(id), nowMs())?.queuedNormal ?? null;
+    const said = demands.demandOf({ endpointId: id, shard: shardOf(id), type: 'QUEUE' }, nowMs())?.queuedNormal ?? null;
     const fault = (what: string): Error => new Error(`${id} after ${at} ms: ${what}`);
     if (said !== null && said !== lastWords.of(id)) throw fault(`${said}, where ${lastWords.of(id)} was said last`);
     const sinceMs = truth.waitsSinceMs(id);

@@ -85,7 +85,7 @@ describe('the owner of shards', () => {
     source.put(1, 'a', 2);
     source.put(2, 'b', null);
     await clock.advance(DEBOUNCE_MS);
-    expect(sent).toMatchObject([{ routerId: 'router', sentAtMs: clock.nowMs() }]);
+    expect(sent).toMatchObject([{ routerId: 'router', sentAtMs: clock.nowMs(), sequence: 1 }]);
     expect(told()).toEqual([[['1.7 1/1', '2.3 1/1'], { a: 2, b: null }]]);
     await clock.advance(4 * DEBOUNCE_MS);
     expect(told()).toEqual([]);
@@ -93,6 +93,7 @@ describe('the owner of shards', () => {
     source.put(1, 'a', 4);
     source.put(1, 'c', 1);
     await clock.advance(DEBOUNCE_MS);
+    expect(sent).toMatchObject([{ sequence: 2 }]);
     expect(told()).toEqual([[['1.7'], { a: 4, c: 1 }]]);
   });
 

@@ -32,6 +32,7 @@ export class OwnerDemand {
   readonly #options: OwnerDemandOptions;
   /** When each shard was last told of whole in its present term, monotonic. */
   readonly #told = new Map<number, { readonly term: number; readonly atMs: number }>();
+  #sequence = 0;
   #stop: (() => void) | undefined;
 
   constructor(options: OwnerDemandOptions) {
@@ -51,7 +52,10 @@ export class OwnerDemand {
     const { clock, publish, routerId } = this.#options;
     this.#forgetLost();
     const told = [...this.#takeDue(), ...this.#takeChanges()];
-    for (const part of inMessages(told)) publish(ownersDemand({ routerId, sentAtMs: clock.nowMs() }, part));
+    for (const part of inMessages(told)) {
+      this.#sequence += 1;
+      publish(ownersDemand({ routerId, sentAtMs: clock.nowMs(), sequence: this.#sequence }, part));
+    }
   }
 
   #forgetLost(): void {

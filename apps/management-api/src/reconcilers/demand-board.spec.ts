@@ -1,4 +1,4 @@
-import { DEMAND_STALE_MS, ownersDemand, type DemandMessage } from '@berth/contracts';
+import { DEMAND_STALE_MS, ownersDemand, type DemandMessage, type WitnessMessage } from '@berth/contracts';
 import type { Demand, EndpointId, ToldDemand } from '@berth/domain';
 import { logShard } from '@berth/messaging';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -38,7 +38,8 @@ beforeEach(() => {
   board = new DemandBoard();
 });
 
-const queuedAt = (nowMs: number, id = A): number | null => board.demandOf(id, nowMs)?.queuedNormal ?? null;
+const queuedAt = (nowMs: number, id = A): number | null =>
+  board.demandOf({ id, type: 'QUEUE' }, nowMs)?.queuedNormal ?? null;
 
 describe('routers that own shards', () => {
   test('count together, each for its own', () => {
@@ -66,10 +67,43 @@ describe('routers that own shards', () => {
   });
 });
 
+/** What a router holds of the requests to one endpoint. */
+const witnessed = (queuedNormal: number, id: string, sequence = 1): WitnessMessage => ({
+  witness: { kind: 'router', id, term: 1, part: { index: 0, count: 1 } },
+  sentAtMs: 0,
+  sequence,
+  endpoints: [{ endpointId: A, ...NONE, queuedNormal }],
+  unknown: [],
+});
+
+describe('witnesses of a load-balanced endpoint', () => {
+  const balancedAt = (nowMs: number): number | null =>
+    board.demandOf({ id: A, type: 'LOAD_BALANCER' }, nowMs)?.queuedNormal ?? null;
+
+  test('are added up, each with what it said last, and only for as long as it is heard', () => {
+    for (const atMs of [0, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
+    board.take(witnessed(1, 'one'), DEMAND_STALE_MS);
+    board.take(witnessed(4, 'two', 2), DEMAND_STALE_MS);
+    board.take(witnessed(9, 'two', 1), DEMAND_STALE_MS);
+    expect([balancedAt(DEMAND_STALE_MS), queuedAt(DEMAND_STALE_MS)]).toEqual([5, 0]);
+    board.take(owned({ a: 0 }), 2 * DEMAND_STALE_MS - 1);
+    board.take(witnessed(1, 'one', 2), 2 * DEMAND_STALE_MS - 1);
+    expect(balancedAt(2 * DEMAND_STALE_MS)).toBe(1);
+  });
+
+  test('may not know of it', () => {
+    for (const atMs of [0, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
+    board.take({ ...witnessed(1, 'one'), endpoints: [], unknown: [A] }, DEMAND_STALE_MS);
+    expect(balancedAt(DEMAND_STALE_MS)).toBeNull();
+  });
+});
+
 describe('a demand message', () => {
   test.each([
     ['shards', owned({ a: 1, b: null })],
     ['changes in shards', owned({ a: 1 }, { part: null })],
+    ['shards by one that counts its messages', { ...owned({ a: 1 }), sequence: 7 }],
+    ['a witness', witnessed(3, 'one')],
   ])('of %s is read as it was written', (_, sent) => {
     expect(readDemand(JSON.stringify(sent))).toEqual(sent);
   });
@@ -87,6 +121,16 @@ describe('a demand message', () => {
     ['of nobody knows whom', { unknown: undefined }],
   ])('is refused when it is %s', (_, wrong) => {
     expect(() => readDemand(JSON.stringify({ ...owned({ a: 1 }), ...wrong }))).toThrow('no demand');
+  });
+
+  test.each([
+    ['nobody', { id: '' }],
+    ['an unknown kind', { kind: 'owner' }],
+    ['no term', { term: undefined }],
+    ['half a part', { part: { index: 0 } }],
+  ])('of a witness is refused when it is of %s', (_, wrong) => {
+    const sent = witnessed(1, 'one');
+    expect(() => readDemand(JSON.stringify({ ...sent, witness: { ...sent.witness, ...wrong } }))).toThrow('no demand');
   });
 
   test.each([

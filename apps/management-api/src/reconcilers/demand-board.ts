@@ -1,21 +1,28 @@
-import { DEMAND_STALE_MS, toldDemands, type DemandMessage } from '@berth/contracts';
-import { ShardDemands, type Demand, type EndpointId } from '@berth/domain';
+import {
+  DEMAND_STALE_MS,
+  toldDemands,
+  witnessedDemand,
+  type DemandMessage,
+  type WitnessMessage,
+} from '@berth/contracts';
+import { ToldDemands, type Demand, type EndpointId, type EndpointType } from '@berth/domain';
 import { logShard } from '@berth/messaging';
 
-/** The latest demand that the routers published, each for the shards that it owns. */
+/** The latest demand that the routers published, each for the shards that it owns, and that witnesses did. */
 export class DemandBoard {
-  readonly #owners = new ShardDemands(DEMAND_STALE_MS);
+  readonly #demands = new ToldDemands(DEMAND_STALE_MS);
 
-  take(message: DemandMessage, heardAtMs: number): void {
-    for (const told of toldDemands(message, logShard)) this.#owners.hear(told, heardAtMs);
+  take(message: DemandMessage | WitnessMessage, heardAtMs: number): void {
+    const told = 'witness' in message ? [witnessedDemand(message)] : toldDemands(message, logShard);
+    for (const each of told) this.#demands.hear(each, heardAtMs);
   }
 
   /** Null: unknown, which is not the same as none. */
-  demandOf(endpointId: EndpointId, nowMs: number): Demand | null {
-    return this.#owners.demandOf(endpointId, logShard(endpointId), nowMs);
+  demandOf({ id, type }: { readonly id: EndpointId; readonly type: EndpointType }, nowMs: number): Demand | null {
+    return this.#demands.demandOf({ endpointId: id, shard: logShard(id), type }, nowMs);
   }
 
   endpointIds(nowMs: number): readonly EndpointId[] {
-    return this.#owners.endpointIds(nowMs);
+    return this.#demands.endpointIds(nowMs);
   }
 }

@@ -10,6 +10,7 @@ import {
   type Demand,
   type EndpointId,
   type EndpointPlan,
+  type FleetEndpoint,
   type FleetMemory,
   type FleetOperation,
   type HostId,
@@ -83,7 +84,7 @@ export class FleetReconciler {
     const fleet = await store.load(demand.endpointIds(clock.monotonicMs()));
     const [nowMs, heardMs] = [clock.nowMs(), clock.monotonicMs()];
     const newWorkerId = (): WorkerId => random.id(WORKER_ID_LENGTH) as WorkerId;
-    const demandOf = (id: EndpointId): Demand | null => demand.demandOf(id, heardMs);
+    const demandOf = ({ id, spec: { type } }: FleetEndpoint): Demand | null => demand.demandOf({ id, type }, heardMs);
     const plan = planFleet({ fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
     this.#memory = plan.memory;
     const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);

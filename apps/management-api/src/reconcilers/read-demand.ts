@@ -1,12 +1,12 @@
-import { readDemandMessage, type DemandMessage } from '@berth/contracts';
+import { readDemandMessage, type DemandMessage, type WitnessMessage } from '@berth/contracts';
 import type { EndpointId } from '@berth/domain';
 import { LOG_SHARDS, logShard } from '@berth/messaging';
 
 /** @throws Error for what is no demand */
-export function readDemand(text: string): DemandMessage {
+export function readDemand(text: string): DemandMessage | WitnessMessage {
   const reading = readDemandMessage(text);
   if (reading.kind === 'unreadable') throw new Error(`this is no demand: ${reading.reason}`);
-  if (!isOfShards(reading.value)) throw new Error('this is no demand of shards');
+  if (!('witness' in reading.value) && !isOfShards(reading.value)) throw new Error('this is no demand of shards');
   return reading.value;
 }
 

@@ -1,10 +1,12 @@
-import type { Demand, EndpointId, ToldDemand } from '@berth/domain';
+import type { Demand, DemandWitness, EndpointId, ToldDemand, WitnessedDemand } from '@berth/domain';
 import {
   amount,
   count,
   id,
   listOf,
   objectOf,
+  oneOf,
+  optional,
   orNull,
   readJson,
   readShape,
@@ -19,11 +21,23 @@ import {
 export interface DemandMessage {
   readonly routerId: string;
   readonly sentAtMs: number;
+  /** See `ToldDemand`. Absent: its writer does not count them. */
+  readonly sequence?: number;
   readonly shards: readonly DemandShard[];
-  readonly endpoints: readonly (Demand & { readonly endpointId: EndpointId })[];
+  readonly endpoints: readonly EndpointDemand[];
   /** Endpoints of those shards that may have any demand, or none. */
   readonly unknown: readonly EndpointId[];
 }
+
+/**
+ * A witness of load-balanced endpoints → controllers, as often as owners tell: what it sees of them, to be summed with what
+ * others see. Controllers that know owners alone refuse it, for it names endpoints and no shards.
+ */
+export interface WitnessMessage extends Omit<DemandMessage, 'routerId' | 'shards'> {
+  readonly witness: DemandWitness & Pick<WitnessedDemand, 'term' | 'part'>;
+}
+
+type EndpointDemand = Demand & { readonly endpointId: EndpointId };
 
 /** Of one shard, for what it is complete; see `ToldDemand`. */
 export type DemandShard = Pick<ToldDemand, 'shard' | 'term' | 'part'>;
@@ -32,19 +46,13 @@ export type DemandShard = Pick<ToldDemand, 'shard' | 'term' | 'part'>;
 const ENTRIES_MAX = 100_000;
 const figure = amount();
 
-const demandShape = objectOf<DemandMessage>({
-  routerId: text(),
+const part = orNull(objectOf<NonNullable<DemandShard['part']>>({ index: count, count }));
+
+const tellings = {
   sentAtMs: figure,
-  shards: listOf(
-    objectOf<DemandShard>({
-      shard: count,
-      term: count,
-      part: orNull(objectOf<NonNullable<DemandShard['part']>>({ index: count, count })),
-    }),
-    ENTRIES_MAX,
-  ),
+  sequence: optional(count),
   endpoints: listOf(
-    objectOf<DemandMessage['endpoints'][number]>({
+    objectOf<EndpointDemand>({
       endpointId: id,
       queuedNormal: figure,
       queuedLow: figure,
@@ -57,23 +65,35 @@ const demandShape = objectOf<DemandMessage>({
     ENTRIES_MAX,
   ),
   unknown: listOf(id, ENTRIES_MAX),
+};
+
+const demandShape = objectOf<DemandMessage>({
+  routerId: text(),
+  shards: listOf(objectOf<DemandShard>({ shard: count, term: count, part }), ENTRIES_MAX),
+  ...tellings,
+});
+
+const witnessShape = objectOf<WitnessMessage>({
+  witness: objectOf<WitnessMessage['witness']>({ kind: oneOf(['router', 'host']), id, term: count, part }),
+  ...tellings,
 });
 
 /** A router of another version must not be taken for one without demand: what is no demand is unreadable as a whole. */
-export function readDemandMessage(body: string): Reading<DemandMessage> {
+export function readDemandMessage(body: string): Reading<DemandMessage | WitnessMessage> {
   const json = readJson(body);
-  return json.kind === 'unreadable' ? json : readShape(demandShape, json.value);
+  if (json.kind === 'unreadable') return json;
+  const isWitness = typeof json.value === 'object' && json.value !== null && 'witness' in json.value;
+  return readShape(isWitness ? witnessShape : demandShape, json.value);
 }
 
 /** A message of the owner of these shards. */
 export function ownersDemand(
-  { routerId, sentAtMs }: Pick<DemandMessage, 'routerId' | 'sentAtMs'>,
+  sending: Pick<DemandMessage, 'routerId' | 'sentAtMs' | 'sequence'>,
   told: readonly ToldDemand[],
 ): DemandMessage {
   const entries = told.flatMap(({ demands }) => [...demands]);
   return {
-    routerId,
-    sentAtMs,
+    ...sending,
     shards: told.map(({ part, shard, term }) => ({ shard, term, part })),
     endpoints: entries.flatMap(([endpointId, demand]) => (demand === null ? [] : [{ endpointId, ...demand }])),
     unknown: entries.flatMap(([endpointId, demand]) => (demand === null ? [endpointId] : [])),
@@ -82,14 +102,25 @@ export function ownersDemand(
 
 /** What it says of each shard. */
 export function toldDemands(
-  { endpoints, shards, unknown }: DemandMessage,
+  { endpoints, sequence, shards, unknown }: DemandMessage,
   shardOf: (endpointId: EndpointId) => number,
 ): readonly ToldDemand[] {
   const demands = new Map(shards.map(({ shard }) => [shard, new Map<EndpointId, Demand | null>()]));
   for (const { endpointId, ...demand } of endpoints) demands.get(shardOf(endpointId))?.set(endpointId, demand);
   for (const endpointId of unknown) demands.get(shardOf(endpointId))?.set(endpointId, null);
-  return shards.map((each) => ({ ...each, demands: demands.get(each.shard) ?? new Map() }));
+  return shards.map((each) => ({ ...each, ...counted(sequence), demands: demands.get(each.shard) ?? new Map() }));
 }
+
+/** What it says, which is of any shards. */
+export function witnessedDemand({ endpoints, sequence, unknown, witness }: WitnessMessage): WitnessedDemand {
+  const { term, part, ...who } = witness;
+  const known = endpoints.map(({ endpointId, ...demand }) => [endpointId, demand] as const);
+  const demands = new Map<EndpointId, Demand | null>([...known, ...unknown.map((each) => [each, null] as const)]);
+  return { witness: who, term, part, ...counted(sequence), demands };
+}
+
+const counted = (sequence: number | undefined): Pick<DemandMessage, 'sequence'> =>
+  sequence === undefined ? {} : { sequence };
 
 export const demandSubject = (routerId: string): string => `demand.${routerId}`;
 export const DEMAND_SUBJECTS = 'demand.*';

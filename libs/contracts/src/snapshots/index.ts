@@ -7,8 +7,10 @@ export {
   ownersDemand,
   readDemandMessage,
   toldDemands,
+  witnessedDemand,
   type DemandMessage,
   type DemandShard,
+  type WitnessMessage,
 } from './demand-message.js';
 export {
   BUCKETS,

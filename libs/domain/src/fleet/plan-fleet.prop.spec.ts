@@ -116,7 +116,7 @@ function plan({ demand, fleet }: Drawn, memory: FleetMemory = newFleetMemory(NOW
   let made = 0;
   const heard = { ...memory, lastLookMs: NOW_MS };
   const newWorkerId = (): WorkerId => `new-${(made += 1)}` as WorkerId;
-  const demandOf = (id: EndpointId): Demand | null => demand.get(id) ?? null;
+  const demandOf = ({ id }: FleetEndpoint): Demand | null => demand.get(id) ?? null;
   return planFleet({ fleet, demandOf, memory: heard }, { nowMs: NOW_MS, newWorkerId });
 }
 

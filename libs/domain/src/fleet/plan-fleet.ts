@@ -43,7 +43,7 @@ export interface PlanningMoment {
 export interface FleetView {
   readonly fleet: Fleet;
   /** Null: unknown, which is not the same as none. */
-  readonly demandOf: (endpointId: EndpointId) => Demand | null;
+  readonly demandOf: (endpoint: FleetEndpoint) => Demand | null;
   readonly memory: FleetMemory;
 }
 
@@ -65,7 +65,7 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
     const remembered = memory.scaling.get(id) ?? null;
     if (remembered !== null) scaling.set(id, remembered);
     try {
-      const known = { workers: workers.get(id) ?? [], demand: demandOf(id), memory: remembered };
+      const known = { workers: workers.get(id) ?? [], demand: demandOf(endpoint), memory: remembered };
       const plan = planOne(endpoint, known, room);
       if (plan.kind === 'staff') scaling.set(id, plan.decision.memory);
       endpoints.push(plan);

@@ -1,4 +1,10 @@
 export { countWorkers } from './count-workers.js';
 export { STABLE_WINDOW_DEFAULT_MS, decideScale, type ScaleDecision, type ScaleMemory } from './decide-scale.js';
 export { NO_DEMAND, type Demand } from './demand.js';
-export { ShardDemands, type OwnedDemand, type ToldDemand } from './shard-demands.js';
+export {
+  ToldDemands,
+  type DemandWitness,
+  type OwnedDemand,
+  type ToldDemand,
+  type WitnessedDemand,
+} from './told-demands.js';

@@ -1,5 +1,5 @@
 import type { EndpointId } from '../../src/ids.js';
-import { NO_DEMAND, ShardDemands, type Demand, type ToldDemand } from '../../src/scaling/index.js';
+import { NO_DEMAND, ToldDemands, type Demand, type ToldDemand } from '../../src/scaling/index.js';
 
 export const ENDPOINTS = 4;
 const STALE_MS = 10_000;
@@ -44,7 +44,7 @@ interface Owner {
  * found in obvious ways: of all that was heard, the statement that was made last.
  */
 export class DemandWorld {
-  readonly #board = new ShardDemands(STALE_MS);
+  readonly #board = new ToldDemands(STALE_MS);
   readonly #jobs = new Array<number>(ENDPOINTS).fill(0);
   readonly #broken = new Set<number>();
   readonly #owners: Owner[] = [newOwner(1)];
@@ -86,7 +86,7 @@ export class DemandWorld {
 
   check(when: string): void {
     for (let endpoint = 0; endpoint < ENDPOINTS; endpoint += 1) {
-      const known = this.#board.demandOf(idOf(endpoint), SHARD, this.#nowMs);
+      const known = this.#board.demandOf({ endpointId: idOf(endpoint), shard: SHARD, type: 'QUEUE' }, this.#nowMs);
       const said = this.#heard.get(endpoint)?.demand ?? null;
       const isSame = known === null || known.queuedNormal === said?.queuedNormal;
       if (!isSame)
@@ -102,7 +102,9 @@ export class DemandWorld {
     while (this.#owner.underWay.length > 0) this.#deliver(this.#owner);
     this.check('in the end');
     for (let endpoint = 0; endpoint < ENDPOINTS; endpoint += 1) {
-      const known = this.#board.demandOf(idOf(endpoint), SHARD, this.#nowMs)?.queuedNormal ?? null;
+      const known =
+        this.#board.demandOf({ endpointId: idOf(endpoint), shard: SHARD, type: 'QUEUE' }, this.#nowMs)?.queuedNormal ??
+        null;
       const is = this.#demandOf(endpoint)?.queuedNormal ?? null;
       if (known !== is) throw new Error(`in the end: ${known} at e${endpoint}, which has ${is}`);
     }

@@ -1,4 +1,4 @@
-import { NOTHING_UNREAD, ShardDemands, viewJob, type EndpointId, type JobId, type ToldDemand } from '@berth/domain';
+import { NOTHING_UNREAD, ToldDemands, viewJob, type EndpointId, type JobId, type ToldDemand } from '@berth/domain';
 import { RouterLogs, type LogBroker } from '@berth/endpoint-log';
 import { atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually, useNatsServer } from '@berth/testing';
@@ -109,10 +109,12 @@ test('a job that waits is told of by whoever owns it, and by nobody as none, whi
   await eventually(() => expect(first.shards.size).toBe(LOG_SHARDS));
   const endpointIds = Array.from({ length: 32 }, (_, at) => endpointCalled(`d${at}`));
   for (const endpointId of endpointIds) await submit([first], endpointId, systemRandom.uuid() as JobId);
-  const demands = new ShardDemands(120_000);
+  const demands = new ToldDemands(120_000);
   const waiting = (): readonly (number | undefined)[] => {
     const nowMs = systemClock.monotonicMs();
-    return endpointIds.map((id) => demands.demandOf(id, logShard(id), nowMs)?.queuedNormal);
+    return endpointIds.map(
+      (id) => demands.demandOf({ endpointId: id, shard: logShard(id), type: 'QUEUE' }, nowMs)?.queuedNormal,
+    );
   };
   const saidNone: EndpointId[] = [];
   const hear = (told: readonly ToldDemand[]): void => {

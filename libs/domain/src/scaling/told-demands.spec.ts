@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { EndpointId } from '../ids.js';
 import { NO_DEMAND, type Demand } from './demand.js';
-import { ShardDemands, type ToldDemand } from './shard-demands.js';
+import { ToldDemands, type ToldDemand } from './told-demands.js';
 
 const STALE_MS = 10_000;
 const SHARD = 3;
@@ -22,13 +22,13 @@ const told = (
 const whole = (demands: Readonly<Record<string, number | null>>, more: Partial<ToldDemand> = {}): ToldDemand =>
   told(demands, { part: { index: 0, count: 1 }, ...more });
 
-let demands: ShardDemands;
+let demands: ToldDemands;
 beforeEach(() => {
-  demands = new ShardDemands(STALE_MS);
+  demands = new ToldDemands(STALE_MS);
 });
 
 const of = (id: string, nowMs: number, shard = SHARD): number | null =>
-  demands.demandOf(id as EndpointId, shard, nowMs)?.queuedNormal ?? null;
+  demands.demandOf({ endpointId: id as EndpointId, shard, type: 'QUEUE' }, nowMs)?.queuedNormal ?? null;
 
 describe('the owner of a shard', () => {
   test('is not believed before it has told of the whole shard', () => {
