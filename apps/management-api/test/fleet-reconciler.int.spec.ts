@@ -1,4 +1,4 @@
-import type { AssignmentSnapshot } from '@berth/contracts';
+import { assignmentSnapshotShape, readShape, type AssignmentSnapshot } from '@berth/contracts';
 import { DELETED_KEPT_MS, type Demand, type EndpointId, type HostId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { SeededRandom } from '@berth/testing';
@@ -133,6 +133,47 @@ async function live(
 
 const intents = async (): Promise<readonly string[]> =>
   (await bench.workers()).map(({ hostId, intent }) => `${hostId} ${intent}`).toSorted();
+
+describe('the assignment of a load-balanced endpoint', () => {
+  const scaling = (requestCount: number) => ({ type: 'REQUEST_COUNT', requestCount }) as const;
+  const workersRange = { min: 1, max: 1, idleTimeoutSeconds: 10 };
+  const assignment = (endpointId: string) => outlet.assignments.get(endpointId as EndpointId);
+
+  test('says where its workers listen, as their agents do, and how many requests each may have', async () => {
+    await bench.addEndpoint('e1', { type: 'LOAD_BALANCER', scaling: scaling(4), workers: workersRange });
+    await bench.addEndpoint('e2', { scaling: scaling(4), workers: { ...workersRange, idleTimeoutSeconds: null } });
+    await bench.addHost('h1');
+    await pass();
+    expect(assignment('e1')?.slotsPerWorker).toBe(4);
+    expect(assignment('e1')?.workers).toMatchObject([{ hostId: 'h1', phase: 'preparing', isDraining: false }]);
+    expect(assignment('e1')?.workers[0]).not.toHaveProperty('port');
+    const ports = { port: 8080, healthPort: 80 };
+    const [worker] = await bench.workers('e1');
+    await bench.report('h1', [observed(worker!.id, 'idle', ports)]);
+    await bench.change(EndpointEntity, 'e1', {
+      spec: { ...SPEC, type: 'LOAD_BALANCER', scaling: scaling(2), workers: workersRange },
+    });
+    await pass();
+    expect(assignment('e1')).toMatchObject({
+      slotsPerWorker: 2,
+      workers: [{ id: worker!.id, phase: 'idle', ...ports }],
+    });
+    expect(assignment('e2')?.workers).toHaveLength(1);
+    expect(assignment('e2')).not.toHaveProperty('slotsPerWorker');
+  });
+
+  test('says nothing where a host did, and can be read', async () => {
+    await bench.addEndpoint('e1', { type: 'LOAD_BALANCER', scaling: scaling(1), workers: workersRange });
+    await bench.addHost('h1');
+    await pass();
+    const [worker] = await bench.workers('e1');
+    await bench.report('h1', [observed(worker!.id, 'idle', { port: null, healthPort: 80 } as never)]);
+    await pass();
+    const { shape } = assignmentSnapshotShape;
+    expect(readShape(shape, JSON.parse(JSON.stringify(assignment('e1'))))).toMatchObject({ kind: 'value' });
+    expect(assignment('e1')?.workers[0]).not.toHaveProperty('healthPort');
+  });
+});
 
 const hostsOf = (workers: readonly WorkerEntity[]): readonly string[] => workers.map(({ hostId }) => hostId).toSorted();
 

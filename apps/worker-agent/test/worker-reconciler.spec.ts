@@ -107,6 +107,18 @@ describe('start', () => {
     expect(bench.machine.containers.get(W2)?.gpuIndexes).toEqual([0]);
   });
 
+  test('a load-balanced worker says where it listens, by its own variables, and one with a queue does not', async () => {
+    const agent = await new WorkerBench().newAgent();
+    const { container } = assigned(W1);
+    const balanced = { ...container, env: { PORT: '8080', PORT_HEALTH: '8081' } };
+    await agent.want(
+      assigned(W1, { endpointType: 'LOAD_BALANCER', container: balanced }),
+      assigned(W2, { container: balanced }),
+    );
+    expect(agent.observed(W1)).toMatchObject({ port: 8080, healthPort: 8081 });
+    expect(agent.observed(W2)).not.toHaveProperty('port');
+  });
+
   test('a worker that stops being wanted while its image is prepared is not started', async () => {
     const bench = new WorkerBench();
     const agent = await bench.newAgent();

@@ -171,6 +171,7 @@ export {
   toldDemands,
   witnessedDemand,
   type ApiKeySnapshot,
+  type AssignedWorker,
   type AssignmentSnapshot,
   type DemandMessage,
   type DemandShard,

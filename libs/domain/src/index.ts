@@ -68,6 +68,7 @@ export {
   resolveWorkerRange,
   splitArgs,
   unknownGpuType,
+  workerPorts,
   type ContainerSpec,
   type Endpoint,
   type EndpointDraft,
@@ -82,6 +83,7 @@ export {
   type QueueUrls,
   type Scaling,
   type VolumePlace,
+  type WorkerPorts,
 } from './endpoint/index.js';
 export {
   BATCH_MAX_BYTES,

@@ -1,4 +1,4 @@
-import type { AssignmentSnapshot } from '@berth/contracts';
+import type { AssignedWorker, AssignmentSnapshot } from '@berth/contracts';
 
 /** `workers` of `/health` (API decisions 2.14). */
 export interface AssignedCounts {
@@ -11,8 +11,6 @@ export interface AssignedCounts {
   readonly throttled: number;
   readonly unhealthy: number;
 }
-
-type AssignedWorker = AssignmentSnapshot['workers'][number];
 
 const KIND_OF_PHASE: Readonly<
   Record<AssignedWorker['phase'], Exclude<keyof AssignedCounts, 'ready' | 'throttled'> | null>

@@ -1,4 +1,4 @@
-import type { AssignmentSnapshot, ListedQueue } from '@berth/contracts';
+import type { AssignedWorker, AssignmentSnapshot, ListedQueue } from '@berth/contracts';
 import {
   CONTROL_SILENT_MS,
   type EndpointId,
@@ -45,10 +45,7 @@ const queued = (more: Partial<ListedQueue> = {}): ListedQueue => ({
   ...more,
 });
 
-const assignment = (
-  phases: readonly AssignmentSnapshot['workers'][number]['phase'][],
-  outlook?: EndpointOutlook,
-): AssignmentSnapshot => ({
+const assignment = (phases: readonly AssignedWorker['phase'][], outlook?: EndpointOutlook): AssignmentSnapshot => ({
   endpointId: ENDPOINT,
   workers: phases.map((phase, n) => ({ id: `w${n}` as WorkerId, hostId: 'h' as HostId, phase, isDraining: false })),
   ...(outlook === undefined ? {} : { outlook }),

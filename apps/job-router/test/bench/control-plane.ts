@@ -2,6 +2,7 @@ import {
   BUCKETS,
   CONTROL_PULSE_SUBJECT,
   type ApiKeySnapshot,
+  type AssignedWorker,
   type AssignmentSnapshot,
   type EndpointSnapshot,
   type HostSnapshot,
@@ -95,8 +96,7 @@ export class ControlPlane {
 
   async assign(
     endpointId: EndpointId,
-    workers: readonly (Pick<AssignmentSnapshot['workers'][number], 'id' | 'hostId'> &
-      Partial<AssignmentSnapshot['workers'][number]>)[],
+    workers: readonly (Pick<AssignedWorker, 'id' | 'hostId'> & Partial<AssignedWorker>)[],
     outlook?: AssignmentSnapshot['outlook'],
   ): Promise<void> {
     const full = workers.map((worker) => ({ phase: 'idle', isDraining: false, ...worker }) as const);

@@ -21,6 +21,7 @@ import {
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
+import { assignedWorker, slotsOf } from './assigned-worker.js';
 import type { DemandBoard } from './demand-board.js';
 import type { FleetOutlet } from './fleet-outlet.port.js';
 import type { FleetStore } from './fleet.store.js';
@@ -179,7 +180,7 @@ export class FleetReconciler {
   }
 
   #describe(
-    { decision, endpoint: { deletedAtMs, id: endpointId }, unplaced, waiting }: Staffing,
+    { decision, endpoint: { deletedAtMs, id: endpointId, spec }, unplaced, waiting }: Staffing,
     workers: readonly Worker[],
     nowMs: number,
   ): AssignmentSnapshot {
@@ -195,7 +196,7 @@ export class FleetReconciler {
       },
       nowMs,
     );
-    return { endpointId, workers: workers.map(assignedWorker), outlook };
+    return { endpointId, workers: workers.map(assignedWorker), ...slotsOf(spec), outlook };
   }
 
   /** A decision that says the same as the last one is not written again. */
@@ -221,13 +222,6 @@ export class FleetReconciler {
     }
   }
 }
-
-const assignedWorker = ({ hostId, id, intent, observed }: Worker): AssignmentSnapshot['workers'][number] => ({
-  id,
-  hostId,
-  phase: observed?.phase ?? 'preparing',
-  isDraining: intent === 'drained',
-});
 
 const earliest = (instants: readonly (number | null)[]): number | null => {
   const known = instants.filter((instant) => instant !== null);

@@ -1,5 +1,12 @@
 import type { DesiredWorker } from '@berth/contracts';
-import { STOP_GRACE_DEFAULT_MS, gpuTypeById, splitArgs, type WantedWorker, type WorkerIdentity } from '@berth/domain';
+import {
+  STOP_GRACE_DEFAULT_MS,
+  gpuTypeById,
+  splitArgs,
+  workerPorts,
+  type WantedWorker,
+  type WorkerIdentity,
+} from '@berth/domain';
 import type { WorkerFacts } from '../bridge/index.js';
 import { RuntimeError } from '../runtimes/index.js';
 
@@ -21,8 +28,12 @@ export const toDesired = (assigned: DesiredWorker, generation: number): WantedWo
   initTimeoutMs: initTimeoutMs(assigned),
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
   ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
-  ...(assigned.unopenable === undefined ? {} : { unstartable: assigned.unopenable }),
+  ...(assigned.unopenable === undefined ? portsOf(assigned) : { unstartable: assigned.unopenable }),
 });
+
+/** Nobody else knows them: the control loops do not see variables. */
+const portsOf = ({ container, endpointType }: DesiredWorker): Pick<WantedWorker, 'ports'> =>
+  endpointType === 'LOAD_BALANCER' ? { ports: workerPorts(container.env) } : {};
 
 /**
  * A load-balanced worker never asks for a job, so the bridge cannot tell when it is ready: its health checks do. And of

@@ -51,3 +51,17 @@ test('what a host says of an end on our clock is not taken over', () => {
   expect(reading.value.workers).toHaveLength(1);
   expect(reading.value.workers[0]).not.toHaveProperty('idleSinceMs');
 });
+
+test.each([
+  ['ports', { port: 8080, healthPort: 80 }, 1],
+  ['no ports', {}, 1],
+  ['a port that is none', { port: 65_536, healthPort: 80 }, 0],
+  ['a port in words', { port: 8080, healthPort: '80' }, 0],
+])('a worker with %s is read, or left out', (_, ports, count) => {
+  const worker = { workerId: 'w', endpointId: 'e', release: 1, phase: 'idle', reason: '', runningJobs: 0 };
+  const workers = [{ ...worker, failedStarts: 0, phaseSinceMs: 0, startedAtMs: null, gpuTypeId: null, ...ports }];
+  const reading = readReport({ ...FRAME, inventory: INVENTORY, workers });
+  if (reading.kind === 'unreadable') throw new Error(reading.reason);
+  expect(reading.value.workers).toHaveLength(count);
+  expect(reading.value.workers).toMatchObject(count === 0 ? [] : [ports]);
+});

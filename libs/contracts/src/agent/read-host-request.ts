@@ -48,6 +48,7 @@ const printable = matching('id', /^[\x21-\x7e]{1,128}$/);
 /** Cut to its bound where it is cleaned. */
 const words = text(Number.POSITIVE_INFINITY);
 const instantMs = amount(INSTANT_MAX_MS);
+const port = integer(1, 65_535);
 const size = amount(Number.MAX_SAFE_INTEGER);
 
 const JOIN_FRAME: Members<JoinFrame> = { token: text(), secretHash: matching('SHA-256', /^[0-9a-f]{64}$/) };
@@ -88,6 +89,8 @@ const OBSERVED_WORKER: Members<Omit<ObservedWorker, 'idleSinceMs'>> = {
   failure: optional(orNull(oneOf(['image', 'container']))),
   nextStartAtMs: optional(orNull(instantMs)),
   lastJobEndedAtMs: optional(orNull(instantMs)),
+  port: optional(orNull(port)),
+  healthPort: optional(orNull(port)),
   notes: optional(orNull(listOf(words, WORKER_NOTES_MAX))),
 };
 

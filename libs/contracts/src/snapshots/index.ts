@@ -16,6 +16,7 @@ export {
   BUCKETS,
   webhookSecretContext,
   type ApiKeySnapshot,
+  type AssignedWorker,
   type AssignmentSnapshot,
   type EndpointSnapshot,
   type HostSnapshot,

@@ -1,8 +1,8 @@
 import { ACCOUNT_LIMITS_DEFAULT, effectiveLimits } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import { readShape } from '../shape/index.js';
-import { endpointSnapshotShape } from './snapshot-shapes.js';
-import type { EndpointSnapshot } from './snapshots.js';
+import { assignmentSnapshotShape, endpointSnapshotShape } from './snapshot-shapes.js';
+import type { AssignmentSnapshot, EndpointSnapshot } from './snapshots.js';
 
 const OLD = {
   id: 'e1',
@@ -49,5 +49,27 @@ describe('the limits in the snapshot of an endpoint', () => {
     ['null for one', { chunkBytes: null }, '$.limits.chunkBytes is no count'],
   ])('cannot be read where they are %s', (_what, limits, reason) => {
     expect(read(limits)).toEqual({ kind: 'unreadable', reason });
+  });
+});
+
+describe('an assignment', () => {
+  const worker = { id: 'w1', hostId: 'h1', phase: 'idle', isDraining: false };
+  const readWorkers = (workers: readonly unknown[], more: object = {}) =>
+    readShape<AssignmentSnapshot>(assignmentSnapshotShape.shape, { endpointId: 'e1', workers, ...more });
+
+  test.each([
+    ['before ports and slots were told', worker, {}],
+    ['with them', { ...worker, port: 8080, healthPort: 80 }, { slotsPerWorker: 4 }],
+    ['by a later version', { ...worker, any: 'value' }, { ofALaterVersion: true }],
+  ])('is read that was written %s', (_when, each, more) => {
+    expect(readWorkers([each], more)).toEqual({ kind: 'value', value: { endpointId: 'e1', workers: [each], ...more } });
+  });
+
+  test.each([
+    ['a port', readWorkers([{ ...worker, port: '80' }]), '$.workers[0].port is no count'],
+    ['a health port', readWorkers([{ ...worker, healthPort: null }]), '$.workers[0].healthPort is no count'],
+    ['slots', readWorkers([worker], { slotsPerWorker: 0.5 }), '$.slotsPerWorker is no count'],
+  ])('cannot be read where %s is none', (_what, reading, reason) => {
+    expect(reading).toEqual({ kind: 'unreadable', reason });
   });
 });

@@ -21,6 +21,7 @@ import {
 } from '../shape/index.js';
 import type {
   ApiKeySnapshot,
+  AssignedWorker,
   AssignmentSnapshot,
   EndpointSnapshot,
   HostSnapshot,
@@ -124,14 +125,17 @@ export const assignmentSnapshotShape: SnapshotShape<AssignmentSnapshot> = {
   shape: objectOf<AssignmentSnapshot>({
     endpointId: id,
     workers: listOf(
-      objectOf<AssignmentSnapshot['workers'][number]>({
+      objectOf<AssignedWorker>({
         id: text(),
         hostId: text(),
         phase: oneOf(WORKER_PHASES),
         isDraining: flag,
+        port: optional(count),
+        healthPort: optional(count),
       }),
       WORKERS_MAX,
     ),
+    slotsPerWorker: optional(count),
     outlook: optional(outlook),
   }),
   keyOf: ({ endpointId }) => endpointId,

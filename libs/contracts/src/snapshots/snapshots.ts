@@ -7,6 +7,7 @@ import type {
   LimitOverrides,
   WorkerId,
   WorkerPhase,
+  WorkerPorts,
 } from '@berth/domain';
 
 /** What the routers know of an endpoint. Key in bucket `endpoints`: the endpoint id. */
@@ -46,15 +47,29 @@ export interface HostSnapshot {
   readonly isDraining: boolean;
 }
 
+/**
+ * Host and worker are its whole address: agents dial out only, so whoever has a request for a worker gives it to the agent
+ * of its host by the way that this agent opened. The ports are absent of a worker that listens for nothing, and while its
+ * agent has not said them: they are in its variables, which the control loops do not see, or the agent chooses them.
+ */
+export interface AssignedWorker extends Partial<WorkerPorts> {
+  readonly id: WorkerId;
+  readonly hostId: HostId;
+  /** Also its health, of which its agent is the judge: it takes requests while it is `idle` or `busy`, and in no other. */
+  readonly phase: WorkerPhase;
+  /** It ends what it has and gets nothing new. */
+  readonly isDraining: boolean;
+}
+
 /** The workers of one endpoint. Key in bucket `assignments`: the endpoint id. Absent: none, and none is wanted. */
 export interface AssignmentSnapshot {
   readonly endpointId: EndpointId;
-  readonly workers: readonly {
-    readonly id: WorkerId;
-    readonly hostId: HostId;
-    readonly phase: WorkerPhase;
-    readonly isDraining: boolean;
-  }[];
+  readonly workers: readonly AssignedWorker[];
+  /**
+   * Requests that each worker of a load-balanced endpoint may have at one time. Absent of a queue, whose workers say with
+   * each wish how many jobs they would take, and where the writer is of a version that did not say it.
+   */
+  readonly slotsPerWorker?: number;
   /** What the control plane expects of the workers; absent where nobody has said. */
   readonly outlook?: EndpointOutlook;
 }

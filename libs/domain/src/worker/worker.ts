@@ -1,3 +1,4 @@
+import type { WorkerPorts } from '../endpoint/index.js';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 
 /**
@@ -23,7 +24,8 @@ export type StartFailure = 'image' | 'container';
 /** Longest reason of an observation: the exit and the last output of a crash with room to spare. */
 export const WORKER_REASON_CHARACTERS_MAX = 2_000;
 
-export interface ObservedWorker {
+/** The ports are absent of a worker that listens for nothing, and where its agent has not said, or does not know. */
+export interface ObservedWorker extends Partial<WorkerPorts> {
   readonly workerId: WorkerId;
   readonly endpointId: EndpointId;
   readonly release: number;

@@ -97,3 +97,17 @@ test('what the host does not keep of the wish is told while the container runs',
   expect(told.notes).toEqual(Array(8).fill('no disk limit'));
   expect(observeWorker(identity, { view, condition, previous: null }, 10)).not.toHaveProperty('notes');
 });
+
+test('a worker that listens says where, for as long as somebody wants it', () => {
+  const view = viewWith(0);
+  const observedWith = (desired: WorkerView['desired']) =>
+    observeWorker(
+      identity,
+      { view: { ...view, desired }, condition: planWorker(view, 1).condition, previous: null },
+      1,
+    );
+  expect(observedWith(view.desired)).not.toHaveProperty('port');
+  const ports = { port: 8080, healthPort: 80 };
+  expect(observedWith({ ...view.desired!, endpointType: 'LOAD_BALANCER', ports })).toMatchObject(ports);
+  expect(observedWith(null)).not.toHaveProperty('port');
+});

@@ -32,6 +32,7 @@ export function observeWorker(
     ...lastFailureOf(view, nowMs),
     ...lastJobOf(view),
     ...notesOf(view),
+    ...view.desired?.ports,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { EndpointType } from '../../endpoint/index.js';
+import type { EndpointType, WorkerPorts } from '../../endpoint/index.js';
 import type { WorkerJournal } from './worker-journal.js';
 import type { WorkerIntent } from '../worker.js';
 
@@ -8,6 +8,8 @@ export interface WantedWorker {
   readonly endpointType: EndpointType;
   /** Grows with every restart that was asked for: it replaces the container and clears the failure count. */
   readonly generation: number;
+  /** Where it shall listen; absent: it listens for nothing, or that is not known. */
+  readonly ports?: WorkerPorts;
   /** How long the container may take until it is ready. */
   readonly initTimeoutMs: number;
   /** How long it has after SIGTERM where no running job gives it longer. */

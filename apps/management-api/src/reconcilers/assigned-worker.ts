@@ -1,0 +1,21 @@
+import type { AssignedWorker, AssignmentSnapshot } from '@berth/contracts';
+import type { EndpointSpec, ObservedWorker, Worker, WorkerPorts } from '@berth/domain';
+
+/** A worker as the routers are told of it. */
+export const assignedWorker = ({ hostId, id, intent, observed }: Worker): AssignedWorker => ({
+  id,
+  hostId,
+  phase: observed?.phase ?? 'preparing',
+  isDraining: intent === 'drained',
+  ...portsOf(observed),
+});
+
+/** A host may have said null. */
+function portsOf(observed: ObservedWorker | null): Partial<WorkerPorts> {
+  const { healthPort = null, port = null } = observed ?? {};
+  return port === null || healthPort === null ? {} : { port, healthPort };
+}
+
+/** How many requests each worker may have at one time, where the endpoint's settings say it. */
+export const slotsOf = ({ scaling, type }: EndpointSpec): Pick<AssignmentSnapshot, 'slotsPerWorker'> =>
+  type === 'LOAD_BALANCER' && scaling.type === 'REQUEST_COUNT' ? { slotsPerWorker: scaling.requestCount } : {};

@@ -1,0 +1,22 @@
+import { ENDPOINT_DEFAULTS } from './defaults.js';
+
+/** Where a worker of a load-balanced endpoint listens, inside its own network. */
+export interface WorkerPorts {
+  /** For requests. */
+  readonly port: number;
+  /** For health checks; may be the same. */
+  readonly healthPort: number;
+}
+
+const PORT_MAX = 65_535;
+
+/** By the variables that it is started with. What is no port counts as not set. */
+export const workerPorts = (env: Readonly<Record<string, string>>): WorkerPorts => ({
+  port: portIn(env['PORT']),
+  healthPort: portIn(env['PORT_HEALTH']),
+});
+
+function portIn(text = ''): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= PORT_MAX ? port : ENDPOINT_DEFAULTS.port;
+}
