@@ -82,8 +82,8 @@ export class EdgeBench {
     this.#port = await this.#app.listen('127.0.0.1', 0);
   }
 
-  async close(): Promise<void> {
-    await this.#app?.drain(1_000);
+  async close(limitMs = 1_000): Promise<void> {
+    await this.#app?.drain(limitMs);
   }
 
   /** @param request method and path: `POST /things` */

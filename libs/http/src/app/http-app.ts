@@ -12,6 +12,7 @@ import type {
   preHandlerAsyncHookHandler,
   RouteOptions,
 } from 'fastify';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { boundAnswers } from '../answers/limit-answers.js';
 import { API_KEY_DIRECTORY, type ApiKeyDirectory } from '../auth/api-key-directory.port.js';
@@ -22,6 +23,8 @@ import { guardHandlers } from '../auth/guard-handlers.js';
 import { ArrivingBodies } from '../bodies/arriving-bodies.js';
 import { TrustedProxies } from '../callers/trusted-proxies.js';
 import { Connections } from '../connections/connections.js';
+import type { Dispatch } from '../dispatch/dispatch.js';
+import { HandedOn } from '../dispatch/handed-on.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
 import type { IdempotencyLedger } from '../idempotency/idempotency-ledger.port.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
@@ -31,6 +34,7 @@ import type { RateLimiter } from '../rate-limit/rate-limiter.port.js';
 import { ValidationPipe } from '../validation/validation.pipe.js';
 import { admitRequests, tellRoutesHandlers } from './admit-requests.js';
 import { registerBodyParsers } from './body-parsers.js';
+import { createEdgeServer } from './edge-server.js';
 import { makeRequestId, registerRequestContext } from './request-context.js';
 import { registerRequestMetrics } from './request-metrics.js';
 import { RouteTable } from './route-table.js';
@@ -53,6 +57,8 @@ export interface HttpAppOptions {
   readonly trustedProxies?: TrustedProxies;
   /** Where a path that is not here is served, as a sentence; null, or absent: nowhere that is known. */
   readonly elsewhere?: (url: string) => string | null;
+  /** Sees each request before anything else does. Absent: all are answered here. */
+  readonly dispatch?: Dispatch;
   /** Absent: callers may ask as often as they like. */
   readonly rateLimiter?: RateLimiter;
   /** Absent: `Idempotency-Key` has no effect. */
@@ -63,14 +69,21 @@ export interface HttpAppOptions {
   readonly configure?: (fastify: FastifyInstance, app: NestFastifyApplication) => void | Promise<void>;
 }
 
+interface HttpAppParts {
+  readonly clock: Clock;
+  readonly handedOn: HandedOn;
+}
+
 /** A Nest application behind our edge: problems, keys, scopes, validation, request ids, metrics. */
 export class HttpApp {
   readonly #app: NestFastifyApplication;
   readonly #clock: Clock;
+  readonly #handedOn: HandedOn;
 
-  constructor(app: NestFastifyApplication, clock: Clock) {
+  constructor(app: NestFastifyApplication, { clock, handedOn }: HttpAppParts) {
     this.#app = app;
     this.#clock = clock;
+    this.#handedOn = handedOn;
   }
 
   get nest(): NestFastifyApplication {
@@ -87,26 +100,25 @@ export class HttpApp {
     return (this.#app.getHttpServer().address() as AddressInfo).port;
   }
 
-  /** Accepts no connection any more, lets requests in flight end for at most `limitMs`, then cuts them off. */
+  /**
+   * Accepts no connection any more, lets requests in flight end for at most `limitMs`, then cuts them off, with those that
+   * were handed on and the connections that were upgraded.
+   */
   async drain(limitMs: number): Promise<void> {
+    this.#handedOn.drain();
     const closed = this.#app.close();
     const timer = new AbortController();
     const late = this.#clock.sleep(limitMs, timer.signal).then(() => 'late' as const);
     const outcome = await Promise.race([closed, late]);
     timer.abort();
-    if (outcome === 'late') this.#app.getHttpServer().closeAllConnections();
+    if (outcome === 'late') {
+      this.#app.getHttpServer().closeAllConnections();
+      this.#handedOn.cut();
+    }
     await closed;
   }
 }
 
-/** Longer than the idle time of the load balancers in front, so that they never send on a connection that we close. */
-const KEEP_ALIVE_MS = 75_000;
-/** The headers, and the first byte of a connection: slow senders of these have shown no key yet. */
-const HEADERS_ARRIVE_WITHIN_MS = 10_000;
-/** The largest body at the least rate, and some more; what comes more slowly is cut off before. */
-const REQUEST_ARRIVES_WITHIN_MS = 1_500_000;
-/** How often the two above are looked at. */
-const ARRIVALS_LOOK_MS = 1_000;
 /** Longest part of a path that a parameter takes; longer ones name nothing. */
 export const PARAMETER_MAX_CHARACTERS = 500;
 
@@ -116,7 +128,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const connections = new Connections({ metrics, proxies });
   const routes = new RouteTable();
   const filter = new ProblemFilter({ ...options, allowedMethods: (url) => routes.methodsOf(url) });
-  const adapter = makeAdapter({ ...options, trustedProxies: proxies }, filter);
+  const handedOn = new HandedOn({ ...options, connections });
+  const adapter = makeAdapter({ ...options, trustedProxies: proxies, handedOn }, filter);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),
     bodyParser: false,
@@ -136,30 +149,26 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   assertAccessDeclared(app);
   tellRoutesHandlers(app);
   await app.init();
-  return new HttpApp(app, clock);
+  return new HttpApp(app, { clock, handedOn });
 }
 
 const makeAdapter = (
-  options: HttpAppOptions & { readonly trustedProxies: TrustedProxies },
+  {
+    handedOn,
+    ...options
+  }: HttpAppOptions & Pick<HttpAppParts, 'handedOn'> & { readonly trustedProxies: TrustedProxies },
   filter: ProblemFilter,
 ): FastifyAdapter =>
   new FastifyAdapter({
     genReqId: () => makeRequestId(options.random),
     requestIdHeader: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: REQUEST_ARRIVES_WITHIN_MS,
+    serverFactory: (answer: RequestListener) => createEdgeServer(handedOn, answer),
     // A request on a connection that was kept alive is still answered while the process drains.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: PARAMETER_MAX_CHARACTERS },
-    // Node would answer without a body.
-    http: {
-      requireHostHeader: false,
-      headersTimeout: HEADERS_ARRIVE_WITHIN_MS,
-      connectionsCheckingInterval: ARRIVALS_LOOK_MS,
-    },
     trustProxy: (address: string) => options.trustedProxies.has(address),
-    clientErrorHandler: answerUnreadable(options),
+    clientErrorHandler: answerUnreadable({ ...options, isOurs: (socket) => !handedOn.has(socket) }),
     // An address that the router cannot even read names nothing that exists. No hook is called for it.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       options.logger.debug(`${request.method} an unreadable address`, { requestId: request.id });

@@ -13,6 +13,8 @@ export interface UnreadableRequestsOptions {
   readonly random: Random;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
+  /** Whether an answer may be written there: no, where somebody else's may be under way. */
+  readonly isOurs: (socket: Socket) => boolean;
   /** There is no path to tell the kind of client by. */
   readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
 }
@@ -36,7 +38,8 @@ const DETAILS: Readonly<Record<Unreadable, string>> = {
  */
 export function answerUnreadable(options: UnreadableRequestsOptions) {
   return (error: Error & { readonly code?: string }, socket: Socket): void => {
-    if (socket.writable && error.code !== 'ECONNRESET') socket.write(answerTo(error.code ?? '', options));
+    if (options.isOurs(socket) && socket.writable && error.code !== 'ECONNRESET')
+      socket.write(answerTo(error.code ?? '', options));
     socket.destroy(error);
   };
 }

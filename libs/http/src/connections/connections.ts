@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PlatformError } from '@berth/domain';
 import type { MetricRegistry } from '@berth/telemetry';
@@ -70,15 +70,27 @@ export class Connections {
 
   countRequests(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
-      const answered = this.#sentAhead.begin(socket, () =>
+      const isCounted = this.#count(socket, reply.raw, () =>
         done(socket.destroyed ? new PlatformError('malformed-request', 'The connection is gone.') : undefined),
       );
-      if (answered === null) {
-        this.#metrics.closed.inc({ reason: 'sent-ahead' });
-        socket.destroy();
-        done(new PlatformError('malformed-request', 'Too many requests at one time on one connection.'));
-      } else reply.raw.once('close', answered);
+      if (!isCounted) done(new PlatformError('malformed-request', 'Too many requests at one time on one connection.'));
     });
+  }
+
+  /**
+   * A request that somebody else answers, which is under way until this closes.
+   *
+   * @param onTurn called at once or later; never where the connection is gone by then, or has sent too much ahead
+   */
+  countHandedOn(socket: Socket, until: ServerResponse | Socket, onTurn: () => void): void {
+    this.#count(socket, until, () => {
+      if (!socket.destroyed) onTurn();
+    });
+  }
+
+  /** Whether no request is under way on it. */
+  isIdle(socket: Socket): boolean {
+    return this.#sentAhead.isIdle(socket);
   }
 
   /** Somebody has shown a good key on it. */
@@ -87,6 +99,18 @@ export class Connections {
     this.#withoutKey.remove(socket);
     this.#sentAhead.goOn(socket);
     this.#makeRoom(this.#withKey.add(socket, accountId), 'with-key');
+  }
+
+  /** False: there are too many already, and the connection is closed. */
+  #count(socket: Socket, until: ServerResponse | Socket, onTurn: () => void): boolean {
+    const answered = this.#sentAhead.begin(socket, onTurn);
+    if (answered === null) {
+      this.#metrics.closed.inc({ reason: 'sent-ahead' });
+      socket.destroy();
+      return false;
+    }
+    until.once('close', answered);
+    return true;
   }
 
   #makeRoom(leaving: Socket | undefined, reason: string): void {

@@ -1,0 +1,26 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Takes requests away from the edge, by their heads. Of what it takes nothing has been read and nothing answered: no body,
+ * no `Expect: 100-continue` (whoever wants the body says `response.writeContinue()`), no key, no metric, no error. It has the
+ * limits of connections alone: how many, how much is sent ahead, how long headers and a whole request may take to arrive.
+ */
+export interface Dispatch {
+  /** Asked once of each request, also of one whose upgrade is not taken: HTTP lets such a wish be ignored. */
+  takes(request: IncomingMessage): boolean;
+  takesUpgrade(request: IncomingMessage): boolean;
+  /** Must not throw. */
+  request(request: IncomingMessage, response: ServerResponse, connection: DispatchedConnection): void;
+  /**
+   * Must not throw.
+   *
+   * @param head what came behind the head of the request
+   */
+  upgrade(request: IncomingMessage, socket: Socket, upgraded: DispatchedConnection & { readonly head: Buffer }): void;
+}
+
+export interface DispatchedConnection {
+  /** Somebody has shown a good key on it, so that it has the room of those who did. */
+  prove(accountId: string): void;
+}

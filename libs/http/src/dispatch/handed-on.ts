@@ -1,0 +1,89 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from '@berth/telemetry';
+import type { Connections } from '../connections/connections.js';
+import type { Dispatch, DispatchedConnection } from './dispatch.js';
+
+export interface HandedOnOptions {
+  readonly connections: Connections;
+  readonly logger: Logger;
+  /** Absent: nothing is handed on. */
+  readonly dispatch?: Dispatch;
+}
+
+/** The requests and upgraded connections that the edge has given away: counted, and cut where they take too long to end. */
+export class HandedOn {
+  readonly #options: HandedOnOptions;
+  /** How many are under way on each connection; one that is upgraded is under way until it closes. */
+  readonly #underWay = new Map<Socket, number>();
+  #isDraining = false;
+
+  constructor(options: HandedOnOptions) {
+    this.#options = options;
+  }
+
+  takes(request: IncomingMessage): boolean {
+    return this.#options.dispatch?.takes(request) === true;
+  }
+
+  takesUpgrade(request: IncomingMessage): boolean {
+    return this.#options.dispatch?.takesUpgrade(request) === true;
+  }
+
+  /** Whether a word of the edge on it could fall into somebody else's answer. */
+  has(socket: Socket): boolean {
+    return this.#underWay.has(socket);
+  }
+
+  request(request: IncomingMessage, response: ServerResponse): void {
+    this.#begin(request.socket, response, (connection) => {
+      this.#options.dispatch?.request(request, response, connection);
+    });
+  }
+
+  /** Node looks after the socket no longer, and its server does not know it. */
+  watchUpgrades(server: Server): void {
+    server.on('upgrade', (request, _duplex, head) => {
+      const { socket } = request;
+      socket.on('error', (error) => {
+        this.#options.logger.debug('an upgraded connection broke', { error });
+      });
+      this.#begin(socket, socket, (connection) => {
+        this.#options.dispatch?.upgrade(request, socket, { ...connection, head });
+      });
+    });
+  }
+
+  /** From now on a connection ends with the last request on it. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Whatever is still under way. */
+  cut(): void {
+    for (const socket of this.#underWay.keys()) socket.destroy();
+  }
+
+  #begin(socket: Socket, until: ServerResponse | Socket, hand: (connection: DispatchedConnection) => void): void {
+    const { connections } = this.#options;
+    if (!this.#underWay.has(socket)) socket.once('close', () => this.#underWay.delete(socket));
+    this.#underWay.set(socket, (this.#underWay.get(socket) ?? 0) + 1);
+    connections.countHandedOn(socket, until, () => {
+      hand({
+        prove: (accountId) => {
+          connections.prove(socket, accountId);
+        },
+      });
+    });
+    until.once('close', () => {
+      this.#end(socket);
+    });
+  }
+
+  #end(socket: Socket): void {
+    const left = (this.#underWay.get(socket) ?? 1) - 1;
+    if (left > 0) this.#underWay.set(socket, left);
+    else this.#underWay.delete(socket);
+    if (this.#isDraining && this.#options.connections.isIdle(socket)) socket.end();
+  }
+}

@@ -1,0 +1,319 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { ManualClock, eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Public } from '../src/auth/access.decorator.js';
+import type { Dispatch, DispatchedConnection } from '../src/dispatch/dispatch.js';
+import { EdgeBench } from './edge-bench.js';
+
+const BODY_MAX_BYTES = 16;
+const LIMIT_MS = 10_000;
+
+@Controller('things')
+@Public()
+class ThingsController {
+  @Get()
+  list() {
+    return { by: 'the edge' };
+  }
+
+  @Post()
+  create(@Body() thing: object) {
+    return { thing };
+  }
+}
+
+interface Taken {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: DispatchedConnection;
+}
+
+interface Upgraded {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+/** Takes what is for `mine`, upgrades to `echo` alone, and leaves the rest to the test. */
+class Taker implements Dispatch {
+  readonly taken: Taken[] = [];
+  readonly upgraded: Upgraded[] = [];
+
+  takes({ headers }: IncomingMessage): boolean {
+    return headers.host === 'mine';
+  }
+
+  takesUpgrade(request: IncomingMessage): boolean {
+    return this.takes(request) && request.headers.upgrade === 'echo';
+  }
+
+  request(request: IncomingMessage, response: ServerResponse, connection: DispatchedConnection): void {
+    this.taken.push({ request, response, connection });
+  }
+
+  upgrade(request: IncomingMessage, socket: Socket, { head }: { readonly head: Buffer }): void {
+    this.upgraded.push({ request, socket, head });
+  }
+
+  /** The next one that comes. */
+  async next(count = 1): Promise<Taken> {
+    await eventually(() => expect(this.taken).toHaveLength(count));
+    return this.taken[count - 1]!;
+  }
+
+  async nextUpgrade(): Promise<Upgraded> {
+    await eventually(() => expect(this.upgraded).toHaveLength(1));
+    return this.upgraded[0]!;
+  }
+}
+
+/** A caller who says bytes and keeps what comes. */
+class RawCaller {
+  readonly socket: Socket;
+  heard = '';
+  isClosed = false;
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.on('data', (chunk: Buffer) => (this.heard += chunk.toString('latin1')));
+    this.socket.on('close', () => (this.isClosed = true)).on('error', () => undefined);
+  }
+
+  say(text: string): void {
+    this.socket.write(text, 'latin1');
+  }
+
+  async hears(text: string): Promise<void> {
+    await eventually(() => expect(this.heard).toContain(text));
+  }
+
+  async closes(): Promise<void> {
+    await eventually(() => expect(this.isClosed).toBe(true));
+  }
+}
+
+const head = (line: string, host: string, headers: Readonly<Record<string, string>> = {}): string =>
+  [
+    `${line} HTTP/1.1`,
+    `host: ${host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    '',
+  ].join('\r\n');
+const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+const LONG = 'x'.repeat(2 * BODY_MAX_BYTES);
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TO_ECHO = { connection: 'upgrade', upgrade: 'echo' };
+
+let taker: Taker;
+let clock: ManualClock;
+let bench: EdgeBench;
+let callers: RawCaller[];
+beforeEach(async () => {
+  [taker, clock, callers] = [new Taker(), new ManualClock(), []];
+  bench = new EdgeBench([ThingsController], {
+    options: { dispatch: taker, clock, bodyMaxBytes: () => BODY_MAX_BYTES },
+  });
+  await bench.open();
+});
+afterEach(async () => {
+  for (const { socket } of callers) socket.destroy();
+  await bench.close();
+});
+
+const newCaller = (): RawCaller => {
+  const caller = new RawCaller(bench.port);
+  callers.push(caller);
+  return caller;
+};
+
+describe('a request that is taken', () => {
+  test('is streamed both ways, whatever its body is, and nobody has read of it before', async () => {
+    const caller = newCaller();
+    caller.say(head('PATCH /any%zz/../path?q', 'mine', { 'transfer-encoding': 'chunked', 'content-type': 'no/type' }));
+    const { request, response } = await taker.next();
+    expect([request.method, request.url, request.readableDidRead]).toEqual(['PATCH', '/any%zz/../path?q', false]);
+    request.on('data', (each: Buffer) => response.write(each.toString().toUpperCase()));
+    request.on('end', () => response.end('end'));
+    caller.say(chunk('first'));
+    await caller.hears('FIRST');
+    caller.say(chunk(LONG));
+    await caller.hears(LONG.toUpperCase());
+    expect(caller.heard).not.toContain('end');
+    caller.say('0\r\n\r\n');
+    await caller.hears('end');
+    expect(caller.heard).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(caller.heard).not.toContain('x-request-id');
+  });
+
+  test('comes between others on its connection, and those are answered as always', async () => {
+    const caller = newCaller();
+    caller.say(head('GET /things', 'other'));
+    await caller.hears('{"by":"the edge"}');
+    caller.say(head('GET /things', 'mine'));
+    const { response } = await taker.next();
+    response.end('by the taker');
+    await caller.hears('by the taker');
+    caller.say(head('GET /nothing', 'other'));
+    await caller.hears('404');
+    expect(caller.isClosed).toBe(false);
+  });
+
+  test('is cut off, and nothing written into its answer, where its body is no HTTP', async () => {
+    const caller = newCaller();
+    caller.say(head('POST /', 'mine', { 'transfer-encoding': 'chunked' }));
+    const { request, response } = await taker.next();
+    let broke = false;
+    request.on('error', () => (broke = true)).resume();
+    response.write('begun');
+    await caller.hears('begun');
+    caller.say('no chunk\r\n');
+    await caller.closes();
+    expect(caller.heard).not.toContain('400');
+    await eventually(() => expect(broke).toBe(true));
+  });
+
+  test('counts as under way: of those sent ahead without a key few begin, and with one all up to the bound', async () => {
+    const caller = newCaller();
+    caller.say(head('GET /', 'mine').repeat(6));
+    const { connection } = await taker.next(4);
+    caller.say(head('GET /things', 'other'));
+    expect(taker.taken).toHaveLength(4);
+    connection.prove('account');
+    await taker.next(6);
+    for (const { response } of taker.taken) response.end('taken;');
+    await caller.hears('{"by":"the edge"}');
+    expect(caller.heard.match(/taken;/g)).toHaveLength(6);
+    caller.say(head('GET /', 'mine').repeat(65));
+    await caller.closes();
+  });
+});
+
+describe('a caller who asks before they send', () => {
+  const asking = { ...JSON_TYPE, expect: '100-continue', 'content-length': '2' };
+
+  test('is told nothing by the edge where the request is taken', async () => {
+    const caller = newCaller();
+    caller.say(head('POST /things', 'mine', asking));
+    const { request, response } = await taker.next();
+    expect(request.headers.expect).toBe('100-continue');
+    request.on('data', (body: Buffer) => response.end(`${body.toString()} came`));
+    expect(caller.heard).toBe('');
+    response.writeContinue();
+    await caller.hears('100 Continue');
+    caller.say('{}');
+    await caller.hears('{} came');
+    expect(caller.heard.match(/HTTP\/1\.1/g)).toHaveLength(2);
+  });
+
+  test('is refused without a word before by who takes it', async () => {
+    const caller = newCaller();
+    caller.say(head('POST /things', 'mine', asking));
+    const { response } = await taker.next();
+    response.writeHead(401).end();
+    await caller.hears('401');
+    expect(caller.heard).toMatch(/^HTTP\/1\.1 401/);
+  });
+
+  test('is told to go on as always where it is not taken', async () => {
+    const caller = newCaller();
+    caller.say(head('POST /things', 'other', asking));
+    await caller.hears('HTTP/1.1 100 Continue\r\n\r\n');
+    caller.say('{}');
+    await caller.hears('201 Created');
+  });
+});
+
+describe('an upgrade', () => {
+  test('that is taken is a socket with what came behind its head', async () => {
+    const caller = newCaller();
+    caller.say(`${head('GET /socket', 'mine', TO_ECHO)}early`);
+    const upgraded = await taker.nextUpgrade();
+    expect([upgraded.request.url, upgraded.head.toString()]).toEqual(['/socket', 'early']);
+    upgraded.socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n');
+    upgraded.socket.pipe(upgraded.socket);
+    caller.say('late');
+    await caller.hears('\r\n\r\nlate');
+    caller.socket.resetAndDestroy();
+    await eventually(() => expect(upgraded.socket.destroyed).toBe(true));
+  });
+
+  test.each([
+    ['nobody', 'other', TO_ECHO],
+    ['nobody, to HTTP/2,', 'other', { connection: 'upgrade, http2-settings', upgrade: 'h2c', 'http2-settings': '' }],
+  ])('that %s takes is answered as a request, and the next one too', async (_, host, headers) => {
+    const caller = newCaller();
+    caller.say(head('GET /things', host, headers));
+    await caller.hears('{"by":"the edge"}');
+    caller.say(head('GET /nothing', host, headers));
+    await caller.hears('404');
+    expect([taker.taken, taker.upgraded]).toEqual([[], []]);
+  });
+
+  test('that is not taken may be of a request that is', async () => {
+    const caller = newCaller();
+    caller.say(head('GET /', 'mine', { ...TO_ECHO, upgrade: 'h2c' }));
+    const { response } = await taker.next();
+    response.end('as a request');
+    await caller.hears('as a request');
+  });
+});
+
+describe('draining', () => {
+  /** True once it has ended. */
+  const drain = (): { isOver: boolean; readonly over: Promise<void> } => {
+    const draining = { isOver: false, over: bench.close(LIMIT_MS).then(() => void (draining.isOver = true)) };
+    return draining;
+  };
+
+  test('waits for a request that is taken, and ends with it', async () => {
+    const [caller, idle] = [newCaller(), newCaller()];
+    idle.say(head('GET /things', 'other'));
+    await idle.hears('{"by":"the edge"}');
+    caller.say(head('GET /', 'mine'));
+    const { response } = await taker.next();
+    const draining = drain();
+    await idle.closes();
+    expect([draining.isOver, caller.isClosed]).toEqual([false, false]);
+    response.end('in time');
+    await draining.over;
+    await caller.closes();
+    expect(caller.heard).toContain('in time');
+  });
+
+  test('waits for an upgraded connection, and ends with it', async () => {
+    const [caller, idle] = [newCaller(), newCaller()];
+    idle.say(head('GET /things', 'other'));
+    await idle.hears('{"by":"the edge"}');
+    caller.say(head('GET /', 'mine', TO_ECHO));
+    const { socket } = await taker.nextUpgrade();
+    const draining = drain();
+    await idle.closes();
+    socket.write('still here');
+    await caller.hears('still here');
+    expect(draining.isOver).toBe(false);
+    socket.end();
+    caller.socket.end();
+    await draining.over;
+  });
+
+  test('cuts both at its limit', async () => {
+    const [caller, other, idle] = [newCaller(), newCaller(), newCaller()];
+    idle.say(head('GET /things', 'other'));
+    await idle.hears('{"by":"the edge"}');
+    caller.say(head('GET /', 'mine'));
+    const { response } = await taker.next();
+    other.say(head('GET /', 'mine', TO_ECHO));
+    const { socket } = await taker.nextUpgrade();
+    const draining = drain();
+    await idle.closes();
+    await clock.advance(LIMIT_MS - 1);
+    expect([draining.isOver, response.destroyed, socket.destroyed]).toEqual([false, false, false]);
+    await clock.advance(1);
+    await draining.over;
+    expect([response.destroyed, socket.destroyed]).toEqual([true, true]);
+    await Promise.all([caller.closes(), other.closes()]);
+  });
+});
