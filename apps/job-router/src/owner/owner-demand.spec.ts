@@ -141,6 +141,8 @@ describe('the owner of shards', () => {
     ]);
     const parts = sent.flatMap((message) => toldDemands(message, () => 1)).filter(({ shard }) => shard === 1);
     expect(parts.flatMap(({ demands }) => [...demands.keys()])).toEqual(ids);
+    // By which parts of two lists are told apart.
+    expect(parts.map(({ sequence }) => sequence)).toEqual([1, 2]);
   });
 
   test('looks at so many endpoints in one turn and no more, and at each shard in its turn', async () => {

@@ -80,8 +80,12 @@ describe('witnesses of a load-balanced endpoint', () => {
   const balancedAt = (nowMs: number): number | null =>
     board.demandOf({ id: A, type: 'LOAD_BALANCER' }, nowMs)?.queuedNormal ?? null;
 
+  const listen = (): void => {
+    for (const atMs of [0, DEMAND_STALE_MS / 2, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
+  };
+
   test('are added up, each with what it said last, and only for as long as it is heard', () => {
-    for (const atMs of [0, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
+    listen();
     board.take(witnessed(1, 'one'), DEMAND_STALE_MS);
     board.take(witnessed(4, 'two', 2), DEMAND_STALE_MS);
     board.take(witnessed(9, 'two', 1), DEMAND_STALE_MS);
@@ -92,7 +96,7 @@ describe('witnesses of a load-balanced endpoint', () => {
   });
 
   test('may not know of it', () => {
-    for (const atMs of [0, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
+    listen();
     board.take({ ...witnessed(1, 'one'), endpoints: [], unknown: [A] }, DEMAND_STALE_MS);
     expect(balancedAt(DEMAND_STALE_MS)).toBeNull();
   });

@@ -87,6 +87,19 @@ describe('a list in parts', () => {
     expect(of('a', STALE_MS)).toBeNull();
   });
 
+  test('is none where the end of it and the beginning of the next one are lost', () => {
+    const partOf = (index: number, id: string, sequence: number): ToldDemand => ({
+      ...told({ [id]: 1 }, { part: { index, count: 2 } }),
+      sequence,
+    });
+    demands.hear(partOf(0, 'a', 1), 0);
+    demands.hear(partOf(1, 'c', 4), 1);
+    expect([of('a', 1), of('b', 1), of('c', 1)]).toEqual([null, null, null]);
+    demands.hear(partOf(0, 'a', 5), 2);
+    demands.hear(partOf(1, 'b', 6), 2);
+    expect([of('a', 2), of('b', 2), of('c', 2)]).toEqual([1, 1, 0]);
+  });
+
   test('keeps what changes while it is told', () => {
     demands.hear(whole({ a: 1 }), 0);
     demands.hear(told({ b: 1 }, { part: { index: 0, count: 2 } }), 1);

@@ -18,7 +18,10 @@ interface Telling {
    * is not known. Null: it names what has changed.
    */
   readonly part: { readonly index: number; readonly count: number } | null;
-  /** Grows with every message of one process; absent where the writer is of a version that did not count. */
+  /**
+   * Grows by one with every message of one process, and the parts of a list are messages one after another: so those of two
+   * lists are told apart. Absent where the writer is of a version that did not count.
+   */
   readonly sequence?: number;
 }
 
@@ -49,6 +52,8 @@ export interface DemandQuestion {
 /** A list of which not every part has been heard. */
 interface Listing {
   readonly beganAtMs: number;
+  /** The number of the message that began it; null where they are not counted. */
+  readonly begin: number | null;
   readonly count: number;
   readonly named: Set<EndpointId>;
   next: number;
@@ -77,7 +82,9 @@ export class ToldDemands {
   readonly #owners: Place['sources'] = new Map();
   readonly #witnesses: Place['sources'] = new Map();
   readonly #staleMs: number;
+  /** Since when something has been heard without a silence of everybody. */
   #sinceMs = Number.POSITIVE_INFINITY;
+  #heardAtMs = Number.NEGATIVE_INFINITY;
 
   /**
    * @param staleMs how long a whole list counts, and what was said in an older term is remembered. It has to be several
@@ -90,7 +97,8 @@ export class ToldDemands {
 
   /** What is named counts at once. What a whole list does not name is gone when its last part is there. */
   hear(told: ToldDemand | WitnessedDemand, heardAtMs: number): void {
-    this.#sinceMs = Math.min(this.#sinceMs, heardAtMs);
+    if (heardAtMs - this.#heardAtMs >= this.#staleMs) this.#sinceMs = heardAtMs;
+    this.#heardAtMs = heardAtMs;
     const place: Place =
       'witness' in told
         ? { sources: this.#witnesses, key: `${told.witness.kind}.${told.witness.id}` }
@@ -178,11 +186,12 @@ function note(source: Source, told: Omit<WitnessedDemand, 'witness'>, heardAtMs:
 }
 
 /** The list that is under way after this word; one of which a part is missing is given up, and the next one awaited. */
-function continued(listing: Listing | null, { part }: Telling, heardAtMs: number): Listing | null {
+function continued(listing: Listing | null, { part, sequence }: Telling, heardAtMs: number): Listing | null {
   if (part === null) return listing;
   const { count, index } = part;
-  if (index === 0) return { beganAtMs: heardAtMs, count, named: new Set(), next: 1 };
-  if (listing?.next !== index || listing.count !== count) return null;
+  const begin = sequence === undefined ? null : sequence - index;
+  if (index === 0) return { beganAtMs: heardAtMs, begin, count, named: new Set(), next: 1 };
+  if (listing?.next !== index || listing.count !== count || listing.begin !== begin) return null;
   listing.next += 1;
   return listing;
 }

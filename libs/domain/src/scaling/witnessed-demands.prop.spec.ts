@@ -27,7 +27,7 @@ const told = (
 function listening(nowMs: number): ToldDemands {
   const demands = new ToldDemands(STALE_MS);
   const owner = { shard: SHARD, term: 1, part: { index: 0, count: 1 }, demands: new Map<EndpointId, Demand>() };
-  for (const atMs of [nowMs - STALE_MS, nowMs]) demands.hear(owner, atMs);
+  for (const agoMs of [STALE_MS, STALE_MS / 2, 0]) demands.hear(owner, nowMs - agoMs);
   return demands;
 }
 
@@ -76,10 +76,16 @@ test('counts nothing of a witness whose lists have stopped, and everything of th
       const nowMs = 3 * STALE_MS;
       const inTime = drawn.toSorted((a, b) => a.atMs - b.atMs);
       const demands = listening(0);
+      const owner = { shard: SHARD, term: 1, part: { index: 0, count: 1 }, demands: new Map<EndpointId, Demand>() };
+      let ownerAtMs = 0;
+      const hearOwnerUntil = (atMs: number): void => {
+        for (; ownerAtMs <= atMs; ownerAtMs += STALE_MS / 2) demands.hear(owner, ownerAtMs);
+      };
       for (const [at, { atMs, running, witness }] of inTime.entries()) {
+        hearOwnerUntil(atMs);
         demands.hear(told(witness, running, { sequence: at }), atMs);
       }
-      demands.hear({ shard: SHARD, term: 1, part: { index: 0, count: 1 }, demands: new Map() }, nowMs);
+      hearOwnerUntil(nowMs);
       const last = new Map(inTime.map((each) => [nameOf(each.witness), each]));
       const fresh = [...last.values()].filter(({ atMs }) => nowMs - atMs < STALE_MS);
       expect(runningAt(demands, nowMs)).toBe(fresh.reduce((sum, { running }) => sum + running, 0));
@@ -113,12 +119,25 @@ describe('a load-balanced endpoint', () => {
     demands.hear({ shard: SHARD, term: 1, part: { index: 0, count: 1 }, demands: owned }, atMs);
   };
 
+  /** For as long as it takes to know everybody. */
+  const listen = (queued: number): void => {
+    for (const atMs of [0, STALE_MS / 2, STALE_MS]) hearOwner(queued, atMs);
+  };
+
   test('is not known before each witness that lives has had the time to tell of it', () => {
     hearOwner(0, 0);
     demands.hear(told(ROUTER, 2), 1);
     hearOwner(0, STALE_MS - 1);
     expect(runningAt(demands, STALE_MS - 1)).toBeNull();
     expect(runningAt(demands, STALE_MS)).toBe(2);
+  });
+
+  test('is not known either after a silence of everybody, in which the listener was cut off', () => {
+    listen(0);
+    hearOwner(0, 2 * STALE_MS);
+    expect(runningAt(demands, 2 * STALE_MS)).toBeNull();
+    hearOwner(0, 3 * STALE_MS - 1);
+    expect([runningAt(demands, 3 * STALE_MS - 1), runningAt(demands, 3 * STALE_MS)]).toEqual([null, 0]);
   });
 
   test('is not known where the owner of its shard is not heard, since then nobody may be', () => {
@@ -128,8 +147,7 @@ describe('a load-balanced endpoint', () => {
   });
 
   test('is what its owner and its witnesses see, with the oldest of what waits', () => {
-    hearOwner(1, 0);
-    hearOwner(1, STALE_MS);
+    listen(1);
     const held = { ...NO_DEMAND, queuedNormal: 3, oldestQueuedAtMs: 5, endedLastMinute: 2, executionMsLastMinute: 40 };
     demands.hear({ ...told(ROUTER, 0), demands: new Map([[A, held]]) }, STALE_MS);
     demands.hear(told({ kind: 'host', id: 'h' }, 4), STALE_MS);
@@ -139,16 +157,14 @@ describe('a load-balanced endpoint', () => {
   });
 
   test('is none where everybody who is heard says so, and of a queue no witness is asked', () => {
-    hearOwner(0, 0);
-    hearOwner(0, STALE_MS);
+    listen(0);
     expect(runningAt(demands, STALE_MS)).toBe(0);
     demands.hear(told(ROUTER, 2), STALE_MS);
     expect(demands.demandOf({ endpointId: A, shard: SHARD, type: 'QUEUE' }, STALE_MS)?.running).toBe(0);
   });
 
   test('is told of in parts of a list as an owner tells, and by a process that starts again from nothing', () => {
-    hearOwner(0, 0);
-    hearOwner(0, STALE_MS);
+    listen(0);
     demands.hear(told(ROUTER, 2, { part: { index: 0, count: 2 } }), STALE_MS);
     expect(runningAt(demands, STALE_MS)).toBe(0);
     demands.hear(told(ROUTER, undefined, { part: { index: 1, count: 2 }, sequence: 2 }), STALE_MS);

@@ -31,6 +31,8 @@ interface Said {
 
 interface Owner {
   readonly term: number;
+  /** Of the last message that it sent. */
+  sequence: number;
   isWhole: boolean;
   readonly changed: Set<number>;
   /** Said and not heard yet, in order. */
@@ -144,8 +146,9 @@ export class DemandWorld {
   #say(endpoints: readonly number[], part: ToldDemand['part']): void {
     if (part === null) this.#order += 1;
     const { term, underWay } = this.#owner;
+    const sequence = (this.#owner.sequence += 1);
     const demands = new Map(endpoints.map((endpoint) => [idOf(endpoint), this.#demandOf(endpoint)]));
-    underWay.push({ told: { shard: SHARD, term, part, demands }, order: this.#order, sentAtMs: this.#nowMs });
+    underWay.push({ told: { shard: SHARD, term, part, sequence, demands }, order: this.#order, sentAtMs: this.#nowMs });
   }
 
   #deliver(owner: Owner | undefined): void {
@@ -189,6 +192,7 @@ export class DemandWorld {
 
 const newOwner = (term: number): Owner => ({
   term,
+  sequence: 0,
   isWhole: false,
   changed: new Set(),
   underWay: [],
