@@ -102,6 +102,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'history-list-request': { read: (body) => valueOf(readHistoryListRequest(body)) },
   'history-get-request': { read: (body) => valueOf(readHistoryGetRequest(body)) },
   'demand-message': { read: (body) => valueOf(readDemandMessage(JSON.stringify(body))) },
+  'witness-message': { read: (body) => valueOf(readDemandMessage(JSON.stringify(body))) },
   'rates-message': { read: (body) => valueOf(readRates(JSON.stringify(body))) },
   'endpoint-snapshot': { read: snapshot(endpointSnapshotShape) },
   'api-key-snapshot': { read: snapshot(apiKeySnapshotShape) },
