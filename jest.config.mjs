@@ -43,9 +43,10 @@ export default {
   // A worker keeps what each suite's modules took. Unbounded it spends its time collecting garbage, and dies at 4 GB.
   workerIdleMemoryLimit: '1GB',
   projects: [
-    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,fault,engine}.spec.ts']),
+    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,system,engine,fault}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),
     kind('e2e', ['**/*.e2e.spec.ts']),
+    kind('system', ['**/*.system.spec.ts']),
     kind('fault', ['**/*.fault.spec.ts']),
     ...(leaveOutEngine() ? [] : [kind('engine', ['**/*.engine.spec.ts'])]),
   ],

@@ -201,25 +201,4 @@ describe('two routers', () => {
       expect(admitted).toBeLessThanOrEqual(100 + 2 + 10);
     });
   }, 60_000);
-
-  test('count what is held together, and forget it when a router dies', async () => {
-    await withSecond(async (doomed) => {
-      const { client, endpointId, tenant } = await quietScene();
-      const far = bench.client(endpointId, tenant, doomed);
-      const held = send(400, () => far.post('/runsync?wait=60000', { input: {} }).catch(() => null as never));
-      await untilHeld(doomed, 400);
-      await eventually(async () => {
-        expectRefused(await client.post('/runsync?wait=1000', { input: {} }), 'runsync');
-      });
-      doomed.crash();
-      await eventually(
-        async () => {
-          expect((await client.post('/runsync?wait=1000', { input: {} })).status).toBe(200);
-        },
-        { deadlineMs: 15_000, intervalMs: 250 },
-      );
-      await doomed.stop();
-      await held;
-    });
-  }, 90_000);
 });

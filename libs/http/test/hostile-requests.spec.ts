@@ -4,7 +4,16 @@ import { text as textOf } from 'node:stream/consumers';
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { describe, expect, test } from '@jest/globals';
 import { RequireScope } from '../src/auth/access.decorator.js';
-import { IntegerField, NameField, NestedField, NestedListField, NumberField, TextField, TextListField, TextMapField } from '@berth/contracts/http';
+import {
+  IntegerField,
+  NameField,
+  NestedField,
+  NestedListField,
+  NumberField,
+  TextField,
+  TextListField,
+  TextMapField,
+} from '@berth/contracts/http';
 import { useEdge } from './edge-bench.js';
 
 const optional = { isOptional: true, description: 'Some field.' } as const;
