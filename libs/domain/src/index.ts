@@ -73,6 +73,7 @@ export {
   type Endpoint,
   type EndpointDraft,
   type EndpointPatch,
+  type EndpointSettings,
   type EndpointSpec,
   type EndpointType,
   type FieldFailure,

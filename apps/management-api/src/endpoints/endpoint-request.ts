@@ -1,10 +1,8 @@
-import type { EndpointDraft, EndpointPatch, EndpointSpec, TemplateOverrides } from '@berth/domain';
+import type { EndpointDraft, EndpointPatch, EndpointSettings, TemplateOverrides } from '@berth/domain';
 
 /** A create, in whatever form it came. Each field alone is valid. */
-export interface EndpointRequest extends Pick<
-  EndpointSpec,
-  'name' | 'dataCenterIds' | 'networkVolumeIds' | 'flashboot' | 'executionTimeoutMs'
-> {
+export interface EndpointRequest {
+  readonly settings: EndpointSettings;
   readonly draft: EndpointDraft;
   readonly templateId: string | undefined;
   /** The container as far as the request says it. */

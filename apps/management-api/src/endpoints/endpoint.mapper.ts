@@ -23,14 +23,16 @@ import {
 import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
 
 export const requestOfEndpoint = (dto: CreateEndpointDto): EndpointRequest => ({
-  name: dto.name,
   draft: toDraft(dto),
   templateId: dto.templateId,
   overrides: { ...toOverrides(dto), gpu: dto.gpu },
-  dataCenterIds: unique(dto.dataCenterIds ?? []),
-  networkVolumeIds: unique(dto.networkVolumes ?? []),
-  flashboot: dto.flashboot ?? ENDPOINT_DEFAULTS.flashboot,
-  executionTimeoutMs: dto.timeout ?? ENDPOINT_DEFAULTS.executionTimeoutMs,
+  settings: {
+    name: dto.name,
+    dataCenterIds: unique(dto.dataCenterIds ?? []),
+    networkVolumeIds: unique(dto.networkVolumes ?? []),
+    flashboot: dto.flashboot ?? ENDPOINT_DEFAULTS.flashboot,
+    executionTimeoutMs: dto.timeout ?? ENDPOINT_DEFAULTS.executionTimeoutMs,
+  },
 });
 
 export const toEndpointChange = (dto: UpdateEndpointDto): EndpointChange => ({

@@ -144,21 +144,17 @@ export class EndpointsService {
   }
 
   async #newSpec(caller: Caller, request: EndpointRequest): Promise<EndpointSpec> {
-    const { dataCenterIds, draft, executionTimeoutMs, flashboot, name, networkVolumeIds } = request;
-    const applied = await this.#options.references.resolve(caller, request, request);
+    const { draft, settings } = request;
+    const applied = await this.#options.references.resolve(caller, request, settings);
     const allowedCudaVersions = [...new Set(applied.allowedCudaVersions)];
     return {
-      name,
+      ...settings,
       type: draft.type,
       container: applied.container,
       scaling: draft.scaling,
       workers: resolveWorkerRange(draft, draft.workers),
       gpu: draft.gpu === null ? null : { ...draft.gpu, allowedCudaVersions },
       cpu: draft.cpu,
-      dataCenterIds,
-      networkVolumeIds,
-      flashboot,
-      executionTimeoutMs,
     };
   }
 

@@ -4,7 +4,6 @@ import type { EndpointRequest } from '../endpoints/index.js';
 import { instanceIdOf, type V1Compute } from './v1-compute.js';
 
 export const requestOfV1Endpoint = (dto: CreateV1EndpointDto, { cpu, gpu }: V1Compute): EndpointRequest => ({
-  name: dto.name,
   draft: {
     type: 'QUEUE',
     gpu,
@@ -18,12 +17,18 @@ export const requestOfV1Endpoint = (dto: CreateV1EndpointDto, { cpu, gpu }: V1Co
   },
   templateId: dto.templateId,
   overrides: { env: dto.env, gpu: gpu === null ? undefined : dto },
-  dataCenterIds: [...new Set(dto.dataCenterIds)],
-  networkVolumeIds: [
-    ...new Set([...(dto.networkVolumeId === undefined ? [] : [dto.networkVolumeId]), ...(dto.networkVolumeIds ?? [])]),
-  ],
-  flashboot: dto.flashboot === true ? 'FLASHBOOT' : 'OFF',
-  executionTimeoutMs: dto.executionTimeoutMs ?? ENDPOINT_DEFAULTS.executionTimeoutMs,
+  settings: {
+    name: dto.name,
+    dataCenterIds: [...new Set(dto.dataCenterIds)],
+    networkVolumeIds: [
+      ...new Set([
+        ...(dto.networkVolumeId === undefined ? [] : [dto.networkVolumeId]),
+        ...(dto.networkVolumeIds ?? []),
+      ]),
+    ],
+    flashboot: dto.flashboot === true ? 'FLASHBOOT' : 'OFF',
+    executionTimeoutMs: dto.executionTimeoutMs ?? ENDPOINT_DEFAULTS.executionTimeoutMs,
+  },
 });
 
 function toScaling(dto: CreateV1EndpointDto): Scaling {

@@ -28,9 +28,18 @@ export interface ContainerSpec {
   readonly registryId: string | null;
 }
 
-/** What a tenant configured. Only the management API writes it. */
-export interface EndpointSpec {
+/** What a request says in the form in which it is kept. */
+export interface EndpointSettings {
   readonly name: string;
+  readonly dataCenterIds: readonly string[];
+  readonly networkVolumeIds: readonly string[];
+  readonly flashboot: Flashboot;
+  /** Execution time limit of a job without its own policy, in ms. */
+  readonly executionTimeoutMs: number;
+}
+
+/** What a tenant configured. Only the management API writes it. */
+export interface EndpointSpec extends EndpointSettings {
   readonly type: EndpointType;
   readonly container: ContainerSpec;
   readonly scaling: Scaling;
@@ -38,11 +47,6 @@ export interface EndpointSpec {
   /** Exactly one of `gpu` and `cpu` is set. */
   readonly gpu: GpuRequest | null;
   readonly cpu: readonly CpuRequest[] | null;
-  readonly dataCenterIds: readonly string[];
-  readonly networkVolumeIds: readonly string[];
-  readonly flashboot: Flashboot;
-  /** Execution time limit of a job without its own policy, in ms. */
-  readonly executionTimeoutMs: number;
 }
 
 export interface Endpoint {

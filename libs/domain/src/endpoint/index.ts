@@ -5,6 +5,7 @@ export { endpointFields } from './endpoint-fields.js';
 export type {
   ContainerSpec,
   Endpoint,
+  EndpointSettings,
   EndpointSpec,
   EndpointType,
   Flashboot,

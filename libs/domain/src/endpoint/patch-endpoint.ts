@@ -3,7 +3,7 @@ import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { resolveWorkerRange } from './defaults.js';
 import { endpointFields, makesRelease } from './endpoint-fields.js';
-import type { ContainerSpec, EndpointSpec, Flashboot, Scaling } from './endpoint.js';
+import type { ContainerSpec, EndpointSettings, EndpointSpec, Scaling } from './endpoint.js';
 import { failure, type FieldFailure } from './field-failure.js';
 import { checkEndpointRules } from './validate-endpoint.js';
 
@@ -11,8 +11,7 @@ import { checkEndpointRules } from './validate-endpoint.js';
 type Partly<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 
 /** What a request changes of an endpoint. Each field alone is valid already. */
-export interface EndpointPatch {
-  readonly name?: string | undefined;
+export interface EndpointPatch extends Partly<EndpointSettings> {
   /** A template's container, where one is applied, with the request's own fields over it. */
   readonly container?: Partly<ContainerSpec> | undefined;
   /** Pools without exclusions clear these; exclusions never come alone. */
@@ -20,10 +19,6 @@ export interface EndpointPatch {
   readonly cpu?: readonly CpuRequest[] | undefined;
   readonly scaling?: Scaling | undefined;
   readonly workers?: Partly<{ min: number; max: number; idleTimeoutSeconds: number }> | undefined;
-  readonly dataCenterIds?: readonly string[] | undefined;
-  readonly networkVolumeIds?: readonly string[] | undefined;
-  readonly flashboot?: Flashboot | undefined;
-  readonly executionTimeoutMs?: number | undefined;
 }
 
 export type PatchedEndpoint =
