@@ -5,6 +5,7 @@ export { ConfigError, ConfigReader, parseConfig, type Environment } from './conf
 export { ControlLoop } from './control-loop.js';
 export { inParallel } from './in-parallel.js';
 export { Permits } from './permits.js';
+export { identifyProcess, isAlive, parseIdentity, type ProcessIdentity } from './processes/process-identity.js';
 export { systemRandom, type Random } from './random.js';
 export { retry } from './retry.js';
 export { SteadyInstant } from './steady-instant.js';

@@ -1,7 +1,6 @@
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import type { Clock, Random } from '@berth/lifecycle';
+import { identifyProcess, isAlive, type Clock, type ProcessIdentity, type Random } from '@berth/lifecycle';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
-import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.js';
 import { killGroup } from './process-group.js';
 
 export interface FolderLockOptions {

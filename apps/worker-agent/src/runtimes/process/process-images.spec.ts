@@ -2,13 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
-import { systemClock, systemRandom } from '@berth/lifecycle';
+import { identifyProcess, isAlive, systemClock, systemRandom, type ProcessIdentity } from '@berth/lifecycle';
 import { eventually, useTempFolders } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { testMachine } from '../../../test/test-machine.js';
 import type { ContainerStart } from '../container-runtime.port.js';
 import type { RuntimeError } from '../runtime-error.js';
-import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.js';
 import { ProcessRuntime, type ProcessRuntimeOptions } from './process-runtime.js';
 
 const newFolder = useTempFolders();

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Inventory, WorkerId } from '@berth/domain';
-import { inParallel, type Clock, type Random } from '@berth/lifecycle';
+import { inParallel, isAlive, type Clock, type Random } from '@berth/lifecycle';
 import {
   PRINTED_LINES_MAX,
   type CallOptions,
@@ -20,7 +20,6 @@ import { findImageFolder, listImages, type ImageFolder } from './image-folder.js
 import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { killGroup, killProcess } from './process-group.js';
-import { isAlive } from './process-identity.js';
 import { runSetup } from './run-setup.js';
 import { WorkerFolder, createWorkerFolder, describeExit, listWorkerFolders, removeLeftovers } from './worker-folder.js';
 import { makeWorkingCopy } from './working-copy.js';

@@ -1,13 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Random } from '@berth/lifecycle';
+import { identifyProcess, type Clock, type Random } from '@berth/lifecycle';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { findProducts, hashContent, listFolder } from './folder-content.js';
 import { FolderLock } from './folder-lock.js';
 import type { ImageFolder } from './image-folder.js';
 import { killGroup } from './process-group.js';
-import { identifyProcess } from './process-identity.js';
 
 export interface SetupOptions {
   readonly clock: Clock;

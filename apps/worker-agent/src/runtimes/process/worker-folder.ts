@@ -1,8 +1,8 @@
+import { parseIdentity, type ProcessIdentity } from '@berth/lifecycle';
 import { mkdir, open, readFile, readdir, rename, rm, stat, truncate, copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ContainerExit, ContainerLabels } from '../container-runtime.port.js';
 import { signalName } from '../signal-name.js';
-import { parseIdentity, type ProcessIdentity } from './process-identity.js';
 
 interface LabelsFile {
   readonly containerId: string;

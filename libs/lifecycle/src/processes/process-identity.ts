@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /**
- * Tells one process from another that was later given the same pid. An agent that signals a bare pid will sooner or later
+ * Tells one process from another that was later given the same pid. A program that signals a bare pid will sooner or later
  * hit a stranger.
  */
 export interface ProcessIdentity {
