@@ -43,7 +43,7 @@ import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
 import { LeaderLease } from '../src/leadership/leader-lease.js';
 import { ControlLoops } from '../src/reconcilers/control-loops.js';
 import { DemandBoard } from '../src/reconcilers/demand-board.js';
-import { NatsFleetOutlet } from '../src/reconcilers/nats-fleet-outlet.js';
+import { NatsFleetPublisher } from '../src/reconcilers/nats-fleet-publisher.js';
 import { FleetReconciler } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { RegistryCredentialsService } from '../src/registries/registry-credentials-service.js';
@@ -141,19 +141,19 @@ export class ControlPlaneBench {
       bucket: BUCKETS.assignments,
       codec: snapshotCodec(assignmentSnapshotShape),
     };
-    const outlet = new NatsFleetOutlet({
+    const publisher = new NatsFleetPublisher({
       connection,
       writer: new SnapshotWriter(bucket),
       directory: new SnapshotDirectory({ ...bucket, onError: () => undefined }),
     });
-    await outlet.start();
+    await publisher.start();
     const registry = new MetricRegistry();
     const metrics = controllersMetrics(registry);
     const lease = new LeaderLease(source, { name: 'controllers', holder, leaseMs, clock });
     const demand = new DemandBoard();
     const store = new FleetStore(new Database(source));
     const logger = silentLogger;
-    const shared = { store, demand, outlet, clock, random: systemRandom, logger, metrics };
+    const shared = { store, demand, publisher, clock, random: systemRandom, logger, metrics };
     const loops = new ControlLoops({
       connection,
       lease,
@@ -170,7 +170,7 @@ export class ControlPlaneBench {
     this.#stops.push(
       () => source.isInitialized && source.destroy(),
       () => connection.close(),
-      () => outlet.stop(),
+      () => publisher.stop(),
       () => stop().catch(() => undefined),
     );
     return { lease, source, stop };

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { EndpointEntity, HostEntity, type WorkerEntity } from '../src/persistence/entities/index.js';
 import type { LeaderTerm } from '../src/leadership/leader-lease.js';
 import { DemandBoard } from '../src/reconcilers/demand-board.js';
-import type { Assignments, FleetOutlet } from '../src/reconcilers/fleet-outlet.port.js';
+import type { Assignments, FleetPublisher } from '../src/reconcilers/fleet-publisher.port.js';
 import { FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { TermOverError } from '../src/leadership/term-over.js';
@@ -18,7 +18,7 @@ jest.setTimeout(60_000);
 const bench = useFleetBench();
 
 /** What routers and agents would have heard, in order. */
-class RecordedOutlet implements FleetOutlet {
+class RecordedPublisher implements FleetPublisher {
   readonly told: string[] = [];
   readonly assignments = new Map<EndpointId, AssignmentSnapshot>();
   failure: Error | null = null;
@@ -52,7 +52,7 @@ class RecordedOutlet implements FleetOutlet {
   }
 }
 
-let outlet: RecordedOutlet;
+let publisher: RecordedPublisher;
 let demand: DemandBoard;
 let term: LeaderTerm;
 let fleet: FleetReconciler;
@@ -80,7 +80,7 @@ const newFleet = (): FleetReconciler => {
     store,
     demand,
     random,
-    outlet,
+    publisher,
     clock: bench.clock,
     term,
     logger: silentLogger,
@@ -89,7 +89,7 @@ const newFleet = (): FleetReconciler => {
 };
 
 beforeEach(async () => {
-  outlet = new RecordedOutlet();
+  publisher = new RecordedPublisher();
   demand = new DemandBoard();
   store = overtakableStore();
   term = (await bench.leaderLease('leader', 10_000_000)).currentTerm();
@@ -137,7 +137,7 @@ const intents = async (): Promise<readonly string[]> =>
 describe('the assignment of a load-balanced endpoint', () => {
   const scaling = (requestCount: number) => ({ type: 'REQUEST_COUNT', requestCount }) as const;
   const workersRange = { min: 1, max: 1, idleTimeoutSeconds: 10 };
-  const assignment = (endpointId: string) => outlet.assignments.get(endpointId as EndpointId);
+  const assignment = (endpointId: string) => publisher.assignments.get(endpointId as EndpointId);
 
   test('says where its workers listen, as their agents do, and how many requests each may have', async () => {
     await bench.addEndpoint('e1', { type: 'LOAD_BALANCER', scaling: scaling(4), workers: workersRange });
@@ -184,8 +184,8 @@ describe('demand', () => {
     await pass({ e1: queued(2) });
     expect(hostsOf(await bench.workers('e1'))).toEqual(['h1', 'h1']);
     expect(await bench.decision('e1')).toMatchObject({ desired: 2, reason: 'from-zero', waiting: [] });
-    expect(outlet.told).toEqual(['assignments', 'wake h1']);
-    expect(outlet.phases('e1')).toEqual(['preparing', 'preparing']);
+    expect(publisher.told).toEqual(['assignments', 'wake h1']);
+    expect(publisher.phases('e1')).toEqual(['preparing', 'preparing']);
   });
 
   test('that stays the same changes nothing and wakes nobody, and what workers do is passed on', async () => {
@@ -194,11 +194,11 @@ describe('demand', () => {
     await pass({ e1: queued(1) });
     const workers = await bench.workers();
     await reportAll('h1', 'idle');
-    outlet.told.length = 0;
+    publisher.told.length = 0;
     await pass({ e1: queued(1) });
     expect((await bench.workers()).map(({ id }) => id)).toEqual(workers.map(({ id }) => id));
-    expect(outlet.told).toEqual(['assignments']);
-    expect(outlet.phases('e1')).toEqual(['idle']);
+    expect(publisher.told).toEqual(['assignments']);
+    expect(publisher.phases('e1')).toEqual(['idle']);
   });
 
   test('that vanishes lets idle workers go after the idle time, and the endpoint out of sight after them', async () => {
@@ -211,13 +211,13 @@ describe('demand', () => {
     expect(await bench.decision('e1')).toMatchObject({ desired: 1, reason: 'idle-grace' });
     await live(3, []);
     expect(await bench.workers()).toMatchObject([{ intent: 'drained' }]);
-    expect(outlet.phases('e1')).toEqual(['idle, draining']);
+    expect(publisher.phases('e1')).toEqual(['idle, draining']);
     await reportAll('h1', 'removed');
-    outlet.told.length = 0;
+    publisher.told.length = 0;
     await pass();
     expect(await bench.workers()).toEqual([]);
-    expect(outlet.told).toEqual(['assignments', 'wake h1']);
-    expect(outlet.assignments.size).toBe(0);
+    expect(publisher.told).toEqual(['assignments', 'wake h1']);
+    expect(publisher.assignments.size).toBe(0);
     expect(await bench.decision('e1')).toMatchObject({ desired: 0, reason: 'no-demand' });
     expect((await bench.store.load([])).endpoints).toEqual([]);
   });
@@ -352,11 +352,11 @@ describe('an endpoint', () => {
     await reportAll('h1', 'busy');
     await bench.change(EndpointEntity, 'e1', { deletedAt: new Date(bench.clock.nowMs()) });
     await pass({ e1: queued(5) });
-    expect(outlet.phases('e1')).toEqual(['busy, draining']);
+    expect(publisher.phases('e1')).toEqual(['busy, draining']);
     await reportAll('h1', 'removed');
     await pass({ e1: queued(5) });
     expect(await bench.workers()).toEqual([]);
-    expect(outlet.assignments.size).toBe(0);
+    expect(publisher.assignments.size).toBe(0);
     await bench.clock.advance(DELETED_KEPT_MS);
     await pass();
     expect(await bench.source.getRepository(EndpointEntity).count()).toBe(1);
@@ -376,8 +376,8 @@ describe('an endpoint', () => {
     await bench.source.query(`UPDATE endpoints SET spec = spec || '{"scaling": null}' WHERE id = 'bad'`);
     await expect(pass({ bad: queued(1), good: queued(1) })).rejects.toThrow('endpoints that failed: bad');
     expect(await bench.workers('good')).toHaveLength(1);
-    expect(outlet.phases('bad')).toEqual(['preparing']);
-    expect(outlet.told).toEqual(['assignments', 'wake h1', 'assignments', 'wake h1']);
+    expect(publisher.phases('bad')).toEqual(['preparing']);
+    expect(publisher.told).toEqual(['assignments', 'wake h1', 'assignments', 'wake h1']);
   });
 });
 
@@ -451,7 +451,7 @@ describe('a host', () => {
     expect(hostsOf(await bench.workers())).toEqual(['h1']);
     await live(1, ['h2'], { e1: queued(1) });
     expect(hostsOf(await bench.workers())).toEqual(['h2']);
-    expect(outlet.told.slice(-3)).toEqual(['assignments', 'wake h1', 'wake h2']);
+    expect(publisher.told.slice(-3)).toEqual(['assignments', 'wake h1', 'wake h2']);
     expect(await bench.sessions.desired('h1' as HostId)).toEqual([]);
   });
 
@@ -516,10 +516,10 @@ describe('what happens during a pass', () => {
     store.meanwhile = () => reportAll('h1', 'busy');
     expect(await pass({ e1: queued(1) })).toEqual({ recheckAtMs: bench.clock.nowMs() });
     expect(hostsOf(await bench.workers())).toEqual(['h1']);
-    expect(outlet.phases('e1')).toEqual(['preparing']);
+    expect(publisher.phases('e1')).toEqual(['preparing']);
     store.meanwhile = async () => undefined;
     await pass({ e1: queued(1) });
-    expect(outlet.phases('e1')).toEqual(['busy']);
+    expect(publisher.phases('e1')).toEqual(['busy']);
   });
 
   test('a term that ends before the first write leaves everything to the next leader', async () => {
@@ -528,23 +528,23 @@ describe('what happens during a pass', () => {
     await expect(pass({ e1: queued(1) })).rejects.toBeInstanceOf(TermOverError);
     expect(await bench.workers()).toEqual([]);
     expect(await bench.decision('e1')).toBeNull();
-    expect(outlet.told).toEqual([]);
+    expect(publisher.told).toEqual([]);
   });
 
   test('a leader that was replaced without knowing places nothing and tells nothing', async () => {
     await bench.source.query(`UPDATE leader_leases SET holder = 'other', term = term + 1`);
     await expect(pass({ e1: queued(1) })).rejects.toBeInstanceOf(TermOverError);
     expect(await bench.workers()).toEqual([]);
-    expect(outlet.told).toEqual([]);
+    expect(publisher.told).toEqual([]);
   });
 
   test('routers that cannot be told leave the host asleep; it is woken when they know', async () => {
-    outlet.failure = new Error('the broker is away');
+    publisher.failure = new Error('the broker is away');
     await expect(pass({ e1: queued(1) })).rejects.toThrow('the broker is away');
     expect(await bench.workers()).toHaveLength(1);
-    outlet.failure = null;
+    publisher.failure = null;
     await pass({ e1: queued(1) });
-    expect(outlet.told).toEqual(['assignments', 'wake h1']);
+    expect(publisher.told).toEqual(['assignments', 'wake h1']);
     expect(await bench.workers()).toHaveLength(1);
   });
 
@@ -561,7 +561,7 @@ describe('what happens during a pass', () => {
 });
 
 describe('the outlook', () => {
-  const outlookOf = (endpointId: string) => outlet.assignments.get(endpointId as EndpointId)?.outlook;
+  const outlookOf = (endpointId: string) => publisher.assignments.get(endpointId as EndpointId)?.outlook;
 
   test('says which filter refused each host, also of an endpoint without workers, and since when', async () => {
     const gpu = { pools: ['ADA_24'], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null };
@@ -569,7 +569,7 @@ describe('the outlook', () => {
     await bench.addHost('h1');
     await pass({ e1: queued(1) });
     const startedMs = bench.clock.nowMs();
-    expect(outlet.assignments.get('e1' as EndpointId)?.workers).toEqual([]);
+    expect(publisher.assignments.get('e1' as EndpointId)?.workers).toEqual([]);
     expect(outlookOf('e1')).toMatchObject({
       desired: 1,
       coming: [],
@@ -600,7 +600,7 @@ describe('the outlook', () => {
   test('comes with a sign of life after every pass', async () => {
     await pass();
     await pass();
-    expect(outlet.pulses).toBe(2);
+    expect(publisher.pulses).toBe(2);
   });
 });
 
@@ -672,6 +672,6 @@ describe('a worker that fails again and again', () => {
     await pass(demand);
     const why = `it has failed 3 times in a row on host ${other} and stays there: it failed on every other host as well`;
     expect(await places()).toEqual([`${other} running ${why}`]);
-    expect(outlet.assignments.get('e1' as EndpointId)?.outlook?.coming[0]?.detail).toContain('stays there');
+    expect(publisher.assignments.get('e1' as EndpointId)?.outlook?.coming[0]?.detail).toContain('stays there');
   });
 });

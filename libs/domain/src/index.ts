@@ -144,7 +144,7 @@ export {
   type CommandRefusal,
   type DeliveryData,
   type DueDelivery,
-  type Desk,
+  type CommandContext,
   type EndpointBounds,
   type EndTryCommand,
   type EndpointCommand,

@@ -9,7 +9,7 @@ import {
   viewAssignment,
   type AttemptProof,
   type CommandOutcome,
-  type Desk,
+  type CommandContext,
   type EndpointCommand,
   type EndpointId,
   type EndpointState,
@@ -70,7 +70,7 @@ export class ModelOwners extends Owners {
         ? { ...command, takers: [], bounds: ENDPOINT_BOUNDS_DEFAULT }
         : (command as EndpointCommand);
     if (whole.kind === 'submit') for (const { body, jobId } of whole.jobs) this.#bodies.set(jobId, body);
-    const outcome = this.#settle((desk) => performCommand(this.#state(endpointId), whole, desk));
+    const outcome = this.#settle((context) => performCommand(this.#state(endpointId), whole, context));
     for (const held of this.#held) if (held.endpointId === endpointId) this.#tryAgain(held);
     return outcome;
   }
@@ -107,7 +107,7 @@ export class ModelOwners extends Owners {
       }
       case 'renew': {
         const { proofs } = question as QuestionOf<'renew'>;
-        return this.#settle((desk) => performRenewals(this.#state(endpointId), proofs, desk));
+        return this.#settle((context) => performRenewals(this.#state(endpointId), proofs, context));
       }
       case 'hold':
         return this.#hold(endpointId, question as QuestionOf<'hold'>);
@@ -140,7 +140,7 @@ export class ModelOwners extends Owners {
   #give({ endpointId, question: { wish } }: Held, slots = wish.slots): readonly AssignedJob[] {
     const command = { kind: 'take', sentAtMs: this.#clock.nowMs(), wishes: [{ ...wish, slots }] } as const;
     const state = this.#state(endpointId);
-    const outcome = this.#settle((desk) => performCommand(state, command, desk));
+    const outcome = this.#settle((context) => performCommand(state, command, context));
     const given = outcome.kind === 'takes' ? (outcome.takes[0]?.jobs ?? []) : [];
     return given.flatMap(({ jobId }) => {
       const assignment = viewAssignment(state, jobId, this.#clock.nowMs());
@@ -152,7 +152,9 @@ export class ModelOwners extends Owners {
   }
 
   #hold(endpointId: EndpointId, { chunk, proof }: QuestionOf<'hold'>): HoldAnswer {
-    const job = this.#settle((desk) => performRead(this.#state(endpointId), (state) => findHeld(state, proof), desk));
+    const job = this.#settle((context) =>
+      performRead(this.#state(endpointId), (state) => findHeld(state, proof), context),
+    );
     if (job === null) return { kind: 'superseded' };
     const { attempt, jobId } = proof;
     const name = `${endpointId}/${jobId}/${attempt}`;
@@ -171,7 +173,7 @@ export class ModelOwners extends Owners {
     return known;
   }
 
-  #settle<Answer>(act: (desk: Desk) => Performance<Answer>): Answer {
+  #settle<Answer>(act: (context: CommandContext) => Performance<Answer>): Answer {
     for (;;) {
       const performed = act({ nowMs: this.#clock.nowMs(), write: (fact) => this.#write(fact) });
       if (performed.kind === 'illegal') throw new Error(performed.why);

@@ -4,7 +4,7 @@ import type { UnreadableMessage } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { type LeaderLease, type LeaderTerm, TermOverError } from '../leadership/index.js';
-import { Alarm } from './alarm.js';
+import { ResettableTimer } from './resettable-timer.js';
 import type { DemandBoard } from './demand-board.js';
 import type { FleetReconciler } from './fleet-reconciler.js';
 import { controllersMetrics, tellLeadership } from './metrics.js';
@@ -37,7 +37,7 @@ export class ControlLoops {
   readonly #options: ControlLoopsOptions;
   readonly #leadershipLoop: ControlLoop;
   readonly #fleetLoop: ControlLoop;
-  readonly #recheck: Alarm;
+  readonly #recheck: ResettableTimer;
   readonly #metrics: ReturnType<typeof controllersMetrics>;
   readonly #subscriptions: Subscription[] = [];
   #fleet: { readonly term: LeaderTerm; readonly reconciler: FleetReconciler } | null = null;
@@ -51,7 +51,7 @@ export class ControlLoops {
       new ControlLoop({ name, intervalMs, clock, run, onError: (_, error) => this.#report(name, error) });
     this.#leadershipLoop = loop('leadership', LEASE_INTERVAL_MS, () => this.#lead());
     this.#fleetLoop = loop('fleet', PASS_INTERVAL_MS, (signal) => this.#look(signal));
-    this.#recheck = new Alarm(clock, () => {
+    this.#recheck = new ResettableTimer(clock, () => {
       this.#fleetLoop.hurry();
     });
   }

@@ -23,14 +23,14 @@ import type { Logger } from '@berth/telemetry';
 import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import { assignedWorker, slotsOf } from './assigned-worker.js';
 import type { DemandBoard } from './demand-board.js';
-import type { FleetOutlet } from './fleet-outlet.port.js';
+import type { FleetPublisher } from './fleet-publisher.port.js';
 import type { FleetStore } from './fleet.store.js';
 import type { ControllersMetrics } from './metrics.js';
 
 export interface FleetReconcilerOptions {
   readonly store: Pick<FleetStore, keyof FleetStore>;
   readonly demand: DemandBoard;
-  readonly outlet: FleetOutlet;
+  readonly publisher: FleetPublisher;
   readonly clock: Clock;
   readonly random: Random;
   /** Asked before every write: a leader whose term is over writes nothing more. */
@@ -81,7 +81,7 @@ export class FleetReconciler {
    * @throws TermOverError; an Error that names the endpoints that failed, once everything else is done
    */
   async run(): Promise<PassOutcome> {
-    const { clock, demand, outlet, random, store, term } = this.#options;
+    const { clock, demand, publisher, random, store, term } = this.#options;
     const fleet = await store.load(demand.endpointIds(clock.monotonicMs()));
     const [nowMs, heardMs] = [clock.nowMs(), clock.monotonicMs()];
     const newWorkerId = (): WorkerId => random.id(WORKER_ID_LENGTH) as WorkerId;
@@ -102,10 +102,10 @@ export class FleetReconciler {
       }
     }
     const assignments = { snapshots: visits.map(({ assignment }) => assignment), unknown: failed };
-    await outlet.publishAssignments(assignments, () => {
+    await publisher.publishAssignments(assignments, () => {
       requireTerm(term);
     });
-    outlet.pulse();
+    publisher.pulse();
     this.#wake();
     if (failed.size > 0) throw new Error(`endpoints that failed: ${[...failed].join(', ')}`);
     return { recheckAtMs: earliest(visits.map(({ recheckAtMs }) => recheckAtMs)) };
@@ -192,7 +192,7 @@ export class FleetReconciler {
         scalingReason: decision.reason,
         workers,
         unplaced: unplaced === null ? null : { ...unplaced, sinceMs },
-        previous: this.#options.outlet.assignmentOf(endpointId)?.outlook ?? null,
+        previous: this.#options.publisher.assignmentOf(endpointId)?.outlook ?? null,
       },
       nowMs,
     );
@@ -217,7 +217,7 @@ export class FleetReconciler {
   /** After the routers know: an agent that is told first would ask for jobs and hear that it has no such worker. */
   #wake(): void {
     for (const hostId of this.#toWake) {
-      this.#options.outlet.wake(hostId);
+      this.#options.publisher.wake(hostId);
       this.#toWake.delete(hostId);
     }
   }

@@ -18,7 +18,7 @@ import { FleetStore } from './fleet.store.js';
 import type { ControllersConfig } from './config.js';
 import { ControlLoops } from './control-loops.js';
 import { DemandBoard } from './demand-board.js';
-import { NatsFleetOutlet } from './nats-fleet-outlet.js';
+import { NatsFleetPublisher } from './nats-fleet-publisher.js';
 import { FleetReconciler } from './fleet-reconciler.js';
 import { controllersMetrics } from './metrics.js';
 
@@ -46,16 +46,16 @@ export async function startControllers(config: ControllersConfig, main: Main): P
   readiness.add('postgresql', () => database.ping());
   readiness.add('nats', () => connection.flush());
   const parts = { ...process, database, connection, onUnreadable };
-  const outlet = await composeOutlet(parts);
-  onStop('assignments', () => outlet.stop());
-  await outlet.start();
+  const publisher = await composePublisher(parts);
+  onStop('assignments', () => publisher.stop());
+  await publisher.start();
   const lease = new LeaderLease(source, {
     name: 'controllers',
     holder: random.uuid(),
     leaseMs: LEASE_MS,
     clock,
   });
-  const loops = composeLoops(parts, outlet, lease);
+  const loops = composeLoops(parts, publisher, lease);
   loops.start();
   onStop('control loops', () => loops.stop());
   const { historyRetentionDays: retentionDays } = config;
@@ -72,25 +72,25 @@ interface Parts extends OpenProcess {
   readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
-async function composeOutlet({ clock, connection, logger, onUnreadable }: Parts): Promise<NatsFleetOutlet> {
+async function composePublisher({ clock, connection, logger, onUnreadable }: Parts): Promise<NatsFleetPublisher> {
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   const bucket = { broker, clock, bucket: BUCKETS.assignments, codec: snapshotCodec(assignmentSnapshotShape) };
   const onError = (error: unknown): void => {
     if (!isUnreadable(error)) logger.warn('the bucket of assignments', { error });
   };
-  return new NatsFleetOutlet({
+  return new NatsFleetPublisher({
     connection,
     writer: new SnapshotWriter(bucket),
     directory: new SnapshotDirectory({ ...bucket, onError }),
   });
 }
 
-function composeLoops(parts: Parts, outlet: NatsFleetOutlet, lease: LeaderLease): ControlLoops {
+function composeLoops(parts: Parts, publisher: NatsFleetPublisher, lease: LeaderLease): ControlLoops {
   const { clock, connection, database, logger, metrics: registry, onUnreadable, random } = parts;
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
   const newFleet = (term: LeaderTerm): FleetReconciler =>
-    new FleetReconciler({ store, demand, outlet, clock, random, term, logger, metrics });
+    new FleetReconciler({ store, demand, publisher, clock, random, term, logger, metrics });
   return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
 }

@@ -57,7 +57,7 @@ export {
   performRenewals,
   performViewed,
   type CommandOutcome,
-  type Desk,
+  type CommandContext,
   type Performance,
   type ViewedCommand,
   type ViewedOutcome,

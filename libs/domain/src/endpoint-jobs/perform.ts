@@ -13,7 +13,7 @@ import type { LogPlace } from './structures/carry-list.js';
 type WriteFact = (fact: LogFact) => LogPlace;
 
 /** At which time something is done, and where its facts go. */
-export interface Desk {
+export interface CommandContext {
   /** Unix ms. */
   readonly nowMs: number;
   readonly write: WriteFact;
@@ -57,7 +57,7 @@ function advance(state: EndpointState, nowMs: number): number {
 export function performCommand(
   state: EndpointState,
   command: EndpointCommand,
-  { nowMs, write }: Desk,
+  { nowMs, write }: CommandContext,
 ): Performance<CommandOutcome> {
   const { answer, facts } = decideCommand(state, command, advance(state, nowMs));
   return performFacts(state, facts, { write, answer });
@@ -67,19 +67,19 @@ export function performCommand(
 export function performViewed<Value>(
   state: EndpointState,
   { command, view }: ViewedCommand<Value>,
-  desk: Desk,
+  context: CommandContext,
 ): Performance<ViewedOutcome<Value>> {
-  const performed = performCommand(state, command, desk);
+  const performed = performCommand(state, command, context);
   if (performed.kind !== 'performed') return performed;
   const { answer: outcome } = performed;
-  return { ...performed, answer: { outcome, view: view(state, outcome, instantOf(state, desk.nowMs)) } };
+  return { ...performed, answer: { outcome, view: view(state, outcome, instantOf(state, context.nowMs)) } };
 }
 
 /** A look at the endpoint. What is gone by now goes first, so that no view has to ask. */
 export function performRead<Value>(
   state: EndpointState,
   view: (state: EndpointState, atMs: number) => Value,
-  { nowMs, write }: Desk,
+  { nowMs, write }: CommandContext,
 ): Performance<Value> {
   const atMs = advance(state, nowMs);
   const expired = findExpired(state, atMs);
@@ -91,7 +91,7 @@ export function performRead<Value>(
 export function performRenewals(
   state: EndpointState,
   proofs: readonly AttemptProof[],
-  { nowMs, write }: Desk,
+  { nowMs, write }: CommandContext,
 ): Performance<readonly LeaseRenewal['outcome'][]> {
   const atMs = advance(state, nowMs);
   const renewals = proofs.map((proof) => renewLease(state, proof, atMs));
@@ -102,7 +102,7 @@ export function performRenewals(
 /** Writes the oldest part of the log whole once more. `unread`: nothing was done, and something is to be read first. */
 export function performCarry(
   state: EndpointState,
-  { nowMs, write, ...frame }: Desk & Omit<CarryFrame, 'atMs'>,
+  { nowMs, write, ...frame }: CommandContext & Omit<CarryFrame, 'atMs'>,
 ): Performance<Carry> {
   const carry = decideCarry(state, { ...frame, atMs: advance(state, nowMs) });
   return performFacts(state, carry.kind === 'carried' ? carry.facts : [], { write, answer: carry });

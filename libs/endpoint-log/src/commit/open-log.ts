@@ -13,7 +13,7 @@ import {
   type CarryFrame,
   type CommandOutcome,
   type Demand,
-  type Desk,
+  type CommandContext,
   type EndpointCommand,
   type EndpointId,
   type EndpointState,
@@ -150,24 +150,24 @@ export class OpenLog {
   }
 
   perform(command: EndpointCommand, told: Told<CommandOutcome>): void {
-    this.#enter((desk) => performCommand(this.#state, command, desk), told);
+    this.#enter((context) => performCommand(this.#state, command, context), told);
   }
 
   /** A command, and what shall be told of the endpoint with it, which rests on the same batch: a read may rest on the next. */
   performViewed<Value>(command: ViewedCommand<Value>, told: Told<ViewedOutcome<Value>>): void {
-    this.#enter((desk) => performViewed(this.#state, command, desk), told);
+    this.#enter((context) => performViewed(this.#state, command, context), told);
   }
 
   read<Value>(view: (state: EndpointState, atMs: number) => Value, told: Told<Value>): void {
-    this.#enter((desk) => performRead(this.#state, view, desk), told);
+    this.#enter((context) => performRead(this.#state, view, context), told);
   }
 
   renew(proofs: readonly AttemptProof[], told: Told<readonly LeaseRenewal['outcome'][]>): void {
-    this.#enter((desk) => performRenewals(this.#state, proofs, desk), told);
+    this.#enter((context) => performRenewals(this.#state, proofs, context), told);
   }
 
   carry(frame: Omit<CarryFrame, 'atMs'>, told: Told<Carry>): void {
-    this.#enter((desk) => performCarry(this.#state, { ...frame, ...desk }), told);
+    this.#enter((context) => performCarry(this.#state, { ...frame, ...context }), told);
   }
 
   /**
@@ -188,7 +188,7 @@ export class OpenLog {
     this.#end({ kind: 'given-up' });
   }
 
-  #enter<Answer>(act: (desk: Desk) => Performance<Answer>, told: Told<Answer>): void {
+  #enter<Answer>(act: (context: CommandContext) => Performance<Answer>, told: Told<Answer>): void {
     if (this.#isOver) {
       told(UNSETTLED);
     } else if (this.#waiting >= WAITING_MAX || this.#batches.isFull) {
@@ -202,7 +202,7 @@ export class OpenLog {
     }
   }
 
-  #step<Answer>(act: (desk: Desk) => Performance<Answer>, told: Told<Answer>): void {
+  #step<Answer>(act: (context: CommandContext) => Performance<Answer>, told: Told<Answer>): void {
     const { atEndOfTurn, clock, mayDecide } = this.#options;
     if (this.#isOver || !mayDecide()) {
       told(UNSETTLED);

@@ -6,7 +6,7 @@ import { askLeader } from '../broker/ask-leader.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
 import { purgeBefore, removeMessage } from '../broker/remove-messages.js';
 import type { TailMessage } from '../broker/tail-session.js';
-import { tellStream } from '../broker/tell-stream.js';
+import { scanStream } from '../broker/scan-stream.js';
 import { logShard } from '../topology/shards.js';
 import { logFilter, logStream, logSubject, parseLogSubject } from '../topology/subjects.js';
 import { batchHeaders, readLogFormat, readLogIndex, readLogMessage } from './log-batch-codec.js';
@@ -114,7 +114,7 @@ export class NatsLogBroker implements LogBroker {
       if (endpointId === null) this.#note(subject, 'its subject names no endpoint of the shard');
       else heads.push({ endpointId, sequence, index: readLogIndex(headers) });
     };
-    await tellStream({
+    await scanStream({
       broker: this.#broker,
       clock: this.#clock,
       stream: logStream(shard),

@@ -4,7 +4,7 @@ import { brokerUnavailable } from '../broker/broker-errors.js';
 import { BROKER_HEADERS } from '../broker/headers.js';
 import { publishMessage, type Publication } from '../broker/publish-message.js';
 import { readLatest } from '../broker/read-message.js';
-import { tellStream } from '../broker/tell-stream.js';
+import { scanStream } from '../broker/scan-stream.js';
 import { bucketKeyOf, bucketKeySubject, bucketPlace, bucketStream, foundKeySubject } from '../topology/buckets.js';
 import { OPERATION_HEADER, PURGED, TOMBSTONE_MS } from './bucket-message.js';
 import { decodeSnapshot, encodeSnapshot, type SnapshotCodec } from './snapshot-codec.js';
@@ -93,7 +93,7 @@ export class SnapshotWriter<Value> {
   async keys(): Promise<readonly string[]> {
     const { broker, bucket, clock } = this.#options;
     const keys: string[] = [];
-    await tellStream({
+    await scanStream({
       broker,
       clock,
       stream: bucketStream(bucket),

@@ -5,7 +5,7 @@ import {
   performRenewals,
   type AttemptProof,
   type CommandOutcome,
-  type Desk,
+  type CommandContext,
   type EndpointCommand,
   type EndpointId,
   type EndpointState,
@@ -27,23 +27,23 @@ export class DeletedLogs implements EndpointLogs {
   }
 
   perform(_: EndpointId, command: EndpointCommand): Promise<Said<CommandOutcome>> {
-    return Promise.resolve(this.#say((desk) => performCommand(this.#state, command, desk)));
+    return Promise.resolve(this.#say((context) => performCommand(this.#state, command, context)));
   }
 
   read<View>(_: EndpointId, view: (state: EndpointState, atMs: number) => View): Promise<Said<View>> {
-    return Promise.resolve(this.#say((desk) => performRead(this.#state, view, desk)));
+    return Promise.resolve(this.#say((context) => performRead(this.#state, view, context)));
   }
 
   renew(_: EndpointId, proofs: readonly AttemptProof[]): Promise<Said<Renewals>> {
-    return Promise.resolve(this.#say((desk) => performRenewals(this.#state, proofs, desk)));
+    return Promise.resolve(this.#say((context) => performRenewals(this.#state, proofs, context)));
   }
 
-  #say<Answer>(act: (desk: Desk) => Performance<Answer>): Said<Answer> {
+  #say<Answer>(act: (context: CommandContext) => Performance<Answer>): Said<Answer> {
     const performed = act({ nowMs: this.#clock.nowMs(), write: refuseToWrite });
     return performed.kind === 'performed' ? { kind: 'answer', answer: performed.answer } : 'silent';
   }
 }
 
-const refuseToWrite: Desk['write'] = ({ kind }) => {
+const refuseToWrite: CommandContext['write'] = ({ kind }) => {
   throw new Error(`nothing is written for an endpoint that was deleted, but ${kind} was to be`);
 };

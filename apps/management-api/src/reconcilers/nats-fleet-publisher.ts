@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { CONTROL_PULSE_SUBJECT, wakeSubject, type AssignmentSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import type { SnapshotDirectory, SnapshotWriter } from '@berth/messaging';
-import type { Assignments, FleetOutlet } from './fleet-outlet.port.js';
+import type { Assignments, FleetPublisher } from './fleet-publisher.port.js';
 
 export interface NatsFleetOutletOptions {
   readonly connection: NatsConnection;
@@ -15,7 +15,7 @@ export interface NatsFleetOutletOptions {
 }
 
 /** Tells routers which workers there are, and agents that something is wanted of them. */
-export class NatsFleetOutlet implements FleetOutlet {
+export class NatsFleetPublisher implements FleetPublisher {
   readonly #options: NatsFleetOutletOptions;
   /** The bucket's content: what was written last from here, until the watch says otherwise. */
   readonly #present = new Map<string, Present>();

@@ -1,7 +1,7 @@
 import type { Clock } from '@berth/lifecycle';
 
 /** Rings once at an instant; setting it again replaces the instant. */
-export class Alarm {
+export class ResettableTimer {
   readonly #clock: Clock;
   readonly #ring: () => void;
   #waiting = new AbortController();

@@ -9,7 +9,7 @@ export interface Assignments {
 }
 
 /** The way by which the loops tell routers and agents. */
-export interface FleetOutlet {
+export interface FleetPublisher {
   /** The assignment as the others know it; null for none. */
   assignmentOf(endpointId: EndpointId): AssignmentSnapshot | null;
   /**

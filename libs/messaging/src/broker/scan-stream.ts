@@ -3,7 +3,7 @@ import type { Broker } from './broker.js';
 import { brokerUnavailable } from './broker-errors.js';
 import { TailSession, type TailMessage, type TailStart } from './tail-session.js';
 
-export interface TellStreamOptions {
+export interface StreamScanOptions {
   readonly broker: Broker;
   readonly clock: Clock;
   readonly stream: string;
@@ -19,7 +19,7 @@ export interface TellStreamOptions {
  *
  * @throws PlatformError `service-unavailable` when it could not be told to the end
  */
-export async function tellStream(options: TellStreamOptions): Promise<void> {
+export async function scanStream(options: StreamScanOptions): Promise<void> {
   const { broker, clock, stream, filter, signal, what = 'everything', onMessage } = options;
   let isWhole = false;
   const session = new TailSession({
