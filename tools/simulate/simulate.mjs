@@ -1,11 +1,13 @@
 /**
- * Runs the simulator of endpoints' logs by hand, in several processes: `npm run simulate -- 100000 [first seed]
- * [processes] [minutes]`; with minutes it ends after so many, whatever has run by then.
- * Prints each seed that breaks a promise, and figures of all that ran. `npm run simulate -- story 4711` tells one seed's story.
+ * Runs the simulator of endpoints' logs by hand, in several processes:
+ * `npm run simulate -- [--seeds N] [--first SEED] [--processes N] [--minutes N]`; with minutes it ends after so many,
+ * whatever has run by then. Prints each seed that breaks a promise, and figures of all that ran.
+ * `npm run simulate -- --story SEED` tells one seed's story.
  */
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 import { simulateLog } from '../../libs/testing/dist/log-simulator/simulate-log.js';
 
@@ -56,7 +58,10 @@ async function runAll({ count, first, minutes, processes }) {
   let printedAt = startedAt;
   const part = (at) =>
     new Promise((resolve, reject) => {
-      const child = fork(fileURLToPath(import.meta.url), ['part', count - at, first + at, processes, minutes]);
+      const child = fork(fileURLToPath(import.meta.url), [
+        ...['--part', '--seeds', count - at, '--first', first + at],
+        ...['--step', processes, '--minutes', minutes],
+      ]);
       child.on('message', (more) => {
         sum.seeds += more.seeds;
         add(sum.counts, more.counts);
@@ -76,11 +81,30 @@ async function runAll({ count, first, minutes, processes }) {
   if (sum.broken.length > 0) process.exitCode = 1;
 }
 
-const [what = '10000', ...more] = process.argv.slice(2);
-const numbers = more.map(Number);
-if (what === 'part') await runPart({ count: numbers[0], first: numbers[1], step: numbers[2], minutes: numbers[3] });
-else if (what === 'story') await simulateLog({ seed: numbers[0], tell: (line) => console.log(line) });
-else {
-  const [first = 1, processes = availableParallelism(), minutes = Infinity] = numbers;
-  await runAll({ count: Number(what), first, processes, minutes });
+const text = (value) => ({ type: 'string', ...(value === undefined ? {} : { default: String(value) }) });
+const { values } = parseArgs({
+  options: {
+    seeds: text(10_000),
+    first: text(1),
+    processes: text(availableParallelism()),
+    minutes: text(Infinity),
+    story: text(),
+    // A process that another one of this file started, which takes every so many-th seed.
+    part: { type: 'boolean', default: false },
+    step: text(1),
+  },
+});
+
+/** @throws Error which names the option */
+function numberOf(name) {
+  const number = Number(values[name]);
+  if (number > 0) return number;
+  throw new Error(`--${name} must be a number above 0, not ${values[name]}`);
 }
+
+const count = numberOf('seeds');
+const first = numberOf('first');
+const minutes = numberOf('minutes');
+if (values.story !== undefined) await simulateLog({ seed: numberOf('story'), tell: (line) => console.log(line) });
+else if (values.part) await runPart({ count, first, step: numberOf('step'), minutes });
+else await runAll({ count, first, processes: numberOf('processes'), minutes });

@@ -2,7 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { SCOPES } from '@berth/domain';
 import { DocumentSchemas } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { ApiDocument, ApiResponse, NamedExample, Operation, OperationPlace, Reference, Schema } from '@berth/http';
+import type { Schema } from '@berth/contracts/http';
+import type { ApiDocument, ApiResponse, NamedExample, Operation, OperationPlace, Reference } from '@berth/http';
 import { generateOpenApi } from '../src/openapi/generate-openapi.js';
 
 const JSON_TYPE = 'application/json';

@@ -35,8 +35,6 @@ export {
   type Operation,
   type OperationPlace,
   type Reference,
-  type Schema,
-  type Schemas,
 } from './openapi/api-document.js';
 export { describeEdge } from './openapi/describe-edge.js';
 export { headerReferences } from './openapi/edge-headers.js';

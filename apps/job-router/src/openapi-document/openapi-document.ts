@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { JOB_API_SCHEMAS } from '@berth/contracts/http';
 import {
   ID_SCHEMA,
   declaredAccess,
@@ -10,19 +11,11 @@ import {
   type ApiDocument,
   type KnownParameters,
 } from '@berth/http';
-import {
-  ANSWER_SCHEMAS,
-  describeOpenAi,
-  ERROR_SCHEMAS,
-  HISTORY_SCHEMAS,
-  JOB_HEADERS,
-  jobProblemExample,
-  REQUEST_SCHEMAS,
-} from '../openapi/index.js';
+import { describeOpenAi, ERROR_SCHEMAS, JOB_HEADERS, jobProblemExample } from '../openapi/index.js';
 import { DESCRIPTION, TAGS } from './document-text.js';
 
 const VERSION = '2.0.0';
-const SCHEMAS = { ...REQUEST_SCHEMAS, ...ANSWER_SCHEMAS, ...HISTORY_SCHEMAS, ...ERROR_SCHEMAS };
+const SCHEMAS = { ...JOB_API_SCHEMAS, ...ERROR_SCHEMAS };
 
 const JOB = {
   description: 'Id of the job.',

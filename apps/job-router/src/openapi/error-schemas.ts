@@ -1,6 +1,6 @@
+import { listSchema, nullableSchema, objectWith, textSchema, type Schemas } from '@berth/contracts/http';
 import { PlatformError, type ErrorCode } from '@berth/domain';
-import { jobRendering, openAiRendering, problemExample, toProblem, type Schemas } from '@berth/http';
-import { listSchema, objectWith, nullableSchema, textSchema } from './schema-parts.js';
+import { jobRendering, openAiRendering, problemExample, toProblem } from '@berth/http';
 
 const REQUEST_ID = 'req_q8w2e5r1t6y9ui3o4p7a0s1d';
 const DETAIL = 'No such job: it never was, or its time to live or retention is over.';

@@ -1,4 +1,3 @@
-export { ANSWER_SCHEMAS } from './answer-schemas.js';
 export { DescribeOpenAi } from './describe-openai.decorator.js';
 export { describeOpenAi } from './describe-openai.js';
 export {
@@ -11,6 +10,4 @@ export {
 export { DescribeStatus } from './describe-status.decorator.js';
 export { DescribeStream } from './describe-stream.decorator.js';
 export { ERROR_SCHEMAS, jobProblemExample } from './error-schemas.js';
-export { HISTORY_SCHEMAS } from './history-schemas.js';
 export { JOB_HEADERS } from './job-headers.js';
-export { REQUEST_SCHEMAS } from './request-schemas.js';

@@ -1,4 +1,4 @@
 export { isToken, jobKeyFrom, jobNotFound } from './ids.js';
 export { arrayText, jsonKindOf, objectText } from './json-text.js';
-export { EXTRAS_MAX_BYTES, Platform, type RateLimitSettings, type RouterSettings } from './platform.js';
+export { Platform, type RateLimitSettings, type RouterSettings } from './platform.js';
 export { literalAddress, WebhookAddresses } from './webhook-addresses.js';

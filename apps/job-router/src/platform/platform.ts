@@ -31,9 +31,6 @@ export interface PlatformSettings extends RouterSettings {
   readonly messageMaxBytes: number;
 }
 
-/** The members of a job request beside its input lie in the log, whose batches are small: what is large belongs into the input. */
-export const EXTRAS_MAX_BYTES = 64 * 1024;
-
 /** What every room stands on; the composition root provides it. */
 export abstract class Platform {
   abstract readonly clock: Clock;

@@ -1,4 +1,4 @@
-export { BATCH_REQUESTS_MAX, type JobRequest } from './job-request.js';
+export { type JobRequest } from './job-request.js';
 export { REQUEST_BODY_THREAD } from './large-bodies.js';
 export { isOpenAiUrl, type OpenAiRequest } from './openai-request.js';
 export { parseTtl } from './parse-ttl.js';

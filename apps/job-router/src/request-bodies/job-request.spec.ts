@@ -1,7 +1,6 @@
-import { PlatformError } from '@berth/domain';
+import { BATCH_REQUESTS_MAX, EXTRAS_MAX_BYTES, PlatformError } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
-import { EXTRAS_MAX_BYTES } from '../platform/index.js';
-import { BATCH_REQUESTS_MAX, parseJobRequest, parseJobRequests, type JobRequest } from './job-request.js';
+import { parseJobRequest, parseJobRequests, type JobRequest } from './job-request.js';
 
 const failuresOf = (body: string, parse: (body: string) => unknown = parseJobRequest): readonly string[] => {
   try {

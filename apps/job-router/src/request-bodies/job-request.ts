@@ -1,6 +1,8 @@
 import {
+  BATCH_REQUESTS_MAX,
   EXECUTION_TIMEOUT_MAX_MS,
   EXECUTION_TIMEOUT_MIN_MS,
+  EXTRAS_MAX_BYTES,
   PlatformError,
   TTL_DEFAULT_MS,
   TTL_MAX_MS,
@@ -9,7 +11,7 @@ import {
   sliceMembers,
   type RawJson,
 } from '@berth/domain';
-import { EXTRAS_MAX_BYTES, jsonKindOf, objectText, WebhookAddresses } from '../platform/index.js';
+import { jsonKindOf, objectText, WebhookAddresses } from '../platform/index.js';
 
 /** What a caller asked for, checked. Times in ms. */
 export interface JobRequest {
@@ -24,9 +26,6 @@ export interface JobRequest {
   readonly ttlMs: number;
   readonly isLowPriority: boolean;
 }
-
-/** Requests that one `/run-batch` may hold. */
-export const BATCH_REQUESTS_MAX = 1_000;
 
 /** Failures that one answer names; a list that is wrong throughout would need as many as it has items. */
 const FAILURES_MAX = 50;

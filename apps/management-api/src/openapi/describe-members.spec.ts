@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Schema } from '@berth/http';
+import type { Schema } from '@berth/contracts/http';
 import { describeMembers } from './describe-members.js';
 
 const described = (name: string, member: Schema): Schema | undefined =>

@@ -1,4 +1,5 @@
-import { mapComponents, mapOperations, mapValues, type ApiDocument, type Schema } from '@berth/http';
+import type { Schema } from '@berth/contracts/http';
+import { mapComponents, mapOperations, mapValues, type ApiDocument } from '@berth/http';
 
 const INSTANT = '2026-01-01T12:00:00.000Z';
 const ID = 'k3v9x0q2m7a1zd';

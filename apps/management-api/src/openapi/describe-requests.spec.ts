@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { ApiDocument, Operation, Schema, Schemas } from '@berth/http';
+import type { Schema, Schemas } from '@berth/contracts/http';
+import type { ApiDocument, Operation } from '@berth/http';
 import { describeRequests } from './describe-requests.js';
 
 const NAME = { type: 'string', examples: ['a'] };

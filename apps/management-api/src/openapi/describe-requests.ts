@@ -1,14 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  componentName,
-  mapComponents,
-  mapOperations,
-  mapValues,
-  type ApiDocument,
-  type MediaType,
-  type Schema,
-  type Schemas,
-} from '@berth/http';
+import type { Schema, Schemas } from '@berth/contracts/http';
+import { componentName, mapComponents, mapOperations, mapValues, type ApiDocument, type MediaType } from '@berth/http';
 import { exampleOf } from './example-of.js';
 import { withFieldRules } from './field-rules.js';
 

@@ -1,4 +1,5 @@
-import { resolveSchema, type Schema, type Schemas } from '@berth/http';
+import type { Schema, Schemas } from '@berth/contracts/http';
+import { resolveSchema } from '@berth/http';
 import { EITHER_OR, EXCLUDES, REQUIRED_UNLESS, otherField } from './field-rules.js';
 
 /** `minimal`: only what has to be there; where nothing has to, the first member. */

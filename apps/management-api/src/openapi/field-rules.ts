@@ -1,4 +1,5 @@
-import { mapValues, type Schema } from '@berth/http';
+import type { Schema } from '@berth/contracts/http';
+import { mapValues } from '@berth/http';
 
 /** A rule of a field about another one, as the decorators of fields put it. */
 export const REQUIRED_UNLESS = 'x-required-unless';

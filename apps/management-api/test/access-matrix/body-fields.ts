@@ -1,4 +1,5 @@
-import { resolveSchema, type ApiDocument, type Operation, type Schema } from '@berth/http';
+import type { Schema } from '@berth/contracts/http';
+import { resolveSchema, type ApiDocument, type Operation } from '@berth/http';
 
 /** A field of a body, wherever in it. */
 export interface BodyField {

@@ -4,6 +4,9 @@ export { NestedField, NestedListField } from './fields/nested-field.js';
 export { IntegerField, NumberField } from './fields/number-field.js';
 export { QueryBooleanField, QueryIntegerField, QueryListField } from './fields/query-field.js';
 export { ChoiceField, NameField, TextField } from './fields/text-field.js';
+export { JOB_API_SCHEMAS } from './jobs/job-api-schemas.js';
+export type { Schema, Schemas } from './json-schema/json-schema.js';
+export { listSchema, nullableSchema, objectWith, textSchema } from './json-schema/schema-parts.js';
 export { isPlainObject } from './reading/dto-shape.js';
 export { readDto } from './reading/read-dto.js';
 export {

@@ -5,8 +5,10 @@ export { JOB_STATES, JOB_TRANSITIONS, canMove, isEnded, type JobState } from './
 export { type JobSight, type QueueSight } from './job-sight.js';
 export { jobTimes } from './job-times.js';
 export {
+  BATCH_REQUESTS_MAX,
   BLOB_PART_BYTES,
   CHUNK_MAX_BYTES,
+  EXTRAS_MAX_BYTES,
   INLINE_INPUT_MAX_BYTES,
   INLINE_OUTPUT_MAX_BYTES,
   type BlobManifest,

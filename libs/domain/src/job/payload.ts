@@ -18,6 +18,15 @@ export type Payload =
 export const INLINE_INPUT_MAX_BYTES = 64 * 1024;
 export const INLINE_OUTPUT_MAX_BYTES = 256 * 1024;
 
+/**
+ * Bytes that the members of a job request beside its input may take: they lie in the log, whose batches are small, so
+ * that what is large belongs into the input.
+ */
+export const EXTRAS_MAX_BYTES = 64 * 1024;
+
+/** Requests that one `/run-batch` may hold (API decisions 2.1). */
+export const BATCH_REQUESTS_MAX = 1_000;
+
 /** Raw bytes of one part: with its envelope it stays below the broker's message limit. */
 export const BLOB_PART_BYTES = 512 * 1024;
 

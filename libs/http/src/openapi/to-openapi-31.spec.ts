@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApiDocument, Schema } from './api-document.js';
+import type { Schema } from '@berth/contracts/http';
+import type { ApiDocument } from './api-document.js';
 import { toOpenApi31 } from './to-openapi-31.js';
 
 const converted = (schema: Schema): Schema | undefined =>

@@ -1,11 +1,5 @@
-import {
-  mapComponents,
-  mapOperations,
-  mapValues,
-  type ApiDocument,
-  type Content,
-  type Schema,
-} from './api-document.js';
+import type { Schema } from '@berth/contracts/http';
+import { mapComponents, mapOperations, mapValues, type ApiDocument, type Content } from './api-document.js';
 
 const LISTS = ['allOf', 'anyOf', 'oneOf'] as const;
 

@@ -1,6 +1,7 @@
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { ApiDocument, Schema } from '@berth/http';
+import type { Schema } from '@berth/contracts/http';
+import type { ApiDocument } from '@berth/http';
 
 const DOCUMENT = 'berth:openapi';
 

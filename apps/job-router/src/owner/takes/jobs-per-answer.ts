@@ -1,5 +1,4 @@
-import { INLINE_INPUT_MAX_BYTES } from '@berth/domain';
-import { EXTRAS_MAX_BYTES } from '../../platform/index.js';
+import { EXTRAS_MAX_BYTES, INLINE_INPUT_MAX_BYTES } from '@berth/domain';
 
 /** Larger than any job in an answer: input and other members up to their limits, every character escaped. */
 const LARGEST_JOB_BYTES = 2 * (INLINE_INPUT_MAX_BYTES + EXTRAS_MAX_BYTES) + 4 * 1024;

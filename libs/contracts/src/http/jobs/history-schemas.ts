@@ -1,5 +1,5 @@
-import type { Schema, Schemas } from '@berth/http';
 import { JOB_STATES } from '@berth/domain';
+import type { Schema, Schemas } from '../json-schema/json-schema.js';
 import {
   JOB_ID,
   JOB_STATUS,
@@ -10,7 +10,7 @@ import {
   refTo,
   textSchema,
   whole,
-} from './schema-parts.js';
+} from '../json-schema/schema-parts.js';
 
 const WORKER = textSchema('Id of the worker.', 'k3v9x0q2m7a1zd');
 const ENDPOINT_ID = 'k3v9x0q2m7a1zd';

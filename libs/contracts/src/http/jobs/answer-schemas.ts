@@ -1,5 +1,5 @@
-import type { Schema, Schemas } from '@berth/http';
 import { QUEUE_REASONS } from '@berth/domain';
+import type { Schema, Schemas } from '../json-schema/json-schema.js';
 import {
   JOB_ID,
   JOB_STATUS,
@@ -10,7 +10,7 @@ import {
   refTo,
   textSchema,
   whole,
-} from './schema-parts.js';
+} from '../json-schema/schema-parts.js';
 
 const PAGE = textSchema(
   'A page that explains this kind of problem.',

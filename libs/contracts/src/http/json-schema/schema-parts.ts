@@ -1,5 +1,5 @@
-import type { Schema } from '@berth/http';
 import { JOB_STATES } from '@berth/domain';
+import type { Schema } from './json-schema.js';
 
 const INSTANT = '2026-01-01T12:00:00.000Z';
 

@@ -1,14 +1,14 @@
-import type { Schema, Schemas } from '@berth/http';
 import {
+  BATCH_REQUESTS_MAX,
   EXECUTION_TIMEOUT_MAX_MS,
   EXECUTION_TIMEOUT_MIN_MS,
+  EXTRAS_MAX_BYTES,
   TTL_DEFAULT_MS,
   TTL_MAX_MS,
   TTL_MIN_MS,
 } from '@berth/domain';
-import { BATCH_REQUESTS_MAX } from '../request-bodies/index.js';
-import { EXTRAS_MAX_BYTES } from '../platform/index.js';
-import { refTo } from './schema-parts.js';
+import type { Schema, Schemas } from '../json-schema/json-schema.js';
+import { refTo } from '../json-schema/schema-parts.js';
 
 const milliseconds = (minimum: number, maximum: number, more: Schema): Schema => ({
   type: ['integer', 'null'],
