@@ -5,7 +5,7 @@ import { API_KEY_DIRECTORY, createHttpApp, managementRendering, pointElsewhere, 
 import { Broker, ensureTopology, logShard, openConnection, unreadableLog } from '@berth/messaging';
 import { StartupError, openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { AccountsService, AccountsStore } from './accounts/index.js';
+import { AccountUseStore, AccountsService, AccountsStore } from './accounts/index.js';
 import { openAgentGateways, startHostCutOff } from './agent-connections/index.js';
 import { ApiKeysService, ApiKeysStore } from './api-keys/index.js';
 import { ManagementModule } from './app/index.js';
@@ -173,6 +173,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     ...shared,
     references: new EndpointReferences({ templates, records: new ReferencesStore(database) }),
     webhookSecrets,
+    use: new AccountUseStore(database),
     records: new EndpointsStore(database, { changes, envs }),
   });
   const workers = new WorkersStore(database);

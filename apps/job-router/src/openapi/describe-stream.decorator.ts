@@ -64,6 +64,6 @@ const ref = (name: string): { readonly $ref: string } => ({ $ref: `#/components/
 const DESCRIPTION = [
   'The chunks that are new to the key that reads, as a list; as an object beside the status, for official clients; or as',
   'server-sent events until the job ends. Where there is nothing yet, the answer is held. An event of a chunk has the',
-  'cursor behind it as its `id`; `attempt` says that another attempt has begun and what came before is void, `status` how',
-  'the job ended, `problem` that it is no more.',
+  'cursor behind it as its `id`; `attempt` says that the job was queued again and what came before is void, `status`',
+  'how the job ended, `problem` that it is no more.',
 ].join(' ');

@@ -1,3 +1,4 @@
+export { AccountUseStore } from './account-use.store.js';
 export { AccountsService } from './accounts-service.js';
 export { AccountsController } from './accounts.controller.js';
 export { AccountsStore } from './accounts.store.js';

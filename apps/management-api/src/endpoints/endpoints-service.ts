@@ -3,10 +3,8 @@ import {
   canSee,
   checkCatalogs,
   checkEndpointRules,
-  effectiveLimits,
   endpointFields,
   fieldChanges,
-  limitReached,
   patchEndpoint,
   resolveWorkerRange,
   type Endpoint,
@@ -17,6 +15,7 @@ import {
 } from '@berth/domain';
 import { requireVersion, type Caller, type VersionMatch } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
+import type { AccountUseStore } from '../accounts/index.js';
 import type { AuditStore } from '../audit/index.js';
 import type { ControlSnapshots } from '../snapshots/index.js';
 import type { Transactions } from '../persistence/index.js';
@@ -27,6 +26,7 @@ import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
 export interface EndpointsServiceOptions {
   readonly records: EndpointsStore;
   readonly references: EndpointReferences;
+  readonly use: AccountUseStore;
   readonly transactions: Transactions;
   readonly audit: AuditStore;
   readonly snapshots: ControlSnapshots;
@@ -37,8 +37,6 @@ export interface EndpointsServiceOptions {
 }
 
 const ID_LENGTH = 14;
-/** There is room once an endpoint is deleted, at a time that cannot be known. */
-const LIMIT_RETRY_SECONDS = 60;
 
 /** Endpoints of the caller's account. */
 export class EndpointsService {
@@ -54,7 +52,7 @@ export class EndpointsService {
    * @throws PlatformError `scope-missing`, `rule-conflict`, `limit-reached`, and as `EndpointReferences.resolve`
    */
   async create(caller: Caller, request: EndpointRequest): Promise<Endpoint> {
-    const { audit, clock, random, records, snapshots, transactions, webhookSecrets } = this.#options;
+    const { audit, clock, random, records, snapshots, transactions, use, webhookSecrets } = this.#options;
     if (caller.endpointIds !== null) {
       throw new PlatformError('scope-missing', 'access denied: a key limited to some endpoints cannot create others');
     }
@@ -73,7 +71,8 @@ export class EndpointsService {
       const diff = fieldChanges({}, endpointFields(made.spec));
       await audit.append({ caller, action: 'endpoint.created', resourceId: made.id, diff });
       await Promise.all([webhookSecrets.begin(made.id), snapshots.endpointsChanged([made.id])]);
-      await this.#requireRoom(caller);
+      // The last thing before the commit: from here on the creates of one account wait for one another.
+      await use.requireWithin(caller.accountId, 'endpoints');
       return made;
     });
     snapshots.announce(endpoint.id);
@@ -134,13 +133,6 @@ export class EndpointsService {
     const endpoint = reached(caller, await this.#options.records.lock(caller.accountId, id));
     requireVersion(expected, endpoint.version);
     return endpoint;
-  }
-
-  /** The last thing before the commit: from here on the creates of one account wait for one another. */
-  async #requireRoom({ accountId }: Caller): Promise<void> {
-    const { count, limits } = await this.#options.records.holdCount(accountId);
-    const { endpoints } = effectiveLimits(limits);
-    if (count > endpoints) throw limitReached('endpoints', endpoints, LIMIT_RETRY_SECONDS);
   }
 
   async #newSpec(caller: Caller, request: EndpointRequest): Promise<EndpointSpec> {

@@ -1,11 +1,4 @@
-import {
-  type AccountId,
-  type Endpoint,
-  type EndpointId,
-  type FieldChange,
-  type LimitOverrides,
-  PlatformError,
-} from '@berth/domain';
+import { type AccountId, type Endpoint, type EndpointId, type FieldChange, PlatformError } from '@berth/domain';
 import { IsNull, type EntityManager } from 'typeorm';
 import {
   type ChangeSeal,
@@ -26,12 +19,6 @@ export interface NewRelease {
   /** The API key that made it. */
   readonly createdBy: string;
   readonly createdAtMs: number;
-}
-
-/** How many endpoints an account has, and what an operator has set of its limits. */
-export interface EndpointCount {
-  readonly count: number;
-  readonly limits: LimitOverrides;
 }
 
 /** Releases kept of one endpoint. An older one stays for as long as a worker of it does: its host still asks for it. */
@@ -130,22 +117,6 @@ export class EndpointsStore {
       await manager.update(EndpointEntity, { id, accountId }, { deletedAt: new Date(nowMs) });
       await manager.query(`DELETE FROM endpoint_volumes WHERE account_id = $1 AND endpoint_id = $2`, [accountId, id]);
       await manager.query(`DELETE FROM webhook_secrets WHERE endpoint_id = $1`, [id]);
-    });
-  }
-
-  /**
-   * No other transaction counts them so, or changes the account, until this one is over: asked after an insert, and as late
-   * as can be, it holds for the endpoints that are there once that is committed.
-   */
-  async holdCount(accountId: AccountId): Promise<EndpointCount> {
-    return this.#database.transaction(async (manager) => {
-      // A statement of its own: the next one sees whatever was committed while this one waited.
-      const accounts = await manager.query<Pick<EndpointCount, 'limits'>[]>(
-        `SELECT limits FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
-        [accountId],
-      );
-      const count = await manager.countBy(EndpointEntity, { accountId, deletedAt: IsNull() });
-      return { count, limits: accounts[0]?.limits ?? {} };
     });
   }
 

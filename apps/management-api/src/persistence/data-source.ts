@@ -34,6 +34,7 @@ import { SnapshotOutbox1763800000042 } from './migrations/1763800000042-snapshot
 import { AccountLimits1763800000043 } from './migrations/1763800000043-account-limits.js';
 import { JobHistoryShards1763800000044 } from './migrations/1763800000044-job-history-shards.js';
 import { JobHistoryOfLogs1763800000045 } from './migrations/1763800000045-job-history-of-logs.js';
+import { LimitsByTheirTable1763800000046 } from './migrations/1763800000046-limits-by-their-table.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -53,6 +54,7 @@ const MIGRATIONS = [
   AccountLimits1763800000043,
   JobHistoryShards1763800000044,
   JobHistoryOfLogs1763800000045,
+  LimitsByTheirTable1763800000046,
 ] as const;
 
 export interface DataSourceOptions {

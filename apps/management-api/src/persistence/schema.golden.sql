@@ -9,7 +9,7 @@ CREATE TABLE accounts (
   CONSTRAINT accounts_id CHECK ((id <> ''::text)),
   CONSTRAINT accounts_limits CHECK (
 CASE jsonb_typeof(limits)
-    WHEN 'object'::text THEN (((limits - ARRAY['endpoints'::text, 'jobsPerEndpoint'::text, 'payloadBytesPerEndpoint'::text, 'idempotencyKeysPerEndpoint'::text, 'pendingDeliveriesPerEndpoint'::text, 'chunkBytesPerAttempt'::text, 'chunkBytes'::text, 'heldCallsPerRouter'::text]) = '{}'::jsonb) AND (NOT (limits @? 'strict $.*?((@.type() != "number" || @ < 1) || @.floor() != @)'::jsonpath)))
+    WHEN 'object'::text THEN (NOT (limits @? 'strict $.*?((@.type() != "number" || @ < 1) || @.floor() != @)'::jsonpath))
     ELSE false
 END),
   CONSTRAINT accounts_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),

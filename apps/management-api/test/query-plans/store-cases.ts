@@ -15,6 +15,7 @@ import type {
 import { expect } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import type { Database } from '../../src/persistence/database.js';
+import { AccountUseStore } from '../../src/accounts/account-use.store.js';
 import { AccountsStore } from '../../src/accounts/accounts.store.js';
 import { ApiKeysStore } from '../../src/api-keys/api-keys.store.js';
 import { AuditStore } from '../../src/audit/audit.store.js';
@@ -154,12 +155,14 @@ const requestCases = (database: Database): readonly StoreCase[] => [
       ),
     ],
   }),
+  ...casesOf('AccountUseStore', new AccountUseStore(database), {
+    requireWithin: [
+      (use) => use.requireWithin(SMALL_ACCOUNT, 'endpoints'),
+      reading({ endpoints: ITS_OWN }, (use) => use.requireWithin(GREAT_ACCOUNT, 'endpoints')),
+    ],
+  }),
   ...casesOf('EndpointsStore', new EndpointsStore(database, endpointSeals()), {
     insert: [(endpoints) => endpoints.insert(ENDPOINT, RELEASE)],
-    holdCount: [
-      (endpoints) => endpoints.holdCount(SMALL_ACCOUNT),
-      reading({ endpoints: ITS_OWN }, (endpoints) => endpoints.holdCount(GREAT_ACCOUNT)),
-    ],
     find: [(endpoints) => endpoints.find(SMALL_ACCOUNT, SMALL_ENDPOINT)],
     lock: [(endpoints) => endpoints.lock(SMALL_ACCOUNT, SMALL_ENDPOINT)],
     list: [

@@ -27,7 +27,7 @@ test.each(Object.entries<AccountLimit>(ACCOUNT_LIMITS))('%s', (name, { maximum, 
   expect(minimum).toBeGreaterThanOrEqual(1);
   expect(limit.default).toBeGreaterThanOrEqual(minimum);
   expect(maximum).toBeGreaterThanOrEqual(limit.default);
-  expect(/bytes/i.test(name)).toBe(limit.unit === 'bytes');
+  expect(limit.meaning).toMatch(/^[A-Z].*\.$/);
   expect(reached(4_711)).toMatch(/^\w.*\b4711\b.*\w$/);
   // Else the audit trail would not tell what it was.
   expect(isSecretName(name)).toBe(false);

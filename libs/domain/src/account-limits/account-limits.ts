@@ -2,8 +2,8 @@ import { CHUNK_MAX_BYTES } from '../job/index.js';
 
 /** One limit of an account. */
 export interface AccountLimit {
-  /** What is counted. */
-  readonly unit: 'bytes' | 'calls' | 'deliveries' | 'endpoints' | 'jobs' | 'keys';
+  /** What is counted, in the words of the interface: a sentence. */
+  readonly meaning: string;
   /** Of an account for which nobody has set another value. */
   readonly default: number;
   /** The least and the most that an operator may set. */
@@ -23,7 +23,7 @@ const GIB = 1024 ** 3;
 export const ACCOUNT_LIMITS = {
   /** Default: a tenth of the most, so that no account fills an installation by itself. */
   endpoints: {
-    unit: 'endpoints',
+    meaning: 'Endpoints of the account. Those that are there when it is lowered stay.',
     default: 1_000,
     minimum: 1,
     maximum: 10_000,
@@ -31,7 +31,7 @@ export const ACCOUNT_LIMITS = {
   },
   /** Waiting, running, and ended for so short a time that they can still be read. */
   jobsPerEndpoint: {
-    unit: 'jobs',
+    meaning: 'Jobs of one endpoint that wait, run, or have ended and can still be read.',
     default: 100_000,
     minimum: 1,
     maximum: 1_000_000,
@@ -39,7 +39,7 @@ export const ACCOUNT_LIMITS = {
   },
   /** Inputs and outputs of these jobs. Minimum: the largest body of one job finds room. */
   payloadBytesPerEndpoint: {
-    unit: 'bytes',
+    meaning: 'Bytes of the inputs and outputs of these jobs.',
     default: 4 * GIB,
     minimum: 20 * MIB,
     maximum: 1024 * GIB,
@@ -47,7 +47,7 @@ export const ACCOUNT_LIMITS = {
   },
   /** Those of job requests, each for 24 hours. */
   idempotencyKeysPerEndpoint: {
-    unit: 'keys',
+    meaning: 'Keys in `Idempotency-Key` with jobs of one endpoint within 24 hours.',
     default: 100_000,
     minimum: 1,
     maximum: 1_000_000,
@@ -55,7 +55,7 @@ export const ACCOUNT_LIMITS = {
   },
   /** Webhooks of ended jobs that are still to be told. */
   pendingDeliveriesPerEndpoint: {
-    unit: 'deliveries',
+    meaning: 'Webhooks of ended jobs of one endpoint that are still to be told.',
     default: 10_000,
     minimum: 1,
     maximum: 100_000,
@@ -63,7 +63,7 @@ export const ACCOUNT_LIMITS = {
   },
   /** Default: half of the room in one of the streams of chunks, by the default storage (16 GiB). Minimum: one chunk. */
   chunkBytesPerAttempt: {
-    unit: 'bytes',
+    meaning: 'Bytes that one attempt at a job streams.',
     default: 64 * MIB,
     minimum: CHUNK_MAX_BYTES,
     maximum: 4 * GIB,
@@ -71,7 +71,7 @@ export const ACCOUNT_LIMITS = {
   },
   /** Default: half of what all chunks together may take by the default storage. */
   chunkBytes: {
-    unit: 'bytes',
+    meaning: 'Bytes that jobs of the account have streamed, as long as they can be read.',
     default: GIB,
     minimum: CHUNK_MAX_BYTES,
     maximum: 1024 * GIB,
@@ -79,7 +79,7 @@ export const ACCOUNT_LIMITS = {
   },
   /** Default: half of the connections with a key that one router has room for. Maximum: all calls that it holds. */
   heldCallsPerRouter: {
-    unit: 'calls',
+    meaning: 'Calls of the account that one router holds, such as `/runsync`.',
     default: 5_000,
     minimum: 1,
     maximum: 20_000,

@@ -102,10 +102,10 @@ const isIdleThere: Question = ({ position, workers }) => {
 const isAtMax: Question = ({ outlook, workers, workersMax }) => {
   const { busy, coming, leaving } = workers;
   if (coming > 0 || busy + leaving < workersMax) return null;
-  const leave = leaving === 0 ? '' : ` or leaving (${leaving})`;
+  const leave = leaving === 0 ? '' : `, ${leaving} leaving`;
   return {
     reason: 'at-max-workers',
-    detail: `${count(busy + leaving, 'worker')} of at most ${workersMax} (workers.max) are there, busy${leave}`,
+    detail: `${count(busy + leaving, 'worker')} of at most ${workersMax} (workers.max) are there: ${busy} busy${leave}`,
     sinceMs: outlook?.scaling.reason === 'at-max' ? outlook.scaling.sinceMs : null,
   };
 };
@@ -122,7 +122,7 @@ const isBusy: Question = ({ workers: { busy, coming } }) => {
 
 const isComing: Question = ({ outlook, workers }, nowMs) => {
   if (workers.coming === 0) return null;
-  const [nearest] = (outlook?.coming ?? []).toSorted((a, b) => HOPE[a.reason] - HOPE[b.reason]);
+  const [nearest] = (outlook?.coming ?? []).toSorted((a, b) => LIKELIHOOD[a.reason] - LIKELIHOOD[b.reason]);
   if (nearest === undefined) return { reason: 'worker-starting', detail: 'a worker is on its way', sinceMs: null };
   return { reason: nearest.reason, detail: detailOf(nearest, nowMs), sinceMs: nearest.sinceMs };
 };
@@ -160,8 +160,8 @@ function undecided({ job }: QueueView, nowMs: number): Finding {
   };
 }
 
-/** What is more likely to end well is what the job waits for. */
-const HOPE: Readonly<Record<ComingWorker['reason'], number>> = {
+/** Smallest: most likely to end well, and so what the job waits for. */
+const LIKELIHOOD: Readonly<Record<ComingWorker['reason'], number>> = {
   'worker-starting': 0,
   throttled: 1,
   'image-error': 2,

@@ -1,5 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ACCOUNT_LIMIT_NAMES, SCOPES, type AccountLimitName, type LimitChange } from '@berth/domain';
+import {
+  ACCOUNT_LIMIT_NAMES,
+  SCOPES,
+  type AccountLimitName,
+  type AccountLimits,
+  type LimitChange,
+} from '@berth/domain';
 import { NestedField } from '../../fields/nested-field.js';
 import { NameField } from '../../fields/text-field.js';
 import { AccountLimitsBody, UpdateAccountLimitsDto } from './account-limits.dto.js';
@@ -30,7 +36,7 @@ export class AccountBody {
 
 export class AccountWithLimitsBody extends AccountBody {
   @ApiProperty({ type: () => AccountLimitsBody, description: 'How much the account may have at one time.' })
-  readonly limits!: AccountLimitsBody;
+  readonly limits!: AccountLimits;
 
   @ApiProperty({
     enum: ACCOUNT_LIMIT_NAMES,
