@@ -158,7 +158,9 @@ const requestCases = (database: Database): readonly StoreCase[] => [
   ...casesOf('AccountUseStore', new AccountUseStore(database), {
     requireWithin: [
       (use) => use.requireWithin(SMALL_ACCOUNT, 'endpoints'),
-      reading({ endpoints: ITS_OWN }, (use) => use.requireWithin(GREAT_ACCOUNT, 'endpoints')),
+      reading({ endpoints: ITS_OWN }, (use) =>
+        expect(use.requireWithin(GREAT_ACCOUNT, 'endpoints')).rejects.toMatchObject({ code: 'limit-reached' }),
+      ),
     ],
   }),
   ...casesOf('EndpointsStore', new EndpointsStore(database, endpointSeals()), {

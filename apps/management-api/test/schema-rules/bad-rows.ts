@@ -63,7 +63,7 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['limits that are a list', { limits: [] }, 'check'],
     ['limits that are a number', { limits: 1 }, 'check'],
     ['limits that are null', { limits: null }, 'missing'],
-    ['an unknown limit', { limits: { workers: 1 } }, 'check'],
+    ['a limit that is a list', { limits: { endpoints: [1] } }, 'check'],
     ['a limit of nothing', { limits: { endpoints: 0 } }, 'check'],
     ['a limit of one and a half', { limits: { endpoints: 1.5 } }, 'check'],
     ['a limit as text', { limits: { endpoints: '1' } }, 'check'],
