@@ -13,7 +13,7 @@ describe('loadAgentConfig', () => {
         confinement: { isRequired: true, allowedNetworks: [], nameServers: null },
       },
       bridge: { listenHost: null, port: 0, advertisedHost: 'berth-host' },
-      keepsWorkers: false,
+      keepsWorkers: true,
       vcpus: null,
       simulatedGpus: null,
       joinToken: null,

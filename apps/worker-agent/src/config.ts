@@ -61,7 +61,8 @@ const OWN_PREFIX = 'BERTH_';
 /** What of the agent's environment a worker may see. */
 const WORKER_VARIABLES = ['PATH', 'LANG'];
 
-const KEEP_WORKERS = '`true`: workers go on when the agent stops, and its next life finds them again.';
+const KEEP_WORKERS =
+  '`true`: workers go on when the agent stops, and its next life finds them again; `false`: they leave with it.';
 const DOCKER_SOCKET =
   'Path or address of the container engine. Without it `DOCKER_HOST`, or the first of the usual sockets of Docker and ' +
   'Podman that answers.';
@@ -95,7 +96,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
     bodies: readBodyBounds(read),
     spool: readSpool(read),
     keepsWorkers:
-      read.oneOf('BERTH_KEEP_WORKERS', KEEP_WORKERS, { choices: ['true', 'false'], fallback: 'false' }) === 'true',
+      read.oneOf('BERTH_KEEP_WORKERS', KEEP_WORKERS, { choices: ['true', 'false'], fallback: 'true' }) === 'true',
     operationsHost: read.string('BERTH_HTTP_HOST', 'Address that health and metrics are at.', '127.0.0.1'),
     operationsPort: read.integer('BERTH_OPERATIONS_PORT', 'Port for health and metrics.', {
       min: 0,

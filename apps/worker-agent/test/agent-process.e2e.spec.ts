@@ -165,6 +165,28 @@ describe('the agent with processes', () => {
   );
 
   test(
+    'is upgraded under a job: that ends in its first attempt, in the worker that had it, and the next one follows there',
+    async () => {
+      // An empty value is none: what is tried is the default.
+      const first = startAgent({ BERTH_KEEP_WORKERS: '' });
+      control.desired = [nodeEcho(W1)];
+      await phase(W1, 'idle');
+      const containerId = await containerOf(W1);
+      const running = submit({ sleep: 10, message: 'running' });
+      await phase(W1, 'busy');
+      expect(await first.end('SIGTERM')).toBe(0);
+      expect(control.router.ended.has(running)).toBe(false);
+
+      startAgent({ BERTH_KEEP_WORKERS: '' });
+      expect(await endOf(running)).toMatchObject({ output: { echo: { message: 'running' } } });
+      expect(await endOf(submit({ message: 'next' }))).toMatchObject({ output: { echo: { message: 'next' } } });
+      expect(control.router.losses).toEqual([]);
+      expect(await containerOf(W1)).toBe(containerId);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     'shares its home with no other agent that is alive',
     async () => {
       startAgent();

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 const FROM_SOURCE = new URL('../../../tools/servers/test/fixtures/from-source.mjs', import.meta.url).href;
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** The agent as a process of its own, on this repository's sources. */
+/** The agent as a process of its own, on this repository's sources; unless told otherwise its workers leave with it. */
 export class AgentProgram {
   readonly #child: ChildProcess;
   output = '';
 
   constructor(environment: Readonly<Record<string, string>>) {
-    const settings = { BERTH_LOG_FORMAT: 'json', BERTH_OPERATIONS_PORT: '0', ...environment };
+    const own = { BERTH_LOG_FORMAT: 'json', BERTH_OPERATIONS_PORT: '0', BERTH_KEEP_WORKERS: 'false' };
+    const settings = { ...own, ...environment };
     const pairs = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
     // `env` becomes the agent: it adds the settings to what this process has, such as the way to the package indexes.
     this.#child = spawn('env', [...pairs, process.execPath, '--import', FROM_SOURCE, MAIN], {
