@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 export const SETTINGS = JSON.parse(readFileSync(new URL('settings.json', import.meta.url), 'utf8'));
 
 /** Promised, and not built yet: who gives one must hear that nothing comes of it. */
-export const SETTINGS_OF_LATER = ['BERTH_HOSTS', 'BERTH_LISTEN', 'BERTH_PUBLIC_URL'];
+export const SETTINGS_OF_LATER = ['BERTH_LISTEN', 'BERTH_PUBLIC_URL'];
 
 /** `BERTH_LOG_LEVEL` is `--log-level`. */
 export const flagOf = (variable) => `--${variable.slice('BERTH_'.length).toLowerCase().replaceAll('_', '-')}`;

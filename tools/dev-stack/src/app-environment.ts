@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import type { AppName, AppProcess } from './app-processes.js';
+import type { AgentProcess, AppName, AppProcess } from './app-processes.js';
 import { HANDED_ON, type StackConfig } from './config.js';
+import type { HostNetwork } from './host-networks/index.js';
 import type { StackPorts } from './stack-ports.js';
 import type { StackSecrets } from './stack-secrets.js';
 
@@ -39,6 +39,35 @@ export function appEnvironment(appProcess: AppProcess, facts: StackFacts, inheri
     ...(httpPort !== null && { BERTH_HTTP_PORT: String(httpPort) }),
   };
   return { ...shared, ...OWN_SETTINGS[app](facts), ...handedOn(app, facts.config) };
+}
+
+/** The environment of the agent of one host. Workers leave with it: `npm start` leaves nothing running. */
+export function agentEnvironment(agent: AgentProcess, { facts, home, inherited, network }: AgentPlace): AppEnvironment {
+  const broker = network === undefined ? {} : { BERTH_NATS_URL: throughRelay(facts.natsUrl, network) };
+  const operations = network === undefined ? {} : { BERTH_HTTP_HOST: network.hostAddress };
+  return {
+    ...appEnvironment(agent, facts, inherited),
+    ...broker,
+    ...operations,
+    BERTH_HOME: home,
+    BERTH_BRIDGE_PORT: String(agent.bridgePort),
+    BERTH_KEEP_WORKERS: 'false',
+  };
+}
+
+/** Where an agent runs. */
+export interface AgentPlace {
+  readonly facts: StackFacts;
+  readonly home: string;
+  readonly inherited: AppEnvironment;
+  /** Absent in this machine's own. */
+  readonly network: HostNetwork | undefined;
+}
+
+function throughRelay(natsUrl: string, { machineAddress }: HostNetwork): string {
+  const url = new URL(natsUrl);
+  url.hostname = machineAddress;
+  return url.href;
 }
 
 const handedOn = (app: AppName, config: StackConfig): AppEnvironment =>
@@ -82,12 +111,10 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_RATE_LIMITS: facts.config.rateLimits,
   }),
   'worker-agent': (facts) => ({
-    BERTH_HOME: join(facts.config.home, 'agent'),
     BERTH_RUNTIME: facts.runtime,
     BERTH_IMAGES: facts.config.images,
     ...(facts.engine !== null && { BERTH_DOCKER_SOCKET: facts.engine }),
     BERTH_CONFINEMENT: facts.config.confinement,
-    BERTH_BRIDGE_PORT: String(facts.ports.bridge),
     BERTH_VCPUS: String(facts.config.vcpus ?? defaultVcpus()),
     ...(facts.config.simulatedGpus !== null && { BERTH_SIMULATED_GPUS: facts.config.simulatedGpus }),
   }),

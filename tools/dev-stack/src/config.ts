@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { ConfigError, parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { LOG_LEVELS } from '@berth/telemetry';
 import { SETTINGS, SETTINGS_OF_LATER, flagOf } from '../settings.mjs';
-import { ROUTERS_MAX, type AppName } from './app-processes.js';
+import { HOSTS_MAX, ROUTERS_MAX, type AppName } from './app-processes.js';
 import { firstPortMax } from './stack-ports.js';
 import { nearestName, unreadSettings } from './unread-settings.js';
 
@@ -14,6 +14,8 @@ export interface StackConfig {
   readonly ports: number | 'auto';
   /** How many job routers run; each further one has two ports behind the block. */
   readonly routers: number;
+  /** How many worker agents run, each for a host of its own; each further one has two ports behind those of routers. */
+  readonly hosts: number;
   readonly runtime: 'auto' | 'docker' | 'process';
   /** Absolute; folder of the `process` runtime's images. */
   readonly images: string;
@@ -59,6 +61,9 @@ const HOME = 'Folder of database, broker, logs, journal and `dev.json`; kept ove
 const PORTS = 'First port of a block of ten, or `auto`.';
 const ROUTERS =
   'Job routers; each but the first takes the next two ports behind the block, one for callers and one for operations.';
+const HOSTS =
+  'Worker agents, each with a home, two ports, vCPU and simulated GPUs of its own; as root and with `process`, each in a ' +
+  'network namespace.';
 const IMAGES = 'Where the `process` runtime finds `local/NAME`.';
 const TRUSTED_BROKER =
   '`on`: hear agents also at a `BERTH_NATS_URL` that lets anyone in, or whose users may all say everything; then whoever ' +
@@ -178,11 +183,12 @@ function readHandedOn(read: ConfigReader): Readonly<Record<string, string>> {
   return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-function readPlaces(read: ConfigReader): Pick<StackConfig, 'ports' | 'routers'> {
+function readPlaces(read: ConfigReader): Pick<StackConfig, 'ports' | 'routers' | 'hosts'> {
   const routers = read.integer('BERTH_ROUTERS', ROUTERS, { min: 1, max: ROUTERS_MAX, fallback: 1 });
-  if (read.optional('BERTH_PORTS', PORTS) === 'auto') return { ports: 'auto', routers };
-  const bounds = { min: PORT_MIN, max: firstPortMax(routers), fallback: 8_000 };
-  return { ports: read.integer('BERTH_PORTS', PORTS, bounds), routers };
+  const hosts = read.integer('BERTH_HOSTS', HOSTS, { min: 1, max: HOSTS_MAX, fallback: 1 });
+  if (read.optional('BERTH_PORTS', PORTS) === 'auto') return { ports: 'auto', routers, hosts };
+  const bounds = { min: PORT_MIN, max: firstPortMax({ routers, hosts }), fallback: 8_000 };
+  return { ports: read.integer('BERTH_PORTS', PORTS, bounds), routers, hosts };
 }
 
 function readVcpus(read: ConfigReader): number | null {

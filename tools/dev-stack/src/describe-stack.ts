@@ -1,25 +1,33 @@
 import { baseUrl, loadBalancerDomain, localUrl, runUrl, type StackFacts } from './app-environment.js';
-import { appProcesses, type AppProcess } from './app-processes.js';
+import { appProcesses, type AppProcess, type AppProcessName } from './app-processes.js';
 import type { DevFile } from './dev-file.js';
+
+/** One host that this machine stands for. */
+export interface DescribedHost {
+  readonly name: AppProcessName;
+  readonly hostId: string;
+  readonly operationsUrl: string;
+}
 
 /** What is known of a stack only once it runs. */
 export interface RunningStack {
   readonly pids: DevFile['processes'];
-  /** What this machine is to the control plane. */
-  readonly hostId: string;
+  /** In the order of their agents' names. */
+  readonly hosts: readonly DescribedHost[];
   /** ISO 8601, UTC. */
   readonly readyAt: string;
 }
 
 /** What `dev.json` says. `runUrl` is the first router's: callers who know of one address alone are served there. */
-export function describeStack(facts: StackFacts, { hostId, pids, readyAt }: RunningStack): DevFile {
+export function describeStack(facts: StackFacts, { hosts, pids, readyAt }: RunningStack): DevFile {
   const { databaseUrl, natsUrl, ports, runtime, secrets } = facts;
-  const { controllers, managementApi, routers, workerAgent } = appProcesses(ports);
-  const pidOf = ({ name }: AppProcess): number => {
+  const { controllers, managementApi, routers } = appProcesses(ports);
+  const pidOf = (name: AppProcessName): number => {
     const pid = pids[name];
     if (pid === undefined) throw new Error(`${name} has not been started`);
     return pid;
   };
+  const services = [managementApi, controllers, ...routers];
   return {
     baseUrl: baseUrl(ports),
     runUrl: runUrl(ports),
@@ -29,14 +37,15 @@ export function describeStack(facts: StackFacts, { hostId, pids, readyAt }: Runn
     databaseUrl,
     natsUrl,
     readyAt,
-    routers: routers.map((router) => ({ runUrl: localUrl(router.httpPort), pid: pidOf(router) })),
-    agents: [{ hostId, pid: pidOf(workerAgent) }],
+    routers: routers.map(({ httpPort, name }) => ({ runUrl: localUrl(httpPort), pid: pidOf(name) })),
+    agents: hosts.map(({ hostId, name }) => ({ hostId, pid: pidOf(name) })),
     processes: pids,
-    operations: Object.fromEntries(
-      [managementApi, controllers, ...routers, workerAgent].map((each) => [each.name, operationsUrl(each)]),
-    ),
+    operations: Object.fromEntries([
+      ...services.map((each): [string, string] => [each.name, operationsUrl(each)]),
+      ...hosts.map(({ name, operationsUrl: url }): [string, string] => [name, url]),
+    ]),
   };
 }
 
-/** Base address of `/healthz`, `/readyz` and `/metrics`. */
+/** Base address of `/healthz`, `/readyz` and `/metrics` of a process in this machine's own network. */
 export const operationsUrl = ({ operationsPort }: AppProcess): string => localUrl(operationsPort);

@@ -1,9 +1,9 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AppName, FurtherRouterName } from './app-processes.js';
+import type { AppName, FurtherProcessName } from './app-processes.js';
 
 /** Name of a process of the stack, as `dev.json` lists it. */
-export type ProcessName = SingleProcessName | FurtherRouterName;
+export type ProcessName = SingleProcessName | FurtherProcessName;
 
 type SingleProcessName = 'launcher' | AppName | 'nats-server' | 'postgres';
 
@@ -21,8 +21,9 @@ export interface DevFile {
   readonly readyAt: string;
   /** In the order of their names: `job-router`, `job-router-2`, … */
   readonly routers: readonly { readonly runUrl: string; readonly pid: number }[];
+  /** In the order of their names: `worker-agent`, `worker-agent-2`, … */
   readonly agents: readonly { readonly hostId: string; readonly pid: number }[];
-  readonly processes: Readonly<Partial<Record<SingleProcessName, number>> & Record<FurtherRouterName, number>>;
+  readonly processes: Readonly<Partial<Record<SingleProcessName, number>> & Record<FurtherProcessName, number>>;
   /** Base addresses of `/healthz`, `/readyz` and `/metrics`. */
   readonly operations: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ApiError, type StackClient } from './management-client.js';
 
@@ -13,13 +12,17 @@ export interface LocalHost {
 const IDENTITY_FILE = 'identity.json';
 
 /**
- * The host that this machine is. An identity on disk that the control plane no longer knows (its database was thrown
+ * The host that an agent of this machine is. An identity on disk that the control plane no longer knows (its database was thrown
  * away) is replaced by joining anew.
  */
-export async function ensureHost(client: StackClient, baseUrl: string, agentHome: string): Promise<LocalHost> {
+export async function ensureHost(
+  client: StackClient,
+  baseUrl: string,
+  { home: agentHome, name }: { readonly home: string; readonly name: string },
+): Promise<LocalHost> {
   const hostId = await readHostId(join(agentHome, IDENTITY_FILE));
   if (hostId !== null && (await hasJoined(client, baseUrl, hostId))) return { hostId, token: null };
-  return client.post<LocalHost>(`${baseUrl}/v2/hosts/join-tokens`, { name: hostname() });
+  return client.post<LocalHost>(`${baseUrl}/v2/hosts/join-tokens`, { name });
 }
 
 async function readHostId(path: string): Promise<string | null> {

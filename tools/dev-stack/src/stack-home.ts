@@ -19,12 +19,12 @@ type HomeFacts = Pick<StackFacts, 'ports' | 'secrets' | 'storageBytes'>;
  * @throws ConfigError where the home cannot be used, or its ports cannot be had
  */
 export async function prepareHome(config: StackConfig): Promise<HomeFacts> {
-  const { home, ports: first, routers } = config;
+  const { home, hosts, ports: first, routers } = config;
   try {
     await makeFolder(home);
     await claim(home);
     await endLeftovers(home);
-    const ports = await choosePorts({ first, routers }, home);
+    const ports = await choosePorts({ first, routers, hosts }, home);
     return { ports, secrets: await loadOrCreateSecrets(home), storageBytes: await chooseStorage(home) };
   } catch (error) {
     throw whyUnusable(home, error);

@@ -8,14 +8,14 @@ export interface StackPorts {
   readonly managementApi: number;
   /** In the order of their names; there is always a first. */
   readonly routers: readonly [RouterPorts, ...RouterPorts[]];
-  readonly bridge: number;
+  /** In the order of their names; there is always a first. */
+  readonly agents: readonly [AgentPorts, ...AgentPorts[]];
   readonly nats: number;
   readonly natsMonitoring: number;
   readonly postgres: number;
   readonly operations: {
     readonly 'management-api': number;
     readonly controllers: number;
-    readonly 'worker-agent': number;
   };
 }
 
@@ -24,19 +24,30 @@ interface RouterPorts {
   readonly operations: number;
 }
 
-/** Of a stack with one router. Each further router has the next two ports: one for callers, one for operations. */
+interface AgentPorts {
+  readonly bridge: number;
+  readonly operations: number;
+}
+
+/** How many of each there are; at least one. */
+export interface RepeatedProcesses {
+  readonly routers: number;
+  readonly hosts: number;
+}
+
+/** Of a stack with one router and one host. Behind it each further router has two ports, and then each further host. */
 const BLOCK = 10;
-const PORTS_OF_FURTHER_ROUTER = 2;
+const PORTS_OF_FURTHER = 2;
 const PORT_LAST = 65_535;
 
-const portsNeeded = (routers: number): number => BLOCK + PORTS_OF_FURTHER_ROUTER * (routers - 1);
+const portsNeeded = ({ hosts, routers }: RepeatedProcesses): number =>
+  BLOCK + PORTS_OF_FURTHER * (routers - 1 + hosts - 1);
 
-/** Highest first port behind which there is room for so many routers. */
-export const firstPortMax = (routers: number): number => PORT_LAST - portsNeeded(routers) + 1;
+/** Highest first port behind which there is room for all of them. */
+export const firstPortMax = (processes: RepeatedProcesses): number => PORT_LAST - portsNeeded(processes) + 1;
 
-export interface WantedPorts {
+export interface WantedPorts extends RepeatedProcesses {
   readonly first: number | 'auto';
-  readonly routers: number;
 }
 
 /**
@@ -45,12 +56,12 @@ export interface WantedPorts {
  *
  * @throws ConfigError when one of the ports that were asked for is in use
  */
-export async function choosePorts({ first, routers }: WantedPorts, home: string): Promise<StackPorts> {
-  const count = portsNeeded(routers);
+export async function choosePorts({ first, ...processes }: WantedPorts, home: string): Promise<StackPorts> {
+  const count = portsNeeded(processes);
   const reservation = first === 'auto' ? await holdAny(home, count) : await holdBlock(first, count);
   await reservation.release();
   await writeFile(join(home, PORTS_FILE), JSON.stringify(reservation.ports));
-  return namePorts(reservation.ports);
+  return namePorts(reservation.ports, processes);
 }
 
 const PORTS_FILE = 'ports.json';
@@ -103,23 +114,26 @@ async function findTaken(first: number, count: number): Promise<string> {
   return taken.join(', ');
 }
 
-function namePorts(ports: readonly number[]): StackPorts {
+function namePorts(ports: readonly number[], { routers }: RepeatedProcesses): StackPorts {
   const port = (index: number): number => {
     const found = ports[index];
     if (found === undefined) throw new Error(`the block has no port ${index}`);
     return found;
   };
+  const further = pairs(ports.slice(BLOCK));
+  const furtherRouters = further.slice(0, routers - 1).map(([http, operations]) => ({ http, operations }));
+  const furtherAgents = further.slice(routers - 1).map(([bridge, operations]) => ({ bridge, operations }));
   return {
     managementApi: port(0),
-    routers: [{ http: port(1), operations: port(8) }, ...nameFurtherRouters(ports.slice(BLOCK))],
-    bridge: port(2),
+    routers: [{ http: port(1), operations: port(8) }, ...furtherRouters],
+    agents: [{ bridge: port(2), operations: port(9) }, ...furtherAgents],
     nats: port(3),
     natsMonitoring: port(4),
     postgres: port(5),
-    operations: { 'management-api': port(6), controllers: port(7), 'worker-agent': port(9) },
+    operations: { 'management-api': port(6), controllers: port(7) },
   };
 }
 
-function nameFurtherRouters([http, operations, ...rest]: readonly number[]): readonly RouterPorts[] {
-  return http === undefined || operations === undefined ? [] : [{ http, operations }, ...nameFurtherRouters(rest)];
+function pairs([one, other, ...rest]: readonly number[]): readonly (readonly [number, number])[] {
+  return one === undefined || other === undefined ? [] : [[one, other], ...pairs(rest)];
 }

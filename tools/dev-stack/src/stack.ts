@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@berth/lifecycle';
-import { findRefusal } from '@berth/telemetry';
-import { publicNatsKeys, runCommand, spawnServer, startNatsServer, startPostgres } from '@berth/servers';
+import { publicNatsKeys, runCommand, startNatsServer, startPostgres } from '@berth/servers';
 import { appEnvironment, baseUrl, localUrl, type AppEnvironment, type StackFacts } from './app-environment.js';
-import { appProcesses, type AppName, type AppProcess, type AppProcesses } from './app-processes.js';
+import { appProcesses, type AppProcess, type AppProcesses } from './app-processes.js';
+import { startAppServer } from './app-server.js';
 import { describeStack, operationsUrl } from './describe-stack.js';
 import { DevFileWriter, type DevFile, type ProcessName } from './dev-file.js';
-import { ensureHost, type LocalHost } from './ensure-host.js';
-import { pidFileOf } from './leftovers.js';
+import { HostNetworks } from './host-networks/index.js';
+import { LocalAgent } from './local-agent.js';
 import { StackClient } from './management-client.js';
 import { isConfined } from './is-confined.js';
 import type { Progress } from './progress.js';
@@ -25,27 +25,19 @@ export interface StackOptions {
   readonly onGiveUp: (reason: string) => void;
 }
 
-const ENTRY: Readonly<Record<AppName, string>> = {
-  'management-api': 'apps/management-api/dist/main.js',
-  controllers: 'apps/management-api/dist/controllers.main.js',
-  'job-router': 'apps/job-router/dist/main.js',
-  'worker-agent': 'apps/worker-agent/dist/main.js',
-};
 const MIGRATE_MS = 60_000;
 /**
  * Agents first, while there is a router to give their jobs back to; servers last. Those of one line end together, so that
  * the sum stays below 30 s with any number of routers.
  */
-const stopOrder = ({ routers }: AppProcesses): readonly (readonly ProcessName[])[] => [
-  ['worker-agent'],
+const stopOrder = ({ agents, routers }: AppProcesses): readonly (readonly ProcessName[])[] => [
+  agents.map(({ name }) => name),
   routers.map(({ name }) => name),
   ['controllers'],
   ['management-api'],
   ['nats-server'],
   ['postgres'],
 ];
-const AGENT_STOP_MS = 15_000;
-const APP_STOP_MS = 4_000;
 
 /** All processes of one installation, started in order, kept running, stopped in order. */
 export class Stack {
@@ -57,7 +49,8 @@ export class Stack {
   readonly #devFile: DevFileWriter;
   #facts: StackFacts;
   #readyAt: string | null = null;
-  #host: LocalHost | null = null;
+  #hostNetworks: HostNetworks | null = null;
+  #agents: readonly LocalAgent[] = [];
   #isStopping = false;
 
   constructor(options: StackOptions) {
@@ -86,7 +79,9 @@ export class Stack {
     const { routers } = this.#apps;
     const which = routers.length === 1 ? 'router' : `${routers.length} routers`;
     await progress.step(`management API, controllers, ${which}`, () => this.#startServices());
-    await progress.step('worker agent on this machine', () => this.#startAgent());
+    const { agents } = this.#apps;
+    const hosts = agents.length === 1 ? 'worker agent' : `${agents.length} worker agents`;
+    await progress.step(`${hosts} on this machine`, () => this.#startAgents());
     this.#assertWanted();
     this.#readyAt = new Date(systemClock.nowMs()).toISOString();
     await this.#publish();
@@ -105,6 +100,7 @@ export class Stack {
     for (const names of stopOrder(this.#apps)) {
       await Promise.all(names.map(async (name) => this.#supervisors.get(name)?.stop()));
     }
+    await this.#hostNetworks?.close();
   }
 
   async #startBroker(): Promise<void> {
@@ -137,66 +133,64 @@ export class Stack {
   async #startServices(): Promise<void> {
     const { controllers, managementApi, routers } = this.#apps;
     const services = [managementApi, ...routers, controllers];
-    await Promise.all(services.map((each) => this.#startApp(each)));
-    await Promise.all(services.map((each) => this.#waitUntilReady(each)));
+    const { inherited } = this.#options;
+    await Promise.all(services.map((each) => this.#startApp(each, () => appEnvironment(each, this.#facts, inherited))));
+    await Promise.all(services.map((each) => this.#waitUntilReady(each, operationsUrl(each))));
   }
 
-  /** The first start of a home joins a new host; later ones find its identity on disk. */
-  async #startAgent(): Promise<void> {
-    const { ports } = this.#facts;
-    const { workerAgent } = this.#apps;
-    const host = await ensureHost(this.client, baseUrl(ports), join(this.#facts.config.home, 'agent'));
-    this.#host = host;
-    await this.#startApp(workerAgent);
-    await this.#waitUntilReady(workerAgent);
-    if (this.#facts.engine !== null) await this.#tellConfinement();
-    await waitForHost(this.client, baseUrl(ports), host.hostId);
+  async #startAgents(): Promise<void> {
+    const { config, ports, runtime } = this.#facts;
+    const networks = await HostNetworks.open({
+      ...{ home: config.home, hosts: config.hosts, runtime, isRoot: process.getuid?.() === 0 },
+      brokerPort: config.natsUrl === null ? ports.nats : null,
+      say: (line) => this.#options.progress.line(line),
+    });
+    this.#hostNetworks = networks;
+    this.#agents = this.#apps.agents.map((agent, index) => {
+      const network = networks.of(index);
+      return new LocalAgent(agent, index, { home: config.home, ...(network !== undefined && { network }) });
+    });
+    await Promise.all(this.#agents.map((agent) => this.#startAgent(agent)));
+    const [first] = this.#agents;
+    if (this.#facts.engine !== null && first !== undefined) await this.#tellConfinement(first);
+  }
+
+  async #startAgent(agent: LocalAgent): Promise<void> {
+    const address = baseUrl(this.#facts.ports);
+    const hostId = await agent.identify(this.client, address);
+    const environment = (): AppEnvironment => agent.environment(this.#facts, this.#options.inherited);
+    await this.#startApp(agent.process, environment, agent.wrapper);
+    await this.#waitUntilReady(agent.process, agent.operationsUrl);
+    await waitForHost(this.client, address, hostId);
   }
 
   /** A person whose containers nothing confines must not learn it from a log file. */
-  async #tellConfinement(): Promise<void> {
-    if (await isConfined(operationsUrl(this.#apps.workerAgent))) return;
+  async #tellConfinement(agent: LocalAgent): Promise<void> {
+    if (await isConfined(agent.operationsUrl)) return;
     this.#options.progress.line(
       'WARNING: containers are not confined here: they may reach this machine and its networks. ' +
         `Run your own code only. Why: ${join(this.#logs, 'worker-agent.log')}`,
     );
   }
 
-  async #waitUntilReady(appProcess: AppProcess): Promise<void> {
+  async #waitUntilReady({ name }: AppProcess, address: string): Promise<void> {
     const { progress } = this.#options;
-    await waitUntilReady(operationsUrl(appProcess), { say: (line) => progress.line(`${appProcess.name} ${line}`) });
-    this.#supervisors.get(appProcess.name)?.markReady();
+    await waitUntilReady(address, { say: (line) => progress.line(`${name} ${line}`) });
+    this.#supervisors.get(name)?.markReady();
   }
 
-  async #startApp(appProcess: AppProcess): Promise<void> {
-    const { app, name } = appProcess;
+  async #startApp(
+    appProcess: AppProcess,
+    environment: () => AppEnvironment,
+    wrapper: readonly string[] = [],
+  ): Promise<void> {
+    const { name } = appProcess;
+    const { home } = this.#facts.config;
+    const { repository } = this.#options;
     const logFile = join(this.#logs, `${name}.log`);
-    await this.#supervise(name, logFile, async () => {
-      const { repository, inherited } = this.#options;
-      const token = this.#host?.token ?? null;
-      const server = await spawnServer({
-        name,
-        executable: process.execPath,
-        args: ['--enable-source-maps', join(repository, ENTRY[app])],
-        folder: this.#facts.config.home,
-        logFile,
-        pidFile: pidFileOf(this.#facts.config.home, name),
-        env: {
-          ...appEnvironment(appProcess, this.#facts, inherited),
-          ...(app === 'worker-agent' && token !== null && { BERTH_JOIN_TOKEN: token }),
-        },
-        stopSignal: 'SIGTERM',
-      });
-      return {
-        pid: server.pid,
-        exited: server.exited,
-        stop: () => server.stop(app === 'worker-agent' ? AGENT_STOP_MS : APP_STOP_MS),
-        whyRefused: async () => {
-          const refusal = findRefusal(await server.lastWords(), app);
-          return refusal === null || refusal.mayPass ? null : refusal.text;
-        },
-      };
-    });
+    await this.#supervise(name, logFile, () =>
+      startAppServer(appProcess, { home, repository, logFile, environment: environment(), wrapper }),
+    );
   }
 
   async #supervise(name: ProcessName, logFile: string, start: () => Promise<Running>): Promise<void> {
@@ -235,8 +229,9 @@ export class Stack {
   }
 
   #describe(): DevFile | null {
-    if (this.#readyAt === null || this.#host === null) return null;
+    if (this.#readyAt === null) return null;
     const pids = Object.fromEntries(this.#pids);
-    return describeStack(this.#facts, { pids, hostId: this.#host.hostId, readyAt: this.#readyAt });
+    const hosts = this.#agents.flatMap((agent) => agent.describe() ?? []);
+    return describeStack(this.#facts, { pids, hosts, readyAt: this.#readyAt });
   }
 }

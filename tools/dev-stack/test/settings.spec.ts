@@ -32,7 +32,7 @@ describe('the settings of npm start', () => {
   test.each([
     ['--prots', '--prots is not a flag; did you mean --ports?'],
     ['--verbose', '--verbose is not a flag'],
-    ['--hosts', '--hosts is not supported yet'],
+    ['--listen', '--listen is not supported yet'],
   ])('do not have the flag %s', (flag, sentence) => {
     expect(() => read([flag, '1'])).toThrow(sentence);
   });
@@ -59,6 +59,20 @@ describe('the number of routers', () => {
   });
 });
 
+describe('the number of hosts', () => {
+  test('is one unless said, and leaves room for the ports of all of them', () => {
+    expect(read([]).hosts).toBe(1);
+    expect(read(['--hosts', '3'])).toMatchObject({ hosts: 3, routers: 1 });
+    expect(() => read(['--ports', '65525', '--hosts', '2'])).toThrow(
+      'BERTH_PORTS must be a whole number from 1024 to 65524, not "65525"',
+    );
+  });
+
+  test.each(['0', '17', 'all'])('is not %s, which is refused by name', (text) => {
+    expect(() => read(['--hosts', text])).toThrow(`BERTH_HOSTS must be a whole number from 1 to 16, not "${text}"`);
+  });
+});
+
 describe('what is set and has no effect is named', () => {
   test('with the setting that may be meant', () => {
     expect(unreadSettings(['BERTH_PROTS', 'BERTH_HOME', 'PATH', 'BERTH_HTTP_PORT'])).toEqual([
@@ -67,7 +81,7 @@ describe('what is set and has no effect is named', () => {
     ]);
   });
 
-  test.each(['BERTH_HOSTS', 'BERTH_LISTEN', 'BERTH_PUBLIC_URL'])('%s as not built yet', (name) => {
+  test.each(['BERTH_LISTEN', 'BERTH_PUBLIC_URL'])('%s as not built yet', (name) => {
     expect(unreadSettings([name])).toEqual([`${name} is not supported yet and has no effect`]);
   });
 

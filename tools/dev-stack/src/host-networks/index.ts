@@ -1,0 +1,3 @@
+export { type HostNetwork } from './host-network.js';
+export { HostNetworks } from './host-networks.js';
+export { closeNamespaces } from './namespaces.js';
