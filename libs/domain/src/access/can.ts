@@ -50,7 +50,7 @@ export const canSee = (key: KeyGrant, endpointId: EndpointId): boolean =>
 
 /**
  * Why `maker` may not issue a key that grants `wanted`, or null when it may: nobody grants what they lack, be it a scope,
- * an endpoint or time (running contract, "Operator's API").
+ * an endpoint or time (API decisions 1.7).
  */
 export function grantRefusal(
   maker: KeyGrant,

@@ -62,7 +62,7 @@ export const SLICE_MAX = 512;
 /** No batch younger than this is carried: everything that is remembered for a moment lies behind it in the log. */
 export const CARRY_AGE_MIN_MS = 120_000;
 
-/** A tenant's share of one endpoint (design, section 9). */
+/** A tenant's share of one endpoint (ADR 0043). */
 export interface EndpointBounds {
   readonly livingJobs: number;
   /** Inputs and outputs of living jobs, in bytes. */

@@ -27,7 +27,7 @@ export const NOTHING_UNREAD: PurgeableDecision = {
   reason: 'read',
 };
 
-/** How far the logs of a shard may be purged of what is carried, read or not (design, section 7). */
+/** How far the logs of a shard may be purged of what is carried, read or not (ADR 0044). */
 export function purgeableThrough({ agedThrough, fill, readThrough }: UnreadView): PurgeableDecision {
   if (fill >= UNREAD_FILL_MAX) return { through: Number.MAX_SAFE_INTEGER, readThrough, reason: 'full' };
   return agedThrough > readThrough

@@ -102,10 +102,10 @@ const isIdleThere: Question = ({ position, workers }) => {
 const isAtMax: Question = ({ outlook, workers, workersMax }) => {
   const { busy, coming, leaving } = workers;
   if (coming > 0 || busy + leaving < workersMax) return null;
-  const leave = leaving === 0 ? '' : `, ${leaving} leaving`;
+  const leave = leaving === 0 ? '' : ` or leaving (${leaving})`;
   return {
     reason: 'at-max-workers',
-    detail: `${count(busy + leaving, 'worker')} of at most ${workersMax} (workers.max) are there: ${busy} busy${leave}`,
+    detail: `${count(busy + leaving, 'worker')} of at most ${workersMax} (workers.max) are there, busy${leave}`,
     sinceMs: outlook?.scaling.reason === 'at-max' ? outlook.scaling.sinceMs : null,
   };
 };
