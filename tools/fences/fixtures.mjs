@@ -209,6 +209,26 @@ export const FENCES = [
         /** As the clients send it (wire contract, the chapter on clients). */
         export const cited = 1;
       `,
+      'libs/domain/src/fence-citation-in-a-list.ts': `
+        /** As the clients send it (wire contract, sections 2.7, 2.4 and 99.9). */
+        export const cited = 1;
+      `,
+      'libs/domain/src/fence-citation-of-a-design.ts': `
+        /** How much there may be (design, section 9). */
+        export const cited = 1;
+      `,
+      'libs/domain/src/fence-citation-of-a-specification.ts': `
+        /** How much there may be (specification, "Bounds"). */
+        export const cited = 1;
+      `,
+      'libs/domain/src/fence-citation-of-a-contract.ts': `
+        /** How much there may be (running contract, "Bounds"). */
+        export const cited = 1;
+      `,
+      'libs/domain/src/fence-citation-of-a-brief.ts': `
+        /** How much there may be (brief). */
+        export const cited = 1;
+      `,
       'libs/domain/src/fence-citation-of-a-decision.ts': `
         /** What was decided (ADR 9999). */
         export const cited = 1;
@@ -218,7 +238,8 @@ export const FENCES = [
       'libs/domain/src/fence-citations.ts': `
         /**
          * As the clients send it (wire contract 2.7), and what is made of it (API
-         * decisions 1.3, ADR 0001).
+         * decisions 1.3, ADR 0001, 0002 and 0003; wire contract, sections 2.4 and 2.7). A brief design has
+         * no specification.
          */
         export const cited = 1;
       `,

@@ -15,7 +15,11 @@ export interface GpuType {
 
 type Row = readonly [id: string, name: string, memoryGb: number, pool: string | null];
 
-/** The published catalog (wire contract 6.5). The order of the rows is the order of the catalog's answers. */
+/**
+ * The published catalog (wire contract 6.5). The order of the rows is the order of the catalog's answers. A card that is not
+ * published may be added, by the name that its driver reports: in a pool, so that endpoints get it at the pool's price. In
+ * no pool it needs no row, since the catalog lists whatever hosts report.
+ */
 const ROWS: readonly Row[] = [
   ['NVIDIA RTX A4000', 'RTX A4000', 16, 'AMPERE_16'],
   ['NVIDIA RTX A4500', 'RTX A4500', 20, 'AMPERE_16'],
