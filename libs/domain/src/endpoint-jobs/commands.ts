@@ -163,19 +163,13 @@ export type EndpointCommand =
   | OpenCommand
   | DeleteCommand;
 
+/** Which bound of an endpoint has no room for what is submitted. */
+export type FullReason = 'too-many-jobs' | 'too-many-bytes' | 'too-many-keys' | 'too-many-deliveries';
+
 /** Why a command is refused. Each is an ordinary outcome, with a code of the one table for the caller. */
 export interface CommandRefusal {
   readonly kind: 'refused';
-  readonly reason:
-    | 'no-job'
-    | 'not-retriable'
-    | 'key-reused'
-    | 'endpoint-deleted'
-    | 'too-many-jobs'
-    | 'too-many-bytes'
-    | 'too-many-keys'
-    | 'too-many-deliveries'
-    | 'too-large';
+  readonly reason: 'no-job' | 'not-retriable' | 'key-reused' | 'endpoint-deleted' | FullReason | 'too-large';
   readonly code: ErrorCode;
   /** Public: it may be shown to the caller as it is. */
   readonly detail: string;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { WorkerId } from '../ids.js';
 import type { ComingWorker, EndpointOutlook, UnplacedWorkers } from './endpoint-outlook.js';
 import { CONTROL_SILENT_MS, DECISION_MS, QUEUE_DETAIL_MAX, explainQueue } from './explain-queue.js';
-import { QUEUE_REASONS } from './queue-reason.js';
+import { QUEUE_REASONS, type QueueReason } from './queue-reason.js';
 import type { QueueView, WorkerTally } from './queue-view.js';
 
 const NOW = 1_000_000_000;
@@ -73,7 +73,7 @@ const imageMissing = coming({ stage: 'delayed', reason: 'image-error', detail: '
 const OLD = NOW - DECISION_MS;
 const SILENT = NOW - CONTROL_SILENT_MS;
 
-type Case = readonly [string, Parameters<typeof view>[0], keyof typeof QUEUE_REASONS, RegExp, sinceMs: number];
+type Case = readonly [string, Parameters<typeof view>[0], QueueReason, RegExp, sinceMs: number];
 
 const CASES: readonly Case[] = [
   [
@@ -194,7 +194,7 @@ describe('a job waits because', () => {
   });
 
   test('every reason has a case', () => {
-    expect(new Set(CASES.map(([, , reason]) => reason))).toEqual(new Set(Object.keys(QUEUE_REASONS)));
+    expect(new Set(CASES.map(([, , reason]) => reason))).toEqual(new Set(QUEUE_REASONS));
   });
 
   test('the detail is bounded', () => {

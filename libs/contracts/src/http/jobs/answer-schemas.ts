@@ -44,7 +44,7 @@ const JOB_SCHEMAS: Schemas = {
     position: nullableSchema(whole('How many are started before it, and one; null where that is not known.', 1)),
     reason: {
       type: 'string',
-      enum: Object.keys(QUEUE_REASONS),
+      enum: [...QUEUE_REASONS],
       description: 'The reason, as a word.',
       examples: ['worker-starting'],
     },

@@ -1,6 +1,6 @@
 import { limitDetail } from '../../account-limits/index.js';
 import { SUBMIT_JOBS_MAX } from '../bounds.js';
-import type { CommandDecision, JobWish, SubmitCommand } from '../commands.js';
+import type { CommandDecision, FullReason, JobWish, SubmitCommand } from '../commands.js';
 import type { BornTakenFact, KeyUse, SubmittedFact } from '../facts.js';
 import { itemJobId, type KeyData } from '../job-data.js';
 import type { EndpointState } from '../state.js';
@@ -117,9 +117,7 @@ function checkBounds(
   return null;
 }
 
-const full = (
-  reason: 'too-many-jobs' | 'too-many-bytes' | 'too-many-keys' | 'too-many-deliveries',
-  detail: string,
-): CommandDecision => refused({ reason, code: 'limit-reached', detail, retryAfterMs: WAIT_MS });
+const full = (reason: FullReason, detail: string): CommandDecision =>
+  refused({ reason, code: 'limit-reached', detail, retryAfterMs: WAIT_MS });
 
 const tooLarge = (detail: string): CommandDecision => refused({ reason: 'too-large', code: 'body-too-large', detail });
