@@ -6,7 +6,7 @@
 import { format } from 'prettier';
 import { readControllersConfig } from '../../apps/management-api/dist/reconcilers/config.js';
 import { readManagementConfig, readMigrateConfig } from '../../apps/management-api/dist/config.js';
-import { readRouterConfig } from '../../apps/job-router/dist/config.js';
+import { readLogConfig, readRouterConfig } from '../../apps/job-router/dist/config.js';
 import { readAgentConfig } from '../../apps/worker-agent/dist/config.js';
 import { ConfigReader } from '../../libs/lifecycle/dist/index.js';
 import { HANDED_ON, readStack } from '../dev-stack/dist/config.js';
@@ -99,6 +99,12 @@ ${Object.entries(apps)
 ## \`npm run db:migrate\`
 
 ${tableOf(rowsOf(readMigrateConfig))}
+
+## \`npm run log\`
+
+Without \`BERTH_NATS_URL\` it takes the broker of the \`npm start\` that is ready in \`BERTH_HOME\` (\`.berth\` unless set).
+
+${tableOf(rowsOf(readLogConfig))}
 `;
 
 const ofStart = start.map(({ name, meaning, values, fallback }) => ({ variable: name, meaning, values, fallback }));

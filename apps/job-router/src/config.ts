@@ -78,7 +78,10 @@ export const readRouterConfig = (read: ConfigReader): RouterConfig => ({
  * @throws ConfigError naming every variable that is missing or wrong
  */
 export const loadLogConfig = (environment: Environment = process.env): BrokerConfig =>
-  parseConfig(environment, readBroker);
+  parseConfig(environment, readLogConfig);
+
+/** @public Also read by `npm run settings`. */
+export const readLogConfig = (read: ConfigReader): BrokerConfig => readBroker(read);
 
 function readRouterId(read: ConfigReader): string {
   const meaning = 'Name of this router among all: letters, digits, `_`, `-`. Without it, another one at each start.';

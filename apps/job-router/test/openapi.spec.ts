@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SCOPES } from '@berth/domain';
-import type { ApiDocument, NamedExample, Operation } from '@berth/http';
+import type { ApiDocument, ApiResponse, NamedExample, Operation } from '@berth/http';
 import { DocumentSchemas } from '@berth/testing';
 import { beforeAll, expect, test } from '@jest/globals';
 import { generateJobOpenApi } from '../src/openapi-document/generate-openapi.js';
@@ -85,6 +85,29 @@ test('every body has examples that its schema takes', () => {
     return [
       examples['full'] === undefined && 'no full example',
       ...Object.values(examples).flatMap(({ value }) => schemas.failures(place, value)),
+    ];
+  });
+  expect(findings).toEqual([]);
+});
+
+test('a webhook is described with a message that its schema takes', () => {
+  const { requestBody, responses } = document.webhooks?.['job-ended']?.['post'] ?? { responses: {} };
+  const { full } = (requestBody?.content[JSON_TYPE]?.examples ?? {}) as Readonly<Record<string, NamedExample>>;
+  const place = ['webhooks', 'job-ended', 'post', 'requestBody', 'content', JSON_TYPE, 'schema'];
+  expect(schemas.failures(place, full?.value)).toEqual([]);
+  expect(schemas.failures(place, { ...(full?.value as object), webhook: undefined })).not.toEqual([]);
+  expect(Object.keys(responses)).toContain('2XX');
+});
+
+test('an answer in events has an example, and the headers that keep it from being held back', () => {
+  const findings = missing(({ operation: { responses } }) => {
+    const answer = responses['200'] as ApiResponse | undefined;
+    const events = answer?.content?.['text/event-stream'];
+    if (events === undefined) return [];
+    const { full } = (events.examples ?? {}) as Readonly<Record<string, NamedExample>>;
+    return [
+      !/^(?:(?:event|id|data): .*\n)+\n/.test(String(full?.value)) && 'no example of an event',
+      ...['Cache-Control', 'X-Accel-Buffering'].map((name) => answer?.headers?.[name] === undefined && `no ${name}`),
     ];
   });
   expect(findings).toEqual([]);

@@ -64,6 +64,18 @@ describe('documents need no key', () => {
     ]);
   });
 
+  test('the page has a tab for each of them, whose address chooses its document', async () => {
+    const { body } = await bench.call('GET /docs', { key: null, isOffContract: true });
+    const tabs = [...(body as string).matchAll(/<a href="([^"]+)">([^<]+)<\/a>/g)].map(([, address = '', name]) => [
+      name,
+      new URL(address, `${bench.url}/docs`).searchParams.get('urls.primaryName'),
+    ]);
+    expect(tabs).toEqual([
+      ['Management API', 'Management API'],
+      ['Job API', 'Job API'],
+    ]);
+  });
+
   test.each(Object.keys(PROBLEMS))('the page of the problem %s', async (code) => {
     const { body, headers, status } = await bench.call(`GET /docs/problems/${code}`, { key: null });
     expect(status).toBe(200);

@@ -11,7 +11,7 @@ import {
   type ApiDocument,
   type KnownParameters,
 } from '@berth/http';
-import { describeOpenAi, ERROR_SCHEMAS, JOB_HEADERS, jobProblemExample } from '../openapi/index.js';
+import { describeOpenAi, ERROR_SCHEMAS, JOB_HEADERS, jobProblemExample, SENT_WEBHOOKS } from '../openapi/index.js';
 import { DESCRIPTION, TAGS } from './document-text.js';
 
 const VERSION = '2.0.0';
@@ -52,7 +52,8 @@ export function openApiDocument(app: INestApplication): ApiDocument {
   const edged = describeEdge(given, { ...EDGE, accessOf: (operationId) => access.get(operationId) });
   const headers = { ...edged.components.headers, ...JOB_HEADERS };
   const described = describeOpenAi({ ...edged, components: { ...edged.components, headers } });
-  return withoutUnused(mapOperations(described, (each) => ({ ...each, operationId: idOf(each.operationId) })));
+  const named = mapOperations(described, (each) => ({ ...each, operationId: idOf(each.operationId) }));
+  return { ...withoutUnused(named), webhooks: SENT_WEBHOOKS };
 }
 
 const idOf = (operationId: string): string => operationId.replace('Controller.', '.');
@@ -71,7 +72,12 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
         runUrl: { default: 'http://127.0.0.1:8001' },
       })
       .addBearerAuth(
-        { type: 'http', scheme: 'bearer', description: 'An API key: `Bearer bk_…`, or the key alone.' },
+        {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'opaque',
+          description: 'An API key: `Bearer bk_…`, or the key alone.',
+        },
         'apiKey',
       )
       .build(),

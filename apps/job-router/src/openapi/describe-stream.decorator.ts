@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { ApiProblems, headerReferences } from '@berth/http';
 import { DescribeWait } from './describe-operation.decorator.js';
+import { EVENT_HEADERS } from './job-headers.js';
 
 const VARY = {
   description: 'What of the request chooses the rendering.',
@@ -20,12 +21,18 @@ export const DescribeStream = (waitMs: number): MethodDecorator =>
     ...PARAMETERS,
     ApiOkResponse({
       headers: {
-        ...(headerReferences(['Berth-Job-Status', 'Berth-Next-Cursor']) as Record<string, { $ref: string }>),
+        ...(headerReferences(['Berth-Job-Status', 'Berth-Next-Cursor', ...EVENT_HEADERS]) as Record<
+          string,
+          { $ref: string }
+        >),
         Vary: VARY,
       },
       content: {
         'application/json': { schema: { anyOf: [ref('StreamChunks'), ref('JobStream')] } },
-        'text/event-stream': { schema: { type: 'string' } },
+        'text/event-stream': {
+          schema: { type: 'string' },
+          examples: { full: { summary: 'Two chunks of a job that is done', value: EVENTS } },
+        },
       },
     }),
     ApiNoContentResponse({
@@ -58,6 +65,12 @@ const PARAMETERS: readonly MethodDecorator[] = [
     example: 'a1-3',
   }),
 ];
+
+const EVENTS = [
+  'id: a1-1\ndata: {"output":"Hel","metrics":{}}\n\n',
+  'id: a1-2\ndata: {"output":"lo","metrics":{}}\n\n',
+  'event: status\nid: a1-2-end\ndata: {"status":"COMPLETED"}\n\n',
+].join('');
 
 const ref = (name: string): { readonly $ref: string } => ({ $ref: `#/components/schemas/${name}` });
 

@@ -20,4 +20,15 @@ export const JOB_HEADERS: Readonly<Record<string, Header>> = {
     pattern: '^a\\d+-\\d+$',
     examples: ['a1-3'],
   }),
+  'Cache-Control': text('Beside events alone: no cache keeps them, and no proxy on the way changes them.', {
+    const: 'no-cache, no-transform',
+    examples: ['no-cache, no-transform'],
+  }),
+  'X-Accel-Buffering': text('Beside events alone: no proxy on the way holds them back.', {
+    const: 'no',
+    examples: ['no'],
+  }),
 };
+
+/** Those of `JOB_HEADERS` that come beside events. */
+export const EVENT_HEADERS = ['Cache-Control', 'X-Accel-Buffering'] as const;

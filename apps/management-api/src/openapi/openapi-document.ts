@@ -15,6 +15,7 @@ import {
 import { describeMembers } from './describe-members.js';
 import { describeRequests } from './describe-requests.js';
 import { MANAGEMENT_DESCRIPTION, describeTags } from './document-text.js';
+import { TABS_STYLE, tabsScript, type ShownInterface } from './interface-tabs.js';
 import { PARAMETERS_AFTER } from './parameters-after.js';
 
 const VERSION = '2.0.0';
@@ -62,13 +63,16 @@ const fromDecorators = (app: INestApplication): ApiDocument =>
       .setDescription(MANAGEMENT_DESCRIPTION)
       .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
       .addServer('/', 'Where this document comes from.')
-      .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `Bearer bk_…`.' }, 'apiKey')
+      .addBearerAuth(
+        { type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'An API key: `Bearer bk_…`.' },
+        'apiKey',
+      )
       .build(),
     { operationIdFactory: (controller, method) => `${controller}.${method}`, extraModels: [ProblemBody] },
   ) as unknown as ApiDocument;
 
 const JOB_API = new URL('../../../../docs/wire/job-openapi.json', import.meta.url);
-const DOCUMENTS = [
+const DOCUMENTS: readonly ShownInterface[] = [
   { name: 'Management API', url: '/openapi.json' },
   { name: 'Job API', url: '/job-openapi.json' },
 ];
@@ -83,7 +87,9 @@ export function serveOpenApi(app: NestFastifyApplication): void {
     raw: false,
     explorer: true,
     customSiteTitle: 'Berth',
-    swaggerOptions: { urls: DOCUMENTS },
+    customCss: TABS_STYLE,
+    customJsStr: tabsScript(DOCUMENTS),
+    swaggerOptions: { urls: [...DOCUMENTS] },
   });
   const fastify = app.getHttpAdapter().getInstance();
   let json: Buffer | undefined;

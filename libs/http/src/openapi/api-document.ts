@@ -55,6 +55,8 @@ export interface Operation {
 export interface ApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  /** What is sent to addresses that callers name. */
+  readonly webhooks?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly tags?: readonly { readonly name: string; readonly description: string }[];
   readonly components: {
     readonly schemas: Schemas;
