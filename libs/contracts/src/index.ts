@@ -138,9 +138,12 @@ export { RATES_SUBJECTS, ratesSubject, readRates, type RateNews, type RatesMessa
 export {
   count,
   id,
+  integer,
   listOf,
+  mapOf,
   objectOf,
   oneOf,
+  optional,
   orNull,
   readAs,
   readJson,
@@ -149,6 +152,7 @@ export {
   text,
   unreadable,
   variantOf,
+  type Members,
   type Reading,
   type Shape,
 } from './shape/index.js';

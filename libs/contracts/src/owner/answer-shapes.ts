@@ -1,5 +1,6 @@
-import { JOB_STATES, type CommandOutcome } from '@berth/domain';
+import { JOB_STATES, type CommandOutcome, type JobSight, type QueueSight } from '@berth/domain';
 import {
+  amount,
   count,
   flag,
   id,
@@ -13,6 +14,7 @@ import {
   type Shape,
 } from '../shape/index.js';
 import type { ChunkLimitName, OwnerVerb } from './owner-questions.js';
+import { payload } from './payload-shape.js';
 
 const anyObject: Shape = objectOf<object>({});
 /** Far above what any verb answers with: the message's own size is the bound that counts. */
@@ -40,13 +42,43 @@ const OUTCOME_SHAPES: { readonly [Kind in CommandOutcome['kind']]: Shape } = {
   deleted: anyObject,
 };
 
+/** Far above what a job may say of its failure. */
+const ERROR_MAX_CHARACTERS = 1024 * 1024;
+
+const JOB_SIGHT = objectOf<JobSight>({
+  endpointId: id,
+  jobId: id,
+  state: oneOf(JOB_STATES),
+  attempt: count,
+  queuedAtMs: instant,
+  notBeforeMs: instant,
+  endedAtMs: orNull(instant),
+  expiresAtMs: instant,
+  isLowPriority: flag,
+  delayTimeMs: instant,
+  executionTimeMs: instant,
+  retries: count,
+  workerId: orNull(text()),
+  error: orNull(text(ERROR_MAX_CHARACTERS)),
+  chunks: count,
+  output: orNull(payload),
+  queue: orNull(
+    objectOf<QueueSight>({
+      position: orNull(count),
+      running: count,
+      endedLastMinute: count,
+      executionMsLastMinute: amount(),
+    }),
+  ),
+});
+
 /**
  * What the answer of each verb looks like, as far as an asker's code would else fail of it: what stands deeper is believed,
  * since only routers may answer.
  */
 export const OWNER_ANSWER_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
   perform: variantOf(OUTCOME_SHAPES),
-  find: orNull(anyObject),
+  find: orNull(JOB_SIGHT),
   describe: orNull(anyObject),
   list: pageOf(anyObject),
   count: anyObject,

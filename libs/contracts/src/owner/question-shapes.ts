@@ -1,7 +1,6 @@
 import {
   JOB_STATES,
   type AttemptProof,
-  type BlobManifest,
   type CancelCommand,
   type EndTryCommand,
   type FinishCommand,
@@ -10,7 +9,6 @@ import {
   type JobWish,
   type LetGoCommand,
   type PageKey,
-  type Payload,
   type ProgressCommand,
   type PurgeCommand,
   type ReplaceLifeCommand,
@@ -35,9 +33,8 @@ import {
   type Shape,
 } from '../shape/index.js';
 import type { JobWatcher, OwnerCommand, OwnerVerb, QuestionOf, TakeAsker } from './owner-questions.js';
+import { PAYLOAD_MAX_CHARACTERS, payload } from './payload-shape.js';
 
-/** Far above what is accepted, and what a message could bring: the decision refuses more precisely. */
-const PAYLOAD_MAX_CHARACTERS = 2 * 1024 * 1024;
 const ERROR_MAX_CHARACTERS = 1024 * 1024;
 const LOG_LINES_MAX = 100;
 /** Of one request, or of one page of a list. */
@@ -46,14 +43,6 @@ const ATTEMPTED_MAX = 1_000_000_000;
 
 /** Without what names the variant. */
 type Rest<Variant> = Omit<Variant, 'kind'>;
-type PayloadOf<Kind extends Payload['kind']> = Rest<Extract<Payload, { readonly kind: Kind }>>;
-
-const payload = variantOf({
-  inline: objectOf<PayloadOf<'inline'>>({ json: text(PAYLOAD_MAX_CHARACTERS) }),
-  blob: objectOf<PayloadOf<'blob'>>({
-    manifest: objectOf<BlobManifest>({ name: id, parts: count, sizeBytes: count, sha256: id }),
-  }),
-});
 
 const jobWish = objectOf<JobWish>({
   jobId: id,

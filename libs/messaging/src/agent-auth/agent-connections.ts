@@ -1,5 +1,7 @@
+import { count, listOf, objectOf, optional, orNull, readJson, readShape, text, type Shape } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { anyText } from '../broker/read-answer.js';
 
 /** One connection that a broker has let in, by the name under which it was. */
 export interface AgentConnection {
@@ -10,17 +12,44 @@ export interface AgentConnection {
   readonly user: HostId;
 }
 
+interface ToldConnection {
+  readonly cid: number;
+  readonly authorized_user?: string;
+}
+
+interface ConnectionList {
+  readonly offset: number;
+  readonly total: number;
+  readonly connections?: readonly ToldConnection[] | null;
+}
+
 interface ConnectionPage {
   readonly server: { readonly id: string };
-  readonly data?: {
-    readonly offset: number;
-    readonly total: number;
-    readonly connections?: readonly { readonly cid: number; readonly authorized_user?: string }[];
-  };
+  readonly data?: ConnectionList;
+}
+
+interface KickAnswer {
+  readonly error?: { readonly description?: string };
 }
 
 /** A page then is a tenth of what a message may hold. */
 const PAGE_CONNECTIONS = 256;
+
+const PAGE = objectOf<ConnectionPage>({
+  server: objectOf<ConnectionPage['server']>({ id: text() }),
+  data: optional(
+    objectOf<ConnectionList>({
+      offset: count,
+      total: count,
+      connections: optional(
+        orNull(listOf(objectOf<ToldConnection>({ cid: count, authorized_user: optional(anyText) }), PAGE_CONNECTIONS)),
+      ),
+    }),
+  ),
+});
+const KICK_ANSWER = objectOf<KickAnswer>({
+  error: optional(objectOf<NonNullable<KickAnswer['error']>>({ description: optional(anyText) })),
+});
 /** Of one server: more than a quarter of a million agents. */
 const PAGES_MAX = 1_024;
 const ANSWER_MS = 2_000;
@@ -57,7 +86,7 @@ export class AgentConnections {
   async end({ connectionId, serverId }: AgentConnection): Promise<void> {
     const body = JSON.stringify({ cid: connectionId });
     const answer = await this.#connection.request(`$SYS.REQ.SERVER.${serverId}.KICK`, body, { timeout: ANSWER_MS });
-    const { error } = answer.json<{ error?: { description?: string } }>();
+    const { error } = answerOf<KickAnswer>(KICK_ANSWER, answer);
     if (error !== undefined && !/no such client/i.test(error.description ?? '')) {
       throw new Error(`the broker did not end a connection: ${error.description ?? ''}`);
     }
@@ -66,7 +95,7 @@ export class AgentConnections {
   async *#pagesOf(first: Msg): AsyncIterable<readonly AgentConnection[]> {
     let message = first;
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const { data, server } = message.json<ConnectionPage>();
+      const { data, server } = answerOf<ConnectionPage>(PAGE, message);
       if (data === undefined) throw new Error('a server did not tell who is connected');
       yield (data.connections ?? []).map(({ authorized_user: user, cid }) => ({
         serverId: server.id,
@@ -83,4 +112,11 @@ export class AgentConnections {
   #question(offset: number): string {
     return JSON.stringify({ auth: true, acc: this.#account, limit: PAGE_CONNECTIONS, offset });
   }
+}
+
+function answerOf<Answer>(shape: Shape, { data }: Msg): Answer {
+  const json = readJson(data);
+  const reading = json.kind === 'unreadable' ? json : readShape<Answer>(shape, json.value);
+  if (reading.kind === 'unreadable') throw new Error(`a server's answer cannot be read: ${reading.reason}`);
+  return reading.value;
 }

@@ -1,4 +1,5 @@
-import type { AuthorizationRequest } from '@nats-io/jwt';
+import { objectOf, optional, readJson, readShape, text } from '@berth/contracts';
+import { anyText } from '../broker/read-answer.js';
 
 /** Who knocks, as the server asks about it. */
 export interface AuthRequest {
@@ -14,6 +15,33 @@ export interface AuthRequest {
   readonly address: string | undefined;
 }
 
+/** Of what a server asks, the members that decide. */
+interface AuthClaims {
+  readonly nats: AuthQuestion;
+}
+
+interface AuthQuestion {
+  readonly user_nkey: string;
+  readonly server_id: { readonly id: string };
+  readonly connect_opts?: GivenOptions;
+  readonly client_info?: { readonly host?: string };
+}
+
+interface GivenOptions {
+  readonly user?: string;
+  readonly pass?: string;
+}
+
+/** What the client gave may be of any length: it is refused by who decides, and not left without an answer. */
+const CLAIMS = objectOf<AuthClaims>({
+  nats: objectOf<AuthQuestion>({
+    user_nkey: text(),
+    server_id: objectOf<AuthQuestion['server_id']>({ id: text() }),
+    connect_opts: optional(objectOf<GivenOptions>({ user: optional(anyText), pass: optional(anyText) })),
+    client_info: optional(objectOf<{ host?: string }>({ host: optional(anyText) })),
+  }),
+});
+
 /**
  * Reads the question of a server with `auth_callout`, as it arrives on `$SYS.REQ.USER.AUTH`.
  * Its signature is not checked, which would take longer than all the rest: only servers can publish on that subject, in
@@ -23,9 +51,10 @@ export interface AuthRequest {
  */
 export function readAuthRequest(token: string): AuthRequest {
   const claims = token.split('.')[1] ?? '';
-  const { nats } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as { nats: AuthorizationRequest };
-  const { user_nkey: userKey, server_id: server, connect_opts: given, client_info: client } = nats;
-  if (userKey === undefined || server === undefined) throw new Error('not an authorization request');
+  const json = readJson(Buffer.from(claims, 'base64url'));
+  const reading = json.kind === 'unreadable' ? json : readShape<AuthClaims>(CLAIMS, json.value);
+  if (reading.kind === 'unreadable') throw new Error(`not an authorization request: ${reading.reason}`);
+  const { user_nkey: userKey, server_id: server, connect_opts: given, client_info: client } = reading.value.nats;
   return {
     userKey,
     serverId: server.id,

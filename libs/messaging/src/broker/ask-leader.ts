@@ -1,6 +1,8 @@
+import { count, objectOf, optional, type Members } from '@berth/contracts';
 import { MsgHdrsImpl, type MsgHdrs } from '@nats-io/transport-node';
 import type { Broker } from './broker.js';
 import { API_ERROR, BrokerApiError, brokerUnavailable, type ApiError } from './broker-errors.js';
+import { anyText } from './read-answer.js';
 
 export interface LeaderMessage {
   readonly sequence: number;
@@ -14,9 +16,19 @@ export type LeaderQuestion =
   /** The first message of the subject at that sequence or behind it. */
   | { readonly next_by_subj: string; readonly seq: number };
 
-interface Answer {
-  readonly message?: { readonly seq: number; readonly hdrs?: string; readonly data?: string };
+interface FoundMessage {
+  readonly seq: number;
+  readonly hdrs?: string;
+  readonly data?: string;
 }
+
+interface Answer {
+  readonly message?: FoundMessage;
+}
+
+const ANSWER: Members<Answer> = {
+  message: optional(objectOf<FoundMessage>({ seq: count, hdrs: optional(anyText), data: optional(anyText) })),
+};
 
 const EMPTY = new Uint8Array();
 
@@ -30,7 +42,8 @@ export async function askLeader(
   stream: string,
   question: LeaderQuestion,
 ): Promise<LeaderMessage | null> {
-  const { error, message } = await broker.ask<Answer>(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify(question));
+  const subject = `$JS.API.STREAM.MSG.GET.${stream}`;
+  const { error, message } = await broker.ask<Answer>(subject, JSON.stringify(question), ANSWER);
   if (error?.err_code === API_ERROR.noMessage) return null;
   if (error !== undefined) throw unanswered(stream, error);
   if (message === undefined) throw brokerUnavailable(new Error(`read ${stream}: an answer without a message`));

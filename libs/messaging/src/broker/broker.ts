@@ -1,3 +1,4 @@
+import type { Members } from '@berth/contracts';
 import { systemClock } from '@berth/lifecycle';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import {
@@ -10,8 +11,8 @@ import {
 } from '@nats-io/transport-node';
 import { watchConnection } from '../connection-watch.js';
 import { RequestsInFlight } from '../requests-in-flight.js';
-import { brokerUnavailable, isUnanswered, type ApiError } from './broker-errors.js';
-import { decodeText } from './text.js';
+import { brokerUnavailable, isUnanswered } from './broker-errors.js';
+import { readAnswer, type BrokerAnswer } from './read-answer.js';
 import type { UnreadableMessage } from '@berth/domain';
 
 export interface BrokerOptions {
@@ -95,11 +96,18 @@ export class Broker {
   /**
    * Asks the JetStream API once.
    *
-   * @throws PlatformError `service-unavailable` when no answer comes
+   * @param shape of the answer's members that are used
+   * @throws PlatformError `service-unavailable` when no answer comes, or one that has not the shape
    */
-  async ask<Answer>(subject: string, question: string): Promise<Answer & { readonly error?: ApiError }> {
-    const answer = await this.askRaw(subject, question);
-    return JSON.parse(decodeText(answer.data)) as Answer & { readonly error?: ApiError };
+  async ask<Answer extends object>(
+    subject: string,
+    question: string,
+    shape: Members<Answer>,
+  ): Promise<BrokerAnswer<Answer>> {
+    const { data } = await this.askRaw(subject, question);
+    const reading = readAnswer(shape, data);
+    if (reading.kind === 'unreadable') throw brokerUnavailable(new Error(`answer to ${subject}: ${reading.reason}`));
+    return reading.value;
   }
 
   /** Resolves when the connection stands: at once, as a rule. */

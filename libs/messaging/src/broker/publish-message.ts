@@ -1,17 +1,7 @@
-import type { Msg } from '@nats-io/transport-node';
+import type { Reading } from '@berth/contracts';
 import type { Broker } from './broker.js';
-import { API_ERROR, isUnanswered, unexpectedAnswer, type ApiError } from './broker-errors.js';
-import { BROKER_HEADERS, headersOf, ttlHeader } from './headers.js';
-import { decodeText } from './text.js';
-
-export interface Publication {
-  readonly subject: string;
-  readonly body: Uint8Array | string;
-  readonly ttlMs?: number;
-  /** Sequence of the subject's last message; 0: there must be none, not even a marker. */
-  readonly expectedSequence?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { API_ERROR, isUnanswered, unexpectedAnswer } from './broker-errors.js';
+import { sendPublication, type PubAck, type Publication } from './publication.js';
 
 export type PublishOutcome =
   | { readonly kind: 'stored'; readonly sequence: number }
@@ -22,11 +12,6 @@ export type PublishOutcome =
   /** No answer: stored or not, now or later. */
   | { readonly kind: 'unknown'; readonly cause: unknown };
 
-interface PubAck {
-  readonly seq?: number;
-  readonly error?: ApiError;
-}
-
 /**
  * Publishes once. The client's own retries are not used: a repeat after a lost answer would turn our own success into
  * a conflict.
@@ -34,21 +19,15 @@ interface PubAck {
  * @throws PlatformError `service-unavailable` when the stream is full or the broker says that it cannot now
  */
 export async function publishMessage(broker: Broker, publication: Publication): Promise<PublishOutcome> {
-  let answer: Msg;
+  let answer: Reading<PubAck>;
   try {
-    answer = await broker.request(publication.subject, publication.body, headersOf(protocolHeaders(publication)));
+    answer = await sendPublication(broker, publication);
   } catch (error) {
     if (isUnanswered(error)) return { kind: 'unknown', cause: error };
     throw error;
   }
-  return outcomeOf(publication, JSON.parse(decodeText(answer.data)) as PubAck);
-}
-
-function protocolHeaders({ headers, ttlMs, expectedSequence }: Publication): Record<string, string> {
-  const values: Record<string, string> = { ...headers };
-  if (ttlMs !== undefined) values[BROKER_HEADERS.ttl] = ttlHeader(ttlMs);
-  if (expectedSequence !== undefined) values[BROKER_HEADERS.expectedSubjectSequence] = `${expectedSequence}`;
-  return values;
+  if (answer.kind === 'unreadable') throw new Error(`publish to ${publication.subject}: ${answer.reason}`);
+  return outcomeOf(publication, answer.value);
 }
 
 const PER_SUBJECT = 'maximum messages per subject exceeded';

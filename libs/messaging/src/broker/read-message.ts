@@ -1,8 +1,10 @@
+import { count, objectOf, optional, type Members } from '@berth/contracts';
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from './broker.js';
 import { API_ERROR, unexpectedAnswer } from './broker-errors.js';
 import { readBatch } from './direct-batch.js';
 import { BROKER_HEADERS } from './headers.js';
+import { anyText } from './read-answer.js';
 
 export interface StoredMessage {
   readonly subject: string;
@@ -12,14 +14,22 @@ export interface StoredMessage {
   readonly body: Uint8Array;
 }
 
-interface LeaderAnswer {
-  readonly message?: {
-    readonly subject: string;
-    readonly seq: number;
-    readonly hdrs?: string;
-    readonly data?: string;
-  };
+interface FoundMessage {
+  readonly subject: string;
+  readonly seq: number;
+  readonly hdrs?: string;
+  readonly data?: string;
 }
+
+interface LeaderAnswer {
+  readonly message?: FoundMessage;
+}
+
+const LEADER_ANSWER: Members<LeaderAnswer> = {
+  message: optional(
+    objectOf<FoundMessage>({ subject: anyText, seq: count, hdrs: optional(anyText), data: optional(anyText) }),
+  ),
+};
 
 const MARKER_LINE = `\r\n${BROKER_HEADERS.markerReason}:`;
 const EMPTY = new Uint8Array();
@@ -31,7 +41,11 @@ const EMPTY = new Uint8Array();
  */
 export async function readLatest(broker: Broker, stream: string, subject: string): Promise<StoredMessage | null> {
   const question = JSON.stringify({ last_by_subj: subject });
-  const { error, message } = await broker.ask<LeaderAnswer>(`$JS.API.STREAM.MSG.GET.${stream}`, question);
+  const { error, message } = await broker.ask<LeaderAnswer>(
+    `$JS.API.STREAM.MSG.GET.${stream}`,
+    question,
+    LEADER_ANSWER,
+  );
   if (error?.err_code === API_ERROR.noMessage) return null;
   if (error !== undefined) throw unexpectedAnswer(`read ${subject}`, error);
   if (message === undefined) throw new Error(`read ${subject}: an answer without a message`);

@@ -1,10 +1,12 @@
+import { count, optional, type Members } from '@berth/contracts';
 import type { Broker } from './broker.js';
 import { API_ERROR, unexpectedAnswer, type ApiError } from './broker-errors.js';
 
-interface Answer {
-  readonly success?: boolean;
+interface PurgeAnswer {
   readonly purged?: number;
 }
+
+const PURGE_ANSWER: Members<PurgeAnswer> = { purged: optional(count) };
 
 /**
  * Removes one message; gone already is success. Without `no_erase` the broker overwrites the bytes on disk, at fifty
@@ -14,7 +16,7 @@ interface Answer {
  */
 export async function removeMessage(broker: Broker, stream: string, sequence: number): Promise<void> {
   const question = JSON.stringify({ seq: sequence, no_erase: true });
-  const { error } = await broker.ask<Answer>(`$JS.API.STREAM.MSG.DELETE.${stream}`, question);
+  const { error } = await broker.ask<object>(`$JS.API.STREAM.MSG.DELETE.${stream}`, question, {});
   if (error === undefined || isGone(error)) return;
   throw unexpectedAnswer(`remove message ${sequence} of ${stream}`, error);
 }
@@ -44,7 +46,8 @@ async function purge(
   stream: string,
   what: { readonly filter: string; readonly seq?: number },
 ): Promise<number> {
-  const { error, purged } = await broker.ask<Answer>(`$JS.API.STREAM.PURGE.${stream}`, JSON.stringify(what));
+  const subject = `$JS.API.STREAM.PURGE.${stream}`;
+  const { error, purged } = await broker.ask<PurgeAnswer>(subject, JSON.stringify(what), PURGE_ANSWER);
   if (error !== undefined) throw unexpectedAnswer(`purge ${what.filter}`, error);
   return purged ?? 0;
 }

@@ -1,3 +1,4 @@
+import { count, integer, objectOf, optional, text, type Members } from '@berth/contracts';
 import type { Broker } from './broker.js';
 import { API_ERROR, BrokerApiError, brokerUnavailable } from './broker-errors.js';
 
@@ -13,17 +14,32 @@ export interface StreamHead {
   readonly maxBytes: number | null;
 }
 
+interface StreamState {
+  readonly bytes: number;
+  readonly messages: number;
+  readonly first_ts: string;
+  readonly last_ts: string;
+  readonly last_seq: number;
+}
+
+interface StreamBounds {
+  /** -1: there is no bound. */
+  readonly max_bytes: number;
+}
+
 interface InfoAnswer {
   readonly created?: string;
-  readonly config?: { readonly max_bytes: number };
-  readonly state?: {
-    readonly bytes: number;
-    readonly messages: number;
-    readonly first_ts: string;
-    readonly last_ts: string;
-    readonly last_seq: number;
-  };
+  readonly config?: StreamBounds;
+  readonly state?: StreamState;
 }
+
+const INFO_ANSWER: Members<InfoAnswer> = {
+  created: optional(text()),
+  config: optional(objectOf<StreamBounds>({ max_bytes: integer(-1, Number.MAX_SAFE_INTEGER) })),
+  state: optional(
+    objectOf<StreamState>({ bytes: count, messages: count, first_ts: text(), last_ts: text(), last_seq: count }),
+  ),
+};
 
 /**
  * What the stream's leader says of it; null: there is no such stream.
@@ -31,7 +47,11 @@ interface InfoAnswer {
  * @throws PlatformError `service-unavailable` when no answer comes, or one that does not say
  */
 export async function readStreamHead(broker: Broker, stream: string): Promise<StreamHead | null> {
-  const { config, created, error, state } = await broker.ask<InfoAnswer>(`$JS.API.STREAM.INFO.${stream}`, '');
+  const { config, created, error, state } = await broker.ask<InfoAnswer>(
+    `$JS.API.STREAM.INFO.${stream}`,
+    '',
+    INFO_ANSWER,
+  );
   if (error?.err_code === API_ERROR.streamNotFound) return null;
   // While a stream moves, its broker may say anything of it.
   if (error !== undefined) throw brokerUnavailable(new BrokerApiError(`look at ${stream}`, error));

@@ -1,4 +1,4 @@
-import type { Reading } from '@berth/contracts';
+import { count, mapOf, objectOf, optional, type Members, type Reading } from '@berth/contracts';
 import { UNKNOWN_ROUTER } from '@berth/domain';
 import type {
   ClaimOutcome,
@@ -11,11 +11,12 @@ import type {
 import { askLeader } from '../broker/ask-leader.js';
 import type { Broker } from '../broker/broker.js';
 import { BrokerApiError, brokerUnavailable, type ApiError } from '../broker/broker-errors.js';
+import type { Publication } from '../broker/publication.js';
 import { purgeSubject } from '../broker/remove-messages.js';
 import { CLAIMS_BUCKET, bucketPlace, bucketStream } from '../topology/buckets.js';
 import { LOG_SHARDS } from '../topology/shards.js';
 import { subjectToken } from '../topology/subject-token.js';
-import { sendOnce, type Sending } from './send-once.js';
+import { sendOnce } from './send-once.js';
 import { encodeClaim, encodePresence, readClaim, readPresence } from './shard-claim-codec.js';
 
 const STREAM = bucketStream(CLAIMS_BUCKET);
@@ -30,9 +31,20 @@ const ROUTERS_MAX = 512;
 
 const UNREADABLE: ShardClaim = { owner: UNKNOWN_ROUTER, term: 0 };
 
-interface StreamInfo {
-  readonly state?: { readonly subjects?: Readonly<Record<string, number>> };
+interface SubjectList {
+  /** How many messages each has. */
+  readonly subjects?: Readonly<Record<string, number>>;
 }
+
+interface InfoAnswer {
+  readonly state?: SubjectList;
+}
+
+/** As many as the broker tells of in one answer. */
+const SUBJECTS_MAX = 100_000;
+const INFO_ANSWER: Members<InfoAnswer> = {
+  state: optional(objectOf<SubjectList>({ subjects: optional(mapOf(count, SUBJECTS_MAX)) })),
+};
 
 /** The bucket of claims on JetStream, read where it is written: at its leader. */
 export class NatsShardClaims implements ShardClaims {
@@ -63,8 +75,8 @@ export class NatsShardClaims implements ShardClaims {
     await purgeSubject(this.#broker, STREAM, routerSubject(incarnation));
   }
 
-  async #write(sending: Sending): Promise<ClaimOutcome> {
-    const outcome = await sendOnce(this.#broker, sending);
+  async #write(publication: Publication): Promise<ClaimOutcome> {
+    const outcome = await sendOnce(this.#broker, publication);
     switch (outcome.kind) {
       case 'stored':
         return { kind: 'written', revision: outcome.sequence };
@@ -89,7 +101,7 @@ export class NatsShardClaims implements ShardClaims {
 
   async #routers(): Promise<Map<string, Versioned<RouterPresence>>> {
     const question = JSON.stringify({ subjects_filter: `${ROUTERS}*` });
-    const { error, state } = await this.#broker.ask<StreamInfo>(`$JS.API.STREAM.INFO.${STREAM}`, question);
+    const { error, state } = await this.#broker.ask<InfoAnswer>(`$JS.API.STREAM.INFO.${STREAM}`, question, INFO_ANSWER);
     if (error !== undefined) throw unanswered(error);
     const incarnations = Object.keys(state?.subjects ?? {}).map((subject) => subject.slice(ROUTERS.length));
     const found = await Promise.all(

@@ -2,23 +2,8 @@ import { cleanText } from '@berth/domain';
 import type { AppendOutcome } from '@berth/endpoint-log';
 import { RequestError } from '@nats-io/transport-node';
 import type { Broker } from '../broker/broker.js';
-import { API_ERROR, isStoreFull, type ApiError } from '../broker/broker-errors.js';
-import { BROKER_HEADERS, headersOf, ttlHeader } from '../broker/headers.js';
-import { decodeText } from '../broker/text.js';
-
-export interface Sending {
-  readonly subject: string;
-  readonly body: Uint8Array | string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sequence of the subject's last message; 0: there must be none. */
-  readonly expectedSequence?: number;
-  readonly ttlMs?: number;
-}
-
-interface PubAck {
-  readonly seq?: number;
-  readonly error?: ApiError;
-}
+import { API_ERROR, isStoreFull } from '../broker/broker-errors.js';
+import { sendPublication, type PubAck, type Publication } from '../broker/publication.js';
 
 const REASON_MAX_CHARACTERS = 200;
 
@@ -26,10 +11,10 @@ const REASON_MAX_CHARACTERS = 200;
  * Publishes once and tells what the broker said. What can happen any day makes no error: one with a stack for each answer
  * took 6 % of a router. Never rejects; what cannot be sent at all is unknown like what was not answered.
  */
-export async function sendOnce(broker: Broker, sending: Sending): Promise<AppendOutcome> {
+export async function sendOnce(broker: Broker, publication: Publication): Promise<AppendOutcome> {
   try {
-    const answer = await broker.request(sending.subject, sending.body, headersOf(protocolHeaders(sending)));
-    return outcomeOf(JSON.parse(decodeText(answer.data)) as PubAck);
+    const answer = await sendPublication(broker, publication);
+    return answer.kind === 'unreadable' ? unknownOutcome(answer.reason) : outcomeOf(answer.value);
   } catch (error) {
     return unknownOutcome(reasonOf(error));
   }
@@ -46,16 +31,9 @@ const unknownOutcome = (reason: string): AppendOutcome => ({
   reason: cleanText(reason, REASON_MAX_CHARACTERS),
 });
 
-function protocolHeaders({ expectedSequence, headers, ttlMs }: Sending): Record<string, string> {
-  const values: Record<string, string> = { ...headers };
-  if (expectedSequence !== undefined) values[BROKER_HEADERS.expectedSubjectSequence] = `${expectedSequence}`;
-  if (ttlMs !== undefined) values[BROKER_HEADERS.ttl] = ttlHeader(ttlMs);
-  return values;
-}
-
 function outcomeOf({ error, seq }: PubAck): AppendOutcome {
   if (error === undefined) {
-    return typeof seq === 'number' && seq > 0
+    return seq !== undefined && seq > 0
       ? { kind: 'stored', sequence: seq }
       : unknownOutcome('an answer without a sequence');
   }
