@@ -21,7 +21,7 @@ const layers = (extra) => [
   may('layer:domain', extra, { allowedExternalImports: extra.length > 0 ? ['@jest/globals', 'fast-check'] : [] }),
   may('layer:base', ['layer:base', ...extra]),
   may('layer:contract', ['layer:domain', ...extra]),
-  may('layer:engine', ['layer:domain', 'layer:base', ...extra]),
+  may('layer:engine', ['layer:domain', 'layer:contract', 'layer:base', ...extra]),
   may('layer:adapter', ['layer:domain', 'layer:contract', 'layer:engine', 'layer:base', ...extra], {
     bannedExternalImports: ['typeorm', '@nestjs/typeorm'],
   }),

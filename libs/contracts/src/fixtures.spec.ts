@@ -1,61 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import {
-  OWNER_ANSWER_SHAPES,
-  OWNER_QUESTION_SHAPES,
-  apiKeySnapshotShape,
-  assignmentSnapshotShape,
-  endpointSnapshotShape,
-  hostSnapshotShape,
-  readChunkRequest,
-  readDemandMessage,
-  readDoneReply,
-  readDoneRequest,
-  readDownloadReply,
-  readDownloadRequest,
-  readEnd,
-  readHistoryGetRequest,
-  readHistoryListRequest,
-  readHostReply,
-  readJoin,
-  readJoinReply,
-  readPostedResult,
-  readProgressRequest,
-  readRates,
-  readRenewReply,
-  readRenewRequest,
-  readReport,
-  readReportReply,
-  readRouterGone,
-  readShape,
-  readStopMessage,
-  readTakeReply,
-  readTakeRequest,
-  readUploadRequest,
-  readWireError,
-  readWithdrawMessage,
-  splitChunk,
-  webhookSecretsSnapshotShape,
-  type OwnerVerb,
-  type Reading,
-  type Shape,
-  type SnapshotShape,
-} from './index.js';
+import * as contracts from './index.js';
+import type { OwnerVerb, Reading, Shape, SnapshotShape } from './index.js';
 
 const FOLDER = resolve(import.meta.dirname, '../fixtures');
-
-const snapshot =
-  <Value>({ shape }: SnapshotShape<Value>) =>
-  (body: unknown): unknown =>
-    valueOf(readShape(shape, body));
 
 const valueOf = (reading: Reading<unknown>): unknown => (reading.kind === 'value' ? reading.value : reading);
 
 /** The ends of a request, each of which is read by itself. */
 function readEnds(body: unknown): unknown {
-  const ends = readDoneRequest(body);
-  return ends.kind === 'unreadable' ? ends : { ends: ends.value.map((end) => valueOf(readEnd(end))) };
+  const ends = contracts.readDoneRequest(body);
+  return ends.kind === 'unreadable' ? ends : { ends: ends.value.map((end) => valueOf(contracts.readEnd(end))) };
 }
 
 /** Several examples of each verb. */
@@ -65,57 +21,96 @@ function readExamples(shapes: Readonly<Record<OwnerVerb, Shape>>) {
       Object.entries(shapes).map(([verb, shape]) => {
         const examples = (body as Readonly<Record<string, readonly unknown[]>>)[verb] ?? [];
         expect(examples).not.toHaveLength(0);
-        return [verb, examples.map((example) => valueOf(readShape(shape, example)))];
+        return [verb, examples.map((example) => valueOf(contracts.readShape(shape, example)))];
       }),
     );
 }
 
+function readFacts(body: unknown): unknown {
+  const { facts } = body as { readonly facts: Parameters<typeof contracts.readHistoryFacts>[0] };
+  return { facts: valueOf(contracts.readHistoryFacts(facts)) };
+}
+
+type Name = keyof typeof contracts;
+
 interface Reader {
-  readonly read: (body: unknown) => unknown;
+  /** Names under which the package exports what reads the message. */
+  readonly by: Name | readonly Name[];
+  /** Unless what `by` names is a function of the body, or a shape. */
+  readonly read?: (body: unknown) => unknown;
+  /** It is read as the text that it comes as. */
+  readonly isText?: boolean;
   /** What the reading has beside the message itself. */
   readonly adds?: object;
 }
 
 const READERS: Readonly<Record<string, Reader>> = {
-  'join-request': { read: (body) => valueOf(readJoin(body)) },
-  'join-reply': { read: (body) => valueOf(readJoinReply(body)) },
-  'report-request': { read: (body) => valueOf(readReport(body)), adds: { dropped: null } },
-  'host-reply': { read: (body) => valueOf(readHostReply(body)), adds: { faults: [], heldIds: [], isComplete: true } },
-  'take-request': { read: (body) => valueOf(readTakeRequest(body)) },
-  'take-reply': { read: readTakeReply },
-  'withdraw-message': { read: (body) => valueOf(readWithdrawMessage(body)) },
-  'renew-request': { read: (body) => valueOf(readRenewRequest(body)) },
-  'renew-reply': { read: (body) => valueOf(readRenewReply(body)) },
-  'chunk-request': { read: (body) => valueOf(readChunkRequest(body)) },
-  'progress-request': { read: (body) => valueOf(readProgressRequest(body)) },
-  'report-reply': { read: (body) => valueOf(readReportReply(body)) },
-  'download-request': { read: (body) => valueOf(readDownloadRequest(body)) },
-  'download-reply': { read: (body) => valueOf(readDownloadReply(body)) },
-  'upload-request': { read: (body) => valueOf(readUploadRequest(body)) },
-  'done-request': { read: readEnds },
-  'done-reply': { read: readDoneReply },
-  'stop-message': { read: readStopMessage },
-  'router-gone': { read: readRouterGone },
-  'wire-error': { read: (body) => valueOf(readWireError(body)) },
-  'owner-questions': { read: readExamples(OWNER_QUESTION_SHAPES) },
-  'owner-answers': { read: readExamples(OWNER_ANSWER_SHAPES) },
-  'history-list-request': { read: (body) => valueOf(readHistoryListRequest(body)) },
-  'history-get-request': { read: (body) => valueOf(readHistoryGetRequest(body)) },
-  'demand-message': { read: (body) => valueOf(readDemandMessage(JSON.stringify(body))) },
-  'witness-message': { read: (body) => valueOf(readDemandMessage(JSON.stringify(body))) },
-  'rates-message': { read: (body) => valueOf(readRates(JSON.stringify(body))) },
-  'endpoint-snapshot': { read: snapshot(endpointSnapshotShape) },
-  'api-key-snapshot': { read: snapshot(apiKeySnapshotShape) },
-  'host-snapshot': { read: snapshot(hostSnapshotShape) },
-  'assignment-snapshot': { read: snapshot(assignmentSnapshotShape) },
-  'webhook-secrets-snapshot': { read: snapshot(webhookSecretsSnapshotShape) },
+  'join-request': { by: 'readJoin' },
+  'join-frame': { by: 'readJoinFrame' },
+  'join-reply': { by: 'readJoinReply' },
+  'report-request': { by: 'readReport', adds: { dropped: null } },
+  'report-frame': { by: 'readReportFrame' },
+  'host-reply': { by: 'readHostReply', adds: { faults: [], heldIds: [], isComplete: true } },
+  'take-request': { by: 'readTakeRequest' },
+  'take-reply': { by: 'readTakeReply' },
+  'withdraw-message': { by: 'readWithdrawMessage' },
+  'renew-request': { by: 'readRenewRequest' },
+  'renew-reply': { by: 'readRenewReply' },
+  'chunk-request': { by: 'readChunkRequest' },
+  'progress-request': { by: 'readProgressRequest' },
+  'report-reply': { by: 'readReportReply' },
+  'download-request': { by: 'readDownloadRequest' },
+  'download-reply': { by: 'readDownloadReply' },
+  'upload-request': { by: 'readUploadRequest' },
+  'done-request': { by: ['readDoneRequest', 'readEnd'], read: readEnds },
+  'done-reply': { by: 'readDoneReply' },
+  'stop-message': { by: 'readStopMessage' },
+  'router-gone': { by: 'readRouterGone' },
+  'wire-error': { by: 'readWireError' },
+  'owner-questions': { by: 'OWNER_QUESTION_SHAPES', read: readExamples(contracts.OWNER_QUESTION_SHAPES) },
+  'owner-answers': { by: 'OWNER_ANSWER_SHAPES', read: readExamples(contracts.OWNER_ANSWER_SHAPES) },
+  'history-list-request': { by: 'readHistoryListRequest' },
+  'history-list-reply': { by: 'readHistoryList' },
+  'history-get-request': { by: 'readHistoryGetRequest' },
+  'history-get-reply': { by: 'readHistoryJob' },
+  'history-read': { by: 'readHistoryRead', isText: true },
+  'history-facts': { by: 'readHistoryFacts', read: readFacts },
+  'demand-message': { by: 'readDemandMessage', isText: true },
+  'witness-message': { by: 'readDemandMessage', isText: true },
+  'rates-message': { by: 'readRates', isText: true },
+  'endpoint-snapshot': { by: 'endpointSnapshotShape' },
+  'api-key-snapshot': { by: 'apiKeySnapshotShape' },
+  'host-snapshot': { by: 'hostSnapshotShape' },
+  'assignment-snapshot': { by: 'assignmentSnapshotShape' },
+  'webhook-secrets-snapshot': { by: 'webhookSecretsSnapshotShape' },
 };
 
+function readBy({ by, isText = false, read }: Reader, body: unknown): unknown {
+  if (read !== undefined) return read(body);
+  const reader = contracts[[by].flat()[0] as Name] as SnapshotShape<unknown> | ((body: unknown) => unknown);
+  if (typeof reader === 'object') return valueOf(contracts.readShape(reader.shape, body));
+  const result = reader(isText ? JSON.stringify(body) : body);
+  return isReading(result) ? valueOf(result) : result;
+}
+
+const isReading = (result: unknown): result is Reading<unknown> =>
+  result !== null && typeof result === 'object' && 'kind' in result && 'value' in result;
+
+/** They read any message, or what others here read too, in another form. */
+const TOOLS: readonly Name[] = [
+  'readAs',
+  'readJson',
+  'readOversized',
+  'readPostedBytes',
+  'readShape',
+  'splitChunkBytes',
+];
+
 /** What workers post is text, which is read as it stands. */
-const POSTED: Readonly<Record<string, (posted: string) => unknown>> = {
-  'posted-results': readPostedResult,
-  'posted-chunks': (posted) => splitChunk(posted),
-};
+const POSTED = {
+  'posted-results': { by: 'readPostedResult', read: contracts.readPostedResult },
+  'posted-chunks': { by: 'splitChunk', read: (posted: string) => contracts.splitChunk(posted) },
+} as const;
 
 const versions = readdirSync(FOLDER);
 const namesOf = (version: string): readonly string[] =>
@@ -131,6 +126,12 @@ const fixturesFor = (readers: object): readonly { readonly version: string; read
       .map((name) => ({ version, name })),
   );
 
+test('everything that the package exports to read messages reads a fixture here', () => {
+  const exported = Object.keys(contracts).filter((name) => /^(read|split)[A-Z]|Shape$|_SHAPES$/.test(name));
+  const readers = [...Object.values(READERS), ...Object.values(POSTED)].flatMap(({ by }) => by);
+  expect(exported.toSorted()).toEqual([...new Set([...readers, ...TOOLS])].toSorted());
+});
+
 test('there is a fixture of every message that has a reader here', () => {
   expect(namesOf('v1').toSorted()).toEqual(Object.keys({ ...READERS, ...POSTED }).toSorted());
 });
@@ -139,15 +140,15 @@ test.each(fixturesFor(READERS))(
   '$name of $version is read whole, also where a later version adds members',
   ({ name, version }) => {
     const body = fixtureOf(version, name) as object;
-    const reader = READERS[name];
-    const whole = { ...body, ...reader?.adds };
-    expect(reader?.read(body)).toEqual(whole);
-    expect(reader?.read({ ...body, addedLater: { deep: true } })).toMatchObject(whole);
+    const reader = READERS[name] as Reader;
+    const whole = { ...body, ...reader.adds };
+    expect(readBy(reader, body)).toEqual(whole);
+    expect(readBy(reader, { ...body, addedLater: { deep: true } })).toMatchObject(whole);
   },
 );
 
 test.each(fixturesFor(POSTED))('$name of $version are read as they were', ({ name, version }) => {
   for (const { posted, read } of fixtureOf(version, name) as readonly { posted: string; read: unknown }[]) {
-    expect(POSTED[name]?.(posted)).toEqual(read);
+    expect(POSTED[name as keyof typeof POSTED].read(posted)).toEqual(read);
   }
 });

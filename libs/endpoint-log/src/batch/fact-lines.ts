@@ -1,3 +1,4 @@
+import { integer, objectOf, readJson, readShape, text } from '@berth/contracts';
 import { encodeJson, type LogFact } from '@berth/domain';
 
 const LINE_END = '\n';
@@ -61,13 +62,15 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
+/** What every fact has; the members of each kind are judged where it is applied. */
+const FACT = objectOf<Pick<LogFact, 'kind' | 'atMs'>>({
+  kind: text(),
+  atMs: integer(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+});
+
 function decodeFact(line: string): LogFact | null {
-  let fact: Partial<LogFact> | null;
-  try {
-    fact = JSON.parse(line) as Partial<LogFact> | null;
-  } catch {
-    return null;
-  }
-  const isFact = typeof fact === 'object' && typeof fact?.kind === 'string' && Number.isSafeInteger(fact.atMs);
-  return isFact ? (fact as LogFact) : null;
+  const json = readJson(line);
+  if (json.kind === 'unreadable') return null;
+  const reading = readShape<LogFact>(FACT, json.value);
+  return reading.kind === 'unreadable' ? null : reading.value;
 }
