@@ -37,8 +37,9 @@ const errorsOf = (name: string, body: unknown): readonly string[] => {
 const without = (body: Body, member: string): Body =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== member));
 
-test('there is a fixture of every class that is the whole body of a request', () => {
-  const requests = Object.keys(CLASSES).filter((name) => /^(Create|Update)\w+(?<!Request)Dto$|ActionDto$/.test(name));
+test('there is a fixture of every class that is the whole body of a request, or its query', () => {
+  const whole = /^(Create|Update)\w+(?<!Request)Dto$|(Action|Query|Include)Dto$/;
+  const requests = Object.keys(CLASSES).filter((name) => whole.test(name));
   expect(fixtures.filter(({ version }) => version === 'v1').map(({ name }) => name)).toEqual(requests.toSorted());
 });
 
