@@ -48,4 +48,5 @@ export { toProblem } from './problems/problem.js';
 export { jobRendering, managementRendering, openAiRendering, v1Rendering } from './problems/renderings.js';
 export { pointElsewhere, whichApi } from './problems/which-api.js';
 export { type RateLimitVerdict, type RateLimiter } from './rate-limit/rate-limiter.port.js';
+export { readQuery, withoutEmpty } from './validation/read-query.js';
 export { ValidationPipe, checkedParameter } from './validation/validation.pipe.js';

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
+import { REQUESTS_LIMIT_DEFAULT, REQUESTS_LIMIT_MAX } from '@berth/contracts/http';
 import { JOB_STATES } from '@berth/domain';
-import { LIMIT_DEFAULT, LIMIT_MAX } from './requests-query.js';
 
 /** The filters of `/requests` (API decisions 2.15). */
 export const DescribeRequestsQuery = (): MethodDecorator =>
@@ -19,8 +19,8 @@ export const DescribeRequestsQuery = (): MethodDecorator =>
       name: 'limit',
       required: false,
       description: 'How many at most.',
-      schema: { type: 'integer', minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
-      example: LIMIT_DEFAULT,
+      schema: { type: 'integer', minimum: 1, maximum: REQUESTS_LIMIT_MAX, default: REQUESTS_LIMIT_DEFAULT },
+      example: REQUESTS_LIMIT_DEFAULT,
     }),
     ApiQuery({
       name: 'cursor',

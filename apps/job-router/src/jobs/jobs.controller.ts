@@ -1,6 +1,7 @@
 import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { LifeQueryDto } from '@berth/contracts/http';
 import { WAIT_DEFAULT_MS, type RawJson } from '@berth/domain';
-import { CurrentCaller, RequireScope, callerOf, checkedParameter, type Caller } from '@berth/http';
+import { CurrentCaller, RequireScope, callerOf, checkedParameter, readQuery, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../directory/index.js';
@@ -21,7 +22,6 @@ import { healthBody } from './job-body.js';
 import { JobCommands } from './job-commands.js';
 import { JobIntake } from './job-intake.js';
 import { JobReader } from './job-reader.js';
-import { parseTtl } from '../request-bodies/index.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -95,9 +95,9 @@ export class JobsController {
     checkedParameter(jobId);
     // Who may only read must not be able to end a job's life.
     await this.authorize(request, ttl === undefined ? 'jobs:read' : 'jobs:write');
-    const leftMs = parseTtl(ttl);
+    const { ttl: leftMs } = readQuery(LifeQueryDto, { ttl });
     const key = jobKeyFrom(endpointId, jobId);
-    const job = leftMs === null ? await this.reader.read(key) : await this.jobs.replaceLife(key, leftMs);
+    const job = leftMs === undefined ? await this.reader.read(key) : await this.jobs.replaceLife(key, leftMs);
     return this.reader.statusBody(job);
   }
 

@@ -1,4 +1,5 @@
-import { PlatformError, WAIT_MAX_MS, WAIT_MIN_MS } from '@berth/domain';
+import { WaitQueryDto } from '@berth/contracts/http';
+import { readQuery, withoutEmpty } from '@berth/http';
 import { WAIT_OVER } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
 
@@ -20,13 +21,8 @@ export const parseWait = (text: unknown, defaultMs: number, reply: FastifyReply)
   signal: callerGone(reply),
 });
 
-export function parseWaitMs(text: unknown, defaultMs: number): number {
-  if (text === undefined || text === '') return defaultMs;
-  const value = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= WAIT_MIN_MS && value <= WAIT_MAX_MS) return value;
-  const failure = `wait: must be an integer from ${WAIT_MIN_MS} to ${WAIT_MAX_MS} (milliseconds)`;
-  throw new PlatformError('invalid-query', failure, { errors: [failure] });
-}
+export const parseWaitMs = (text: unknown, defaultMs: number): number =>
+  readQuery(WaitQueryDto, withoutEmpty({ wait: text })).wait ?? defaultMs;
 
 /** The connection closes, or the answer has been sent: nobody needs to be held then. */
 export function callerGone(reply: FastifyReply): AbortSignal {

@@ -1,6 +1,5 @@
 export { type JobRequest } from './job-request.js';
 export { REQUEST_BODY_THREAD } from './large-bodies.js';
 export { isOpenAiUrl, type OpenAiRequest } from './openai-request.js';
-export { parseTtl } from './parse-ttl.js';
 export { RequestBodies } from './request-bodies.js';
 export { openExtras, sealExtras } from './sealed-extras.js';

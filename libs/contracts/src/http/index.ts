@@ -5,6 +5,13 @@ export { IntegerField, NumberField } from './fields/number-field.js';
 export { QueryBooleanField, QueryIntegerField, QueryListField } from './fields/query-field.js';
 export { ChoiceField, NameField, TextField } from './fields/text-field.js';
 export { JOB_API_SCHEMAS } from './jobs/job-api-schemas.js';
+export {
+  LifeQueryDto,
+  REQUESTS_LIMIT_DEFAULT,
+  REQUESTS_LIMIT_MAX,
+  RequestsQueryDto,
+  WaitQueryDto,
+} from './jobs/job-query.dto.js';
 export type { Schema, Schemas } from './json-schema/json-schema.js';
 export { listSchema, nullableSchema, objectWith, textSchema } from './json-schema/schema-parts.js';
 export { isPlainObject } from './reading/dto-shape.js';

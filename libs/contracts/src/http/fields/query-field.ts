@@ -4,15 +4,26 @@ import { lengthProblem } from './list-field.js';
 import { IntegerField, type NumberFieldOptions } from './number-field.js';
 import { SatisfiesRule } from './satisfies-rule.js';
 
-/** A whole number in a query, where every value arrives as text. */
-export const QueryIntegerField = (options: NumberFieldOptions): PropertyDecorator =>
-  IntegerField({ ...options, read: numberOfText });
+export interface QueryIntegerFieldOptions extends NumberFieldOptions {
+  /** How many the text may have, leading zeros among them. */
+  readonly digitsMax?: number;
+}
 
-const DECIMAL = /^-?\d{1,15}$/;
+const DIGITS_MAX = 15;
+const DECIMAL = /^-?\d+$/;
+
+/** A whole number in a query, where every value arrives as text. */
+export const QueryIntegerField = ({
+  digitsMax = DIGITS_MAX,
+  ...options
+}: QueryIntegerFieldOptions): PropertyDecorator =>
+  IntegerField({ ...options, read: (value) => numberOfText(value, digitsMax) });
 
 /** Text that is no decimal number stays text, which no integer is. */
-const numberOfText = (value: unknown): unknown =>
-  typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
+const numberOfText = (value: unknown, digitsMax: number): unknown =>
+  typeof value === 'string' && DECIMAL.test(value) && value.replace('-', '').length <= digitsMax
+    ? Number(value)
+    : value;
 
 /** `true` or `false` in a query. */
 export const QueryBooleanField = (options: FieldOptions): PropertyDecorator =>

@@ -10,13 +10,18 @@ const OPTIONS: ValidatorOptions = {
   stopAtFirstError: true,
 };
 
-/** An instance of a class of fields, and what is wrong with it: one reason per field, each as `$.path: reason`. */
+/**
+ * An instance of a class of fields, and what is wrong with it: one reason per field, each as `$.path: reason`.
+ *
+ * @param isOpen whether fields that the class does not have are left out without a word
+ */
 export function readDto(
   dtoClass: ClassType,
   value: unknown,
+  { isOpen = false }: { readonly isOpen?: boolean } = {},
 ): { readonly dto: object; readonly errors: readonly string[] } {
   const unknown: string[] = [];
-  const dto = instantiate({ dto: dtoClass }, isPlainObject(value) ? value : {}, { path: '$', unknown });
+  const dto = instantiate({ dto: dtoClass, isOpen }, isPlainObject(value) ? value : {}, { path: '$', unknown });
   const failures = [...textFailures(dto), ...describeValidationErrors(validateSync(dto, OPTIONS))];
   return { dto, errors: [...unknown, ...firstPerField(failures)] };
 }
