@@ -58,6 +58,7 @@ export {
 export { MASK, fieldChanges, type FieldChange } from './changes/index.js';
 export {
   ENDPOINT_DEFAULTS,
+  FLASHBOOT_MODES,
   checkCatalogs,
   checkEndpointRules,
   checkVolumePlaces,

@@ -2,7 +2,9 @@ import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import type { AccountId, EndpointId } from '../ids.js';
 
 export type EndpointType = 'QUEUE' | 'LOAD_BALANCER';
-export type Flashboot = 'OFF' | 'FLASHBOOT' | 'PRIORITY_FLASHBOOT';
+/** Whether idle workers are kept paused for a faster start. */
+export const FLASHBOOT_MODES = ['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'] as const;
+export type Flashboot = (typeof FLASHBOOT_MODES)[number];
 
 export type Scaling =
   | { readonly type: 'QUEUE_DELAY'; readonly queueDelaySeconds: number }

@@ -2,15 +2,16 @@ export { checkCatalogs, unknownGpuType } from './check-catalogs.js';
 export { checkVolumePlaces, type VolumePlace } from './check-volume-places.js';
 export { ENDPOINT_DEFAULTS, resolveWorkerRange } from './defaults.js';
 export { endpointFields } from './endpoint-fields.js';
-export type {
-  ContainerSpec,
-  Endpoint,
-  EndpointSettings,
-  EndpointSpec,
-  EndpointType,
-  Flashboot,
-  Scaling,
-  WorkerRange,
+export {
+  FLASHBOOT_MODES,
+  type ContainerSpec,
+  type Endpoint,
+  type EndpointSettings,
+  type EndpointSpec,
+  type EndpointType,
+  type Flashboot,
+  type Scaling,
+  type WorkerRange,
 } from './endpoint.js';
 export { describeFailures, type FieldFailure } from './field-failure.js';
 export { patchEndpoint, type EndpointPatch, type PatchedEndpoint } from './patch-endpoint.js';

@@ -1,4 +1,4 @@
-import { ENDPOINT_DEFAULTS } from '@berth/domain';
+import { ENDPOINT_DEFAULTS, FLASHBOOT_MODES } from '@berth/domain';
 import type { FieldOptions } from '../../fields/field-options.js';
 import { TextListField } from '../../fields/list-field.js';
 import { IntegerField } from '../../fields/number-field.js';
@@ -77,7 +77,7 @@ export const NetworkVolumesField = (documented: Documented = {}): PropertyDecora
   });
 
 export const FlashbootField = (documented: Documented = {}): PropertyDecorator =>
-  ChoiceField(['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'], {
+  ChoiceField(FLASHBOOT_MODES, {
     ...documented,
     isOptional: true,
     description: 'Whether idle workers are kept paused for a faster start.',

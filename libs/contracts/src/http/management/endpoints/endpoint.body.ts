@@ -1,5 +1,11 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import type { EndpointType, Flashboot, LoadBalancerUrls, QueueUrls } from '@berth/domain';
+import {
+  FLASHBOOT_MODES,
+  type EndpointType,
+  type Flashboot,
+  type LoadBalancerUrls,
+  type QueueUrls,
+} from '@berth/domain';
 import { SCALING_SCHEMA, type ScalingDto } from './scaling.dto.js';
 
 export class QueueUrlsBody implements QueueUrls {
@@ -175,7 +181,7 @@ export class EndpointBody {
   @ApiProperty({ type: 'integer', description: 'Milliseconds.', example: 300_000 })
   readonly timeout!: number;
 
-  @ApiProperty({ enum: ['OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'], example: 'OFF' })
+  @ApiProperty({ enum: FLASHBOOT_MODES, example: 'OFF' })
   readonly flashboot!: Flashboot;
 
   @ApiProperty({ format: 'date-time', example: '2026-01-01T12:00:00.000Z' })
