@@ -4,7 +4,7 @@
  * `npm run build`.
  */
 import { format } from 'prettier';
-import { readControllersConfig } from '../../apps/management-api/dist/reconcilers/config.js';
+import { readControllersConfig } from '../../apps/management-api/dist/controllers/config.js';
 import { readManagementConfig, readMigrateConfig } from '../../apps/management-api/dist/config.js';
 import { readLogConfig, readRouterConfig } from '../../apps/job-router/dist/config.js';
 import { readAgentConfig } from '../../apps/worker-agent/dist/config.js';

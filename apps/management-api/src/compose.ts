@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { Writable } from 'node:stream';
 import type { Provider } from '@nestjs/common';
 import { API_KEY_DIRECTORY, createHttpApp, managementRendering, pointElsewhere, v1Rendering } from '@berth/http';
 import { Broker, ensureTopology, logShard, openConnection, unreadableLog } from '@berth/messaging';
-import { StartupError, openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
+import { StartupError, openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AccountUseStore, AccountsService, AccountsStore } from './accounts/index.js';
 import { openAgentGateways, startHostCutOff } from './agent-connections/index.js';
@@ -52,18 +51,9 @@ export interface ListeningPorts {
   readonly operationsPort: number;
 }
 
-/**
- * Starts the management API; what has been started is stopped in the opposite order.
- *
- * @param log where lines go; standard output when it is not given
- */
-export async function startManagementApi(
-  config: ManagementConfig,
-  main: Main,
-  log?: Writable,
-): Promise<ListeningPorts> {
+/** Starts the management API; what has been started is stopped in the opposite order. */
+export async function startManagementApi(config: ManagementConfig, parts: ProcessParts): Promise<ListeningPorts> {
   const { httpHost: host, operationsPort: port } = config;
-  const parts = systemProcess(main, 'management-api', { ...config, output: log });
   const self: Process = { ...(await openProcess(parts, { host, port })), config };
   const { logger, onStop, operationsPort, readiness } = self;
   const database = await openDatabase(self);

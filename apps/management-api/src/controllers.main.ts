@@ -1,5 +1,8 @@
 import 'reflect-metadata';
-import { runMain } from '@berth/telemetry';
-import { loadControllersConfig, startControllers } from './reconcilers/index.js';
+import { runMain, systemProcess } from '@berth/telemetry';
+import { loadControllersConfig, startControllers } from './controllers/index.js';
 
-await runMain('controllers', (main) => startControllers(loadControllersConfig(), main));
+await runMain('controllers', async (main) => {
+  const config = loadControllersConfig();
+  await startControllers(config, systemProcess(main, 'controllers', config));
+});

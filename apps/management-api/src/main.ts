@@ -1,8 +1,9 @@
 import 'reflect-metadata';
-import { runMain } from '@berth/telemetry';
-import { loadManagementConfig } from './config.js';
+import { runMain, systemProcess } from '@berth/telemetry';
 import { startManagementApi } from './compose.js';
+import { loadManagementConfig } from './config.js';
 
 await runMain('management-api', async (main) => {
-  await startManagementApi(loadManagementConfig(), main);
+  const config = loadManagementConfig();
+  await startManagementApi(config, systemProcess(main, 'management-api', config));
 });

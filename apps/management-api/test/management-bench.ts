@@ -6,7 +6,7 @@ import { makeApiKey } from '@berth/http';
 import { ConfigReader, systemClock, systemRandom, type Environment } from '@berth/lifecycle';
 import { Broker, SnapshotWriter, plainCodec } from '@berth/messaging';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
-import type { Main } from '@berth/telemetry';
+import { systemProcess, type Main } from '@berth/telemetry';
 import { ContractChecker, useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
@@ -142,7 +142,8 @@ export class ManagementBench {
       BERTH_RATE_LIMIT_MINUTE: 'off',
       ...this.#environment,
     });
-    const { httpPort, operationsPort } = await startManagementApi(config, mainOf(stops), this.#log);
+    const parts = systemProcess(mainOf(stops), 'management-api', { ...config, output: this.#log });
+    const { httpPort, operationsPort } = await startManagementApi(config, parts);
     return { url: `http://127.0.0.1:${httpPort}`, operationsUrl: `http://127.0.0.1:${operationsPort}`, stop };
   }
 

@@ -1,9 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostId } from '@berth/domain';
-import { systemClock, systemRandom } from '@berth/lifecycle';
 import { connectNats } from '@berth/messaging';
-import { listenError, openProcess, systemProcess, type Main, type OpenProcess } from '@berth/telemetry';
+import { listenError, openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort, WorkerBridge } from './bridge/index.js';
 import type { AgentConfig } from './config.js';
@@ -28,8 +27,6 @@ import {
   type WorkerTools,
 } from './worker-reconciler/index.js';
 
-const CLOCK = systemClock;
-const RANDOM = systemRandom;
 /** What running jobs get when the agent takes its workers along. */
 const DRAIN_LIMIT_MS = 10_000;
 /** How long workers found again wait for the broker: longer, and their own calls would time out. */
@@ -41,28 +38,29 @@ interface Frame extends OpenProcess {
 }
 
 /** Composition root of the agent: the only place that names its concrete parts. */
-export async function startAgent(config: AgentConfig, main: Main): Promise<void> {
+export async function startAgent(config: AgentConfig, parts: ProcessParts): Promise<void> {
   const at = { host: config.operationsHost, port: config.operationsPort };
-  const frame: Frame = { ...(await openProcess(systemProcess(main, 'worker-agent', config), at)), config };
-  const { logger } = frame;
+  const frame: Frame = { ...(await openProcess(parts, at)), config };
+  const { clock, logger, random } = frame;
   await mkdir(config.home, { recursive: true, mode: 0o700 });
-  const claim = await claimHome(config.home, RANDOM);
+  const claim = await claimHome(config.home, random);
   frame.onStop('home', () => claim.release());
   const own = { store: new IdentityStore(config.home), token: config.joinToken, logger };
-  const claimed = await identifyHost({ ...own, random: RANDOM });
+  const claimed = await identifyHost({ ...own, random });
   const journal = await openJournal(frame);
   const opened = await openRuntime(frame, claimed.hostId, journal);
   const identity = await joinHost(claimed, {
     ...own,
     inventory: () => opened.runtime.inventory(),
     connect: (as) => connect(frame, as),
-    clock: CLOCK,
+    clock,
   });
   await startWorkers(frame, { identity, journal, opened });
 }
 
-const connect = ({ config }: Frame, as: ConnectAs): Promise<NatsConnection> =>
-  connectNats({ url: config.natsUrl, name: 'worker-agent', clock: CLOCK, random: RANDOM, ...as });
+/** Not `openConnection`: the agent's link ends connections and makes new ones as long as it lives, and says so itself. */
+const connect = ({ clock, config, random }: Frame, as: ConnectAs): Promise<NatsConnection> =>
+  connectNats({ url: config.natsUrl, name: 'worker-agent', clock, random, ...as });
 
 /** In the history of a job whose worker ran outside of the agent's network. */
 const STRAY_REASON = 'its host moved its worker into a confined network';
@@ -85,10 +83,10 @@ interface HostParts {
 
 /** In this order: workers that still run must find their bridge, whether or not the broker is there. */
 async function startWorkers(frame: Frame, { identity, journal, opened }: HostParts): Promise<void> {
-  const { config, logger, onStop, readiness } = frame;
+  const { clock, config, logger, onStop, random, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
   const { runtime } = opened;
-  const link = new AgentLink({ hostId, secret, connect: (as) => connect(frame, as), clock: CLOCK, logger });
+  const link = new AgentLink({ hostId, secret, connect: (as) => connect(frame, as), clock, logger });
   link.start();
   onStop('broker connection', () => link.close());
   readiness.add('nats', () => link.check());
@@ -100,14 +98,14 @@ async function startWorkers(frame: Frame, { identity, journal, opened }: HostPar
   if (journal.workers.list().size > 0) await link.connected(CONNECT_WAIT_MS);
   await workers.start();
   onStop('workers', () => workers.stop());
-  const instanceId = RANDOM.uuid();
+  const instanceId = random.uuid();
   const session = new HostSession({
     secret,
     instanceId,
     link,
     inventory: () => runtime.inventory(),
     workers,
-    clock: CLOCK,
+    clock,
     logger,
     onUnreadable: (entries) => {
       tools.metrics.unreadableEntries.inc(entries);
@@ -123,15 +121,15 @@ async function startWorkers(frame: Frame, { identity, journal, opened }: HostPar
 }
 
 const workerTools = (
-  { logger, metrics }: Frame,
+  { clock, logger, metrics, random }: Frame,
   parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records'>,
-): WorkerTools => ({ ...parts, clock: CLOCK, random: RANDOM, logger, metrics: workerMetrics(metrics) });
+): WorkerTools => ({ ...parts, clock, random, logger, metrics: workerMetrics(metrics) });
 
-async function openJournal({ config, logger, onStop }: Frame): Promise<Journal> {
+async function openJournal({ config, logger, onStop, random }: Frame): Promise<Journal> {
   const journal = await Journal.open({
     folder: join(config.home, 'journal'),
     fileBytesMax: config.spool.bytesMax,
-    random: RANDOM,
+    random,
     onDamage: (detail) => {
       logger.error('the journal is damaged', { detail });
     },
@@ -141,19 +139,19 @@ async function openJournal({ config, logger, onStop }: Frame): Promise<Journal> 
 }
 
 async function openBridge(
-  { config, logger, onStop, metrics }: Frame,
+  { clock, config, logger, metrics, onStop, random }: Frame,
   { link, journal, opened }: { link: AgentLink; journal: Journal; opened: OpenRuntime },
 ): Promise<WorkerBridge> {
   const share = { fileBytesMax: config.spool.workerBytesMax, memoryBytesMax: config.spool.workerMemoryBytesMax };
-  const client = new JobClient({ link, journal, share, clock: CLOCK, random: RANDOM, metrics, log: logger });
+  const client = new JobClient({ link, journal, share, clock, random, metrics, log: logger });
   const { listenHost, runtime } = opened;
   const { advertisedHost, port } = config.bridge;
   // Workers that still run know the last port only; where another process has it now, they are replaced.
   const listenPorts = port === 0 ? [await lastBridgePort(config.home), 0] : [port];
   const bridge = await WorkerBridge.open({
     client,
-    clock: CLOCK,
-    random: RANDOM,
+    clock,
+    random,
     metrics,
     log: logger,
     listenHost,

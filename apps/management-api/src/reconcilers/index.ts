@@ -1,2 +1,1 @@
-export { loadControllersConfig } from './config.js';
-export { startControllers } from './start-controllers.js';
+export { startReconcilers } from './compose-reconcilers.js';

@@ -1,0 +1,40 @@
+import { Broker, openConnection, unreadableLog } from '@berth/messaging';
+import { openProcess, type ProcessParts } from '@berth/telemetry';
+import { credentialsOf } from '../broker/index.js';
+import { composeJobHistory } from '../job-history/index.js';
+import { LeaderLease } from '../leadership/index.js';
+import { Database, openDataSource } from '../persistence/index.js';
+import { startReconcilers } from '../reconcilers/index.js';
+import type { ControllersConfig } from './config.js';
+
+const POOL_MAX = 5;
+const LEASE_MS = 5_000;
+const INBOX_PREFIX = '_INBOX_controllers';
+
+/** Composition root of the controllers process: the only place that names its concrete parts. */
+export async function startControllers(config: ControllersConfig, parts: ProcessParts): Promise<void> {
+  const process = await openProcess(parts, { host: config.operationsHost, port: config.operationsPort });
+  const { clock, logger, metrics, onStop, random, readiness } = process;
+  const onUnreadable = unreadableLog({ app: 'controllers', metrics, logger });
+  const source = await openDataSource(
+    { url: config.databaseUrl, applicationName: 'berth-controllers', poolMax: POOL_MAX },
+    { clock, random, logger },
+  );
+  onStop('database', () => source.destroy());
+  const { natsSeed, natsUrl: url } = config;
+  const as = { url, credentials: credentialsOf(natsSeed), inboxPrefix: INBOX_PREFIX };
+  const connection = await openConnection(process, { ...as, name: 'controllers' });
+  // Logs are large: on their way they must not keep the control loops waiting.
+  const logConnection = await openConnection(process, { ...as, name: 'controllers logs' });
+  const database = new Database(source);
+  readiness.add('postgresql', () => database.ping());
+  readiness.add('nats', () => connection.flush());
+  const lease = new LeaderLease(source, { name: 'controllers', holder: random.uuid(), leaseMs: LEASE_MS, clock });
+  await startReconcilers({ ...process, database, connection, inboxPrefix: INBOX_PREFIX, lease, onUnreadable });
+  const { historyRetentionDays: retentionDays } = config;
+  const broker = await Broker.over({ connection: logConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
+  const history = composeJobHistory({ broker, database, lease, retentionDays, clock, logger, metrics });
+  history.start();
+  onStop('job history', () => history.stop());
+  readiness.start();
+}

@@ -1,0 +1,2 @@
+export { startControllers } from './compose.js';
+export { loadControllersConfig } from './config.js';

@@ -1,0 +1,56 @@
+import { BUCKETS, assignmentSnapshotShape } from '@berth/contracts';
+import { isUnreadable, type UnreadableMessage } from '@berth/domain';
+import { Broker, SnapshotDirectory, SnapshotWriter, snapshotCodec } from '@berth/messaging';
+import type { OpenProcess } from '@berth/telemetry';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { LeaderLease, LeaderTerm } from '../leadership/index.js';
+import type { Database } from '../persistence/index.js';
+import { ControlLoops } from './control-loops.js';
+import { DemandBoard } from './demand-board.js';
+import { FleetReconciler } from './fleet-reconciler.js';
+import { FleetStore } from './fleet.store.js';
+import { controllersMetrics } from './metrics.js';
+import { NatsFleetPublisher } from './nats-fleet-publisher.js';
+
+export interface ReconcilerParts extends OpenProcess {
+  readonly database: Database;
+  readonly connection: NatsConnection;
+  readonly inboxPrefix: string;
+  readonly lease: LeaderLease;
+  readonly onUnreadable: (message: UnreadableMessage) => void;
+}
+
+/** Starts the loops of the leader, and what tells routers and agents of their results. */
+export async function startReconcilers(parts: ReconcilerParts): Promise<void> {
+  const { onStop } = parts;
+  const publisher = await composePublisher(parts);
+  onStop('assignments', () => publisher.stop());
+  await publisher.start();
+  const loops = composeLoops(parts, publisher);
+  loops.start();
+  onStop('control loops', () => loops.stop());
+}
+
+async function composePublisher(parts: ReconcilerParts): Promise<NatsFleetPublisher> {
+  const { clock, connection, inboxPrefix, logger, onUnreadable } = parts;
+  const broker = await Broker.over({ connection, inboxPrefix, onUnreadable });
+  const bucket = { broker, clock, bucket: BUCKETS.assignments, codec: snapshotCodec(assignmentSnapshotShape) };
+  const onError = (error: unknown): void => {
+    if (!isUnreadable(error)) logger.warn('the bucket of assignments', { error });
+  };
+  return new NatsFleetPublisher({
+    connection,
+    writer: new SnapshotWriter(bucket),
+    directory: new SnapshotDirectory({ ...bucket, onError }),
+  });
+}
+
+function composeLoops(parts: ReconcilerParts, publisher: NatsFleetPublisher): ControlLoops {
+  const { clock, connection, database, lease, logger, metrics: registry, onUnreadable, random } = parts;
+  const store = new FleetStore(database);
+  const demand = new DemandBoard();
+  const metrics = controllersMetrics(registry);
+  const newFleet = (term: LeaderTerm): FleetReconciler =>
+    new FleetReconciler({ store, demand, publisher, clock, random, term, logger, metrics });
+  return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
+}
