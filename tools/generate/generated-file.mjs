@@ -5,6 +5,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values: asked } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
 /**
  * @param {URL} file
@@ -12,7 +15,7 @@ import { fileURLToPath } from 'node:url';
  * @param {string} command writes it
  */
 export async function keepGenerated(file, text, command) {
-  if (!process.argv.includes('--check')) {
+  if (!asked.check) {
     await mkdir(new URL('.', file), { recursive: true });
     await writeFile(file, text);
     return;

@@ -1,8 +1,7 @@
 import type { AssignmentSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId, WorkerId, WorkerPhase } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
-import { placementOf } from './placement.js';
-import { countAssigned } from './assigned-counts.js';
+import { countAssigned, placementOf } from './assigned-counts.js';
 
 const HOST = 'host' as HostId;
 const assignment = (...phases: readonly [WorkerPhase, isDraining?: boolean][]): AssignmentSnapshot => ({

@@ -1,4 +1,5 @@
 import type { AssignedWorker, AssignmentSnapshot } from '@berth/contracts';
+import type { HostId, WorkerId } from '@berth/domain';
 
 /** `workers` of `/health` (API decisions 2.14). */
 export interface AssignedCounts {
@@ -37,4 +38,16 @@ export function countAssigned(assignment: AssignmentSnapshot | null): AssignedCo
     if (isReady(worker)) counts.ready += 1;
   }
   return counts;
+}
+
+/** What a worker's place on a host means for new jobs. `draining`: it ends what it has and gets nothing new. */
+export type Placement = 'placed' | 'draining' | 'not-placed';
+
+export function placementOf(
+  assignment: AssignmentSnapshot | null | undefined,
+  { hostId, workerId }: { readonly hostId: HostId; readonly workerId: WorkerId },
+): Placement {
+  const worker = assignment?.workers.find(({ id }) => id === workerId);
+  if (worker?.hostId !== hostId) return 'not-placed';
+  return worker.isDraining ? 'draining' : 'placed';
 }

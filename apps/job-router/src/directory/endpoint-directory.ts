@@ -9,10 +9,9 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { placementOf, type Placement } from './placement.js';
 import { SnapshotLookup } from './snapshot-lookup.js';
 import type { ControlPlaneSnapshots } from './snapshots.port.js';
-import { countAssigned, type AssignedCounts } from './assigned-counts.js';
+import { countAssigned, placementOf, type AssignedCounts, type Placement } from './assigned-counts.js';
 
 export type { AssignedCounts } from './assigned-counts.js';
 

@@ -1,5 +1,4 @@
-export { isUnavailable } from './is-unavailable.js';
 export { questionMetrics } from './metrics.js';
 export { type LocalOwner, NatsOwners } from './nats-owners.js';
 export { Owners } from './owners.port.js';
-export { retryUnavailable } from './retry-unavailable.js';
+export { isUnavailable, retryUnavailable } from './retry-unavailable.js';

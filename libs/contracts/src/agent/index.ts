@@ -68,7 +68,6 @@ export {
   readUploadRequest,
   readWithdrawMessage,
 } from './read-job-request.js';
-export { readRouterGone } from './read-router-gone.js';
 export { readHostReply, readJoinReply, type ReadHostReply } from './read-host-reply.js';
 export {
   readJoin,
@@ -86,4 +85,4 @@ export {
   readReportReply,
   readTakeReply,
 } from './read-router-reply.js';
-export { readStopMessage } from './read-stop-message.js';
+export { readRouterGone, readStopMessage } from './read-router-message.js';

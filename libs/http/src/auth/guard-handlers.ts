@@ -1,8 +1,7 @@
-import { PlatformError, can, type Scope } from '@berth/domain';
+import { PlatformError, can, type Scope, type WindowState } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { rateLimitHeaders } from '../rate-limit/rate-limit-headers.js';
 import type { RateLimiter } from '../rate-limit/rate-limiter.port.js';
 import { handlerRouteOf } from './access.decorator.js';
 import type { Admission } from './admission.js';
@@ -59,3 +58,12 @@ function requireScope(caller: Caller, scope: Scope, nowMs: number): void {
   const verdict = can(caller, { scope }, nowMs);
   if (verdict.kind === 'refused') throw new PlatformError(verdict.code, `access denied: ${verdict.detail}`);
 }
+
+/** The two header fields that tell a caller what is left and what there is (wire contract 5.5). */
+const rateLimitHeaders = (windows: readonly WindowState[]): Readonly<Record<string, string>> => ({
+  ratelimit: list(windows, ({ remaining, resetSeconds }) => `r=${remaining};t=${resetSeconds}`),
+  'ratelimit-policy': list(windows, ({ quota, seconds }) => `q=${quota};w=${seconds}`),
+});
+
+const list = (windows: readonly WindowState[], parametersOf: (window: WindowState) => string): string =>
+  windows.map((window) => `"${window.name}";${parametersOf(window)}`).join(', ');

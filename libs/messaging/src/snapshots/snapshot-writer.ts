@@ -7,8 +7,14 @@ import { publishMessage } from '../broker/publish-message.js';
 import { readLatest } from '../broker/read-message.js';
 import { scanStream } from '../broker/scan-stream.js';
 import { bucketKeyOf, bucketKeySubject, bucketPlace, bucketStream, foundKeySubject } from '../topology/buckets.js';
-import { OPERATION_HEADER, PURGED, TOMBSTONE_MS } from './bucket-message.js';
 import { decodeSnapshot, encodeSnapshot, type SnapshotCodec } from './snapshot-codec.js';
+
+/** Says that a message of a bucket stands for a key that was removed. */
+const OPERATION_HEADER = 'KV-Operation';
+const PURGED = 'PURGE';
+
+/** How long the trace of a removed key stays: longer than any reader is away without starting over. */
+const TOMBSTONE_MS = 3_600_000;
 
 export interface Snapshot<Value> {
   readonly value: Value;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readStopMessage } from './read-stop-message.js';
+import { readStopMessage } from './read-router-message.js';
 
 const job = { endpointId: 'e', jobId: 'j', attempt: 1, token: 't', reason: 'cancelled' };
 

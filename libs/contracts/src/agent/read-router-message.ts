@@ -1,5 +1,5 @@
 import { count, id, objectOf, text } from '../shape/index.js';
-import type { StopMessage } from './job-messages.js';
+import type { RouterGoneMessage, StopMessage } from './job-messages.js';
 
 type StoppedJob = StopMessage['jobs'][number];
 
@@ -11,3 +11,9 @@ export function readStopMessage(body: unknown): StopMessage {
   const entries: readonly unknown[] = Array.isArray(jobs) ? jobs : [];
   return { jobs: entries.filter((entry): entry is StoppedJob => stoppedJob(entry, '$') === null) };
 }
+
+const routerGone = objectOf<RouterGoneMessage>({ router: id });
+
+/** Null: it names no router, and tells nothing. */
+export const readRouterGone = (body: unknown): RouterGoneMessage | null =>
+  routerGone(body, '$') === null ? (body as RouterGoneMessage) : null;
