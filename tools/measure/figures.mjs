@@ -27,7 +27,7 @@ export function figuresOf(sources) {
     ['lines of a file, p50 / p90 / most', spread(shipped.map(({ codeLines }) => codeLines))],
     ['lines of a function, p50 / p90 / p99 / most', spread(functions, [0.5, 0.9, 0.99])],
     ['parameters of a constructor, p50 / p90 / most', spread(shipped.flatMap(({ parameters }) => parameters))],
-    ['names declared and exported twice', twice(shipped.flatMap(({ declared }) => [...declared])).length],
+    ['names declared and exported twice', doubleNames(shipped).length],
     ['names at a door that no other package takes', untaken(all).length],
     [`repeats of ${REPEATED_LINES_MIN} lines or more`, repeats(shipped)],
     [`folders with more than ${FILES_IN_A_FOLDER_MAX} files`, fullFolders(shipped).length],
@@ -40,15 +40,27 @@ export function namesOf(sources) {
   const all = sources.map(parsed);
   const shipped = all.filter(({ kind }) => kind === 'shipped');
   return new Map([
-    ['declared and exported twice', twice(shipped.flatMap(({ declared }) => [...declared]))],
+    ['declared and exported twice', doubleNames(shipped)],
     ['at a door, taken by no other package', untaken(all)],
     ['full folders', fullFolders(shipped)],
     ['strays at the root of an app', strayFiles(shipped)],
   ]);
 }
 
-/** What doors hand out and no other package takes. */
-export const untakenNames = (sources) => untaken(sources.map(parsed));
+/**
+ * One sentence for each name that breaks a rule: a door hands out only what another package takes, and an exported name
+ * is declared once.
+ */
+export function faultsOf(sources) {
+  const all = sources.map(parsed);
+  return [
+    ...untaken(all).map((name) => `${name} is exported, and no other package takes it: take it off the door.`),
+    ...doubleNames(all.filter(({ kind }) => kind === 'shipped')).map(
+      (name) =>
+        `${name} is declared and exported in more than one file: one of them needs a name that says which it is.`,
+    ),
+  ];
+}
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
@@ -121,9 +133,9 @@ function declaredBy(node) {
   return DECLARATIONS.some((is) => is(node)) && node.name !== undefined ? [node.name.text] : [];
 }
 
-function twice(names) {
+function doubleNames(shipped) {
   const seen = new Map();
-  for (const name of names) seen.set(name, (seen.get(name) ?? 0) + 1);
+  for (const name of shipped.flatMap(({ declared }) => [...declared])) seen.set(name, (seen.get(name) ?? 0) + 1);
   return [...seen]
     .filter(([, times]) => times > 1)
     .map(([name]) => name)

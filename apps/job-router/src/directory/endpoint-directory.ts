@@ -20,7 +20,7 @@ export interface EndpointDirectoryOptions {
   readonly clock: Clock;
 }
 
-export interface Staffing {
+export interface AssignedStaff {
   readonly assignment: AssignmentSnapshot | null;
   /** Infinite where it is not known. */
   readonly workersMax: number;
@@ -115,7 +115,7 @@ export class EndpointDirectory {
   }
 
   /** What memory knows of the endpoint's workers, and how many it may have. */
-  staffing(endpointId: EndpointId): Staffing {
+  staffing(endpointId: EndpointId): AssignedStaff {
     const { assignments, endpoints } = this.#snapshots;
     return {
       assignment: assignments.get(endpointId) ?? null,

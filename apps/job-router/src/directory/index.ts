@@ -1,4 +1,4 @@
 export { ControlPulse } from './control-pulse.js';
-export { type AssignedCounts, EndpointDirectory, type Staffing } from './endpoint-directory.js';
+export { type AssignedCounts, EndpointDirectory, type AssignedStaff } from './endpoint-directory.js';
 export { NatsSnapshots } from './nats-snapshots.js';
 export { type DeletedEndpoints, type Snapshots } from './snapshots.port.js';

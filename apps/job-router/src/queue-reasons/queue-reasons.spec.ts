@@ -10,14 +10,14 @@ import {
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { jobSight } from '../../test/model/scripted-jobs.js';
-import type { Staffing } from '../directory/index.js';
+import type { AssignedStaff } from '../directory/index.js';
 import { QueueReasons } from './queue-reasons.js';
 
 const ENDPOINT = 'ep' as EndpointId;
 const FIRST: QueueSight = { position: 1, running: 0, endedLastMinute: 0, executionMsLastMinute: 0 };
 
 let clock: ManualClock;
-let staffing: Staffing;
+let staffing: AssignedStaff;
 let heardAtMs: number;
 let reasons: QueueReasons;
 

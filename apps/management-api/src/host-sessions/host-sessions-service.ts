@@ -12,7 +12,7 @@ import type {
 import type { Clock } from '@berth/lifecycle';
 import { SecretError } from '@berth/secrets';
 import type { EnvSeal } from '../persistence/index.js';
-import type { AssignedWorker, HostRow, HostSessionsStore, TokenState } from './host-sessions.store.js';
+import type { StoredDesiredWorker, HostRow, HostSessionsStore, TokenState } from './host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/index.js';
 import { hashHostSecret, isSameHash } from './secret-hash.js';
 import type { UnopenableWorker } from './unopenable-workers.js';
@@ -111,7 +111,7 @@ export class HostSessionsService {
   }
 
   /** Each by itself: what of one tenant cannot be opened must not keep a host from hearing of the others. */
-  #open(hostId: HostId, desired: readonly AssignedWorker[]): readonly DesiredWorker[] {
+  #open(hostId: HostId, desired: readonly StoredDesiredWorker[]): readonly DesiredWorker[] {
     const unopenable: UnopenableWorker[] = [];
     const opened = desired.map((worker) => {
       try {
@@ -130,7 +130,7 @@ export class HostSessionsService {
    *
    * @throws SecretError for variables that cannot be opened: a worker without them would do the wrong thing
    */
-  #opened({ accountId, sealedRegistry, ...assigned }: AssignedWorker): DesiredWorker {
+  #opened({ accountId, sealedRegistry, ...assigned }: StoredDesiredWorker): DesiredWorker {
     const owner = { kind: 'endpoint', accountId, id: assigned.endpointId } as const;
     const worker = { ...assigned, container: this.#options.envs.openContainer(assigned.container, owner) };
     const registryCredentials = sealedRegistry === undefined ? null : this.#options.credentials.open(sealedRegistry);
@@ -147,7 +147,7 @@ export class HostSessionsService {
 
 /** Named all the same, since what a host hears no word of must go; and to leave it needs no variables. */
 function asUnopenable(
-  { accountId: _, sealedRegistry: __, ...assigned }: AssignedWorker,
+  { accountId: _, sealedRegistry: __, ...assigned }: StoredDesiredWorker,
   error: unknown,
 ): DesiredWorker {
   // Other errors quote what they stumbled over.

@@ -45,7 +45,7 @@ export interface HostRow {
 }
 
 /** A worker that a host shall have, with its environment variables and the credentials of its image still sealed. */
-export interface AssignedWorker extends Omit<DesiredWorker, 'container'> {
+export interface StoredDesiredWorker extends Omit<DesiredWorker, 'container'> {
   readonly accountId: AccountId;
   readonly container: StoredContainer;
   readonly sealedRegistry?: SealedRegistry;
@@ -152,7 +152,7 @@ export class HostSessionsStore {
   }
 
   /** Every worker that the host shall have. */
-  async desired(hostId: HostId): Promise<readonly AssignedWorker[]> {
+  async desired(hostId: HostId): Promise<readonly StoredDesiredWorker[]> {
     const rows = await this.#database.read((manager) =>
       manager.query<DesiredRow[]>(
         `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts, w.leaves_after_idle_ms,
@@ -197,7 +197,7 @@ const sealedRegistryOf = ({
   account_id: accountId,
   registry_id: id,
   sealed_credentials: sealedCredentials,
-}: DesiredRow): Pick<AssignedWorker, 'sealedRegistry'> =>
+}: DesiredRow): Pick<StoredDesiredWorker, 'sealedRegistry'> =>
   id === null || sealedCredentials === null
     ? {}
     : { sealedRegistry: { accountId: accountId as AccountId, id, sealedCredentials } };

@@ -49,7 +49,7 @@ interface Visit {
   readonly recheckAtMs: number | null;
 }
 
-type Staffing = EndpointPlan & { readonly kind: 'staff' };
+type StaffingPlan = EndpointPlan & { readonly kind: 'staff' };
 
 /** What was carried out of a plan. */
 interface Staffed {
@@ -132,7 +132,7 @@ export class FleetReconciler {
     };
   }
 
-  async #carryOut({ operations }: Staffing, before: readonly Worker[]): Promise<Staffed> {
+  async #carryOut({ operations }: StaffingPlan, before: readonly Worker[]): Promise<Staffed> {
     let workers = before;
     for (const operation of operations) {
       requireTerm(this.#options.term);
@@ -180,7 +180,7 @@ export class FleetReconciler {
   }
 
   #describe(
-    { decision, endpoint: { deletedAtMs, id: endpointId, spec }, unplaced, waiting }: Staffing,
+    { decision, endpoint: { deletedAtMs, id: endpointId, spec }, unplaced, waiting }: StaffingPlan,
     workers: readonly Worker[],
     nowMs: number,
   ): AssignmentSnapshot {
@@ -200,7 +200,7 @@ export class FleetReconciler {
   }
 
   /** A decision that says the same as the last one is not written again. */
-  async #save({ decision, endpoint, waiting }: Staffing, nowMs: number): Promise<void> {
+  async #save({ decision, endpoint, waiting }: StaffingPlan, nowMs: number): Promise<void> {
     const { logger, metrics, store, term } = this.#options;
     const { desiredWorkers: desired, detail, reason } = decision;
     const { id: endpointId, lastDecision } = endpoint;
