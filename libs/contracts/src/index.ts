@@ -20,6 +20,8 @@ export {
   TAKE_WISHES_MAX,
   goneSubject,
   hostOfSubject,
+  JOINING_USER,
+  REFUSED_USER,
   hostSubject,
   inboxPrefix,
   isAgentSubject,

@@ -1,3 +1,4 @@
+import { JOINING_USER, REFUSED_USER } from '@berth/contracts';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { HostId } from '@berth/domain';
 import { Permits, type Clock } from '@berth/lifecycle';
@@ -28,10 +29,6 @@ export interface AgentAdmissionOptions {
 const AUTH_SUBJECT = '$SYS.REQ.USER.AUTH';
 /** Where servers hear what they asked. Any other asker gets no answer that could be written somewhere. */
 const SERVER_INBOX = '$SYS._INBOX.';
-/** Name under which an agent connects that has only its one-time token yet. */
-const JOINING_USER = 'join';
-/** Name under which one asks why its token was refused: it may ask that, and nothing else. */
-const REFUSED_USER = 'join-refused';
 
 /** Each costs the database a statement or two, which has other work. */
 const DECISIONS_AT_ONCE = 32;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
+  JOINING_USER,
+  REFUSED_USER,
   hostSubject,
   inboxPrefix,
   readJoinReply,
@@ -39,10 +41,6 @@ export interface JoinOptions extends Omit<IdentityOptions, 'random'> {
 
 const TOKEN = /^bjt_([A-Za-z0-9-]+)_[A-Za-z0-9]+$/;
 const SECRET_LENGTH = 48;
-/** Name under which an agent connects that has only its token yet. */
-const JOINING_USER = 'join';
-/** Name under which one asks why its token was refused. */
-const REFUSED_USER = 'join-refused';
 const CONNECT_WITHIN_MS = 60_000;
 /** A broker whose admission is still starting refuses everybody for a while. */
 const REFUSED_WITHIN_MS = 10_000;

@@ -44,6 +44,8 @@ export {
   HOST_VERBS,
   JOB_VERBS,
   ROUTER_INBOX,
+  JOINING_USER,
+  REFUSED_USER,
   goneSubject,
   isAgentSubject,
   hostOfSubject,

@@ -8,6 +8,11 @@ export type JobVerb = (typeof JOB_VERBS)[number];
 export const HOST_VERBS = ['join', 'report'] as const;
 export type HostVerb = (typeof HOST_VERBS)[number];
 
+/** Name under which an agent connects to the broker that has only its one-time token yet. */
+export const JOINING_USER = 'join';
+/** Name under which an agent asks why its token was refused: it may ask that, and nothing else. */
+export const REFUSED_USER = 'join-refused';
+
 /** `*` stands for any host, in subscriptions of the server side. */
 export const jobSubject = (hostId: HostId | '*', verb: JobVerb): string => `agents.${hostId}.up.job.${verb}`;
 export const hostSubject = (hostId: HostId | '*', verb: HostVerb): string => `agents.${hostId}.up.host.${verb}`;
