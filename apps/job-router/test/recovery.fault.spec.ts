@@ -9,7 +9,7 @@ import type { ScriptedAgent } from './bench/scripted-agent.js';
 const bench = new RouterBench();
 
 /** As the rules of jobs have them. */
-const LEASE_MS = 30_000;
+const ATTEMPT_LEASE_MS = 30_000;
 const STARTED_AFTER_MS = 5_000;
 
 /** Asks for a job that is not there, which takes that long. */
@@ -28,7 +28,7 @@ describe('a host that goes silent', () => {
       await pass(agent, STARTED_AFTER_MS + 500);
       expect(await agent.renew(silent)).toEqual(['renewed']);
     }
-    const again = await agent.takeOne(LEASE_MS + 15_000);
+    const again = await agent.takeOne(ATTEMPT_LEASE_MS + 15_000);
     const retries = isStarted ? 1 : 0;
     expect(again).toMatchObject({ jobId: id, attempt: 2, retries });
     expect(await agent.renew(silent)).toEqual(['lost']);
@@ -53,7 +53,7 @@ describe('a host that goes silent', () => {
     const job = await agent.takeOne();
     for (let n = 0; n < 3; n += 1) {
       expect(await agent.renew(job)).toEqual(['renewed']);
-      await pass(agent, LEASE_MS / 2);
+      await pass(agent, ATTEMPT_LEASE_MS / 2);
     }
     expect(await agent.complete(job, 'slow')).toEqual({ outcome: 'recorded' });
     const { body } = await client.status(id);

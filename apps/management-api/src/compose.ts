@@ -35,7 +35,7 @@ import { composeWebhookSecrets, type WebhookSecretKeeper, WebhookSecretsService 
 import { WorkersService, WorkersStore } from './workers/index.js';
 
 const POOL_MAX = 20;
-const BODY_MAX_BYTES = 1_024 * 1_024;
+const MANAGEMENT_BODY_MAX_BYTES = 1_024 * 1_024;
 const DRAIN_MS = 10_000;
 const INBOX_PREFIX = '_INBOX_management';
 /** Beside the programs, in the sources as in the build. */
@@ -123,7 +123,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
     docsUrl: config.docsUrl,
     credentialForm: 'bearer',
     renderingOf: ({ url }) => (url.startsWith('/v1/') ? v1Rendering : managementRendering),
-    bodyMaxBytes: () => BODY_MAX_BYTES,
+    bodyMaxBytes: () => MANAGEMENT_BODY_MAX_BYTES,
     trustedProxies: config.trustedProxies,
     elsewhere: pointElsewhere('management', config.addresses.runUrl),
     rateLimiter: new AccountRateLimiter({

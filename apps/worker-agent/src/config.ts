@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { engineCandidates } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
-import { BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
+import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
 import { DEFAULT_WORKER_SHARE } from './job-client/index.js';
 import { type MachineGpus, parseSimulatedGpus, readConfinement, type RuntimeConfig } from './runtimes/index.js';
 
@@ -46,7 +46,7 @@ interface SpoolConfig {
 
 const PORT_MAX = 65_535;
 /** Two of the largest bodies for each worker, and a dozen for all of them. */
-const WORKER_BODIES_DEFAULT_BYTES = 2 * BODY_MAX_BYTES;
+const WORKER_BODIES_DEFAULT_BYTES = 2 * BRIDGE_BODY_MAX_BYTES;
 const HOST_BODIES_DEFAULT_BYTES = 512 * 2 ** 20;
 const BODIES_MAX_BYTES = 2 ** 40;
 const MIB = 2 ** 20;
@@ -158,7 +158,7 @@ const isOneAddress = (text: string): boolean => isIPv4(text) && text !== '0.0.0.
 
 /** Both let the largest body in, or it would wait for ever. */
 function readBodyBounds(read: ConfigReader): BodyBounds {
-  const bounds = { min: BODY_MAX_BYTES, max: BODIES_MAX_BYTES, unit: 'bytes' };
+  const bounds = { min: BRIDGE_BODY_MAX_BYTES, max: BODIES_MAX_BYTES, unit: 'bytes' };
   const ofWorker = 'Bodies that one worker may be sending at a time, together.';
   const ofHost = 'Bodies that all workers may be sending at a time, together.';
   return {

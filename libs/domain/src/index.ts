@@ -93,7 +93,7 @@ export {
   CARRY_AGE_MIN_MS,
   ENDPOINT_BOUNDS_DEFAULT,
   GROWTH_FILL_MAX,
-  LEASE_MS,
+  ATTEMPT_LEASE_MS,
   LEASE_TRUST_MS,
   LEGAL_FACTS,
   NO_CARRY_REST,
@@ -229,7 +229,7 @@ export {
 } from './host/index.js';
 export type { AccountId, ClusterId, EndpointId, HostId, JobId, JobKey, PodId, WorkerId } from './ids.js';
 export {
-  ATTEMPTS_MAX,
+  CHARGED_ATTEMPTS_MAX,
   BATCH_REQUESTS_MAX,
   BLOB_PART_BYTES,
   CHUNK_MAX_BYTES,

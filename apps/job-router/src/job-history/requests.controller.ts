@@ -10,7 +10,7 @@ import { DescribeRequestsQuery } from './describe-requests.decorator.js';
 import { parseRequestsQuery } from './requests-query.js';
 import { Requests } from './requests.js';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_UTF8 = 'application/json; charset=utf-8';
 
 /** `/requests`: which jobs an endpoint has and had (API decisions 2.15). */
 @Controller('v2/:endpointId/requests')
@@ -21,7 +21,7 @@ export class RequestsController {
   ) {}
 
   @Get()
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:read')
   @LimitedAs('requests')
   @DescribeQueueCall({ tag: 'History', summary: 'List the jobs of an endpoint', answer: 'JobRequests' })
@@ -37,7 +37,7 @@ export class RequestsController {
   }
 
   @Get(':jobId')
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:read')
   @LimitedAs('status')
   @DescribeQueueCall({

@@ -1,7 +1,7 @@
 const MIB = 1024 ** 2;
 
 /** Largest bodies (API decisions 2.1); other paths take none that matters. */
-const BODY_MAX_BYTES: Readonly<Record<string, number>> = {
+const BODY_MAX_BYTES_OF_ROUTE: Readonly<Record<string, number>> = {
   '/v2/:endpointId/run': 10 * MIB,
   '/v2/:endpointId/run-batch': 10 * MIB,
   '/v2/:endpointId/runsync': 20 * MIB,
@@ -17,7 +17,7 @@ const GETS_WITH_EFFECT: ReadonlySet<string> = new Set([
 ]);
 
 /** @param route its path as declared: `/v2/:endpointId/run` */
-export const bodyMaxBytes = (route: string): number => BODY_MAX_BYTES[route] ?? OTHER_BODY_MAX_BYTES;
+export const bodyMaxBytes = (route: string): number => BODY_MAX_BYTES_OF_ROUTE[route] ?? OTHER_BODY_MAX_BYTES;
 
 /** Whether a `GET` of the route may change something, which a `HEAD` must not. */
 export const getHasEffect = (route: string): boolean => GETS_WITH_EFFECT.has(route);

@@ -23,7 +23,7 @@ import { JobCommands } from './job-commands.js';
 import { JobIntake } from './job-intake.js';
 import { JobReader } from './job-reader.js';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_UTF8 = 'application/json; charset=utf-8';
 
 type JobScope = 'jobs:read' | 'jobs:write';
 
@@ -54,7 +54,7 @@ export class JobsController {
 
   @Post('run')
   @HttpCode(200)
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:write')
   @LimitedAs('run')
   @DescribeQueueCall({ tag: 'Jobs', summary: 'Submit a job', answer: 'BriefJob', problems: ['limit-reached'] })
@@ -66,7 +66,7 @@ export class JobsController {
 
   @Post('runsync')
   @HttpCode(200)
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:write')
   @LimitedAs('runsync')
   @DescribeQueueCall({
@@ -85,7 +85,7 @@ export class JobsController {
   }
 
   @Get('status/:jobId')
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:read')
   @LimitedAs('status')
   @DescribeStatus()
@@ -103,7 +103,7 @@ export class JobsController {
 
   @Post('status/:jobId')
   @HttpCode(200)
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:read')
   @LimitedAs('status')
   @DescribeStatus()
@@ -112,7 +112,7 @@ export class JobsController {
   }
 
   @Get('status-sync/:jobId')
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:read')
   @LimitedAs('status')
   @DescribeQueueCall({
@@ -136,7 +136,7 @@ export class JobsController {
 
   @Post('status-sync/:jobId')
   @HttpCode(200)
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:read')
   @LimitedAs('status')
   @DescribeQueueCall({
@@ -152,7 +152,7 @@ export class JobsController {
 
   @Post('cancel/:jobId')
   @HttpCode(200)
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:write')
   @LimitedAs('cancel')
   @DescribeQueueCall({
@@ -171,7 +171,7 @@ export class JobsController {
 
   @Post('retry/:jobId')
   @HttpCode(200)
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:write')
   @LimitedAs('run')
   @DescribeQueueCall({
@@ -189,7 +189,7 @@ export class JobsController {
 
   @Post('purge-queue')
   @HttpCode(200)
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:write')
   @LimitedAs('purge-queue')
   @DescribeQueueCall({ tag: 'Queue', summary: 'Remove all jobs that wait', answer: 'PurgedQueue' })
@@ -200,7 +200,7 @@ export class JobsController {
   }
 
   @Get('health')
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   @RequireScope('jobs:read')
   @LimitedAs('status')
   @DescribeEndpointCall({

@@ -1,6 +1,6 @@
 import type { EndpointSnapshot } from '@berth/contracts';
 import {
-  ATTEMPTS_MAX,
+  CHARGED_ATTEMPTS_MAX,
   EXECUTION_TIMEOUT_DEFAULT_MS,
   PlatformError,
   TTL_MAX_MS,
@@ -131,7 +131,7 @@ export class OpenAiRequests {
       webhook: null,
       executionTimeoutMs,
       // Only a bound for jobs whose router has died: no other process knows their ids.
-      ttlMs: Math.min(TTL_MAX_MS, this.#options.queueWaitMs + ATTEMPTS_MAX * executionTimeoutMs),
+      ttlMs: Math.min(TTL_MAX_MS, this.#options.queueWaitMs + CHARGED_ATTEMPTS_MAX * executionTimeoutMs),
       retentionMs: retentionMs('runsync', 0),
       isLowPriority: false,
       traceparent,
@@ -156,7 +156,7 @@ export class OpenAiRequests {
     if (output === null) throw noOutput();
     const inOutput = failureInOutput(output);
     if (inOutput !== null) throw inOutput;
-    await reply.status(200).header('content-type', JSON_TYPE).send(output);
+    await reply.status(200).header('content-type', JSON_UTF8).send(output);
   }
 
   async #awaitEnd(exchange: OpenAiExchange): Promise<JobSight> {
@@ -182,9 +182,9 @@ export class OpenAiRequests {
   }
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_UTF8 = 'application/json; charset=utf-8';
 
 async function sendFailure(reply: FastifyReply, failure: OpenAiFailure): Promise<void> {
   if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', String(failure.retryAfterSeconds));
-  await reply.status(failure.status).header('content-type', JSON_TYPE).send(failure.body);
+  await reply.status(failure.status).header('content-type', JSON_UTF8).send(failure.body);
 }

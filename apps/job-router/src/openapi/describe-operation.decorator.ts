@@ -14,7 +14,7 @@ import { ApiProblems } from '@berth/http';
 type Tag = 'Jobs' | 'Streams' | 'Queue' | 'History' | 'OpenAI';
 type Content = NonNullable<Extract<ApiResponseNoStatusOptions, { content?: unknown }>['content']>;
 
-const JSON_TYPE = 'application/json';
+const JSON_MEDIA_TYPE = 'application/json';
 
 interface OperationText {
   readonly tag: Tag;
@@ -48,7 +48,7 @@ const describe = (
     ApiProblems(...always, ...problems),
   );
 
-const contentOf = (schema: string): Content => ({ [JSON_TYPE]: { schema: refOf(schema) } });
+const contentOf = (schema: string): Content => ({ [JSON_MEDIA_TYPE]: { schema: refOf(schema) } });
 
 const refOf = (name: string): { readonly $ref: string } => ({ $ref: `#/components/schemas/${name}` });
 

@@ -28,7 +28,7 @@ export interface ResyncParts {
 /** A process of a version before the outbox publishes before it commits: a snapshot without a row may be one of its. */
 const ORPHAN_GRACE_MS = 60_000;
 /** A day longer than a job can live: until then a router that was away still learns that the endpoint is gone. */
-const TOMBSTONE_MS = 8 * 24 * 3_600_000;
+const DELETED_ENDPOINT_KEPT_MS = 8 * 24 * 3_600_000;
 
 /** The loops that bring changes to the buckets and keep these equal to the database, started. */
 export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promise<void>; check(): Promise<void> }> {
@@ -39,7 +39,7 @@ export async function composeResync(parts: ResyncParts): Promise<{ stop(): Promi
     openBucket(parts, endpoints, {
       shape: endpointSnapshotShape,
       keptUntilMs: (value, firstSeenMs) =>
-        value?.deletedAtMs === undefined ? grace(null, firstSeenMs) : value.deletedAtMs + TOMBSTONE_MS,
+        value?.deletedAtMs === undefined ? grace(null, firstSeenMs) : value.deletedAtMs + DELETED_ENDPOINT_KEPT_MS,
     }),
     openBucket(parts, apiKeys, { shape: apiKeySnapshotShape, keptUntilMs: grace }),
     openBucket(parts, hosts, { shape: hostSnapshotShape, keptUntilMs: grace }),

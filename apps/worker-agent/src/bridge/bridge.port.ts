@@ -1,11 +1,11 @@
 import type { EndpointId, EndpointType, JobId, WorkerId } from '@berth/domain';
 
 /** The largest body that the bridge keeps. */
-export const BODY_MAX_BYTES = 40 * 2 ** 20;
+export const BRIDGE_BODY_MAX_BYTES = 40 * 2 ** 20;
 
 /** Bounds of the memory for bodies above 64 KiB, from their first byte until they are on the disk. */
 export interface BodyBounds {
-  /** At least `BODY_MAX_BYTES` each. */
+  /** At least `BRIDGE_BODY_MAX_BYTES` each. */
   readonly workerBytesMax: number;
   readonly hostBytesMax: number;
 }

@@ -1,5 +1,5 @@
 export {
-  BODY_MAX_BYTES,
+  BRIDGE_BODY_MAX_BYTES,
   type BodyBounds,
   type Bridge,
   type BridgeEvent,

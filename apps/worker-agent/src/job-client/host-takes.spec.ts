@@ -1,5 +1,5 @@
 import type { TakeReply, TakeRequest, TakenJob } from '@berth/contracts';
-import { LEASE_MS, type EndpointId, type WorkerId } from '@berth/domain';
+import { ATTEMPT_LEASE_MS, type EndpointId, type WorkerId } from '@berth/domain';
 import { TransportError } from '@berth/messaging';
 import { MetricRegistry } from '@berth/telemetry';
 import { ManualClock, SeededRandom, eventually, letRun } from '@berth/testing';
@@ -105,7 +105,7 @@ describe('a wish whose router is gone', () => {
 
   test('fails when nobody can say any more what became of it', async () => {
     const taken = takes.ask(ASK).catch((error: unknown) => error);
-    const untilMs = clock.monotonicMs() + LEASE_MS + 10_000;
+    const untilMs = clock.monotonicMs() + ATTEMPT_LEASE_MS + 10_000;
     let failed = 0;
     while (clock.monotonicMs() < untilMs) {
       await clock.advance(100);
@@ -119,7 +119,7 @@ describe('a wish whose router is gone', () => {
     expect(await taken).toBe(unanswered);
     expect(takes.waiting).toBe(0);
     const count = asked.length;
-    await clock.advance(LEASE_MS);
+    await clock.advance(ATTEMPT_LEASE_MS);
     await letRun();
     expect(asked).toHaveLength(count);
   });
@@ -175,7 +175,7 @@ test('a wish is asked no more once the host has stopped', async () => {
   await letRun();
   stopping.abort();
   expect(await taken).toBe(silent);
-  await clock.advance(LEASE_MS);
+  await clock.advance(ATTEMPT_LEASE_MS);
   await letRun();
   expect(asked).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { TAKE_WISHES_MAX, type TakeReply, type TakenJob, type WishAnswer, type WorkerWish } from '@berth/contracts';
-import { LEASE_MS, type EndpointId, type WorkerId } from '@berth/domain';
+import { ATTEMPT_LEASE_MS, type EndpointId, type WorkerId } from '@berth/domain';
 import { atEndOfTurn, retry, type Clock, type Random } from '@berth/lifecycle';
 import { TransportError } from '@berth/messaging';
 import type { JobClientMetrics } from './metrics.js';
@@ -131,7 +131,7 @@ export class HostTakes {
     const agoMs = this.#options.clock.monotonicMs() - wish.sentAtMs;
     // Its worker waits no longer; what it got is given back.
     if (agoMs >= wish.ask.waitMs + SLACK_MS) this.#giveUp(wish, error);
-    return wish.mayBeGiven && !wish.isAnswered && agoMs < LEASE_MS;
+    return wish.mayBeGiven && !wish.isAnswered && agoMs < ATTEMPT_LEASE_MS;
   }
 
   #askOnce(wish: Wish): Promise<void> {

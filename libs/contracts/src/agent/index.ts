@@ -13,7 +13,7 @@ export {
   RENEW_LEASES_MAX,
   TAKE_ANSWER_MAX_MS,
   TAKE_JOBS_MAX,
-  TAKE_WAIT_MAX_MS,
+  ROUTER_TAKE_WAIT_MAX_MS,
   TAKE_WISHES_MAX,
   outputBlobName,
   type AttemptEnd,

@@ -17,7 +17,7 @@ export interface WorkerWish {
   readonly workerId: WorkerId;
   /** Jobs that it can start now, 1 to `TAKE_JOBS_MAX`. */
   readonly slots: number;
-  /** How long the router holds it until a job comes, at most `TAKE_WAIT_MAX_MS`. */
+  /** How long the router holds it until a job comes, at most `ROUTER_TAKE_WAIT_MAX_MS`. */
   readonly waitMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface TakeRequest {
 
 export const TAKE_WISHES_MAX = 256;
 export const TAKE_JOBS_MAX = 64;
-export const TAKE_WAIT_MAX_MS = 20_000;
+export const ROUTER_TAKE_WAIT_MAX_MS = 20_000;
 /** Of a job that is read later than this after its wish was sent the host may not start anything: it gives it back. */
 export const TAKE_ANSWER_MAX_MS = 20_000;
 

@@ -25,7 +25,7 @@ import type {
 } from './host-messages.js';
 
 /** More workers than any host has; the management API reads as many of a report. */
-const WORKERS_MAX = 4_096;
+const DESIRED_WORKERS_MAX = 4_096;
 /** Of one text, or one list, in an entry: the broker takes no message that is larger. */
 const ENTRY_CHARACTERS_MAX = 1_048_576;
 const ITEMS_MAX = 65_536;
@@ -90,7 +90,7 @@ export const readJoinReply = (body: unknown): Reading<JoinReply> =>
 export function readHostReply(body: unknown): Reading<ReadHostReply> {
   const frame = (body ?? {}) as Readonly<Partial<Record<keyof HostReply, unknown>>>;
   const { dataCenterId, desired } = frame;
-  const fault = text()(dataCenterId, '$.dataCenterId') ?? listOf(() => null, WORKERS_MAX)(desired, '$.desired');
+  const fault = text()(dataCenterId, '$.dataCenterId') ?? listOf(() => null, DESIRED_WORKERS_MAX)(desired, '$.desired');
   if (fault !== null) return unreadable(fault);
   return readAs({
     ...readDesired(desired as readonly unknown[]),

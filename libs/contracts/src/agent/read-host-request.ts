@@ -26,9 +26,9 @@ import {
 import { EntryReader } from './entry-reader.js';
 import type { DroppedEntries, JoinRequest, ReportRequest } from './host-messages.js';
 
-const WORKERS_MAX = 4_096;
+const REPORTED_WORKERS_MAX = 4_096;
 const GPUS_MAX = 256;
-const IMAGES_MAX = 10_000;
+const REPORTED_IMAGES_MAX = 10_000;
 const NAME_CHARACTERS_MAX = 512;
 /** The range of a `Date`. */
 const INSTANT_MAX_MS = 8.64e15;
@@ -120,7 +120,7 @@ export function readReport(body: unknown): Reading<ReadReport> {
   if (frame.kind === 'unreadable') return frame;
   const reader = new EntryReader();
   const inventory = readInventory(reader, memberOf(body, 'inventory'));
-  const list = { member: 'workers', max: WORKERS_MAX };
+  const list = { member: 'workers', max: REPORTED_WORKERS_MAX };
   const listed = reader.readList(memberOf(body, 'workers'), list, (value, member) => {
     const worker = reader.read<Omit<ObservedWorker, 'idleSinceMs'>>(OBSERVED_WORKER, value, member);
     return worker === null ? null : cleanWorker(worker);
@@ -147,7 +147,7 @@ function readInventory(reader: EntryReader, value: unknown): Inventory | null {
     const gpu = reader.read<HostGpu>(GPU, item, member);
     return gpu === null ? null : { ...gpu, typeId: cleanText(gpu.typeId, NAME_CHARACTERS_MAX) };
   });
-  const imageList = { member: 'inventory.images', max: IMAGES_MAX };
+  const imageList = { member: 'inventory.images', max: REPORTED_IMAGES_MAX };
   const images = reader.readList(memberOf(value, 'images'), imageList, (name, member) => {
     if (typeof name === 'string') return cleanText(name, NAME_CHARACTERS_MAX);
     reader.drop(member, 'no text');

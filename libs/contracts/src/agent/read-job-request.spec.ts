@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { requireRead, type Reading } from '../shape/index.js';
 import type { AttemptEnd } from './job-messages.js';
 import {
-  ERROR_MAX_CHARACTERS,
+  AGENT_ERROR_MAX_CHARACTERS,
   readChunkRequest,
   readDoneRequest,
   readEnd,
@@ -49,11 +49,11 @@ describe('what an agent sends', () => {
 
   test('a long error keeps its beginning and its end', () => {
     const { result } = parseOne(
-      done({ kind: 'failed', error: `first${'x'.repeat(2 * ERROR_MAX_CHARACTERS)}last`, output: null }),
+      done({ kind: 'failed', error: `first${'x'.repeat(2 * AGENT_ERROR_MAX_CHARACTERS)}last`, output: null }),
     );
     const error = result.kind === 'failed' ? result.error : '';
     expect(error).toMatch(/^firstx+\n… \d+ characters left out …\nx+last$/);
-    expect(error.length).toBeLessThan(ERROR_MAX_CHARACTERS + 100);
+    expect(error.length).toBeLessThan(AGENT_ERROR_MAX_CHARACTERS + 100);
   });
 
   test.each([

@@ -32,7 +32,7 @@ import {
   DONE_ENDS_MAX,
   RENEW_LEASES_MAX,
   TAKE_JOBS_MAX,
-  TAKE_WAIT_MAX_MS,
+  ROUTER_TAKE_WAIT_MAX_MS,
   TAKE_WISHES_MAX,
   type AttemptEnd,
   type AttemptRef,
@@ -51,7 +51,7 @@ import {
 const OUTPUT_PARTS_MAX = 128;
 
 /** A worker's error text beyond this is cut: it lies in the log, and a traceback's beginning and end say enough. */
-export const ERROR_MAX_CHARACTERS = 32_000;
+export const AGENT_ERROR_MAX_CHARACTERS = 32_000;
 
 const TOKEN_MAX_BYTES = 128;
 const TRACEPARENT_MAX_BYTES = 128;
@@ -75,7 +75,7 @@ const WISH: Members<WorkerWish> = {
   endpointId: id,
   workerId: id,
   slots: integer(1, TAKE_JOBS_MAX),
-  waitMs: integer(0, TAKE_WAIT_MAX_MS),
+  waitMs: integer(0, ROUTER_TAKE_WAIT_MAX_MS),
 };
 
 type InlinePayload = Extract<Payload, { readonly kind: 'inline' }>;
@@ -181,8 +181,8 @@ const payloadOf = (given: Payload): Payload =>
 
 /** Keeps both ends, where a traceback has its call and its cause. */
 function cut(whole: string): string {
-  if (whole.length <= ERROR_MAX_CHARACTERS) return whole;
-  const half = ERROR_MAX_CHARACTERS / 2;
-  const left = whole.length - ERROR_MAX_CHARACTERS;
+  if (whole.length <= AGENT_ERROR_MAX_CHARACTERS) return whole;
+  const half = AGENT_ERROR_MAX_CHARACTERS / 2;
+  const left = whole.length - AGENT_ERROR_MAX_CHARACTERS;
   return `${whole.slice(0, half)}\n… ${left} characters left out …\n${whole.slice(-half)}`.toWellFormed();
 }

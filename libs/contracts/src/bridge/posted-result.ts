@@ -21,7 +21,7 @@ export const POSTED_OUTPUT_MAX_BYTES = 20 * 2 ** 20;
  * An error is shown whole in the job's record, so it is bounded, as the JSON text that is stored and sent: one character
  * may come to six bytes there. A Python traceback is far below.
  */
-const ERROR_MAX_BYTES = 64 * 1024;
+const POSTED_ERROR_MAX_BYTES = 64 * 1024;
 
 const MEMBERS = new Set(['output', 'status', 'error', 'stopPod']);
 const IN_PROGRESS = 'IN_PROGRESS';
@@ -100,13 +100,13 @@ function errorText(error: Uint8Array | undefined): string | null {
   return kept.length === shown.length ? shown : `${kept}… (${shown.length} characters in all)`;
 }
 
-/** How many characters of a text are at most `ERROR_MAX_BYTES` of JSON. */
+/** How many characters of a text are at most `POSTED_ERROR_MAX_BYTES` of JSON. */
 function keptLength(text: string): number {
-  let [fits, above] = [0, Math.min(text.length, ERROR_MAX_BYTES) + 1];
-  if (encodedBytes(text.slice(0, above - 1)) <= ERROR_MAX_BYTES) return above - 1;
+  let [fits, above] = [0, Math.min(text.length, POSTED_ERROR_MAX_BYTES) + 1];
+  if (encodedBytes(text.slice(0, above - 1)) <= POSTED_ERROR_MAX_BYTES) return above - 1;
   while (above - fits > 1) {
     const middle = Math.floor((fits + above) / 2);
-    if (encodedBytes(text.slice(0, middle)) <= ERROR_MAX_BYTES) fits = middle;
+    if (encodedBytes(text.slice(0, middle)) <= POSTED_ERROR_MAX_BYTES) fits = middle;
     else above = middle;
   }
   return fits;

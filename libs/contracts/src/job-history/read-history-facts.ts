@@ -18,7 +18,7 @@ import {
 type OfKind<Kind extends HistoryFact['kind']> = Extract<HistoryFact, { readonly kind: Kind }>;
 
 /** Far above what the bounds of a fact let through, which are bytes: empty lines take one each. */
-const LOG_LINES_MAX = 10_000;
+const FACT_LOG_LINES_MAX = 10_000;
 
 /** In whole ms, and such that every calendar knows it: later than any clock is still far from what a database can tell. */
 const MOMENT_MAX_MS = 1e14;
@@ -26,7 +26,7 @@ const moment: Shape = (value, path) =>
   count(value, path) === null && Number(value) <= MOMENT_MAX_MS ? null : `${path} is no instant`;
 
 const JOB = { kind: text(), atMs: moment, jobId: id } as const;
-const LOG_TAIL = listOf(text(), LOG_LINES_MAX);
+const LOG_TAIL = listOf(text(), FACT_LOG_LINES_MAX);
 const SUMMARY = objectOf<OfKind<'cancelled'>['summary']>({
   origin: oneOf(['run', 'runsync']),
   createdAtMs: moment,

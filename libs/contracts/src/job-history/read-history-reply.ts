@@ -16,8 +16,8 @@ import type { Reading } from '../shape/index.js';
 import { HISTORY_PAGE_MAX, type HistoryGetReply, type HistoryListReply } from './history-messages.js';
 
 /** Far above what the history keeps of a job. */
-const ATTEMPTS_MAX = 1_000;
-const LOG_LINES_MAX = 1_000;
+const LISTED_ATTEMPTS_MAX = 1_000;
+const LISTED_LOG_LINES_MAX = 1_000;
 
 const SUMMARY: Readonly<Record<keyof JobSummary, Shape>> = {
   jobId: id,
@@ -43,12 +43,12 @@ const ATTEMPT = objectOf<ToldAttempt>({
   stoppedAtMs: optional(orNull(instant)),
   outcome: orNull(text()),
   reason: orNull(text(TOLD_TEXT_MAX)),
-  logTail: optional(listOf(text(TOLD_TEXT_MAX), LOG_LINES_MAX)),
+  logTail: optional(listOf(text(TOLD_TEXT_MAX), LISTED_LOG_LINES_MAX)),
 });
 
 const DETAIL = objectOf<JobDetail>({
   ...SUMMARY,
-  attemptList: listOf(ATTEMPT, ATTEMPTS_MAX),
+  attemptList: listOf(ATTEMPT, LISTED_ATTEMPTS_MAX),
   webhook: orNull(text()),
 });
 

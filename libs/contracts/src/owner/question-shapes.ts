@@ -16,7 +16,7 @@ import {
   type SubmitCommand,
   type TakeWish,
 } from '@berth/domain';
-import { RENEW_LEASES_MAX, TAKE_JOBS_MAX, TAKE_WAIT_MAX_MS } from '../agent/index.js';
+import { RENEW_LEASES_MAX, TAKE_JOBS_MAX, ROUTER_TAKE_WAIT_MAX_MS } from '../agent/index.js';
 import {
   amount,
   count,
@@ -35,8 +35,8 @@ import {
 import type { JobWatcher, OwnerCommand, OwnerVerb, QuestionOf, TakeAsker } from './owner-questions.js';
 import { PAYLOAD_MAX_CHARACTERS, payload } from './payload-shape.js';
 
-const ERROR_MAX_CHARACTERS = 1024 * 1024;
-const LOG_LINES_MAX = 100;
+const COMMAND_ERROR_MAX_CHARACTERS = 1024 * 1024;
+const COMMAND_LOG_LINES_MAX = 100;
 /** Of one request, or of one page of a list. */
 const JOBS_MAX = 1_000;
 const ATTEMPTED_MAX = 1_000_000_000;
@@ -62,7 +62,7 @@ const jobWish = objectOf<JobWish>({
 });
 
 const proofMembers = { jobId: id, attempt: integer(0, ATTEMPTED_MAX), token: text(), hostId: id } as const;
-const logTail = listOf(text(), LOG_LINES_MAX);
+const logTail = listOf(text(), COMMAND_LOG_LINES_MAX);
 
 type Submission = Omit<SubmitCommand, 'takers' | 'bounds'>;
 
@@ -88,7 +88,7 @@ const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
   finish: objectOf<Rest<FinishCommand>>({
     ...proofMembers,
     state: oneOf(['COMPLETED', 'FAILED', 'TIMED_OUT'] satisfies FinishCommand['state'][]),
-    error: orNull(text(ERROR_MAX_CHARACTERS)),
+    error: orNull(text(COMMAND_ERROR_MAX_CHARACTERS)),
     output: orNull(payload),
     outputBytes: count,
     chunks: count,
@@ -96,7 +96,7 @@ const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
   }),
   'give-up': objectOf<Rest<GiveUpCommand>>({
     ...proofMembers,
-    reason: text(ERROR_MAX_CHARACTERS),
+    reason: text(COMMAND_ERROR_MAX_CHARACTERS),
     isCharged: flag,
     logTail,
     fraction: amount(),
@@ -108,7 +108,7 @@ const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
     token: text(),
     isSuccess: flag,
     statusCode: orNull(count),
-    error: orNull(text(ERROR_MAX_CHARACTERS)),
+    error: orNull(text(COMMAND_ERROR_MAX_CHARACTERS)),
   }),
 };
 
@@ -138,7 +138,7 @@ export const OWNER_QUESTION_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
       slots: integer(0, TAKE_JOBS_MAX),
       secret: text(),
     }),
-    waitMs: integer(0, TAKE_WAIT_MAX_MS),
+    waitMs: integer(0, ROUTER_TAKE_WAIT_MAX_MS),
   }),
   'take-back': objectOf<QuestionOf<'take-back'>>({
     asker: objectOf<TakeAsker>({ takeId: text(), secret: text() }),

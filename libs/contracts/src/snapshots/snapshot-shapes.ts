@@ -28,7 +28,7 @@ import type {
   WebhookSecretsSnapshot,
 } from './snapshots.js';
 
-const WORKERS_MAX = 10_000;
+const ASSIGNED_WORKERS_MAX = 10_000;
 const SCOPES_MAX = 100;
 const ENDPOINTS_MAX = 10_000;
 const SECRETS_MAX = 100;
@@ -133,7 +133,7 @@ export const assignmentSnapshotShape: SnapshotShape<AssignmentSnapshot> = {
         port: optional(count),
         healthPort: optional(count),
       }),
-      WORKERS_MAX,
+      ASSIGNED_WORKERS_MAX,
     ),
     slotsPerWorker: optional(count),
     outlook: optional(outlook),

@@ -1,7 +1,7 @@
 import { ACCOUNT_LIMITS_DEFAULT, type AccountLimits } from '../account-limits/index.js';
 
 /** Longest texts of a fact, in bytes of UTF-8. What is longer is cut before it becomes a fact. */
-export const ERROR_MAX_BYTES = 4 * 1024;
+export const FACT_ERROR_MAX_BYTES = 4 * 1024;
 /** Why one attempt of several is over: the history of a job that was tried again keeps many of them. */
 export const REASON_MAX_BYTES = 256;
 export const LOG_TAIL_MAX_BYTES = 4 * 1024;
@@ -34,7 +34,7 @@ export const DELIVERY_KEPT_MS = 24 * 3_600_000;
 export const DELIVERIES_KEPT_MAX = 1_000;
 
 /** An attempt without a renewal for this long is lost; the host's own trust ends five seconds sooner. */
-export const LEASE_MS = 30_000;
+export const ATTEMPT_LEASE_MS = 30_000;
 /** How often a host renews what it holds. */
 export const RENEW_INTERVAL_MS = 10_000;
 /** No holder renews sooner after a take or a renewal. */

@@ -40,7 +40,7 @@ export interface JobData {
   readonly state: JobState;
   /** See `JobSight.attempt`. */
   readonly attempt: number;
-  /** Attempts lost by a fault of worker, container or host. Bounded by `ATTEMPTS_MAX`. */
+  /** Attempts lost by a fault of worker, container or host. Bounded by `CHARGED_ATTEMPTS_MAX`. */
   readonly charged: number;
   /** Attempts in a row that were lost before they started. */
   readonly unstarted: number;

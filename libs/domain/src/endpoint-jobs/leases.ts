@@ -1,4 +1,4 @@
-import { HEARING_MS, LEASE_MS, STARTED_AFTER_MS } from './bounds.js';
+import { HEARING_MS, ATTEMPT_LEASE_MS, STARTED_AFTER_MS } from './bounds.js';
 import type { AttemptProof } from './commands.js';
 import { findHeld } from './decide/decide-holder.js';
 import type { StartedFact } from './facts.js';
@@ -20,7 +20,7 @@ export function renewLease(state: EndpointState, proof: AttemptProof, atMs: numb
   const job = state.isDeleted ? null : findHeld(state, proof);
   const current = job?.data.current;
   if (job === null || current == null || job.data.expiresAtMs <= atMs) return { outcome: 'lost', fact: null };
-  job.leaseUntilMs = Math.max(job.leaseUntilMs, atMs + LEASE_MS);
+  job.leaseUntilMs = Math.max(job.leaseUntilMs, atMs + ATTEMPT_LEASE_MS);
   state.running.put(job);
   const hasStarted = !current.isStarted && atMs - current.startedAtMs >= STARTED_AFTER_MS;
   const { attempt, jobId } = proof;
@@ -30,7 +30,7 @@ export function renewLease(state: EndpointState, proof: AttemptProof, atMs: numb
 /** Nobody knows when the holders renewed last, so each gets a full lease. */
 export function leaseAnew(state: EndpointState, atMs: number): void {
   for (const job of [...state.running.values()]) {
-    job.leaseUntilMs = atMs + LEASE_MS;
+    job.leaseUntilMs = atMs + ATTEMPT_LEASE_MS;
     state.running.put(job);
   }
 }

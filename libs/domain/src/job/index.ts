@@ -29,4 +29,4 @@ export {
   retentionMs,
   type JobOrigin,
 } from './policy.js';
-export { ATTEMPTS_MAX, STOP_SETTLES_MS, retriesOf, retryDelayMs } from './retry-schedule.js';
+export { CHARGED_ATTEMPTS_MAX, STOP_SETTLES_MS, retriesOf, retryDelayMs } from './retry-schedule.js';

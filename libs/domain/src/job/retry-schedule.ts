@@ -1,11 +1,11 @@
 /** A job is started at most this often at the expense of a lost worker or host (API decisions 2.7). */
-export const ATTEMPTS_MAX = 3;
+export const CHARGED_ATTEMPTS_MAX = 3;
 
 /**
  * How often the job was tried before, as callers and workers are told. An attempt that was given back unstarted, or that
  * a draining host let go, is nobody's failure and does not show.
  */
-export const retriesOf = (job: { readonly charged: number }): number => Math.min(job.charged, ATTEMPTS_MAX - 1);
+export const retriesOf = (job: { readonly charged: number }): number => Math.min(job.charged, CHARGED_ATTEMPTS_MAX - 1);
 
 /**
  * A worker that ran out of time is told to stop and is killed 10 s later; a little more for the way. Until its host has

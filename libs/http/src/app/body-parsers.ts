@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { PlatformError } from '@berth/domain';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ArrivingBodies } from '../bodies/arriving-bodies.js';
-import { JSON_TYPE } from './json-type.js';
+import { READ_JSON_TYPES } from './json-type.js';
 
 const MEDIA_TYPE = 'Send the body as application/json.';
 const REQUEST_TIMEOUT = 408;
@@ -21,7 +21,7 @@ export function registerBodyParsers(fastify: FastifyInstance, bodies: ArrivingBo
     answers.set(request, reply.raw);
     done();
   });
-  fastify.addContentTypeParser(JSON_TYPE, async (request: FastifyRequest) =>
+  fastify.addContentTypeParser(READ_JSON_TYPES, async (request: FastifyRequest) =>
     bodies.read(request, answers.get(request) as ServerResponse),
   );
   fastify.addContentTypeParser('*', (request, _payload, done) => {

@@ -1,2 +1,2 @@
 /** Content types whose bodies are read, in whichever way their parameters are written. */
-export const JSON_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;
+export const READ_JSON_TYPES = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i;

@@ -1,6 +1,6 @@
 import { PlatformError } from '@berth/domain';
 import type { FastifyRequest } from 'fastify';
-import { JSON_TYPE } from './json-type.js';
+import { READ_JSON_TYPES } from './json-type.js';
 
 const MEDIA_TYPE = 'Send the body as application/json.';
 const CODING = 'Send the body as it is, without a content coding.';
@@ -12,7 +12,8 @@ const WITHOUT_BODY: readonly string[] = ['GET', 'HEAD', 'TRACE'];
 export function refusalOfBody(request: FastifyRequest): PlatformError | null {
   if (!isRead(request)) return null;
   const { headers, routeOptions } = request;
-  if (!JSON_TYPE.test(headers['content-type'] ?? '')) return new PlatformError('unsupported-media-type', MEDIA_TYPE);
+  if (!READ_JSON_TYPES.test(headers['content-type'] ?? ''))
+    return new PlatformError('unsupported-media-type', MEDIA_TYPE);
   // Unpacking would let a small body be a huge one.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     return new PlatformError('unsupported-media-type', CODING);

@@ -17,7 +17,7 @@ const RESOURCES: ReadonlySet<string> = new Set([
 ]);
 
 /** What stands behind `/v2/ENDPOINT/` in the job API. */
-const JOB_OPERATIONS: ReadonlySet<string> = new Set([
+const JOB_PATH_WORDS: ReadonlySet<string> = new Set([
   'cancel',
   'health',
   'openai',
@@ -43,7 +43,7 @@ const OWNERS: Readonly<Record<string, (first: string, second: string) => ApiName
   v1: (first) => (first === 'endpoints' ? 'management' : null),
   v2: (first, second) => {
     if (RESOURCES.has(first)) return 'management';
-    return JOB_OPERATIONS.has(second) ? 'jobs' : null;
+    return JOB_PATH_WORDS.has(second) ? 'jobs' : null;
   },
 };
 

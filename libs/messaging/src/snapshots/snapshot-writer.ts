@@ -14,7 +14,7 @@ const OPERATION_HEADER = 'KV-Operation';
 const PURGED = 'PURGE';
 
 /** How long the trace of a removed key stays: longer than any reader is away without starting over. */
-const TOMBSTONE_MS = 3_600_000;
+const REMOVED_KEY_MARKER_MS = 3_600_000;
 
 export interface Snapshot<Value> {
   readonly value: Value;
@@ -90,7 +90,7 @@ export class SnapshotWriter<Value> {
     const revision = await this.#publish(foundKeySubject(this.#options.bucket, key), {
       body: '',
       headers,
-      ttlMs: TOMBSTONE_MS,
+      ttlMs: REMOVED_KEY_MARKER_MS,
       ...(expectedRevision === undefined ? {} : { expectedSequence: expectedRevision }),
     });
     return revision !== null;

@@ -19,7 +19,7 @@ interface Answer {
   readonly body: string;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_UTF8 = 'application/json; charset=utf-8';
 
 /** `/healthz`, `/readyz` and `/metrics`, on a port of their own so that they are never public by accident. */
 export class OperationsServer {
@@ -81,7 +81,7 @@ export class OperationsServer {
 
 const json = (status: number, body: object): Answer => ({
   status,
-  contentType: JSON_TYPE,
+  contentType: JSON_UTF8,
   body: redactText(JSON.stringify(body)),
 });
 

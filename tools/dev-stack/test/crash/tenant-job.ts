@@ -5,7 +5,7 @@ import type { EventReader } from './event-reader.js';
 import type { JobKind } from './job-kinds.js';
 
 /** What a worker says itself ends a job in its first attempt, and the tenant retries that one. */
-const ATTEMPTS_MAX = 3;
+const CHARGED_ATTEMPTS_MAX = 3;
 const ENDED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']);
 
 /** How a job came to be. Instants are Unix ms. */
@@ -58,7 +58,7 @@ export class TenantJob {
 
   /** How many of its attempts it paid for, as far as that was ever shown: all that it has, once it is given up. */
   get charged(): number {
-    return this.status === 'FAILED' ? ATTEMPTS_MAX : Math.max(0, ...this.#reads.map(({ retries }) => retries));
+    return this.status === 'FAILED' ? CHARGED_ATTEMPTS_MAX : Math.max(0, ...this.#reads.map(({ retries }) => retries));
   }
 
   get laterStatuses(): readonly (string | null)[] | null {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ByteBlocks, type TurnPace } from '@berth/lifecycle';
 import type { BodyRoom } from '../bodies/body-queue.js';
-import { BODY_MAX_BYTES } from '../bridge.port.js';
+import { BRIDGE_BODY_MAX_BYTES } from '../bridge.port.js';
 import { textOf } from '@berth/contracts';
 
 /** A body up to this is read and understood at once; a larger one needs room, and a thread to read it in. */
@@ -61,7 +61,7 @@ class BodyReader {
 
   run(): Promise<RequestBody> {
     const request = this.#request;
-    if (announcedBytes(this.#request) > BODY_MAX_BYTES) this.#discard();
+    if (announcedBytes(this.#request) > BRIDGE_BODY_MAX_BYTES) this.#discard();
     this.#room.slow.addEventListener('abort', () => this.#refuse('slow'), { once: true });
     request.on('data', (chunk: Buffer) => this.#take(chunk));
     request.once('end', () => this.#body.resolve(this.#whole()));
@@ -76,7 +76,7 @@ class BodyReader {
     this.#pieces += 1;
     if (this.#pieces > CRUMBS_MAX && this.#bytes < this.#pieces * PIECE_LEAST_BYTES) this.#refuse('crumbs');
     if (this.#bytes > READ_MAX_BYTES) this.#request.destroy();
-    if (this.#bytes > BODY_MAX_BYTES) this.#discard();
+    if (this.#bytes > BRIDGE_BODY_MAX_BYTES) this.#discard();
     if (!this.#isDiscarding) this.#keep(chunk);
     if (this.#pace.isFullWith(chunk.byteLength)) this.#pauseUntilNextTurn();
   }
@@ -101,7 +101,7 @@ class BodyReader {
   async #findRoom(): Promise<void> {
     this.#isWaiting = true;
     this.#request.pause();
-    await this.#room.admit(Math.min(announcedBytes(this.#request), BODY_MAX_BYTES));
+    await this.#room.admit(Math.min(announcedBytes(this.#request), BRIDGE_BODY_MAX_BYTES));
     // Where there is none the sender has hung up, which `close` tells.
     this.#isWaiting = false;
     this.#request.resume();
@@ -125,7 +125,7 @@ class BodyReader {
   }
 
   #whole(): RequestBody {
-    if (this.#bytes > BODY_MAX_BYTES) return { kind: 'oversized', bytes: this.#bytes };
+    if (this.#bytes > BRIDGE_BODY_MAX_BYTES) return { kind: 'oversized', bytes: this.#bytes };
     this.#room.noteWhole();
     const blocks = this.#kept.take();
     if (this.#isLarge) return { kind: 'large', blocks };
@@ -136,5 +136,5 @@ class BodyReader {
 /** Without a length any body may be as large as the largest. */
 export function announcedBytes({ headers }: IncomingMessage): number {
   const length = headers['content-length'];
-  return length === undefined ? BODY_MAX_BYTES : Number(length);
+  return length === undefined ? BRIDGE_BODY_MAX_BYTES : Number(length);
 }

@@ -39,7 +39,7 @@ const DRAIN_HOLD_MS = 2_000;
  * A held take outlives its poll and even this process, and what it brings then must be given back or runs into its lease;
  * nor would a longer one leave much of the lease's trust for a renewal in time.
  */
-const TAKE_WAIT_MAX_MS = 5_000;
+const BRIDGE_TAKE_WAIT_MAX_MS = 5_000;
 const TAKE_WAIT_MIN_MS = 500;
 const PAUSE_MS = 1_000;
 const FAILURE_PAUSE_MIN_MS = 200;
@@ -115,7 +115,7 @@ export class TakePolls {
         await this.#answer(poll, 204);
         return;
       }
-      await this.#takeFor(poll, Math.min(leftMs, TAKE_WAIT_MAX_MS));
+      await this.#takeFor(poll, Math.min(leftMs, BRIDGE_TAKE_WAIT_MAX_MS));
       // A take is held by the router; one that came back at once without a job for this poll must not be hurried.
       const isHeld = clock.monotonicMs() - startedAtMs >= PAUSE_MS;
       if (!isHeld || this.#failures > 0) await this.#pause(poll);

@@ -1,5 +1,5 @@
 import type { Payload } from '../../job/index.js';
-import { KEPT_MAX_UNITS, KEY_KEPT_MS, LEASE_MS, REPEAT_KEPT_MS } from '../bounds.js';
+import { KEPT_MAX_UNITS, KEY_KEPT_MS, ATTEMPT_LEASE_MS, REPEAT_KEPT_MS } from '../bounds.js';
 import type {
   AcceptedJob,
   BornTakenFact,
@@ -140,7 +140,7 @@ function take(state: EndpointState, job: LivingJob, { atMs, taking }: TakenFact 
     isStarted: false,
     progressedAtMs: null,
   };
-  job.leaseUntilMs = atMs + LEASE_MS;
+  job.leaseUntilMs = atMs + ATTEMPT_LEASE_MS;
   startRunning(state, job);
   rememberTake(state, { jobId: job.data.jobId, atMs, taking });
 }

@@ -1,4 +1,4 @@
-import { KEY_KEPT_MS, LEASE_MS } from '../bounds.js';
+import { KEY_KEPT_MS, ATTEMPT_LEASE_MS } from '../bounds.js';
 import type { CarriedFact, TotalsFact } from '../facts.js';
 import { deliveryName, type DeliveryRecord, type EndpointState, type KeyRecord } from '../state.js';
 import type { LogPlace } from '../structures/carry-list.js';
@@ -43,7 +43,7 @@ function carryJob(state: EndpointState, { atMs, body, job: data, output }: Carri
   const job = newLivingJob({ ...data }, body, place);
   job.output = keptPayload(output);
   job.outputPlace = outputPlace;
-  if (data.state === 'IN_PROGRESS') job.leaseUntilMs = atMs + LEASE_MS;
+  if (data.state === 'IN_PROGRESS') job.leaseUntilMs = atMs + ATTEMPT_LEASE_MS;
   countOrdinal(state, Math.max(data.ordinal, data.queuePlace));
   state.whole.append(job);
   list(state, job, atMs);

@@ -1,6 +1,6 @@
-import { ATTEMPTS_MAX, isEnded, retryDelayMs } from '../../job/index.js';
+import { CHARGED_ATTEMPTS_MAX, isEnded, retryDelayMs } from '../../job/index.js';
 import {
-  ERROR_MAX_BYTES,
+  FACT_ERROR_MAX_BYTES,
   LOG_TAIL_MAX_BYTES,
   OUTPUT_MAX_BYTES,
   PROGRESS_INTERVAL_MS,
@@ -67,7 +67,7 @@ function finishedBy(command: FinishCommand, data: JobData, atMs: number): Finish
     attempt,
     token,
     state,
-    error: fault === null ? null : boundedEnds(fault, ERROR_MAX_BYTES),
+    error: fault === null ? null : boundedEnds(fault, FACT_ERROR_MAX_BYTES),
     output,
     outputBytes: output === null ? 0 : command.outputBytes,
     chunks,
@@ -128,7 +128,7 @@ export function lose(state: EndpointState, data: JobData, losing: Losing): LostF
   const { atMs, ahead, fraction, logTail } = losing;
   const { charged, isFault, unstarted } = chargeOf(data, losing.fault);
   const reason = boundedText(losing.reason, REASON_MAX_BYTES);
-  const isOver = charged >= ATTEMPTS_MAX;
+  const isOver = charged >= CHARGED_ATTEMPTS_MAX;
   const delayMs = isFault ? retryDelayMs(Math.max(charged, unstarted), fraction) : 0;
   return {
     kind: 'lost',
@@ -141,7 +141,10 @@ export function lose(state: EndpointState, data: JobData, losing: Losing): LostF
     logTail: boundedTail(logTail),
     next: isOver ? null : { queuePlace: state.nextOrdinal + ahead, notBeforeMs: atMs + delayMs },
     error: isOver
-      ? boundedText(`${clipReason(losing.reason)} (attempt ${charged} of ${ATTEMPTS_MAX})`, ERROR_MAX_BYTES)
+      ? boundedText(
+          `${clipReason(losing.reason)} (attempt ${charged} of ${CHARGED_ATTEMPTS_MAX})`,
+          FACT_ERROR_MAX_BYTES,
+        )
       : null,
     summary: summaryOf(data),
   };
@@ -149,7 +152,7 @@ export function lose(state: EndpointState, data: JobData, losing: Losing): LostF
 
 const SUFFIX_BYTES = 64;
 
-const clipReason = (reason: string): string => boundedEnds(reason, ERROR_MAX_BYTES - SUFFIX_BYTES);
+const clipReason = (reason: string): string => boundedEnds(reason, FACT_ERROR_MAX_BYTES - SUFFIX_BYTES);
 
 interface Charge extends Pick<JobData, 'charged' | 'unstarted'> {
   readonly isFault: boolean;

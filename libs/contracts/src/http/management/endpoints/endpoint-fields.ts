@@ -5,7 +5,7 @@ import { IntegerField } from '../../fields/number-field.js';
 import { ChoiceField, TextField } from '../../fields/text-field.js';
 import { LIST_MAX, TEXT_MAX } from '../templates/container-fields.js';
 
-const WORKERS_MAX = 1_000;
+const ENDPOINT_WORKERS_MAX = 1_000;
 const IDLE_TIMEOUT_MAX_SECONDS = 3_600;
 const TIMEOUT_MIN_MS = 1_000;
 const TIMEOUT_MAX_MS = 604_800_000;
@@ -99,7 +99,7 @@ export const WorkersMinField = (documented: Documented = {}): PropertyDecorator 
     ...documented,
     isOptional: true,
     minimum: 0,
-    maximum: WORKERS_MAX,
+    maximum: ENDPOINT_WORKERS_MAX,
     description: 'Workers kept without any demand. Above the maximum: 400.',
     example: 1,
   });
@@ -109,7 +109,7 @@ export const WorkersMaxField = (documented: Documented = {}): PropertyDecorator 
     ...documented,
     isOptional: true,
     minimum: 0,
-    maximum: WORKERS_MAX,
+    maximum: ENDPOINT_WORKERS_MAX,
     description: 'Never exceeded, in a rollout neither.',
     example: 3,
   });

@@ -2,7 +2,7 @@ import { TextMapField } from '../../fields/map-field.js';
 import { IntegerField } from '../../fields/number-field.js';
 import { ChoiceField, NameField, TextField } from '../../fields/text-field.js';
 
-const DATA_CENTER_MAX = 64;
+const HOST_DATA_CENTER_CHARACTERS_MAX = 64;
 const LABELS_MAX = 64;
 const LABELS_BYTES_MAX = 16 * 1_024;
 const TOKEN_LIFE_MIN_SECONDS = 1;
@@ -18,7 +18,7 @@ export class CreateJoinTokenDto {
   @TextField({
     isOptional: true,
     minLength: 1,
-    maxLength: DATA_CENTER_MAX,
+    maxLength: HOST_DATA_CENTER_CHARACTERS_MAX,
     pattern: /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
     patternReason: "must consist of letters, digits, '.', '_' and '-'",
     default: DATA_CENTER_DEFAULT,

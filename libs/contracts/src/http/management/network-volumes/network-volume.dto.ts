@@ -5,7 +5,7 @@ import { ChoiceField, NameField, TextField } from '../../fields/text-field.js';
 
 const SIZE_MIN_GB = 10;
 const SIZE_MAX_GB = 4_096;
-const DATA_CENTER_MAX = 255;
+const VOLUME_DATA_CENTER_CHARACTERS_MAX = 255;
 const NAME = { description: 'For people; need not be unique.', example: 'models' };
 const SIZE = { minimum: SIZE_MIN_GB, maximum: SIZE_MAX_GB, example: 100 };
 
@@ -18,7 +18,7 @@ export class CreateNetworkVolumeDto {
 
   @TextField({
     minLength: 1,
-    maxLength: DATA_CENTER_MAX,
+    maxLength: VOLUME_DATA_CENTER_CHARACTERS_MAX,
     description: "The data center that has it; any id, as data centers are the operator's to name.",
     example: 'LOCAL-1',
   })
