@@ -1,3 +1,4 @@
+import { PORT_MAX, GIB, MIB } from '@berth/domain';
 import { parseConfig, systemRandom, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
@@ -28,11 +29,8 @@ export interface RouterConfig extends RouterSettings, BrokerConfig, LogSettings 
   readonly baseUrl: string | null;
 }
 
-const PORT_MAX = 65_535;
 const HTTP_PORT_DEFAULT = 8_001;
 const OPERATIONS_PORT_DEFAULT = 9_102;
-const GIB = 1024 ** 3;
-const MIB = 1024 ** 2;
 /** At most 6 TiB: beyond it a single broker is the wrong tool. */
 const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: 'bytes' };
 const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB, unit: 'bytes' };

@@ -2,7 +2,7 @@ import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
-import type { PublicAddresses } from '@berth/domain';
+import { PORT_MAX, GIB, MIB, type PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
 import type { RateQuotas } from './rate-limits/index.js';
 
@@ -55,15 +55,12 @@ export interface MigrateConfig {
   readonly seedApiKey: string | null;
 }
 
-const PORT_MAX = 65_535;
 const HTTP_PORT_DEFAULT = 8_000;
 const OPERATIONS_PORT_DEFAULT = 9_100;
 const REQUESTS_PER_MINUTE = 60;
 const REQUESTS_PER_HOUR = 3_000;
 const REQUESTS_PER_DAY = 50_000;
 const REQUESTS_MAX = 1_000_000_000;
-const GIB = 1_024 ** 3;
-const MIB = 1_024 ** 2;
 const STORAGE_BOUNDS = { min: MIB, max: Number.MAX_SAFE_INTEGER, fallback: 4 * GIB, unit: 'bytes' };
 const MEMORY_BOUNDS = { min: MIB, max: Number.MAX_SAFE_INTEGER, fallback: 64 * MIB, unit: 'bytes' };
 const HTTP = ['http:', 'https:'];

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { engineCandidates } from '@berth/domain';
+import { PORT_MAX, MIB, engineCandidates } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
@@ -44,12 +44,10 @@ interface SpoolConfig {
   readonly workerMemoryBytesMax: number;
 }
 
-const PORT_MAX = 65_535;
 /** Two of the largest bodies for each worker, and a dozen for all of them. */
 const WORKER_BODIES_DEFAULT_BYTES = 2 * BRIDGE_BODY_MAX_BYTES;
 const HOST_BODIES_DEFAULT_BYTES = 512 * 2 ** 20;
 const BODIES_MAX_BYTES = 2 ** 40;
-const MIB = 2 ** 20;
 const SPOOL_DEFAULT_MIB = 4_096;
 const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20, unit: 'MiB' };
 /** Two results of the largest size, so that one can be made while the other is on its way. */

@@ -212,6 +212,7 @@ export {
   GPU_POOLS,
   cpuFlavorById,
   cpuMemoryGb,
+  VCPU_MIN,
   gpuTypeById,
   gpuTypesOfPool,
   type GpuManufacturer,
@@ -372,6 +373,7 @@ export {
   QUEUE_REASONS,
   describeOutlook,
   explainQueue,
+  NOT_REPORTED,
   tallyWorkers,
   type EndpointOutlook,
   type QueueExplanation,
@@ -477,3 +479,4 @@ export {
   type ToldDelivery,
   type TryResult,
 } from './webhook/index.js';
+export { GIB, INSTANT_MAX_MS, KIB, MIB, PORT_MAX } from './units/index.js';

@@ -1,5 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { MIB } from '@berth/domain';
 import { StartedStack, TenantClient } from '@berth/dev-stack';
 import { systemClock } from '@berth/lifecycle';
 import { createEndpoint, headersOf } from './bench-endpoint.js';
@@ -17,7 +18,6 @@ const MINUTE_MS = 60_000;
 const LOOK_MS = 5_000;
 /** Until as many jobs go as come, and what runs is compiled. */
 const WARM_MINUTES = 5;
-const MIB = 1024 ** 2;
 
 const WITH_HEAP = ['job-router', 'worker-agent', 'controllers'] as const;
 const WATCHED = [...WITH_HEAP, 'nats-server'] as const;

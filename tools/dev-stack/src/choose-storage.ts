@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
+import { GIB } from '@berth/domain';
 import { ConfigError } from '@berth/lifecycle';
 
-const GIB = 1024 ** 3;
 const LEAST_BYTES = GIB;
 const MOST_BYTES = 16 * GIB;
 /** Of what is free: database, logs and images want their part. */

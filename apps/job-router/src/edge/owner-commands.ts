@@ -1,7 +1,7 @@
 import type { OwnerCommand } from '@berth/contracts';
 import { PlatformError, type CommandOutcome, type CommandRefusal, type EndpointId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { Owners } from '../owners/index.js';
+import { isOutcomeAmong, type OutcomeOf, type Owners } from '../owners/index.js';
 
 type CallerCommand = Extract<OwnerCommand, { readonly sentAtMs: number }>;
 
@@ -11,8 +11,6 @@ export type UnsentCommand = CallerCommand extends infer Each
     ? Omit<Each, 'sentAtMs'>
     : never
   : never;
-
-type OutcomeOf<Kind extends CommandOutcome['kind']> = Extract<CommandOutcome, { readonly kind: Kind }>;
 
 /** The owner's word that the command is not carried out, whatever became of earlier sendings: it is not known there. */
 export class CommandRefusedError extends PlatformError {
@@ -66,7 +64,7 @@ export class OwnerCommands {
     if (outcome.kind === 'dropped' && MAY_BE_SENT_ANEW[command.kind]) outcome = await this.#send(endpointId, command);
     if (outcome.kind === 'refused') throw new CommandRefusedError(outcome);
     if (outcome.kind === 'dropped') throw late();
-    if (isOneOf(kinds, outcome)) return outcome;
+    if (isOutcomeAmong(kinds, outcome)) return outcome;
     throw new Error(`The owner of endpoint ${endpointId} says "${outcome.kind}" to a ${command.kind} command.`);
   }
 
@@ -75,11 +73,6 @@ export class OwnerCommands {
     return owners.ask(endpointId, 'perform', { command: { ...command, sentAtMs: clock.nowMs() } });
   }
 }
-
-const isOneOf = <Kind extends CommandOutcome['kind']>(
-  kinds: readonly Kind[],
-  outcome: CommandOutcome,
-): outcome is OutcomeOf<Kind> => (kinds as readonly string[]).includes(outcome.kind);
 
 const late = (): PlatformError =>
   new PlatformError('service-unavailable', 'The request took too long on its way; look at the job, and try again.', {

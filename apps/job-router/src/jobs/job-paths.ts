@@ -1,4 +1,4 @@
-const MIB = 1024 ** 2;
+import { MIB } from '@berth/domain';
 
 /** Largest bodies (API decisions 2.1); other paths take none that matters. */
 const BODY_MAX_BYTES_OF_ROUTE: Readonly<Record<string, number>> = {

@@ -1,3 +1,4 @@
+export { isOutcomeAmong, type OutcomeOf } from './command-outcomes.js';
 export { questionMetrics } from './metrics.js';
 export { type LocalOwner, NatsOwners } from './nats-owners.js';
 export { Owners } from './owners.port.js';

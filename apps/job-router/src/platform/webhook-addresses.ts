@@ -1,8 +1,6 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { FORBIDDEN_IPV4, FORBIDDEN_IPV6, type ForbiddenNetwork } from '@berth/domain';
-
-const PREFIX_MAX = { ipv4: 32, ipv6: 128 } as const;
-type Family = keyof typeof PREFIX_MAX;
+import { ipFamilyOf, parseIpNetwork, type IpFamily, type IpNetwork } from '@berth/http';
 
 const PROTOCOLS: readonly string[] = ['http:', 'https:'];
 
@@ -11,13 +9,13 @@ export class WebhookAddresses {
   /** What the operator has opened, as it was given. */
   readonly networks: readonly string[];
   // One list for each family: a list with both takes every IPv4 address for a part of the IPv6 ones.
-  readonly #allowed: Readonly<Record<Family, BlockList>> = { ipv4: new BlockList(), ipv6: new BlockList() };
+  readonly #allowed: Readonly<Record<IpFamily, BlockList>> = { ipv4: new BlockList(), ipv6: new BlockList() };
 
   /** @throws RangeError for what is no network, as `10.0.0.0/8` or `fd00::/8` */
   constructor(networks: readonly string[] = []) {
     this.networks = networks;
     for (const text of networks) {
-      const { address, prefix, family } = parseNetwork(text);
+      const { address, prefix, family } = parseOpened(text);
       this.#allowed[family].addSubnet(address, prefix, family);
     }
   }
@@ -35,7 +33,7 @@ export class WebhookAddresses {
 
   /** Why no webhook may go to the address; null when one may. */
   refusalOf(address: string): string | null {
-    const family = familyOf(address);
+    const family = ipFamilyOf(address);
     if (family === null) return `must not go to ${address}: not an address that can be checked`;
     if (this.#allowed[family].check(address, family)) return null;
     const kind = FORBIDDEN[family].find(({ list }) => list.check(address, family))?.kind;
@@ -49,13 +47,7 @@ export function literalAddress(hostname: string): string | null {
   return isIP(bare) === 0 ? null : bare;
 }
 
-/** Null also for an address with a zone, which means another place on every host. */
-function familyOf(address: string): Family | null {
-  if (isIPv4(address)) return 'ipv4';
-  return isIPv6(address) && !address.includes('%') ? 'ipv6' : null;
-}
-
-const listsOf = (networks: readonly ForbiddenNetwork[], family: Family) =>
+const listsOf = (networks: readonly ForbiddenNetwork[], family: IpFamily) =>
   networks.map(({ address, prefix, kind }) => {
     const list = new BlockList();
     list.addSubnet(address, prefix, family);
@@ -64,10 +56,8 @@ const listsOf = (networks: readonly ForbiddenNetwork[], family: Family) =>
 
 const FORBIDDEN = { ipv4: listsOf(FORBIDDEN_IPV4, 'ipv4'), ipv6: listsOf(FORBIDDEN_IPV6, 'ipv6') };
 
-function parseNetwork(text: string): { address: string; prefix: number; family: Family } {
-  const [, address = '', digits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const family = familyOf(address);
-  const prefix = Number(digits);
-  if (family === null || prefix > PREFIX_MAX[family]) throw new RangeError(`not a network: "${text}"`);
-  return { address, prefix, family };
+/** The size is part of the word: an operator who opens one address says so with `/32` or `/128`. */
+function parseOpened(text: string): IpNetwork {
+  if (!text.includes('/')) throw new RangeError(`not a network: "${text}"`);
+  return parseIpNetwork(text);
 }

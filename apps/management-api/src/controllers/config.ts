@@ -1,3 +1,4 @@
+import { PORT_MAX } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 
@@ -13,7 +14,6 @@ export interface ControllersConfig extends LogSettings {
   readonly operationsPort: number;
 }
 
-const PORT_MAX = 65_535;
 const OPERATIONS_PORT_DEFAULT = 9_101;
 /** At least more than a job can live, so that every end has its place; at most what a database holds locks for by default. */
 const HISTORY_DAYS = { min: 8, max: 90, fallback: 30, unit: 'days' };

@@ -1,8 +1,6 @@
 import type { WorkerBody, WorkerListBody, WorkerSummaryBody } from '@berth/contracts/http';
-import { isStale, workerStatus, type Endpoint, type WorkerStatus } from '@berth/domain';
+import { NOT_REPORTED, isStale, workerStatus, type Endpoint, type WorkerStatus } from '@berth/domain';
 import type { PlacedWorker, ScalingDecision } from './workers.store.js';
-
-const NOT_REPORTED = 'its host has not reported it yet';
 
 /** Workers of an endpoint as a tenant sees them (wire contract 5.2). */
 export function toWorkerList(

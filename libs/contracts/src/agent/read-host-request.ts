@@ -1,4 +1,5 @@
 import {
+  INSTANT_MAX_MS,
   WORKER_NOTES_MAX,
   WORKER_PHASES,
   WORKER_REASON_CHARACTERS_MAX,
@@ -30,8 +31,6 @@ const REPORTED_WORKERS_MAX = 4_096;
 const GPUS_MAX = 256;
 const REPORTED_IMAGES_MAX = 10_000;
 const NAME_CHARACTERS_MAX = 512;
-/** The range of a `Date`. */
-const INSTANT_MAX_MS = 8.64e15;
 
 export type JoinFrame = Omit<JoinRequest, 'inventory'>;
 export type ReportFrame = Omit<ReportRequest, 'inventory' | 'workers'>;

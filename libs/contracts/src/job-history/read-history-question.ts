@@ -1,4 +1,4 @@
-import { JOB_STATES, type PageKey } from '@berth/domain';
+import { INSTANT_MAX_MS, JOB_STATES, type PageKey } from '@berth/domain';
 import {
   amount,
   id,
@@ -12,8 +12,6 @@ import {
   type Reading,
 } from '../shape/index.js';
 import { HISTORY_PAGE_MAX, type HistoryGetRequest, type HistoryListRequest } from './history-messages.js';
-
-const INSTANT_MAX_MS = 8.64e15;
 
 const listRequest = objectOf<HistoryListRequest>({
   accountId: id,

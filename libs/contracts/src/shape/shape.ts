@@ -1,3 +1,4 @@
+import { INSTANT_MAX_MS } from '@berth/domain';
 import { readAs, readJson, unreadable, type Reading } from './reading.js';
 
 /**
@@ -9,8 +10,6 @@ export type Shape = (value: unknown, path: string) => string | null;
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 /** Longest text that is let pass where no other bound is named. */
 const TEXT_MAX = 4_096;
-/** What a `Date` can hold. */
-const INSTANT_MAX_MS = 8.64e15;
 
 const shapeOf =
   (what: string, holds: (value: unknown) => boolean): Shape =>

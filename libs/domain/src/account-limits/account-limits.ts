@@ -1,3 +1,4 @@
+import { MIB, GIB } from '../units/index.js';
 import { CHUNK_MAX_BYTES } from '../job/index.js';
 
 /** One limit of an account. */
@@ -12,9 +13,6 @@ export interface AccountLimit {
   /** What a caller is told who would exceed it, without a full stop. */
   readonly reached: (limit: number) => string;
 }
-
-const MIB = 1024 ** 2;
-const GIB = 1024 ** 3;
 
 /**
  * How much an account may have of each thing at one time: the one table of these limits. The names are the interface's own;

@@ -1,3 +1,4 @@
+import { PORT_MAX } from '../units/index.js';
 import { ENDPOINT_DEFAULTS } from './defaults.js';
 
 /** Where a worker of a load-balanced endpoint listens, inside its own network. */
@@ -7,8 +8,6 @@ export interface WorkerPorts {
   /** For health checks; may be the same. */
   readonly healthPort: number;
 }
-
-const PORT_MAX = 65_535;
 
 /** By the variables that it is started with. What is no port counts as not set. */
 export const workerPorts = (env: Readonly<Record<string, string>>): WorkerPorts => ({

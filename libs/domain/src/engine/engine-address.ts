@@ -1,3 +1,5 @@
+import { PORT_MAX } from '../units/index.js';
+
 /** Where a container engine answers. */
 export type EngineAddress =
   | { readonly kind: 'socket'; readonly path: string }
@@ -15,7 +17,6 @@ export type EngineReading =
 
 const PLAIN_PORT = 2_375;
 const TLS_PORT = 2_376;
-const PORT_MAX = 65_535;
 const SOCKET = /^(?:unix:\/\/)?(?<path>\/.+)$/;
 const NETWORK = /^(?<scheme>tcp|http|https):\/\/(?<host>\[[0-9a-fA-F:]+\]|[^/:@\s]+)?(?::(?<port>\d{1,5}))?\/?$/;
 

@@ -21,7 +21,8 @@ type Row = readonly [
   serverlessUsdPerHour: number | null,
 ];
 
-const VCPU_MIN = 2;
+/** The least vCPU of a CPU worker, of any flavor. */
+export const VCPU_MIN = 2;
 const VCPU_MAX = 32;
 
 /** The published flavors (wire contract 6.6); what is not published there of `cpu5g` is taken from its siblings. */

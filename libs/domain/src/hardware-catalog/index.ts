@@ -1,4 +1,4 @@
-export { CPU_FLAVORS, type CpuFlavor, cpuFlavorById, cpuMemoryGb, nearestVcpuCount } from './cpu-flavors.js';
+export { CPU_FLAVORS, VCPU_MIN, type CpuFlavor, cpuFlavorById, cpuMemoryGb, nearestVcpuCount } from './cpu-flavors.js';
 export {
   type Compliance,
   COMPLIANCE,

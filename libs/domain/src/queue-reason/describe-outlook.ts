@@ -84,7 +84,8 @@ function stageOf({ intent, observed }: Worker): ComingStage | null {
   return phase === 'waiting' && failedStarts === 0 ? 'placed' : STAGE_OF_PHASE[phase];
 }
 
-const NOT_REPORTED = 'its host has not reported it yet';
+/** The reason of a worker of which its host has not told yet. */
+export const NOT_REPORTED = 'its host has not reported it yet';
 
 function describeComing(
   { createdAtMs, id, observed, staysBecause }: Worker,

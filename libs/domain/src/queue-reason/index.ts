@@ -1,4 +1,4 @@
-export { describeOutlook } from './describe-outlook.js';
+export { NOT_REPORTED, describeOutlook } from './describe-outlook.js';
 export type { EndpointOutlook } from './endpoint-outlook.js';
 export { CONTROL_SILENT_MS, explainQueue, type QueueExplanation } from './explain-queue.js';
 export { QUEUE_REASONS } from './queue-reason.js';

@@ -1,8 +1,6 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { BlockList } from 'node:net';
 import type { ConfigReader } from '@berth/lifecycle';
-
-const PREFIX_MAX = { ipv4: 32, ipv6: 128 } as const;
-type Family = keyof typeof PREFIX_MAX;
+import { ipFamilyOf, parseIpNetwork, type IpFamily } from './ip-network.js';
 
 const VARIABLE = 'BERTH_TRUSTED_PROXIES';
 const MEANING =
@@ -13,14 +11,14 @@ const MAPPED = /^::ffff:(?=\d+\.)/i;
 /** The proxies whose `X-Forwarded-For` is believed: anybody else could write any address into it. */
 export class TrustedProxies {
   // One list for each family: a list with both takes every IPv4 address for a part of the IPv6 ones.
-  readonly #lists: Readonly<Record<Family, BlockList>> = { ipv4: new BlockList(), ipv6: new BlockList() };
+  readonly #lists: Readonly<Record<IpFamily, BlockList>> = { ipv4: new BlockList(), ipv6: new BlockList() };
   readonly #isEmpty: boolean;
 
   /** @throws RangeError for what is neither a network, as `10.0.0.0/8`, nor an address */
   constructor(networks: readonly string[] = []) {
     this.#isEmpty = networks.length === 0;
     for (const text of networks) {
-      const { address, family, prefix } = parseNetwork(text);
+      const { address, family, prefix } = parseIpNetwork(text);
       this.#lists[family].addSubnet(address, prefix, family);
     }
   }
@@ -28,7 +26,7 @@ export class TrustedProxies {
   has(address: string): boolean {
     if (this.#isEmpty) return false;
     const bare = address.replace(MAPPED, '');
-    const family = familyOf(bare);
+    const family = ipFamilyOf(bare);
     return family !== null && this.#lists[family].check(bare, family);
   }
 }
@@ -43,18 +41,4 @@ export function readTrustedProxies(read: ConfigReader): TrustedProxies {
     read.problems.push(`${VARIABLE} must be networks like 10.0.0.0/8, separated by commas: ${error.message}`);
     return new TrustedProxies();
   }
-}
-
-function parseNetwork(text: string): { readonly address: string; readonly prefix: number; readonly family: Family } {
-  const [, address = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const family = familyOf(address);
-  if (family === null) throw new RangeError(`not a network: "${text}"`);
-  const prefix = digits === undefined ? PREFIX_MAX[family] : Number(digits);
-  if (prefix > PREFIX_MAX[family]) throw new RangeError(`not a network: "${text}"`);
-  return { address, prefix, family };
-}
-
-function familyOf(address: string): Family | null {
-  if (isIPv4(address)) return 'ipv4';
-  return isIPv6(address) && !address.includes('%') ? 'ipv6' : null;
 }

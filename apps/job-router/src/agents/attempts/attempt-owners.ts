@@ -7,12 +7,10 @@ import {
   type HostId,
   type ProgressCommand,
 } from '@berth/domain';
-import type { Owners } from '../../owners/index.js';
+import { isOutcomeAmong, type OutcomeOf, type Owners } from '../../owners/index.js';
 
 /** A host's word on an attempt. */
 type HolderCommand = Extract<OwnerCommand, AttemptProof>;
-
-type OutcomeOf<Kind extends CommandOutcome['kind']> = Extract<CommandOutcome, { readonly kind: Kind }>;
 
 /** An attempt that is its holder's. */
 export type AttemptOfHost = Extract<HoldAnswer, { readonly kind: 'held' }>;
@@ -91,12 +89,7 @@ function outcomeAmong<Kind extends CommandOutcome['kind']>(
   outcome: CommandOutcome,
   { jobId, kind }: HolderCommand,
 ): OutcomeOf<Kind> {
-  if (isOneOf(kinds, outcome)) return outcome;
+  if (isOutcomeAmong(kinds, outcome)) return outcome;
   if (outcome.kind === 'refused') throw new PlatformError(outcome.code, outcome.detail);
   throw new Error(`The owner of job ${jobId} says "${outcome.kind}" to a ${kind} command.`);
 }
-
-const isOneOf = <Kind extends CommandOutcome['kind']>(
-  kinds: readonly Kind[],
-  outcome: CommandOutcome,
-): outcome is OutcomeOf<Kind> => (kinds as readonly string[]).includes(outcome.kind);

@@ -1,5 +1,4 @@
-const KIB = 1024;
-const MIB = KIB ** 2;
+import { KIB, MIB, INSTANT_MAX_MS } from '@berth/domain';
 
 export function bytesText(bytes: number): string {
   if (bytes < KIB) return `${bytes} B`;
@@ -25,8 +24,6 @@ export function durationText(ms: number): string {
   const [name, unitMs] = unit;
   return `${Number((ms / unitMs).toFixed(1))} ${name}`;
 }
-
-const INSTANT_MAX_MS = 8.64e15;
 
 /** ISO 8601, UTC. The number as it is where it is no instant: a log may say anything. */
 export const instantText = (ms: number): string =>

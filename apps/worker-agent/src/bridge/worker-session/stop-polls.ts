@@ -1,15 +1,12 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { WorkerReply } from '../http/worker-reply.js';
+import { DRAIN_HOLD_MS, pollHoldMs } from './poll-hold.js';
 
 interface StopPoll {
   readonly reply: WorkerReply;
   wake: AbortController;
 }
 
-const HOLD_MIN_MS = 18_000;
-const HOLD_SPREAD_MS = 4_000;
-/** While a worker drains, a poll that is held delays its exit. */
-const DRAIN_HOLD_MS = 2_000;
 /** An SDK drops a stop that comes within 0.1 s of the take, so each is repeated until its job ends, at this pace. */
 const REPEAT_MS = 1_000;
 const POLLS_MAX = 8;
@@ -37,7 +34,7 @@ export class StopPolls {
       await reply.send(429);
       return;
     }
-    const holdMs = this.#isDraining ? DRAIN_HOLD_MS : HOLD_MIN_MS + HOLD_SPREAD_MS * this.#random.fraction();
+    const holdMs = this.#isDraining ? DRAIN_HOLD_MS : pollHoldMs(this.#random);
     const poll: StopPoll = { reply, wake: new AbortController() };
     this.#polls.add(poll);
     reply.gone.addEventListener('abort', () => poll.wake.abort(), { once: true });

@@ -4,6 +4,7 @@ import type { Attempt, JobClient, TakenAttempt, TakeOutcome } from '../../job-cl
 import type { HeldJobs } from './held-jobs.js';
 import type { BridgeMetrics } from '../metrics.js';
 import type { WorkerReply } from '../http/worker-reply.js';
+import { DRAIN_HOLD_MS, pollHoldMs } from './poll-hold.js';
 
 export interface TakePollsOptions {
   readonly endpointId: EndpointId;
@@ -30,11 +31,6 @@ interface ReadyJob {
   readonly text: string;
 }
 
-/** Below 30 s, where SDK 1.7.3 to 1.7.5 give up, and spread so that a host's workers do not poll in step. */
-const HOLD_MIN_MS = 18_000;
-const HOLD_SPREAD_MS = 4_000;
-/** A worker that drains asks on: short enough not to delay its exit, long enough not to be a hot loop. */
-const DRAIN_HOLD_MS = 2_000;
 /**
  * A held take outlives its poll and even this process, and what it brings then must be given back or runs into its lease;
  * nor would a longer one leave much of the lease's trust for a renewal in time.
@@ -81,8 +77,12 @@ export class TakePolls {
       await reply.send(429);
       return;
     }
-    const holdMs = HOLD_MIN_MS + HOLD_SPREAD_MS * random.fraction();
-    const poll: Poll = { ...call, reply, endsAtMs: clock.monotonicMs() + holdMs, closed: new AbortController() };
+    const poll: Poll = {
+      ...call,
+      reply,
+      endsAtMs: clock.monotonicMs() + pollHoldMs(random),
+      closed: new AbortController(),
+    };
     this.#open.add(poll);
     reply.gone.addEventListener('abort', () => this.#close(poll), { once: true });
     await this.#feed(poll);

@@ -1,4 +1,4 @@
-import type { WorkerId } from '@berth/domain';
+import { MIB, type WorkerId } from '@berth/domain';
 import { INLINE_BODY_MAX_BYTES, JournalFullError } from '../../journal/index.js';
 
 /** What one worker may have on its host's disk that no router has taken yet. */
@@ -34,7 +34,6 @@ interface Claim {
 const RECORD_BYTES = 256;
 /** Above this part of either share no new job is taken. */
 const ROOM_SHARE = 0.8;
-const MIB = 1024 * 1024;
 
 /** A worker has used up what is its own; others have what is theirs. `message` may be shown to the job's owner. */
 export class ShareExceededError extends JournalFullError {

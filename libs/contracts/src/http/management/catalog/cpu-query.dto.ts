@@ -1,8 +1,6 @@
-import { CPU_PRODUCTS, type CpuProduct } from '@berth/domain';
+import { VCPU_MIN, CPU_PRODUCTS, type CpuProduct } from '@berth/domain';
 import { QueryIntegerField, QueryListField } from '../../fields/query-field.js';
 import { IncludeField } from './include-field.js';
-
-const VCPU_MIN = 2;
 
 export class CpuQueryDto {
   @IncludeField()

@@ -1,4 +1,4 @@
-import { ENDPOINT_DEFAULTS, FLASHBOOT_MODES } from '@berth/domain';
+import { ENDPOINT_DEFAULTS, FLASHBOOT_MODES, VCPU_MIN } from '@berth/domain';
 import type { FieldOptions } from '../../fields/field-options.js';
 import { TextListField } from '../../fields/list-field.js';
 import { IntegerField } from '../../fields/number-field.js';
@@ -9,7 +9,6 @@ const ENDPOINT_WORKERS_MAX = 1_000;
 const IDLE_TIMEOUT_MAX_SECONDS = 3_600;
 const TIMEOUT_MIN_MS = 1_000;
 const TIMEOUT_MAX_MS = 604_800_000;
-const VCPU_MIN = 2;
 
 /** The meaning of an omitted field, where that is not "as it is". */
 interface Documented {

@@ -1,4 +1,4 @@
-import { splitArgs } from '@berth/domain';
+import { PORT_MAX, splitArgs } from '@berth/domain';
 import type { FieldOptions } from '../../fields/field-options.js';
 import { TextListField } from '../../fields/list-field.js';
 import { TextMapField } from '../../fields/map-field.js';
@@ -15,7 +15,6 @@ const ARGS_MAX = 64 * 1_024;
 const DISK_MAX_GB = 65_536;
 export const ENV_KEYS_MAX = 200;
 export const ENV_BYTES_MAX = 64 * 1_024;
-const PORT_MAX = 65_535;
 
 type Presence = Pick<FieldOptions, 'isOptional' | 'requiredUnless'>;
 
