@@ -284,7 +284,7 @@ export {
   effectiveLimit,
   isJobOperation,
   type AdmissionVerdict,
-  type Asked,
+  type AdmissionRequest,
   type JobOperation,
 } from './job-limits/index.js';
 export {

@@ -21,7 +21,7 @@ export type {
 export { decodeLines, readLines, type FactLine } from './batch/fact-lines.js';
 export { type UnreadPurge } from './carrying/carrier.js';
 export { batchesOf, readReferences } from './carrying/read-references.js';
-export { OpenLog, type LogEnd, type Outcome } from './commit/open-log.js';
+export { OpenLog, type LogEnd, type SettledAnswer } from './commit/open-log.js';
 export { type IndexDifference } from './inspection/compare-index.js';
 export {
   LogCheck,

@@ -13,7 +13,7 @@ import {
 } from '@berth/domain';
 import { HeldLogBroker, letRun, ManualClock, SeededRandom } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
-import { openEndpoint, readLog, type OpenLog, type Outcome } from '../src/index.js';
+import { openEndpoint, readLog, type OpenLog, type SettledAnswer } from '../src/index.js';
 
 const ENDPOINT = 'ep' as EndpointId;
 const NEVER = new AbortController().signal;
@@ -79,7 +79,7 @@ class Scene {
   /** Notes what is told. */
   readonly note =
     (name: string) =>
-    (outcome: Outcome<unknown>): void => {
+    (outcome: SettledAnswer<unknown>): void => {
       const answer = outcome.kind === 'settled' ? (outcome.answer as Partial<CommandOutcome> | null) : null;
       this.told.push(`${name} ${answer?.kind ?? outcome.kind}`);
     };

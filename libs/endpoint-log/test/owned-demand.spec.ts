@@ -14,7 +14,7 @@ import {
 } from '@berth/domain';
 import { HeldLogBroker, ManualClock, SeededRandom, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { LogOwner, type LogHead, type Outcome } from '../src/index.js';
+import { LogOwner, type LogHead, type SettledAnswer } from '../src/index.js';
 
 const A = 'a' as EndpointId;
 const B = 'b' as EndpointId;
@@ -59,7 +59,10 @@ class Router {
     });
   }
 
-  perform(endpointId: EndpointId, command: EndpointCommand): Promise<Outcome<CommandOutcome>['kind'] | 'refused'> {
+  perform(
+    endpointId: EndpointId,
+    command: EndpointCommand,
+  ): Promise<SettledAnswer<CommandOutcome>['kind'] | 'refused'> {
     return new Promise((resolve) =>
       this.owner.ask(endpointId, {
         refuse: () => resolve('refused'),

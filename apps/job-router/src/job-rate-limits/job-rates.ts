@@ -5,7 +5,7 @@ import {
   decideAdmission,
   effectiveLimit,
   type AdmissionVerdict,
-  type Asked,
+  type AdmissionRequest,
   type EndpointId,
   type JobOperation,
 } from '@berth/domain';
@@ -92,7 +92,7 @@ export class JobRates {
   }
 }
 
-type Counts = Omit<Asked, 'nowMs'>;
+type Counts = Omit<AdmissionRequest, 'nowMs'>;
 type Refused = Extract<AdmissionVerdict, { kind: 'refused' }>;
 
 const SECOND_MS = 1_000;

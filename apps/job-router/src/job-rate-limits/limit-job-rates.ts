@@ -11,7 +11,7 @@ interface LimitedBy {
   readonly rates: Pick<JobRates, 'begin'>;
 }
 
-type JobRequest = FastifyRequest<{ Params: { readonly endpointId?: string } }>;
+type JobPathRequest = FastifyRequest<{ Params: { readonly endpointId?: string } }>;
 
 /**
  * Stands behind the key and the scope, so that nobody's key counts at an endpoint that it does not reach, and before the
@@ -27,7 +27,7 @@ export const limitJobRates =
       const { access, handlerName = '' } = handlerRouteOf(request);
       const operation = operations.get(handlerName);
       if (operation === undefined) return;
-      const { endpointId } = (request as JobRequest).params;
+      const { endpointId } = (request as JobPathRequest).params;
       if (access?.kind !== 'scope' || endpointId === undefined) {
         throw new Error(`${handlerName} has an operation, and no scope or no endpoint`);
       }

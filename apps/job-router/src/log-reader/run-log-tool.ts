@@ -51,9 +51,9 @@ export async function runLogTool(options: LogToolOptions): Promise<ExitStatus> {
   }
 }
 
-type EndpointRequest = Exclude<LogRequest, { readonly kind: 'help' }>;
+type EndpointLogRequest = Exclude<LogRequest, { readonly kind: 'help' }>;
 
-async function actOn(request: EndpointRequest, options: LogToolOptions): Promise<ExitStatus> {
+async function actOn(request: EndpointLogRequest, options: LogToolOptions): Promise<ExitStatus> {
   const { natsCredentials: credentials, natsUrl: url } = options.loadConfig();
   const tools = { clock: systemClock, random: systemRandom, signal: options.signal };
   const ways = { inboxPrefix: ROUTER_INBOX, connectWithinMs: CONNECT_WITHIN_MS };
@@ -70,7 +70,7 @@ async function actOn(request: EndpointRequest, options: LogToolOptions): Promise
   }
 }
 
-async function read(request: EndpointRequest, source: ReadableLog, { output }: LogToolOptions): Promise<ExitStatus> {
+async function read(request: EndpointLogRequest, source: ReadableLog, { output }: LogToolOptions): Promise<ExitStatus> {
   if ((await source.broker.readNext(source.endpointId, 0)) === null) {
     throw new UnreachableLogError(
       `${source.endpointId} has no log here: nobody has ever used it, or it has another id.`,

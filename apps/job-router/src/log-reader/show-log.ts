@@ -33,7 +33,7 @@ const FOLLOW_EVERY_MS = 500;
  */
 export async function showLog(show: Show): Promise<ExitStatus> {
   const { format, output, source } = show;
-  const reading = new Reading(show);
+  const reading = new ShownLog(show);
   let check = await reading.throughout();
   // Of half a log nothing can be said.
   if (source.signal.aborted) return EXIT.unknown;
@@ -60,7 +60,7 @@ const isReadable = (entry: LogEntry): boolean =>
   'facts' in entry && readLines(entry.facts).every(({ fact }) => fact !== null);
 
 /** What has been shown of a log, over several readings of it. */
-class Reading {
+class ShownLog {
   readonly #show: Show;
   #shown: number;
   /** Gaps that stayed, however often the log was read. */

@@ -42,14 +42,14 @@ export interface OwnerDeskOptions {
 }
 
 /** An endpoint that is asked about. */
-interface Asked {
+interface DeskEndpoint {
   readonly endpointId: EndpointId;
   readonly snapshot: EndpointSnapshot;
   readonly logs: EndpointLogs;
 }
 
 type Answers = {
-  readonly [Verb in OwnerVerb]: (asked: Asked, question: QuestionOf<Verb>) => Promise<Said<AnswerOf<Verb>>>;
+  readonly [Verb in OwnerVerb]: (asked: DeskEndpoint, question: QuestionOf<Verb>) => Promise<Said<AnswerOf<Verb>>>;
 };
 
 /** Answers for the endpoints whose logs this router owns to its own edge and to other routers. */
@@ -97,7 +97,7 @@ export class OwnerDesk {
     }
   }
 
-  #perform({ endpointId, logs, snapshot }: Asked, command: OwnerCommand): Promise<Said<CommandOutcome>> {
+  #perform({ endpointId, logs, snapshot }: DeskEndpoint, command: OwnerCommand): Promise<Said<CommandOutcome>> {
     return logs.perform(endpointId, this.#whole(snapshot, command));
   }
 
@@ -110,7 +110,7 @@ export class OwnerDesk {
     return { ...command, ...sent, takers: takes.waitingWishes(snapshot.id), bounds };
   }
 
-  #find({ endpointId, logs }: Asked, { jobId, watcher }: QuestionOf<'find'>): Promise<Said<JobSight | null>> {
+  #find({ endpointId, logs }: DeskEndpoint, { jobId, watcher }: QuestionOf<'find'>): Promise<Said<JobSight | null>> {
     const { payloads, watchers } = this.#options;
     const key = { endpointId, jobId };
     // Also of a job that is not there: it may be on its way, and its sender waits for it already.
@@ -126,7 +126,7 @@ export class OwnerDesk {
   }
 
   async #list(
-    { endpointId, logs }: Asked,
+    { endpointId, logs }: DeskEndpoint,
     { statuses, ...query }: QuestionOf<'list'>,
   ): Promise<Said<AnswerOf<'list'>>> {
     const wanted = { ...query, statuses: new Set(statuses) };
@@ -134,19 +134,22 @@ export class OwnerDesk {
     return said === 'silent' || said.kind === 'refused' ? said : { ...said, answer: fittingSlice(said.answer) };
   }
 
-  async #take({ endpointId, snapshot }: Asked, question: QuestionOf<'take'>): Promise<Said<AnswerOf<'take'>>> {
+  async #take({ endpointId, snapshot }: DeskEndpoint, question: QuestionOf<'take'>): Promise<Said<AnswerOf<'take'>>> {
     if (snapshot.isDeleted) return { kind: 'answer', answer: [] };
     const jobs = await this.#options.takes.take(endpointId, question);
     return jobs === 'silent' ? jobs : { kind: 'answer', answer: jobs };
   }
 
   /** What an asker was given and could not pass on is its worker's where the host has asked again by another way. */
-  async #takeBack(asked: Asked, { asker, command }: QuestionOf<'take-back'>): Promise<Said<AnswerOf<'take-back'>>> {
+  async #takeBack(
+    asked: DeskEndpoint,
+    { asker, command }: QuestionOf<'take-back'>,
+  ): Promise<Said<AnswerOf<'take-back'>>> {
     if (!this.#options.takes.isLastAsker(asker)) return { kind: 'answer', answer: { kind: 'superseded' } };
     return this.#perform(asked, command);
   }
 
-  #hold({ endpointId, logs, snapshot }: Asked, { chunk, proof }: QuestionOf<'hold'>): Promise<Said<HoldAnswer>> {
+  #hold({ endpointId, logs, snapshot }: DeskEndpoint, { chunk, proof }: QuestionOf<'hold'>): Promise<Said<HoldAnswer>> {
     const { jobId, attempt } = proof;
     const { quotas, watchers } = this.#options;
     return lookAgain(

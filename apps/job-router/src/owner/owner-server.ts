@@ -30,7 +30,7 @@ export interface OwnerServerOptions {
 }
 
 /** What is asked, by whom. */
-interface AskedQuestion {
+interface RoutedQuestion {
   readonly endpointId: EndpointId;
   readonly verb: OwnerVerb;
   readonly question: QuestionOf<OwnerVerb>;
@@ -107,7 +107,7 @@ export class OwnerServer {
     else void this.#answer(reading.value).finally(end);
   }
 
-  #read(shard: number, { data, reply, subject }: Msg): Reading<AskedQuestion> {
+  #read(shard: number, { data, reply, subject }: Msg): Reading<RoutedQuestion> {
     const fault = replyFault(reply, ROUTER_INBOX);
     if (fault !== null || reply === undefined) return unreadable(`its answer may not go there: ${fault ?? 'none'}`);
     const verb = verbOf(subject);
@@ -122,7 +122,7 @@ export class OwnerServer {
   }
 
   /** Never rejects. */
-  async #answer(asked: AskedQuestion): Promise<void> {
+  async #answer(asked: RoutedQuestion): Promise<void> {
     const { clock, desk, logger, metrics } = this.#options;
     const { endpointId, question, verb } = asked;
     const beganAtMs = clock.monotonicMs();
@@ -137,7 +137,7 @@ export class OwnerServer {
     }
   }
 
-  #tell(asked: AskedQuestion, reply: OwnerReply<unknown>): void {
+  #tell(asked: RoutedQuestion, reply: OwnerReply<unknown>): void {
     const body = encoder.encode(encodeOwnerReply(reply));
     const maxBytes = this.#options.connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
     if (body.byteLength <= maxBytes) {
@@ -151,7 +151,7 @@ export class OwnerServer {
   }
 
   /** What is told in one turn of the event loop leaves together. */
-  #send({ endpointId, reply, verb }: AskedQuestion, body: Uint8Array, outcome: string): void {
+  #send({ endpointId, reply, verb }: RoutedQuestion, body: Uint8Array, outcome: string): void {
     const { connection, logger } = this.#options;
     this.#count(verb, outcome);
     atEndOfTurn(() => {

@@ -56,7 +56,7 @@ type Tried<Answer> =
   | { readonly kind: 'again'; readonly cause: FailedTry }
   | { readonly kind: 'failed'; readonly outcome: 'full' | 'stopped' | 'too-large'; readonly error: PlatformError };
 
-interface Asked<Verb extends OwnerVerb> extends QuestionOptions {
+interface OwnerExchange<Verb extends OwnerVerb> extends QuestionOptions {
   readonly endpointId: EndpointId;
   readonly verb: Verb;
   readonly question: QuestionOf<Verb>;
@@ -104,7 +104,7 @@ export class NatsOwners extends Owners {
     return () => (this.#underWay[kind] -= 1);
   }
 
-  async #askUntilAnswered<Verb extends OwnerVerb>(asked: Asked<Verb>): Promise<AnswerOf<Verb>> {
+  async #askUntilAnswered<Verb extends OwnerVerb>(asked: OwnerExchange<Verb>): Promise<AnswerOf<Verb>> {
     const { metrics } = this.#options;
     const { signal, verb } = asked;
     if (signal?.aborted === true) throw this.#givenUp(asked, false);
@@ -127,7 +127,7 @@ export class NatsOwners extends Owners {
   }
 
   async #askElsewhere<Verb extends OwnerVerb>(
-    { endpointId, heldMs, signal, untilMs, verb }: Asked<Verb>,
+    { endpointId, heldMs, signal, untilMs, verb }: OwnerExchange<Verb>,
     sending: Sending<Verb>,
   ): Promise<Tried<AnswerOf<Verb>>> {
     const leftMs = untilMs - this.#options.clock.monotonicMs();
@@ -147,7 +147,7 @@ export class NatsOwners extends Owners {
   }
 
   /** Null where this process does not know. Nothing is lost on the way here, so one try has all the time that there is. */
-  #askHere<Verb extends OwnerVerb>(asked: Asked<Verb>): Promise<Tried<AnswerOf<Verb>> | null> {
+  #askHere<Verb extends OwnerVerb>(asked: OwnerExchange<Verb>): Promise<Tried<AnswerOf<Verb>> | null> {
     const { endpointId, question, signal, untilMs, verb } = asked;
     const { clock, local } = this.#options;
     return new Promise((resolve, reject) => {
@@ -167,7 +167,7 @@ export class NatsOwners extends Owners {
   }
 
   /** False where no time is left for another try, or nobody waits for it. */
-  async #pause({ signal, untilMs }: Asked<OwnerVerb>, tries: number): Promise<boolean> {
+  async #pause({ signal, untilMs }: OwnerExchange<OwnerVerb>, tries: number): Promise<boolean> {
     const { clock, random } = this.#options;
     const plainMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** (tries - 1));
     const pauseMs = plainMs * (1 - JITTER + 2 * JITTER * random.fraction());
@@ -176,7 +176,7 @@ export class NatsOwners extends Owners {
     return signal?.aborted !== true;
   }
 
-  #givenUp({ signal, verb }: Asked<OwnerVerb>, wasBusy: boolean): PlatformError {
+  #givenUp({ signal, verb }: OwnerExchange<OwnerVerb>, wasBusy: boolean): PlatformError {
     const isUnwanted = signal?.aborted === true;
     this.#options.metrics.questions.inc({ verb, outcome: isUnwanted ? 'unwanted' : 'unanswered' });
     if (isUnwanted) return unavailable('Nobody waits for the answer any more.');
@@ -190,10 +190,10 @@ export class NatsOwners extends Owners {
 
 /** The question as it is sent, made when it is. */
 class Sending<Verb extends OwnerVerb> {
-  readonly #asked: Asked<Verb>;
+  readonly #asked: OwnerExchange<Verb>;
   #body: Uint8Array | undefined;
 
-  constructor(asked: Asked<Verb>) {
+  constructor(asked: OwnerExchange<Verb>) {
     this.#asked = asked;
   }
 

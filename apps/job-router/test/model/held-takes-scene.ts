@@ -17,7 +17,7 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import type { AssignedJob } from '@berth/contracts';
-import { LogOwner, decodeLines, type LogBroker, type OpenLog, type Outcome } from '@berth/endpoint-log';
+import { LogOwner, decodeLines, type LogBroker, type OpenLog, type SettledAnswer } from '@berth/endpoint-log';
 import { atEndOfTurn } from '@berth/lifecycle';
 import { logShard } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
@@ -137,7 +137,7 @@ export class HeldTakesScene implements JobGiving {
   }
 
   /** As the owner does: workers that wait may get the jobs at once. */
-  submit(...jobs: readonly JobWish[]): Promise<Outcome<CommandOutcome> | 'refused'> {
+  submit(...jobs: readonly JobWish[]): Promise<SettledAnswer<CommandOutcome> | 'refused'> {
     return this.perform(() => ({
       kind: 'submit',
       sentAtMs: this.clock.nowMs(),
@@ -157,7 +157,7 @@ export class HeldTakesScene implements JobGiving {
     }));
   }
 
-  perform(command: () => EndpointCommand): Promise<Outcome<CommandOutcome> | 'refused'> {
+  perform(command: () => EndpointCommand): Promise<SettledAnswer<CommandOutcome> | 'refused'> {
     return this.#use((log, told) => log.perform(command(), told));
   }
 
@@ -220,8 +220,8 @@ export class HeldTakesScene implements JobGiving {
   }
 
   #use<Answer>(
-    act: (log: OpenLog, told: (outcome: Outcome<Answer>) => void) => void,
-  ): Promise<Outcome<Answer> | 'refused'> {
+    act: (log: OpenLog, told: (outcome: SettledAnswer<Answer>) => void) => void,
+  ): Promise<SettledAnswer<Answer> | 'refused'> {
     return new Promise((resolve) => {
       this.#owner.ask(this.#endpointId, { use: (log) => act(log, resolve), refuse: () => resolve('refused') });
     });

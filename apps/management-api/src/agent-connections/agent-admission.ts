@@ -37,7 +37,7 @@ const DECISIONS_WAITING_MAX = 1_024;
 /** Above the length of any token or secret that was ever made here. */
 const PASSWORD_CHARACTERS_MAX = 256;
 
-interface Admission {
+interface AdmittedHost {
   readonly hostId: HostId;
   readonly isRefused: boolean;
 }
@@ -91,7 +91,7 @@ export class AgentAdmission {
     }
   }
 
-  async #identify({ password, user }: AuthRequest): Promise<Admission | AdmissionFault> {
+  async #identify({ password, user }: AuthRequest): Promise<AdmittedHost | AdmissionFault> {
     if (user === undefined || password === undefined) return 'nameless';
     if (password.length > PASSWORD_CHARACTERS_MAX) return 'no-host';
     if (user === JOINING_USER || user === REFUSED_USER) return this.#byToken(password, user === REFUSED_USER);
@@ -99,7 +99,7 @@ export class AgentAdmission {
   }
 
   /** Only who has a whole token that was good once may ask what has become of it. */
-  async #byToken(token: string, isRefused: boolean): Promise<Admission | AdmissionFault> {
+  async #byToken(token: string, isRefused: boolean): Promise<AdmittedHost | AdmissionFault> {
     const { clock, store } = this.#options;
     const hostId = hostOfJoinToken(token);
     if (hostId === null) return 'no-host';
@@ -108,7 +108,7 @@ export class AgentAdmission {
     return isAdmitted ? { hostId, isRefused } : 'unknown';
   }
 
-  async #bySecret(hostId: HostId, secret: string): Promise<Admission | AdmissionFault> {
+  async #bySecret(hostId: HostId, secret: string): Promise<AdmittedHost | AdmissionFault> {
     if (!isSubjectToken(hostId)) return 'no-host';
     const host = await this.#options.store.find(hostId);
     const isKnown = host?.secretHash != null && isSameHash(host.secretHash, hashHostSecret(secret));

@@ -29,7 +29,7 @@ export interface WorkerRegistration extends WorkerAdmission {
 }
 
 /** The last lines that a worker wrote, oldest first, bounded and without control characters. Never rejects. */
-export type LogTail = (workerId: WorkerId) => Promise<readonly string[]>;
+export type ReadLogTail = (workerId: WorkerId) => Promise<readonly string[]>;
 
 /** What the worker is told of itself. */
 export interface WorkerFacts {

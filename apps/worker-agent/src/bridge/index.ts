@@ -4,7 +4,7 @@ export {
   type Bridge,
   type BridgeEvent,
   type BridgeWorkerState,
-  type LogTail,
+  type ReadLogTail,
   type WorkerAdmission,
   type WorkerFacts,
   type WorkerRegistration,

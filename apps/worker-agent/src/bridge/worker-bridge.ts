@@ -9,7 +9,7 @@ import type {
   Bridge,
   BridgeEvent,
   BridgeWorkerState,
-  LogTail,
+  ReadLogTail,
   WorkerAdmission,
   WorkerDeparture,
   WorkerRegistration,
@@ -38,7 +38,7 @@ export interface BridgeOptions {
   readonly bodies: BodyBounds;
   /** Another program for the thread that reads large bodies, for tests. */
   readonly bodyThread?: ThreadProgram;
-  readonly logTail: LogTail;
+  readonly logTail: ReadLogTail;
 }
 
 const WATCH_MS = 500;

@@ -96,7 +96,7 @@ function hostOf(token: string): HostId {
 
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-interface Joining {
+interface JoinAttempt {
   readonly options: JoinOptions;
   readonly hostId: HostId;
   readonly wait: JoinWait;
@@ -104,7 +104,7 @@ interface Joining {
 
 async function confirm(identity: HostIdentity, token: string, options: JoinOptions): Promise<HostIdentity> {
   const { hostId, secret } = identity;
-  const joining: Joining = { options, hostId, wait: new JoinWait(options.clock, options.logger) };
+  const joining: JoinAttempt = { options, hostId, wait: new JoinWait(options.clock, options.logger) };
   const prefix = inboxPrefix(hostId);
   const connection = await connectToJoin(joining, { user: JOINING_USER, pass: token, prefix });
   if (connection === 'refused') {
@@ -134,7 +134,11 @@ const UNKNOWN_TOKEN =
   'Ask for a new one with POST /v2/hosts/join-tokens, and set BERTH_JOIN_TOKEN to it.';
 
 /** What has become of a token that was good once, its holder may ask; of any other nothing is said. */
-async function whyRefused({ hostId, secret }: HostIdentity, token: string, joining: Joining): Promise<StartupError> {
+async function whyRefused(
+  { hostId, secret }: HostIdentity,
+  token: string,
+  joining: JoinAttempt,
+): Promise<StartupError> {
   const asking = { user: REFUSED_USER, pass: token, prefix: refusedInboxPrefix(hostId), isPatient: false };
   const connection = await connectToJoin(joining, asking);
   if (connection === 'refused') return new StartupError(UNKNOWN_TOKEN);
@@ -159,7 +163,7 @@ interface Login {
 }
 
 async function connectToJoin(
-  { options: { connect, clock }, wait }: Joining,
+  { options: { connect, clock }, wait }: JoinAttempt,
   { user, pass, prefix, isPatient = true }: Login,
 ): Promise<NatsConnection | 'refused'> {
   const patience = new AbortController();
@@ -188,7 +192,7 @@ async function connectToJoin(
 
 /** Repeats the question while nobody answers: the control plane may start after its hosts. */
 async function askToJoin(
-  { options: { clock }, hostId, wait }: Joining,
+  { options: { clock }, hostId, wait }: JoinAttempt,
   connection: NatsConnection,
   request: JoinRequest,
 ): Promise<JoinReply> {

@@ -23,20 +23,23 @@ const manyObjects = listOf(anyObject, LIST_MAX);
 const pageOf = (entry: Shape): Shape =>
   objectOf<{ entries: unknown; through: unknown }>({ entries: listOf(entry, LIST_MAX), through: orNull(anyObject) });
 
-type Outcome<Kind extends CommandOutcome['kind']> = Omit<Extract<CommandOutcome, { readonly kind: Kind }>, 'kind'>;
+type OutcomeMembers<Kind extends CommandOutcome['kind']> = Omit<
+  Extract<CommandOutcome, { readonly kind: Kind }>,
+  'kind'
+>;
 
 const OUTCOME_SHAPES: { readonly [Kind in CommandOutcome['kind']]: Shape } = {
   dropped: anyObject,
-  refused: objectOf<Outcome<'refused'>>({ reason: id, code: id, detail: text(), retryAfterMs: orNull(count) }),
-  accepted: objectOf<Outcome<'accepted'>>({ jobIds: listOf(id, LIST_MAX), isReplayed: flag }),
-  'named-before': objectOf<Outcome<'named-before'>>({ firstId: id, size: count, accepted: count }),
-  takes: objectOf<Outcome<'takes'>>({ takes: manyObjects }),
+  refused: objectOf<OutcomeMembers<'refused'>>({ reason: id, code: id, detail: text(), retryAfterMs: orNull(count) }),
+  accepted: objectOf<OutcomeMembers<'accepted'>>({ jobIds: listOf(id, LIST_MAX), isReplayed: flag }),
+  'named-before': objectOf<OutcomeMembers<'named-before'>>({ firstId: id, size: count, accepted: count }),
+  takes: objectOf<OutcomeMembers<'takes'>>({ takes: manyObjects }),
   recorded: anyObject,
   superseded: anyObject,
-  later: objectOf<Outcome<'later'>>({ atMs: instant }),
-  job: objectOf<Outcome<'job'>>({ jobId: id, state: oneOf(JOB_STATES) }),
-  purged: objectOf<Outcome<'purged'>>({ removed: count }),
-  begun: objectOf<Outcome<'begun'>>({ untilMs: instant }),
+  later: objectOf<OutcomeMembers<'later'>>({ atMs: instant }),
+  job: objectOf<OutcomeMembers<'job'>>({ jobId: id, state: oneOf(JOB_STATES) }),
+  purged: objectOf<OutcomeMembers<'purged'>>({ removed: count }),
+  begun: objectOf<OutcomeMembers<'begun'>>({ untilMs: instant }),
   looked: anyObject,
   opened: anyObject,
   deleted: anyObject,

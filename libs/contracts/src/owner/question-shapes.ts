@@ -64,10 +64,10 @@ const jobWish = objectOf<JobWish>({
 const proofMembers = { jobId: id, attempt: integer(0, ATTEMPTED_MAX), token: text(), hostId: id } as const;
 const logTail = listOf(text(), COMMAND_LOG_LINES_MAX);
 
-type Submission = Omit<SubmitCommand, 'takers' | 'bounds'>;
+type SentSubmission = Omit<SubmitCommand, 'takers' | 'bounds'>;
 
 const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
-  submit: objectOf<Rest<Submission>>({
+  submit: objectOf<Rest<SentSubmission>>({
     sentAtMs: instant,
     jobs: listOf(jobWish, JOBS_MAX),
     key: orNull(

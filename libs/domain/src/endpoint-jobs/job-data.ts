@@ -15,7 +15,7 @@ export interface JobBody {
 }
 
 /** Who holds a job, by which word. `startedAtMs` is the instant of the take, as callers know it. */
-interface Attempt extends CurrentAttempt {
+interface HolderOfJob extends CurrentAttempt {
   readonly takeId: string;
   /** Its host has renewed it after a while, so a worker is at it: losing it is then a fault. */
   readonly isStarted: boolean;
@@ -50,7 +50,7 @@ export interface JobData {
   readonly notBeforeMs: number;
   readonly endedAtMs: number | null;
   /** Set while `IN_PROGRESS`, and kept at the end, so that a repeated result is recognised. */
-  readonly current: Attempt | null;
+  readonly current: HolderOfJob | null;
   readonly error: string | null;
   readonly outputBytes: number;
   readonly chunks: number;

@@ -37,7 +37,7 @@ export type AdmissionVerdict =
 const CONCURRENCY_RETRY_MS = 1_000;
 const ADMITTED: AdmissionVerdict = { kind: 'admitted' };
 
-export interface Asked {
+export interface AdmissionRequest {
   /** Requests that are to be admitted: all of them, or none. */
   readonly count: number;
   /** What a new try would count, where that is more. */
@@ -49,7 +49,7 @@ export interface Asked {
 export function decideAdmission(
   { window, inFlight }: OperationUse,
   { rate, concurrent }: OperationLimit,
-  { count, again = count, nowMs }: Asked,
+  { count, again = count, nowMs }: AdmissionRequest,
 ): AdmissionVerdict {
   if (window.sum(nowMs) + count > rate) {
     return { kind: 'refused', by: 'rate', limit: rate, retryAfterMs: window.msUntil(rate - again, nowMs) };

@@ -15,7 +15,7 @@ interface AttemptedJob {
   readonly history: readonly AttemptRecord[];
 }
 
-interface AttemptEnd {
+interface EndedAttempt {
   readonly outcome: AttemptRecord['outcome'];
   readonly reason: string;
   readonly logTail?: readonly string[] | undefined;
@@ -38,7 +38,7 @@ export function withStop(
 /** The job's history with its present attempt as the last that is over; as it was where no attempt is under way. */
 export function withAttempt(
   { attempt, current, history }: AttemptedJob,
-  { outcome, reason, logTail = [], nowMs }: AttemptEnd,
+  { outcome, reason, logTail = [], nowMs }: EndedAttempt,
 ): readonly AttemptRecord[] {
   if (current === null) return history;
   const { hostId, workerId, startedAtMs } = current;

@@ -12,7 +12,7 @@ import {
   type PurgeableDecision,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { OpenLog, Outcome } from '../commit/open-log.js';
+import type { OpenLog, SettledAnswer } from '../commit/open-log.js';
 import type { LogBroker } from '../ports/log-broker.port.js';
 import { batchesOf, readReferences } from './read-references.js';
 
@@ -87,14 +87,14 @@ export class Carrier {
     return { kind: 'carried', reason, covers: outcome.answer.covers };
   }
 
-  async #carry(reason: CarryReason): Promise<Outcome<Carry>> {
+  async #carry(reason: CarryReason): Promise<SettledAnswer<Carry>> {
     const { broker, endpointId } = this.#options;
     const outcome = await this.#ask(reason, UNREAD);
     if (outcome.kind !== 'settled' || outcome.answer.kind !== 'unread') return outcome;
     return this.#ask(reason, await readReferences(batchesOf(broker, endpointId), outcome.answer.references));
   }
 
-  #ask(reason: CarryReason, reader: LogReader): Promise<Outcome<Carry>> {
+  #ask(reason: CarryReason, reader: LogReader): Promise<SettledAnswer<Carry>> {
     const { clock, log } = this.#options;
     const frame = {
       through: log.ledger.through(clock.nowMs() - CARRY_AGE_MIN_MS),

@@ -55,7 +55,7 @@ export type LogEnd =
   /** A fault in the rules: the next opening of the endpoint reads what was committed before. */
   | { readonly kind: 'illegal'; readonly why: Illegality; readonly fact: LogFact };
 
-export type Outcome<Answer> =
+export type SettledAnswer<Answer> =
   | { readonly kind: 'settled'; readonly answer: Answer }
   /** Too much waits to be committed. Nothing was decided, and it may be asked again. */
   | { readonly kind: 'busy' }
@@ -63,7 +63,7 @@ export type Outcome<Answer> =
   | { readonly kind: 'unsettled' };
 
 /** Must not throw. */
-export type Told<Answer> = (outcome: Outcome<Answer>) => void;
+export type Told<Answer> = (outcome: SettledAnswer<Answer>) => void;
 
 /** Commands and other questions of one endpoint that wait to be told, at most. */
 const WAITING_MAX = 4_096;

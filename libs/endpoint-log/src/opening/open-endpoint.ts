@@ -1,5 +1,5 @@
 import type { CommandOutcome } from '@berth/domain';
-import { OpenLog, type LogEnd, type OpenLogOptions, type Outcome } from '../commit/open-log.js';
+import { OpenLog, type LogEnd, type OpenLogOptions, type SettledAnswer } from '../commit/open-log.js';
 import type { LogExtent } from '../carrying/carrier.js';
 import { readLog, type BrokenLog } from './read-log.js';
 
@@ -31,7 +31,7 @@ export async function openEndpoint(
     const log = new OpenLog(options, reading);
     const letGo = (): void => log.letGo();
     signal.addEventListener('abort', letGo, { once: true });
-    const outcome = await new Promise<Outcome<CommandOutcome>>((resolve) =>
+    const outcome = await new Promise<SettledAnswer<CommandOutcome>>((resolve) =>
       log.perform({ kind: 'open', routerId: options.routerId }, resolve),
     );
     signal.removeEventListener('abort', letGo);

@@ -41,7 +41,7 @@ export interface AgentServerOptions {
 }
 
 /** A question that is being answered. */
-interface AskedQuestion {
+interface AgentQuestion {
   readonly message: Msg;
   readonly reply: string;
   /** False once the connection over which it came was lost. */
@@ -181,7 +181,7 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     }
   }
 
-  async #tellParts(asked: AskedQuestion, { run }: PartedReply<unknown>): Promise<void> {
+  async #tellParts(asked: AgentQuestion, { run }: PartedReply<unknown>): Promise<void> {
     const told: Promise<void>[] = [];
     const onUntold = (error: unknown): void => {
       this.#options.logger.warn(`a part of an answer on ${asked.message.subject} could not be sent`, { error });
@@ -190,7 +190,7 @@ export class AgentServer extends Server implements CustomTransportStrategy {
     await Promise.all(told);
   }
 
-  async #tell({ mayAnswer, message, reply }: AskedQuestion, result: unknown): Promise<void> {
+  async #tell({ mayAnswer, message, reply }: AgentQuestion, result: unknown): Promise<void> {
     if (!(result instanceof ConfirmedReply)) {
       message.respond(encodeResult(result));
       return;

@@ -3,7 +3,7 @@ import { atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
 import { NoRespondersError, TimeoutError, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { decodeReply } from './wire-codec.js';
 
-interface Asked {
+interface OpenQuestion {
   readonly onPart: (part: unknown) => boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -33,7 +33,7 @@ const NO_RESPONDERS = 503;
 export class PartedQuestions {
   readonly #connection: NatsConnection;
   readonly #name = systemRandom.id(20);
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, OpenQuestion>();
   /** By the subject of the questions. */
   readonly #inboxes = new Map<string, Inbox>();
   #count = 0;

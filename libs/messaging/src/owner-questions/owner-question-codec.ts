@@ -12,23 +12,23 @@ import type { EndpointId } from '@berth/domain';
 import { wireVersion } from './wire-version.js';
 
 /** What is asked of the owner of a shard. The subject says by which verb. */
-export interface AskedQuestion {
+export interface OwnerQuestion {
   readonly endpointId: EndpointId;
   readonly question: object;
 }
 
-type Frame = WireRequest<AskedQuestion>;
+type Frame = WireRequest<OwnerQuestion>;
 
 const FRAME_SHAPE = objectOf<Frame>({
   v: wireVersion,
-  body: objectOf<AskedQuestion>({ endpointId: id, question: objectOf<object>({}) }),
+  body: objectOf<OwnerQuestion>({ endpointId: id, question: objectOf<object>({}) }),
 });
 
-export const encodeOwnerQuestion = ({ endpointId, question }: AskedQuestion): string =>
+export const encodeOwnerQuestion = ({ endpointId, question }: OwnerQuestion): string =>
   JSON.stringify({ v: WIRE_VERSION, body: { endpointId, question } } satisfies Frame);
 
 /** Whatever was asked; never throws. The members that the verb demands of the question are still to be looked at. */
-export function readOwnerQuestion(body: Uint8Array | string): Reading<AskedQuestion> {
+export function readOwnerQuestion(body: Uint8Array | string): Reading<OwnerQuestion> {
   const json = readJson(body);
   const reading = json.kind === 'unreadable' ? json : readShape<Frame>(FRAME_SHAPE, json.value);
   return reading.kind === 'unreadable' ? reading : readAs(reading.value.body);

@@ -14,7 +14,7 @@ import {
   type TouchedJob,
   type WorkerId,
 } from '@berth/domain';
-import { LogOwner, type EndpointEvent, type LogBroker, type OpenLog, type Outcome } from '@berth/endpoint-log';
+import { LogOwner, type EndpointEvent, type LogBroker, type OpenLog, type SettledAnswer } from '@berth/endpoint-log';
 import { atEndOfTurn, systemRandom } from '@berth/lifecycle';
 import type { ManualClock } from '@berth/testing';
 import { logShard } from '../../src/topology/shards.js';
@@ -146,7 +146,7 @@ export class OwnerScene {
 
   #ask<Answer>(
     endpointId: EndpointId,
-    use: (log: OpenLog, told: (outcome: Outcome<Answer>) => void) => void,
+    use: (log: OpenLog, told: (outcome: SettledAnswer<Answer>) => void) => void,
   ): Promise<Told<Answer>> {
     return new Promise((resolve) => {
       this.owner.ask(endpointId, {
@@ -157,4 +157,4 @@ export class OwnerScene {
   }
 }
 
-export type Told<Answer> = Outcome<Answer> | { readonly kind: 'refused'; readonly reason: string };
+export type Told<Answer> = SettledAnswer<Answer> | { readonly kind: 'refused'; readonly reason: string };

@@ -1,5 +1,5 @@
 import type { EndpointCommand } from '@berth/domain';
-import type { LogBroker, OpenLog, Outcome } from '@berth/endpoint-log';
+import type { LogBroker, OpenLog, SettledAnswer } from '@berth/endpoint-log';
 import type { Answer, Question } from './told-answers.js';
 
 /** What a fault in the rooms would do, put in on purpose from outside: each of them must be found. */
@@ -10,7 +10,7 @@ export interface Doctor {
   readonly broker?: (broker: LogBroker) => LogBroker;
   readonly command?: (command: EndpointCommand) => EndpointCommand;
   /** True where it has asked in its own way. */
-  readonly ask?: (log: OpenLog, question: Question, told: (outcome: Outcome<Answer>) => void) => boolean;
+  readonly ask?: (log: OpenLog, question: Question, told: (outcome: SettledAnswer<Answer>) => void) => boolean;
   readonly opened?: (log: OpenLog) => void;
   readonly purgeThrough?: (covers: number, last: number) => number;
 }

@@ -25,7 +25,7 @@ import {
   type LogEntry,
   type OpenLog,
   type Opening,
-  type Outcome,
+  type SettledAnswer,
 } from '@berth/endpoint-log';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Doctor } from './doctor.js';
@@ -235,7 +235,7 @@ export class OwnerProcess implements Claimant {
     const { doctor, markOf, onTold, world } = this.#options;
     const mark = markOf(room.endpointId);
     const enteredAtMs = world.nowMs;
-    const told = (outcome: Outcome<Answer>): void => {
+    const told = (outcome: SettledAnswer<Answer>): void => {
       if (outcome.kind !== 'settled') return;
       onTold(room.endpointId, { question, answer: outcome.answer, mark, enteredAtMs });
       reply(outcome.answer);
@@ -273,7 +273,7 @@ export class OwnerProcess implements Claimant {
     const wasCalm = isCalm();
     let missing: readonly LogReference[] = [];
     for (let reading = 0; reading < PAYLOAD_READINGS_MAX; reading += 1) {
-      const outcome = await new Promise<Outcome<readonly LogReference[]>>((resolve) =>
+      const outcome = await new Promise<SettledAnswer<readonly LogReference[]>>((resolve) =>
         log.read((state) => payloadsOf(state, jobId), resolve),
       );
       if (outcome.kind !== 'settled') return;
@@ -376,7 +376,7 @@ export class OwnerProcess implements Claimant {
   ): Promise<void> {
     const through = log.ledger.through(this.#clock.nowMs() - CARRY_AGE_MIN_MS);
     const frame = { through, log: await this.#read(room, references), isWorth: () => true };
-    const outcome = await new Promise<Outcome<Carry>>((resolve) => log.carry(frame, resolve));
+    const outcome = await new Promise<SettledAnswer<Carry>>((resolve) => log.carry(frame, resolve));
     if (outcome.kind !== 'settled') return;
     if (outcome.answer.kind === 'unread') {
       if (left === 0) return;

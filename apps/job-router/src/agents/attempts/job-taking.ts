@@ -60,7 +60,7 @@ interface Answered {
   readonly asker: TakeAsker;
 }
 
-type Outcome = TakenJobs | Exclude<WishAnswer['kind'], 'jobs'>;
+type TakeResult = TakenJobs | Exclude<WishAnswer['kind'], 'jobs'>;
 type TakenJobs = readonly TakenJob[];
 
 /** Answers hosts whose workers ask for jobs. Their wishes are held by the owners of their endpoints, and so here. */
@@ -128,7 +128,7 @@ export class JobTaking {
     };
   }
 
-  async #whileHeld(by: Pick<HeldWorker, 'hostId' | 'asker'>, wish: WorkerWish): Promise<Outcome> {
+  async #whileHeld(by: Pick<HeldWorker, 'hostId' | 'asker'>, wish: WorkerWish): Promise<TakeResult> {
     if (this.#isClosed) return 'none';
     const { endpointId, workerId } = wish;
     const held = { ...by, endpointId, workerId, gone: new AbortController(), isWithdrawn: false };
@@ -147,7 +147,7 @@ export class JobTaking {
     }
   }
 
-  async #take(held: HeldWorker, wish: WorkerWish): Promise<Outcome> {
+  async #take(held: HeldWorker, wish: WorkerWish): Promise<TakeResult> {
     const { clock, metrics } = this.#options;
     const placement = await this.#placementOf(held);
     if (placement !== 'placed') {
@@ -179,7 +179,7 @@ export class JobTaking {
   }
 
   /** A take is held for long: its host may have been removed meanwhile. */
-  async #deliver({ asker, endpointId, hostId }: HeldWorker, assigned: readonly AssignedJob[]): Promise<Outcome> {
+  async #deliver({ asker, endpointId, hostId }: HeldWorker, assigned: readonly AssignedJob[]): Promise<TakeResult> {
     const { giveBack, opener } = this.#options;
     if (await this.#isGone(hostId)) {
       await giveBack.all(hostId, [{ asker, jobs: refsOf(endpointId, assigned) }]);

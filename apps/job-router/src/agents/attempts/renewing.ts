@@ -6,7 +6,7 @@ import type { Owners } from '../../owners/index.js';
 import { proofOf } from './attempt-owners.js';
 import type { GatewayMetrics } from '../metrics.js';
 
-type Outcome = RenewReply['outcomes'][number];
+type RenewalOutcome = RenewReply['outcomes'][number];
 
 /** Endpoints of one message that are asked side by side. */
 const ENDPOINTS_AT_ONCE = 64;
@@ -31,7 +31,7 @@ export class Renewing {
   /** One endpoint that cannot be asked costs the others of the message nothing. */
   async renew(hostId: HostId, { leases }: RenewRequest): Promise<RenewReply> {
     const { clock, logger, metrics, owners } = this.#options;
-    const outcomes = leases.map((): Outcome => 'unknown');
+    const outcomes = leases.map((): RenewalOutcome => 'unknown');
     const failures: unknown[] = [];
     const answered = new AbortController();
     const late = new AbortController();

@@ -8,7 +8,7 @@ import { isBesideLog, storeBesideLog, storedAs } from './inline-output.js';
 import type { GatewayMetrics } from '../metrics.js';
 import { checkOutput } from './output-check.js';
 
-type Outcome = ReportReply['outcome'];
+type ReportOutcome = ReportReply['outcome'];
 type Ended = Extract<DoneResult, { readonly kind: 'completed' | 'failed' }>;
 type Finishing = Pick<FinishCommand, 'state' | 'error' | 'output' | 'outputBytes'>;
 
@@ -37,7 +37,7 @@ export class Reporting {
     return { outcome };
   }
 
-  async #settle(hostId: HostId, { chunks, result, traceparent: _trace, ...ref }: AttemptEnd): Promise<Outcome> {
+  async #settle(hostId: HostId, { chunks, result, traceparent: _trace, ...ref }: AttemptEnd): Promise<ReportOutcome> {
     switch (result.kind) {
       case 'completed':
       case 'failed':
@@ -56,7 +56,11 @@ export class Reporting {
     }
   }
 
-  #finish(hostId: HostId, ref: AttemptRef, finishing: Finishing & Pick<FinishCommand, 'chunks'>): Promise<Outcome> {
+  #finish(
+    hostId: HostId,
+    ref: AttemptRef,
+    finishing: Finishing & Pick<FinishCommand, 'chunks'>,
+  ): Promise<ReportOutcome> {
     const command = { kind: 'finish', ...proofOf(hostId, ref), ...finishing, logTail: [] } as const;
     return this.#options.owners.tell(ref.endpointId, command);
   }
@@ -65,7 +69,7 @@ export class Reporting {
     hostId: HostId,
     ref: AttemptRef,
     { isCharged, logTail = [], reason }: Extract<DoneResult, { readonly kind: 'lost' }>,
-  ): Promise<Outcome> {
+  ): Promise<ReportOutcome> {
     const { logger, owners, random } = this.#options;
     const { endpointId, jobId } = ref;
     logger.info('a host gives a job up', { endpointId, jobId, reason, isCharged });
@@ -78,7 +82,7 @@ export class Reporting {
     hostId: HostId,
     ref: AttemptRef,
     { agoMs, logTail = [] }: Extract<DoneResult, { readonly kind: 'stopped' }>,
-  ): Promise<Outcome> {
+  ): Promise<ReportOutcome> {
     return this.#options.owners.tell(ref.endpointId, { kind: 'let-go', ...proofOf(hostId, ref), agoMs, logTail });
   }
 

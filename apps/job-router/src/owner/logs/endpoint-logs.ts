@@ -11,7 +11,7 @@ import {
   type ViewedCommand,
   type ViewedOutcome,
 } from '@berth/domain';
-import type { LogAsker, OpenLog, Outcome, RouterLogs } from '@berth/endpoint-log';
+import type { LogAsker, OpenLog, SettledAnswer, RouterLogs } from '@berth/endpoint-log';
 
 /** What is said to a question; `silent`: this owner does not know and may say nothing, so the question comes again. */
 export type Said<Answer> = OwnerReply<Answer> | 'silent';
@@ -26,7 +26,7 @@ export interface EndpointLogs {
   renew(endpointId: EndpointId, proofs: readonly AttemptProof[]): Promise<Said<Renewals>>;
 }
 
-type Tell<Answer> = (outcome: Outcome<Answer>) => void;
+type Tell<Answer> = (outcome: SettledAnswer<Answer>) => void;
 
 export interface OwnedLogsOptions extends Pick<RouterLogs, 'ask'> {
   /** Share of the room that is taken in which the endpoint's log lies. */
@@ -108,7 +108,7 @@ const bytesOf = ({ jobs }: SubmitCommand): number =>
 const refusedBy = (reason: Parameters<LogAsker['refuse']>[0]): Said<never> =>
   reason === 'unsettled' ? 'silent' : { kind: 'refused', reason };
 
-function saidOf<Answer>(outcome: Outcome<Answer>): Said<Answer> {
+function saidOf<Answer>(outcome: SettledAnswer<Answer>): Said<Answer> {
   switch (outcome.kind) {
     case 'settled':
       return { kind: 'answer', answer: outcome.answer };

@@ -28,7 +28,7 @@ const PAGE_GROWTH = 4;
 const NONE: GivenJobs = { jobs: [] };
 
 /** What the owner is asked about in one command. */
-interface Asked {
+interface OfferedTake {
   readonly take: HeldTake;
   /** As they were when it was asked about. */
   readonly phase: TakePhase;
@@ -185,7 +185,7 @@ export class EndpointTakes {
   }
 
   /** The longest waits, as many as a page has, and behind them whatever is due. What is being asked about has its time. */
-  #choose(page: number): readonly Asked[] {
+  #choose(page: number): readonly OfferedTake[] {
     const isFree = ({ isUnderWay, phase }: HeldTake): boolean => !isUnderWay && phase !== 'given';
     const chosen = new Set<HeldTake>();
     for (const take of this.#takes.values()) {
@@ -201,7 +201,7 @@ export class EndpointTakes {
     });
   }
 
-  async #give(asked: readonly Asked[]): Promise<readonly GivenJobs[] | 'silent'> {
+  async #give(asked: readonly OfferedTake[]): Promise<readonly GivenJobs[] | 'silent'> {
     const { endpointId, giving, logger } = this.#options;
     const wishes = asked.map(({ phase, take: { wish } }) => (phase === 'withdrawn' ? { ...wish, slots: 0 } : wish));
     try {
@@ -212,7 +212,7 @@ export class EndpointTakes {
     }
   }
 
-  #settle({ openings, phase, take }: Asked, given: GivenJobs): void {
+  #settle({ openings, phase, take }: OfferedTake, given: GivenJobs): void {
     const isFinal = phase !== 'open' && openings === take.openings;
     if (take.phase === 'over') this.#forget(take);
     else if (given.jobs.length > 0) void this.#hand(take, given);

@@ -4,7 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import type { Attempt, ChunkText, Ending, JobClient, JsonOutput, StopReason } from '../../job-client/index.js';
 import { AskingWatch } from './asking-watch.js';
 import { BodyPermits } from '../bodies/body-permits.js';
-import type { BridgeEvent, BridgeWorkerState, LogTail, WorkerAdmission, WorkerDeparture } from '../bridge.port.js';
+import type { BridgeEvent, BridgeWorkerState, ReadLogTail, WorkerAdmission, WorkerDeparture } from '../bridge.port.js';
 import { findDoom } from './find-doom.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
 import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type JobOutcome } from './lost-jobs.js';
@@ -23,7 +23,7 @@ export interface SessionTools {
   readonly metrics: BridgeMetrics;
   readonly log: Logger;
   readonly emit: (event: BridgeEvent) => void;
-  readonly logTail: LogTail;
+  readonly logTail: ReadLogTail;
 }
 
 const KILL_REPEAT_MS = 5_000;

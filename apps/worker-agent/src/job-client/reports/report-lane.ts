@@ -9,7 +9,7 @@ const UNREADABLE_PAUSE_MS = 10_000;
 const CHUNKS_AT_ONCE = 8;
 const PARTS_AT_ONCE = 4;
 
-type Outcome = ReportReply['outcome'];
+type ReportOutcome = ReportReply['outcome'];
 
 interface LaneEnding {
   readonly row: EndingRow;
@@ -25,7 +25,7 @@ interface LaneEnding {
 export class ReportLane {
   readonly #tools: ReportTools;
   readonly #attempt: HostAttempt;
-  readonly #finish: (outcome: Outcome) => void;
+  readonly #finish: (outcome: ReportOutcome) => void;
   /** Indexes whose text is in the journal and not acknowledged, ascending. */
   readonly #chunks: number[] = [];
   /** The newest acknowledged chunk stays: after a restart it tells how many there were. */
@@ -37,7 +37,7 @@ export class ReportLane {
   #onTrouble: (() => void) | null = null;
 
   /** @param finish told once: the router has the result, or wants nothing more of this attempt */
-  constructor(tools: ReportTools, attempt: HostAttempt, finish: (outcome: Outcome) => void) {
+  constructor(tools: ReportTools, attempt: HostAttempt, finish: (outcome: ReportOutcome) => void) {
     this.#tools = tools;
     this.#attempt = attempt;
     this.#finish = finish;
@@ -100,7 +100,7 @@ export class ReportLane {
   }
 
   /** Repeating ended without an answer (the agent stops, the job is long gone), or the journal could not be read. */
-  async #drainOrWait(): Promise<Outcome | null> {
+  async #drainOrWait(): Promise<ReportOutcome | null> {
     const { clock, signal, log } = this.#tools;
     try {
       return await this.#drain();
@@ -114,7 +114,7 @@ export class ReportLane {
   }
 
   /** Sends whatever waits; the outcome once there is nothing more to come, else null. */
-  async #drain(): Promise<Outcome | null> {
+  async #drain(): Promise<ReportOutcome | null> {
     for (;;) {
       if (this.#attempt.state === 'over') return null;
       if (this.#chunks.length > 0) {
@@ -129,7 +129,7 @@ export class ReportLane {
     }
   }
 
-  async #sendChunks(): Promise<Outcome> {
+  async #sendChunks(): Promise<ReportOutcome> {
     const indexes = this.#chunks.slice(0, CHUNKS_AT_ONCE);
     const outcomes = await Promise.all(indexes.map((index) => this.#sendChunk(index)));
     if (outcomes.includes('superseded')) return 'superseded';
@@ -141,7 +141,7 @@ export class ReportLane {
     return 'recorded';
   }
 
-  async #sendChunk(index: number): Promise<Outcome> {
+  async #sendChunk(index: number): Promise<ReportOutcome> {
     const { records } = this.#tools;
     const bytes = records.chunkBytes(this.#attempt, index) ?? 0;
     const read = async () => {
@@ -165,7 +165,7 @@ export class ReportLane {
     await Promise.allSettled([showOnce(this.#tools, this.#attempt, request)]);
   }
 
-  async #sendEnding(ending: LaneEnding): Promise<Outcome> {
+  async #sendEnding(ending: LaneEnding): Promise<ReportOutcome> {
     const result = await this.#toResult(ending);
     const { chunks, ref, traceparent } = this.#attempt;
     const end = () => {
