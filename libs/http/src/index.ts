@@ -9,7 +9,6 @@ export { type Caller } from './auth/authenticator.js';
 export { declaredAccess, routeHandlers } from './auth/declared-access.js';
 export { BodyBudget, type BodyHold } from './bodies/body-budget.js';
 export { takeBody, type TakenBody } from './bodies/body-rooms.js';
-export { ipFamilyOf, parseIpNetwork, type IpFamily, type IpNetwork } from './callers/ip-network.js';
 export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { requireVersion, type VersionMatch } from './conditional/version-tag.js';

@@ -1,8 +1,9 @@
 export { ByteBlocks } from './byte-blocks.js';
 export { type Clock } from './clock.js';
 export { ComputeThread, type ThreadAnswer, type ThreadProgram } from './compute-thread.js';
-export { ConfigError, ConfigReader, parseConfig, type Environment } from './config-reader.js';
+export { ConfigError, ConfigReader, parseConfig, type Environment } from './settings/config-reader.js';
 export { ControlLoop } from './control-loop.js';
+export { ipFamilyOf, parseIpNetwork, type IpFamily, type IpNetwork } from './settings/ip-network.js';
 export { inParallel } from './in-parallel.js';
 export { Permits } from './permits.js';
 export { identifyProcess, isAlive, parseIdentity, type ProcessIdentity } from './processes/process-identity.js';

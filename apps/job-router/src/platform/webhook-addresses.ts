@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { FORBIDDEN_IPV4, FORBIDDEN_IPV6, type ForbiddenNetwork } from '@berth/domain';
-import { ipFamilyOf, parseIpNetwork, type IpFamily, type IpNetwork } from '@berth/http';
+import { ipFamilyOf, parseIpNetwork, type IpFamily, type IpNetwork } from '@berth/lifecycle';
 
 const PROTOCOLS: readonly string[] = ['http:', 'https:'];
 

@@ -1,6 +1,5 @@
 import { BlockList } from 'node:net';
-import type { ConfigReader } from '@berth/lifecycle';
-import { ipFamilyOf, parseIpNetwork, type IpFamily } from './ip-network.js';
+import { ipFamilyOf, parseIpNetwork, type ConfigReader, type IpFamily } from '@berth/lifecycle';
 
 const VARIABLE = 'BERTH_TRUSTED_PROXIES';
 const MEANING =

@@ -1,7 +1,10 @@
 /** Start-up settings that cannot be used. The message names every bad variable. */
 export class ConfigError extends Error {
-  constructor(readonly problems: readonly string[]) {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
     super(`Bad settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
     this.name = 'ConfigError';
   }
 }
