@@ -8,7 +8,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { NatsWatcherNotices } from '../src/notices/nats-watcher-notices.js';
 import { StopOrders } from '../src/owner/effects/stop-orders.js';
-import { ToldEffects } from '../src/owner/effects/told-effects.js';
+import { CommittedEffects } from '../src/owner/effects/committed-effects.js';
 import { WatchNotices } from '../src/owner/effects/watch-notices.js';
 import { DeskScene, ENDPOINT, HOST } from './model/desk-scene.js';
 
@@ -45,7 +45,7 @@ beforeEach(async () => {
     ...{ connection, incarnation: OWN, logger: silentLogger },
     tellOwn: (notice) => ownNotices.push(notice),
   });
-  const effects = new ToldEffects({
+  const effects = new CommittedEffects({
     stops: new StopOrders(connection),
     notices: new WatchNotices({
       watchers: scene.watchers,

@@ -9,7 +9,7 @@ import { DemandBoard } from '../src/reconcilers/demand-board.js';
 import type { Assignments, FleetPublisher } from '../src/reconcilers/fleet-publisher.port.js';
 import { FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
-import { TermOverError } from '../src/leadership/term-over.js';
+import { TermOverError } from '../src/leadership/require-term.js';
 import { demandMessage, GIB, INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.

@@ -1,5 +1,5 @@
 export { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from './answers/limit-answers.js';
-export { whenGone } from './answers/when-gone.js';
+export { onConnectionClosed } from './answers/on-connection-closed.js';
 export { HttpApp, createHttpApp } from './app/http-app.js';
 export { traceparentOf } from './app/request-context.js';
 export { CurrentCaller, Public, RequireScope, callerOf, findCaller, handlerRouteOf } from './auth/access.decorator.js';

@@ -5,7 +5,7 @@ export { ConfigError, ConfigReader, parseConfig, type Environment } from './sett
 export { ControlLoop } from './control-loop.js';
 export { ipFamilyOf, parseIpNetwork, type IpFamily, type IpNetwork } from './settings/ip-network.js';
 export { inParallel } from './in-parallel.js';
-export { Permits } from './permits.js';
+export { Semaphore } from './semaphore.js';
 export { identifyProcess, isAlive, parseIdentity, type ProcessIdentity } from './processes/process-identity.js';
 export { systemRandom, type Random } from './random.js';
 export { retry } from './retry.js';
@@ -13,4 +13,4 @@ export { SteadyInstant } from './steady-instant.js';
 export { systemClock } from './system-clock.js';
 export { atEndOfTurn } from './at-end-of-turn.js';
 export { TurnPace } from './turn-pace.js';
-export { WAIT_OVER } from './wait-over.js';
+export { WAIT_OVER } from './abort-reason.js';

@@ -6,7 +6,7 @@ import type { Platform } from '../platform/index.js';
 import { AttemptOwners } from './attempts/attempt-owners.js';
 import { EndedAttempts } from './attempts/ended-attempts.js';
 import { GiveBack } from './attempts/give-back.js';
-import { JobOpener } from './attempts/job-opener.js';
+import { JobUnsealer } from './attempts/job-unsealer.js';
 import { PayloadParts } from './attempts/payload-parts.js';
 import { Progress } from './attempts/progress.js';
 import { Renewing } from './attempts/renewing.js';
@@ -32,7 +32,7 @@ export function composeAgents(platform: Platform, { blobs, chunks, directory, no
   const parts = { owners, blobs, chunks, notices, clock, random, logger, metrics };
   const giveBack = new GiveBack(parts);
   const onUnopened = (): void => metrics.unopened.inc();
-  const opener = new JobOpener({ owners, secrets: settings.secrets, logger, onUnopened });
+  const opener = new JobUnsealer({ owners, secrets: settings.secrets, logger, onUnopened });
   const reporting = new Reporting(parts);
   return {
     giveBack,

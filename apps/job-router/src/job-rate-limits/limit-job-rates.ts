@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { JobOperation } from '@berth/domain';
-import { callerOf, handlerRouteOf, routeHandlers, whenGone } from '@berth/http';
+import { callerOf, handlerRouteOf, routeHandlers, onConnectionClosed } from '@berth/http';
 import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify';
 import type { EndpointDirectory } from '../directory/index.js';
 import { OPERATION_METADATA } from './limited-as.decorator.js';
@@ -35,7 +35,7 @@ export const limitJobRates =
       const end = rates.begin(endpoint.id, operation);
       const { socket } = request.raw;
       // An answer that waits behind another one on its connection is not told that the connection is gone.
-      const forget = whenGone(socket, end);
+      const forget = onConnectionClosed(socket, end);
       reply.raw.once('close', () => {
         forget();
         end();

@@ -34,7 +34,7 @@ import { OwnerLogLines } from './owner-log-lines.js';
 import { OwnerServer } from './owner-server.js';
 import { RouterProbe } from './router-probe.js';
 import { StopOrders } from './effects/stop-orders.js';
-import { ToldEffects } from './effects/told-effects.js';
+import { CommittedEffects } from './effects/committed-effects.js';
 import { UnreadLogs } from './logs/unread-logs.js';
 import { WatchNotices } from './effects/watch-notices.js';
 import { WatchedClaims } from './watched-claims.js';
@@ -181,7 +181,7 @@ function openRouterLogs(options: OwnerOptions, around: Around): RouterLogs {
   const { broker, clock, logger, onDeliveriesDue, random, routerId } = options;
   const { atEndOfTurn, claims, foreign, incarnation, lines, notices, payloads, probe } = around;
   const { quotas, removals, takes, unread, watchers } = around;
-  const effects = new ToldEffects({
+  const effects = new CommittedEffects({
     ...{ takes, quotas, removals, logger },
     notices: new WatchNotices({ watchers, atEndOfTurn, tell: (router, notice) => notices.tell([router], notice) }),
     stops: new StopOrders(broker.connection),

@@ -4,7 +4,7 @@ import type { Owners } from '../owners/index.js';
 import type { EndToTell, OwnedDeliveries } from '../webhooks/index.js';
 import type { EndpointLogs } from './logs/endpoint-logs.js';
 import type { LogPayloads } from './logs/log-payloads.js';
-import { lookAgain } from './logs/look-again.js';
+import { retryMoved } from './logs/retry-moved.js';
 
 export interface LogDeliveriesOptions {
   readonly logs: EndpointLogs;
@@ -28,7 +28,7 @@ export class LogDeliveries implements OwnedDeliveries {
 
   async read(key: DeliveryKey): Promise<EndToTell | null> {
     const { logs } = this.#options;
-    const said = await lookAgain(
+    const said = await retryMoved(
       () => logs.read(key.endpointId, (state, atMs) => viewToldEnd(state, key, atMs)),
       (told: ToldEnd | null) => this.#withPayloads(key.endpointId, told),
     );

@@ -26,7 +26,7 @@ import { fittingSlice } from './takes/fitting-slice.js';
 import type { WaitingTakes } from './takes/waiting-takes.port.js';
 import type { JobWatchers } from './effects/job-watchers.js';
 import type { LogPayloads } from './logs/log-payloads.js';
-import { lookAgain } from './logs/look-again.js';
+import { retryMoved } from './logs/retry-moved.js';
 
 export interface OwnerDeskOptions {
   /** Of this router's shards. */
@@ -115,7 +115,7 @@ export class OwnerDesk {
     const key = { endpointId, jobId };
     // Also of a job that is not there: it may be on its way, and its sender waits for it already.
     if (watcher !== null) watchers.watch(key, watcher);
-    return lookAgain(
+    return retryMoved(
       () => logs.read(endpointId, (state, atMs) => viewJob(state, key, atMs)),
       async (seen: SeenJob | null) => {
         if (seen === null) return null;
@@ -152,7 +152,7 @@ export class OwnerDesk {
   #hold({ endpointId, logs, snapshot }: DeskEndpoint, { chunk, proof }: QuestionOf<'hold'>): Promise<Said<HoldAnswer>> {
     const { jobId, attempt } = proof;
     const { quotas, watchers } = this.#options;
-    return lookAgain(
+    return retryMoved(
       () => logs.read(endpointId, (state) => viewHold(state, proof)),
       async (held: HeldAttempt | null): Promise<HoldAnswer | 'moved'> => {
         if (held === null) return { kind: 'superseded' };

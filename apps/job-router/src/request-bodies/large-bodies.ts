@@ -1,6 +1,6 @@
 import { ComputeThread, type Clock, type ThreadAnswer, type ThreadProgram } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { FairTurns } from './fair-turns.js';
+import { FairMutex } from './fair-mutex.js';
 import type { RequestBodyAnswer, RequestBodyAsk } from './read-body.js';
 
 export const REQUEST_BODY_THREAD: ThreadProgram = { entry: new URL('./body-thread.js', import.meta.url) };
@@ -20,7 +20,7 @@ const HEAP_MAX_MB = 1_024;
 
 /** Has large bodies read in a thread of their own, one at a time, accounts in turn. */
 export class LargeRequestBodies {
-  readonly #turns = new FairTurns();
+  readonly #turns = new FairMutex();
   readonly #thread: ComputeThread<RequestBodyAsk, RequestBodyAnswer>;
 
   constructor({ clock, logger, thread: program, webhookNetworks }: LargeRequestBodiesOptions) {

@@ -1,5 +1,5 @@
 import { SUBMIT_FILL_MAX } from '@berth/domain';
-import { Permits } from '@berth/lifecycle';
+import { Semaphore } from '@berth/lifecycle';
 import type { Blobs, Chunks } from '@berth/payloads';
 import type { AttachmentRooms } from '@berth/messaging';
 import { storeFull } from './store-full.js';
@@ -17,9 +17,9 @@ const WRITES_AT_ONCE = 4;
 
 /** Payloads with a bound on how many are read and written at one time, for all callers together. */
 export function boundedBlobs(blobs: Blobs): Blobs {
-  const reads = new Permits(WHOLE_AT_ONCE);
-  const writes = new Permits(WRITES_AT_ONCE);
-  const parts = new Permits(PARTS_AT_ONCE);
+  const reads = new Semaphore(WHOLE_AT_ONCE);
+  const writes = new Semaphore(WRITES_AT_ONCE);
+  const parts = new Semaphore(PARTS_AT_ONCE);
   return {
     write: (key, blob, ttlMs) => writes.run(() => blobs.write(key, blob, ttlMs)),
     read: (key, manifest) => reads.run(() => blobs.read(key, manifest)),
@@ -44,7 +44,7 @@ export const admittedBlobs = (blobs: Blobs, rooms: Pick<AttachmentRooms, 'fillOf
 });
 
 export function boundedChunks(chunks: Chunks): Chunks {
-  const reads = new Permits(CHUNK_READS_AT_ONCE);
+  const reads = new Semaphore(CHUNK_READS_AT_ONCE);
   return {
     append: (key, chunk, ttlMs) => chunks.append(key, chunk, ttlMs),
     read: (query) => reads.run(() => chunks.read(query)),

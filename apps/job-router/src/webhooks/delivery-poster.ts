@@ -5,9 +5,9 @@ import { isUnavailable } from '../owners/index.js';
 import type { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookTransport } from './webhook-transport.js';
 import type { EndToTell, OwnedDeliveries } from './owned-deliveries.port.js';
-import { toldBody, type ToldBodyParts } from './told-body.js';
+import { webhookBody, type WebhookBodyParts } from './webhook-body.js';
 
-export interface DeliveryPosterOptions extends ToldBodyParts {
+export interface DeliveryPosterOptions extends WebhookBodyParts {
   readonly deliveries: OwnedDeliveries;
   readonly signer: Pick<WebhookSigner, 'keysOf' | 'headers'>;
   readonly transport: Pick<WebhookTransport, 'post'>;
@@ -52,7 +52,7 @@ export class DeliveryPoster {
     if (told === null) return { kind: 'gone' };
     const keys = await signer.keysOf(key.endpointId);
     if (keys.length === 0) return { kind: 'no-secret' };
-    const body = await toldBody(this.#options, key, told);
+    const body = await webhookBody(this.#options, key, told);
     const { attempt, endpointId, jobId } = key;
     const name = { jobId, attempt, token: random.uuid() };
     const askedAtMs = clock.monotonicMs();

@@ -1,7 +1,7 @@
 import { JOINING_USER, REFUSED_USER } from '@berth/contracts';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { HostId } from '@berth/domain';
-import { Permits, type Clock } from '@berth/lifecycle';
+import { Semaphore, type Clock } from '@berth/lifecycle';
 import {
   admitAgent,
   isSubjectToken,
@@ -46,7 +46,7 @@ interface AdmittedHost {
 export class AgentAdmission {
   readonly #options: AgentAdmissionOptions;
   readonly #refused: RefusedAgents;
-  readonly #decisions = new Permits(DECISIONS_AT_ONCE);
+  readonly #decisions = new Semaphore(DECISIONS_AT_ONCE);
 
   constructor(options: AgentAdmissionOptions) {
     this.#options = options;

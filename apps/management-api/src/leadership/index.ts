@@ -1,2 +1,2 @@
 export { LeaderLease, type LeaderTerm } from './leader-lease.js';
-export { requireTerm, TermOverError } from './term-over.js';
+export { requireTerm, TermOverError } from './require-term.js';

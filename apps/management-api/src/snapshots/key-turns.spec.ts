@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { KeyTurns } from './key-turns.js';
+import { KeyedCoalescer } from './keyed-coalescer.js';
 
 /** Turns that end when they are told to. */
 class Bench {
   readonly begun: (readonly number[])[] = [];
   readonly #ends: PromiseWithResolvers<void>[] = [];
-  readonly turns = new KeyTurns<number>((items) => {
+  readonly turns = new KeyedCoalescer<number>((items) => {
     this.begun.push(items);
     const end = Promise.withResolvers<void>();
     this.#ends.push(end);

@@ -2,7 +2,7 @@ import { PlatformError } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { AlignedBucket } from './aligned-bucket.js';
-import { KeyTurns } from './key-turns.js';
+import { KeyedCoalescer } from './keyed-coalescer.js';
 import { snapshotMetrics } from './metrics.js';
 import type { OutboxEntry, SnapshotOutbox } from './snapshot-outbox.port.js';
 
@@ -34,7 +34,7 @@ export class SnapshotPublisher {
   readonly #metrics: ReturnType<typeof snapshotMetrics>;
   readonly #loop: ControlLoop;
   /** A key that a hundred requests change at one time is published a few times, and not a hundred. */
-  readonly #turns = new KeyTurns<OutboxEntry>((entries) => this.#publishKey(entries));
+  readonly #turns = new KeyedCoalescer<OutboxEntry>((entries) => this.#publishKey(entries));
   /** Entries that cannot be published and whose failure has been told. */
   readonly #failing = new Set<string>();
   #after = START;

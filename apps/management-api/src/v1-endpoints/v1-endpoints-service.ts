@@ -3,7 +3,7 @@ import { PlatformError, type Endpoint } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { EndpointsService } from '../endpoints/index.js';
 import { refuseConflicts } from '../references/index.js';
-import { inV1Words } from './in-v1-words.js';
+import { toV1Error } from './to-v1-error.js';
 import { isCpu, toCompute } from './v1-compute.js';
 import { requestOfV1Endpoint } from './v1-endpoint.mapper.js';
 
@@ -23,7 +23,7 @@ export class V1EndpointsService {
     try {
       return await this.#endpoints.create(caller, requestOfV1Endpoint(dto, compute));
     } catch (error) {
-      throw error instanceof PlatformError ? inV1Words(error, dto) : error;
+      throw error instanceof PlatformError ? toV1Error(error, dto) : error;
     }
   }
 }

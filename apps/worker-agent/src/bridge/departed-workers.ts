@@ -1,5 +1,5 @@
 import type { Clock } from '@berth/lifecycle';
-import { TokenRegister } from './token-register.js';
+import { WorkerTokens } from './worker-tokens.js';
 
 const KEPT_MS = 10 * 60_000;
 const KEPT_MAX = 1_000;
@@ -7,7 +7,7 @@ const KEPT_MAX = 1_000;
 /** Tokens of workers that are gone: a last word of theirs is answered with 200 and dropped, not refused. */
 export class DepartedWorkers {
   readonly #clock: Clock;
-  readonly #tokens = new TokenRegister<true>();
+  readonly #tokens = new WorkerTokens<true>();
   readonly #order: { readonly token: string; readonly untilMs: number }[] = [];
 
   constructor(clock: Clock) {

@@ -19,7 +19,7 @@ import { HttpListener, type WorkerExchange } from './http/http-listener.js';
 import { BODY_THREAD, LargeBodies } from './bodies/large-bodies.js';
 import { bridgeGauges, bridgeMetrics, type BridgeMetrics } from './metrics.js';
 import { PostedBodies } from './bodies/posted-bodies.js';
-import { TokenRegister } from './token-register.js';
+import { WorkerTokens } from './worker-tokens.js';
 import { parseCall, workerOf, type WorkerCall } from './http/worker-call.js';
 import { workerEnvironment } from './worker-environment.js';
 import { WorkerSession } from './worker-session/worker-session.js';
@@ -53,7 +53,7 @@ export class WorkerBridge implements Bridge {
   readonly #metrics: BridgeMetrics;
   readonly #listener: HttpListener;
   readonly #sessions = new Map<WorkerId, WorkerSession>();
-  readonly #tokens = new TokenRegister<WorkerSession>();
+  readonly #tokens = new WorkerTokens<WorkerSession>();
   readonly #departed: DepartedWorkers;
   readonly #badCallers: BadCallers;
   readonly #bodyBudget: BodyQueue;

@@ -2,7 +2,7 @@ import type { HostId, JobId, WorkerId } from '../ids.js';
 import type { JobState, Payload } from '../job/index.js';
 import type { DeliveryTry } from '../webhook/index.js';
 import type { DeliveryData, JobBody, JobData, KeyData, Taking } from './job-data.js';
-import type { PaceSecond } from './structures/pace.js';
+import type { PaceSecond } from './structures/completion-window.js';
 
 /** What happened, at an instant of the owner's clock that never goes back. Facts are JSON, one to a line of the log. */
 interface Happened<Kind extends string> {

@@ -1,6 +1,6 @@
 import { advanceState } from './apply/advance-state.js';
 import { applyFact, type AppliedFact } from './apply/apply-fact.js';
-import type { TouchedJob } from './apply/touched.js';
+import type { TouchedJob } from './apply/touched-job.js';
 import { decideCarry, type Carry, type CarryFrame } from './carrying/carry.js';
 import type { AttemptProof, CommandAnswer, EndpointCommand } from './commands.js';
 import { decideCommand, findExpired } from './decide/decide-command.js';

@@ -5,7 +5,7 @@ import type { EndpointCounters, PurgeData } from './facts.js';
 import type { DeliveryData, JobBody, JobData, KeyData } from './job-data.js';
 import { CarryList, type Carriable, type LogPlace } from './structures/carry-list.js';
 import { DueHeap } from './structures/due-heap.js';
-import { Pace } from './structures/pace.js';
+import { CompletionWindow } from './structures/completion-window.js';
 import { RankedOrder } from './structures/ranked-order.js';
 import { TimedMemory, type Remembered } from './structures/timed-memory.js';
 
@@ -88,7 +88,7 @@ export interface EndpointState {
   lastPurge: PurgeData | null;
   runningNormal: number;
   runningLow: number;
-  readonly pace: Pace;
+  readonly pace: CompletionWindow;
   readonly jobs: Map<JobId, LivingJob>;
   readonly bySubmission: RankedOrder<SubmissionKey, LivingJob>;
   readonly normal: Lane;
@@ -129,7 +129,7 @@ export const newEndpointState = (readAfter: number): EndpointState => ({
   lastPurge: null,
   runningNormal: 0,
   runningLow: 0,
-  pace: new Pace(),
+  pace: new CompletionWindow(),
   jobs: new Map(),
   bySubmission: new RankedOrder<SubmissionKey, LivingJob>(compareSubmission),
   normal: newLane(),

@@ -2,7 +2,7 @@ import { CLAIM_WRITE_EVERY_MS } from './bounds.js';
 import type { ClaimOutcome, ShardClaim } from './claims-data.js';
 import { isOwn, type ClaimsState, type ClaimWrite, type KnownShard } from './claims-state.js';
 import { adopt, proveSent, type ClaimChange } from './note-survey.js';
-import { acknowledge } from './sighting.js';
+import { acknowledge } from './acknowledgements.js';
 
 export type ClaimWriteKind = 'renew' | 'take' | 'hand-over';
 

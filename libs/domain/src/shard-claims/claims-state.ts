@@ -1,6 +1,6 @@
 import { CLAIM_TRUST_MS } from './bounds.js';
 import type { RouterPresence, ShardClaim } from './claims-data.js';
-import { NO_ACKNOWLEDGEMENTS, type Acknowledgements } from './sighting.js';
+import { NO_ACKNOWLEDGEMENTS, type Acknowledgements } from './acknowledgements.js';
 
 /** What an owner's claim is on its way to. From `drained` on nothing is done for the shard any more. */
 type ClaimPhase = 'kept' | 'draining' | 'drained';

@@ -1,7 +1,7 @@
 import { CLAIM_UNMOVED_MS, CLAIM_WRITE_EVERY_MS, HANDOVER_PACE_MS, SURVEY_AGE_MAX_MS } from './bounds.js';
 import { isOwn, trustsShard, type ClaimsState, type KnownShard } from './claims-state.js';
 import { spreadShards, type Spread } from './fair-share.js';
-import { unmovedMs } from './sighting.js';
+import { unmovedMs } from './acknowledgements.js';
 
 /** Why a shard may be taken. */
 type TakeReason =

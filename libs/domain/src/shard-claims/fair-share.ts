@@ -1,7 +1,7 @@
 import { CLAIM_UNMOVED_MS } from './bounds.js';
 import type { RouterPresence } from './claims-data.js';
 import { isOwn, type ClaimsState } from './claims-state.js';
-import { unmovedMs } from './sighting.js';
+import { unmovedMs } from './acknowledgements.js';
 
 /** How the shards are spread over the routers that live, as one of them sees it. */
 export interface Spread {

@@ -1,7 +1,7 @@
 import { CLAIM_UNMOVED_MS } from './bounds.js';
 import type { ClaimSurvey, RouterPresence, ShardClaim, Versioned } from './claims-data.js';
 import { isOwn, type ClaimsState, type KnownShard } from './claims-state.js';
-import { unmovedMs } from './sighting.js';
+import { unmovedMs } from './acknowledgements.js';
 
 export type LossReason =
   | 'taken-by-other' // somebody else's claim lies there

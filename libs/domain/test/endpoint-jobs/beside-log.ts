@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Leftovers, TouchedJob } from '../../src/endpoint-jobs/apply/touched.js';
+import type { Leftovers, TouchedJob } from '../../src/endpoint-jobs/apply/touched-job.js';
 import { OUTPUT_MAX_BYTES } from '../../src/endpoint-jobs/bounds.js';
 import type { LogFact } from '../../src/endpoint-jobs/facts.js';
 import { deliveryName, type EndpointState } from '../../src/endpoint-jobs/state.js';

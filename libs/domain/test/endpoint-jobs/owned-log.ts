@@ -1,5 +1,5 @@
 import { applyFact } from '../../src/endpoint-jobs/apply/apply-fact.js';
-import type { TouchedJob } from '../../src/endpoint-jobs/apply/touched.js';
+import type { TouchedJob } from '../../src/endpoint-jobs/apply/touched-job.js';
 import { advanceState } from '../../src/endpoint-jobs/apply/advance-state.js';
 import { CARRY_AGE_MIN_MS } from '../../src/endpoint-jobs/bounds.js';
 import { decideCarry, type LogReader, type LogReference } from '../../src/endpoint-jobs/carrying/carry.js';

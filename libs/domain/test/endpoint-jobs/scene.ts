@@ -1,5 +1,5 @@
 import { ENDPOINT_BOUNDS_DEFAULT } from '../../src/endpoint-jobs/bounds.js';
-import type { TouchedJob } from '../../src/endpoint-jobs/apply/touched.js';
+import type { TouchedJob } from '../../src/endpoint-jobs/apply/touched-job.js';
 import type { AttemptProof, CommandAnswer, EndpointCommand, JobWish } from '../../src/endpoint-jobs/commands.js';
 import type { EndpointState } from '../../src/endpoint-jobs/state.js';
 import type { HostId, JobId, WorkerId } from '../../src/ids.js';

@@ -1,5 +1,5 @@
 import { DueHeap, type Demand, type EndpointId, type PurgeableDecision, type TouchedJob } from '@berth/domain';
-import { Permits, type Clock, type Random } from '@berth/lifecycle';
+import { Semaphore, type Clock, type Random } from '@berth/lifecycle';
 import type { LogBroker } from '../ports/log-broker.port.js';
 import { DemandLedger, type JobTotals } from './demand-ledger.js';
 import { OwnedEndpoint, type EndpointEvent, type LogAsker } from './owned-endpoint.js';
@@ -42,7 +42,7 @@ export class LogOwner {
   readonly #whole = new Set<number>();
   readonly #draining = new Set<number>();
   readonly #demand = new DemandLedger();
-  readonly #openings = new Permits(OPENINGS_MAX);
+  readonly #openings = new Semaphore(OPENINGS_MAX);
   readonly #due = new DueHeap<OwnedEndpoint>({
     compare: (a, b) => a.dueAtMs - b.dueAtMs,
     dueAtMs: ({ dueAtMs }) => dueAtMs,

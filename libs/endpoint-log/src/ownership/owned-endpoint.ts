@@ -1,5 +1,5 @@
 import type { Demand, EndpointId, PurgeableDecision } from '@berth/domain';
-import type { Permits } from '@berth/lifecycle';
+import type { Semaphore } from '@berth/lifecycle';
 import { Carrier, type UnreadPurge } from '../carrying/carrier.js';
 import type { LogEnd, OpenLog, OpenLogOptions } from '../commit/open-log.js';
 import { openEndpoint, type Opening } from '../opening/open-endpoint.js';
@@ -39,7 +39,7 @@ export type EndpointEvent =
 export interface OwnedEndpointOptions extends Omit<OpenLogOptions, 'onCommitted'> {
   readonly routerId: string;
   /** How many logs are opened at one time. */
-  readonly openings: Permits;
+  readonly openings: Semaphore;
   /** How far the shard's log may be purged, as far as the follower is concerned. */
   readonly purgeable: () => PurgeableDecision;
   /** Its due time has changed. */

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { findCaller } from '../auth/access.decorator.js';
 import { BodyBudget } from '../bodies/body-budget.js';
 import { networkOf } from '../callers/caller-address.js';
-import { whenGone } from './when-gone.js';
+import { onConnectionClosed } from './on-connection-closed.js';
 
 /** Answers below it wait in the sockets' own buffers. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
@@ -73,7 +73,7 @@ export function limitAnswers(
       release();
     };
     // An answer that waits behind another one on its connection is not told that the connection is gone.
-    const forget = whenGone(socket, settle);
+    const forget = onConnectionClosed(socket, settle);
     reply.raw.once('close', settle);
     onItsTurn(reply.raw, () => {
       if (isLarge) socket.setTimeout(stalledAfterMs);

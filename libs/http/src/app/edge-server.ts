@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { HandedOn } from '../dispatch/handed-on.js';
+import type { DispatchedRequests } from '../dispatch/dispatched-requests.js';
 
 /** Longer than the idle time of the load balancers in front, so that they never send on a connection that we close. */
 const KEEP_ALIVE_MS = 75_000;
@@ -11,7 +11,7 @@ const REQUEST_ARRIVES_WITHIN_MS = 1_500_000;
 const ARRIVALS_LOOK_MS = 1_000;
 
 /** Node's server with our limits: what is not handed on goes to the framework. */
-export function createEdgeServer(handedOn: HandedOn, answer: RequestListener): Server {
+export function createEdgeServer(handedOn: DispatchedRequests, answer: RequestListener): Server {
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,

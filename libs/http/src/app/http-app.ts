@@ -24,7 +24,7 @@ import { ArrivingBodies } from '../bodies/arriving-bodies.js';
 import { TrustedProxies } from '../callers/trusted-proxies.js';
 import { Connections } from '../connections/connections.js';
 import type { Dispatch } from '../dispatch/dispatch.js';
-import { HandedOn } from '../dispatch/handed-on.js';
+import { DispatchedRequests } from '../dispatch/dispatched-requests.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
 import type { IdempotencyLedger } from '../idempotency/idempotency-ledger.port.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
@@ -71,14 +71,14 @@ export interface HttpAppOptions {
 
 interface HttpAppParts {
   readonly clock: Clock;
-  readonly handedOn: HandedOn;
+  readonly handedOn: DispatchedRequests;
 }
 
 /** A Nest application behind our edge: problems, keys, scopes, validation, request ids, metrics. */
 export class HttpApp {
   readonly #app: NestFastifyApplication;
   readonly #clock: Clock;
-  readonly #handedOn: HandedOn;
+  readonly #handedOn: DispatchedRequests;
 
   constructor(app: NestFastifyApplication, { clock, handedOn }: HttpAppParts) {
     this.#app = app;
@@ -128,7 +128,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const connections = new Connections({ metrics, proxies });
   const routes = new RouteTable();
   const filter = new ProblemFilter({ ...options, allowedMethods: (url) => routes.methodsOf(url) });
-  const handedOn = new HandedOn({ ...options, connections });
+  const handedOn = new DispatchedRequests({ ...options, connections });
   const adapter = makeAdapter({ ...options, trustedProxies: proxies, handedOn }, filter);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),

@@ -6,8 +6,8 @@ import type { FastifyRequest } from 'fastify';
 import { findCaller } from '../auth/access.decorator.js';
 import { BodyBudget, type BodyHold } from './body-budget.js';
 import { keepRoom } from './body-rooms.js';
-import { Expectations } from './expectations.js';
-import { Passages } from './passages.js';
+import { ContinueRequests } from './continue-requests.js';
+import { LeastRateWatch } from './least-rate-watch.js';
 
 /** 128 kbit/s: the largest body takes some 20 minutes over such a line, and who sends less than that holds others up. */
 const ARRIVAL_RATE: LeastRate = { bytesPerSecond: 16 * 1024, graceMs: 10_000, aheadMaxMs: 30_000 };
@@ -38,15 +38,15 @@ export interface ArrivingBodiesOptions {
 
 /** Reads bodies as they come, and no faster than there is room; what is refused is thrown away, within bounds. */
 export class ArrivingBodies {
-  readonly expectations = new Expectations();
+  readonly expectations = new ContinueRequests();
   readonly #budget = new BodyBudget();
   readonly #thrownAway = new WeakSet<IncomingMessage>();
-  readonly #passages: Passages;
+  readonly #passages: LeastRateWatch;
   readonly #metrics: ReturnType<typeof bodyMetrics>;
   #comeBytes = 0;
 
   constructor({ clock, metrics }: ArrivingBodiesOptions) {
-    this.#passages = new Passages(clock);
+    this.#passages = new LeastRateWatch(clock);
     this.#metrics = bodyMetrics(metrics);
     metrics.gaugeOf(
       { name: 'http_bodies_bytes', help: 'What has come of the bodies that are coming in.' },

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { whenGone } from '../answers/when-gone.js';
+import { onConnectionClosed } from '../answers/on-connection-closed.js';
 import type { BodyHold } from './body-budget.js';
 
 /** A body that its handler answers for from here on. */
@@ -25,7 +25,7 @@ export function keepRoom(request: FastifyRequest, answer: ServerResponse, hold: 
   rooms.set(request, hold);
   answer.once('close', over);
   // An answer that waits behind another one on its connection is not told that the connection is gone.
-  const forget = whenGone(socket, over);
+  const forget = onConnectionClosed(socket, over);
   if (socket.destroyed) over();
 }
 

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { socketNetwork } from '../callers/caller-address.js';
 import type { TrustedProxies } from '../callers/trusted-proxies.js';
 import { FairPool } from './fair-pool.js';
-import { SENT_AHEAD_MAX, SentAhead } from './sent-ahead.js';
+import { PIPELINED_MAX, PipelinedRequests } from './pipelined-requests.js';
 
 /** Connections on which nobody has shown a good key yet. */
 const WITHOUT_KEY_MAX = 1_024;
@@ -15,7 +15,7 @@ const WITHOUT_KEY_MAX = 1_024;
 const WITH_KEY_MAX = 10_000;
 
 /** Of one connection: each request under way may wait for its end in a few places. */
-const LISTENERS_MAX = 8 * SENT_AHEAD_MAX;
+const LISTENERS_MAX = 8 * PIPELINED_MAX;
 
 const connectionMetrics = (metrics: MetricRegistry) => ({
   closed: metrics.counter({
@@ -35,7 +35,7 @@ export class Connections {
   readonly #proxies: TrustedProxies;
   readonly #metrics: ReturnType<typeof connectionMetrics>;
   readonly #withoutKey = new FairPool<Socket>({ membersMax: WITHOUT_KEY_MAX });
-  readonly #sentAhead = new SentAhead({ isTrusted: (socket) => !this.#withoutKey.has(socket) });
+  readonly #sentAhead = new PipelinedRequests({ isTrusted: (socket) => !this.#withoutKey.has(socket) });
   readonly #withKey = new FairPool<Socket>({
     membersMax: WITH_KEY_MAX,
     isIdle: (socket) => this.#sentAhead.isIdle(socket),

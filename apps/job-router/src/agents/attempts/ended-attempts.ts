@@ -3,7 +3,7 @@ import type { HostId } from '@berth/domain';
 import { toWireError } from '@berth/messaging';
 import { parseTraceparent, runWithLogContext, type Logger } from '@berth/telemetry';
 import type { Reporting } from './reporting.js';
-import { TurnGathering } from './turn-gathering.js';
+import { TurnBatch } from './turn-batch.js';
 
 /** An answer takes some bytes; a refusal names what is wrong. */
 const ANSWER_BYTES = 512;
@@ -24,7 +24,7 @@ export class EndedAttempts {
 
   /** Never rejects: what happens to one end is said of that one. */
   async take(hostId: HostId, ends: readonly unknown[], tell: (answers: readonly EndAnswer[]) => void): Promise<void> {
-    const gathering = new TurnGathering({ tell, bytesOf: () => ANSWER_BYTES, bytesMax: MESSAGE_MAX_BYTES });
+    const gathering = new TurnBatch({ tell, bytesOf: () => ANSWER_BYTES, bytesMax: MESSAGE_MAX_BYTES });
     await Promise.all(ends.map(async (end, place) => gathering.add(await this.#one(hostId, end, place))));
     gathering.flush();
   }

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../../test/model/agents-scene.js';
 import { sealExtras } from '../../request-bodies/index.js';
 import { GiveBack, type UndeliveredJobs } from './give-back.js';
-import { JobOpener } from './job-opener.js';
+import { JobUnsealer } from './job-unsealer.js';
 import { JobTaking, type Taken } from './job-taking.js';
 
 const WISH: WorkerWish = { takeId: 'wish', endpointId: ENDPOINT, workerId: WORKER, slots: 4, waitMs: 5_000 };
@@ -24,7 +24,7 @@ function takingOf(fill = 1): JobTaking {
   const onUnopened = (): void => {
     unopened += 1;
   };
-  const opener = new JobOpener({ ...scene, owners: scene.attempts, secrets: boxOf(fill), onUnopened });
+  const opener = new JobUnsealer({ ...scene, owners: scene.attempts, secrets: boxOf(fill), onUnopened });
   return new JobTaking({ ...scene, opener, giveBack });
 }
 
@@ -254,7 +254,7 @@ describe('what a caller gave in confidence', () => {
 
   test('and cannot be opened leaves its job to the end of its lease where no owner answers either', async () => {
     const owners = { tell: () => Promise.reject(new PlatformError('service-unavailable', 'away')) };
-    const opener = new JobOpener({ ...scene, owners, secrets: boxOf(2), onUnopened: () => undefined });
+    const opener = new JobUnsealer({ ...scene, owners, secrets: boxOf(2), onUnopened: () => undefined });
     const assigned = { jobId: 'j1', attempt: 1, token: 't', body: { extras: '{}', sealedExtras: 'x' } } as never;
     expect(await opener.open({ endpointId: ENDPOINT, hostId: HOST }, [assigned])).toEqual([]);
   });

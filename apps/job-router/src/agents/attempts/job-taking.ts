@@ -15,9 +15,9 @@ import type { Logger } from '@berth/telemetry';
 import type { EndpointDirectory } from '../../directory/index.js';
 import type { Owners } from '../../owners/index.js';
 import type { GiveBack, UndeliveredJobs } from './give-back.js';
-import type { JobOpener } from './job-opener.js';
+import type { JobUnsealer } from './job-unsealer.js';
 import type { GatewayMetrics } from '../metrics.js';
-import { TurnGathering } from './turn-gathering.js';
+import { TurnBatch } from './turn-batch.js';
 
 /** A worker that is not placed, or gets nothing new, is held this long at most, so that asking again costs little. */
 const UNPLACED_HOLD_MS = 1_000;
@@ -37,7 +37,7 @@ export interface Taken {
 export interface JobTakingOptions {
   readonly owners: Owners;
   readonly directory: EndpointDirectory;
-  readonly opener: JobOpener;
+  readonly opener: JobUnsealer;
   readonly giveBack: GiveBack;
   readonly clock: Clock;
   readonly random: Random;
@@ -86,7 +86,7 @@ export class JobTaking {
    * @param tell told of those that can be at once together, and of each one time
    */
   async take(hostId: HostId, { wishes }: TakeRequest, tell: (taken: Taken) => void): Promise<void> {
-    const gathering = new TurnGathering<Answered>({
+    const gathering = new TurnBatch<Answered>({
       tell: (all) => tell({ reply: { answers: all.map(({ answer }) => answer) }, given: all.flatMap(givenOf) }),
       bytesOf: ({ answer }) => bytesOf(answer),
       bytesMax: MESSAGE_MAX_BYTES,

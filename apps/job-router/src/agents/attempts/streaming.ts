@@ -1,7 +1,7 @@
 import type { AttemptRef, ChunkRequest, HoldAnswer, ReportReply } from '@berth/contracts';
 import { attachmentTtlMs, type HostId } from '@berth/domain';
 import type { Chunks } from '@berth/payloads';
-import { Permits, type Clock } from '@berth/lifecycle';
+import { Semaphore, type Clock } from '@berth/lifecycle';
 import type { NatsWatcherNotices } from '../../notices/index.js';
 import { proofOf, type AttemptOwners, type AttemptOfHost } from './attempt-owners.js';
 import type { GatewayMetrics } from '../metrics.js';
@@ -29,7 +29,7 @@ const SUPERSEDED: ReportReply = { outcome: 'superseded' };
 /** Takes the chunks that running attempts stream. */
 export class Streaming {
   readonly #options: StreamingOptions;
-  readonly #endings = new Permits(ENDINGS_AT_ONCE);
+  readonly #endings = new Semaphore(ENDINGS_AT_ONCE);
 
   constructor(options: StreamingOptions) {
     this.#options = options;

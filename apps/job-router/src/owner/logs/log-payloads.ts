@@ -9,7 +9,7 @@ import type {
   PayloadReference,
 } from '@berth/domain';
 import { decodeLines, readReferences, type LogBroker } from '@berth/endpoint-log';
-import { Permits } from '@berth/lifecycle';
+import { Semaphore } from '@berth/lifecycle';
 import { RecentBatches } from './recent-batches.js';
 
 export interface LogPayloadsOptions {
@@ -31,7 +31,7 @@ export class LogPayloads {
   readonly #options: LogPayloadsOptions;
   readonly #recent = new RecentBatches(REMEMBERED_MAX_BYTES);
   readonly #reading = new Map<string, Promise<readonly LogFact[]>>();
-  readonly #permits = new Permits(READS_MAX);
+  readonly #permits = new Semaphore(READS_MAX);
   /** For the owner: the same, and what is committed by it is remembered here. */
   readonly broker: LogBroker;
 

@@ -11,7 +11,7 @@ import type { Clock } from '@berth/lifecycle';
 import type { OwnedLogs } from '../logs/endpoint-logs.js';
 import type { GivenJobs, JobGiving, SeenAssignments } from './waiting-takes.port.js';
 import type { LogPayloads } from '../logs/log-payloads.js';
-import { lookAgain } from '../logs/look-again.js';
+import { retryMoved } from '../logs/retry-moved.js';
 
 export interface JobAssignerOptions {
   readonly logs: Pick<OwnedLogs, 'performViewed' | 'read'>;
@@ -38,7 +38,7 @@ export class JobAssigner implements JobGiving {
   /** @throws PlatformError `service-unavailable` when a body cannot be read */
   async assign(endpointId: EndpointId, { jobs, seen }: GivenJobs): Promise<readonly AssignedJob[] | 'silent'> {
     const looks = seen === undefined ? [] : [seen];
-    const said = await lookAgain(
+    const said = await retryMoved(
       async () => {
         const known = looks.pop();
         if (known !== undefined) return { kind: 'answer', answer: known };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WorkerId } from '@berth/domain';
 import { ManualClock, letRun } from '@berth/testing';
-import { BodyQueue, type BodyRoom } from './body-queue.js';
+import { BodyQueue, type BodyMemory } from './body-queue.js';
 
 const NEVER = new AbortController().signal;
 
@@ -10,7 +10,7 @@ class Bench {
   readonly budget = new BodyQueue({ workerBytesMax: 80, hostBytesMax: 100 }, this.clock);
   readonly admitted: string[] = [];
 
-  ask(name: string, bytes: number, gone = NEVER): BodyRoom {
+  ask(name: string, bytes: number, gone = NEVER): BodyMemory {
     const room = this.budget.roomFor((name[0] ?? '') as WorkerId, gone);
     void room.admit(bytes).then((isAdmitted) => this.admitted.push(isAdmitted ? name : `no ${name}`));
     return room;

@@ -26,7 +26,7 @@ export class BodyQueue {
   readonly #held = new Map<WorkerId, number>();
   /** The worker that is next stands first. */
   readonly #waiting = new Map<WorkerId, Waiter[]>();
-  readonly #reading = new Set<BodyRoom>();
+  readonly #reading = new Set<BodyMemory>();
   #heldBytes = 0;
 
   constructor(bounds: BodyBounds, clock: Clock) {
@@ -39,8 +39,8 @@ export class BodyQueue {
   }
 
   /** Takes nothing yet. @param gone the sender hung up: it waits no more */
-  roomFor(workerId: WorkerId, gone: AbortSignal): BodyRoom {
-    return new BodyRoom({
+  roomFor(workerId: WorkerId, gone: AbortSignal): BodyMemory {
+    return new BodyMemory({
       take: (bytes) => this.#take(workerId, bytes, gone),
       give: (room, bytes) => {
         this.#reading.delete(room);
@@ -118,14 +118,14 @@ export class BodyQueue {
 
 interface RoomLinks {
   readonly take: (bytes: number) => Promise<boolean>;
-  readonly give: (room: BodyRoom, bytes: number) => void;
-  readonly beginReading: (room: BodyRoom) => void;
-  readonly endReading: (room: BodyRoom) => void;
+  readonly give: (room: BodyMemory, bytes: number) => void;
+  readonly beginReading: (room: BodyMemory) => void;
+  readonly endReading: (room: BodyMemory) => void;
   readonly nowMs: () => number;
 }
 
 /** The memory of one body. Give it back in the end, whatever became of the body. */
-export class BodyRoom {
+export class BodyMemory {
   readonly #links: RoomLinks;
   readonly #slow = new AbortController();
   #bytes = 0;

@@ -1,4 +1,4 @@
-import { ComputeThread, Permits, type Clock, type ThreadProgram } from '@berth/lifecycle';
+import { ComputeThread, Semaphore, type Clock, type ThreadProgram } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { BodyAnswer, BodyAsk } from './read-posted.js';
 
@@ -19,7 +19,7 @@ const HEAP_MAX_MB = 1_024;
 export class LargeBodies {
   readonly #thread: ComputeThread<BodyAsk, BodyAnswer>;
   readonly #clock: Clock;
-  readonly #turns = new Permits(1);
+  readonly #turns = new Semaphore(1);
 
   constructor(program: ThreadProgram, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#clock = clock;

@@ -1,7 +1,7 @@
 import { TurnPace } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { JournalFullError } from '../../journal/index.js';
-import type { BodyQueue, BodyRoom } from './body-queue.js';
+import type { BodyQueue, BodyMemory } from './body-queue.js';
 import type { WorkerExchange } from '../http/http-listener.js';
 import type { LargeBodies, LargeReading } from './large-bodies.js';
 import type { BridgeMetrics } from '../metrics.js';
@@ -71,7 +71,7 @@ export class PostedBodies {
   async #readAndKeep(
     session: WorkerSession,
     call: PostCall,
-    { exchange, room }: { readonly exchange: WorkerExchange; readonly room: BodyRoom },
+    { exchange, room }: { readonly exchange: WorkerExchange; readonly room: BodyMemory },
   ): Promise<Acceptance> {
     const isWanted = (): boolean => session.holds(call.jobId);
     const body = await exchange.readBody({ pace: this.#pace, room, isWanted });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ByteBlocks, type TurnPace } from '@berth/lifecycle';
-import type { BodyRoom } from '../bodies/body-queue.js';
+import type { BodyMemory } from '../bodies/body-queue.js';
 import { BRIDGE_BODY_MAX_BYTES } from '../bridge.port.js';
 import { textOf } from '@berth/contracts';
 
@@ -27,7 +27,7 @@ export type RequestBody =
 export interface BodyReading {
   readonly pace: TurnPace;
   /** Where a large body is kept. */
-  readonly room: BodyRoom;
+  readonly room: BodyMemory;
   /** Asked once, of a large body, before it is kept. */
   readonly isWanted: () => boolean;
 }
@@ -40,7 +40,7 @@ export function readBody(request: IncomingMessage, reading: BodyReading): Promis
 class BodyReader {
   readonly #request: IncomingMessage;
   readonly #pace: TurnPace;
-  readonly #room: BodyRoom;
+  readonly #room: BodyMemory;
   readonly #isWanted: () => boolean;
   readonly #kept = new ByteBlocks();
   readonly #body = Promise.withResolvers<RequestBody>();

@@ -1,11 +1,11 @@
 import type { WorkerId } from '@berth/domain';
-import { Permits, SteadyInstant, type Clock, type Random } from '@berth/lifecycle';
+import { Semaphore, SteadyInstant, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { Attempt, ChunkText, Ending, JobClient, JsonOutput, StopReason } from '../../job-client/index.js';
 import { AskingWatch } from './asking-watch.js';
-import { BodyPermits } from '../bodies/body-permits.js';
+import { BodySemaphores } from '../bodies/body-semaphores.js';
 import type { BridgeEvent, BridgeWorkerState, ReadLogTail, WorkerAdmission, WorkerDeparture } from '../bridge.port.js';
-import { findDoom } from './find-doom.js';
+import { findLoss } from './find-loss.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
 import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type JobOutcome } from './lost-jobs.js';
 import type { BridgeMetrics } from '../metrics.js';
@@ -34,9 +34,9 @@ const CALLS_MAX = 512;
 export class WorkerSession {
   readonly workerId: WorkerId;
   readonly token: string;
-  readonly bodies = new BodyPermits();
+  readonly bodies = new BodySemaphores();
   /** One above the bound is refused. */
-  readonly calls = new Permits(CALLS_MAX);
+  readonly calls = new Semaphore(CALLS_MAX);
   readonly #tools: SessionTools;
   readonly #jobs = new HeldJobs();
   readonly #takes: TakePolls;
@@ -195,7 +195,7 @@ export class WorkerSession {
 
   #findDoom(nowMs: number): string | null {
     const { resumedAtMs } = this.#asking;
-    return findDoom(this.#jobs, { nowMs, pingedAtMs: this.#ping?.atMs ?? null, seenAtMs: this.#seenAtMs, resumedAtMs });
+    return findLoss(this.#jobs, { nowMs, pingedAtMs: this.#ping?.atMs ?? null, seenAtMs: this.#seenAtMs, resumedAtMs });
   }
 
   #isHeard(job: HeldJob): boolean {

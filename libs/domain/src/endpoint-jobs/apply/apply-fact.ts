@@ -16,7 +16,7 @@ import {
 import { applyDeleted, applyOpened } from './owner-facts.js';
 import { applyExpired, applyPurged } from './rules.js';
 import { applyProgressed, applyStarted, applySubmitted, applyTaken, applyToUnknown } from './take-facts.js';
-import type { TouchedJob } from './touched.js';
+import type { TouchedJob } from './touched-job.js';
 import { applyCarried, applyTotals } from './whole-facts.js';
 
 /** `skipped`: of a job whose beginning has gone from the log. `illegal`: nothing was changed, and the endpoint must stop. */

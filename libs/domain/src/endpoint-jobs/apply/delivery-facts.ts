@@ -4,7 +4,7 @@ import type { DeliveryEndedFact, DeliveryTriedFact } from '../facts.js';
 import type { DeliveryData } from '../job-data.js';
 import { deliveryName, type DeliveryRecord, type EndpointState, type LivingJob } from '../state.js';
 import { leftByTold } from './leftovers.js';
-import type { TouchedJob } from './touched.js';
+import type { TouchedJob } from './touched-job.js';
 
 /** The delivery of a job's end, where somebody is to be told. It lies in the log where its job does. */
 export function addDelivery(state: EndpointState, job: LivingJob, atMs: number): void {

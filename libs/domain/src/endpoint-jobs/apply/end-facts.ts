@@ -17,7 +17,7 @@ import { addDelivery } from './delivery-facts.js';
 import { enqueue, keepPace, setOutputBytes, stopOf, unlist } from './queue.js';
 import { leftByAttempt, leftByProgress } from './leftovers.js';
 import { countOrdinal, keptPayload } from './take-facts.js';
-import { moved, type StopOrder, type TouchedJob } from './touched.js';
+import { moved, type StopOrder, type TouchedJob } from './touched-job.js';
 
 const COUNTER_OF_END = {
   COMPLETED: 'completed',

@@ -2,7 +2,7 @@ import { INLINE_INPUT_MAX_BYTES } from '../../job/index.js';
 import { OUTPUT_MAX_BYTES } from '../bounds.js';
 import type { JobData } from '../job-data.js';
 import { deliveryName, type EndpointState, type LivingJob } from '../state.js';
-import type { Leftovers, TouchedJob } from './touched.js';
+import type { Leftovers, TouchedJob } from './touched-job.js';
 
 const isBeside = (outputBytes: number): boolean => outputBytes > OUTPUT_MAX_BYTES;
 

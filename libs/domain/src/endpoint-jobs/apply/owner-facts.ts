@@ -2,7 +2,7 @@ import type { EndpointDeletedFact, OpenedFact } from '../facts.js';
 import { leaseAnew } from '../leases.js';
 import { newEndpointState, type EndpointState } from '../state.js';
 import { stopOf } from './queue.js';
-import type { TouchedJob } from './touched.js';
+import type { TouchedJob } from './touched-job.js';
 
 export function applyOpened(state: EndpointState, { atMs, term }: OpenedFact): readonly TouchedJob[] {
   state.term = term;

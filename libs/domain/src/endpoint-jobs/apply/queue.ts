@@ -2,7 +2,7 @@ import { jobTimes, isEnded } from '../../job/index.js';
 import { REPEAT_KEPT_MS } from '../bounds.js';
 import { laneOf, type EndpointState, type LivingJob } from '../state.js';
 import { leftByJob } from './leftovers.js';
-import type { StopOrder, TouchedJob } from './touched.js';
+import type { StopOrder, TouchedJob } from './touched-job.js';
 
 /** Lets a job wait, or keeps it aside while its delay runs. */
 export function enqueue(state: EndpointState, job: LivingJob, atMs: number): void {

@@ -2,7 +2,7 @@ import { disappearsAtMs } from '../../job/index.js';
 import type { ExpiredFact, PurgedFact } from '../facts.js';
 import type { EndpointState, Lane, LivingJob } from '../state.js';
 import { gone, remove } from './queue.js';
-import type { TouchedJob } from './touched.js';
+import type { TouchedJob } from './touched-job.js';
 
 /** How many jobs of a lane wait at this place or before it. */
 export const waitingThrough = ({ delayed, ready }: Lane, queuePlace: number): number => {

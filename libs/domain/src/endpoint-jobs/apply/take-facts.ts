@@ -14,7 +14,7 @@ import type { JobBody, JobData, Taking } from '../job-data.js';
 import type { EndpointState, KeyRecord, LivingJob } from '../state.js';
 import type { LogPlace } from '../structures/carry-list.js';
 import { dequeue, list, setOutputBytes, startRunning } from './queue.js';
-import { moved, type TouchedJob } from './touched.js';
+import { moved, type TouchedJob } from './touched-job.js';
 
 /** What stays in memory of a payload that lies in the log; a manifest is as long as a small one. */
 export const keptPayload = (payload: Payload | null): Payload | null =>

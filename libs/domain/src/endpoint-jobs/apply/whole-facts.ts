@@ -5,7 +5,7 @@ import type { LogPlace } from '../structures/carry-list.js';
 import { listDelivery, unlistDelivery } from './delivery-facts.js';
 import { list } from './queue.js';
 import { countOrdinal, keptBody, keptPayload, newLivingJob } from './take-facts.js';
-import type { TouchedJob } from './touched.js';
+import type { TouchedJob } from './touched-job.js';
 
 /** Carrying moves nobody: the same job, key or delivery lies somewhere else from now on. */
 export function applyCarried(

@@ -4,7 +4,7 @@ import type { CommandDecision, FullReason, JobWish, SubmitCommand } from '../com
 import type { BornTakenFact, KeyUse, SubmittedFact } from '../facts.js';
 import { itemJobId, type KeyData } from '../job-data.js';
 import type { EndpointState } from '../state.js';
-import { Seats } from './seats.js';
+import { FreeSlots } from './free-slots.js';
 import { decided, refused } from './outcome.js';
 
 /**
@@ -62,7 +62,7 @@ interface Acceptance {
 function accept(state: EndpointState, { command, missing, keyOf }: Acceptance, atMs: number): CommandDecision {
   const full = checkBounds(state, command, missing);
   if (full !== null) return full;
-  const seats = new Seats(state, state.normal.ready.size + state.low.ready.size === 0 ? command.takers : []);
+  const seats = new FreeSlots(state, state.normal.ready.size + state.low.ready.size === 0 ? command.takers : []);
   const seated = seatJobs(missing, seats);
   const facts = missing.map((wish, at): SubmittedFact | BornTakenFact => {
     const { ttlMs, ...job } = wish;
@@ -79,9 +79,9 @@ function accept(state: EndpointState, { command, missing, keyOf }: Acceptance, a
 /** Workers that wait get the jobs at once, in the order in which they would start. */
 function seatJobs(
   jobs: readonly JobWish[],
-  seats: Seats,
-): ReadonlyMap<JobWish, NonNullable<ReturnType<Seats['next']>>> {
-  const seated = new Map<JobWish, NonNullable<ReturnType<Seats['next']>>>();
+  seats: FreeSlots,
+): ReadonlyMap<JobWish, NonNullable<ReturnType<FreeSlots['next']>>> {
+  const seated = new Map<JobWish, NonNullable<ReturnType<FreeSlots['next']>>>();
   for (const isLow of [false, true]) {
     for (const job of jobs) {
       const seat = job.isLowPriority === isLow ? seats.next() : null;

@@ -2,14 +2,14 @@ import type { AttemptGiven, CommandDecision, TakeAnswered, TakeCommand } from '.
 import type { TakenFact } from '../facts.js';
 import type { EndpointState, LivingJob } from '../state.js';
 import { decided } from './outcome.js';
-import { Seats } from './seats.js';
+import { FreeSlots } from './free-slots.js';
 
 /**
  * Gives waiting jobs to waiting workers: normal jobs before those of low priority, each in the order of its queueing. A
  * take that was answered before is answered as it was, but for what is over by now.
  */
 export function decideTake(state: EndpointState, { wishes }: TakeCommand, atMs: number): CommandDecision {
-  const seats = new Seats(state, wishes);
+  const seats = new FreeSlots(state, wishes);
   const facts: TakenFact[] = [];
   for (const job of readyJobs(state)) {
     const seat = seats.next();

@@ -4,7 +4,7 @@ const WINDOW_SECONDS = 60;
 export type PaceSecond = readonly [second: number, ended: number, executionMs: number];
 
 /** How many jobs ended within the last minute and how long they ran, by whole seconds. Instants never go back. */
-export class Pace {
+export class CompletionWindow {
   #seconds: PaceSecond[] = [];
 
   add(endedAtMs: number, executionMs: number): void {

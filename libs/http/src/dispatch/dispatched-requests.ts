@@ -4,7 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import type { Connections } from '../connections/connections.js';
 import type { Dispatch, DispatchedConnection } from './dispatch.js';
 
-export interface HandedOnOptions {
+export interface DispatchedRequestsOptions {
   readonly connections: Connections;
   readonly logger: Logger;
   /** Absent: nothing is handed on. */
@@ -12,13 +12,13 @@ export interface HandedOnOptions {
 }
 
 /** The requests and upgraded connections that the edge has given away: counted, and cut where they take too long to end. */
-export class HandedOn {
-  readonly #options: HandedOnOptions;
+export class DispatchedRequests {
+  readonly #options: DispatchedRequestsOptions;
   /** How many are under way on each connection; one that is upgraded is under way until it closes. */
   readonly #underWay = new Map<Socket, number>();
   #isDraining = false;
 
-  constructor(options: HandedOnOptions) {
+  constructor(options: DispatchedRequestsOptions) {
     this.#options = options;
   }
 

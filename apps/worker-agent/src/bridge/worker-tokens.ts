@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Who a worker is, by the token it shows. Only digests are kept and compared, each comparison in constant time. */
-export class TokenRegister<Owner> {
+export class WorkerTokens<Owner> {
   readonly #owners = new Map<string, { readonly digest: Buffer; readonly owner: Owner }>();
 
   add(token: string, owner: Owner): void {

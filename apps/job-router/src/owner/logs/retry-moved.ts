@@ -7,7 +7,7 @@ const LOOKS_MAX = 4;
  * Looks, and tells what was seen with what has to be read for it. `moved`: what was to be read is somewhere else by now,
  * so it looks again.
  */
-export async function lookAgain<View, Answer>(
+export async function retryMoved<View, Answer>(
   look: () => Promise<Said<View>>,
   tell: (view: View) => Promise<Answer | 'moved'>,
 ): Promise<Said<Answer>> {

@@ -5,7 +5,7 @@ import type { Logger } from '@berth/telemetry';
 import { openExtras } from '../../request-bodies/index.js';
 import { proofOf, type AttemptOwners } from './attempt-owners.js';
 
-export interface JobOpenerOptions {
+export interface JobUnsealerOptions {
   readonly owners: Pick<AttemptOwners, 'tell'>;
   readonly secrets: SecretBox;
   readonly logger: Logger;
@@ -23,10 +23,10 @@ interface Holder {
 const UNOPENED = 's3Config cannot be opened: the key that sealed it is not there any more; submit the job again';
 
 /** Makes of jobs that were taken what their agent gets. Only here is readable what a caller gave in confidence. */
-export class JobOpener {
-  readonly #options: JobOpenerOptions;
+export class JobUnsealer {
+  readonly #options: JobUnsealerOptions;
 
-  constructor(options: JobOpenerOptions) {
+  constructor(options: JobUnsealerOptions) {
     this.#options = options;
   }
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
  * Senders that ask before they send a body (`Expect: 100-continue`). They are told to go on when somebody reads it, so
  * that one whose request is refused sends nothing.
  */
-export class Expectations {
+export class ContinueRequests {
   readonly #waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
   watch(server: Server): void {

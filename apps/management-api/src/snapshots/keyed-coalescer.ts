@@ -7,7 +7,7 @@ interface Turn<Item> {
  * Has one turn of a key under way at one time. Calls that come meanwhile are collected, and are one turn together once that is
  * over: for work that does for many what it does for one, if only it begins after they came.
  */
-export class KeyTurns<Item> {
+export class KeyedCoalescer<Item> {
   readonly #act: (items: readonly Item[]) => Promise<void>;
   readonly #running = new Map<string, Promise<void>>();
   readonly #next = new Map<string, Turn<Item>>();

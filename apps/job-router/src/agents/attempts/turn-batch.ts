@@ -1,6 +1,6 @@
 import { atEndOfTurn } from '@berth/lifecycle';
 
-export interface TurnGatheringOptions<Item> {
+export interface TurnBatchOptions<Item> {
   readonly tell: (items: readonly Item[]) => void;
   /** How much of a message an item takes, near enough for a bound. */
   readonly bytesOf: (item: Item) => number;
@@ -9,12 +9,12 @@ export interface TurnGatheringOptions<Item> {
 }
 
 /** Gathers the answers that are known in one turn of the event loop, so that they leave in one message. */
-export class TurnGathering<Item> {
-  readonly #options: TurnGatheringOptions<Item>;
+export class TurnBatch<Item> {
+  readonly #options: TurnBatchOptions<Item>;
   #items: Item[] = [];
   #bytes = 0;
 
-  constructor(options: TurnGatheringOptions<Item>) {
+  constructor(options: TurnBatchOptions<Item>) {
     this.#options = options;
   }
 

@@ -6,7 +6,7 @@ const waiting = new WeakMap<Socket, Set<() => void>>();
  * Calls `act` when the connection is gone, unless it is forgotten before by what is returned. A connection has one
  * listener for all of them: a caller may let many answers wait on one, and Node warns of each listener above ten.
  */
-export function whenGone(socket: Socket, act: () => void): () => void {
+export function onConnectionClosed(socket: Socket, act: () => void): () => void {
   const acts = waiting.get(socket) ?? listenTo(socket);
   acts.add(act);
   return () => {

@@ -6,7 +6,7 @@ import type { LeftoverRemovals } from '../deletions/leftover-removals.js';
 import type { StopOrders } from './stop-orders.js';
 import type { WatchNotices } from './watch-notices.js';
 
-export interface ToldEffectsOptions {
+export interface CommittedEffectsOptions {
   readonly stops: Pick<StopOrders, 'send'>;
   readonly notices: Pick<WatchNotices, 'note'>;
   readonly removals: Pick<LeftoverRemovals, 'add'>;
@@ -16,10 +16,10 @@ export interface ToldEffectsOptions {
 }
 
 /** Tells everybody who has to know what happened to jobs, once it is committed. All of it are hints. */
-export class ToldEffects {
-  readonly #options: ToldEffectsOptions;
+export class CommittedEffects {
+  readonly #options: CommittedEffectsOptions;
 
-  constructor(options: ToldEffectsOptions) {
+  constructor(options: CommittedEffectsOptions) {
     this.#options = options;
   }
 

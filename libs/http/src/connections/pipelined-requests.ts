@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
 /** Requests of one connection at one time: clients that send ahead send a few, and each costs memory until it is answered. */
-export const SENT_AHEAD_MAX = 64;
+export const PIPELINED_MAX = 64;
 
 /** Those of them that are looked at while nobody has shown a good key on the connection; the others wait. */
-const SENT_AHEAD_WITHOUT_KEY_MAX = 4;
+const PIPELINED_WITHOUT_KEY_MAX = 4;
 
-export interface SentAheadOptions {
+export interface PipelinedRequestsOptions {
   /** Whether somebody has shown a good key on it, or it is a trusted proxy's. */
   readonly isTrusted: (socket: Socket) => boolean;
 }
@@ -18,11 +18,11 @@ interface Line {
 }
 
 /** Requests that were sent on a connection before those ahead of them were answered. */
-export class SentAhead {
+export class PipelinedRequests {
   readonly #isTrusted: (socket: Socket) => boolean;
   readonly #lines = new WeakMap<Socket, Line>();
 
-  constructor({ isTrusted }: SentAheadOptions) {
+  constructor({ isTrusted }: PipelinedRequestsOptions) {
     this.#isTrusted = isTrusted;
   }
 
@@ -36,7 +36,7 @@ export class SentAhead {
    */
   begin(socket: Socket, onTurn: () => void): (() => void) | null {
     const line = this.#lineOf(socket);
-    if (line.underWay >= SENT_AHEAD_MAX) return null;
+    if (line.underWay >= PIPELINED_MAX) return null;
     line.underWay += 1;
     if (line.begun < this.#begunMaxOf(socket)) {
       line.begun += 1;
@@ -69,7 +69,7 @@ export class SentAhead {
   }
 
   #begunMaxOf(socket: Socket): number {
-    return socket.destroyed || this.#isTrusted(socket) ? SENT_AHEAD_MAX : SENT_AHEAD_WITHOUT_KEY_MAX;
+    return socket.destroyed || this.#isTrusted(socket) ? PIPELINED_MAX : PIPELINED_WITHOUT_KEY_MAX;
   }
 
   #lineOf(socket: Socket): Line {

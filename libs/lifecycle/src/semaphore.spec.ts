@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { Permits } from './permits.js';
+import { Semaphore } from './semaphore.js';
 
 describe('permits', () => {
   test('let so many run at one time, and the others in order', async () => {
-    const permits = new Permits(2);
+    const permits = new Semaphore(2);
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
     const names = ['a', 'b', 'c', 'd'];
@@ -23,7 +23,7 @@ describe('permits', () => {
   });
 
   test('come back from an action that fails', async () => {
-    const permits = new Permits(1);
+    const permits = new Semaphore(1);
     await expect(permits.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await permits.run(() => Promise.resolve(1))).toBe(1);
   });

@@ -1,13 +1,13 @@
-import { Permits } from '@berth/lifecycle';
+import { Semaphore } from '@berth/lifecycle';
 
 const LARGE_AT_ONCE = 4;
 /** 4 MiB at most. They are kept until a router has them, which takes some milliseconds and brings many at once. */
 const SMALL_AT_ONCE = 64;
 
 /** How many bodies of one worker are kept in memory at a time, until they are safe. */
-export class BodyPermits {
-  readonly #large = new Permits(LARGE_AT_ONCE);
-  readonly #small = new Permits(SMALL_AT_ONCE);
+export class BodySemaphores {
+  readonly #large = new Semaphore(LARGE_AT_ONCE);
+  readonly #small = new Semaphore(SMALL_AT_ONCE);
 
   /** @param isSmall of the body that the action reads */
   run<T>(isSmall: boolean, action: () => Promise<T>): Promise<T> {

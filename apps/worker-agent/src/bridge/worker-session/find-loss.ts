@@ -14,7 +14,7 @@ export interface WorkerSigns {
 }
 
 /** Why a worker must go that holds jobs and has gone silent, or has not even read them; null where it may stay. */
-export function findDoom(held: HeldJobs, { nowMs, pingedAtMs, seenAtMs, resumedAtMs }: WorkerSigns): string | null {
+export function findLoss(held: HeldJobs, { nowMs, pingedAtMs, seenAtMs, resumedAtMs }: WorkerSigns): string | null {
   if (held.size === 0 || pingedAtMs === null) return null;
   const jobs = held.values();
   // Where it has read one, that one may keep it from reading the others.

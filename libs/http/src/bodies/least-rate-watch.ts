@@ -17,7 +17,7 @@ interface Followed {
 }
 
 /** Looks once a second whether what is on its way still moves, for as long as there is anything. */
-export class Passages {
+export class LeastRateWatch {
   readonly #clock: Clock;
   readonly #followed = new Set<Followed>();
   #stop: (() => void) | undefined;

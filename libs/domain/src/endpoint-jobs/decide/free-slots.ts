@@ -3,7 +3,7 @@ import type { TakeWish } from '../commands.js';
 import type { Taking } from '../job-data.js';
 import type { EndpointState } from '../state.js';
 
-export type Seat = Omit<Taking, 'attempt'>;
+export type FreeSlot = Omit<Taking, 'attempt'>;
 
 interface Seated {
   readonly wish: TakeWish;
@@ -14,7 +14,7 @@ interface Seated {
  * Free slots of waiting workers: one of each in turn, the longest wait first, so that jobs spread over the workers. Of
  * thousands who wait only as many are looked at as there are jobs for.
  */
-export class Seats {
+export class FreeSlots {
   readonly #state: EndpointState;
   readonly #wishes: readonly TakeWish[];
   readonly #names = new Set<string>();
@@ -29,7 +29,7 @@ export class Seats {
   }
 
   /** Null: no slot is left. */
-  next(): Seat | null {
+  next(): FreeSlot | null {
     const seated = this.#nextNew() ?? this.#nextAgain();
     if (seated === null) return null;
     const { hostId, secret, takeId, workerId } = seated.wish;

@@ -1,5 +1,5 @@
 /** Lets at most `max` actions run at a time, the others wait in their order. */
-export class Permits {
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 

@@ -2,7 +2,7 @@ import type { CreateV1EndpointDto } from '@berth/contracts/http';
 import { PlatformError } from '@berth/domain';
 
 /** The same refusal with the fields named as the older form names them. */
-export function inV1Words(error: PlatformError, dto: CreateV1EndpointDto): PlatformError {
+export function toV1Error(error: PlatformError, dto: CreateV1EndpointDto): PlatformError {
   const translated = (text: string): string =>
     wordsOf(dto).reduce((said, [word, old]) => said.replaceAll(word, old), text);
   return new PlatformError(error.code, translated(error.message), {

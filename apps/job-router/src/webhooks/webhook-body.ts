@@ -2,7 +2,7 @@ import { encodeJson, type DeliveryKey, type JobSight, type RawJson } from '@bert
 import { loadPayload, type Blobs } from '@berth/payloads';
 import type { EndToTell } from './owned-deliveries.port.js';
 
-export interface ToldBodyParts {
+export interface WebhookBodyParts {
   readonly blobs: Pick<Blobs, 'read'>;
   /** The body of `/status`. */
   readonly statusBody: (job: JobSight, output: RawJson | null) => RawJson;
@@ -14,8 +14,8 @@ export interface ToldBodyParts {
  *
  * @throws PlatformError `service-unavailable`
  */
-export async function toldBody(
-  { blobs, statusBody }: ToldBodyParts,
+export async function webhookBody(
+  { blobs, statusBody }: WebhookBodyParts,
   key: DeliveryKey,
   { body, job, url }: EndToTell,
 ): Promise<Buffer | null> {

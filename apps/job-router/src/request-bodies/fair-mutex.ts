@@ -1,5 +1,5 @@
 /** Runs one action at a time. Owners take turns, and what one owner asks for runs in its order. */
-export class FairTurns {
+export class FairMutex {
   /** Owner → its actions that wait; none that has none. The first owner has waited longest since its last turn. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #last: string | null = null;
