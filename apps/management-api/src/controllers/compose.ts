@@ -8,7 +8,7 @@ import { startReconcilers } from '../reconcilers/index.js';
 import type { ControllersConfig } from './config.js';
 
 const POOL_MAX = 5;
-const LEASE_MS = 5_000;
+const LEADER_LEASE_MS = 5_000;
 const INBOX_PREFIX = '_INBOX_controllers';
 
 /** Composition root of the controllers process: the only place that names its concrete parts. */
@@ -29,7 +29,12 @@ export async function startControllers(config: ControllersConfig, parts: Process
   const database = new Database(source);
   readiness.add('postgresql', () => database.ping());
   readiness.add('nats', () => connection.flush());
-  const lease = new LeaderLease(source, { name: 'controllers', holder: random.uuid(), leaseMs: LEASE_MS, clock });
+  const lease = new LeaderLease(source, {
+    name: 'controllers',
+    holder: random.uuid(),
+    leaseMs: LEADER_LEASE_MS,
+    clock,
+  });
   await startReconcilers({ ...process, database, connection, inboxPrefix: INBOX_PREFIX, lease, onUnreadable });
   const { historyRetentionDays: retentionDays } = config;
   const broker = await Broker.over({ connection: logConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
