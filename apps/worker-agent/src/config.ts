@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { PORT_MAX, MIB, engineCandidates } from '@berth/domain';
+import { PORT_MAX, GIB, MIB, engineCandidates } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
@@ -48,6 +48,7 @@ interface SpoolConfig {
 const WORKER_BODIES_DEFAULT_BYTES = 2 * BRIDGE_BODY_MAX_BYTES;
 const HOST_BODIES_DEFAULT_BYTES = 512 * 2 ** 20;
 const BODIES_MAX_BYTES = 2 ** 40;
+const IMAGES_MAX_GIB = 2 ** 20;
 const SPOOL_DEFAULT_MIB = 4_096;
 const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20, unit: 'MiB' };
 /** Two results of the largest size, so that one can be made while the other is on its way. */
@@ -67,6 +68,9 @@ const DOCKER_SOCKET =
 const SPOOL = 'What the journal may take on disk for large results and chunks that no router has taken yet.';
 const WORKER_SPOOL = 'Of it, what one worker may have; at most half.';
 const WORKER_MEMORY = "What one worker may have of the agent's memory, for results and chunks that are small.";
+const IMAGES_GIB =
+  'What images that the agent has pulled may take; beyond it those go that were used longest ago and no container is made ' +
+  'of. `0`: half of the room that there is.';
 const SIMULATED_GPUS = 'GPUs to report that are not there, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
@@ -116,7 +120,14 @@ function readDocker(read: ConfigReader): RuntimeConfig {
   });
   if (choices.kind === 'unusable') read.problems.push(`${choices.setting}: ${choices.detail}`);
   const engines = choices.kind === 'candidates' ? choices.candidates : [];
-  return { kind: 'docker', engines, confinement: readConfinement(read) };
+  const imagesGib = read.integer('BERTH_IMAGES_GIB', IMAGES_GIB, {
+    min: 0,
+    max: IMAGES_MAX_GIB,
+    fallback: 0,
+    unit: 'GiB',
+  });
+  const imagesBytesMax = imagesGib === 0 ? null : imagesGib * GIB;
+  return { kind: 'docker', engines, confinement: readConfinement(read), imagesBytesMax };
 }
 
 const asGiven = (value: string | null): string | undefined => value ?? undefined;

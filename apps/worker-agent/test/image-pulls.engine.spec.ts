@@ -1,5 +1,13 @@
-import type { ObservedWorker, WorkerId } from '@berth/domain';
-import { ImageRegistry, eventually, makeSmallImage, useContainerEngine, type SavedImage } from '@berth/testing';
+import type { AccountId, ObservedWorker, WorkerId } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import {
+  ImageRegistry,
+  ManualClock,
+  eventually,
+  makeSmallImage,
+  useContainerEngine,
+  type SavedImage,
+} from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
 import type { DockerRuntime } from '../src/runtimes/docker/docker-runtime.js';
@@ -77,6 +85,72 @@ describe('the docker runtime', () => {
     await expect(prepare(name)).rejects.toMatchObject(denied);
     await expect(prepare(lost)).rejects.toMatchObject({ reason: 'image-unreachable', isTemporary: true });
     expect((await runtime.inventory()).images).not.toContain(lost);
+  });
+
+  /** The same files, and so as large, as an image of its own. */
+  const another = (one: SavedImage): SavedImage => {
+    const config = JSON.parse(one.config.toString()) as object;
+    return { ...one, config: Buffer.from(JSON.stringify({ ...config, comment: 'another' })) };
+  };
+  const as = (accountId: string, credentials: typeof LOGIN | null) => ({
+    accountId: accountId as AccountId,
+    credentials,
+  });
+  const digestOf = async (name: string): Promise<string> => {
+    const engine = new Dockerode({ socketPath: fixture.engine.socketPath });
+    return (await engine.getImage(name).inspect()).RepoDigests[0]?.split('@')[1] ?? '';
+  };
+
+  test('starts a private image that is here for the accounts that its registry let in, and for no other', async () => {
+    const name = closed.serve('team/secret', '1', image);
+    const denied = { reason: 'image-denied' };
+    await runtime.prepare({ image: name, ...as('anna', LOGIN) });
+    await expect(runtime.prepare({ image: name, ...as('bert', null) })).rejects.toMatchObject(denied);
+    const wrong = { ...LOGIN, password: 'wrong' };
+    await expect(runtime.prepare({ image: name, ...as('bert', wrong) })).rejects.toMatchObject(denied);
+    const digest = await digestOf(name);
+    await expect(runtime.prepare({ image: name, digest, ...as('bert', null) })).rejects.toMatchObject(denied);
+    const asked = closed.requests.length;
+    await runtime.prepare({ image: name, ...as('anna', LOGIN) });
+    expect(closed.requests).toHaveLength(asked);
+    await runtime.prepare({ image: name, digest, ...as('carl', LOGIN) });
+    expect(closed.requests.length).toBeGreaterThan(asked);
+    // The engine reads what the image is made for, and none of its layers.
+    const blobs = closed.requests.slice(asked).filter(({ url }) => url.includes('/blobs/'));
+    expect(blobs.length).toBeLessThanOrEqual(1);
+  });
+
+  test('pulls by digest what the name stood for, though it stands for something else by now', async () => {
+    const name = open.serve('team/moving', '1', image);
+    await prepare(name);
+    const digest = await digestOf(name);
+    const engine = new Dockerode({ socketPath: fixture.engine.socketPath });
+    await engine.getImage(name).remove({ force: true });
+    open.serve('team/moving', '1', { ...image, layers: image.layers.slice(0, 1) });
+    await runtime.prepare({ image: name, digest, credentials: null });
+    expect(open.requests.some(({ url }) => url.endsWith(`/manifests/${digest}`))).toBe(true);
+    const { RepoDigests } = await engine.getImage(`${name.replace(/:1$/, '')}@${digest}`).inspect();
+    expect(RepoDigests.some((each) => each.endsWith(digest))).toBe(true);
+    for (const each of RepoDigests) await engine.getImage(each).remove({ force: true });
+  });
+
+  test('pulls once what is asked for many times at once', async () => {
+    const name = open.serve('team/worker', '7', image);
+    await Promise.all(Array.from({ length: 5 }, () => prepare(name)));
+    const blobs = open.requests.filter(({ url }) => url.includes('/blobs/')).map(({ url }) => url);
+    expect(new Set(blobs).size).toBe(blobs.length);
+  });
+
+  test('removes the image that was used longest ago when images take more than they may', async () => {
+    const clock = new ManualClock(systemClock.nowMs());
+    const small = await openDocker(fixture.engine.socketPath, 'host3', { imagesBytesMax: 1, clock });
+    const [old, next] = [open.serve('team/old', '1', image), open.serve('team/next', '1', another(image))];
+    await small.prepare({ image: old, credentials: null });
+    await clock.advance(11 * 60_000);
+    await small.prepare({ image: next, credentials: null });
+    await eventually(async () => expect((await runtime.inventory()).images).not.toContain(old));
+    expect((await runtime.inventory()).images).toContain(next);
+    await small.close();
   });
 
   test('gives up a pull, and the next one goes on', async () => {

@@ -1,4 +1,5 @@
 import type { HostId } from '@berth/domain';
+import { makeTempFolder } from '@berth/servers';
 import { systemClock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { DockerRuntime, type DockerRuntimeOptions } from '../src/runtimes/docker/docker-runtime.js';
@@ -21,6 +22,7 @@ export async function openDocker(
   hostId: string,
   more: Partial<DockerRuntimeOptions> = {},
 ): Promise<DockerRuntime> {
+  const home = await makeTempFolder('berth-docker-');
   const runtime = await DockerRuntime.open({
     hostId: hostId as HostId,
     engine: await accessTo({ kind: 'socket', path: socketPath }),
@@ -28,6 +30,8 @@ export async function openDocker(
     confinement: POLICY,
     onRemoving: async () => undefined,
     machine: testMachine(),
+    home: home.path,
+    imagesBytesMax: Number.MAX_SAFE_INTEGER,
     clock: systemClock,
     logger: silentLogger,
     metrics: new MetricRegistry(),

@@ -1,5 +1,5 @@
 import type { RegistryCredentials } from '@berth/contracts';
-import type { EndpointId, HostId, Inventory, WorkerId } from '@berth/domain';
+import type { AccountId, EndpointId, HostId, Inventory, WorkerId } from '@berth/domain';
 
 /** Everything about a container that must survive the agent: it is written on the container itself. */
 export interface ContainerLabels {
@@ -8,12 +8,18 @@ export interface ContainerLabels {
   readonly endpointId: EndpointId;
   readonly release: number;
   readonly image: string;
+  /** What the name stood for when it was started, `sha256:…`; absent where no registry gave it. */
+  readonly imageDigest?: string;
 }
 
 export interface ImageRequest {
   readonly image: string;
   /** For a private registry; null where none are needed. */
   readonly credentials: RegistryCredentials | null;
+  /** What the name stands for by now does not count: this is what was meant. Absent: whatever it stands for. */
+  readonly digest?: string;
+  /** Who wants to start it: what a registry gave to one account is no other's. Absent: the operator. */
+  readonly accountId?: AccountId;
 }
 
 /** What a container may use. */

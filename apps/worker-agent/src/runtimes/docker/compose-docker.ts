@@ -11,18 +11,24 @@ export interface DockerConfig {
   /** Where an engine may answer, best first. */
   readonly engines: readonly EngineCandidate[];
   readonly confinement: ConfinementPolicy;
+  /** What images that the agent has pulled may take together; null: half of the room that there is. */
+  readonly imagesBytesMax: number | null;
 }
+
+const SHARE_OF_ROOM = 0.5;
 
 export async function openDocker(
   { clock, logger, metrics, onStop }: OpenProcess,
-  { confinement, engines }: DockerConfig,
+  { confinement, engines, imagesBytesMax }: DockerConfig,
   { bridge, home, hostId, onRemoving, ...reported }: RuntimeParts,
 ): Promise<OpenRuntime> {
   const { access: engine, source } = await findEngine(engines);
   logger.info('container engine found', { engine: engine.name, source });
   const machine = new Machine({ ...reported, diskFolder: home, clock, logger });
+  const { diskBytes } = await machine.inventory({ runtime: 'docker', images: [] });
   const runtime = await DockerRuntime.open({
-    ...{ engine, machine, hostId, bridge, confinement, onRemoving },
+    ...{ engine, machine, home, hostId, bridge, confinement, onRemoving },
+    imagesBytesMax: imagesBytesMax ?? diskBytes * SHARE_OF_ROOM,
     ...{ clock, logger, metrics },
   });
   // Containers that outlive the agent stay confined.

@@ -2,6 +2,7 @@ import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import type { ContainerLabels, ContainerStart } from '../container-runtime.port.js';
 import type { HeldGpus } from '../machine/machine.js';
+import { byDigest } from './images/image-name.js';
 
 export interface ContainerSurroundings {
   readonly network: string;
@@ -53,7 +54,7 @@ export function containerOptions(start: ContainerStart, around: ContainerSurroun
   const { labels, args, env } = start;
   return {
     name: containerName(labels.workerId),
-    Image: labels.image,
+    Image: labels.imageDigest === undefined ? labels.image : byDigest(labels.image, labels.imageDigest),
     // Without words of its own the endpoint leaves the image's command as it is.
     ...(args.length > 0 ? { Cmd: [...args] } : {}),
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -101,6 +102,7 @@ export const HOST_LABEL = 'berth.host';
 export const DISK_LABEL = 'berth.disk-bytes';
 /** Indexes of the GPUs that it holds, also of simulated ones: the agent's next life leaves them to it. */
 const GPUS_LABEL = 'berth.gpus';
+const DIGEST_LABEL = 'berth.image-digest';
 
 const toEngineLabels = (labels: ContainerLabels): Record<string, string> => ({
   [HOST_LABEL]: labels.hostId,
@@ -108,6 +110,7 @@ const toEngineLabels = (labels: ContainerLabels): Record<string, string> => ({
   'berth.endpoint': labels.endpointId,
   'berth.release': String(labels.release),
   'berth.image': labels.image,
+  ...(labels.imageDigest === undefined ? {} : { [DIGEST_LABEL]: labels.imageDigest }),
 });
 
 type EngineLabels = Readonly<Record<string, string | undefined>>;
@@ -121,11 +124,13 @@ export function fromEngineLabels(labels: EngineLabels): ContainerLabels | null {
   const workerId = labels['berth.worker'];
   const endpointId = labels['berth.endpoint'];
   if (hostId === undefined || workerId === undefined || endpointId === undefined) return null;
+  const imageDigest = labels[DIGEST_LABEL];
   return {
     hostId: hostId as HostId,
     workerId: workerId as WorkerId,
     endpointId: endpointId as EndpointId,
     release: Number(labels['berth.release']),
     image: labels['berth.image'] ?? '',
+    ...(imageDigest === undefined ? {} : { imageDigest }),
   };
 }

@@ -8,7 +8,8 @@ import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } fr
 import { confinementRules } from './confinement/confinement-rules.js';
 import { textOfFrames } from './log-frames.js';
 import { nameServersIn } from './confinement/name-servers.js';
-import { ensureImage, registryOf } from './pull-image.js';
+import { registryOf } from './images/image-name.js';
+import { pullImage } from './images/pull-image.js';
 
 /** An error as the engine's client throws it. */
 const engineError = (message: string, statusCode?: number): Error =>
@@ -160,9 +161,9 @@ describe('a pull', () => {
     const pulls: unknown[] = [];
     const engine = engineThatPulls(pulls);
     const credentials = { username: 'ci-puller', password: 'correct horse' };
-    await ensureImage(engine, { image: 'registry.example.com/team/worker', credentials }, {});
-    await ensureImage(engine, { image: 'user/worker:1', credentials }, {});
-    await ensureImage(engine, { image: 'registry.example.com/team/worker', credentials: null }, {});
+    await pullImage(engine, { image: 'registry.example.com/team/worker', credentials }, {});
+    await pullImage(engine, { image: 'user/worker:1', credentials }, {});
+    await pullImage(engine, { image: 'registry.example.com/team/worker', credentials: null }, {});
     expect(pulls).toEqual([
       {
         image: 'registry.example.com/team/worker:latest',
@@ -181,7 +182,7 @@ describe('a pull', () => {
   ])('that begins and then fails, has failed: %s', async (failure, detail) => {
     const begun = '{"status":"Pulling from team/worker","id":"latest"}\r\n';
     const engine = engineThatPulls([], [Buffer.from(begun), Buffer.from(failure)]);
-    await expect(ensureImage(engine, REQUEST, {})).rejects.toMatchObject({
+    await expect(pullImage(engine, REQUEST, {})).rejects.toMatchObject({
       reason: 'image-unreachable',
       message: expect.stringContaining(detail) as unknown,
     });
@@ -197,7 +198,7 @@ describe('a pull', () => {
     );
     const lines: string[] = [];
     const percents: number[] = [];
-    await ensureImage(engine, REQUEST, {
+    await pullImage(engine, REQUEST, {
       onProgress: (line) => lines.push(line),
       onPercent: (percent) => percents.push(percent),
     });

@@ -26,11 +26,16 @@ import type { EngineAccess } from './engine-access.js';
 import { fromEngineError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { followEvents } from './engine-events.js';
 import { textOfFrames } from './log-frames.js';
-import { ensureImage } from './pull-image.js';
+import { ImageRecords } from './images/image-records.js';
+import { ImageStore } from './images/image-store.js';
 
 export interface DockerRuntimeOptions extends ConfinedNetworkOptions {
   readonly engine: EngineAccess;
   readonly machine: Machine;
+  /** The agent's own folder. */
+  readonly home: string;
+  /** What images that it has pulled may take together. */
+  readonly imagesBytesMax: number;
 }
 
 /**
@@ -61,17 +66,20 @@ export class DockerRuntime implements ContainerRuntime {
   readonly #engine: Dockerode;
   readonly #streams: Dockerode;
   readonly #cores: number;
+  readonly #images: ImageStore;
   readonly #closing = new AbortController();
   #canLimitDisk = true;
   /** As the last list found them, by container id. */
   #running: ReadonlyMap<string, OwnedContainer> = new Map();
 
-  private constructor(options: DockerRuntimeOptions, { cores, engine, network }: RuntimeParts) {
+  private constructor(options: DockerRuntimeOptions, { cores, engine, network, records }: RuntimeParts) {
     this.#options = options;
     this.#engine = engine;
     this.#streams = new Dockerode(options.engine.options);
     this.#cores = cores;
     this.network = network;
+    const { clock, imagesBytesMax: budgetBytes, logger } = options;
+    this.#images = new ImageStore({ engine, streams: this.#streams, records, budgetBytes, clock, logger });
   }
 
   /** @throws RuntimeError `runtime-unavailable` when no engine answers */
@@ -79,8 +87,9 @@ export class DockerRuntime implements ContainerRuntime {
     const engine = new Dockerode({ ...options.engine.options, timeout: CALL_TIMEOUT_MS });
     try {
       const { ID, DockerRootDir: folder, NCPU: cores } = (await engine.info()) as EngineInfo;
+      const records = await ImageRecords.open(options.home);
       const network = await ConfinedNetwork.open(options, engine, `${ID} ${folder}`);
-      const runtime = new DockerRuntime(options, { engine, cores, network });
+      const runtime = new DockerRuntime(options, { engine, cores, network, records });
       await runtime.#adoptGpus();
       return runtime;
     } catch (error) {
@@ -95,7 +104,7 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async prepare(request: ImageRequest, options: PrepareOptions = {}): Promise<void> {
-    await ensureImage(this.#streams, request, options);
+    await this.#images.ensure(request, options);
   }
 
   async start(start: ContainerStart, options: CallOptions = {}): Promise<OwnedContainer> {
@@ -107,7 +116,7 @@ export class DockerRuntime implements ContainerRuntime {
     try {
       const gpus = await this.#options.machine.takeGpus(workerId, start.gpu);
       await this.network.ensure();
-      const container = await this.#create(start, gpus);
+      const container = await this.#create(await this.#withImage(start), gpus);
       await container.start();
       const started = await this.inspect(workerId);
       if (started === null) throw new RuntimeError('start-failed', `Worker ${workerId} vanished while it was started.`);
@@ -211,6 +220,17 @@ export class DockerRuntime implements ContainerRuntime {
     }
   }
 
+  /** By digest, so that a name that stands for something else by now changes nothing between two starts. */
+  async #withImage(start: ContainerStart): Promise<ContainerStart> {
+    const { imageDigest, ...labels } = start.labels;
+    const found = await this.#images.find({
+      image: labels.image,
+      ...(imageDigest === undefined ? {} : { digest: imageDigest }),
+    });
+    const digest = found?.digest ?? imageDigest;
+    return { ...start, labels: { ...labels, ...(digest === undefined ? {} : { imageDigest: digest }) } };
+  }
+
   async #create(start: ContainerStart, gpus: HeldGpus): Promise<Container> {
     try {
       return await this.#engine.createContainer(containerOptions(start, this.#surroundings(gpus)));
@@ -256,4 +276,5 @@ interface RuntimeParts {
   readonly engine: Dockerode;
   readonly cores: number;
   readonly network: ConfinedNetwork;
+  readonly records: ImageRecords;
 }

@@ -63,6 +63,9 @@ function toRuntimeError(
 export const hasStatus = (error: unknown, ...statuses: readonly number[]): boolean =>
   statuses.includes((error as EngineError).statusCode ?? 0);
 
+/** The engine itself says what is wrong, in its own form. */
+export const isTold = (error: unknown): boolean => typeof (error as EngineError).json?.message === 'string';
+
 /** The engine refuses a disk limit where its storage cannot keep one (overlay2 needs XFS with project quotas). */
 export const isDiskLimitRefusal = (error: unknown): boolean =>
   /storage-opt|storage option|quota (?:not|isn't) supported|pquota/i.test((error as EngineError).message);

@@ -1,23 +1,15 @@
 import type Dockerode from 'dockerode';
-import type { ImageRequest, PrepareOptions } from '../container-runtime.port.js';
-import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
-import { fromPullError, hasStatus } from './engine-errors.js';
+import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.js';
+import { throwIfCancelled } from '../../runtime-error.js';
+import { fromPullError } from '../engine-errors.js';
+import { registryOf, withTag } from './image-name.js';
 import { PullProgress, type PullEvent } from './pull-progress.js';
 
-/** Images under this name are built on the host; no registry has them, and asking one would leak their names. */
-const LOCAL_PREFIX = 'local/';
+export type PullRequest = Pick<ImageRequest, 'image' | 'credentials'>;
 
 /** @throws RuntimeError `image-missing`, `image-denied`, `image-unreachable`, `disk-full`, `runtime-unavailable`, `cancelled` */
-export async function ensureImage(engine: Dockerode, request: ImageRequest, options: PrepareOptions): Promise<void> {
-  throwIfCancelled(options.signal);
+export async function pullImage(engine: Dockerode, request: PullRequest, options: PrepareOptions): Promise<void> {
   const { image } = request;
-  if (await isPresent(engine, image)) return;
-  if (image.startsWith(LOCAL_PREFIX)) {
-    throw new RuntimeError(
-      'image-missing',
-      `Image ${image} is not on this host, and names under ${LOCAL_PREFIX} are never pulled.`,
-    );
-  }
   options.onProgress?.(`pulling ${image}`);
   try {
     await pull(engine, request, options);
@@ -28,19 +20,13 @@ export async function ensureImage(engine: Dockerode, request: ImageRequest, opti
   }
 }
 
-async function isPresent(engine: Dockerode, image: string): Promise<boolean> {
-  try {
-    await engine.getImage(image).inspect();
-    return true;
-  } catch (error) {
-    if (hasStatus(error, 404)) return false;
-    throw fromPullError(error, image);
-  }
-}
+/** What a registry is told of who asks; nothing without credentials. */
+export const loginFor = ({ credentials, image }: PullRequest): { readonly authconfig?: object } =>
+  credentials === null ? {} : { authconfig: { ...credentials, serveraddress: registryOf(image) } };
 
-async function pull(engine: Dockerode, { image, credentials }: ImageRequest, options: PrepareOptions): Promise<void> {
-  const answer = await engine.pull(withTag(image), {
-    ...(credentials === null ? {} : { authconfig: { ...credentials, serveraddress: registryOf(image) } }),
+async function pull(engine: Dockerode, request: PullRequest, options: PrepareOptions): Promise<void> {
+  const answer = await engine.pull(withTag(request.image), {
+    ...loginFor(request),
     ...(options.signal === undefined ? {} : { abortSignal: options.signal }),
   });
   const hear = hearerFor(options);
@@ -77,14 +63,4 @@ async function* eventsOf(answer: NodeJS.ReadableStream): AsyncGenerator<PullEven
     rest = lines.pop() ?? '';
     for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as PullEvent;
   }
-}
-
-/** Without a tag the engine would pull every tag of the name. */
-const withTag = (image: string): string => (/[:@][^/]*$/.test(image) ? image : `${image}:latest`);
-
-/** The registry that an image's name begins with; a first part without dot, colon or `localhost` is a folder of the default one. */
-export function registryOf(image: string): string {
-  const [first = ''] = image.split('/');
-  const isRegistry = image.includes('/') && (/[.:]/.test(first) || first === 'localhost');
-  return isRegistry ? first : 'https://index.docker.io/v1/';
 }

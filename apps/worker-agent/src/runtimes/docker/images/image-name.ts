@@ -1,0 +1,26 @@
+/** Images under this name are built on the host; no registry has them, and asking one would leak their names. */
+export const LOCAL_PREFIX = 'local/';
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const DEFAULT_REGISTRY = 'https://index.docker.io/v1/';
+
+export const isDigest = (text: string): boolean => DIGEST.test(text);
+
+/** Without a tag the engine would pull every tag of the name. */
+export const withTag = (image: string): string => (/[:@][^/]*$/.test(image) ? image : `${image}:latest`);
+
+/** The name without its tag and digest. */
+export const repositoryOf = (image: string): string => image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
+
+/** The very bytes, whatever the tag points at by now. */
+export const byDigest = (image: string, digest: string): string => `${repositoryOf(image)}@${digest}`;
+
+/** The digest that a name itself asks for; null where it asks for a tag. */
+export const digestIn = (image: string): string | null => /@(.*)$/.exec(image)?.[1] ?? null;
+
+/** The registry that an image's name begins with; a first part without dot, colon or `localhost` is a folder of the default one. */
+export function registryOf(image: string): string {
+  const [first = ''] = image.split('/');
+  const isRegistry = image.includes('/') && (/[.:]/.test(first) || first === 'localhost');
+  return isRegistry ? first : DEFAULT_REGISTRY;
+}

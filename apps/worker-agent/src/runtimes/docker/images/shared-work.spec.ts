@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { SharedWork } from './shared-work.js';
+
+/** Work that ends when the test says so. */
+class Work {
+  begun = 0;
+  aborted = 0;
+  readonly end = Promise.withResolvers<undefined>();
+  percent: (percent: number) => void = () => undefined;
+
+  readonly begin: Parameters<SharedWork['run']>[1] = async ({ onPercent, signal }) => {
+    this.begun += 1;
+    this.percent = onPercent;
+    signal.addEventListener('abort', () => {
+      this.aborted += 1;
+      this.end.reject(new Error('given up'));
+    });
+    await this.end.promise;
+  };
+}
+
+const quietly = { signal: undefined, onPercent: undefined };
+
+describe('work that is shared', () => {
+  test('is done once for all who ask while it runs, and anew afterwards', async () => {
+    const shared = new SharedWork();
+    const first = new Work();
+    const both = [shared.run('a', first.begin, quietly), shared.run('a', first.begin, quietly)];
+    first.end.resolve(undefined);
+    await Promise.all(both);
+    expect(first.begun).toBe(1);
+    const second = new Work();
+    second.end.resolve(undefined);
+    await shared.run('a', second.begin, quietly);
+    expect(second.begun).toBe(1);
+  });
+
+  test('fails for all of them, and is tried again by the next', async () => {
+    const shared = new SharedWork();
+    const work = new Work();
+    const both = Promise.allSettled([shared.run('a', work.begin, quietly), shared.run('a', work.begin, quietly)]);
+    work.end.reject(new Error('lost'));
+    expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const again = new Work();
+    again.end.resolve(undefined);
+    await shared.run('a', again.begin, quietly);
+    expect(again.begun).toBe(1);
+  });
+
+  test('goes on when one of two leaves, and is given up when both have', async () => {
+    const shared = new SharedWork();
+    const work = new Work();
+    const [one, other] = [new AbortController(), new AbortController()];
+    const first = shared.run('a', work.begin, { ...quietly, signal: one.signal });
+    const second = shared.run('a', work.begin, { ...quietly, signal: other.signal });
+    one.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('enough');
+    expect(work.aborted).toBe(0);
+    other.abort(new Error('enough too'));
+    await expect(second).rejects.toThrow('enough too');
+    expect(work.aborted).toBe(1);
+  });
+
+  test('tells each its progress, and who comes later how far it is', async () => {
+    const shared = new SharedWork();
+    const work = new Work();
+    const told: number[][] = [[], []];
+    const first = shared.run('a', work.begin, { ...quietly, onPercent: (percent) => told[0]?.push(percent) });
+    work.percent(10);
+    const second = shared.run('a', work.begin, { ...quietly, onPercent: (percent) => told[1]?.push(percent) });
+    work.percent(90);
+    work.end.resolve(undefined);
+    await Promise.all([first, second]);
+    expect(told).toEqual([
+      [10, 90],
+      [10, 90],
+    ]);
+  });
+});
