@@ -217,6 +217,28 @@ describe('the desired workers of a host', () => {
     expect(await bench.sessions.desired(H1)).toMatchObject([{ release: 1, container }]);
   });
 
+  test('have the image that the first host found their release to mean, on every host', async () => {
+    const [first, second] = ['1', '2'].map((digit) => `sha256:${digit.repeat(64)}`);
+    const running = (id: string, imageDigest = first): ObservedWorker =>
+      observed(id, 'idle', { endpointId: 'e1' as EndpointId, ...(imageDigest === undefined ? {} : { imageDigest }) });
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await bench.addHost('h2');
+    for (const [id, hostId] of [
+      ['w1', 'h1'],
+      ['w2', 'h1'],
+      ['w3', 'h2'],
+    ] as const) {
+      await addWorker(id, hostId);
+    }
+    await report(1, [running('w1'), running('w3', second)]);
+    await report(2, [running('w1'), running('w2', second)]);
+    const digests = async (hostId: HostId): Promise<readonly unknown[]> =>
+      (await bench.sessions.desired(hostId)).map(({ imageDigest }) => imageDigest);
+    expect(await digests(H1)).toEqual([first, first]);
+    expect(await digests('h2' as HostId)).toEqual([first]);
+  });
+
   test('stay while their endpoint is being deleted, and an unknown host has none', async () => {
     await bench.addEndpoint('e1', {}, { deletedAt: new Date(0) });
     await bench.addHost('h1');

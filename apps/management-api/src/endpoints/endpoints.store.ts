@@ -126,7 +126,8 @@ export class EndpointsStore {
     { createdAtMs, createdBy, diff }: NewRelease,
   ): ReleaseEntity {
     const sealed = this.#changes.seal(diff, { accountId, resourceId: endpointId });
-    return { endpointId, release, container, diff: sealed, createdBy, createdAt: new Date(createdAtMs) };
+    const made = { createdBy, createdAt: new Date(createdAtMs), imageDigest: null };
+    return { endpointId, release, container, diff: sealed, ...made };
   }
 
   #sealed(endpoint: Endpoint): StoredEndpointSpec {

@@ -130,8 +130,8 @@ export class HostSessionsService {
    *
    * @throws SecretError for variables that cannot be opened: a worker without them would do the wrong thing
    */
-  #opened({ accountId, sealedRegistry, ...assigned }: StoredDesiredWorker): DesiredWorker {
-    const owner = { kind: 'endpoint', accountId, id: assigned.endpointId } as const;
+  #opened({ sealedRegistry, ...assigned }: StoredDesiredWorker): DesiredWorker {
+    const owner = { kind: 'endpoint', accountId: assigned.accountId, id: assigned.endpointId } as const;
     const worker = { ...assigned, container: this.#options.envs.openContainer(assigned.container, owner) };
     const registryCredentials = sealedRegistry === undefined ? null : this.#options.credentials.open(sealedRegistry);
     return registryCredentials === null ? worker : { ...worker, registryCredentials };
@@ -146,10 +146,7 @@ export class HostSessionsService {
 }
 
 /** Named all the same, since what a host hears no word of must go; and to leave it needs no variables. */
-function asUnopenable(
-  { accountId: _, sealedRegistry: __, ...assigned }: StoredDesiredWorker,
-  error: unknown,
-): DesiredWorker {
+function asUnopenable({ sealedRegistry: _, ...assigned }: StoredDesiredWorker, error: unknown): DesiredWorker {
   // Other errors quote what they stumbled over.
   const why = error instanceof SecretError ? error.reason : 'unreadable';
   return {

@@ -60,6 +60,7 @@ interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'r
   readonly registry_id: string | null;
   readonly sealed_credentials: string | null;
   readonly leaves_after_idle_ms: number | null;
+  readonly image_digest: string | null;
 }
 
 /** A host that was silent for longer gets no new workers, so its first word after that is news. */
@@ -147,6 +148,7 @@ export class HostSessionsStore {
           WHERE w.id = n.id AND w.observed IS DISTINCT FROM n.value`,
         [report.hostId, JSON.stringify(report.workers.map((worker) => onOwnClock(worker, report)))],
       );
+      if (changedWorkers > 0) await takeDigests(manager, report);
       return isNews || changedWorkers > 0 ? 'changed' : 'same';
     });
   }
@@ -158,7 +160,7 @@ export class HostSessionsStore {
         `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts, w.leaves_after_idle_ms,
                 COALESCE(r.container, e.spec->'container') AS container,
                 e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms,
-                e.account_id, g.id AS registry_id, g.sealed_credentials
+                e.account_id, g.id AS registry_id, g.sealed_credentials, r.image_digest
            FROM workers w
            JOIN endpoints e ON e.id = w.endpoint_id
            LEFT JOIN releases r ON r.endpoint_id = w.endpoint_id AND r.release = w.release
@@ -180,9 +182,24 @@ export class HostSessionsStore {
       executionTimeoutMs: row.execution_timeout_ms,
       restarts: row.restarts,
       ...(row.leaves_after_idle_ms === null ? {} : { leavesAfterIdleMs: row.leaves_after_idle_ms }),
+      ...(row.image_digest === null ? {} : { imageDigest: row.image_digest }),
       ...sealedRegistryOf(row),
     }));
   }
+}
+
+/** The first host that tells what the image of a release stands for tells it for all. */
+async function takeDigests(manager: EntityManager, { hostId, workers }: HostReport): Promise<void> {
+  const told = workers.filter(({ imageDigest }) => imageDigest !== undefined);
+  if (told.length === 0) return;
+  await manager.query(
+    `UPDATE releases r SET image_digest = t.digest
+       FROM (SELECT DISTINCT ON (w.endpoint_id, w.release) w.endpoint_id, w.release, n.digest
+               FROM unnest($2::text[], $3::text[]) AS n(id, digest)
+               JOIN workers w ON w.host_id = $1 AND w.id = n.id ORDER BY w.endpoint_id, w.release, w.created_at) t
+      WHERE r.endpoint_id = t.endpoint_id AND r.release = t.release AND r.image_digest IS NULL`,
+    [hostId, told.map(({ workerId }) => workerId), told.map(({ imageDigest }) => imageDigest)],
+  );
 }
 
 /** Clocks of hosts differ, so what is believed is how long ago it was; the same end keeps the instant that it was given first. */

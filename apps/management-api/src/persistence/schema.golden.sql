@@ -417,12 +417,14 @@ CREATE TABLE releases (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   diff jsonb NOT NULL DEFAULT '[]'::jsonb,
   created_by text,
+  image_digest text,
   CONSTRAINT releases_pkey PRIMARY KEY (endpoint_id, release),
   CONSTRAINT releases_container_check CHECK ((jsonb_typeof(container) = 'object'::text)),
   CONSTRAINT releases_container_whole CHECK (((container @@ '((((($."image" like_regex "^\\S+$" && $."args".type() == "string") && ($."diskGb" == null || $."diskGb" >= 1)) && ($."env".type() == "object" || $."env" like_regex "^v1[.][0-9a-f]{8}[.][A-Za-z0-9_-]+$")) && $."ports".type() == "array") && ($."registryId" == null || $."registryId".type() == "string"))'::jsonpath) IS TRUE)),
   CONSTRAINT releases_created_by_check CHECK ((created_by <> ''::text)),
   CONSTRAINT releases_diff_check CHECK ((jsonb_typeof(diff) = 'array'::text)),
   CONSTRAINT releases_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id) ON DELETE CASCADE,
+  CONSTRAINT releases_image_digest CHECK ((image_digest ~ '^sha256:[0-9a-f]{64}$'::text)),
   CONSTRAINT releases_release_check CHECK ((release >= 1))
 );
 

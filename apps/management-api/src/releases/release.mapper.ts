@@ -17,13 +17,14 @@ export function toReleaseList(
 
 const toReleaseBody = (
   endpointId: string,
-  { createdAtMs, createdBy, diff, release }: ReleaseRecord,
+  { createdAtMs, createdBy, diff, imageDigest, release }: ReleaseRecord,
   workers: readonly Worker[],
 ): ReleaseBody => ({
   id: `${endpointId}.${release}`,
   version: release,
   source: 'MANUAL',
   ...(createdBy === null ? {} : { createdByUserId: createdBy }),
+  ...(imageDigest === null ? {} : { imageDigest }),
   workerCount: workers.filter((worker) => worker.release === release).length,
   createdAt: new Date(createdAtMs).toISOString(),
   diff,

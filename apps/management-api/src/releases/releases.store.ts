@@ -11,6 +11,8 @@ export interface ReleaseRecord {
   /** The API key that made it; null where that was not kept yet. */
   readonly createdBy: string | null;
   readonly createdAtMs: number;
+  /** What its image stands for; null until a host has found out. */
+  readonly imageDigest: string | null;
 }
 
 /** Reads only: releases are written with the endpoint that they are of. */
@@ -28,18 +30,19 @@ export class ReleasesStore {
     const rows = await this.#database.read((manager) =>
       manager
         .createQueryBuilder(ReleaseEntity, 'r')
-        .select(['r.endpointId', 'r.release', 'r.diff', 'r.createdBy', 'r.createdAt'])
+        .select(['r.endpointId', 'r.release', 'r.diff', 'r.createdBy', 'r.createdAt', 'r.imageDigest'])
         .innerJoin(EndpointEntity, 'e', 'e.id = r.endpointId AND e.accountId = :accountId', { accountId })
         .where('r.endpointId = :endpointId', { endpointId })
         .orderBy('r.release', 'DESC')
         .limit(RELEASES_MAX)
         .getMany(),
     );
-    return rows.map(({ createdAt, createdBy, diff, release }) => ({
+    return rows.map(({ createdAt, createdBy, diff, imageDigest, release }) => ({
       release,
       diff: this.#changes.open(diff as FieldChange[], { accountId, resourceId: endpointId }),
       createdBy,
       createdAtMs: createdAt.getTime(),
+      imageDigest,
     }));
   }
 }

@@ -2,6 +2,7 @@ export { composeRuntime, type RuntimeConfig } from './compose-runtime.js';
 export {
   type ContainerRuntime,
   type ContainerStart,
+  type ImageRequest,
   type OwnedContainer,
   type PrepareOptions,
 } from './container-runtime.port.js';

@@ -11,8 +11,12 @@ export async function viewContainer(runtime: ContainerRuntime, found: OwnedConta
   if (found === null || found.state.kind === 'created') return { kind: 'absent' };
   const { containerId, state } = found;
   if (state.kind === 'running') {
-    const { notes = [], startedAtMs } = found;
-    return { kind: 'running', containerId, startedAtMs: startedAtMs ?? 0, ...(notes.length === 0 ? {} : { notes }) };
+    const { labels, notes = [], startedAtMs } = found;
+    return {
+      ...{ kind: 'running', containerId, startedAtMs: startedAtMs ?? 0 },
+      ...(labels.imageDigest === undefined ? {} : { imageDigest: labels.imageDigest }),
+      ...(notes.length === 0 ? {} : { notes }),
+    };
   }
   const { code, cause, detail } = state.exit;
   const lines = cleanLines(await runtime.logs(found.labels.workerId, LAST_LINES));

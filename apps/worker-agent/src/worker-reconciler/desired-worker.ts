@@ -28,6 +28,7 @@ export const toDesired = (assigned: DesiredWorker, generation: number): WantedWo
   initTimeoutMs: initTimeoutMs(assigned),
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
   ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
+  ...(assigned.imageDigest === undefined ? {} : { imageDigest: assigned.imageDigest }),
   ...(assigned.unopenable === undefined ? portsOf(assigned) : { unstartable: assigned.unopenable }),
 });
 

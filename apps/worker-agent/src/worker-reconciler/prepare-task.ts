@@ -1,6 +1,6 @@
 import { REPORT_INTERVAL_MS, type DesiredWorker } from '@berth/contracts';
 import { cleanText, type Preparation } from '@berth/domain';
-import { RuntimeError } from '../runtimes/index.js';
+import { RuntimeError, type ImageRequest } from '../runtimes/index.js';
 import { describeFailure, type Failure } from './worker-steps.js';
 import type { WorkerTools } from './worker-tools.js';
 
@@ -55,7 +55,8 @@ export class PrepareTask {
     this.#state = 'none';
   }
 
-  async #prepare({ workerId, container, registryCredentials }: DesiredWorker, signal: AbortSignal): Promise<void> {
+  async #prepare(assigned: DesiredWorker, signal: AbortSignal): Promise<void> {
+    const { workerId } = assigned;
     const { logger, metrics, runtime } = this.#tools;
     const onProgress = (line: string): void => {
       logger.info(`preparing: ${cleanText(line, LINE_CHARACTERS_MAX)}`, { workerId });
@@ -68,8 +69,7 @@ export class PrepareTask {
       if (isFirst) void this.#tellProgress(AbortSignal.any([signal, telling.signal]));
     };
     try {
-      const request = { image: container.image, credentials: registryCredentials ?? null };
-      await runtime.prepare(request, { signal, onProgress, onPercent });
+      await runtime.prepare(requestOf(assigned), { signal, onProgress, onPercent });
       metrics.preparations.inc({ outcome: 'done' });
       if (!signal.aborted) this.#state = 'done';
     } catch (error) {
@@ -94,5 +94,11 @@ export class PrepareTask {
     }
   }
 }
+
+const requestOf = ({ accountId, container, imageDigest, registryCredentials }: DesiredWorker): ImageRequest => ({
+  ...{ image: container.image, credentials: registryCredentials ?? null },
+  ...(imageDigest === undefined ? {} : { digest: imageDigest }),
+  ...(accountId === undefined ? {} : { accountId }),
+});
 
 type PrepareTools = Pick<WorkerTools, 'clock' | 'runtime' | 'logger' | 'metrics'>;

@@ -133,13 +133,16 @@ export class WorkerSteps {
 
   /** @throws RuntimeError when the endpoint's words cannot be given to a program */
   #containerStart(assigned: DesiredWorker, registration: WorkerRegistration): ContainerStart {
-    const { workerId, endpointId, release, container, resources } = assigned;
+    const { workerId, endpointId, release, container, imageDigest, resources } = assigned;
     const { hostId } = this.#tools;
     const args = readArgs(container.args);
     checkVariables(container.env);
     const { vcpus, memoryBytes, diskBytes, gpuTypeId: typeId, gpuCount: count } = resources;
     return {
-      labels: { hostId, workerId, endpointId, release, image: container.image },
+      labels: {
+        ...{ hostId, workerId, endpointId, release, image: container.image },
+        ...(imageDigest === undefined ? {} : { imageDigest }),
+      },
       args,
       env: this.#tools.bridge.registerWorker(registration),
       limits: { vcpus, memoryBytes, diskBytes: container.diskGb === null ? null : diskBytes },

@@ -1,4 +1,5 @@
 import type {
+  AccountId,
   ContainerSpec,
   EndpointId,
   HostId,
@@ -52,9 +53,13 @@ export interface RegistryCredentials {
 export interface DesiredWorker {
   readonly workerId: WorkerId;
   readonly endpointId: EndpointId;
+  /** Whose it is: what a registry gave to one account is no other's. Absent from an older control plane. */
+  readonly accountId?: AccountId;
   readonly release: number;
   readonly intent: WorkerIntent;
   readonly container: ContainerSpec;
+  /** What the release's image stands for, `sha256:…`; absent until one host has told it. */
+  readonly imageDigest?: string;
   /** Absent where the image is public, and once the worker shall go. */
   readonly registryCredentials?: RegistryCredentials;
   readonly resources: WorkerResources;

@@ -63,9 +63,11 @@ const resources = objectOf<WorkerResources>({
 const desiredWorker = objectOf<DesiredWorker>({
   workerId: id,
   endpointId: id,
+  accountId: optional(id),
   release: count,
   intent: oneOf(['running', 'drained']),
   container,
+  imageDigest: optional(text()),
   registryCredentials: optional(objectOf<RegistryCredentials>({ username: words, password: words })),
   resources,
   endpointType: oneOf(['QUEUE', 'LOAD_BALANCER']),

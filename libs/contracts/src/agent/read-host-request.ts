@@ -84,6 +84,7 @@ const OBSERVED_WORKER: Members<Omit<ObservedWorker, 'idleSinceMs'>> = {
   phaseSinceMs: instantMs,
   startedAtMs: optional(orNull(instantMs)),
   gpuTypeId: optional(orNull(words)),
+  imageDigest: optional(orNull(matching('digest', /^sha256:[0-9a-f]{64}$/))),
   imagePercent: optional(orNull(integer(0, 100))),
   failure: optional(orNull(oneOf(['image', 'container']))),
   nextStartAtMs: optional(orNull(instantMs)),

@@ -40,6 +40,8 @@ export interface ObservedWorker extends Partial<WorkerPorts> {
   readonly startedAtMs: number | null;
   /** Catalog id of the GPUs given to it, or null. */
   readonly gpuTypeId: string | null;
+  /** What its image's name stood for when it was started, `sha256:…`; absent where no registry gave it, or not known. */
+  readonly imageDigest?: string;
   /** How much of the image has been pulled, 0 to 100; absent while that is not known. */
   readonly imagePercent?: number;
   /** Of the last start that failed; absent when none has. */

@@ -28,6 +28,9 @@ export function observeWorker(
     failedStarts: journal.failedStarts,
     phaseSinceMs: isSamePhase ? previous.phaseSinceMs : nowMs,
     startedAtMs: container.kind === 'running' ? container.startedAtMs : null,
+    ...(container.kind === 'running' && container.imageDigest !== undefined
+      ? { imageDigest: container.imageDigest }
+      : {}),
     ...(condition.phase === 'preparing' && view.imagePercent !== undefined ? { imagePercent: view.imagePercent } : {}),
     ...lastFailureOf(view, nowMs),
     ...lastJobOf(view),

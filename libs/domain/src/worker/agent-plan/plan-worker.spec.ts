@@ -314,6 +314,11 @@ describe('the drain', () => {
 describe('a container that has to be replaced', () => {
   test.each<[string, Partial<WorkerView>, string]>([
     ['because the worker asked for it', { session: sessionOf({ recycleReason: 'stopPod' }) }, 'stopPod'],
+    [
+      'because its release means another image of that name',
+      { desired: desiredOf({ imageDigest: 'sha256:1' }), container: { ...RUNNING, imageDigest: 'sha256:2' } },
+      'its release runs another image of that name',
+    ],
     ['because a restart was asked for', { desired: desiredOf({ generation: 1 }) }, 'restarted on request'],
   ])('%s is drained', (...[, fields, reason]) => {
     expect(planWorker(viewOf(fields), NOW)).toEqual({

@@ -26,7 +26,20 @@ const isKeptForNow = (view: WorkerView, nowMs: number): boolean =>
 /** What the container's own life gives as a reason to replace it; null while there is none. */
 export function replaceReason(view: WorkerView, nowMs: number): string | null {
   const cutOff = findCutOff(view);
-  return view.session?.recycleReason ?? (cutOff !== null && nowMs >= cutOff.fromMs ? cutOff.reason : null);
+  return (
+    view.session?.recycleReason ??
+    otherImage(view) ??
+    (cutOff !== null && nowMs >= cutOff.fromMs ? cutOff.reason : null)
+  );
+}
+
+/** Two hosts that began a release at once may have found its name to stand for two images: the first that was told counts. */
+function otherImage({ container, desired }: WorkerView): string | null {
+  if (desired?.imageDigest === undefined || container.kind !== 'running') return null;
+  const { imageDigest } = container;
+  return imageDigest === undefined || imageDigest === desired.imageDigest
+    ? null
+    : 'its release runs another image of that name';
 }
 
 /** A worker whose polls were released never gets a job again: whatever is wanted by now, its container has to go. */

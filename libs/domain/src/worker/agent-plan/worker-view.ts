@@ -19,6 +19,8 @@ export interface WantedWorker {
    * agent's own clock. Absent: at once.
    */
   readonly leavesAfterIdleMs?: number;
+  /** What its release's image stands for, once one host has found out; absent: whatever its name stands for. */
+  readonly imageDigest?: string;
   /** Why no container can be started for it at present, for people; what runs goes on. Absent: one can. */
   readonly unstartable?: string;
 }
@@ -30,6 +32,8 @@ export type ContainerState =
       readonly kind: 'running';
       readonly containerId: string;
       readonly startedAtMs: number;
+      /** Of its image; absent where that is not known. */
+      readonly imageDigest?: string;
       /** What of its wish its host does not keep; absent when all is kept. */
       readonly notes?: readonly string[];
     }

@@ -19,6 +19,15 @@ export class ReleaseBody {
   })
   readonly createdByUserId?: string;
 
+  @ApiProperty({
+    required: false,
+    description:
+      'What its image stands for: every worker of the release runs these very bytes. Absent until the first has started, ' +
+      'and for images that no registry gave.',
+    example: `sha256:${'0a1b2c3d'.repeat(8)}`,
+  })
+  readonly imageDigest?: string;
+
   @ApiProperty({ type: 'integer', minimum: 0, description: 'Workers that run it now.', example: 1 })
   readonly workerCount!: number;
 
