@@ -1,5 +1,7 @@
+import { mkdtemp } from 'node:fs/promises';
+
+import { dirname, join } from 'node:path';
 import type { HostId } from '@berth/domain';
-import { makeTempFolder } from '@berth/servers';
 import { systemClock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { DockerRuntime, type DockerRuntimeOptions } from '../src/runtimes/docker/docker-runtime.js';
@@ -22,7 +24,8 @@ export async function openDocker(
   hostId: string,
   more: Partial<DockerRuntimeOptions> = {},
 ): Promise<DockerRuntime> {
-  const home = await makeTempFolder('berth-docker-');
+  // In the folder of the engine, and removed with it.
+  const home = await mkdtemp(join(dirname(socketPath), 'agent-'));
   const runtime = await DockerRuntime.open({
     hostId: hostId as HostId,
     engine: await accessTo({ kind: 'socket', path: socketPath }),
@@ -30,7 +33,7 @@ export async function openDocker(
     confinement: POLICY,
     onRemoving: async () => undefined,
     machine: testMachine(),
-    home: home.path,
+    home,
     imagesBytesMax: Number.MAX_SAFE_INTEGER,
     clock: systemClock,
     logger: silentLogger,

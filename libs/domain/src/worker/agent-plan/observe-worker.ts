@@ -1,7 +1,7 @@
 import { cleanText } from '../../text/index.js';
 import { idleSinceMs } from '../idle-time.js';
 import type { WorkerCondition } from './worker-condition.js';
-import type { WorkerView } from './worker-view.js';
+import type { ContainerState, WorkerView } from './worker-view.js';
 import { nextStartAtMs } from './worker-journal.js';
 import { WORKER_REASON_CHARACTERS_MAX, type ObservedWorker } from '../worker.js';
 
@@ -27,16 +27,19 @@ export function observeWorker(
     runningJobs: session?.runningJobs ?? 0,
     failedStarts: journal.failedStarts,
     phaseSinceMs: isSamePhase ? previous.phaseSinceMs : nowMs,
-    startedAtMs: container.kind === 'running' ? container.startedAtMs : null,
-    ...(container.kind === 'running' && container.imageDigest !== undefined
-      ? { imageDigest: container.imageDigest }
-      : {}),
+    ...containerFacts(container),
     ...(condition.phase === 'preparing' && view.imagePercent !== undefined ? { imagePercent: view.imagePercent } : {}),
     ...lastFailureOf(view, nowMs),
     ...lastJobOf(view),
     ...notesOf(view),
     ...view.desired?.ports,
   };
+}
+
+function containerFacts(container: ContainerState): Pick<ObservedWorker, 'startedAtMs' | 'imageDigest'> {
+  if (container.kind !== 'running') return { startedAtMs: null };
+  const { imageDigest, startedAtMs } = container;
+  return { startedAtMs, ...(imageDigest === undefined ? {} : { imageDigest }) };
 }
 
 const SECOND_MS = 1_000;

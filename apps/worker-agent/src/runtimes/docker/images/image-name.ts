@@ -1,10 +1,7 @@
 /** Images under this name are built on the host; no registry has them, and asking one would leak their names. */
 export const LOCAL_PREFIX = 'local/';
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const DEFAULT_REGISTRY = 'https://index.docker.io/v1/';
-
-export const isDigest = (text: string): boolean => DIGEST.test(text);
 
 /** Without a tag the engine would pull every tag of the name. */
 export const withTag = (image: string): string => (/[:@][^/]*$/.test(image) ? image : `${image}:latest`);

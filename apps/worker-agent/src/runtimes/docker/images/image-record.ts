@@ -26,7 +26,7 @@ const ACCOUNTS_MAX = 1_000;
  * Whether an image that is here may be started without its registry being asked. One that this agent did not pull is the
  * operator's gift to all: `unknown` (a tag that a private registry gave to somebody else has a record).
  */
-export function accessTo(record: ImageRecord | null, use: ImageUse, nowMs: number): 'allowed' | 'ask' | 'unknown' {
+export function imageAccess(record: ImageRecord | null, use: ImageUse, nowMs: number): 'allowed' | 'ask' | 'unknown' {
   if (record === null) return 'unknown';
   if (record.isPublic) return 'allowed';
   const atMs = use.accountId === null ? undefined : record.acceptedAtMs[use.accountId];
@@ -36,8 +36,7 @@ export function accessTo(record: ImageRecord | null, use: ImageUse, nowMs: numbe
 /** The record after a registry has given the image, or told that it would. */
 export function withAccepted(
   record: ImageRecord | null,
-  image: Pick<ImageRecord, 'digest' | 'repository'>,
-  { accountId, hasCredentials }: ImageUse,
+  { accountId, digest, hasCredentials, repository }: ImageUse & Pick<ImageRecord, 'digest' | 'repository'>,
   nowMs: number,
 ): ImageRecord {
   const { acceptedAtMs = {}, isPublic = false } = record ?? {};
@@ -47,7 +46,8 @@ export function withAccepted(
     .slice(0, ACCOUNTS_MAX - 1);
   const accepted = accountId === null || !hasCredentials ? [] : [[accountId, nowMs] as const];
   return {
-    ...image,
+    digest,
+    repository,
     isPublic: isPublic || !hasCredentials,
     acceptedAtMs: Object.fromEntries([...kept, ...accepted]),
     lastUsedAtMs: nowMs,

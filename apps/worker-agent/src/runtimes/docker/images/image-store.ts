@@ -7,7 +7,7 @@ import { ask, askUnless } from '../ask-engine.js';
 import { fromPullError, hasStatus, isTold } from '../engine-errors.js';
 import { chooseEvictions, type StoredImage } from './choose-evictions.js';
 import { LOCAL_PREFIX, byDigest, digestIn, repositoryOf, withTag } from './image-name.js';
-import { accessTo, recordKey, withAccepted, type ImageUse } from './image-record.js';
+import { imageAccess, recordKey, withAccepted, type ImageUse } from './image-record.js';
 import type { ImageRecords } from './image-records.js';
 import { loginFor, pullImage } from './pull-image.js';
 import { SharedWork } from './shared-work.js';
@@ -39,7 +39,7 @@ export interface FoundImage {
 export class ImageStore {
   readonly #options: ImageStoreOptions;
   readonly #pulls = new SharedWork();
-  #evicting: Promise<void> | null = null;
+  #isEvicting = false;
 
   constructor(options: ImageStoreOptions) {
     this.#options = options;
@@ -82,7 +82,7 @@ export class ImageStore {
   async #letIn(request: ImageRequest, digest: string, options: PrepareOptions): Promise<void> {
     const { clock, records } = this.#options;
     const record = records.find({ digest, repository: repositoryOf(request.image) });
-    const access = accessTo(record, useOf(request), clock.nowMs());
+    const access = imageAccess(record, useOf(request), clock.nowMs());
     if (access !== 'ask') return;
     options.onProgress?.(`asking for ${request.image}, which is here, with the credentials of this endpoint`);
     await this.#askRegistry({ ...request, image: byDigest(request.image, digest) }, options);
@@ -123,17 +123,19 @@ export class ImageStore {
   #note(request: ImageRequest, digest: string): Promise<void> {
     const { clock, records } = this.#options;
     const image = { digest, repository: repositoryOf(request.image) };
-    return records.put(withAccepted(records.find(image), image, useOf(request), clock.nowMs()));
+    return records.put(withAccepted(records.find(image), { ...image, ...useOf(request) }, clock.nowMs()));
   }
 
   /** One at a time, and beside whatever is prepared: room is wanted by the next image, not by this one. */
   #evict(): void {
-    this.#evicting ??= this.#removeWhatMayGo()
+    if (this.#isEvicting) return;
+    this.#isEvicting = true;
+    void this.#removeWhatMayGo()
       .catch((error: unknown) => {
         this.#options.logger.warn('images could not be removed to make room', { error });
       })
       .finally(() => {
-        this.#evicting = null;
+        this.#isEvicting = false;
       });
   }
 
