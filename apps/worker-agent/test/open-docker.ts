@@ -18,14 +18,16 @@ export const POLICY: DockerRuntimeOptions['confinement'] = {
   nameServers: null,
 };
 
+/** In the folder of the engine, and removed with it; where there is none, no engine answers either. */
+const homeBeside = (socketPath: string): Promise<string> =>
+  mkdtemp(join(dirname(socketPath), 'agent-')).catch(() => dirname(socketPath));
+
 /** A runtime as an agent opens it, whose containers are confined; a test may confine it to another port. */
 export async function openDocker(
   socketPath: string,
   hostId: string,
   more: Partial<DockerRuntimeOptions> = {},
 ): Promise<DockerRuntime> {
-  // In the folder of the engine, and removed with it.
-  const home = await mkdtemp(join(dirname(socketPath), 'agent-'));
   const runtime = await DockerRuntime.open({
     hostId: hostId as HostId,
     engine: await accessTo({ kind: 'socket', path: socketPath }),
@@ -33,7 +35,7 @@ export async function openDocker(
     confinement: POLICY,
     onRemoving: async () => undefined,
     machine: testMachine(),
-    home,
+    home: await homeBeside(socketPath),
     imagesBytesMax: Number.MAX_SAFE_INTEGER,
     clock: systemClock,
     logger: silentLogger,
