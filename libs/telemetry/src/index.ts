@@ -8,4 +8,4 @@ export { findRefusal } from './process-main/refusal.js';
 export { openProcess, systemProcess, type OpenProcess, type ProcessParts } from './process-main/open-process.js';
 export { runMain, type Main } from './process-main/run-main.js';
 export { StartupError, listenError } from './process-main/startup-error.js';
-export { continueTrace, formatTraceparent, parseTraceparent } from './tracing/traceparent.js';
+export { continueTrace, formatTraceparent, parseTraceparent, readTrace } from './tracing/traceparent.js';

@@ -1,5 +1,5 @@
 import type { Random } from '@berth/lifecycle';
-import { continueTrace, formatTraceparent, parseTraceparent, runWithLogContext } from '@berth/telemetry';
+import { continueTrace, formatTraceparent, readTrace, runWithLogContext } from '@berth/telemetry';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 const REQUEST_ID_LENGTH = 24;
@@ -18,8 +18,7 @@ export function traceparentOf(request: FastifyRequest): string | null {
 /** Gives every request its trace and its place in the log, and tells the caller the request's id. */
 export function registerRequestContext(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const header = request.headers['traceparent'];
-    traces.set(request, continueTrace(parseTraceparent(typeof header === 'string' ? header : undefined)));
+    traces.set(request, continueTrace(readTrace(request.headers)));
     void reply.header('x-request-id', request.id);
     done();
   });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { continueTrace, formatTraceparent, parseTraceparent } from './traceparent.js';
+import { continueTrace, formatTraceparent, parseTraceparent, readTrace } from './traceparent.js';
 
 const GIVEN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
@@ -20,6 +20,17 @@ test('what is started here can be read there', () => {
 test('a later version with more fields is read, the unsampled flag is kept', () => {
   expect(parseTraceparent(`${GIVEN.replace('00-4', '01-4')}-more`)).not.toBeNull();
   expect(parseTraceparent(GIVEN.replace(/01$/, '00'))).toMatchObject({ traceFlags: 0 });
+});
+
+test('of the flags only the sampled one is sent on', () => {
+  const parent = parseTraceparent(GIVEN.replace(/01$/, 'ff'));
+  expect(parent).toMatchObject({ traceFlags: 0xff });
+  if (parent !== null) expect(formatTraceparent(parent)).toBe(GIVEN);
+});
+
+test('the next step keeps the state that other systems gave the trace', () => {
+  const given = readTrace({ traceparent: GIVEN, tracestate: 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7' });
+  expect(continueTrace(given).traceState?.serialize()).toBe('congo=t61rcWkgMzE,rojo=00f067aa0ba902b7');
 });
 
 test.each([

@@ -1,20 +1,47 @@
-import { TraceFlags, type SpanContext } from '@opentelemetry/api';
-import { parseTraceParent } from '@opentelemetry/core';
+import {
+  ROOT_CONTEXT,
+  TraceFlags,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  trace,
+  type SpanContext,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 
 const ids = new RandomIdGenerator();
+const propagator = new W3CTraceContextPropagator();
 
-/** Null for a `traceparent` that is missing or malformed: W3C Trace Context says to start a new trace then. */
-export const parseTraceparent = (header: string | undefined): SpanContext | null =>
-  header === undefined ? null : parseTraceParent(header);
+/**
+ * The trace that a request's `traceparent` names, with its `tracestate`. Null where the header is missing or malformed: W3C
+ * Trace Context says to start a new trace then.
+ *
+ * @param headers named in lower case
+ */
+export const readTrace = (headers: Readonly<Record<string, unknown>>): SpanContext | null =>
+  trace.getSpanContext(propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)) ?? null;
 
-/** Of the flags only the one of version 00 goes on: whether the trace is recorded. */
-export const formatTraceparent = ({ spanId, traceFlags, traceId }: SpanContext): string =>
-  `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+/** `readTrace` of that header alone. */
+export const parseTraceparent = (header: string | undefined): SpanContext | null => readTrace({ traceparent: header });
+
+/**
+ * Of the flags only the one of version 00 goes on: whether the trace is recorded.
+ *
+ * @throws Error where the ids are not those of a trace
+ */
+export function formatTraceparent(span: SpanContext): string {
+  const headers: Record<string, string> = {};
+  const sent = { ...span, traceFlags: span.traceFlags & TraceFlags.SAMPLED };
+  propagator.inject(trace.setSpanContext(ROOT_CONTEXT, sent), headers, defaultTextMapSetter);
+  const { traceparent } = headers;
+  if (traceparent === undefined) throw new Error(`no trace has the ids ${span.traceId} and ${span.spanId}`);
+  return traceparent;
+}
 
 /** A step of the trace that `parent` belongs to, or the first of a new one: what we send on. */
 export const continueTrace = (parent: SpanContext | null): SpanContext => ({
   traceId: parent?.traceId ?? ids.generateTraceId(),
   spanId: ids.generateSpanId(),
   traceFlags: parent?.traceFlags ?? TraceFlags.SAMPLED,
+  ...(parent?.traceState === undefined ? {} : { traceState: parent.traceState }),
 });
