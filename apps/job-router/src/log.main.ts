@@ -1,19 +1,20 @@
 import { loadLogConfig } from './config.js';
 import { EXIT, Output, runLogTool } from './log-reader/index.js';
 
-const over = new AbortController();
 const args = process.argv.slice(2);
+const over = new AbortController();
+const { signal } = over;
 
 // What follows a log has an end that somebody wants to read; everything else is ended at once, as ever.
-if (args.includes('--follow')) {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort());
-}
+const onFollow = (): void => {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => over.abort());
+};
 
 const complain = (text: string): void => void process.stderr.write(`log: ${text}\n`);
 
 try {
   const output = new Output(process.stdout);
-  process.exitCode = await runLogTool({ args, loadConfig: loadLogConfig, output, complain, signal: over.signal });
+  process.exitCode = await runLogTool({ args, loadConfig: loadLogConfig, output, complain, signal, onFollow });
 } catch (error) {
   complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
   process.exitCode = EXIT.unknown;

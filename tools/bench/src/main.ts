@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { StartedStack } from '@berth/dev-stack';
 import { benchAttacks } from './attacks-bench.js';
 import { benchBodies } from './bodies-bench.js';
@@ -46,7 +47,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
 /** They take many minutes, so they are measured only where they are named. */
 const NAMED_ONLY: readonly string[] = ['memory', 'scale', 'endpoints', 'soak', 'attacks', 'kills'];
 
-const asked = process.argv.slice(2);
+const { positionals: asked } = parseArgs({ allowPositionals: true });
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0)
   throw new Error(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ConfigError, parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { LOG_LEVELS } from '@berth/telemetry';
 import { SETTINGS, SETTINGS_OF_LATER, flagOf } from '../settings.mjs';
@@ -41,6 +42,7 @@ export interface StackConfig {
 const FLAGS: Readonly<Record<string, string>> = Object.fromEntries(
   SETTINGS.map(({ variable }) => [flagOf(variable), variable]),
 );
+const OPTIONS = Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag.slice(2), { type: 'string' }] as const));
 
 /** Settings that one process alone reads, and describes; with what it gets from us where nobody says anything. */
 export const HANDED_ON: Readonly<Record<string, { readonly app: AppName; readonly fallback?: string }>> = {
@@ -157,15 +159,15 @@ export function engineSettings(environment: Environment = process.env): Environm
 }
 
 function readFlags(args: readonly string[]): Record<string, string> {
+  // Not strict, because a word that is no flag gets an answer of ours, with the flag that may be meant.
+  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });
   const found: Record<string, string> = {};
-  const queue = [...args];
-  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
-    const [flag = '', inline] = word.split(/=(.*)/s, 2);
+  for (const token of tokens) {
+    const [flag = ''] = (args[token.index] ?? '').split('=', 1);
     const variable = FLAGS[flag];
-    if (variable === undefined) throw new ConfigError([whyNoFlag(flag)]);
-    const value = inline ?? queue.shift();
-    if (value === undefined) throw new ConfigError([`${flag} needs a value`]);
-    found[variable] = value;
+    if (token.kind !== 'option' || variable === undefined) throw new ConfigError([whyNoFlag(flag)]);
+    if (token.value === undefined) throw new ConfigError([`${flag} needs a value`]);
+    found[variable] = token.value;
   }
   return found;
 }

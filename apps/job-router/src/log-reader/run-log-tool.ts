@@ -31,7 +31,10 @@ export interface LogToolOptions {
   readonly output: Output;
   /** What went wrong, in words. */
   readonly complain: (text: string) => void;
+  /** Ends a tool that follows a log. */
   readonly signal: AbortSignal;
+  /** Told before anything is read that the tool goes on until `signal`. Absent: nobody needs to know. */
+  readonly onFollow?: () => void;
 }
 
 const CONNECT_WITHIN_MS = 5_000;
@@ -40,6 +43,7 @@ const CONNECT_WITHIN_MS = 5_000;
 export async function runLogTool(options: LogToolOptions): Promise<ExitStatus> {
   try {
     const request = readLogRequest(options.args);
+    if (request.kind === 'show' && request.isFollowing) options.onFollow?.();
     if (request.kind !== 'help') return await actOn(request, options);
     await options.output.write(LOG_USAGE);
     return EXIT.whole;
