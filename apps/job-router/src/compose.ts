@@ -1,5 +1,5 @@
 import { demandSubject } from '@berth/contracts';
-import { createHttpApp, jobRendering, openAiRendering, pointElsewhere, type HttpApp } from '@berth/http';
+import { createHttpApp, HTTP_DRAIN_MS, jobRendering, openAiRendering, pointElsewhere, type HttpApp } from '@berth/http';
 import type { ThreadProgram } from '@berth/lifecycle';
 import { HistoryReadWatch, JetStreamReaderCursors, OwnerRequests, logShard, unreadableLog } from '@berth/messaging';
 import { openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
@@ -27,9 +27,6 @@ import { isOpenAiUrl, REQUEST_BODY_THREAD, RequestBodies } from './request-bodie
 import { batchMetrics, RunBatch } from './run-batch/index.js';
 import { composeStores, watchStores } from './stores/index.js';
 import { composeWebhooks, type NameLookup, SystemNameLookup } from './webhooks/index.js';
-
-/** Requests in flight may take so long once the process stops: callers that are held are answered at once. */
-const DRAIN_MS = 10_000;
 
 export interface RouterEnvironment extends ProcessParts {
   /** Finds the addresses of webhooks' receivers; other than as the system does only in a test. */
@@ -73,7 +70,13 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   startAll(process, core.works);
   await snapshots.start();
   startAll(process, { rates: exchange });
-  await serveAgents(http, { ...process, connection: brokers.agents, drainMs: DRAIN_MS, guard, takes: core.taking });
+  await serveAgents(http, {
+    ...process,
+    connection: brokers.agents,
+    drainMs: HTTP_DRAIN_MS,
+    guard,
+    takes: core.taking,
+  });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
   onStop('requests', async () => {
     readiness.stop();
@@ -187,5 +190,5 @@ function startAll({ onStop }: OpenProcess, works: Readonly<Record<string, Work>>
 /** Callers and agents that are held hear now what there is to hear, so that draining does not wait for their time limits. */
 async function drain(http: HttpApp, releases: readonly (() => void)[]): Promise<void> {
   for (const release of releases) release();
-  await http.drain(DRAIN_MS);
+  await http.drain();
 }

@@ -36,7 +36,6 @@ import { WorkersService, WorkersStore } from './workers/index.js';
 
 const POOL_MAX = 20;
 const MANAGEMENT_BODY_MAX_BYTES = 1_024 * 1_024;
-const DRAIN_MS = 10_000;
 const INBOX_PREFIX = '_INBOX_management';
 /** Beside the programs, in the sources as in the build. */
 const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.meta.url));
@@ -137,7 +136,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
     },
   });
   await openAgentGateways(agents, { app, connection });
-  onStop('http', () => app.drain(DRAIN_MS));
+  onStop('http', () => app.drain());
   return app.listen(config.httpHost, config.httpPort);
 }
 

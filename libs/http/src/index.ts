@@ -1,6 +1,6 @@
 export { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from './answers/limit-answers.js';
 export { onConnectionClosed } from './answers/on-connection-closed.js';
-export { HttpApp, createHttpApp } from './app/http-app.js';
+export { HTTP_DRAIN_MS, HttpApp, createHttpApp } from './app/http-app.js';
 export { traceparentOf } from './app/request-context.js';
 export { CurrentCaller, Public, RequireScope, callerOf, findCaller, handlerRouteOf } from './auth/access.decorator.js';
 export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-directory.port.js';

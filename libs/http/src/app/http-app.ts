@@ -40,6 +40,9 @@ import { registerRequestMetrics } from './request-metrics.js';
 import { RouteTable } from './route-table.js';
 import { answerUnreadable, requireHost } from './unreadable-requests.js';
 
+/** How long, in ms, requests in flight may take once the process stops: callers that are held are answered at once. */
+export const HTTP_DRAIN_MS = 10_000;
+
 export interface HttpAppOptions {
   readonly logger: Logger;
   readonly clock: Clock;
@@ -104,7 +107,7 @@ export class HttpApp {
    * Accepts no connection any more, lets requests in flight end for at most `limitMs`, then cuts them off, with those that
    * were handed on and the connections that were upgraded.
    */
-  async drain(limitMs: number): Promise<void> {
+  async drain(limitMs = HTTP_DRAIN_MS): Promise<void> {
     this.#handedOn.drain();
     const closed = this.#app.close();
     const timer = new AbortController();
