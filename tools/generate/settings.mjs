@@ -8,6 +8,7 @@ import { readControllersConfig } from '../../apps/management-api/dist/controller
 import { readManagementConfig, readMigrateConfig } from '../../apps/management-api/dist/config.js';
 import { readLogConfig, readRouterConfig } from '../../apps/job-router/dist/config.js';
 import { readAgentConfig } from '../../apps/worker-agent/dist/config.js';
+import { RUNTIMES } from '../../apps/worker-agent/dist/runtimes/index.js';
 import { ConfigReader } from '../../libs/lifecycle/dist/index.js';
 import { HANDED_ON, readStack } from '../dev-stack/dist/config.js';
 import { keepGenerated } from './generated-file.mjs';
@@ -33,19 +34,32 @@ function rowsOf(readAll, environment = {}) {
   return reader.settings.map((setting) => ({ ...setting, isRequired: isRequired(setting) }));
 }
 
-/** What the agent reads depends on what its workers run in. */
+/** What the agent reads depends on what its workers run in: the row of the first runtime that reads it stands for all. */
 function rowsOfAgent() {
-  const read = (/** @type {'docker' | 'process'} */ runtime) =>
-    rowsOf((reader) => readAgentConfig(reader, {}), { BERTH_RUNTIME: runtime });
-  const processes = read('process');
-  const rows = read('docker').map((row) => {
-    const other = processes.find(({ name }) => name === row.name);
-    if (other === undefined) return { ...row, meaning: `${row.meaning} Only with \`docker\`.` };
-    if (other.fallback === row.fallback) return row;
-    return { ...row, meaning: `${row.meaning} With \`process\` the default is \`${other.fallback}\`.` };
+  const byKind = RUNTIMES.map(({ kind }) => ({
+    kind,
+    rows: rowsOf((reader) => readAgentConfig(reader, {}), { BERTH_RUNTIME: kind }),
+  }));
+  const all = byKind.flatMap(({ rows }) => rows);
+  const first = all.filter(({ name }, at) => all.findIndex((row) => row.name === name) === at);
+  return first.map((row) => ({ ...row, meaning: `${row.meaning}${differences(row, byKind)}` }));
+}
+
+/**
+ * @param {Row} row
+ * @param {readonly { kind: string, rows: readonly Row[] }[]} byKind
+ */
+function differences({ name, fallback }, byKind) {
+  const readers = byKind.flatMap(({ kind, rows }) => {
+    const own = rows.find((row) => row.name === name);
+    return own === undefined ? [] : [{ kind, fallback: own.fallback }];
   });
-  const more = processes.filter(({ name }) => rows.every((row) => row.name !== name));
-  return [...rows, ...more.map((row) => ({ ...row, meaning: `${row.meaning} Only with \`process\`.` }))];
+  const only = readers.map(({ kind }) => `\`${kind}\``).join(' or ');
+  const others = readers.filter((reader) => reader.fallback !== fallback);
+  return [
+    ...(readers.length === byKind.length ? [] : [` Only with ${only}.`]),
+    ...others.map((other) => ` With \`${other.kind}\` the default is \`${other.fallback}\`.`),
+  ].join('');
 }
 
 /** @type {Record<string, Row[]>} */

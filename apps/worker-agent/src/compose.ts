@@ -9,7 +9,7 @@ import type { AgentConfig } from './config.js';
 import { claimHome } from './home/index.js';
 import { JobClient } from './job-client/index.js';
 import { Journal } from './journal/index.js';
-import { composeRuntime, type DockerRuntimeOptions, type OpenRuntime } from './runtimes/index.js';
+import { composeRuntime, type OnRemoving, type OpenRuntime } from './runtimes/index.js';
 import {
   AgentLink,
   type ConnectAs,
@@ -67,8 +67,7 @@ const STRAY_REASON = 'its host moved its worker into a confined network';
 
 const openRuntime = (frame: Frame, hostId: HostId, { workers }: Journal): Promise<OpenRuntime> => {
   const { config, logger } = frame;
-  const onRemoving: DockerRuntimeOptions['onRemoving'] = (removed) =>
-    noteRemoved(workers, removed, { reason: STRAY_REASON, logger });
+  const onRemoving: OnRemoving = (removed) => noteRemoved(workers, removed, { reason: STRAY_REASON, logger });
   const { home, simulatedGpus, vcpus } = config;
   const { advertisedHost: host, listenHost } = config.bridge;
   const parts = { hostId, home, simulatedGpus, vcpus, bridge: { host, listenHost }, onRemoving };

@@ -1,11 +1,18 @@
 import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { PORT_MAX, GIB, MIB, engineCandidates } from '@berth/domain';
+import { PORT_MAX, MIB } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
 import { DEFAULT_WORKER_SHARE } from './job-client/index.js';
-import { type MachineGpus, parseSimulatedGpus, readConfinement, type RuntimeConfig } from './runtimes/index.js';
+import {
+  type BridgeAddress,
+  type MachineGpus,
+  parseSimulatedGpus,
+  type RuntimeConfig,
+  RUNTIMES,
+  runtimeOf,
+} from './runtimes/index.js';
 
 /** Settings of the worker agent. */
 export interface AgentConfig extends LogSettings {
@@ -48,7 +55,6 @@ interface SpoolConfig {
 const WORKER_BODIES_DEFAULT_BYTES = 2 * BRIDGE_BODY_MAX_BYTES;
 const HOST_BODIES_DEFAULT_BYTES = 512 * 2 ** 20;
 const BODIES_MAX_BYTES = 2 ** 40;
-const IMAGES_MAX_GIB = 2 ** 20;
 const SPOOL_DEFAULT_MIB = 4_096;
 const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20, unit: 'MiB' };
 /** Two results of the largest size, so that one can be made while the other is on its way. */
@@ -56,21 +62,12 @@ const WORKER_SPOOL_MIN_MIB = 40;
 const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 64, unit: 'MiB' };
 const VCPUS_MAX = 65_536;
 const OPERATIONS_PORT_DEFAULT = 9_103;
-const OWN_PREFIX = 'BERTH_';
-/** What of the agent's environment a worker may see. */
-const WORKER_VARIABLES = ['PATH', 'LANG'];
 
 const KEEP_WORKERS =
   '`true`: workers go on when the agent stops, and its next life finds them again; `false`: they leave with it.';
-const DOCKER_SOCKET =
-  'Path or address of the container engine. Without it `DOCKER_HOST`, or the first of the usual sockets of Docker and ' +
-  'Podman that answers.';
 const SPOOL = 'What the journal may take on disk for large results and chunks that no router has taken yet.';
 const WORKER_SPOOL = 'Of it, what one worker may have; at most half.';
 const WORKER_MEMORY = "What one worker may have of the agent's memory, for results and chunks that are small.";
-const IMAGES_GIB =
-  'What images that the agent has pulled may take; beyond it those go that were used longest ago and no container is made ' +
-  'of. `0`: half of the room that there is.';
 const SIMULATED_GPUS = 'GPUs to report that are not there, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
@@ -82,19 +79,20 @@ export const loadAgentConfig = (environment: Environment = process.env): AgentCo
  * @param environment what workers and their setup lines get a part of
  */
 export function readAgentConfig(read: ConfigReader, environment: Environment): AgentConfig {
-  const runtime = read.oneOf('BERTH_RUNTIME', 'What workers run in.', {
-    choices: ['docker', 'process'],
-    fallback: 'docker',
+  const kind = read.oneOf('BERTH_RUNTIME', 'What workers run in.', {
+    choices: RUNTIMES.map((runtime) => runtime.kind),
+    fallback: RUNTIMES[0].kind,
   });
+  const runtime = runtimeOf(kind);
   const home = 'Folder of its identity and journal and, with `process`, of the workers. No two agents may share one.';
   return {
     natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
     home: resolve(read.string('BERTH_HOME', home, join('.berth', 'worker-agent'))),
     joinToken: read.optional('BERTH_JOIN_TOKEN', 'Token of its host; needed once, until the host has joined.'),
-    runtime: runtime === 'docker' ? readDocker(read) : readProcess(read, environment),
+    runtime: runtime.readConfig(read, environment),
     simulatedGpus: readSimulatedGpus(read),
     vcpus: readVcpus(read),
-    bridge: readBridge(read, runtime),
+    bridge: readBridge(read, runtime.bridge),
     bodies: readBodyBounds(read),
     spool: readSpool(read),
     keepsWorkers:
@@ -109,43 +107,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
   };
 }
 
-function readDocker(read: ConfigReader): RuntimeConfig {
-  const choices = engineCandidates({
-    BERTH_DOCKER_SOCKET: asGiven(read.optional('BERTH_DOCKER_SOCKET', DOCKER_SOCKET)),
-    DOCKER_HOST: asGiven(read.optional('DOCKER_HOST', "The same, as the engine's own client reads it.")),
-    DOCKER_TLS_VERIFY: asGiven(read.optional('DOCKER_TLS_VERIFY', 'Any value: the engine is reached over TLS.')),
-    DOCKER_CERT_PATH: asGiven(read.optional('DOCKER_CERT_PATH', 'Folder of the certificates for it.')),
-    XDG_RUNTIME_DIR: asGiven(read.optional('XDG_RUNTIME_DIR', "Folder of the sockets of a user's own engine.")),
-    HOME: asGiven(read.optional('HOME', 'Has `.docker`, where no `DOCKER_CERT_PATH` is.')),
-  });
-  if (choices.kind === 'unusable') read.problems.push(`${choices.setting}: ${choices.detail}`);
-  const engines = choices.kind === 'candidates' ? choices.candidates : [];
-  const imagesGib = read.integer('BERTH_IMAGES_GIB', IMAGES_GIB, {
-    min: 0,
-    max: IMAGES_MAX_GIB,
-    fallback: 0,
-    unit: 'GiB',
-  });
-  const imagesBytesMax = imagesGib === 0 ? null : imagesGib * GIB;
-  return { kind: 'docker', engines, confinement: readConfinement(read), imagesBytesMax };
-}
-
-const asGiven = (value: string | null): string | undefined => value ?? undefined;
-
-function readProcess(read: ConfigReader, environment: Environment): RuntimeConfig {
-  const variables = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const images = 'Folder of the images: `local/NAME` is the folder `NAME` in it.';
-  return {
-    kind: 'process',
-    imagesFolder: resolve(read.string('BERTH_IMAGES', images, join('examples', 'workers'))),
-    workerEnvironment: Object.fromEntries(variables.filter(([name]) => WORKER_VARIABLES.includes(name))),
-    setupEnvironment: Object.fromEntries(variables.filter(([name]) => !name.startsWith(OWN_PREFIX))),
-  };
-}
-
-/** Containers reach the host by a name that the runtime gives them; processes are on it. */
-function readBridge(read: ConfigReader, runtime: RuntimeConfig['kind']): BridgeConfig {
-  const isLocal = runtime === 'process';
+function readBridge(read: ConfigReader, usual: BridgeAddress): BridgeConfig {
   const listenHost = read.optional(
     'BERTH_BRIDGE_LISTEN',
     "One IPv4 address that it serves workers at. With containers this machine's in their network, else `127.0.0.1`.",
@@ -156,9 +118,9 @@ function readBridge(read: ConfigReader, runtime: RuntimeConfig['kind']): BridgeC
   const port = 'Port that it serves workers at; `0`: the one of the last start, or any free one.';
   const host = 'Name or address under which workers reach it.';
   return {
-    listenHost: listenHost ?? (isLocal ? '127.0.0.1' : null),
+    listenHost: listenHost ?? usual.listenHost,
     port: read.integer('BERTH_BRIDGE_PORT', port, { min: 0, max: PORT_MAX, fallback: 0 }),
-    advertisedHost: read.string('BERTH_BRIDGE_HOST', host, isLocal ? '127.0.0.1' : 'berth-host'),
+    advertisedHost: read.string('BERTH_BRIDGE_HOST', host, usual.host),
   };
 }
 

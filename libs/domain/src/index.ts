@@ -221,12 +221,14 @@ export { requestTypes, type CpuRequest, type GpuRequest } from './hardware-reque
 export {
   CLOUDS,
   HOST_PLACEABLE_MS,
+  RUNTIME_KINDS,
   isHostLive,
   type Cloud,
   type Host,
   type HostGpu,
   type HostIntent,
   type Inventory,
+  type RuntimeKind,
 } from './host/index.js';
 export type { AccountId, ClusterId, EndpointId, HostId, JobId, JobKey, PodId, WorkerId } from './ids.js';
 export {

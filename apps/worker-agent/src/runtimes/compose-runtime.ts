@@ -1,10 +1,20 @@
+import type { RuntimeKind } from '@berth/domain';
 import { StartupError, type OpenProcess } from '@berth/telemetry';
-import { openDocker, type DockerConfig } from './docker/compose-docker.js';
-import type { OpenRuntime, RuntimeParts } from './open-runtime.js';
-import { openProcesses, type ProcessConfig } from './process/compose-process.js';
+import { DOCKER } from './docker/compose-docker.js';
+import type { OpenRuntime, RuntimeDriver, RuntimeParts } from './open-runtime.js';
+import { PROCESS } from './process/compose-process.js';
 import { RuntimeError } from './runtime-error.js';
 
-export type RuntimeConfig = DockerConfig | ProcessConfig;
+/** Every runtime that there is; the first is the one of a host that names none. */
+const DRIVERS = [DOCKER, PROCESS] as const;
+
+export type RuntimeConfig = ReturnType<(typeof DRIVERS)[number]['readConfig']>;
+
+export const RUNTIMES: readonly [RuntimeDriver<RuntimeConfig>, ...RuntimeDriver<RuntimeConfig>[]] = DRIVERS;
+
+/** The first where no runtime is of that kind. */
+export const runtimeOf = (kind: RuntimeKind): RuntimeDriver<RuntimeConfig> =>
+  RUNTIMES.find((each) => each.kind === kind) ?? RUNTIMES[0];
 
 /** @throws StartupError when containers cannot be run here */
 export async function composeRuntime(
@@ -12,7 +22,7 @@ export async function composeRuntime(
   config: RuntimeConfig,
   parts: RuntimeParts,
 ): Promise<OpenRuntime> {
-  const opening = config.kind === 'docker' ? openDocker(process, config, parts) : openProcesses(process, config, parts);
+  const opening = runtimeOf(config.kind).open(process, config, parts);
   const { confine, ...opened } = await opening.catch(throwStartup);
   process.onStop('container runtime', () => opened.runtime.close());
   return { ...opened, confine: (bridgePort) => confine(bridgePort).catch(throwStartup) };

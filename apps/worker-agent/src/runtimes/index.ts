@@ -1,4 +1,4 @@
-export { composeRuntime, type RuntimeConfig } from './compose-runtime.js';
+export { composeRuntime, RUNTIMES, runtimeOf, type RuntimeConfig } from './compose-runtime.js';
 export {
   type ContainerRuntime,
   type ContainerStart,
@@ -6,9 +6,7 @@ export {
   type OwnedContainer,
   type PrepareOptions,
 } from './container-runtime.port.js';
-export { readConfinement } from './docker/confinement/confinement-policy.js';
-export { type DockerRuntimeOptions } from './docker/docker-runtime.js';
 export { type MachineGpus } from './machine/nvidia-gpus.js';
 export { parseSimulatedGpus } from './machine/simulated-gpus.js';
-export { type OpenRuntime } from './open-runtime.js';
+export { type BridgeAddress, type OnRemoving, type OpenRuntime } from './open-runtime.js';
 export { RuntimeError, type RuntimeErrorReason } from './runtime-error.js';

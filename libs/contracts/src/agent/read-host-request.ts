@@ -1,5 +1,6 @@
 import {
   INSTANT_MAX_MS,
+  RUNTIME_KINDS,
   WORKER_NOTES_MAX,
   WORKER_PHASES,
   WORKER_REASON_CHARACTERS_MAX,
@@ -69,7 +70,7 @@ const INVENTORY: Members<Omit<Inventory, 'gpus' | 'images'>> = {
   diskBytes: size,
   areGpusSimulated: flag,
   cudaVersion: optional(orNull(matching('version', /^\d{1,9}\.\d{1,9}$/))),
-  runtime: oneOf(['docker', 'process', 'kubernetes']),
+  runtime: oneOf(RUNTIME_KINDS),
 };
 
 /** `idleSinceMs` is ours to say: what a host writes there is not taken over. */

@@ -1,5 +1,10 @@
 import type { HostId } from '../ids.js';
 
+/** What a host runs its workers in. */
+export const RUNTIME_KINDS = ['docker', 'process', 'kubernetes'] as const;
+
+export type RuntimeKind = (typeof RUNTIME_KINDS)[number];
+
 export interface HostGpu {
   /** Position on the host: what the driver calls the device index. */
   readonly index: number;
@@ -20,7 +25,7 @@ export interface Inventory {
   readonly areGpusSimulated: boolean;
   /** The driver's highest CUDA version, `major.minor`; null without GPU. */
   readonly cudaVersion: string | null;
-  readonly runtime: 'docker' | 'process' | 'kubernetes';
+  readonly runtime: RuntimeKind;
   /** Images already present: placement prefers such a host. */
   readonly images: readonly string[];
 }

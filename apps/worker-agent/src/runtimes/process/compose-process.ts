@@ -1,6 +1,7 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { ConfigReader, Environment } from '@berth/lifecycle';
 import type { OpenProcess } from '@berth/telemetry';
-import type { OpenRuntime, RuntimeParts } from '../open-runtime.js';
+import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.js';
 import { Machine } from '../machine/machine.js';
 import { ProcessRuntime } from './process-runtime.js';
 
@@ -14,8 +15,22 @@ export interface ProcessConfig {
 }
 
 const LOOPBACK = '127.0.0.1';
+const OWN_PREFIX = 'BERTH_';
+/** What of the agent's environment a worker may see. */
+const WORKER_VARIABLES = ['PATH', 'LANG'];
 
-export async function openProcesses(
+function readConfig(read: ConfigReader, environment: Environment): ProcessConfig {
+  const variables = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const images = 'Folder of the images: `local/NAME` is the folder `NAME` in it.';
+  return {
+    kind: 'process',
+    imagesFolder: resolve(read.string('BERTH_IMAGES', images, join('examples', 'workers'))),
+    workerEnvironment: Object.fromEntries(variables.filter(([name]) => WORKER_VARIABLES.includes(name))),
+    setupEnvironment: Object.fromEntries(variables.filter(([name]) => !name.startsWith(OWN_PREFIX))),
+  };
+}
+
+async function open(
   { clock, logger, random }: OpenProcess,
   { imagesFolder, setupEnvironment, workerEnvironment: environment }: ProcessConfig,
   { bridge, home, simulatedGpus, vcpus }: RuntimeParts,
@@ -28,3 +43,11 @@ export async function openProcesses(
   });
   return { runtime, listenHost: bridge.listenHost ?? LOOPBACK, confine: async () => undefined };
 }
+
+/** Processes are on the host, as the bridge is. */
+export const PROCESS: RuntimeDriver<ProcessConfig> = {
+  kind: 'process',
+  bridge: { host: LOOPBACK, listenHost: LOOPBACK },
+  readConfig,
+  open,
+};

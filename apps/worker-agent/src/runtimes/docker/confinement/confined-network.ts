@@ -3,23 +3,20 @@ import type { Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type Dockerode from 'dockerode';
 import { ask } from '../ask-engine.js';
+import type { BridgeAddress, OnRemoving } from '../../open-runtime.js';
 import type { ConfinementPolicy } from './confinement-policy.js';
 import { Confinement, hasIpv6 } from './confinement.js';
 import { IptablesFirewall } from './firewall.js';
-import { removeStrays, type RemovedContainer } from './stray-containers.js';
+import { removeStrays } from './stray-containers.js';
 import { ensureNetwork, removeNetwork, type WorkerNetwork } from './worker-network.js';
 
 export interface ConfinedNetworkOptions {
   readonly hostId: HostId;
-  readonly bridge: {
-    /** Name under which containers find the agent's bridge. */
-    readonly host: string;
-    /** Address at which it listens; null: the host's own in the workers' network. */
-    readonly listenHost: string | null;
-  };
+  /** Where no address is named, it listens at the host's own in the workers' network. */
+  readonly bridge: BridgeAddress;
   readonly confinement: ConfinementPolicy;
   /** Told of the workers whose containers are removed because they run outside of the network; before they are. */
-  readonly onRemoving: (removed: readonly RemovedContainer[]) => Promise<void>;
+  readonly onRemoving: OnRemoving;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;

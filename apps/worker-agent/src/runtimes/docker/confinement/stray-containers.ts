@@ -3,19 +3,16 @@ import type { Logger } from '@berth/telemetry';
 import type Dockerode from 'dockerode';
 import type { ContainerInfo } from 'dockerode';
 import { HOST_LABEL, fromEngineLabels } from '../container-options.js';
-import type { OwnedContainer } from '../../container-runtime.port.js';
+import type { OnRemoving, RemovedContainer } from '../../open-runtime.js';
 import { hasStatus } from '../engine-errors.js';
 import type { WorkerNetwork } from './worker-network.js';
-
-/** A worker's container that runs and is about to be removed, by no fault of its own. */
-export type RemovedContainer = Pick<OwnedContainer, 'containerId'> & Pick<OwnedContainer['labels'], 'workerId'>;
 
 interface Surroundings {
   readonly hostId: HostId;
   readonly network: WorkerNetwork;
   readonly logger: Logger;
   /** Told before any of them goes, so that it can be written down whose jobs must not pay for it. */
-  readonly onRemoving: (removed: readonly RemovedContainer[]) => Promise<void>;
+  readonly onRemoving: OnRemoving;
 }
 
 /** What one that has not ended may be in, in the engine's words. */

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { HostIntent, Inventory, WorkerStatus } from '@berth/domain';
+import { RUNTIME_KINDS, type HostIntent, type RuntimeKind, type WorkerStatus } from '@berth/domain';
 
 export class JoinTokenBody {
   @ApiProperty()
@@ -48,8 +48,8 @@ export class InventoryBody {
   @ApiProperty({ type: String, nullable: true, description: "The driver's highest version.", example: '12.4' })
   readonly cudaVersion!: string | null;
 
-  @ApiProperty({ enum: ['docker', 'process', 'kubernetes'], description: 'How it runs workers.' })
-  readonly runtime!: Inventory['runtime'];
+  @ApiProperty({ enum: RUNTIME_KINDS, description: 'How it runs workers.' })
+  readonly runtime!: RuntimeKind;
 
   @ApiProperty({ type: [String], description: 'Images that are present.', example: ['local/echo'] })
   readonly images!: readonly string[];
