@@ -261,6 +261,37 @@ describe('an upgrade', () => {
   });
 });
 
+describe('a taker that throws', () => {
+  const thrown = (): never => {
+    throw new Error('a mistake of the taker');
+  };
+
+  test.each(['takes', 'takesUpgrade'] as const)('when it is asked by %s has the request refused', async (question) => {
+    taker[question] = thrown;
+    const [caller, other] = [newCaller(), newCaller()];
+    caller.say(head('GET /things', 'other', TO_ECHO));
+    await caller.hears('HTTP/1.1 500 Internal Server Error');
+    await caller.closes();
+    expect([caller.heard.includes('the edge'), taker.taken, taker.upgraded]).toEqual([false, [], []]);
+    taker[question] = () => false;
+    other.say(head('GET /things', 'other'));
+    await other.hears('{"by":"the edge"}');
+  });
+
+  test.each([
+    ['request', {}],
+    ['upgrade', TO_ECHO],
+  ] as const)('when it is given a %s has its connection cut', async (part, headers) => {
+    taker[part] = thrown;
+    const [caller, other] = [newCaller(), newCaller()];
+    caller.say(head('GET /', 'mine', headers));
+    await caller.closes();
+    expect(caller.heard).toBe('');
+    other.say(head('GET /things', 'other'));
+    await other.hears('{"by":"the edge"}');
+  });
+});
+
 describe('draining', () => {
   /** True once it has ended. */
   const drain = (): { isOver: boolean; readonly over: Promise<void> } => {

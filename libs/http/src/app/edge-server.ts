@@ -24,8 +24,7 @@ export function createEdgeServer(handedOn: DispatchedRequests, answer: RequestLi
       shouldUpgradeCallback: (request) => handedOn.takesUpgrade(request),
     },
     (request, response) => {
-      if (handedOn.takes(request)) handedOn.request(request, response);
-      else answer(request, response);
+      if (!handedOn.handOn(request, response)) answer(request, response);
     },
   );
   handedOn.watchUpgrades(server);

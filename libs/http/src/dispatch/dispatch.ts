@@ -7,13 +7,16 @@ import type { Socket } from 'node:net';
  * limits of connections alone: how many, how much is sent ahead, how long headers and a whole request may take to arrive.
  */
 export interface Dispatch {
-  /** Asked once of each request, also of one whose upgrade is not taken: HTTP lets such a wish be ignored. */
+  /**
+   * Asked once of each request, also of one whose upgrade is not taken: HTTP lets such a wish be ignored. Where either of
+   * these two throws, the request is answered with 500 and belongs to nobody.
+   */
   takes(request: IncomingMessage): boolean;
   takesUpgrade(request: IncomingMessage): boolean;
-  /** Must not throw. */
+  /** Must not throw; where it does, the connection is cut. */
   request(request: IncomingMessage, response: ServerResponse, connection: DispatchedConnection): void;
   /**
-   * Must not throw.
+   * Must not throw; where it does, the connection is cut.
    *
    * @param head what came behind the head of the request
    */

@@ -11,34 +11,40 @@ export interface DispatchedRequestsOptions {
   readonly dispatch?: Dispatch;
 }
 
+const SERVER_ERROR = 500;
+
 /** The requests and upgraded connections that the edge has given away: counted, and cut where they take too long to end. */
 export class DispatchedRequests {
   readonly #options: DispatchedRequestsOptions;
   /** How many are under way on each connection; one that is upgraded is under way until it closes. */
   readonly #underWay = new Map<Socket, number>();
+  /** Those of which it could not be told whether their upgrade is taken. */
+  readonly #undecided = new WeakSet<IncomingMessage>();
   #isDraining = false;
 
   constructor(options: DispatchedRequestsOptions) {
     this.#options = options;
   }
 
-  takes(request: IncomingMessage): boolean {
-    return this.#options.dispatch?.takes(request) === true;
+  /** Gives the request to whoever takes it. False: the edge itself shall answer it. */
+  handOn(request: IncomingMessage, response: ServerResponse): boolean {
+    const isDecided = !this.#undecided.has(request);
+    const isTaken = isDecided ? this.#asked(() => this.#options.dispatch?.takes(request) === true) : null;
+    if (isTaken === true) this.#hand(request, response);
+    // Nobody knows whose it is, so the edge must not act on it either.
+    if (isTaken === null) response.writeHead(SERVER_ERROR, { connection: 'close', 'content-length': 0 }).end();
+    return isTaken !== false;
   }
 
   takesUpgrade(request: IncomingMessage): boolean {
-    return this.#options.dispatch?.takesUpgrade(request) === true;
+    const isTaken = this.#asked(() => this.#options.dispatch?.takesUpgrade(request) === true);
+    if (isTaken === null) this.#undecided.add(request);
+    return isTaken === true;
   }
 
   /** Whether a word of the edge on it could fall into somebody else's answer. */
   has(socket: Socket): boolean {
     return this.#underWay.has(socket);
-  }
-
-  request(request: IncomingMessage, response: ServerResponse): void {
-    this.#begin(request.socket, response, (connection) => {
-      this.#options.dispatch?.request(request, response, connection);
-    });
   }
 
   /** Node looks after the socket no longer, and its server does not know it. */
@@ -64,20 +70,42 @@ export class DispatchedRequests {
     for (const socket of this.#underWay.keys()) socket.destroy();
   }
 
+  #hand(request: IncomingMessage, response: ServerResponse): void {
+    this.#begin(request.socket, response, (connection) => {
+      this.#options.dispatch?.request(request, response, connection);
+    });
+  }
+
   #begin(socket: Socket, until: ServerResponse | Socket, hand: (connection: DispatchedConnection) => void): void {
     const { connections } = this.#options;
     if (!this.#underWay.has(socket)) socket.once('close', () => this.#underWay.delete(socket));
     this.#underWay.set(socket, (this.#underWay.get(socket) ?? 0) + 1);
     connections.countHandedOn(socket, until, () => {
-      hand({
-        prove: (accountId) => {
-          connections.prove(socket, accountId);
-        },
-      });
+      try {
+        hand({
+          prove: (accountId) => {
+            connections.prove(socket, accountId);
+          },
+        });
+      } catch (error) {
+        // What has been said of an answer is unknown, so none can be given.
+        this.#options.logger.error('a request was taken and then failed; its connection is cut', { error });
+        socket.destroy();
+      }
     });
     until.once('close', () => {
       this.#end(socket);
     });
+  }
+
+  /** Null: nobody knows, because the question failed. */
+  #asked(question: () => boolean): boolean | null {
+    try {
+      return question();
+    } catch (error) {
+      this.#options.logger.error('it could not be told whether a request is taken; it is answered with 500', { error });
+      return null;
+    }
   }
 
   #end(socket: Socket): void {
