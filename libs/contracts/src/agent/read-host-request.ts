@@ -18,6 +18,7 @@ import {
   oneOf,
   optional,
   orNull,
+  port,
   readAs,
   readMembers,
   text,
@@ -48,7 +49,6 @@ const printable = matching('id', /^[\x21-\x7e]{1,128}$/);
 /** Cut to its bound where it is cleaned. */
 const words = text(Number.POSITIVE_INFINITY);
 const instantMs = amount(INSTANT_MAX_MS);
-const port = integer(1, 65_535);
 const size = amount(Number.MAX_SAFE_INTEGER);
 
 const JOIN_FRAME: Members<JoinFrame> = { token: text(), secretHash: matching('SHA-256', /^[0-9a-f]{64}$/) };

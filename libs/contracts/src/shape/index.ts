@@ -15,6 +15,7 @@ export {
   oneOf,
   optional,
   orNull,
+  port,
   readMembers,
   readShape,
   text,

@@ -39,6 +39,9 @@ export const integer = (min: number, max = INTEGER_MAX): Shape =>
     return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   });
 
+/** A TCP port that something listens at. */
+export const port = integer(1, 65_535);
+
 export const matching = (what: string, pattern: RegExp): Shape =>
   shapeOf(what, (value) => typeof value === 'string' && pattern.test(value));
 

@@ -66,8 +66,14 @@ describe('an assignment', () => {
   });
 
   test.each([
-    ['a port', readWorkers([{ ...worker, port: '80' }]), '$.workers[0].port is no count'],
-    ['a health port', readWorkers([{ ...worker, healthPort: null }]), '$.workers[0].healthPort is no count'],
+    ['a port', readWorkers([{ ...worker, port: '80' }]), '$.workers[0].port is no integer from 1 to 65535'],
+    ['port 0', readWorkers([{ ...worker, port: 0 }]), '$.workers[0].port is no integer from 1 to 65535'],
+    ['port 65536', readWorkers([{ ...worker, port: 65_536 }]), '$.workers[0].port is no integer from 1 to 65535'],
+    [
+      'a health port',
+      readWorkers([{ ...worker, healthPort: null }]),
+      '$.workers[0].healthPort is no integer from 1 to 65535',
+    ],
     ['slots', readWorkers([worker], { slotsPerWorker: 0.5 }), '$.slotsPerWorker is no count'],
   ])('cannot be read where %s is none', (_what, reading, reason) => {
     expect(reading).toEqual({ kind: 'unreadable', reason });

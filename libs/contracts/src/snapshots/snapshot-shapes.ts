@@ -16,6 +16,7 @@ import {
   oneOf,
   optional,
   orNull,
+  port,
   text,
   type Shape,
 } from '../shape/index.js';
@@ -130,8 +131,8 @@ export const assignmentSnapshotShape: SnapshotShape<AssignmentSnapshot> = {
         hostId: text(),
         phase: oneOf(WORKER_PHASES),
         isDraining: flag,
-        port: optional(count),
-        healthPort: optional(count),
+        port: optional(port),
+        healthPort: optional(port),
       }),
       ASSIGNED_WORKERS_MAX,
     ),
