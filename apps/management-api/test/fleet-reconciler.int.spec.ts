@@ -131,9 +131,6 @@ async function live(
   }
 }
 
-const intents = async (): Promise<readonly string[]> =>
-  (await bench.workers()).map(({ hostId, intent }) => `${hostId} ${intent}`).toSorted();
-
 describe('the assignment of a load-balanced endpoint', () => {
   const scaling = (requestCount: number) => ({ type: 'REQUEST_COUNT', requestCount }) as const;
   const workersRange = { min: 1, max: 1, idleTimeoutSeconds: 10 };
@@ -222,29 +219,6 @@ describe('demand', () => {
     expect((await bench.store.load([])).endpoints).toEqual([]);
   });
 
-  test('that is unknown changes nothing, also when the loop has just started', async () => {
-    await bench.addEndpoint('e1');
-    await bench.addHost('h1');
-    await pass({ e1: queued(1) });
-    await reportAll('h1', 'idle');
-    for (let second = 0; second < 40; second += 1) {
-      await bench.clock.advance(1_000);
-      await bench.report('h1');
-      await fleet.run();
-    }
-    fleet = newFleet();
-    await fleet.run();
-    expect(await bench.workers()).toMatchObject([{ intent: 'running' }]);
-    expect(await bench.decision('e1')).toMatchObject({ desired: 1, reason: 'demand-unknown' });
-  });
-
-  test('of low priority brings nobody', async () => {
-    await bench.addEndpoint('e1');
-    await bench.addHost('h1');
-    await pass({ e1: { queuedLow: 5 } });
-    expect(await bench.workers()).toEqual([]);
-  });
-
   test('is looked at again just when a job will have waited too long', async () => {
     const scaling = { type: 'QUEUE_DELAY', queueDelaySeconds: 4 } as const;
     await bench.addEndpoint('e1', { scaling, workers: { ...SPEC.workers, idleTimeoutSeconds: 10 } });
@@ -268,59 +242,6 @@ describe('demand', () => {
 });
 
 describe('an endpoint', () => {
-  test('keeps its minimum without any demand, known or not', async () => {
-    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, min: 2 } });
-    await bench.addHost('h1');
-    await fleet.run();
-    expect(await bench.workers()).toHaveLength(2);
-    await reportAll('h1', 'idle');
-    await live(20, ['h1']);
-    expect(await bench.workers()).toMatchObject([{ intent: 'running' }, { intent: 'running' }]);
-    expect(await bench.decision('e1')).toMatchObject({ desired: 2, reason: 'at-min' });
-  });
-
-  test('never has more workers than its maximum, leaving ones included', async () => {
-    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, max: 2 } });
-    await bench.addHost('h1');
-    await pass({ e1: queued(9) });
-    await reportAll('h1', 'busy');
-    await bench.change(EndpointEntity, 'e1', { release: 2 });
-    for (let round = 0; round < 3; round += 1) await pass({ e1: queued(9) });
-    const workers = await bench.workers();
-    expect(workers.map(({ intent, release }) => `${release} ${intent}`)).toEqual(['1 drained', '1 drained']);
-    await reportAll('h1', 'removed');
-    await pass({ e1: queued(9) });
-    expect((await bench.workers()).map(({ intent, release }) => `${release} ${intent}`)).toEqual([
-      '2 running',
-      '2 running',
-    ]);
-  });
-
-  test('with a new release gets workers as it wants them: idle ones at once, busy ones after their job', async () => {
-    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, min: 2, max: 2 } });
-    await bench.addHost('h1');
-    await pass();
-    const [idle, busy] = await bench.workers();
-    await bench.report('h1', [observed(idle?.id ?? '', 'idle'), observed(busy?.id ?? '', 'busy')]);
-    const spec = { ...SPEC, workers: { ...SPEC.workers, min: 2, max: 2 }, cpu: [{ flavorId: 'cpu5m', vcpuCount: 4 }] };
-    await bench.change(EndpointEntity, 'e1', { spec, release: 2 });
-    await pass();
-    await bench.report('h1', [observed(idle?.id ?? '', 'removed'), observed(busy?.id ?? '', 'busy')]);
-    await pass();
-    const between = (await bench.workers()).toSorted((a, b) => a.release - b.release);
-    expect(between).toMatchObject([
-      { id: busy?.id, release: 1, intent: 'drained', resources: { vcpus: 2 } },
-      { release: 2, intent: 'running', resources: { vcpus: 4 } },
-    ]);
-    const replaced = between[1]?.id ?? '';
-    await bench.report('h1', [observed(busy?.id ?? '', 'removed'), observed(replaced, 'idle', { release: 2 })]);
-    await pass();
-    expect((await bench.workers()).map(({ intent, release }) => `${release} ${intent}`)).toEqual([
-      '2 running',
-      '2 running',
-    ]);
-  });
-
   test('with network volumes has workers only where they lie', async () => {
     await bench.addEndpoint('e1', { networkVolumeIds: ['v1'] });
     await bench.source.query(
@@ -402,39 +323,6 @@ describe('a worker without a place', () => {
     expect(hostsOf(await bench.workers())).toEqual(['h2']);
     expect((await bench.decision('e1'))?.waiting).toMatchObject([{ reason: 'vcpu', since }]);
   });
-
-  test('comes before those that have waited for less long', async () => {
-    const small = { inventory: { ...INVENTORY, vcpus: 2 } };
-    await bench.addEndpoint('late');
-    await bench.clock.advance(1);
-    await bench.addEndpoint('early');
-    await bench.addHost('h1', { ...small, intent: 'cordoned' });
-    await pass({ early: queued(1) });
-    await bench.clock.advance(1_000);
-    await pass({ early: queued(1), late: queued(1) });
-    await bench.change(HostEntity, 'h1', { intent: 'ready' });
-    await pass({ early: queued(1), late: queued(1) });
-    expect((await bench.workers()).map(({ endpointId }) => endpointId)).toEqual(['early']);
-  });
-
-  test('gets the room of one that has gone, in the same pass, whoever is looked at first', async () => {
-    await bench.addHost('h1', { inventory: { ...INVENTORY, vcpus: 2 } });
-    await bench.addEndpoint('new');
-    await bench.clock.advance(1);
-    await bench.addEndpoint('old');
-    await pass({ old: queued(1) });
-    await reportAll('h1', 'removed');
-    await pass({ new: queued(1) });
-    expect((await bench.workers()).map(({ endpointId }) => endpointId)).toEqual(['new']);
-  });
-
-  test('is described for a bounded number of workers and hosts', async () => {
-    await bench.addEndpoint('e1', { ...BIG, workers: { ...SPEC.workers, max: 1_000 } });
-    for (let index = 0; index < 60; index += 1) await bench.addHost(`h${index}`);
-    await pass({ e1: queued(1_000) });
-    const waiting = (await bench.decision('e1'))?.waiting ?? [];
-    expect([waiting.length, waiting[0]?.hosts.length]).toEqual([50, 50]);
-  });
 });
 
 describe('a host', () => {
@@ -453,35 +341,6 @@ describe('a host', () => {
     expect(hostsOf(await bench.workers())).toEqual(['h2']);
     expect(publisher.told.slice(-3)).toEqual(['assignments', 'wake h1', 'wake h2']);
     expect(await bench.sessions.desired('h1' as HostId)).toEqual([]);
-  });
-
-  test('keeps its workers while nobody is heard at all', async () => {
-    await pass({ e1: queued(1) });
-    await bench.addHost('h2');
-    await live(120, [], { e1: queued(1) });
-    await live(1, ['h2'], { e1: queued(1) });
-    expect(hostsOf(await bench.workers())).toEqual(['h1']);
-  });
-
-  test('keeps its workers when the database was away and another host is the first to be recorded again', async () => {
-    await pass({ e1: queued(1) });
-    await bench.addHost('h2');
-    await bench.clock.advance(60_000);
-    await bench.report('h2');
-    await pass({ e1: queued(1) });
-    expect(hostsOf(await bench.workers())).toEqual(['h1']);
-  });
-
-  test('that is drained gets rid of its workers one by one while others take over; cordoned, it keeps what it has', async () => {
-    await pass({ e1: queued(1) });
-    await reportAll('h1', 'busy');
-    await bench.change(HostEntity, 'h1', { intent: 'cordoned' });
-    await bench.addHost('h2');
-    await pass({ e1: queued(2) });
-    expect(await intents()).toEqual(['h1 running', 'h2 running']);
-    await bench.change(HostEntity, 'h1', { intent: 'draining' });
-    await pass({ e1: queued(2) });
-    expect(await intents()).toEqual(['h1 drained', 'h2 running', 'h2 running']);
   });
 
   test('that is removed takes its workers with it, and they are placed again', async () => {
