@@ -6,6 +6,9 @@ import { FakeMachine, FakeRuntime } from './fake-runtime.js';
 containerRuntimeConformance('fake', async () => {
   const machine = new FakeMachine(['local/probe'], TWO_GPUS);
   return {
+    gpuTypeId: 'NVIDIA L4',
+    areGpusSimulated: true,
+    keepsVcpus: false,
     probeImage: 'local/probe',
     missingImage: 'local/nothing',
     open: async () => new FakeRuntime(machine, systemClock),

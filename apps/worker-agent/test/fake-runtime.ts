@@ -166,6 +166,8 @@ export class FakeRuntime implements ContainerRuntime {
     if (mode === 'die') this.#machine.end(start.labels.workerId, endBySignal(first), ['dying']);
     if (mode === 'show') end([start.env[first] ?? '']);
     if (mode === 'count') end(Array.from({ length: Number(first) }, (_, index) => `line ${String(index + 1)}`));
+    if (mode === 'hoard') end([first]);
+    if (mode === 'fill') end(['filled']);
     if (mode === 'words') end([first, ...rest].map((word) => `<${word}>`));
   }
 }
@@ -180,4 +182,5 @@ const describe = ({ containerId, start, startedAtMs, exit }: FakeContainer): Own
   labels: start.labels,
   state: exit === null ? { kind: 'running' } : { kind: 'ended', exit },
   startedAtMs,
+  notes: ['The limits of vCPU, memory and disk are pretended.'],
 });

@@ -4,8 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { ContainerRuntime, ContainerStart, OwnedContainer } from './container-runtime.port.js';
 import { RuntimeError } from './runtime-error.js';
 
-/** One implementation under test, on a bench that its spec builds: a host with two simulated `GPU_TYPE`. */
+/** One implementation under test, on a bench that its spec builds: a host with two GPUs of one type. */
 export interface RuntimeBench {
+  readonly gpuTypeId: string;
+  /** False where devices stand behind them. */
+  readonly areGpusSimulated: boolean;
+  /** Told by the bench, because a program cannot tell in a moment how many processors it may use. */
+  readonly keepsVcpus: boolean;
   /** Image whose program is `PROBE_SCRIPT`. */
   readonly probeImage: string;
   readonly missingImage: string;
@@ -17,7 +22,8 @@ export interface RuntimeBench {
 /**
  * The program of the probe image, for `/bin/sh`. Its first argument says how it behaves:
  * `wait` until SIGTERM, then leave with 0 · `stubborn` against SIGTERM · `exit CODE TEXT` · `die SIGNAL` by its own hand ·
- * `show NAME` of a variable · `count N` lines · `words …` one a line.
+ * `show NAME` of a variable · `count N` lines · `words …` one a line · `hoard N` bytes of memory ·
+ * `fill N` bytes of the disk.
  */
 export const PROBE_SCRIPT = `
 mode=$1
@@ -30,10 +36,12 @@ case $mode in
   show) printenv "$1" ;;
   count) i=1; while [ "$i" -le "$1" ]; do echo "line $i"; i=$((i + 1)); done ;;
   words) for word in "$@"; do echo "<$word>"; done ;;
+  hoard) head -c "$1" /dev/zero | tail -n 1 | wc -c ;;
+  fill) head -c "$1" /dev/zero > filled && echo filled || echo full ;;
 esac
 `;
 
-const GPU_TYPE = 'NVIDIA L4';
+const MIB = 1024 * 1024;
 const HOST = 'host1' as HostId;
 const DEADLINE = { deadlineMs: 20_000 };
 const TEST_TIMEOUT_MS = 60_000;
@@ -62,7 +70,7 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
       const workerId = `w${String(workers)}${name.replace(/[^a-z]/g, '')}` as WorkerId;
       const endpointId = 'endpoint1' as EndpointId;
       const labels = { hostId: HOST, workerId, endpointId, release: 3, image: bench.probeImage };
-      const limits = { vcpus: 1, memoryBytes: 128 * 1024 * 1024, diskBytes: null };
+      const limits = { vcpus: 1, memoryBytes: 128 * MIB, diskBytes: null };
       return { labels, args, env: {}, limits, gpu: null, ...more };
     };
     const idOf = (start: ContainerStart): WorkerId => start.labels.workerId;
@@ -117,28 +125,27 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
     describe('inventory', () => {
       test('tells what containers can have', async () => {
         const inventory = await runtime.inventory();
-        expect(inventory.gpus.map(({ typeId }) => typeId)).toEqual([GPU_TYPE, GPU_TYPE]);
-        expect(inventory.areGpusSimulated).toBe(true);
+        expect(inventory.gpus.map(({ typeId }) => typeId)).toEqual([bench.gpuTypeId, bench.gpuTypeId]);
+        expect(inventory.areGpusSimulated).toBe(bench.areGpusSimulated);
         for (const size of [inventory.vcpus, inventory.memoryBytes, inventory.diskBytes])
           expect(size).toBeGreaterThan(0);
       });
     });
 
     describe('GPUs', () => {
-      const both = { gpu: { typeId: GPU_TYPE, count: 2 } };
-      const one = { gpu: { typeId: GPU_TYPE, count: 1 } };
+      const some = (count: number): Pick<ContainerStart, 'gpu'> => ({ gpu: { typeId: bench.gpuTypeId, count } });
 
       test(
         'are held until the worker is removed, also after its program has ended',
         async () => {
-          const holder = startOf(['exit', '0', 'done'], both);
+          const holder = startOf(['exit', '0', 'done'], some(2));
           await runtime.start(holder);
           await ended(idOf(holder));
-          expect(await reasonOf(runtime.start(startOf(['wait'], one)))).toBe('no-such-device');
+          expect(await reasonOf(runtime.start(startOf(['wait'], some(1))))).toBe('no-such-device');
           expect(await runtime.list()).toHaveLength(1);
           await runtime.remove(idOf(holder));
-          await Promise.all([runtime.start(startOf(['wait'], one)), runtime.start(startOf(['wait'], one))]);
-          expect(await reasonOf(runtime.start(startOf(['wait'], one)))).toBe('no-such-device');
+          await Promise.all([runtime.start(startOf(['wait'], some(1))), runtime.start(startOf(['wait'], some(1)))]);
+          expect(await reasonOf(runtime.start(startOf(['wait'], some(1))))).toBe('no-such-device');
         },
         TEST_TIMEOUT_MS,
       );
@@ -146,15 +153,42 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
       test(
         'that a worker holds are known to the agent that comes after',
         async () => {
-          const holder = startOf(['wait'], both);
+          const holder = startOf(['wait'], some(2));
           await runtime.start(holder);
           const successor = await bench.open();
-          expect(await reasonOf(successor.start(startOf(['wait'], one)))).toBe('no-such-device');
+          expect(await reasonOf(successor.start(startOf(['wait'], some(1))))).toBe('no-such-device');
           await successor.remove(idOf(holder));
-          await successor.start(startOf(['wait'], one));
+          await successor.start(startOf(['wait'], some(1)));
           await successor.close();
           // The first agent is gone by then; here it looks again at what its successor did.
           await runtime.remove(idOf(holder));
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'stay as many when the start is repeated, and when the worker is started anew',
+        async () => {
+          const holder = startOf(['exit', '0', 'done'], some(2));
+          const runs = { ...holder, args: ['wait'] };
+          await runtime.start(holder);
+          await ended(idOf(holder));
+          for (const start of [holder, runs, runs]) await runtime.start(start);
+          expect(await reasonOf(runtime.start(startOf(['wait'], some(1))))).toBe('no-such-device');
+          await runtime.remove(idOf(holder));
+          await runtime.start(startOf(['wait'], some(2)));
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'of a start that fails are free again',
+        async () => {
+          const start = startOf(['wait'], some(2));
+          const missing = { ...start, labels: { ...start.labels, image: bench.missingImage } };
+          expect(await reasonOf(runtime.start(missing))).toBe('image-missing');
+          expect(await reasonOf(runtime.start(start, { signal: AbortSignal.abort() }))).toBe('cancelled');
+          await runtime.start(startOf(['wait'], some(2)));
         },
         TEST_TIMEOUT_MS,
       );
@@ -163,6 +197,46 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
         const start = startOf(['wait'], { gpu: { typeId: 'NVIDIA H200', count: 1 } });
         expect(await reasonOf(runtime.start(start))).toBe('no-such-device');
       });
+    });
+
+    describe('limits', () => {
+      const within = { vcpus: 1, memoryBytes: 32 * MIB, diskBytes: 16 * MIB };
+      /** What the host owns up to not keeping. */
+      const notesOf = async (id: WorkerId): Promise<string> => ((await runtime.inspect(id))?.notes ?? []).join(' ');
+
+      test(
+        'of memory is kept, or the worker carries a note that it is not',
+        async () => {
+          const start = startOf(['hoard', String(128 * MIB)], { limits: { ...within, diskBytes: null } });
+          await runtime.start(start);
+          await ended(idOf(start));
+          const isHoarded = (await runtime.logs(idOf(start), 10)).includes(String(128 * MIB));
+          expect(/memory/i.test(await notesOf(idOf(start)))).toBe(isHoarded);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'of disk is kept, or the worker carries a note that it is not',
+        async () => {
+          const start = startOf(['fill', String(64 * MIB)], { limits: within });
+          await runtime.start(start);
+          await ended(idOf(start));
+          const isFilled = (await runtime.logs(idOf(start), 10)).includes('filled');
+          expect(/disk/i.test(await notesOf(idOf(start)))).toBe(isFilled);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'of processors is kept, or the worker carries a note that it is not',
+        async () => {
+          const start = startOf(['wait'], { limits: within });
+          await runtime.start(start);
+          expect(/vCPU/i.test(await notesOf(idOf(start)))).toBe(!bench.keepsVcpus);
+        },
+        TEST_TIMEOUT_MS,
+      );
     });
 
     describe('start', () => {

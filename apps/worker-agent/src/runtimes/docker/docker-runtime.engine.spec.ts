@@ -45,6 +45,9 @@ const refusalAt = (address: string): Promise<Error | null> =>
 beforeAll(() => makeImage(PROBE, ['/bin/sh', '-c', PROBE_SCRIPT, 'probe']), TEST_TIMEOUT_MS);
 
 containerRuntimeConformance('docker', async () => ({
+  gpuTypeId: 'NVIDIA L4',
+  areGpusSimulated: true,
+  keepsVcpus: true,
   probeImage: PROBE,
   missingImage: 'local/nothing:latest',
   open: () => openDocker(fixture.engine.socketPath, 'host1', { machine: testMachine(TWO_GPUS) }),

@@ -30,6 +30,9 @@ containerRuntimeConformance('process', async () => {
   await writeFile(join(imagesFolder, 'probe', 'worker.json'), JSON.stringify({ command: ['/bin/sh', 'probe.sh'] }));
   await writeFile(join(imagesFolder, 'probe', 'probe.sh'), PROBE_SCRIPT);
   return {
+    gpuTypeId: 'NVIDIA L4',
+    areGpusSimulated: true,
+    keepsVcpus: false,
     probeImage: 'local/probe',
     missingImage: 'local/nothing:latest',
     open: () => open(join(root, 'workers'), imagesFolder),

@@ -48,6 +48,7 @@ const LAUNCH_MAX_MS = 10_000;
 const REMOVE_MAX_MS = 10_000;
 const ID_LENGTH = 20;
 const FOLDERS_AT_ONCE = 32;
+const NOTES = ['The limits of vCPU, memory and disk are not kept: the host runs its workers as plain processes.'];
 /** Marks every process of a worker, also one that left its group. */
 const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
 
@@ -115,9 +116,10 @@ export class ProcessRuntime implements ContainerRuntime {
         makeWorkingCopy(image.folder, draft.work, signal),
       );
       await this.#launch(folder, image, { ...start, gpus });
-      return { ...life, state: { kind: 'running' } };
+      return { ...life, state: { kind: 'running' }, notes: NOTES };
     } catch (error) {
-      machine.releaseGpus(workerId);
+      // Why it did not start is the news; what of it cannot be removed keeps its GPUs, and the next start replaces it.
+      await this.remove(workerId).catch(() => undefined);
       throw fromSystemError(error, 'start-failed', `Worker ${workerId} could not be started`);
     }
   }
@@ -272,7 +274,7 @@ async function describe(folder: WorkerFolder): Promise<OwnedContainer | null> {
   if (file === null) return null;
   const { containerId, labels, startedAtMs } = file;
   const state = await stateOf(folder);
-  return { containerId, labels, state, startedAtMs: state.kind === 'created' ? null : startedAtMs };
+  return { containerId, labels, state, startedAtMs: state.kind === 'created' ? null : startedAtMs, notes: NOTES };
 }
 
 async function stateOf(folder: WorkerFolder): Promise<OwnedContainerState> {
