@@ -9,6 +9,7 @@ import {
   type BridgeAddress,
   type MachineGpus,
   parseSimulatedGpus,
+  type Reserve,
   type RuntimeConfig,
   RUNTIMES,
   runtimeOf,
@@ -25,6 +26,7 @@ export interface AgentConfig extends LogSettings {
   /** Null: what the machine has. */
   readonly simulatedGpus: MachineGpus | null;
   readonly vcpus: number | null;
+  readonly reserve: Reserve;
   readonly bridge: BridgeConfig;
   readonly bodies: BodyBounds;
   readonly spool: SpoolConfig;
@@ -61,6 +63,8 @@ const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20, unit: 'MiB' };
 const WORKER_SPOOL_MIN_MIB = 40;
 const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 64, unit: 'MiB' };
 const VCPUS_MAX = 65_536;
+const RESERVED_MEMORY_BOUNDS_MIB = { min: 0, max: 2 ** 24, unit: 'MiB' };
+const RESERVED_DISK_BOUNDS_GIB = { min: 0, max: 2 ** 20, unit: 'GiB' };
 const OPERATIONS_PORT_DEFAULT = 9_103;
 
 const KEEP_WORKERS =
@@ -92,6 +96,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
     runtime: runtime.readConfig(read, environment),
     simulatedGpus: readSimulatedGpus(read),
     vcpus: readVcpus(read),
+    reserve: readReserve(read),
     bridge: readBridge(read, runtime.bridge),
     bodies: readBodyBounds(read),
     spool: readSpool(read),
@@ -172,4 +177,30 @@ function readVcpus(read: ConfigReader): number | null {
     fallback: 0,
   });
   return vcpus === 0 ? null : vcpus;
+}
+
+function readReserve(read: ConfigReader): Reserve {
+  const memoryMib = readIfGiven(read, 'BERTH_RESERVED_MEMORY_MIB', {
+    meaning: 'Memory that no worker gets. Without it 5 %, and at least 512 MiB, but no more than an eighth.',
+    bounds: RESERVED_MEMORY_BOUNDS_MIB,
+  });
+  const diskGib = readIfGiven(read, 'BERTH_RESERVED_DISK_GIB', {
+    meaning:
+      'Disk that no worker gets. Without it 5 % of the file system, and at least 10 GiB, but no more than an eighth.',
+    bounds: RESERVED_DISK_BOUNDS_GIB,
+  });
+  return {
+    memoryBytes: memoryMib === null ? null : memoryMib * MIB,
+    diskBytes: diskGib === null ? null : diskGib * GIB,
+  };
+}
+
+/** Null: nothing is set, which is not the same as 0. */
+function readIfGiven(
+  read: ConfigReader,
+  name: string,
+  { bounds, meaning }: { readonly meaning: string; readonly bounds: { readonly min: number; readonly max: number } },
+): number | null {
+  const isGiven = read.optional(name, meaning) !== null;
+  return isGiven ? read.integer(name, meaning, { ...bounds, fallback: 0 }) : null;
 }

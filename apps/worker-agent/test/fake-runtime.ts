@@ -145,10 +145,10 @@ export class FakeRuntime implements ContainerRuntime {
 
   /** At once, where a runtime would look at the machine first: a manual clock waits for nothing real. */
   #takeGpus({ gpu, labels: { workerId } }: ContainerStart): readonly number[] {
-    const held = new Map([...this.#machine.containers].map(([id, { gpuIndexes }]) => [id, gpuIndexes]));
+    const held = new Map([...this.#machine.containers].map(([id, { gpuIndexes }]) => [id, gpuIndexes.map(String)]));
     const allocation = allocateGpus(this.#machine.gpus, held, { workerId, gpu });
     if (allocation.kind === 'refused') throw new RuntimeError('no-such-device', allocation.detail);
-    return allocation.indexes;
+    return allocation.gpus.map(({ index }) => index);
   }
 
   #failAsTold(verb: 'prepare' | 'start'): void {

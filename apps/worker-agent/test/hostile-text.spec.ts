@@ -69,7 +69,7 @@ describe('hostile text', () => {
       diskFolder: '/',
       vcpus: 1,
       simulatedGpus: null,
-      nvidiaSmi: async () => `0, ${HOSTILE}, 1024`,
+      nvidiaSmi: async () => `0, GPU-1, ${HOSTILE}, 1024, [N/A]`,
     });
     const { gpus, images } = await machine.inventory({
       runtime: 'docker',

@@ -6,7 +6,8 @@ export {
   type OwnedContainer,
   type PrepareOptions,
 } from './container-runtime.port.js';
-export { type MachineGpus } from './machine/nvidia-gpus.js';
+export { type MachineGpus } from './machine/gpu-device.js';
+export { type Reserve } from './machine/reserve.js';
 export { parseSimulatedGpus } from './machine/simulated-gpus.js';
 export { type BridgeAddress, type OnRemoving, type OpenRuntime } from './open-runtime.js';
 export { RuntimeError, type RuntimeErrorReason } from './runtime-error.js';

@@ -2,7 +2,7 @@ import type { HostId, RuntimeKind, WorkerId } from '@berth/domain';
 import type { ConfigReader, Environment } from '@berth/lifecycle';
 import type { OpenProcess } from '@berth/telemetry';
 import type { ContainerRuntime } from './container-runtime.port.js';
-import type { MachineOptions } from './machine/machine.js';
+import type { ReportedMachine } from './machine/machine-in.js';
 
 /** Where the workers of a runtime find their agent. */
 export interface BridgeAddress {
@@ -22,7 +22,7 @@ export interface RemovedContainer {
 export type OnRemoving = (removed: readonly RemovedContainer[]) => Promise<void>;
 
 /** What every runtime is opened with, whichever it is. */
-export interface RuntimeParts extends Pick<MachineOptions, 'simulatedGpus' | 'vcpus'> {
+export interface RuntimeParts extends ReportedMachine {
   readonly hostId: HostId;
   /** The agent's own folder. */
   readonly home: string;

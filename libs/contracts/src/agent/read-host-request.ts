@@ -60,7 +60,7 @@ const REPORT_FRAME: Members<ReportFrame> = {
   sentAtMs: optional(orNull(instantMs)),
 };
 
-const GPU: Members<HostGpu> = { index: integer(0), typeId: words, memoryBytes: size };
+const GPU: Members<HostGpu> = { index: integer(0), uuid: optional(printable), typeId: words, memoryBytes: size };
 
 /** Its lists are read item by item. */
 const INVENTORY: Members<Omit<Inventory, 'gpus' | 'images'>> = {

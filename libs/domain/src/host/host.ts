@@ -6,8 +6,10 @@ export const RUNTIME_KINDS = ['docker', 'process', 'kubernetes'] as const;
 export type RuntimeKind = (typeof RUNTIME_KINDS)[number];
 
 export interface HostGpu {
-  /** Position on the host: what the driver calls the device index. */
+  /** Position on the host: what the driver calls the device index; slices of cards come after all cards. */
   readonly index: number;
+  /** What the driver calls it, wherever it is plugged in; absent where it has none, and of agents that do not say. */
+  readonly uuid?: string;
   /** GPU type id of the catalog; the driver's own name where the catalog has none. */
   readonly typeId: string;
   readonly memoryBytes: number;

@@ -2,7 +2,7 @@ import { GIB, engineCandidates, type EngineCandidate } from '@berth/domain';
 import type { ConfigReader } from '@berth/lifecycle';
 import type { OpenProcess } from '@berth/telemetry';
 import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.js';
-import { Machine } from '../machine/machine.js';
+import { machineIn } from '../machine/machine-in.js';
 import { readConfinement, type ConfinementPolicy } from './confinement/confinement-policy.js';
 import { DockerRuntime } from './docker-runtime.js';
 import { findEngine } from './engine-access.js';
@@ -56,7 +56,7 @@ async function open(
 ): Promise<OpenRuntime> {
   const { access: engine, source } = await findEngine(engines);
   logger.info('container engine found', { engine: engine.name, source });
-  const machine = new Machine({ ...reported, diskFolder: home, clock, logger });
+  const machine = machineIn(home, reported, { clock, logger });
   const { diskBytes } = await machine.inventory({ runtime: 'docker', images: [] });
   const runtime = await DockerRuntime.open({
     ...{ engine, machine, home, hostId, bridge, confinement, onRemoving },

@@ -1,7 +1,7 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import type { ContainerLabels, ContainerStart } from '../container-runtime.port.js';
-import type { HeldGpus } from '../machine/machine.js';
+import { nvidiaVariable, type HeldGpus } from '../machine/held-gpus.js';
 import { byDigest } from './images/image-name.js';
 
 export interface ContainerSurroundings {
@@ -57,10 +57,10 @@ export function containerOptions(start: ContainerStart, around: ContainerSurroun
     Image: labels.imageDigest === undefined ? labels.image : byDigest(labels.image, labels.imageDigest),
     // Without words of its own the endpoint leaves the image's command as it is.
     ...(args.length > 0 ? { Cmd: [...args] } : {}),
-    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries({ ...env, ...nvidiaVariable(around.gpus) }).map(([name, value]) => `${name}=${value}`),
     Labels: {
       ...toEngineLabels(labels),
-      [GPUS_LABEL]: around.gpus.indexes.join(','),
+      [GPUS_LABEL]: around.gpus.names.join(','),
       ...(start.limits.diskBytes === null ? {} : { [DISK_LABEL]: String(start.limits.diskBytes) }),
     },
     HostConfig: hostConfig(start, around),
@@ -68,7 +68,8 @@ export function containerOptions(start: ContainerStart, around: ContainerSurroun
 }
 
 function hostConfig({ limits }: ContainerStart, around: ContainerSurroundings): HostConfig {
-  const gpus = around.gpus.areReal ? around.gpus.indexes.map(String) : [];
+  const gpus = around.gpus.nvidia ?? [];
+  const devices = around.gpus.renderNodes;
   return {
     NanoCpus: Math.round(Math.min(limits.vcpus, around.cores) * NANOS),
     Memory: limits.memoryBytes,
@@ -91,16 +92,27 @@ function hostConfig({ limits }: ContainerStart, around: ContainerSurroundings): 
     ExtraHosts: [`${around.bridge.host}:${around.bridge.address}`],
     ...(around.nameServers.length > 0 ? { Dns: [...around.nameServers] } : {}),
     ...(gpus.length > 0
-      ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: gpus, Capabilities: [['gpu', 'utility', 'compute']] }] }
+      ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...gpus], Capabilities: [['gpu', 'utility', 'compute']] }] }
       : {}),
+    ...(devices.length > 0 ? { Devices: [COMPUTE_DEVICE, ...devices].map(deviceFile) } : {}),
     ...(limits.diskBytes !== null && around.canLimitDisk ? { StorageOpt: { size: String(limits.diskBytes) } } : {}),
   };
 }
 
+/** By which all cards of AMD's compute; which of them, their own files say. */
+const COMPUTE_DEVICE = '/dev/kfd';
+
+const deviceFile = (path: string): NonNullable<HostConfig['Devices']>[number] => ({
+  ...{ PathOnHost: path, PathInContainer: path, CgroupPermissions: 'rw' },
+});
+
 export const HOST_LABEL = 'berth.host';
 /** The disk limit that was asked for, in bytes, whether or not the engine keeps it. */
 export const DISK_LABEL = 'berth.disk-bytes';
-/** Indexes of the GPUs that it holds, also of simulated ones: the agent's next life leaves them to it. */
+/**
+ * Names of the GPUs that it holds, also of simulated ones: the agent's next life leaves them to it. Containers of agents
+ * before 2026-11-25 have indexes there.
+ */
 const GPUS_LABEL = 'berth.gpus';
 const DIGEST_LABEL = 'berth.image-digest';
 
@@ -115,8 +127,8 @@ const toEngineLabels = (labels: ContainerLabels): Record<string, string> => ({
 
 type EngineLabels = Readonly<Record<string, string | undefined>>;
 
-export const gpuIndexesOf = (labels: EngineLabels): readonly number[] =>
-  (labels[GPUS_LABEL] ?? '').split(',').filter(Boolean).map(Number);
+export const gpuNamesOf = (labels: EngineLabels): readonly string[] =>
+  (labels[GPUS_LABEL] ?? '').split(',').filter(Boolean);
 
 /** Null for a container that is none of ours: its labels were made by somebody else. */
 export function fromEngineLabels(labels: EngineLabels): ContainerLabels | null {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import type Dockerode from 'dockerode';
 import type { ContainerStart } from '../container-runtime.port.js';
-import { containerOptions, fromEngineLabels, gpuIndexesOf } from './container-options.js';
+import { containerOptions, fromEngineLabels, gpuNamesOf } from './container-options.js';
 import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { confinementRules } from './confinement/confinement-rules.js';
 import { textOfFrames } from './log-frames.js';
@@ -87,21 +87,21 @@ describe('container options', () => {
     bridge: { host: 'berth-host', address: '172.18.0.1' },
     nameServers: [],
     cores: 4,
-    gpus: { indexes: [1, 3], areReal: true },
+    gpus: { names: ['GPU-1', 'GPU-3'], nvidia: ['GPU-1', 'GPU-3'], amd: null, renderNodes: [] },
     canLimitDisk: true,
   };
 
   test('name the worker, its devices, and what it may use', () => {
     expect(containerOptions(start, around)).toMatchObject({
       name: 'berth-w1',
-      Env: ['A=b=c'],
+      Env: ['A=b=c', 'NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-3'],
       HostConfig: {
         NanoCpus: 1.5e9,
         Memory: 1024,
         MemorySwap: 1024,
         StorageOpt: { size: '4096' },
         ExtraHosts: ['berth-host:172.18.0.1'],
-        DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: ['1', '3'] }],
+        DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: ['GPU-1', 'GPU-3'] }],
       },
     });
   });
@@ -112,16 +112,33 @@ describe('container options', () => {
   });
 
   test('ask for no device where GPUs are simulated, and for no disk limit where none can be kept', () => {
-    const gpus = { ...around.gpus, areReal: false };
+    const gpus = { ...around.gpus, nvidia: null };
     const { HostConfig } = containerOptions(start, { ...around, gpus, canLimitDisk: false });
     expect(HostConfig).not.toHaveProperty('DeviceRequests');
     expect(HostConfig).not.toHaveProperty('StorageOpt');
   });
 
+  test('hide the GPUs of the host from a worker without one, whatever its image or tenant says', () => {
+    const gpus = { ...around.gpus, names: [], nvidia: [] };
+    const env = { NVIDIA_VISIBLE_DEVICES: 'all' };
+    const { Env, HostConfig } = containerOptions({ ...start, env, gpu: null }, { ...around, gpus });
+    expect(Env).toEqual(['NVIDIA_VISIBLE_DEVICES=void']);
+    expect(HostConfig).not.toHaveProperty('DeviceRequests');
+  });
+
+  test('give cards of AMD as their device files', () => {
+    const gpus = { names: ['GPU-8a'], nvidia: null, amd: ['GPU-8a'], renderNodes: ['/dev/dri/renderD128'] };
+    const { Env, HostConfig } = containerOptions(start, { ...around, gpus });
+    expect(Env).toEqual(['A=b=c']);
+    expect(HostConfig).toMatchObject({
+      Devices: [{ PathOnHost: '/dev/kfd' }, { PathOnHost: '/dev/dri/renderD128', CgroupPermissions: 'rw' }],
+    });
+  });
+
   test('carry labels that are read back as they were', () => {
     const { Labels = {} } = containerOptions(start, around);
     expect(fromEngineLabels(Labels)).toEqual(start.labels);
-    expect(gpuIndexesOf(Labels)).toEqual([1, 3]);
+    expect(gpuNamesOf(Labels)).toEqual(['GPU-1', 'GPU-3']);
     expect(fromEngineLabels({ 'com.example': 'x' })).toBeNull();
   });
 });

@@ -157,7 +157,7 @@ describe('docker', () => {
   test(
     'a device that is not there is told as such, and nothing is left',
     async () => {
-      const nvidiaSmi = async (): Promise<string> => '0, NVIDIA L4, 23034';
+      const nvidiaSmi = async (): Promise<string> => '0, GPU-1, NVIDIA L4, 23034, [N/A]';
       const own = { clock: systemClock, logger: silentLogger, diskFolder: '/', vcpus: null, simulatedGpus: null };
       const promised = await openDocker(fixture.engine.socketPath, 'host2', {
         machine: new Machine({ ...own, nvidiaSmi }),

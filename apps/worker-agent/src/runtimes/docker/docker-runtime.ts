@@ -10,7 +10,8 @@ import {
   type PrepareOptions,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
-import type { HeldGpus, Machine } from '../machine/machine.js';
+import type { HeldGpus } from '../machine/held-gpus.js';
+import type { Machine } from '../machine/machine.js';
 import { ask, askUnless } from './ask-engine.js';
 import { ConfinedNetwork, type ConfinedNetworkOptions } from './confinement/confined-network.js';
 import { ownedOf } from './container-look.js';
@@ -19,7 +20,7 @@ import {
   containerName,
   containerOptions,
   fromEngineLabels,
-  gpuIndexesOf,
+  gpuNamesOf,
   type ContainerSurroundings,
 } from './container-options.js';
 import type { EngineAccess } from './engine-access.js';
@@ -129,7 +130,8 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async inspect(workerId: WorkerId, _options: CallOptions = {}): Promise<OwnedContainer | null> {
-    return this.#look(this.#container(workerId));
+    const look = await this.#look(this.#container(workerId));
+    return look === null ? null : this.#withNotes(look);
   }
 
   async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
@@ -144,7 +146,7 @@ export class DockerRuntime implements ContainerRuntime {
     const containers = looks.filter((look) => look !== null);
     const running = containers.filter(({ state }) => state.kind === 'running');
     this.#running = new Map(running.map((container) => [container.containerId, container]));
-    return containers;
+    return containers.map((container) => this.#withNotes(container));
   }
 
   async stop(workerId: WorkerId, _graceMs: number, _options: CallOptions = {}): Promise<void> {
@@ -206,6 +208,12 @@ export class DockerRuntime implements ContainerRuntime {
     return this.#engine.getContainer(containerName(workerId));
   }
 
+  /** A GPU may go while its container runs, and the look at that one is an older one. */
+  #withNotes(container: OwnedContainer): OwnedContainer {
+    const notes = this.#options.machine.notesOn(container.labels.workerId);
+    return notes.length === 0 ? container : { ...container, notes: [...(container.notes ?? []), ...notes] };
+  }
+
   /** As they lie with the engine, whatever their state. */
   #listed(): Promise<readonly ContainerInfo[]> {
     const filters = { label: [`${HOST_LABEL}=${this.#options.hostId}`] };
@@ -216,7 +224,7 @@ export class DockerRuntime implements ContainerRuntime {
   async #adoptGpus(): Promise<void> {
     for (const { Labels } of await this.#listed()) {
       const workerId = fromEngineLabels(Labels)?.workerId;
-      if (workerId !== undefined) this.#options.machine.adoptGpus(workerId, gpuIndexesOf(Labels));
+      if (workerId !== undefined) this.#options.machine.adoptGpus(workerId, gpuNamesOf(Labels));
     }
   }
 

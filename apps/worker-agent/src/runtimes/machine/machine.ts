@@ -1,35 +1,31 @@
-import { statfs } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { cleanText, type Inventory, type WorkerId } from '@berth/domain';
+import { cleanText, type HostGpu, type Inventory, type WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { DeviceRequest } from '../container-runtime.port.js';
 import { RuntimeError } from '../runtime-error.js';
 import { allocateGpus } from './allocate-gpus.js';
-import { readNvidiaGpus, runNvidiaSmi, type MachineGpus, type NvidiaSmi } from './nvidia-gpus.js';
+import { readDiskRoom, type DiskRoom } from './disk-room.js';
+import { gpuName, type MachineGpus } from './gpu-device.js';
+import { heldOf, type HeldGpus } from './held-gpus.js';
+import { MachineCards, type MachineCardsOptions } from './machine-cards.js';
+import { USUAL_RESERVE, reservedDisk, reservedMemory, type Reserve } from './reserve.js';
 
-export interface MachineOptions {
+export interface MachineOptions extends MachineCardsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Folder on the file system whose room workers use. */
   readonly diskFolder: string;
+  /** File in which the agent's next life finds how much room there was; absent: none looks. */
+  readonly diskRecord?: string;
   /** Null: the machine's own. */
   readonly vcpus: number | null;
   /** GPUs that are reported and given out, but that no device stands behind; null: the machine's own. */
   readonly simulatedGpus: MachineGpus | null;
-  readonly nvidiaSmi?: NvidiaSmi;
+  /** Absent: the usual share. */
+  readonly reserve?: Reserve;
 }
 
-type Hardware = Omit<Inventory, 'images' | 'runtime'>;
-
-/** The GPUs that one worker holds. */
-export interface HeldGpus {
-  readonly indexes: readonly number[];
-  /** False where GPUs are simulated, and where there are none. */
-  readonly areReal: boolean;
-}
-
-const REFRESH_MS = 60_000;
 /** They only let placement prefer a host, and every report carries them. */
 const IMAGES_MAX = 1_000;
 const IMAGE_CHARACTERS_MAX = 512;
@@ -37,21 +33,30 @@ const IMAGE_CHARACTERS_MAX = 512;
 /** The machine whose containers a runtime starts itself: what it has, and which worker holds which of its GPUs. */
 export class Machine {
   readonly #options: MachineOptions;
-  /** A worker keeps the GPUs that it holds even when the machine does not name them any more. */
-  readonly #held = new Map<WorkerId, readonly number[]>();
-  #hardware: { readonly value: Hardware; readonly readAtMs: number } | null = null;
-  /** Room at the start: what workers take later is subtracted by who places them, and must not be subtracted twice. */
-  #diskBytes: number | null = null;
-  /** Stays true when the driver is silent later: a worker without GPU must not see those that come back. */
-  #hadRealGpus = false;
+  readonly #cards: MachineCards;
+  /** Names of GPUs. A worker keeps those that it holds even when the machine does not name them any more. */
+  readonly #held = new Map<WorkerId, readonly string[]>();
+  #disk: DiskRoom | null = null;
 
   constructor(options: MachineOptions) {
     this.#options = options;
+    this.#cards = new MachineCards(options);
   }
 
   async inventory({ images, runtime }: Pick<Inventory, 'images' | 'runtime'>): Promise<Inventory> {
+    const { reserve = USUAL_RESERVE, simulatedGpus } = this.#options;
     const names = images.slice(0, IMAGES_MAX).map((name) => cleanText(name, IMAGE_CHARACTERS_MAX));
-    return { ...(await this.#current()), runtime, images: names };
+    const cores = cpus().length;
+    const vcpus = this.#options.vcpus ?? cores;
+    const disk = (this.#disk ??= await this.#readDisk());
+    const memory = memoryBytes();
+    const { cudaVersion, gpus } = await this.#cards.look();
+    return {
+      ...{ vcpus, isOvercommitted: vcpus > cores, memoryBytes: memory - reservedMemory(memory, reserve) },
+      diskBytes: Math.max(0, disk.freeBytes - reservedDisk(disk.totalBytes, reserve)),
+      ...{ gpus: gpus.map(reported), areGpusSimulated: simulatedGpus !== null, cudaVersion },
+      ...{ runtime, images: names },
+    };
   }
 
   /**
@@ -59,50 +64,47 @@ export class Machine {
    * @throws RuntimeError `no-such-device`: too few of the type are free
    */
   async takeGpus(workerId: WorkerId, gpu: DeviceRequest | null): Promise<HeldGpus> {
-    const { gpus } = this.#hardware?.value ?? (await this.#current());
+    const { gpus } = await this.#cards.known();
     const allocation = allocateGpus(gpus, this.#held, { workerId, gpu });
     if (allocation.kind === 'refused') throw new RuntimeError('no-such-device', allocation.detail);
-    this.#held.set(workerId, allocation.indexes);
-    return { indexes: allocation.indexes, areReal: this.#hadRealGpus };
+    this.#held.set(workerId, allocation.gpus.map(gpuName));
+    return heldOf(allocation.gpus, this.#cards.makers);
   }
 
   /** Notes what a container holds that an earlier life of the agent started. */
-  adoptGpus(workerId: WorkerId, indexes: readonly number[]): void {
-    this.#held.set(workerId, indexes);
+  adoptGpus(workerId: WorkerId, names: readonly string[]): void {
+    this.#held.set(workerId, names);
   }
 
   releaseGpus(workerId: WorkerId): void {
     this.#held.delete(workerId);
   }
 
-  /** Devices come and go rarely, so they are looked at once a minute. */
-  async #current(): Promise<Hardware> {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (this.#hardware === null || nowMs - this.#hardware.readAtMs > REFRESH_MS) {
-      this.#hardware = { value: await this.#read(), readAtMs: nowMs };
-    }
-    return this.#hardware.value;
+  /** What a worker should know of the GPUs that it holds, one sentence each: those that are gone. */
+  notesOn(workerId: WorkerId): readonly string[] {
+    const lost = (this.#held.get(workerId) ?? []).filter((name) => this.#cards.isLost(name));
+    return lost.map(
+      (name) => `GPU ${name}, which the worker holds, is gone: the host's driver does not name it any more.`,
+    );
   }
 
-  async #read(): Promise<Hardware> {
-    const { diskFolder, logger, nvidiaSmi = runNvidiaSmi, simulatedGpus } = this.#options;
-    const cores = cpus().length;
-    const vcpus = this.#options.vcpus ?? cores;
-    this.#diskBytes ??= await freeBytes(diskFolder);
-    const { gpus, cudaVersion } = simulatedGpus ?? (await readNvidiaGpus(nvidiaSmi, logger));
-    const areGpusSimulated = simulatedGpus !== null;
-    this.#hadRealGpus ||= gpus.length > 0 && !areGpusSimulated;
-    return {
-      ...{ vcpus, isOvercommitted: vcpus > cores, memoryBytes: memoryBytes(), diskBytes: this.#diskBytes },
-      ...{ gpus, areGpusSimulated, cudaVersion },
-    };
+  #readDisk(): Promise<DiskRoom> {
+    const { diskFolder: folder, diskRecord: record, logger } = this.#options;
+    return readDiskRoom({
+      folder,
+      logger,
+      hasWorkers: this.#held.size > 0,
+      ...(record === undefined ? {} : { record }),
+    });
   }
 }
 
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}
+const reported = ({ index, memoryBytes: size, typeId, uuid }: HostGpu): HostGpu => ({
+  index,
+  ...(uuid === undefined ? {} : { uuid }),
+  typeId,
+  memoryBytes: size,
+});
 
 /** A control group may give this agent less than the machine has. */
 function memoryBytes(): number {

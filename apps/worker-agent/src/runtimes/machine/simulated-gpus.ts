@@ -1,5 +1,5 @@
 import { gpuTypeById } from '@berth/domain';
-import type { MachineGpus } from './nvidia-gpus.js';
+import type { MachineGpus } from './gpu-device.js';
 
 export type SimulatedGpusReading =
   ({ readonly kind: 'gpus' } & MachineGpus) | { readonly kind: 'malformed'; readonly detail: string };

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { ConfigReader, Environment } from '@berth/lifecycle';
 import type { OpenProcess } from '@berth/telemetry';
 import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.js';
-import { Machine } from '../machine/machine.js';
+import { machineIn } from '../machine/machine-in.js';
 import { ProcessRuntime } from './process-runtime.js';
 
 export interface ProcessConfig {
@@ -33,9 +33,9 @@ function readConfig(read: ConfigReader, environment: Environment): ProcessConfig
 async function open(
   { clock, logger, random }: OpenProcess,
   { imagesFolder, setupEnvironment, workerEnvironment: environment }: ProcessConfig,
-  { bridge, home, simulatedGpus, vcpus }: RuntimeParts,
+  { bridge, home, ...reported }: RuntimeParts,
 ): Promise<OpenRuntime> {
-  const machine = new Machine({ simulatedGpus, vcpus, diskFolder: home, clock, logger });
+  const machine = machineIn(home, reported, { clock, logger });
   const workersFolder = join(home, 'workers');
   const runtime = await ProcessRuntime.open({
     ...{ workersFolder, imagesFolder, environment, setupEnvironment },

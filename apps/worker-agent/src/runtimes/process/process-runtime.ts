@@ -8,12 +8,12 @@ import {
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
-  type OwnedContainerState,
   type ImageRequest,
   type OwnedContainer,
   type PrepareOptions,
 } from '../container-runtime.port.js';
-import type { HeldGpus, Machine } from '../machine/machine.js';
+import { visibleDevices, type HeldGpus } from '../machine/held-gpus.js';
+import type { Machine } from '../machine/machine.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { fromSystemError } from '../system-error.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
@@ -21,7 +21,14 @@ import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { killGroup, killProcess } from './process-group.js';
 import { runSetup } from './run-setup.js';
-import { WorkerFolder, createWorkerFolder, describeExit, listWorkerFolders, removeLeftovers } from './worker-folder.js';
+import {
+  WorkerFolder,
+  createWorkerFolder,
+  heldNames,
+  listWorkerFolders,
+  removeLeftovers,
+  stateOf,
+} from './worker-folder.js';
 import { makeWorkingCopy } from './working-copy.js';
 
 export interface ProcessRuntimeOptions {
@@ -112,7 +119,7 @@ export class ProcessRuntime implements ContainerRuntime {
     try {
       const gpus = await machine.takeGpus(workerId, start.gpu);
       const life = { containerId: random.id(ID_LENGTH), labels: start.labels, startedAtMs: clock.nowMs() };
-      const folder = await createWorkerFolder(workersFolder, { ...life, gpuIndexes: gpus.indexes }, (draft) =>
+      const folder = await createWorkerFolder(workersFolder, { ...life, gpus: gpus.names }, (draft) =>
         makeWorkingCopy(image.folder, draft.work, signal),
       );
       await this.#launch(folder, image, { ...start, gpus });
@@ -125,13 +132,13 @@ export class ProcessRuntime implements ContainerRuntime {
   }
 
   async inspect(workerId: WorkerId, _options: CallOptions = {}): Promise<OwnedContainer | null> {
-    return attempt(`Worker ${workerId} cannot be seen`, () => describe(this.#folder(workerId)));
+    return attempt(`Worker ${workerId} cannot be seen`, () => this.#describe(this.#folder(workerId)));
   }
 
   async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
     return attempt('The workers cannot be listed', async () => {
       const folders = await listWorkerFolders(this.#options.workersFolder);
-      const containers = await inParallel(folders, FOLDERS_AT_ONCE, describe);
+      const containers = await inParallel(folders, FOLDERS_AT_ONCE, (folder) => this.#describe(folder));
       return containers.filter((container) => container !== null);
     });
   }
@@ -171,10 +178,19 @@ export class ProcessRuntime implements ContainerRuntime {
     return new WorkerFolder(join(this.#options.workersFolder, workerId));
   }
 
+  async #describe(folder: WorkerFolder): Promise<OwnedContainer | null> {
+    const file = await folder.labels();
+    if (file === null) return null;
+    const { containerId, labels, startedAtMs } = file;
+    const state = await stateOf(folder);
+    const notes = [...NOTES, ...this.#options.machine.notesOn(labels.workerId)];
+    return { containerId, labels, state, startedAtMs: state.kind === 'created' ? null : startedAtMs, notes };
+  }
+
   async #adoptGpus(): Promise<void> {
     for (const folder of await listWorkerFolders(this.#options.workersFolder)) {
       const file = await folder.labels();
-      if (file !== null) this.#options.machine.adoptGpus(file.labels.workerId, file.gpuIndexes);
+      if (file !== null) this.#options.machine.adoptGpus(file.labels.workerId, heldNames(file));
     }
   }
 
@@ -209,8 +225,8 @@ export class ProcessRuntime implements ContainerRuntime {
       // Not the operator's home: the SDK would take an API key that it finds there for its own (wire contract 1.2).
       HOME: folder.work,
       TMPDIR: folder.temporary,
-      ...(gpus.areReal ? { CUDA_VISIBLE_DEVICES: gpus.indexes.join(',') } : {}),
       ...env,
+      ...visibleDevices(gpus),
       [MARK_VARIABLE]: folder.path,
     };
   }
@@ -267,23 +283,6 @@ async function attempt<T>(what: string, call: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw fromSystemError(error, 'runtime-unavailable', what);
   }
-}
-
-async function describe(folder: WorkerFolder): Promise<OwnedContainer | null> {
-  const file = await folder.labels();
-  if (file === null) return null;
-  const { containerId, labels, startedAtMs } = file;
-  const state = await stateOf(folder);
-  return { containerId, labels, state, startedAtMs: state.kind === 'created' ? null : startedAtMs, notes: NOTES };
-}
-
-async function stateOf(folder: WorkerFolder): Promise<OwnedContainerState> {
-  const identity = await folder.identity();
-  if (identity === null) return { kind: 'created' };
-  const isRunning = (await folder.exitCode()) === null && (await isAlive(identity));
-  if (isRunning) return { kind: 'running' };
-  // Read again: it may have ended, and written its code, between the two looks.
-  return { kind: 'ended', exit: describeExit(await folder.exitCode(), await folder.wasKilled()) };
 }
 
 /** Why the child could not do its work, once that is known. */

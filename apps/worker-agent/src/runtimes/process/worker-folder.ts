@@ -1,16 +1,21 @@
-import { parseIdentity, type ProcessIdentity } from '@berth/lifecycle';
+import { isAlive, parseIdentity, type ProcessIdentity } from '@berth/lifecycle';
 import { mkdir, open, readFile, readdir, rename, rm, stat, truncate, copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ContainerExit, ContainerLabels } from '../container-runtime.port.js';
+import type { ContainerExit, ContainerLabels, OwnedContainerState } from '../container-runtime.port.js';
 import { signalName } from '../signal-name.js';
 
 interface LabelsFile {
   readonly containerId: string;
   readonly labels: ContainerLabels;
   readonly startedAtMs: number;
-  /** Of the GPUs that it holds. */
-  readonly gpuIndexes: readonly number[];
+  /** Names of the GPUs that it holds; absent of one that an agent before 2026-11-25 started. */
+  readonly gpus?: readonly string[];
+  /** What such an agent wrote instead. */
+  readonly gpuIndexes?: readonly number[];
 }
+
+export const heldNames = ({ gpuIndexes = [], gpus }: Pick<LabelsFile, 'gpus' | 'gpuIndexes'>): readonly string[] =>
+  gpus ?? gpuIndexes.map(String);
 
 const REMOVING_PREFIX = '.removing-';
 const DRAFT_PREFIX = '.draft-';
@@ -106,6 +111,15 @@ export async function createWorkerFolder(
   const folder = new WorkerFolder(join(parent, file.labels.workerId));
   await rename(draft.path, folder.path);
   return folder;
+}
+
+export async function stateOf(folder: WorkerFolder): Promise<OwnedContainerState> {
+  const identity = await folder.identity();
+  if (identity === null) return { kind: 'created' };
+  const isRunning = (await folder.exitCode()) === null && (await isAlive(identity));
+  if (isRunning) return { kind: 'running' };
+  // Read again: it may have ended, and written its code, between the two looks.
+  return { kind: 'ended', exit: describeExit(await folder.exitCode(), await folder.wasKilled()) };
 }
 
 export async function listWorkerFolders(parent: string): Promise<readonly WorkerFolder[]> {

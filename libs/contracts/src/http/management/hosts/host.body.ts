@@ -19,6 +19,13 @@ export class HostGpuBody {
   @ApiProperty({ type: 'integer', minimum: 0, description: 'Place among the GPUs of the host.', example: 0 })
   readonly index!: number;
 
+  @ApiProperty({
+    required: false,
+    description: 'What the driver calls the card, or the slice of one; absent where it has no such name.',
+    example: 'GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77',
+  })
+  readonly uuid?: string;
+
   @ApiProperty({ description: 'GPU type of the catalog.', example: 'NVIDIA GeForce RTX 4090' })
   readonly typeId!: string;
 

@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import { Machine, type MachineOptions } from './machine.js';
+import type { Reserve } from './reserve.js';
+
+/** What an operator may say of a machine. */
+export interface ReportedMachine extends Pick<MachineOptions, 'simulatedGpus' | 'vcpus'> {
+  readonly reserve: Reserve;
+}
+
+/** The machine of an agent whose home this is. */
+export const machineIn = (
+  home: string,
+  { reserve, simulatedGpus, vcpus }: ReportedMachine,
+  tools: Pick<MachineOptions, 'clock' | 'logger'>,
+): Machine =>
+  new Machine({ reserve, simulatedGpus, vcpus, diskFolder: home, diskRecord: join(home, 'disk-room.json'), ...tools });
