@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { PORT_MAX, MIB } from '@berth/domain';
+import { GIB, MIB, PORT_MAX } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';

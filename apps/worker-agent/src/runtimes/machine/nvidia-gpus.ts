@@ -1,9 +1,7 @@
-import { cleanText, gpuTypeById } from '@berth/domain';
+import { GIB, MIB, cleanText, gpuTypeById } from '@berth/domain';
 import { NO_GPUS, type GpuDevice, type GpuReading } from './gpu-device.js';
 import { GpuToolError, type AskTool } from './gpu-tool.js';
 
-const MIB = 1024 * 1024;
-const GIB = 1024 * MIB;
 const GB = 1e9;
 const NAME_CHARACTERS_MAX = 128;
 const FIELDS = 'index,uuid,name,memory.total';

@@ -1,3 +1,5 @@
+import { GIB, MIB } from '@berth/domain';
+
 /** What workers never get, in bytes; null: a share of what the machine has. */
 export interface Reserve {
   readonly memoryBytes: number | null;
@@ -7,8 +9,6 @@ export interface Reserve {
 /** Nothing that an operator has said. */
 export const USUAL_RESERVE: Reserve = { memoryBytes: null, diskBytes: null };
 
-const MIB = 2 ** 20;
-const GIB = 2 ** 30;
 const MEMORY_LEAST_BYTES = 512 * MIB;
 const DISK_LEAST_BYTES = 10 * GIB;
 const SHARE = 0.05;

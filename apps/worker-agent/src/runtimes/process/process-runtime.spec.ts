@@ -1,34 +1,41 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WorkerId } from '@berth/domain';
+import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { useTempFolders } from '@berth/testing';
+import { silentLogger } from '@berth/telemetry';
+import { ManualClock, eventually, useTempFolders } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import { TWO_GPUS, testMachine } from '../../../test/test-machine.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
+import type { ContainerStart } from '../container-runtime.port.js';
+import { Machine } from '../machine/machine.js';
 import { ProcessRuntime } from './process-runtime.js';
 
 const newFolder = useTempFolders();
 
 const MANY = 500;
 
-const open = (workersFolder: string, imagesFolder: string): Promise<ProcessRuntime> =>
+const open = (workersFolder: string, imagesFolder: string, machine = testMachine(TWO_GPUS)): Promise<ProcessRuntime> =>
   ProcessRuntime.open({
     workersFolder,
     imagesFolder,
-    machine: testMachine(TWO_GPUS),
+    machine,
     clock: systemClock,
     random: systemRandom,
     environment: { PATH: '/usr/bin:/bin' },
     setupEnvironment: { PATH: '/usr/bin:/bin' },
   });
 
-containerRuntimeConformance('process', async () => {
-  const root = await newFolder();
-  const imagesFolder = join(root, 'images');
+async function makeProbe(imagesFolder: string): Promise<void> {
   await mkdir(join(imagesFolder, 'probe'), { recursive: true });
   await writeFile(join(imagesFolder, 'probe', 'worker.json'), JSON.stringify({ command: ['/bin/sh', 'probe.sh'] }));
   await writeFile(join(imagesFolder, 'probe', 'probe.sh'), PROBE_SCRIPT);
+}
+
+containerRuntimeConformance('process', async () => {
+  const root = await newFolder();
+  const imagesFolder = join(root, 'images');
+  await makeProbe(imagesFolder);
   return {
     gpuTypeId: 'NVIDIA L4',
     areGpusSimulated: true,
@@ -54,5 +61,40 @@ test('many workers that are removed at one time are removed, whatever else runs 
   expect(await runtime.list()).toHaveLength(MANY);
   await Promise.all(workerIds.map((workerId) => runtime.remove(workerId)));
   expect(await runtime.list()).toEqual([]);
+  await runtime.close();
+});
+
+test('a worker is told of the cards that it holds, and carries a note when one is gone', async () => {
+  const [workersFolder, imagesFolder] = await Promise.all([newFolder(), newFolder()]);
+  await makeProbe(imagesFolder);
+  const clock = new ManualClock();
+  let list = '0, GPU-5d5b, NVIDIA L4, 23034, [N/A]\n';
+  const gpus = { simulatedGpus: null, nvidiaSmi: async () => list, rocmSmi: async () => null };
+  const machine = new Machine({ ...gpus, clock, logger: silentLogger, diskFolder: '/', vcpus: null });
+  const runtime = await open(workersFolder, imagesFolder, machine);
+  const start = (workerId: string, args: readonly string[], count: number): ContainerStart => {
+    const labels = {
+      hostId: 'h1' as HostId,
+      workerId: workerId as WorkerId,
+      endpointId: 'e1' as EndpointId,
+      release: 1,
+    };
+    const gpu = count === 0 ? null : { typeId: 'NVIDIA L4', count };
+    const limits = { vcpus: 1, memoryBytes: 1, diskBytes: null };
+    const env = { CUDA_VISIBLE_DEVICES: '0,1,2' };
+    return { labels: { ...labels, image: 'local/probe' }, args, env, limits, gpu };
+  };
+  const [holder, other] = ['w1' as WorkerId, 'w2' as WorkerId];
+  await runtime.start(start(holder, ['show', 'CUDA_VISIBLE_DEVICES'], 1));
+  await runtime.start(start(other, ['show', 'NVIDIA_VISIBLE_DEVICES'], 0));
+  await eventually(async () => expect(await runtime.logs(holder, 5)).toEqual(['GPU-5d5b']));
+  await eventually(async () => expect(await runtime.logs(other, 5)).toEqual(['void']));
+  list = '';
+  await clock.advance(60_001);
+  expect((await runtime.inventory()).gpus).toEqual([]);
+  const notes = new Map((await runtime.list()).map(({ labels, notes: all = [] }) => [labels.workerId, all.join(' ')]));
+  expect(notes.get(holder)).toContain('GPU GPU-5d5b, which the worker holds, is gone');
+  expect(notes.get(other)).not.toContain('gone');
+  for (const workerId of [holder, other]) await runtime.remove(workerId);
   await runtime.close();
 });
