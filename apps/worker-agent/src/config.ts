@@ -6,7 +6,7 @@ import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
 import { DEFAULT_WORKER_SHARE } from './job-client/index.js';
 import {
-  type BridgeAddress,
+  type RuntimeBridge,
   type MachineGpus,
   parseSimulatedGpus,
   type Reserve,
@@ -112,7 +112,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
   };
 }
 
-function readBridge(read: ConfigReader, usual: BridgeAddress): BridgeConfig {
+function readBridge(read: ConfigReader, usual: RuntimeBridge): BridgeConfig {
   const listenHost = read.optional(
     'BERTH_BRIDGE_LISTEN',
     "One IPv4 address that it serves workers at. With containers this machine's in their network, else `127.0.0.1`.",

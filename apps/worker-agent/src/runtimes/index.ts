@@ -9,5 +9,5 @@ export {
 export { type MachineGpus } from './machine/gpu-device.js';
 export { type Reserve } from './machine/reserve.js';
 export { parseSimulatedGpus } from './machine/simulated-gpus.js';
-export { type BridgeAddress, type OnRemoving, type OpenRuntime } from './open-runtime.js';
+export { type RuntimeBridge, type OnRemoving, type OpenRuntime } from './open-runtime.js';
 export { RuntimeError, type RuntimeErrorReason } from './runtime-error.js';

@@ -5,7 +5,7 @@ import type { ContainerRuntime } from './container-runtime.port.js';
 import type { ReportedMachine } from './machine/machine-in.js';
 
 /** Where the workers of a runtime find their agent. */
-export interface BridgeAddress {
+export interface RuntimeBridge {
   /** Name or address under which workers reach the agent's bridge. */
   readonly host: string;
   /** Address at which it listens; null: one that the runtime chooses. */
@@ -26,7 +26,7 @@ export interface RuntimeParts extends ReportedMachine {
   readonly hostId: HostId;
   /** The agent's own folder. */
   readonly home: string;
-  readonly bridge: BridgeAddress;
+  readonly bridge: RuntimeBridge;
   readonly onRemoving: OnRemoving;
 }
 
@@ -42,7 +42,7 @@ export interface OpenRuntime {
 export interface RuntimeDriver<Config> {
   readonly kind: RuntimeKind;
   /** The address of the bridge where no setting names one. */
-  readonly bridge: BridgeAddress;
+  readonly bridge: RuntimeBridge;
   /**
    * Reads the settings that this kind alone has; what cannot be used is noted in the reader's problems.
    * @param environment what workers and their setup get a part of

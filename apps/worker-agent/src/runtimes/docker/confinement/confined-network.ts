@@ -3,7 +3,7 @@ import type { Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type Dockerode from 'dockerode';
 import { ask } from '../ask-engine.js';
-import type { BridgeAddress, OnRemoving } from '../../open-runtime.js';
+import type { RuntimeBridge, OnRemoving } from '../../open-runtime.js';
 import type { ConfinementPolicy } from './confinement-policy.js';
 import { Confinement, hasIpv6 } from './confinement.js';
 import { IptablesFirewall } from './firewall.js';
@@ -13,7 +13,7 @@ import { ensureNetwork, removeNetwork, type WorkerNetwork } from './worker-netwo
 export interface ConfinedNetworkOptions {
   readonly hostId: HostId;
   /** Where no address is named, it listens at the host's own in the workers' network. */
-  readonly bridge: BridgeAddress;
+  readonly bridge: RuntimeBridge;
   readonly confinement: ConfinementPolicy;
   /** Told of the workers whose containers are removed because they run outside of the network; before they are. */
   readonly onRemoving: OnRemoving;
