@@ -67,7 +67,7 @@ export function parseCards(text: string): readonly Card[] {
 }
 
 /** Reads the slices in `nvidia-smi -L`, where they stand below their cards. */
-export function parseSlices(text: string): readonly Slice[] {
+function parseSlices(text: string): readonly Slice[] {
   let cardIndex = -1;
   return text.split('\n').flatMap((line) => {
     cardIndex = Number(/^GPU (\d+):/.exec(line)?.[1] ?? cardIndex);

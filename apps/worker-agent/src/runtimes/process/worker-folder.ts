@@ -139,7 +139,7 @@ const SIGNAL_BASE = 128;
 const SIGKILL = 9;
 
 /** What a code written by a shell means; `killedByUs` is for the case that nobody could write one. */
-export function describeExit(code: number | null, killedByUs: boolean): ContainerExit {
+function describeExit(code: number | null, killedByUs: boolean): ContainerExit {
   if (code === null && killedByUs)
     return { code: SIGNAL_BASE + SIGKILL, cause: 'killed', detail: 'killed by the agent' };
   if (code === null) return { code, cause: 'unknown', detail: 'ended while nobody watched' };
