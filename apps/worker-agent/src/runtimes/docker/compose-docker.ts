@@ -16,8 +16,6 @@ export interface DockerConfig {
   readonly imagesBytesMax: number | null;
 }
 
-const SHARE_OF_ROOM = 0.5;
-
 const IMAGES_MAX_GIB = 2 ** 20;
 const IMAGES_GIB =
   'What images that the agent has pulled may take; beyond it those go that were used longest ago and no container is made ' +
@@ -57,10 +55,9 @@ async function open(
   const { access: engine, source } = await findEngine(engines);
   logger.info('container engine found', { engine: engine.name, source });
   const machine = machineIn(home, reported, { clock, logger });
-  const { diskBytes } = await machine.inventory({ runtime: 'docker', images: [] });
   const runtime = await DockerRuntime.open({
     ...{ engine, machine, home, hostId, bridge, confinement, onRemoving },
-    imagesBytesMax: imagesBytesMax ?? diskBytes * SHARE_OF_ROOM,
+    imagesBytesMax,
     ...{ clock, logger, metrics },
   });
   // Containers that outlive the agent stay confined.

@@ -35,8 +35,8 @@ export interface DockerRuntimeOptions extends ConfinedNetworkOptions {
   readonly machine: Machine;
   /** The agent's own folder. */
   readonly home: string;
-  /** What images that it has pulled may take together. */
-  readonly imagesBytesMax: number;
+  /** What images that it has pulled may take together; null: half of the room that there is. */
+  readonly imagesBytesMax: number | null;
 }
 
 /**
@@ -51,6 +51,7 @@ interface EngineInfo {
 
 /** An engine that is silent for so long is not there; what streams (pulls, events) may be silent for as long as it likes. */
 const CALL_TIMEOUT_MS = 60_000;
+const IMAGES_SHARE_OF_ROOM = 0.5;
 const REMOVE_POLL_MS = 50;
 const REMOVE_MAX_MS = 60_000;
 
@@ -79,7 +80,8 @@ export class DockerRuntime implements ContainerRuntime {
     this.#streams = new Dockerode(options.engine.options);
     this.#cores = cores;
     this.network = network;
-    const { clock, imagesBytesMax: budgetBytes, logger } = options;
+    const { clock, logger } = options;
+    const budgetBytes = (): Promise<number> => this.#imageBytesMax();
     this.#images = new ImageStore({ engine, streams: this.#streams, records, budgetBytes, clock, logger });
   }
 
@@ -237,6 +239,13 @@ export class DockerRuntime implements ContainerRuntime {
     });
     const digest = found?.digest ?? imageDigest;
     return { ...start, labels: { ...labels, ...(digest === undefined ? {} : { imageDigest: digest }) } };
+  }
+
+  async #imageBytesMax(): Promise<number> {
+    const { imagesBytesMax, machine } = this.#options;
+    if (imagesBytesMax !== null) return imagesBytesMax;
+    const { diskBytes } = await machine.inventory({ runtime: 'docker', images: [] });
+    return diskBytes * IMAGES_SHARE_OF_ROOM;
   }
 
   async #create(start: ContainerStart, gpus: HeldGpus): Promise<Container> {

@@ -19,7 +19,7 @@ export interface ImageStoreOptions {
   readonly streams: Dockerode;
   readonly records: ImageRecords;
   /** What images that this agent has pulled may take together. */
-  readonly budgetBytes: number;
+  readonly budgetBytes: () => Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -140,8 +140,9 @@ export class ImageStore {
   }
 
   async #removeWhatMayGo(): Promise<void> {
-    const { budgetBytes, clock, engine, logger, records } = this.#options;
+    const { clock, engine, logger, records } = this.#options;
     const images = await this.#stored();
+    const budgetBytes = await this.#options.budgetBytes();
     for (const image of chooseEvictions({ images, records: records.all, budgetBytes }, clock.nowMs())) {
       // Without force: the engine itself refuses what a container was made of since it was asked.
       for (const name of image.names) {
