@@ -62,7 +62,9 @@ export const FILTERS: readonly Filter[] = [
   },
   {
     reason: 'network-volume',
-    passes: ({ request, host }) => request.volumeDataCenterIds.every((id) => id === host.dataCenterId),
+    // A worker has the volume of its own center: with volumes in several it may go to any of them.
+    passes: ({ request: { volumeDataCenterIds }, host }) =>
+      volumeDataCenterIds.length === 0 || volumeDataCenterIds.includes(host.dataCenterId),
     explain: ({ request, host }) =>
       `the host is in ${host.dataCenterId}, network volumes lie in ${request.volumeDataCenterIds.join(', ')}`,
   },

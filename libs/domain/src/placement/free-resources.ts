@@ -5,6 +5,8 @@ import type { WorkerResources } from '../worker/index.js';
 export interface HostLoad {
   readonly host: Host;
   readonly taken: readonly WorkerResources[];
+  /** What is left of it, where that has been counted already; absent: it is counted from what is taken. */
+  readonly free?: FreeResources;
 }
 
 export interface FreeResources {
@@ -22,16 +24,24 @@ export interface FreeResources {
 export function freeResources(inventory: Inventory, taken: readonly WorkerResources[]): FreeResources {
   const gpus = new Map<string, number>();
   for (const { typeId } of inventory.gpus) gpus.set(typeId, (gpus.get(typeId) ?? 0) + 1);
-  for (const { gpuTypeId, gpuCount } of taken) {
-    if (gpuTypeId !== null) gpus.set(gpuTypeId, (gpus.get(gpuTypeId) ?? 0) - gpuCount);
-  }
-  const left = (has: number, field: 'vcpus' | 'memoryBytes' | 'diskBytes'): number =>
-    taken.reduce((rest, resources) => rest - resources[field], has);
   const { isOvercommitted } = inventory;
-  return {
-    vcpus: left(inventory.vcpus, 'vcpus'),
-    memoryBytes: isOvercommitted ? Infinity : left(inventory.memoryBytes, 'memoryBytes'),
-    diskBytes: isOvercommitted ? Infinity : left(inventory.diskBytes, 'diskBytes'),
+  const whole: FreeResources = {
+    vcpus: inventory.vcpus,
+    memoryBytes: isOvercommitted ? Infinity : inventory.memoryBytes,
+    diskBytes: isOvercommitted ? Infinity : inventory.diskBytes,
     gpus,
+  };
+  return taken.reduce(withoutTaken, whole);
+}
+
+/** What is left once one more worker is there. */
+export function withoutTaken(free: FreeResources, resources: WorkerResources): FreeResources {
+  const { gpuCount, gpuTypeId } = resources;
+  return {
+    vcpus: free.vcpus - resources.vcpus,
+    memoryBytes: free.memoryBytes - resources.memoryBytes,
+    diskBytes: free.diskBytes - resources.diskBytes,
+    gpus:
+      gpuTypeId === null ? free.gpus : new Map(free.gpus).set(gpuTypeId, (free.gpus.get(gpuTypeId) ?? 0) - gpuCount),
   };
 }

@@ -1,5 +1,7 @@
 export { FAILED_HOSTS_MAX, decideMove, failedHosts } from './decide-move.js';
 export { freeResources, type FreeResources, type HostLoad } from './free-resources.js';
-export { placeWorker, type Unplaced } from './place-worker.js';
-export { placementRequestOf, type PlacementRequest } from './placement-request.js';
+export { HostRoom } from './host-room.js';
+export { unplaced, type Unplaced } from './describe-refusal.js';
+export { placeWorker } from './place-worker.js';
+export { besideSiblings, placementRequestOf, type PlacementRequest } from './placement-request.js';
 export { GB_BYTES, workerResources, type WorkerOption } from './worker-resources.js';

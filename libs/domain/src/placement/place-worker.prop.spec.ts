@@ -5,7 +5,9 @@ import { acceptsCudaVersion, selectGpu } from '../hardware-request/index.js';
 import type { Host } from '../host/index.js';
 import type { HostId } from '../ids.js';
 import type { WorkerResources } from '../worker/index.js';
-import { placeWorker, type Placed, type Unplaced } from './place-worker.js';
+import type { Unplaced } from './describe-refusal.js';
+import { HostRoom } from './host-room.js';
+import { placeWorker, type Placed } from './place-worker.js';
 import type { PlacementRequest } from './placement-request.js';
 import { GB_BYTES } from './worker-resources.js';
 
@@ -67,11 +69,20 @@ const request: fc.Arbitrary<PlacementRequest> = fc
   .record({
     compute,
     dataCenterIds: fc.shuffledSubarray(['A', 'B']),
-    volumeDataCenterIds: fc.array(fc.constantFrom('A', 'B'), { maxLength: 1 }),
+    volumeDataCenterIds: fc.shuffledSubarray(['A', 'B']),
     image: fc.constantFrom('one', 'two', 'three'),
     diskGb: fc.option(fc.integer({ min: 1, max: 60 })),
+    siblings: fc.option(fc.array(fc.tuple(fc.nat(4), fc.constantFrom(...TYPES)), { maxLength: 6 })),
   })
-  .map(({ compute: kind, ...rest }) => ({ ...rest, ...kind }));
+  .map(({ compute: kind, siblings, ...rest }) => ({ ...rest, ...kind, ...apartFrom(siblings) }));
+
+function apartFrom(siblings: readonly (readonly [host: number, type: string])[] | null) {
+  if (siblings === null) return {};
+  const count = <T>(names: readonly T[]): ReadonlyMap<T, number> =>
+    new Map([...Map.groupBy(names, (name) => name)].map(([name, same]) => [name, same.length]));
+  const byHost = count(siblings.map(([at]) => `h${at}` as HostId));
+  return { apartFrom: { byHost, byGpuType: count(siblings.map(([, type]) => type)) } };
+}
 
 type Taken = ReadonlyMap<HostId, readonly WorkerResources[]>;
 
@@ -124,7 +135,7 @@ test('the chosen host meets every condition of the request', () => {
       expect(host?.intent).toBe('ready');
       expect(NOW - (host?.lastSeenAtMs ?? 0)).toBeLessThan(15_000);
       if (wanted.dataCenterIds.length > 0) expect(wanted.dataCenterIds).toContain(host?.dataCenterId);
-      for (const id of wanted.volumeDataCenterIds) expect(host?.dataCenterId).toBe(id);
+      if (wanted.volumeDataCenterIds.length > 0) expect(wanted.volumeDataCenterIds).toContain(host?.dataCenterId);
       if (wanted.gpu === null) {
         expect(placement.gpuTypeId).toBeNull();
         expect(wanted.cpu?.map(({ flavorId }) => flavorId)).toContain(placement.flavorId);
@@ -156,6 +167,20 @@ test('a worker that fits an empty cluster one by one is refused only for a reaso
       const placement = placeIn(all, wanted, new Map());
       const oneByOne = all.map((host) => placeIn([host], wanted, new Map()).kind);
       expect(placement.kind).toBe(oneByOne.includes('placed') ? 'placed' : 'unplaced');
+    }),
+  );
+});
+
+test('counting along what is left has the same answers as counting anew', () => {
+  fc.assert(
+    fc.property(hosts, fc.array(request, { maxLength: 8 }), request, (all, before, wanted) => {
+      const rooms = all.map((host) => new HostRoom(host, []));
+      for (const each of before) {
+        const placement = placeWorker(each, rooms, NOW);
+        if (placement.kind === 'placed')
+          rooms.find(({ host }) => host.id === placement.hostId)?.take(placement.resources);
+      }
+      expect(placeWorker(wanted, rooms, NOW)).toEqual(placeIn(all, wanted, placeAll(all, before)));
     }),
   );
 });

@@ -5,7 +5,7 @@ import type { HostId } from '../ids.js';
 import type { WorkerResources } from '../worker/index.js';
 import type { HostLoad } from './free-resources.js';
 import { placeWorker } from './place-worker.js';
-import type { PlacementRequest } from './placement-request.js';
+import { besideSiblings, type PlacementRequest } from './placement-request.js';
 import { GB_BYTES } from './worker-resources.js';
 
 const NOW = 1_000_000;
@@ -85,7 +85,7 @@ describe('a host is refused', () => {
     ['host-draining', {}, host('h', {}, { intent: 'draining' }), [], /drained/],
     ['host-cordoned', {}, host('h', {}, { intent: 'cordoned' }), [], /cordoned/],
     ['data-center', { dataCenterIds: ['EU-1', 'EU-2'] }, host('h'), [], /is in LOCAL-1, not in EU-1, EU-2/],
-    ['network-volume', { volumeDataCenterIds: ['LOCAL-1', 'EU-1'] }, host('h'), [], /volumes lie in LOCAL-1, EU-1/],
+    ['network-volume', { volumeDataCenterIds: ['EU-2', 'EU-1'] }, host('h'), [], /volumes lie in EU-2, EU-1/],
     ['gpu-type', { gpu: gpu({ pools: ['HOPPER_141'] }) }, host('h'), [], /only NVIDIA GeForce RTX 4090/],
     ['gpu-type', {}, host('h', { gpus: [] }), [], /none at all/],
     [
@@ -176,6 +176,22 @@ describe('the best host', () => {
       [load(host('a')), load(host('b', {}, { dataCenterId: 'EU-1' }))],
       'b',
     ],
+    [
+      'is in the data center of the volume that was named first, though another has the image',
+      { volumeDataCenterIds: ['EU-1', 'LOCAL-1'] },
+      [load(host('a', { images: ['example/worker:1'] })), load(host('b', {}, { dataCenterId: 'EU-1' }))],
+      'b',
+    ],
+    [
+      'else in that of the next volume',
+      { volumeDataCenterIds: ['EU-1', 'LOCAL-1'] },
+      [
+        load(host('a')),
+        load(host('b', { gpus: [] }, { dataCenterId: 'EU-1' })),
+        load(host('c', {}, { dataCenterId: 'EU-2' })),
+      ],
+      'a',
+    ],
     ['has the image', {}, [load(host('a')), load(host('b', { images: ['example/worker:1'] }))], 'b'],
     ['is the fullest', {}, [load(host('a')), load(host('b'), takes({ gpuTypeId: RTX_4090, gpuCount: 1 }))], 'b'],
     ['has no GPU, for a CPU worker', CPU, [load(host('a')), load(host('b', { gpus: [] }))], 'b'],
@@ -195,6 +211,40 @@ describe('the best host', () => {
   ])('%s', (...[, wanted, hosts, expected]) => {
     expect(whereTo(request(wanted), hosts)).toBe(expected);
     expect(whereTo(request(wanted), hosts.toReversed())).toBe(expected);
+  });
+});
+
+describe('workers that keep apart', () => {
+  const max = (workers: number) => ({ workers: { min: 0, max: workers, idleTimeoutSeconds: 5 } });
+  const at = (hostId: string, gpuTypeId: string | null = RTX_4090) => ({
+    hostId: hostId as HostId,
+    resources: takes({ gpuTypeId, gpuCount: gpuTypeId === null ? 0 : 1 }),
+  });
+  const nextOf = (fields: Partial<PlacementRequest>, workersMax: number, siblings: readonly ReturnType<typeof at>[]) =>
+    besideSiblings(request(fields), max(workersMax), siblings);
+  const withImage = { images: ['example/worker:1'] };
+
+  test('go to the host with the fewest of them, image or not, from five of the maximum on', () => {
+    const hosts = [load(host('a', withImage)), load(host('b')), load(host('c'))];
+    expect(whereTo(nextOf({}, 4, [at('a')]), hosts)).toBe('a');
+    expect(whereTo(nextOf({}, 5, [at('a')]), hosts)).toBe('b');
+    expect(whereTo(nextOf({}, 5, [at('a'), at('b')]), hosts)).toBe('c');
+    expect(whereTo(nextOf({}, 5, [at('a'), at('b'), at('c')]), hosts)).toBe('a');
+    expect(whereTo(nextOf(CPU, 5, [at('a', null)]), hosts)).toBe('b');
+  });
+
+  test('take turns among GPU priorities, whichever type of a pool they have', () => {
+    const wanted = { gpu: gpu({ pools: ['AMPERE_48', 'ADA_24'] }) };
+    const hosts = [load(host('ada')), load(host('ampere', { gpus: gpus(A40, A6000, A6000) }))];
+    expect(whereTo(nextOf(wanted, 5, []), hosts)).toBe('ampere');
+    expect(whereTo(nextOf(wanted, 5, [at('ampere', A6000)]), hosts)).toBe('ada');
+    expect(whereTo(nextOf(wanted, 5, [at('ampere', A6000), at('ada')]), hosts)).toBe('ampere');
+    expect(whereTo(nextOf(wanted, 4, [at('ampere', A6000)]), hosts)).toBe('ampere');
+  });
+
+  test('keep to the data center that was named first', () => {
+    const hosts = [load(host('a')), load(host('b', {}, { dataCenterId: 'EU-1' }))];
+    expect(whereTo(nextOf({ dataCenterIds: ['LOCAL-1', 'EU-1'] }, 5, [at('a')]), hosts)).toBe('a');
   });
 });
 

@@ -1,6 +1,7 @@
 import type { HostId } from '../ids.js';
 import type { WorkerResources } from '../worker/index.js';
-import { FILTERS, type FilterReason, type Fit } from './filters.js';
+import { describeRefusal, unplaced, type Unplaced } from './describe-refusal.js';
+import { FILTERS, type Fit } from './filters.js';
 import { freeResources, type HostLoad } from './free-resources.js';
 import type { PlacementRequest } from './placement-request.js';
 import { compareScores, scoreFit, type PlacementScore } from './score.js';
@@ -17,26 +18,6 @@ export interface Placed {
   readonly score: PlacementScore;
 }
 
-type HostRejection = 'host-not-joined' | FilterReason;
-
-interface RejectedHost {
-  readonly id: HostId;
-  readonly reason: HostRejection;
-  /** A sentence without its full stop. */
-  readonly detail: string;
-}
-
-type UnplacedReason = HostRejection | 'no-hosts' | 'no-eligible-type';
-
-export interface Unplaced {
-  readonly kind: 'unplaced';
-  /** What the host that came nearest lacks; or that there is no host, or no kind of worker to look for. */
-  readonly reason: UnplacedReason;
-  readonly detail: string;
-  /** Every host, in the order of their ids. */
-  readonly hosts: readonly RejectedHost[];
-}
-
 /**
  * The best host for one worker, or why there is none. The order of `hosts` does not matter, and the answer can be
  * repeated: equals are told apart by host id.
@@ -44,84 +25,66 @@ export interface Unplaced {
 export function placeWorker(request: PlacementRequest, hosts: readonly HostLoad[], nowMs: number): Placed | Unplaced {
   const options = workerOptions(request);
   if (options.length === 0) return unplaced('no-eligible-type', 'the selection leaves no type that the catalog has');
-  const candidates = hosts.toSorted((a, b) => compareText(a.host.id, b.host.id));
-  const answers = candidates.map((load) => tryHost(load, { request, options, nowMs }));
-  // Sorting is stable, so the lowest host id wins among equals.
-  const [best] = answers.flatMap((answer) => answer.placed).toSorted((a, b) => compareScores(a.score, b.score));
-  if (best !== undefined) return best;
-  const rejections = answers.flatMap((answer) => answer.rejections).toSorted((a, b) => b.nearness - a.nearness);
-  const [nearest] = rejections;
-  if (nearest === undefined) return unplaced('no-hosts', 'there is no host');
-  const looked = candidates.length === 1 ? 'one host was' : `${candidates.length} hosts were`;
-  const detail = `${looked} looked at; ${nearest.host.id} came nearest: ${nearest.host.detail}`;
-  return unplaced(
-    nearest.host.reason,
-    detail,
-    answers.flatMap((answer) => answer.rejections.map(({ host }) => host)),
-  );
-}
-
-interface Rejection {
-  readonly host: RejectedHost;
-  /** How many filters were passed. */
-  readonly nearness: number;
-}
-
-/** Exactly one of the two lists has its one element. */
-interface HostAnswer {
-  readonly placed: readonly Placed[];
-  readonly rejections: readonly Rejection[];
+  const search: Search = { request, options, siblingsByRank: siblingsByRank(request, options), nowMs };
+  let best: Placed | null = null;
+  for (const load of hosts) {
+    const found = bestOn(load, search);
+    if (found !== null && (best === null || compare(found, best) < 0)) best = found;
+  }
+  return best ?? describeRefusal(hosts, (load) => fitsOf(load, search));
 }
 
 interface Search {
   readonly request: PlacementRequest;
   readonly options: readonly WorkerOption[];
+  /** Null where the workers need not keep apart. */
+  readonly siblingsByRank: ReadonlyMap<number, number> | null;
   readonly nowMs: number;
 }
 
-/** The best option that the host can take, or what it lacks for the option that came nearest. */
-function tryHost({ host, taken }: HostLoad, { request, options, nowMs }: Search): HostAnswer {
-  const { inventory } = host;
-  if (inventory === null) return { placed: [], rejections: [notJoined(host.id)] };
-  const free = freeResources(inventory, taken);
-  const checked = options.map((option) => {
-    const resources = workerResources(option, request.diskGb, inventory);
-    const fit: Fit = { request, option, host, inventory, free, resources, nowMs };
-    return { fit, failedAt: FILTERS.findIndex((filter) => !filter.passes(fit)) };
-  });
-  const fitting = checked.filter(({ failedAt }) => failedAt < 0).map(({ fit }) => toPlaced(fit));
-  if (fitting.length > 0) {
-    return { placed: fitting.toSorted((a, b) => compareScores(a.score, b.score)).slice(0, 1), rejections: [] };
+function siblingsByRank(
+  { apartFrom }: PlacementRequest,
+  options: readonly WorkerOption[],
+): ReadonlyMap<number, number> | null {
+  if (apartFrom === undefined) return null;
+  const counts = new Map<number, number>();
+  for (const option of options) {
+    const siblings = option.kind === 'gpu' ? (apartFrom.byGpuType.get(option.typeId) ?? 0) : 0;
+    counts.set(option.rank, (counts.get(option.rank) ?? 0) + siblings);
   }
-  const nearest = checked.toSorted((a, b) => b.failedAt - a.failedAt).slice(0, 1);
-  return { placed: [], rejections: nearest.flatMap(({ fit, failedAt }) => toRejection(fit, failedAt)) };
+  return counts;
 }
 
-const toPlaced = (fit: Fit): Placed => ({
+/** One for each option; none on a host that has not joined. */
+function fitsOf(load: HostLoad, { nowMs, options, request }: Search): readonly Fit[] {
+  const { host, taken } = load;
+  const { inventory } = host;
+  if (inventory === null) return [];
+  const free = load.free ?? freeResources(inventory, taken);
+  return options.map((option) => {
+    const resources = workerResources(option, request.diskGb, inventory);
+    return { request, option, host, inventory, free, resources, nowMs };
+  });
+}
+
+/** The best option that the host can take; of equal ones the first. */
+function bestOn(load: HostLoad, search: Search): Placed | null {
+  let best: Placed | null = null;
+  for (const fit of fitsOf(load, search)) {
+    if (!FILTERS.every((filter) => filter.passes(fit))) continue;
+    const found = toPlaced(fit, search.siblingsByRank?.get(fit.option.rank) ?? 0);
+    if (best === null || compareScores(found.score, best.score) < 0) best = found;
+  }
+  return best;
+}
+
+const toPlaced = (fit: Fit, alikeSiblings: number): Placed => ({
   kind: 'placed',
   hostId: fit.host.id,
   gpuTypeId: fit.resources.gpuTypeId,
   flavorId: fit.option.kind === 'cpu' ? fit.option.request.flavorId : null,
   resources: fit.resources,
-  score: scoreFit(fit),
+  score: scoreFit(fit, alikeSiblings),
 });
 
-function toRejection(fit: Fit, failedAt: number): readonly Rejection[] {
-  const filter = FILTERS[failedAt];
-  if (filter === undefined) return [];
-  return [{ host: { id: fit.host.id, reason: filter.reason, detail: filter.explain(fit) }, nearness: failedAt }];
-}
-
-const notJoined = (id: HostId): Rejection => ({
-  host: { id, reason: 'host-not-joined', detail: 'the host has not joined yet' },
-  nearness: -1,
-});
-
-const unplaced = (reason: UnplacedReason, detail: string, hosts: readonly RejectedHost[] = []): Unplaced => ({
-  kind: 'unplaced',
-  reason,
-  detail,
-  hosts,
-});
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const compare = (a: Placed, b: Placed): number => compareScores(a.score, b.score) || (a.hostId < b.hostId ? -1 : 1);
