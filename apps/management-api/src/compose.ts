@@ -154,7 +154,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
   const envs = new EnvSeal(config.secrets);
   const changes = new ChangeSeal(config.secrets);
   const audit = new AuditStore(database, clock, changes);
-  const shared = { clock, random, snapshots, audit, transactions: database };
+  const shared = { clock, random, snapshots, audit, use: new AccountUseStore(database), transactions: database };
   const apiKeys = new ApiKeysStore(database);
   const credentials = new RegistryCredentialsService(config.secrets, logger);
   const templates = new TemplatesService({ ...shared, records: new TemplatesStore(database, envs) });
@@ -162,7 +162,6 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     ...shared,
     references: new EndpointReferences({ templates, records: new ReferencesStore(database) }),
     webhookSecrets,
-    use: new AccountUseStore(database),
     records: new EndpointsStore(database, { changes, envs }),
   });
   const workers = new WorkersStore(database);

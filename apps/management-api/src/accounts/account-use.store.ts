@@ -7,9 +7,10 @@ import {
 } from '@berth/domain';
 import type { Database } from '../persistence/index.js';
 
-/** How much of a limit an account uses, of those that count its rows. */
+/** How much of a limit an account uses, of those that count its rows, or add up what they say. */
 const USE_OF = {
   endpoints: 'SELECT count(*) AS used FROM endpoints WHERE account_id = $1 AND deleted_at IS NULL',
+  volumeGb: 'SELECT coalesce(sum(size_gb), 0) AS used FROM network_volumes WHERE account_id = $1',
 } as const satisfies Readonly<Partial<Record<AccountLimitName, string>>>;
 
 export type CountedLimit = keyof typeof USE_OF;

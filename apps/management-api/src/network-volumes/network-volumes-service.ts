@@ -2,6 +2,7 @@ import type { CreateNetworkVolumeDto, UpdateNetworkVolumeDto } from '@berth/cont
 import { PlatformError, fieldChanges } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
+import type { AccountUseStore } from '../accounts/index.js';
 import type { AuditStore } from '../audit/index.js';
 import { describeUsers, USERS_MAX } from '../references/index.js';
 import type { Transactions } from '../persistence/index.js';
@@ -12,6 +13,7 @@ export interface NetworkVolumesServiceOptions {
   readonly records: NetworkVolumesStore;
   readonly transactions: Transactions;
   readonly audit: AuditStore;
+  readonly use: Pick<AccountUseStore, 'requireWithin'>;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -26,8 +28,9 @@ export class NetworkVolumesService {
     this.#options = options;
   }
 
+  /** @throws PlatformError `limit-reached` */
   async create(caller: Caller, dto: CreateNetworkVolumeDto): Promise<NetworkVolume> {
-    const { audit, clock, random, records, transactions } = this.#options;
+    const { audit, clock, random, records, transactions, use } = this.#options;
     const volume: NetworkVolume = {
       id: random.id(ID_LENGTH),
       accountId: caller.accountId,
@@ -41,6 +44,7 @@ export class NetworkVolumesService {
       await records.insert(volume);
       const diff = fieldChanges({}, toNetworkVolumeFields(volume));
       await audit.append({ caller, action: 'network-volume.created', resourceId: volume.id, diff });
+      await use.requireWithin(caller.accountId, 'volumeGb');
     });
     return volume;
   }
@@ -54,9 +58,9 @@ export class NetworkVolumesService {
     return found(await this.#options.records.find(caller.accountId, id));
   }
 
-  /** @throws PlatformError `invalid-fields` for nothing, `network-volume-not-found`, `rule-conflict` for a smaller size */
+  /** @throws PlatformError `invalid-fields` for nothing, `network-volume-not-found`, `rule-conflict` for a smaller size, `limit-reached` */
   async update(caller: Caller, id: string, dto: UpdateNetworkVolumeDto): Promise<NetworkVolume> {
-    const { audit, records, transactions } = this.#options;
+    const { audit, records, transactions, use } = this.#options;
     requireChange(dto);
     return transactions.run(async () => {
       const volume = found(await records.lock(caller.accountId, id));
@@ -66,6 +70,7 @@ export class NetworkVolumesService {
       if (diff.length === 0) return volume;
       await records.update(changed);
       await audit.append({ caller, action: 'network-volume.updated', resourceId: id, diff });
+      if (changed.sizeGb > volume.sizeGb) await use.requireWithin(caller.accountId, 'volumeGb');
       return changed;
     });
   }

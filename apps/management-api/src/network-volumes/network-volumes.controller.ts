@@ -26,6 +26,7 @@ export class NetworkVolumesController {
   @Idempotent()
   @ApiOperation({ summary: 'Create a network volume' })
   @ApiCreatedResponse({ type: NetworkVolumeBody })
+  @ApiProblems('limit-reached')
   async create(@CurrentCaller() caller: Caller, @Body() dto: CreateNetworkVolumeDto): Promise<NetworkVolumeBody> {
     return toNetworkVolumeBody(await this.#volumes.create(caller, dto));
   }
@@ -54,7 +55,7 @@ export class NetworkVolumesController {
     description: 'At least one of the fields, otherwise 422. A volume never shrinks: 400.',
   })
   @ApiOkResponse({ type: NetworkVolumeBody })
-  @ApiProblems('network-volume-not-found', 'rule-conflict')
+  @ApiProblems('network-volume-not-found', 'rule-conflict', 'limit-reached')
   async update(
     @CurrentCaller() caller: Caller,
     @Param('id') id: string,

@@ -1,6 +1,17 @@
 import { In, type EntityManager } from 'typeorm';
-import type { EndpointId, Fleet, GoneReason, ScalingRecord, Worker, WorkerId } from '@berth/domain';
 import {
+  effectiveLimits,
+  type AccountId,
+  type AccountLimits,
+  type EndpointId,
+  type Fleet,
+  type GoneReason,
+  type ScalingRecord,
+  type Worker,
+  type WorkerId,
+} from '@berth/domain';
+import {
+  AccountEntity,
   type Database,
   EndpointEntity,
   EndpointScalingEntity,
@@ -58,6 +69,7 @@ export class FleetStore {
       const ids = endpoints.map(({ id }) => id);
       const decisions = await lastDecisions(manager, ids);
       const volumePlaces = await placesOfVolumes(manager, ids);
+      const accountLimits = await limitsOf(manager, [...new Set(endpoints.map(({ accountId }) => accountId))]);
       const hosts = await manager.find(HostEntity);
       const workers = await manager.find(WorkerEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
       return {
@@ -69,6 +81,7 @@ export class FleetStore {
         })),
         hosts: new Map(hosts.map(toHostRecord).map((host) => [host.id, host])),
         workers: workers.map(toWorker),
+        accountLimits,
       };
     });
   }
@@ -178,15 +191,33 @@ async function lastDecisions(
   );
 }
 
+/** Of accounts for which an operator has set some; all others have the defaults. */
+async function limitsOf(
+  manager: EntityManager,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<AccountId, AccountLimits>> {
+  const rows = await manager.find(AccountEntity, {
+    select: { id: true, limits: true },
+    where: { id: In([...accountIds]) },
+  });
+  const set = rows.filter(({ limits }) => Object.keys(limits).length > 0);
+  return new Map(set.map(({ id, limits }) => [id as AccountId, effectiveLimits(limits)]));
+}
+
+/** In the order in which each endpoint names its volumes. */
 async function placesOfVolumes(
   manager: EntityManager,
   endpointIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await manager.query<{ endpoint_id: string; data_center_ids: string[] }[]>(
-    `SELECT e.endpoint_id, array_agg(DISTINCT v.data_center_id ORDER BY v.data_center_id) AS data_center_ids
+    `SELECT e.endpoint_id,
+            array_agg(v.data_center_id
+              ORDER BY array_position(ARRAY(SELECT jsonb_array_elements_text(o.spec->'networkVolumeIds')), v.id), v.id
+            ) AS data_center_ids
        FROM endpoint_volumes e JOIN network_volumes v ON v.account_id = e.account_id AND v.id = e.volume_id
+       JOIN endpoints o ON o.id = e.endpoint_id
       WHERE e.endpoint_id = ANY ($1) GROUP BY e.endpoint_id`,
     [endpointIds],
   );
-  return new Map(rows.map(({ data_center_ids, endpoint_id }) => [endpoint_id, data_center_ids]));
+  return new Map(rows.map(({ data_center_ids, endpoint_id }) => [endpoint_id, [...new Set(data_center_ids)]]));
 }

@@ -12,6 +12,9 @@ const GIB = 1024 ** 3;
 test('an account that nobody has given other limits has these', () => {
   expect(ACCOUNT_LIMITS_DEFAULT).toEqual({
     endpoints: 1_000,
+    workers: 1_000,
+    gpus: 1_000,
+    volumeGb: 100_000,
     jobsPerEndpoint: 100_000,
     payloadBytesPerEndpoint: 4 * GIB,
     idempotencyKeysPerEndpoint: 100_000,

@@ -27,6 +27,29 @@ export const ACCOUNT_LIMITS = {
     maximum: 10_000,
     reached: (limit) => `The account may have ${limit} endpoints`,
   },
+  /** Default: what one endpoint may ask for at most. */
+  workers: {
+    meaning: 'Workers of the account, those that leave included. Those that are there when it is lowered stay.',
+    default: 1_000,
+    minimum: 1,
+    maximum: 100_000,
+    reached: (limit) => `The account may have ${limit} workers`,
+  },
+  gpus: {
+    meaning: "GPUs of the account's workers. Workers that are there when it is lowered stay.",
+    default: 1_000,
+    minimum: 1,
+    maximum: 100_000,
+    reached: (limit) => `The account may have ${limit} GPUs`,
+  },
+  /** Default: twenty-five of the largest network volumes (4,000 GB). */
+  volumeGb: {
+    meaning: 'GB of the network volumes of the account. Those that are there when it is lowered stay.',
+    default: 100_000,
+    minimum: 1,
+    maximum: 100_000_000,
+    reached: (limit) => `The network volumes of the account may have ${limit} GB`,
+  },
   /** Waiting, running, and ended for so short a time that they can still be read. */
   jobsPerEndpoint: {
     meaning: 'Jobs of one endpoint that wait, run, or have ended and can still be read.',

@@ -8,4 +8,4 @@ export {
 } from './account-limits.js';
 export { changeLimits, type LimitChange } from './change-limits.js';
 export { ACCOUNT_LIMITS_DEFAULT, effectiveLimits } from './effective-limits.js';
-export { limitDetail, limitReached } from './limit-reached.js';
+export { limitClause, limitDetail, limitReached } from './limit-reached.js';

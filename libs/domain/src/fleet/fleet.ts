@@ -1,6 +1,7 @@
+import type { AccountLimits } from '../account-limits/index.js';
 import type { Endpoint } from '../endpoint/index.js';
 import type { Host } from '../host/index.js';
-import type { EndpointId, HostId } from '../ids.js';
+import type { AccountId, EndpointId, HostId } from '../ids.js';
 import type { Worker } from '../worker/index.js';
 
 /** A worker that is wanted and could not be placed: why, since when, and what spoke against each host. */
@@ -29,7 +30,7 @@ export interface FleetEndpoint extends Endpoint {
   readonly deletedAtMs: number | null;
   /** As last written; null before the first. */
   readonly lastDecision: ScalingRecord | null;
-  /** Where its network volumes lie, without repeats. */
+  /** Where its network volumes lie, without repeats, in the order in which the endpoint names them. */
   readonly volumeDataCenterIds: readonly string[];
 }
 
@@ -38,4 +39,6 @@ export interface Fleet {
   readonly endpoints: readonly FleetEndpoint[];
   readonly hosts: ReadonlyMap<HostId, Host>;
   readonly workers: readonly Worker[];
+  /** Of the accounts of these endpoints; who is absent has the defaults. */
+  readonly accountLimits: ReadonlyMap<AccountId, AccountLimits>;
 }

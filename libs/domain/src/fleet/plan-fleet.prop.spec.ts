@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EndpointSpec } from '../endpoint/index.js';
 import type { Host, Inventory } from '../host/index.js';
-import type { EndpointId, HostId, WorkerId } from '../ids.js';
+import { ACCOUNT_LIMITS_DEFAULT } from '../account-limits/index.js';
+import type { AccountId, EndpointId, HostId, WorkerId } from '../ids.js';
 import { GB_BYTES } from '../placement/index.js';
 import { NO_DEMAND, type Demand } from '../scaling/index.js';
 import type { Worker, WorkerPhase } from '../worker/index.js';
@@ -58,6 +59,7 @@ const endpoint = fc.record({
   vcpus: fc.constantFrom(2, 4, 8),
   release: fc.integer({ min: 1, max: 2 }),
   isDeleted: fc.boolean(),
+  account: fc.constantFrom('a', 'b', 'c'),
   queued: fc.option(fc.integer({ min: 0, max: 8 })),
   workers: fc.array(
     fc.record({
@@ -71,10 +73,12 @@ const endpoint = fc.record({
   ),
 });
 
+const LIMITS = new Map([['c' as AccountId, { ...ACCOUNT_LIMITS_DEFAULT, workers: 2 }]]);
+
 const fleets: fc.Arbitrary<Drawn> = fc.tuple(hosts, fc.array(endpoint, { maxLength: 4 })).map(([machines, drawn]) => {
   const ids = drawn.map((_, index) => `e${index}` as EndpointId);
-  const endpoints = drawn.map(({ isDeleted, min, more, release, vcpus }, index): FleetEndpoint => ({
-    ...{ id: ids[index] as EndpointId, accountId: 'a' as never, spec: specOf(min, min + more, vcpus), release },
+  const endpoints = drawn.map(({ account, isDeleted, min, more, release, vcpus }, index): FleetEndpoint => ({
+    ...{ id: ids[index] as EndpointId, accountId: account as AccountId, spec: specOf(min, min + more, vcpus), release },
     ...{ version: 1, createdAtMs: index, deletedAtMs: isDeleted ? NOW_MS - 1 : null },
     ...{ lastDecision: null, volumeDataCenterIds: [] },
   }));
@@ -109,7 +113,7 @@ const fleets: fc.Arbitrary<Drawn> = fc.tuple(hosts, fc.array(endpoint, { maxLeng
       return [ids[index] as EndpointId, queued === null ? null : asked];
     }),
   );
-  return { fleet: { endpoints, hosts: machines, workers }, demand };
+  return { fleet: { endpoints, hosts: machines, workers, accountLimits: LIMITS }, demand };
 });
 
 function plan({ demand, fleet }: Drawn, memory: FleetMemory = newFleetMemory(NOW_MS - 60_000)): FleetPlan {
@@ -216,6 +220,42 @@ test('an endpoint that cannot be planned for is named, and keeps no other from i
       const made = plan({ fleet: { ...fleet, endpoints: [spoilt as never, ...fleet.endpoints] }, demand });
       expect([...made.failed.keys()]).toEqual([id]);
       expect(operationsOf(made)).toEqual(operationsOf(plan({ fleet, demand })));
+    }),
+  );
+});
+
+test('no account gets more workers than its limit, those that it has included', () => {
+  fc.assert(
+    fc.property(fleets, (drawn) => {
+      const owner = new Map(drawn.fleet.endpoints.map(({ accountId, id }) => [id, accountId]));
+      const isOfC = ({ endpointId }: Pick<Worker, 'endpointId'>): boolean => owner.get(endpointId) === 'c';
+      const created = operationsOf(plan(drawn)).flatMap((each) => (each.kind === 'create-worker' ? [each.worker] : []));
+      const gone = new Set(
+        operationsOf(plan(drawn)).flatMap((each) => (each.kind === 'forget-worker' ? [each.workerId] : [])),
+      );
+      const had = drawn.fleet.workers.filter((worker) => isOfC(worker) && !gone.has(worker.id)).length;
+      expect(created.filter(isOfC).length).toBeLessThanOrEqual(Math.max(0, 2 - had));
+    }),
+  );
+});
+
+test('the order of endpoints and workers does not matter', () => {
+  const shuffled = fleets.chain((drawn) =>
+    fc.record({
+      drawn: fc.constant(drawn),
+      workers: fc.shuffledSubarray([...drawn.fleet.workers], { minLength: drawn.fleet.workers.length }),
+      endpoints: fc.shuffledSubarray([...drawn.fleet.endpoints], { minLength: drawn.fleet.endpoints.length }),
+      hosts: fc.shuffledSubarray([...drawn.fleet.hosts], { minLength: drawn.fleet.hosts.size }),
+    }),
+  );
+  fc.assert(
+    fc.property(shuffled, ({ drawn, endpoints, hosts: machines, workers }) => {
+      const again = { ...drawn, fleet: { ...drawn.fleet, endpoints, workers, hosts: new Map(machines) } };
+      const places = (made: FleetPlan) =>
+        operationsOf(made).flatMap((each) =>
+          each.kind === 'create-worker' ? [`${each.worker.endpointId} on ${each.worker.hostId}`] : [],
+        );
+      expect(places(plan(again)).toSorted()).toEqual(places(plan(drawn)).toSorted());
     }),
   );
 });

@@ -1,30 +1,15 @@
-import type { EndpointId, HostId, WorkerId } from '../ids.js';
-import type { Unplaced } from '../placement/index.js';
-import { countWorkers, decideScale, type Demand, type ScaleDecision, type ScaleMemory } from '../scaling/index.js';
-import { goneReason, type HostedWorker, type WorkerResources } from '../worker/index.js';
-import { describeWaiting } from './describe-waiting.js';
-import type { Fleet, FleetEndpoint, WaitingWorker } from './fleet.js';
+import type { EndpointId, WorkerId } from '../ids.js';
+import { HostRoom } from '../placement/index.js';
+import type { Demand, ScaleMemory } from '../scaling/index.js';
+import { goneReason, type HostedWorker } from '../worker/index.js';
+import { AccountShares } from './hand-out/account-shares.js';
+import { completed, draftOf, type EndpointDraft } from './endpoint-draft.js';
+import type { EndpointPlan } from './endpoint-plan.js';
+import type { Fleet, FleetEndpoint } from './fleet.js';
 import { observingSinceMs, type FleetMemory } from './fleet-memory.js';
-import type { FleetOperation } from './fleet-operation.js';
-import { planStaffing, type Room } from './plan-staffing.js';
-
-/** Routers need the deleted endpoint's word until they have emptied its streams. */
-export const DELETED_KEPT_MS = 600_000;
-
-/** What is to become of one endpoint's workers. */
-export type EndpointPlan =
-  /** It was deleted, and nothing is left of it. */
-  | { readonly kind: 'forget'; readonly endpoint: FleetEndpoint }
-  | {
-      readonly kind: 'staff';
-      readonly endpoint: FleetEndpoint;
-      readonly decision: ScaleDecision;
-      /** In their order; each as small as it can be. */
-      readonly operations: readonly FleetOperation[];
-      readonly waiting: readonly WaitingWorker[];
-      /** How many could not be placed, and why, with the filter that each host failed at. */
-      readonly unplaced: { readonly count: number; readonly why: Unplaced } | null;
-    };
+import { handOut } from './hand-out/hand-out.js';
+import type { Room } from './plan-staffing.js';
+import { waitingSinceMs } from './waiting-workers.js';
 
 export interface FleetPlan {
   /** Who has waited longest for a place comes first; the others in the order in which they were made. */
@@ -50,70 +35,85 @@ export interface FleetView {
 /**
  * What to do about the whole fleet, with a reason for each step: how many workers each endpoint should have, which leave,
  * which move, and where new ones go. Carried out in part, it is simply followed by another plan.
+ *
+ * Places are handed out once it is known of every endpoint what it wants (ADR 0056). Workers that fail are looked at last,
+ * when it is known what is left for them elsewhere.
  */
 export function planFleet({ demandOf, fleet, memory }: FleetView, moment: PlanningMoment): FleetPlan {
   const { nowMs } = moment;
   const sinceMs = observingSinceMs(memory, fleet.hosts.values(), nowMs);
-  const workers = hostedByEndpoint(fleet);
-  const taken = takenByHost([...workers.values()].flat().filter((each) => goneReason(each, sinceMs, nowMs) === null));
-  const room: Room = { hosts: fleet.hosts, taken, observingSinceMs: sinceMs, ...moment };
-  const scaling = new Map<EndpointId, ScaleMemory>();
-  const endpoints: EndpointPlan[] = [];
-  const failed = new Map<EndpointId, unknown>();
-  for (const endpoint of inTurn(fleet.endpoints)) {
+  const hosted = fleet.workers.map((worker) => ({ worker, host: fleet.hosts.get(worker.hostId) ?? null }));
+  const present = hosted.filter((each) => goneReason(each, sinceMs, nowMs) === null);
+  const room: Room = { hosts: fleet.hosts, loads: loadsOf(fleet, present), observingSinceMs: sinceMs, ...moment };
+  const workers = Map.groupBy(hosted, ({ worker }) => worker.endpointId);
+  const drafted = eachOf(inTurn(fleet.endpoints), ({ endpoint }) => {
     const { id } = endpoint;
     const remembered = memory.scaling.get(id) ?? null;
-    if (remembered !== null) scaling.set(id, remembered);
-    try {
-      const known = { workers: workers.get(id) ?? [], demand: demandOf(endpoint), memory: remembered };
-      const plan = planOne(endpoint, known, room);
-      if (plan.kind === 'staff') scaling.set(id, plan.decision.memory);
-      endpoints.push(plan);
-    } catch (error) {
-      failed.set(id, error);
-    }
-  }
-  return { endpoints, failed, memory: { observingSinceMs: sinceMs, lastLookMs: nowMs, scaling } };
-}
-
-interface Known {
-  readonly workers: readonly HostedWorker[];
-  readonly demand: Demand | null;
-  readonly memory: ScaleMemory | null;
-}
-
-function planOne(endpoint: FleetEndpoint, { demand, memory, workers }: Known, room: Room): EndpointPlan {
-  const { nowMs, observingSinceMs: sinceMs } = room;
-  if (isForgettable(endpoint, workers, nowMs)) return { kind: 'forget', endpoint };
-  const { scaling, workers: range } = endpoint.spec;
-  const decision = decideScale(
-    { scaling, range, demand, workers: countWorkers(workers, sinceMs, nowMs), memory },
-    nowMs,
-  );
-  const { operations, unplaced } = planStaffing(endpoint, { desired: decision.desiredWorkers, workers }, room);
-  const [why] = unplaced;
+    return draftOf(endpoint, { workers: workers.get(id) ?? [], demand: demandOf(endpoint), memory: remembered }, room);
+  });
+  const claims = drafted.done.flatMap((draft) => (draft.kind === 'staff' && draft.missing > 0 ? [draft] : []));
+  const handed = handOut(claims, sharesOf(fleet, present), room);
+  const served = drafted.done.filter(({ endpoint }) => !handed.failed.has(endpoint.id));
+  const planned = eachOf(served, (draft) => completed(draft, handed.given.get(draft.endpoint.id), room));
   return {
-    ...{ kind: 'staff', endpoint, decision, operations },
-    waiting: describeWaiting(unplaced, endpoint.lastDecision?.waiting ?? [], nowMs),
-    unplaced: why === undefined ? null : { count: unplaced.length, why },
+    endpoints: planned.done,
+    failed: new Map([...drafted.failed, ...handed.failed, ...planned.failed]),
+    memory: { observingSinceMs: sinceMs, lastLookMs: nowMs, scaling: scalingOf(fleet, memory, drafted.done) },
   };
 }
 
-const isForgettable = ({ deletedAtMs }: FleetEndpoint, workers: readonly HostedWorker[], nowMs: number): boolean =>
-  deletedAtMs !== null && nowMs - deletedAtMs > DELETED_KEPT_MS && workers.length === 0;
-
-function hostedByEndpoint({ hosts, workers }: Fleet): ReadonlyMap<EndpointId, readonly HostedWorker[]> {
-  const hosted = workers.map((worker) => ({ worker, host: hosts.get(worker.hostId) ?? null }));
-  return Map.groupBy(hosted, ({ worker }) => worker.endpointId);
+interface Seen<T> {
+  readonly done: readonly T[];
+  readonly failed: ReadonlyMap<EndpointId, unknown>;
 }
 
-function takenByHost(workers: readonly HostedWorker[]): Map<HostId, WorkerResources[]> {
-  const byHost = Map.groupBy(workers, ({ worker }) => worker.hostId);
-  return new Map([...byHost].map(([hostId, hosted]) => [hostId, hosted.map(({ worker }) => worker.resources)]));
+/** One that cannot be seen to keeps no other from it. */
+function eachOf<T extends { readonly endpoint: FleetEndpoint }, U>(items: readonly T[], see: (item: T) => U): Seen<U> {
+  const done: U[] = [];
+  const failed = new Map<EndpointId, unknown>();
+  for (const item of items) {
+    try {
+      done.push(see(item));
+    } catch (error) {
+      failed.set(item.endpoint.id, error);
+    }
+  }
+  return { done, failed };
 }
 
-const inTurn = (endpoints: readonly FleetEndpoint[]): readonly FleetEndpoint[] =>
-  endpoints.toSorted((a, b) => waitingSinceMs(a) - waitingSinceMs(b) || a.createdAtMs - b.createdAtMs);
+function loadsOf({ hosts }: Fleet, present: readonly HostedWorker[]): Room['loads'] {
+  const byHost = Map.groupBy(present, ({ worker }) => worker.hostId);
+  const takenOn = (host: { readonly id: HostedWorker['worker']['hostId'] }) =>
+    (byHost.get(host.id) ?? []).map(({ worker }) => worker.resources);
+  return new Map([...hosts].map(([id, host]) => [id, new HostRoom(host, takenOn(host))]));
+}
 
-const waitingSinceMs = ({ lastDecision }: FleetEndpoint): number =>
-  Math.min(Number.MAX_SAFE_INTEGER, ...(lastDecision?.waiting ?? []).map(({ since }) => Date.parse(since)));
+function sharesOf({ accountLimits, endpoints, hosts }: Fleet, present: readonly HostedWorker[]): AccountShares {
+  const shares = new AccountShares(hosts.values(), accountLimits);
+  const accounts = new Map(endpoints.map(({ accountId, id }) => [id, accountId]));
+  for (const { worker } of present) {
+    const accountId = accounts.get(worker.endpointId);
+    if (accountId !== undefined) shares.take(accountId, worker.resources);
+  }
+  return shares;
+}
+
+/** Of the endpoints that were looked at; where the look failed, as it was. */
+function scalingOf(
+  { endpoints }: Fleet,
+  { scaling }: FleetMemory,
+  drafts: readonly EndpointDraft[],
+): ReadonlyMap<EndpointId, ScaleMemory> {
+  const kept = new Map<EndpointId, ScaleMemory>();
+  for (const { id } of endpoints) {
+    const remembered = scaling.get(id);
+    if (remembered !== undefined) kept.set(id, remembered);
+  }
+  for (const draft of drafts) if (draft.kind === 'staff') kept.set(draft.endpoint.id, draft.decision.memory);
+  return kept;
+}
+
+const inTurn = (endpoints: readonly FleetEndpoint[]): readonly { readonly endpoint: FleetEndpoint }[] =>
+  endpoints
+    .map((endpoint) => ({ endpoint, sinceMs: waitingSinceMs(endpoint) }))
+    .toSorted((a, b) => a.sinceMs - b.sinceMs || a.endpoint.createdAtMs - b.endpoint.createdAtMs);

@@ -27,7 +27,7 @@ const outlook: fc.Arbitrary<EndpointOutlook> = fc.record({
   unplaced: fc.option(
     fc.record({
       count: few,
-      reason: fc.constantFrom('no-hosts', 'vcpu', 'later'),
+      reason: fc.constantFrom('no-hosts', 'account-quota', 'vcpu', 'later'),
       detail: fc.string(),
       sinceMs: instant,
       hosts: fc.array(fc.record({ id: fc.string(), reason: fc.string(), detail: fc.string() }), { maxLength: 9 }),

@@ -159,6 +159,16 @@ const CASES: readonly Case[] = [
     /no-eligible-type: one/,
     NOW - 2_500,
   ],
+  [
+    'the account may have no more',
+    unplaced({
+      ...{ count: 2, reason: 'account-quota', hosts: [] },
+      detail: 'The account may have 3 workers (account limit workers), and has 3',
+    }),
+    'account-quota',
+    /^2 wanted workers not placed: The account may have 3 workers \(account limit workers\), and has 3$/,
+    NOW - 2_500,
+  ],
   ['no host is there', unplaced({ reason: 'no-hosts', hosts: [] }), 'no-hosts', /no host/, NOW - 2_500],
   ['a worker starts', onTheWay(coming()), 'worker-starting', /w1: the image is being pulled, 43 %/, NOW - 2_000],
   [

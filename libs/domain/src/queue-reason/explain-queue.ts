@@ -175,6 +175,9 @@ function detailOf({ detail, id, nextStartAtMs, reason }: ComingWorker, nowMs: nu
 
 function findUnplaced({ count: wanted, detail, hosts, reason, sinceMs }: UnplacedWorkers): Finding {
   if (reason === 'no-hosts') return { reason, detail: 'no host has been added to this installation', sinceMs };
+  if (reason === 'account-quota') {
+    return { reason, detail: `${count(wanted, 'wanted worker')} not placed: ${detail}`, sinceMs };
+  }
   const each = hosts.map((host) => `${host.id} (${host.reason}): ${host.detail}`).join('; ');
   const why = each === '' ? `${reason}: ${detail}` : each;
   return { reason: 'no-capacity', detail: `no host for ${count(wanted, 'wanted worker')}: ${why}`, sinceMs };

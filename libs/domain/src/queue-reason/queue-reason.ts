@@ -8,6 +8,7 @@ export const QUEUE_REASONS = [
   'throttled',
   'image-error',
   'no-hosts',
+  'account-quota',
   'no-capacity',
   'low-priority',
   'awaiting-decision',

@@ -1,0 +1,70 @@
+import { placementRequestOf } from '../placement/index.js';
+import { countWorkers, decideScale, type Demand, type ScaleDecision, type ScaleMemory } from '../scaling/index.js';
+import type { HostedWorker } from '../worker/index.js';
+import type { EndpointPlan } from './endpoint-plan.js';
+import type { FleetEndpoint } from './fleet.js';
+import { withOperation, type FleetOperation } from './fleet-operation.js';
+import type { Claim, Given } from './hand-out/hand-out.js';
+import { moves, planStaffing, type Room } from './plan-staffing.js';
+import { describeWaiting } from './waiting-workers.js';
+
+/** The plan of one endpoint but for what places the others leave it. */
+export type EndpointDraft = { readonly kind: 'forget'; readonly endpoint: FleetEndpoint } | StaffDraft;
+
+interface StaffDraft extends Claim {
+  readonly kind: 'staff';
+  readonly decision: ScaleDecision;
+  readonly demand: Demand | null;
+  readonly operations: readonly FleetOperation[];
+}
+
+export interface KnownOfEndpoint {
+  readonly workers: readonly HostedWorker[];
+  readonly demand: Demand | null;
+  readonly memory: ScaleMemory | null;
+}
+
+/** How many workers there shall be, who leaves, and how many are missing. */
+export function draftOf(
+  endpoint: FleetEndpoint,
+  { demand, memory, workers }: KnownOfEndpoint,
+  room: Room,
+): EndpointDraft {
+  const { nowMs, observingSinceMs: sinceMs } = room;
+  if (isForgettable(endpoint, workers, nowMs)) return { kind: 'forget', endpoint };
+  const { spec, volumeDataCenterIds } = endpoint;
+  const { scaling, workers: range } = spec;
+  const counts = countWorkers(workers, sinceMs, nowMs);
+  const decision = decideScale({ scaling, range, demand, workers: counts, memory }, nowMs);
+  const { missing, operations } = planStaffing(endpoint, { desired: decision.desiredWorkers, workers }, room);
+  const before = workers.map(({ worker }) => worker);
+  return {
+    ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing },
+    staying: operations.reduce(withOperation, before).filter(({ intent }) => intent === 'running'),
+    request: placementRequestOf(spec, volumeDataCenterIds),
+  };
+}
+
+/**
+ * The plan, now that places have been handed out.
+ *
+ * @param given undefined where nothing was missing
+ */
+export function completed(draft: EndpointDraft, given: Given | undefined, room: Room): EndpointPlan {
+  if (draft.kind === 'forget') return draft;
+  const { before, decision, demand, endpoint, request } = draft;
+  const operations = [...draft.operations, ...(given?.creates ?? [])];
+  const unplaced = given?.unplaced ?? null;
+  const after = operations.reduce(withOperation, before);
+  return {
+    ...{ kind: 'staff', endpoint, decision, demand, unplaced },
+    operations: [...operations, ...moves(after, request, room)],
+    waiting: describeWaiting(unplaced, endpoint.lastDecision?.waiting ?? [], room.nowMs),
+  };
+}
+
+const isForgettable = ({ deletedAtMs }: FleetEndpoint, workers: readonly HostedWorker[], nowMs: number): boolean =>
+  deletedAtMs !== null && nowMs - deletedAtMs > DELETED_KEPT_MS && workers.length === 0;
+
+/** Routers need the deleted endpoint's word until they have emptied its streams. */
+export const DELETED_KEPT_MS = 600_000;

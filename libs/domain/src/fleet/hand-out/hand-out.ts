@@ -1,0 +1,167 @@
+import type { AccountId, EndpointId, HostId } from '../../ids.js';
+import {
+  FAILED_HOSTS_MAX,
+  besideSiblings,
+  failedHosts,
+  placeWorker,
+  type PlacementRequest,
+  type Unplaced,
+} from '../../placement/index.js';
+import type { Worker } from '../../worker/index.js';
+import type { AccountShares } from './account-shares.js';
+import type { FleetEndpoint } from '../fleet.js';
+import type { FleetOperation } from '../fleet-operation.js';
+import type { Room } from '../plan-staffing.js';
+import { SmallestFirst } from './smallest-first.js';
+import { waitingSinceMs } from '../waiting-workers.js';
+
+/** Workers that one endpoint wants and has not. */
+export interface Claim {
+  readonly endpoint: FleetEndpoint;
+  readonly request: PlacementRequest;
+  /** The endpoint's workers as they were before the plan: those that are forgotten in it still tell where they failed. */
+  readonly before: readonly Worker[];
+  /** Those of them that stay. */
+  readonly staying: readonly Worker[];
+  readonly missing: number;
+}
+
+type CreateWorker = FleetOperation & { readonly kind: 'create-worker' };
+
+/** What a claim has got. */
+export interface Given {
+  readonly creates: readonly CreateWorker[];
+  /** Null where every worker has a place. */
+  readonly unplaced: { readonly count: number; readonly why: Unplaced } | null;
+}
+
+export interface HandedOut {
+  readonly given: ReadonlyMap<EndpointId, Given>;
+  /** Claims that could not be looked at: they keep no other from its place. */
+  readonly failed: ReadonlyMap<EndpointId, unknown>;
+}
+
+/**
+ * Hands places out one worker at a time (ADR 0056): to the account with the smallest share of the fleet, and of its
+ * endpoints first to one that has no worker at all, then to the one that has waited longest. A claim that is refused is
+ * over, and stops no other; what was refused once is not looked for again, since room only becomes less.
+ */
+export function handOut(claims: readonly Claim[], shares: AccountShares, room: Room): HandedOut {
+  const queue = new SmallestFirst<AccountClaims>(compareAccounts);
+  for (const [accountId, theirs] of Map.groupBy(claims, ({ endpoint }) => endpoint.accountId)) {
+    queue.put(accountClaims(accountId, theirs, shares));
+  }
+  const given = new Map<EndpointId, Given>();
+  const failed = new Map<EndpointId, unknown>();
+  const refusals = new Map<string, Unplaced>();
+  for (let account = queue.take(); account !== null; account = queue.take()) {
+    const claim = account.claims.take();
+    if (claim === null) continue;
+    try {
+      serve(claim, { shares, refusals, room });
+      if (isOpen(claim)) account.claims.put(claim);
+      else given.set(claim.endpoint.id, { creates: claim.creates, unplaced: leftOf(claim) });
+    } catch (error) {
+      failed.set(claim.endpoint.id, error);
+    }
+    if (account.claims.peek() !== null) queue.put({ ...account, share: shares.shareOf(account.accountId) });
+  }
+  return { given, failed };
+}
+
+interface OpenClaim extends Claim {
+  readonly sinceMs: number;
+  readonly failedOn: readonly HostId[];
+  readonly creates: CreateWorker[];
+  refusal: Unplaced | null;
+}
+
+interface AccountClaims {
+  readonly accountId: AccountId;
+  readonly share: number;
+  readonly claims: SmallestFirst<OpenClaim>;
+}
+
+function accountClaims(accountId: AccountId, theirs: readonly Claim[], shares: AccountShares): AccountClaims {
+  const claims = new SmallestFirst<OpenClaim>(compareClaims);
+  for (const claim of theirs) {
+    const { before, endpoint } = claim;
+    const ofRelease = before.filter(({ release }) => release === endpoint.release);
+    const failedOn = failedHosts(ofRelease).slice(0, FAILED_HOSTS_MAX);
+    claims.put({ ...claim, sinceMs: waitingSinceMs(endpoint), failedOn, creates: [], refusal: null });
+  }
+  return { accountId, share: shares.shareOf(accountId), claims };
+}
+
+const isOpen = ({ creates, missing, refusal }: OpenClaim): boolean => refusal === null && creates.length < missing;
+
+const leftOf = ({ creates, missing, refusal }: OpenClaim): Given['unplaced'] =>
+  refusal === null ? null : { count: missing - creates.length, why: refusal };
+
+const hasNone = ({ creates, staying }: OpenClaim): boolean => staying.length + creates.length === 0;
+
+const compareClaims = (a: OpenClaim, b: OpenClaim): number =>
+  Number(hasNone(b)) - Number(hasNone(a)) ||
+  a.sinceMs - b.sinceMs ||
+  a.endpoint.createdAtMs - b.endpoint.createdAtMs ||
+  (a.endpoint.id < b.endpoint.id ? -1 : 1);
+
+function compareAccounts(a: AccountClaims, b: AccountClaims): number {
+  const [first, second] = [a.claims.peek(), b.claims.peek()];
+  if (a.share !== b.share || first === null || second === null) return a.share - b.share;
+  return compareClaims(first, second);
+}
+
+interface Serving {
+  readonly shares: AccountShares;
+  /** By what was asked for. */
+  readonly refusals: Map<string, Unplaced>;
+  readonly room: Room;
+}
+
+/** One more worker, or the reason why there is none. */
+function serve(claim: OpenClaim, { refusals, room, shares }: Serving): void {
+  const { creates, endpoint, request, staying } = claim;
+  const key = refusalKey(request);
+  claim.refusal = shares.refusalOf(endpoint.accountId, request.gpu?.count ?? 0) ?? refusals.get(key) ?? null;
+  if (claim.refusal !== null) return;
+  const siblings = [...staying, ...creates.map(({ worker }) => worker)];
+  const place = placed(besideSiblings(request, endpoint.spec, siblings), claim.failedOn, room);
+  if (place.kind === 'unplaced') {
+    claim.refusal = place;
+    refusals.set(key, place);
+    return;
+  }
+  const { hostId, resources } = place;
+  room.loads.get(hostId)?.take(resources);
+  shares.take(endpoint.accountId, resources);
+  creates.push({ kind: 'create-worker', worker: newWorker(claim, place, room), reason: 'wanted' });
+}
+
+/** Where workers of the release have failed again and again comes last. */
+function placed(request: PlacementRequest, failedOn: readonly HostId[], { loads, nowMs }: Room) {
+  const all = [...loads.values()];
+  if (failedOn.length === 0) return placeWorker(request, all, nowMs);
+  const first = placeWorker(
+    request,
+    all.filter(({ host }) => !failedOn.includes(host.id)),
+    nowMs,
+  );
+  return first.kind === 'placed' ? first : placeWorker(request, all, nowMs);
+}
+
+function newWorker(
+  { endpoint: { id: endpointId, release }, failedOn }: OpenClaim,
+  { hostId, resources }: Pick<Worker, 'hostId' | 'resources'>,
+  { newWorkerId, nowMs }: Room,
+): Worker {
+  return {
+    ...{ id: newWorkerId(), endpointId, hostId, release, resources },
+    ...{ intent: 'running', createdAtMs: nowMs, observed: null },
+    ...(failedOn.length === 0 ? {} : { failedOn }),
+  };
+}
+
+/** All that can be refused; the image and what is better do not count. */
+const refusalKey = ({ cpu, dataCenterIds, diskGb, gpu, volumeDataCenterIds }: PlacementRequest): string =>
+  JSON.stringify([cpu, gpu, diskGb, dataCenterIds, volumeDataCenterIds]);
