@@ -32,6 +32,7 @@ import { composeResync, composeSnapshots, type ControlSnapshots } from './snapsh
 import { TemplatesService, TemplatesStore } from './templates/index.js';
 import { V1EndpointsService } from './v1-endpoints/index.js';
 import { composeWebhookSecrets, type WebhookSecretKeeper, WebhookSecretsService } from './webhook-secrets/index.js';
+import { ScalingHistoryService, ScalingHistoryStore } from './scaling-history/index.js';
 import { WorkersService, WorkersStore } from './workers/index.js';
 
 const POOL_MAX = 20;
@@ -178,6 +179,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     new RegistriesService({ ...shared, records: new RegistriesStore(database), credentials }),
     new WebhookSecretsService({ ...shared, endpoints, keeper: webhookSecrets }),
     new WorkersService({ ...shared, endpoints, records: workers }),
+    new ScalingHistoryService({ endpoints, workers, records: new ScalingHistoryStore(database) }),
     new V1EndpointsService(endpoints),
     new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, changes) }),
     new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved }),

@@ -134,7 +134,7 @@ describe('PATCH /v2/accounts/{id}', () => {
     expect(await bench.call(`PATCH /v2/accounts/${id}`, { text: '[]' })).toMatchObject({ status: 400 });
     expect(await bench.call('PATCH /v2/accounts/nope', { body: {} })).toMatchObject({ status: 404 });
     for (const [body, error] of [
-      [{ limits: { workers: 1 } }, "$.limits: additional properties 'workers' not allowed"],
+      [{ limits: { pods: 1 } }, "$.limits: additional properties 'pods' not allowed"],
       [{ name: 'other' }, "$: additional properties 'name' not allowed"],
       [{ limits: null }, '$.limits: must be an object'],
       [{ limits: [] }, '$.limits: must be an object'],

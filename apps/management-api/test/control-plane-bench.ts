@@ -47,6 +47,7 @@ import { NatsFleetPublisher } from '../src/reconcilers/nats-fleet-publisher.js';
 import { FleetReconciler } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { RegistryCredentialsService } from '../src/registries/registry-credentials-service.js';
+import { ScalingHistoryStore } from '../src/scaling-history/scaling-history.store.js';
 import { demandMessage, INVENTORY, observed, useFleetBench, type FleetBench } from './fleet-bench.js';
 import { envSeal, secretBox } from './secret-box.js';
 
@@ -153,7 +154,8 @@ export class ControlPlaneBench {
     const demand = new DemandBoard();
     const store = new FleetStore(new Database(source));
     const logger = silentLogger;
-    const shared = { store, demand, publisher, clock, random: systemRandom, logger, metrics };
+    const history = new ScalingHistoryStore(new Database(source));
+    const shared = { store, history, demand, publisher, clock, random: systemRandom, logger, metrics };
     const loops = new ControlLoops({
       connection,
       lease,

@@ -1,5 +1,5 @@
 import { assignmentSnapshotShape, readShape, type AssignmentSnapshot } from '@berth/contracts';
-import { DELETED_KEPT_MS, type Demand, type EndpointId, type HostId } from '@berth/domain';
+import { DELETED_KEPT_MS, type AccountId, type Demand, type EndpointId, type HostId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { SeededRandom } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -10,6 +10,8 @@ import type { Assignments, FleetPublisher } from '../src/reconcilers/fleet-publi
 import { FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { TermOverError } from '../src/leadership/require-term.js';
+import { ScalingHistoryStore } from '../src/scaling-history/scaling-history.store.js';
+import { Database } from '../src/persistence/database.js';
 import { demandMessage, GIB, INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
@@ -78,6 +80,7 @@ const newFleet = (): FleetReconciler => {
   const random = new SeededRandom(bench.clock.nowMs());
   return new FleetReconciler({
     store,
+    history: new ScalingHistoryStore(new Database(bench.source)),
     demand,
     random,
     publisher,
@@ -532,5 +535,77 @@ describe('a worker that fails again and again', () => {
     const why = `it has failed 3 times in a row on host ${other} and stays there: it failed on every other host as well`;
     expect(await places()).toEqual([`${other} running ${why}`]);
     expect(publisher.assignments.get('e1' as EndpointId)?.outlook?.coming[0]?.detail).toContain('stays there');
+  });
+});
+
+describe('limits and the history of decisions', () => {
+  const decisions = async (endpointId: string) => {
+    const history = new ScalingHistoryStore(new Database(bench.source));
+    const page = await history.list('account' as AccountId, endpointId as EndpointId, { limit: 20 });
+    return page.map(
+      ({ desired, desiredBefore, outcome: { created, forgotten, unplaced, unplacedReason }, reason }) => ({
+        ...{ change: `${desiredBefore} → ${desired}`, reason, created, forgotten, unplaced, unplacedReason },
+      }),
+    );
+  };
+  const limitWorkers = (workers: number) =>
+    bench.source.query('UPDATE accounts SET limits = $1', [JSON.stringify({ workers })]);
+  const NONE = { created: 0, forgotten: 0, unplaced: 0, unplacedReason: null };
+
+  test('a limit parks what is beyond it, and its raise brings that in the next pass', async () => {
+    await limitWorkers(1);
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(2) });
+    await pass({ e1: queued(2) });
+    const detail = 'The account may have 1 workers (account limit workers), and has 1';
+    expect((await bench.decision('e1'))?.waiting).toMatchObject([{ reason: 'account-quota', detail, hosts: [] }]);
+    expect(await bench.workers('e1')).toHaveLength(1);
+    await limitWorkers(2);
+    await pass({ e1: queued(2) });
+    expect(await bench.workers('e1')).toHaveLength(2);
+    expect((await bench.decision('e1'))?.waiting).toEqual([]);
+    expect(await decisions('e1')).toEqual([
+      { ...NONE, change: '2 → 2', reason: 'demand', created: 1 },
+      { ...NONE, change: '2 → 2', reason: 'demand', unplaced: 1, unplacedReason: 'account-quota' },
+      { ...NONE, change: '0 → 2', reason: 'from-zero', created: 1, unplaced: 1, unplacedReason: 'account-quota' },
+    ]);
+  });
+
+  test('what is only repeated is not written again', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    await pass({ e1: queued(1) });
+    await live(3, ['h1'], { e1: queued(1) });
+    expect(await decisions('e1')).toEqual([
+      { ...NONE, change: '1 → 1', reason: 'demand' },
+      { ...NONE, change: '0 → 1', reason: 'from-zero', created: 1 },
+    ]);
+  });
+
+  test('a worker goes where the first of the volumes is, or the next', async () => {
+    await bench.addHost('far', { dataCenterId: 'C' });
+    await bench.addHost('second', { dataCenterId: 'A' });
+    await bench.addHost('first', { dataCenterId: 'B' });
+    await bench.addEndpoint('e1', { networkVolumeIds: ['v2', 'v1'] });
+    for (const [id, place] of [
+      ['v1', 'A'],
+      ['v2', 'B'],
+    ]) {
+      await bench.source.query(
+        `INSERT INTO network_volumes (id, account_id, name, size_gb, data_center_id, type, created_at)
+         VALUES ($1, 'account', 'v', 10, $2, 'STANDARD', now())`,
+        [id, place],
+      );
+      await bench.source.query(
+        `INSERT INTO endpoint_volumes (account_id, endpoint_id, volume_id) VALUES ('account', 'e1', $1)`,
+        [id],
+      );
+    }
+    await pass({ e1: queued(1) });
+    expect((await bench.workers('e1')).map(({ hostId }) => hostId)).toEqual(['first']);
+    await bench.change(HostEntity, 'first', { intent: 'cordoned' });
+    await pass({ e1: queued(2) });
+    expect((await bench.workers('e1')).map(({ hostId }) => hostId).toSorted()).toEqual(['first', 'second']);
   });
 });

@@ -224,3 +224,18 @@ describe('422', () => {
     expect(failedPaths(answer)).toEqual(['$']);
   });
 });
+
+test('429 beyond what all volumes of the account may have, whether one is made or grows', async () => {
+  const made = await bench.call('POST /v2/accounts', { body: { name: 'tenant' } });
+  const key = made.body.apiKey.key as string;
+  await bench.call(`PATCH /v2/accounts/${made.body.id}`, { body: { limits: { volumeGb: 150 } } });
+  const id = await created(key);
+  const detail = 'The network volumes of the account may have 150 GB (account limit volumeGb).';
+  const refused = { status: 429, body: { type: `${PROBLEM}limit-reached`, detail } };
+  expect(await create({ size: 51 }, key)).toMatchObject(refused);
+  expect(await create({ size: 50 }, key)).toMatchObject({ status: 201 });
+  const grow = (body: object) => bench.call(`PATCH /v2/network-volumes/${id}`, { key, body });
+  expect(await grow({ size: 101 })).toMatchObject(refused);
+  expect(await grow({ name: 'other' })).toMatchObject({ status: 200, body: { size: 100 } });
+  expect(each(await bench.call('GET /v2/network-volumes', { key }), 'networkVolumes', 'size')).toEqual([100, 50]);
+});

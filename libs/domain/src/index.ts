@@ -194,11 +194,16 @@ export {
 } from './errors/index.js';
 export {
   DELETED_KEPT_MS,
+  describeDecision,
   hostIdOf,
   newFleetMemory,
   planFleet,
   withOperation,
   workerIdOf,
+  type CarriedOut,
+  type DecisionInputs,
+  type DecisionOutcome,
+  type DecisionRecord,
   type EndpointPlan,
   type Fleet,
   type FleetEndpoint,

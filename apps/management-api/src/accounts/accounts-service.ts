@@ -108,6 +108,8 @@ export class AccountsService {
       await records.update(after);
       await audit.append({ caller, action: 'account.updated', resourceId: id, diff });
       await snapshots.accountChanged(id);
+      // Workers may wait for a place because of a limit.
+      snapshots.announce('all');
       return after;
     });
   }

@@ -21,6 +21,7 @@ import { CatalogTemplatesController, TemplatesController } from '../templates/in
 import { ReleasesController } from '../releases/index.js';
 import { V1EndpointsController } from '../v1-endpoints/index.js';
 import { WebhookSecretsController } from '../webhook-secrets/index.js';
+import { ScalingHistoryController } from '../scaling-history/index.js';
 import { WorkersController } from '../workers/index.js';
 
 /** Everything that answers requests, over HTTP and over NATS. */
@@ -44,6 +45,7 @@ import { WorkersController } from '../workers/index.js';
     PodsController,
     ProblemsController,
     RegistriesController,
+    ScalingHistoryController,
     TemplatesController,
     ReleasesController,
     V1EndpointsController,

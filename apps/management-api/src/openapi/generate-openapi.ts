@@ -15,6 +15,7 @@ import { NetworkVolumesService } from '../network-volumes/index.js';
 import { PodsService } from '../pods/index.js';
 import { ProblemPagesService } from '../problems/index.js';
 import { RegistriesService } from '../registries/index.js';
+import { ScalingHistoryService } from '../scaling-history/index.js';
 import { TemplatesService } from '../templates/index.js';
 import { ReleasesService } from '../releases/index.js';
 import { V1EndpointsService } from '../v1-endpoints/index.js';
@@ -38,6 +39,7 @@ const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   PodsService,
   ProblemPagesService,
   RegistriesService,
+  ScalingHistoryService,
   TemplatesService,
   ReleasesService,
   V1EndpointsService,

@@ -35,6 +35,7 @@ import { AccountLimits1763800000043 } from './migrations/1763800000043-account-l
 import { JobHistoryShards1763800000044 } from './migrations/1763800000044-job-history-shards.js';
 import { JobHistoryOfLogs1763800000045 } from './migrations/1763800000045-job-history-of-logs.js';
 import { LimitsByTheirTable1763800000046 } from './migrations/1763800000046-limits-by-their-table.js';
+import { ScalingDecisions1763800000049 } from './migrations/1763800000049-scaling-decisions.js';
 import { ImageDigests1763800000050 } from './migrations/1763800000050-image-digests.js';
 
 /** In the order in which they run. */
@@ -56,6 +57,7 @@ const MIGRATIONS = [
   JobHistoryShards1763800000044,
   JobHistoryOfLogs1763800000045,
   LimitsByTheirTable1763800000046,
+  ScalingDecisions1763800000049,
   ImageDigests1763800000050,
 ] as const;
 

@@ -5,6 +5,7 @@ import type { OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { LeaderLease, LeaderTerm } from '../leadership/index.js';
 import type { Database } from '../persistence/index.js';
+import { ScalingHistoryLoop, ScalingHistoryStore } from '../scaling-history/index.js';
 import { ControlLoops } from './control-loops.js';
 import { DemandBoard } from './demand-board.js';
 import { FleetReconciler } from './fleet-reconciler.js';
@@ -26,9 +27,13 @@ export async function startReconcilers(parts: ReconcilerParts): Promise<void> {
   const publisher = await composePublisher(parts);
   onStop('assignments', () => publisher.stop());
   await publisher.start();
-  const loops = composeLoops(parts, publisher);
+  const history = new ScalingHistoryStore(parts.database);
+  const loops = composeLoops(parts, publisher, history);
   loops.start();
   onStop('control loops', () => loops.stop());
+  const clearing = new ScalingHistoryLoop({ ...parts, history });
+  clearing.start();
+  onStop('scaling history', () => clearing.stop());
 }
 
 async function composePublisher(parts: ReconcilerParts): Promise<NatsFleetPublisher> {
@@ -45,12 +50,16 @@ async function composePublisher(parts: ReconcilerParts): Promise<NatsFleetPublis
   });
 }
 
-function composeLoops(parts: ReconcilerParts, publisher: NatsFleetPublisher): ControlLoops {
+function composeLoops(
+  parts: ReconcilerParts,
+  publisher: NatsFleetPublisher,
+  history: ScalingHistoryStore,
+): ControlLoops {
   const { clock, connection, database, lease, logger, metrics: registry, onUnreadable, random } = parts;
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
   const newFleet = (term: LeaderTerm): FleetReconciler =>
-    new FleetReconciler({ store, demand, publisher, clock, random, term, logger, metrics });
+    new FleetReconciler({ store, history, demand, publisher, clock, random, term, logger, metrics });
   return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
 }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AssignmentSnapshot } from '@berth/contracts';
 import {
+  describeDecision,
   describeOutlook,
   hostIdOf,
   newFleetMemory,
   planFleet,
   withOperation,
   workerIdOf,
+  type CarriedOut,
   type Demand,
   type EndpointId,
   type EndpointPlan,
@@ -26,9 +28,11 @@ import type { DemandBoard } from './demand-board.js';
 import type { FleetPublisher } from './fleet-publisher.port.js';
 import type { FleetStore } from './fleet.store.js';
 import type { ControllersMetrics } from './metrics.js';
+import type { ScalingHistoryStore } from '../scaling-history/index.js';
 
 export interface FleetReconcilerOptions {
   readonly store: Pick<FleetStore, keyof FleetStore>;
+  readonly history: Pick<ScalingHistoryStore, 'append'>;
   readonly demand: DemandBoard;
   readonly publisher: FleetPublisher;
   readonly clock: Clock;
@@ -53,6 +57,7 @@ type StaffingPlan = EndpointPlan & { readonly kind: 'staff' };
 
 /** What was carried out of a plan. */
 interface Staffed {
+  readonly done: readonly FleetOperation[];
   readonly workers: readonly Worker[];
   /** True when the rows had changed since they were read: the rest of the plan was left to the next pass. */
   readonly isCutShort: boolean;
@@ -125,6 +130,7 @@ export class FleetReconciler {
       return { assignment: { endpointId, workers: [] }, recheckAtMs: null };
     }
     const staffed = await this.#carryOut(plan, workers);
+    await this.#keep(plan, { before: workers, done: staffed.done }, nowMs);
     await this.#save(plan, nowMs);
     return {
       assignment: this.#describe(plan, staffed.workers, nowMs),
@@ -134,13 +140,15 @@ export class FleetReconciler {
 
   async #carryOut({ operations }: StaffingPlan, before: readonly Worker[]): Promise<Staffed> {
     let workers = before;
+    const done: FleetOperation[] = [];
     for (const operation of operations) {
       requireTerm(this.#options.term);
-      if (!(await this.#perform(operation))) return { workers, isCutShort: true };
+      if (!(await this.#perform(operation))) return { done, workers, isCutShort: true };
+      done.push(operation);
       workers = withOperation(workers, operation);
       if (operation.kind !== 'note-stay') this.#note(operation, before);
     }
-    return { workers, isCutShort: false };
+    return { done, workers, isCutShort: false };
   }
 
   /** False: the row was not as it was read. @throws TermOverError */
@@ -197,6 +205,14 @@ export class FleetReconciler {
       nowMs,
     );
     return { endpointId, workers: workers.map(assignedWorker), ...slotsOf(spec), outlook };
+  }
+
+  /** Before the decision itself: an entry that was lost on the way is made again, as long as the decision is news. */
+  async #keep(plan: Staffing, carriedOut: CarriedOut, nowMs: number): Promise<void> {
+    const entry = describeDecision(plan, carriedOut, nowMs);
+    if (entry === null) return;
+    requireTerm(this.#options.term);
+    await this.#options.history.append(entry);
   }
 
   /** A decision that says the same as the last one is not written again. */

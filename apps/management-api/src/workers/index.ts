@@ -1,3 +1,3 @@
 export { WorkersService } from './workers-service.js';
 export { WorkersController } from './workers.controller.js';
-export { WorkersStore } from './workers.store.js';
+export { WorkersStore, type ScalingDecision } from './workers.store.js';

@@ -62,6 +62,7 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     success: 200,
     ids: { id: 'endpoint' },
   },
+  'GET /v2/serverless/{id}/scaling': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
   'GET /v2/serverless/{id}/workers': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
 
   // Templates

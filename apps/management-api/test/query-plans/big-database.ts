@@ -7,6 +7,7 @@ import { INVENTORY, SPEC } from '../fleet-bench.js';
 const ACCOUNTS = 50;
 const ENDPOINTS = 10_000;
 const RELEASES_EACH = 10;
+const DECISIONS_EACH = 100;
 const HOSTS = 500;
 const WORKERS = 20_000;
 const ENDPOINTS_WITH_WORKERS = 500;
@@ -83,6 +84,11 @@ const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
   [
     `INSERT INTO endpoint_scaling (endpoint_id, desired, reason, detail, decided_at)
      SELECT 'e' || i, (i % 20 = 0)::integer, 'demand', '1 queued', now() ${series(ENDPOINTS)}`,
+  ],
+  [
+    `INSERT INTO scaling_decisions (endpoint_id, ordinal, at, desired_before, desired, reason, detail, inputs, outcome)
+     SELECT 'e' || i, ordinal, now() - (i + ordinal) * interval '8 seconds', 0, 1, 'demand', '1 queued', '{}', '{}'
+       FROM generate_series(10, ${String(ENDPOINTS)}, 10) AS i, generate_series(1, ${String(DECISIONS_EACH)}) AS ordinal`,
   ],
   [
     `INSERT INTO audit_entries (at, account_id, api_key_id, action, resource_id, diff)

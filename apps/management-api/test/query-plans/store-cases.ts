@@ -4,6 +4,7 @@ import type { Caller } from '@berth/http';
 import type {
   AccountId,
   ClusterId,
+  DecisionRecord,
   Endpoint,
   EndpointId,
   HistoryRow,
@@ -36,6 +37,7 @@ import { RegistriesStore } from '../../src/registries/registries.store.js';
 import { ReleasesStore } from '../../src/releases/releases.store.js';
 import { SnapshotOutboxStore } from '../../src/snapshots/snapshot-outbox.store.js';
 import { apiKeyTruth, endpointTruth, hostTruth } from '../../src/snapshots/snapshot-truths.js';
+import { ScalingHistoryStore } from '../../src/scaling-history/scaling-history.store.js';
 import { TemplatesStore } from '../../src/templates/templates.store.js';
 import { WebhookSecretTruth } from '../../src/snapshots/webhook-secret-truth.js';
 import { WebhookSecretsStore } from '../../src/webhook-secrets/webhook-secrets.store.js';
@@ -197,6 +199,14 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     ofEndpoint: [(workers) => workers.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT)],
     scalingOf: [(workers) => workers.scalingOf(GREAT_ACCOUNT, GREAT_ENDPOINT)],
   }),
+  ...casesOf('ScalingHistoryStore', new ScalingHistoryStore(database), {
+    append: [(history) => history.append(DECISION)],
+    list: [
+      (history) => history.list(GREAT_ACCOUNT, GREAT_ENDPOINT, { limit: 100 }),
+      (history) => history.list(GREAT_ACCOUNT, GREAT_ENDPOINT, { limit: 100, before: '50' }),
+    ],
+    prune: [(history) => history.prune(NOW_MS - DAY_MS, LIMIT)],
+  }),
   ...casesOf('JobHistoryStore', new JobHistoryStore(database, logShard), {
     progress: [(history) => history.progress()],
     completeUntilMs: [(history) => history.completeUntilMs(SMALL_ENDPOINT)],
@@ -237,6 +247,11 @@ const requestCases = (database: Database): readonly StoreCase[] => [
 ];
 
 const DAY_MS = 24 * 3_600_000;
+const DECISION: DecisionRecord = {
+  ...{ endpointId: GREAT_ENDPOINT, atMs: NOW_MS, desiredBefore: 0, desired: 1, reason: 'demand', detail: '1 queued' },
+  inputs: { demand: { queued: 1, queuedLow: 0, running: 0, oldestWaitMs: 1 }, workers: {} },
+  outcome: { created: 1, drained: 0, resumed: 0, forgotten: 0, unplaced: 0, unplacedReason: null },
+};
 const HISTORY_LIST = {
   accountId: SMALL_ACCOUNT,
   endpointId: SMALL_ENDPOINT,

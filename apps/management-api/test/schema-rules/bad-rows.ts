@@ -202,6 +202,16 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['the observation of another worker', { observed: { ...SOUND.workers.observed, workerId: 'another' } }, 'check'],
     ['an unknown phase', { observed: { ...SOUND.workers.observed, workerId: 'new', phase: 'gone' } }, 'check'],
   ],
+  scaling_decisions: [
+    ['no endpoint', { endpoint_id: 'none', ordinal: 2 }, 'reference'],
+    ['the number of another', {}, 'duplicate'],
+    ['a number below one', { ordinal: 0 }, 'check'],
+    ['fewer workers than none', { ordinal: 2, desired: -1 }, 'check'],
+    ['fewer workers than none before', { ordinal: 2, desired_before: -1 }, 'check'],
+    ['no reason', { ordinal: 2, reason: '' }, 'check'],
+    ['inputs that are no object', { ordinal: 2, inputs: [] }, 'check'],
+    ['an outcome that is no object', { ordinal: 2, outcome: [] }, 'check'],
+  ],
   endpoint_scaling: [
     ['an unknown endpoint', { endpoint_id: 'nothing' }, 'reference'],
     ['fewer workers than none', { endpoint_id: 'foreign-endpoint', desired: -1 }, 'check'],

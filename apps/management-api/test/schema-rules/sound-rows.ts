@@ -53,6 +53,10 @@ export const SOUND = {
     resources: { vcpus: 2, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 },
     observed: observed('worker', 'idle', { endpointId: 'endpoint' as never }),
   },
+  scaling_decisions: {
+    ...{ endpoint_id: 'endpoint', ordinal: 1, at: '2026-01-01', desired_before: 0, desired: 1, reason: 'demand' },
+    ...{ detail: '', inputs: {}, outcome: {} },
+  },
   endpoint_scaling: { endpoint_id: 'endpoint', desired: 1, reason: 'demand', detail: '', decided_at: '2026-01-01' },
   leader_leases: { name: 'loops', holder: 'process', term: 1, expires_at: '2030-01-01' },
   rate_windows: { ...MINE, at: '2026-01-01', minute_used: 0, hour_used: 0, day_used: 0, is_admitted: true },

@@ -68,4 +68,10 @@ export { CreateTemplateDto, TemplateMountsDto, UpdateTemplateDto } from './manag
 export { CreateV1EndpointDto, V1_DEFAULTS } from './management/v1-endpoints/create-v1-endpoint.dto.js';
 export { V1EndpointBody } from './management/v1-endpoints/v1-endpoint.body.js';
 export { WebhookSecretBody, WebhookSecretListBody } from './management/webhook-secrets/webhook-secret.body.js';
+export {
+  SCALING_LIMIT_DEFAULT,
+  ScalingBody,
+  ScalingHistoryEntryBody,
+  ScalingQueryDto,
+} from './management/workers/scaling.body.js';
 export { WorkerBody, WorkerListBody, WorkerSummaryBody } from './management/workers/worker.body.js';

@@ -1,3 +1,10 @@
+export {
+  describeDecision,
+  type CarriedOut,
+  type DecisionInputs,
+  type DecisionOutcome,
+  type DecisionRecord,
+} from './decision-record.js';
 export { newFleetMemory, type FleetMemory } from './fleet-memory.js';
 export { hostIdOf, withOperation, workerIdOf, type FleetOperation } from './fleet-operation.js';
 export { type Fleet, type FleetEndpoint, type ScalingRecord, type WaitingWorker } from './fleet.js';
