@@ -428,6 +428,27 @@ CREATE TABLE releases (
   CONSTRAINT releases_release_check CHECK ((release >= 1))
 );
 
+CREATE TABLE scaling_decisions (
+  endpoint_id text NOT NULL,
+  ordinal bigint NOT NULL,
+  at timestamp with time zone NOT NULL,
+  desired_before integer NOT NULL,
+  desired integer NOT NULL,
+  reason text NOT NULL,
+  detail text NOT NULL,
+  inputs jsonb NOT NULL,
+  outcome jsonb NOT NULL,
+  CONSTRAINT scaling_decisions_pkey PRIMARY KEY (endpoint_id, ordinal),
+  CONSTRAINT scaling_decisions_desired_before_check CHECK ((desired_before >= 0)),
+  CONSTRAINT scaling_decisions_desired_check CHECK ((desired >= 0)),
+  CONSTRAINT scaling_decisions_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id) ON DELETE CASCADE,
+  CONSTRAINT scaling_decisions_inputs_check CHECK ((jsonb_typeof(inputs) = 'object'::text)),
+  CONSTRAINT scaling_decisions_ordinal_check CHECK ((ordinal >= 1)),
+  CONSTRAINT scaling_decisions_outcome_check CHECK ((jsonb_typeof(outcome) = 'object'::text)),
+  CONSTRAINT scaling_decisions_reason CHECK ((reason <> ''::text))
+);
+CREATE INDEX scaling_decisions_by_age ON public.scaling_decisions USING btree (at);
+
 CREATE TABLE snapshot_outbox (
   position bigint NOT NULL,
   bucket text NOT NULL,

@@ -77,7 +77,7 @@ export class FleetStore {
           ...toEndpoint(row),
           deletedAtMs: row.deletedAt?.getTime() ?? null,
           lastDecision: decisions.get(row.id) ?? null,
-          volumeDataCenterIds: volumePlaces.get(row.id) ?? [],
+          volumeDataCenterIds: inOrder(row.spec.networkVolumeIds, volumePlaces.get(row.id)),
         })),
         hosts: new Map(hosts.map(toHostRecord).map((host) => [host.id, host])),
         workers: workers.map(toWorker),
@@ -204,20 +204,21 @@ async function limitsOf(
   return new Map(set.map(({ id, limits }) => [id as AccountId, effectiveLimits(limits)]));
 }
 
-/** In the order in which each endpoint names its volumes. */
+/** By endpoint: where each of its network volumes lies. */
 async function placesOfVolumes(
   manager: EntityManager,
   endpointIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const rows = await manager.query<{ endpoint_id: string; data_center_ids: string[] }[]>(
-    `SELECT e.endpoint_id,
-            array_agg(v.data_center_id
-              ORDER BY array_position(ARRAY(SELECT jsonb_array_elements_text(o.spec->'networkVolumeIds')), v.id), v.id
-            ) AS data_center_ids
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const rows = await manager.query<{ endpoint_id: string; places: Readonly<Record<string, string>> }[]>(
+    `SELECT e.endpoint_id, jsonb_object_agg(v.id, v.data_center_id) AS places
        FROM endpoint_volumes e JOIN network_volumes v ON v.account_id = e.account_id AND v.id = e.volume_id
-       JOIN endpoints o ON o.id = e.endpoint_id
       WHERE e.endpoint_id = ANY ($1) GROUP BY e.endpoint_id`,
     [endpointIds],
   );
-  return new Map(rows.map(({ data_center_ids, endpoint_id }) => [endpoint_id, [...new Set(data_center_ids)]]));
+  return new Map(rows.map(({ endpoint_id, places }) => [endpoint_id, new Map(Object.entries(places))]));
 }
+
+/** In the order in which the endpoint names its volumes. */
+const inOrder = (volumeIds: readonly string[], places: ReadonlyMap<string, string> | undefined): readonly string[] => [
+  ...new Set(volumeIds.flatMap((id) => places?.get(id) ?? [])),
+];
