@@ -3,12 +3,16 @@
  * `npm run simulate -- [--seeds N] [--first SEED] [--processes N] [--minutes N]`; with minutes it ends after so many,
  * whatever has run by then. Prints each seed that breaks a promise, and figures of all that ran.
  * `npm run simulate -- --story SEED` tells one seed's story.
+ * `npm run simulate -- --fleet` walks a fleet of 500 hosts through a day of bursts on the real plan, and prints its report;
+ * `--fleet --golden` writes the report of the small fleet, with which a test compares what the code says.
  */
 import { fork } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { FLEET_DAY, FLEET_HOURS, reportFleet } from '../../libs/testing/dist/fleet-simulator/fleet-report.js';
 import { simulateLog } from '../../libs/testing/dist/log-simulator/simulate-log.js';
 
 /** Seeds between two words of a process to the one that started it. */
@@ -81,6 +85,14 @@ async function runAll({ count, first, minutes, processes }) {
   if (sum.broken.length > 0) process.exitCode = 1;
 }
 
+const GOLDEN = new URL('../../libs/testing/test/fleet-report.golden.json', import.meta.url);
+
+async function runFleet(isGolden) {
+  const report = JSON.stringify(reportFleet(isGolden ? FLEET_HOURS : FLEET_DAY), null, 2);
+  if (isGolden) await writeFile(GOLDEN, `${report}\n`);
+  console.log(report);
+}
+
 const text = (value) => ({ type: 'string', ...(value === undefined ? {} : { default: String(value) }) });
 const { values } = parseArgs({
   options: {
@@ -89,6 +101,8 @@ const { values } = parseArgs({
     processes: text(availableParallelism()),
     minutes: text(Infinity),
     story: text(),
+    fleet: { type: 'boolean', default: false },
+    golden: { type: 'boolean', default: false },
     // A process that another one of this file started, which takes every so many-th seed.
     part: { type: 'boolean', default: false },
     step: text(1),
@@ -105,6 +119,7 @@ function numberOf(name) {
 const count = numberOf('seeds');
 const first = numberOf('first');
 const minutes = numberOf('minutes');
-if (values.story !== undefined) await simulateLog({ seed: numberOf('story'), tell: (line) => console.log(line) });
+if (values.fleet) await runFleet(values.golden);
+else if (values.story !== undefined) await simulateLog({ seed: numberOf('story'), tell: (line) => console.log(line) });
 else if (values.part) await runPart({ count, first, step: numberOf('step'), minutes });
 else await runAll({ count, first, processes: numberOf('processes'), minutes });

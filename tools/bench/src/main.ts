@@ -5,6 +5,7 @@ import { benchAttacks } from './attacks-bench.js';
 import { benchBodies } from './bodies-bench.js';
 import { benchEndpoints } from './endpoints-bench.js';
 import { print } from './figures.js';
+import { benchFleet } from './fleet-bench.js';
 import { benchJobs } from './job-bench.js';
 import { benchKills } from './kills-bench.js';
 import { benchLog } from './log-bench.js';
@@ -31,6 +32,7 @@ const onStack = (bench: (stack: StartedStack) => Promise<void>) => async (): Pro
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   jobs: onStack(benchJobs),
   log: benchLog,
+  fleet: benchFleet,
   management: onStack(benchManagement),
   peers: benchPeers,
   routers: benchRouters,

@@ -168,10 +168,12 @@ export class Tenant {
        VALUES ($1, $2, $3, 1, 'running', $4, $5)`,
       [id, this.id('endpoint'), this.id('host'), JSON.stringify(resources), JSON.stringify(observed)],
     );
+    const outcome = { created: 1, drained: 0, resumed: 0, forgotten: 0, unplaced: 0, unplacedReason: null };
     await this.#bench.source.query(
       `INSERT INTO scaling_decisions (endpoint_id, ordinal, at, desired_before, desired, reason, detail, inputs, outcome)
-       VALUES ($1, 1, now(), 0, 1, 'demand', $2, '{"demand": null, "workers": {}}', '{}')`,
-      [this.id('endpoint'), `${this.mark}-detail`],
+       VALUES ($1, 1, now(), 0, 1, 'demand', $2, '{"demand": null, "workers": {}}', $3)
+       ON CONFLICT DO NOTHING`,
+      [this.id('endpoint'), `${this.mark}-detail`, JSON.stringify(outcome)],
     );
     return id;
   }

@@ -44,7 +44,11 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   const sinceMs = observingSinceMs(memory, fleet.hosts.values(), nowMs);
   const hosted = fleet.workers.map((worker) => ({ worker, host: fleet.hosts.get(worker.hostId) ?? null }));
   const present = hosted.filter((each) => goneReason(each, sinceMs, nowMs) === null);
-  const room: Room = { hosts: fleet.hosts, loads: loadsOf(fleet, present), observingSinceMs: sinceMs, ...moment };
+  const loads = loadsOf(fleet, present);
+  const room: Room = {
+    ...{ hosts: fleet.hosts, loads, allLoads: [...loads.values()], observingSinceMs: sinceMs },
+    ...moment,
+  };
   const workers = Map.groupBy(hosted, ({ worker }) => worker.endpointId);
   const drafted = eachOf(inTurn(fleet.endpoints), ({ endpoint }) => {
     const { id } = endpoint;

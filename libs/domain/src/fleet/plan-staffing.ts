@@ -11,6 +11,8 @@ export interface Room {
   readonly hosts: ReadonlyMap<HostId, Host>;
   /** What is left of each by the workers that are there; what is gone takes nothing. */
   readonly loads: ReadonlyMap<HostId, HostRoom>;
+  /** The same as a list. */
+  readonly allLoads: readonly HostRoom[];
   readonly observingSinceMs: number;
   readonly nowMs: number;
   readonly newWorkerId: () => WorkerId;
@@ -75,11 +77,9 @@ function toFleetOperation(operation: NoCreation, workers: readonly HostedWorker[
  * the maximum counts it until then. Where none can, it is said why it stays.
  */
 export function moves(workers: readonly Worker[], request: PlacementRequest, room: Room): readonly FleetOperation[] {
-  if (workers.length === 0) return [];
-  const hosts = [...room.loads.values()];
   return workers.flatMap((worker): readonly FleetOperation[] => {
     const siblings = workers.filter(({ release }) => release === worker.release);
-    const decision = decideMove({ worker, siblings, request, hosts }, room.nowMs);
+    const decision = decideMove({ worker, siblings, request, hosts: room.allLoads }, room.nowMs);
     const { hostId, id: workerId } = worker;
     if (decision.kind === 'move') {
       const [reason, detail] = ['failing-host', decision.because] as const;

@@ -1,8 +1,9 @@
+import type { Inventory } from '../host/index.js';
 import type { HostId } from '../ids.js';
 import type { WorkerResources } from '../worker/index.js';
 import { describeRefusal, unplaced, type Unplaced } from './describe-refusal.js';
 import { FILTERS, type Fit } from './filters.js';
-import { freeResources, type HostLoad } from './free-resources.js';
+import { freeResources, type FreeResources, type HostLoad } from './free-resources.js';
 import type { PlacementRequest } from './placement-request.js';
 import { compareScores, scoreFit, type PlacementScore } from './score.js';
 import { workerOptions, workerResources, type WorkerOption } from './worker-resources.js';
@@ -56,27 +57,45 @@ function siblingsByRank(
 }
 
 /** One for each option; none on a host that has not joined. */
-function fitsOf(load: HostLoad, { nowMs, options, request }: Search): readonly Fit[] {
-  const { host, taken } = load;
+function fitsOf(load: HostLoad, search: Search): readonly Fit[] {
+  const { host } = load;
   const { inventory } = host;
   if (inventory === null) return [];
-  const free = load.free ?? freeResources(inventory, taken);
-  return options.map((option) => {
-    const resources = workerResources(option, request.diskGb, inventory);
-    return { request, option, host, inventory, free, resources, nowMs };
-  });
+  const place = { host, inventory, free: freeOf(load, inventory) };
+  return search.options.map((option) => fitOf(place, option, search));
 }
+
+const freeOf = ({ free, taken }: HostLoad, inventory: Inventory): FreeResources =>
+  free ?? freeResources(inventory, taken);
+
+type Joined = Pick<Fit, 'host' | 'inventory' | 'free'>;
+
+const fitOf = (place: Joined, option: WorkerOption, { nowMs, request }: Search): Fit => ({
+  ...{ host: place.host, inventory: place.inventory, free: place.free, request, option, nowMs },
+  resources: workerResources(option, request.diskGb, place.inventory),
+});
 
 /** The best option that the host can take; of equal ones the first. */
 function bestOn(load: HostLoad, search: Search): Placed | null {
+  const { host } = load;
+  const { inventory } = host;
+  if (inventory === null) return null;
+  const free = freeOf(load, inventory);
   let best: Placed | null = null;
-  for (const fit of fitsOf(load, search)) {
+  for (const option of search.options) {
+    // Most hosts of a fleet have not the card, or it is taken: that is seen without looking at the rest.
+    if (!hasRoomAtAll(option, free)) continue;
+    const fit = fitOf({ host, inventory, free }, option, search);
     if (!FILTERS.every((filter) => filter.passes(fit))) continue;
-    const found = toPlaced(fit, search.siblingsByRank?.get(fit.option.rank) ?? 0);
+    const found = toPlaced(fit, search.siblingsByRank?.get(option.rank) ?? 0);
     if (best === null || compareScores(found.score, best.score) < 0) best = found;
   }
   return best;
 }
+
+/** True wherever the filters pass; they say why not. */
+const hasRoomAtAll = (option: WorkerOption, free: FreeResources): boolean =>
+  option.kind === 'gpu' ? (free.gpus.get(option.typeId) ?? 0) >= option.count : free.vcpus >= option.request.vcpuCount;
 
 const toPlaced = (fit: Fit, alikeSiblings: number): Placed => ({
   kind: 'placed',

@@ -139,8 +139,7 @@ function serve(claim: OpenClaim, { refusals, room, shares }: Serving): void {
 }
 
 /** Where workers of the release have failed again and again comes last. */
-function placed(request: PlacementRequest, failedOn: readonly HostId[], { loads, nowMs }: Room) {
-  const all = [...loads.values()];
+function placed(request: PlacementRequest, failedOn: readonly HostId[], { allLoads: all, nowMs }: Room) {
   if (failedOn.length === 0) return placeWorker(request, all, nowMs);
   const first = placeWorker(
     request,
