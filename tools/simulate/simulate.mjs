@@ -12,7 +12,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { FLEET_DAY, FLEET_HOURS, reportFleet } from '../../libs/testing/dist/fleet-simulator/fleet-report.js';
+import { FLEET_SCENARIOS, reportFleet } from '../../libs/testing/dist/fleet-simulator/fleet-report.js';
 import { simulateLog } from '../../libs/testing/dist/log-simulator/simulate-log.js';
 
 /** Seeds between two words of a process to the one that started it. */
@@ -88,7 +88,7 @@ async function runAll({ count, first, minutes, processes }) {
 const GOLDEN = new URL('../../libs/testing/test/fleet-report.golden.json', import.meta.url);
 
 async function runFleet(isGolden) {
-  const report = JSON.stringify(reportFleet(isGolden ? FLEET_HOURS : FLEET_DAY), null, 2);
+  const report = JSON.stringify(reportFleet(FLEET_SCENARIOS[isGolden ? 'hours' : 'day']), null, 2);
   if (isGolden) await writeFile(GOLDEN, `${report}\n`);
   console.log(report);
 }

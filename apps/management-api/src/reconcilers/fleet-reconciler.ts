@@ -40,7 +40,7 @@ export interface FleetReconcilerOptions {
   /** Asked before every write: a leader whose term is over writes nothing more. */
   readonly term: LeaderTerm;
   readonly logger: Logger;
-  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations'>;
+  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations' | 'unplaced'>;
 }
 
 export interface PassOutcome {
@@ -96,6 +96,7 @@ export class FleetReconciler {
     const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);
     const visits: Visit[] = [];
     const failed = new Set<EndpointId>();
+    this.#count(plan.endpoints);
     for (const [endpointId, error] of plan.failed) this.#fail(failed, endpointId, error);
     for (const each of plan.endpoints) {
       const { id } = each.endpoint;
@@ -114,6 +115,16 @@ export class FleetReconciler {
     this.#wake();
     if (failed.size > 0) throw new Error(`endpoints that failed: ${[...failed].join(', ')}`);
     return { recheckAtMs: earliest(visits.map(({ recheckAtMs }) => recheckAtMs)) };
+  }
+
+  #count(plans: readonly EndpointPlan[]): void {
+    const { unplaced } = this.#options.metrics;
+    unplaced.reset();
+    for (const plan of plans) {
+      if (plan.kind === 'staff' && plan.unplaced !== null) {
+        unplaced.inc({ reason: plan.unplaced.why.reason }, plan.unplaced.count);
+      }
+    }
   }
 
   #fail(failed: Set<EndpointId>, endpointId: EndpointId, error: unknown): void {

@@ -20,6 +20,11 @@ export const controllersMetrics = (metrics: MetricRegistry) => ({
     help: 'Scaling decisions that changed the number of desired workers, by reason.',
     labels: ['reason'],
   }),
+  unplaced: metrics.gauge<'reason'>({
+    name: 'controllers_unplaced_workers',
+    help: 'Workers that are wanted and had no place in the last pass, by reason.',
+    labels: ['reason'],
+  }),
 });
 
 /** Asked whenever the metrics are read: a leader that cannot renew stops leading without any event. */

@@ -17,7 +17,7 @@ export interface PlacementRequest extends ComputeRequest {
 }
 
 /** How many workers of an endpoint there are, by where they are and what they have. */
-export interface PlacedSiblings {
+interface PlacedSiblings {
   readonly byHost: ReadonlyMap<HostId, number>;
   readonly byGpuType: ReadonlyMap<string, number>;
 }

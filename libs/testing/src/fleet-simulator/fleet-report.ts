@@ -2,19 +2,16 @@ import { ACCOUNT_LIMITS_DEFAULT } from '@berth/domain';
 import { GREEDY_ACCOUNT } from './fleet-world.js';
 import { simulateFleet, type FleetOutcome, type FleetScenario } from './simulate-fleet.js';
 
-/** A day of 500 hosts. */
-export const FLEET_DAY: BaseScenario = {
-  ...{ seed: 1, hosts: 500, endpoints: 2_000, accounts: 50, hours: 24, passMs: 10_000, badHostOneIn: 100 },
-};
-
-/** The same in small, for a test. */
-export const FLEET_HOURS: BaseScenario = {
-  ...{ seed: 1, hosts: 40, endpoints: 160, accounts: 8, hours: 2, passMs: 4_000, badHostOneIn: 20 },
-};
+export const FLEET_SCENARIOS = {
+  /** A day of 500 hosts. */
+  day: { seed: 1, hosts: 500, endpoints: 2_000, accounts: 50, hours: 24, passMs: 10_000, badHostOneIn: 100 },
+  /** The same in small, for a test. */
+  hours: { seed: 1, hosts: 40, endpoints: 160, accounts: 8, hours: 2, passMs: 4_000, badHostOneIn: 20 },
+} as const satisfies Readonly<Record<string, BaseScenario>>;
 
 type BaseScenario = Omit<FleetScenario, 'hasGreedyNeighbour' | 'accountLimits'>;
 
-export interface FleetFigures {
+interface FleetFigures {
   readonly jobs: number;
   readonly unstarted: number;
   readonly waitP50Ms: number;
@@ -29,7 +26,7 @@ export interface FleetFigures {
 }
 
 /** What a neighbour does to the account that it does most to. */
-export interface NeighbourEffect {
+interface NeighbourEffect {
   readonly account: string;
   readonly meanWaitMs: number;
   readonly meanWaitBesideMs: number;
