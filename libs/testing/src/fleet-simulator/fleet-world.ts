@@ -46,7 +46,7 @@ export interface World {
   readonly endpoints: readonly SimulatedEndpoint[];
 }
 
-/** Hosts with 1 to 4 cards of one type, and endpoints of all sizes, each with an account. */
+/** Hosts with one card or two of one type, and endpoints of all sizes, each with an account. */
 export function drawWorld({ accounts, endpoints, hosts }: WorldSize, random: SeededRandom): World {
   return {
     hosts: Array.from({ length: hosts }, (_, index) => drawHost(index, random)),
@@ -61,7 +61,7 @@ export function drawWorld({ accounts, endpoints, hosts }: WorldSize, random: See
 function drawHost(index: number, random: SeededRandom): Host {
   const place = random.fraction() * 100;
   const card = place < CARDS[0].percent ? CARDS[0] : place < 100 - CARDS[2].percent ? CARDS[1] : CARDS[2];
-  const gpus = random.integer(1, 4);
+  const gpus = random.pick([1, 1, 1, 2]);
   return {
     ...{ id: `h${String(index).padStart(4, '0')}` as HostId, name: 'host', labels: {}, intent: 'ready' },
     ...{ dataCenterId: random.pick(['EU-1', 'EU-2', 'US-1']), lastSeenAtMs: ALWAYS_HEARD_MS },
@@ -101,7 +101,7 @@ function drawEndpoint(index: number, accountId: string, random: SeededRandom): S
     nature: {
       pullMs: random.integer(10_000, 90_000),
       startMs: random.integer(2_000, 20_000),
-      burstsPerHour: random.pick([0.1, 0.25, 0.5, 1, 2]),
+      burstsPerHour: random.pick([0.05, 0.1, 0.25, 0.5, 1]),
       ...{ meanExecutionMs, jobsPerBurst },
     },
   };

@@ -46,7 +46,7 @@ export interface FleetOutcome {
 
 const IMAGES_ON_HOST_MAX = 20;
 /** Some minutes of the whole fleet. */
-const GREEDY_JOBS_PER_HOST = 30;
+const GREEDY_JOBS_PER_HOST = 15;
 
 /** A fleet through some hours on the real plan, in no time: the same scenario has the same outcome. */
 export function simulateFleet(scenario: FleetScenario): FleetOutcome {

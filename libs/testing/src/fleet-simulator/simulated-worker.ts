@@ -59,7 +59,7 @@ export class SimulatedWorker {
   /** As its agent reports it. */
   observe(nowMs: number): Worker {
     const phase = this.#phaseAt(nowMs);
-    const failedStarts = phase === 'waiting' ? FAILED_STARTS : 0;
+    const failedStarts = this.#hasFailedAt(nowMs) ? FAILED_STARTS : 0;
     const isIdle = phase === 'idle' && this.#jobs > 0;
     const observed: ObservedWorker = {
       ...{ workerId: this.#worker.id, endpointId: this.#worker.endpointId, release: this.#worker.release, phase },
@@ -73,8 +73,12 @@ export class SimulatedWorker {
 
   #phaseAt(nowMs: number): WorkerPhase {
     if (this.#goneAtMs <= nowMs) return 'removed';
-    if (this.#readyAtMs === Infinity && nowMs - this.#worker.createdAtMs >= FAILING_AFTER_MS) return 'waiting';
+    if (this.#hasFailedAt(nowMs)) return 'waiting';
     if (this.#readyAtMs > nowMs) return 'starting';
     return this.#freeAtMs > nowMs ? 'busy' : 'idle';
+  }
+
+  #hasFailedAt(nowMs: number): boolean {
+    return this.#readyAtMs === Infinity && nowMs - this.#worker.createdAtMs >= FAILING_AFTER_MS;
   }
 }
