@@ -219,7 +219,7 @@ export class FleetReconciler {
   }
 
   /** Before the decision itself: an entry that was lost on the way is made again, as long as the decision is news. */
-  async #keep(plan: Staffing, carriedOut: CarriedOut, nowMs: number): Promise<void> {
+  async #keep(plan: StaffingPlan, carriedOut: CarriedOut, nowMs: number): Promise<void> {
     const entry = describeDecision(plan, carriedOut, nowMs);
     if (entry === null) return;
     requireTerm(this.#options.term);
