@@ -1,7 +1,7 @@
 import type { Demand, ScaleDecision } from '../scaling/index.js';
 import type { FleetEndpoint, WaitingWorker } from './fleet.js';
 import type { FleetOperation } from './fleet-operation.js';
-import type { UnplacedWorkers } from './waiting-workers.js';
+import type { UnplacedTally } from './waiting-workers.js';
 
 /** What is to become of one endpoint's workers. */
 export type EndpointPlan =
@@ -17,5 +17,5 @@ export type EndpointPlan =
       readonly operations: readonly FleetOperation[];
       readonly waiting: readonly WaitingWorker[];
       /** How many could not be placed, and why, with the filter that each host failed at. */
-      readonly unplaced: UnplacedWorkers | null;
+      readonly unplaced: UnplacedTally | null;
     };

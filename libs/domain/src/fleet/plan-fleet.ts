@@ -3,7 +3,7 @@ import { HostRoom } from '../placement/index.js';
 import type { Demand, ScaleMemory } from '../scaling/index.js';
 import { goneReason, type HostedWorker } from '../worker/index.js';
 import { AccountShares } from './hand-out/account-shares.js';
-import { completed, draftOf, type EndpointDraft } from './endpoint-draft.js';
+import { completed, draftOf, type PlanDraft } from './plan-draft.js';
 import type { EndpointPlan } from './endpoint-plan.js';
 import type { Fleet, FleetEndpoint } from './fleet.js';
 import { observingSinceMs, type FleetMemory } from './fleet-memory.js';
@@ -106,7 +106,7 @@ function sharesOf({ accountLimits, endpoints, hosts }: Fleet, present: readonly 
 function scalingOf(
   { endpoints }: Fleet,
   { scaling }: FleetMemory,
-  drafts: readonly EndpointDraft[],
+  drafts: readonly PlanDraft[],
 ): ReadonlyMap<EndpointId, ScaleMemory> {
   const kept = new Map<EndpointId, ScaleMemory>();
   for (const { id } of endpoints) {

@@ -6,7 +6,7 @@ const WAITING_MAX = 50;
 const WAITING_HOSTS_MAX = 50;
 
 /** Workers that have no place, all for one reason. */
-export interface UnplacedWorkers {
+export interface UnplacedTally {
   readonly count: number;
   readonly why: Unplaced;
 }
@@ -17,7 +17,7 @@ export interface UnplacedWorkers {
  * @param before as last kept: the same reason keeps its first instant, so that a person sees how long it has lasted
  */
 export function describeWaiting(
-  unplaced: UnplacedWorkers | null,
+  unplaced: UnplacedTally | null,
   before: readonly WaitingWorker[],
   nowMs: number,
 ): readonly WaitingWorker[] {

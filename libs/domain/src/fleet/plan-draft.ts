@@ -9,7 +9,7 @@ import { moves, planStaffing, type Room } from './plan-staffing.js';
 import { describeWaiting } from './waiting-workers.js';
 
 /** The plan of one endpoint but for what places the others leave it. */
-export type EndpointDraft = { readonly kind: 'forget'; readonly endpoint: FleetEndpoint } | StaffDraft;
+export type PlanDraft = { readonly kind: 'forget'; readonly endpoint: FleetEndpoint } | StaffDraft;
 
 interface StaffDraft extends Claim {
   readonly kind: 'staff';
@@ -25,11 +25,7 @@ export interface KnownOfEndpoint {
 }
 
 /** How many workers there shall be, who leaves, and how many are missing. */
-export function draftOf(
-  endpoint: FleetEndpoint,
-  { demand, memory, workers }: KnownOfEndpoint,
-  room: Room,
-): EndpointDraft {
+export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: KnownOfEndpoint, room: Room): PlanDraft {
   const { nowMs, observingSinceMs: sinceMs } = room;
   if (isForgettable(endpoint, workers, nowMs)) return { kind: 'forget', endpoint };
   const { spec, volumeDataCenterIds } = endpoint;
@@ -50,7 +46,7 @@ export function draftOf(
  *
  * @param given undefined where nothing was missing
  */
-export function completed(draft: EndpointDraft, given: Given | undefined, room: Room): EndpointPlan {
+export function completed(draft: PlanDraft, given: Given | undefined, room: Room): EndpointPlan {
   if (draft.kind === 'forget') return draft;
   const { before, decision, demand, endpoint, request } = draft;
   const operations = [...draft.operations, ...(given?.creates ?? [])];
