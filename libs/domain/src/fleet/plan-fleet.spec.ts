@@ -7,7 +7,8 @@ import type { ObservedWorker, Worker, WorkerPhase } from '../worker/index.js';
 import { newFleetMemory, type FleetMemory } from './fleet-memory.js';
 import { withOperation } from './fleet-operation.js';
 import type { FleetEndpoint, WaitingWorker } from './fleet.js';
-import { planFleet, type EndpointPlan } from './plan-fleet.js';
+import type { EndpointPlan } from './endpoint-plan.js';
+import { planFleet } from './plan-fleet.js';
 
 const GIB = 2 ** 30;
 const START_MS = 1_700_000_000_000;
@@ -84,7 +85,8 @@ class FleetWalk {
   /** One plan, carried out. Null: the demand is unknown; an endpoint that is not named has none. */
   pass(asked: Asked | null = {}): void {
     const demandOf = ({ id }: FleetEndpoint): Demand | null => (asked === null ? null : { ...NO_DEMAND, ...asked[id] });
-    const fleet = { endpoints: [...this.endpoints.values()], hosts: this.hosts, workers: this.workers };
+    const endpoints = [...this.endpoints.values()];
+    const fleet = { endpoints, hosts: this.hosts, workers: this.workers, accountLimits: new Map() };
     const newWorkerId = (): WorkerId => `w${(this.#made += 1)}` as WorkerId;
     const plan = planFleet({ fleet, demandOf, memory: this.memory }, { nowMs: this.nowMs, newWorkerId });
     expect([...plan.failed]).toEqual([]);
