@@ -259,8 +259,54 @@ export const FENCES = [
       'libs/http/src/fence.helper.ts': `
         export const fence = 1;
       `,
+      'libs/http/src/fence.store.ts': `
+        export class FenceRows {}
+      `,
+      'libs/http/src/fence.dto.ts': `
+        export class FenceDto {
+          readonly height: number = 1;
+        }
+      `,
+      'libs/http/src/fence.body.ts': `
+        export interface FenceBody { readonly height: number }
+      `,
+      'libs/http/src/fence.mapper.ts': `
+        class FenceMapper {}
+        export const toFenceBody = (): FenceMapper => new FenceMapper();
+      `,
+      'libs/http/src/fence.decorator.ts': `
+        export const fence = (): number => 1;
+      `,
     },
     accepted: {
+      'libs/http/src/fence-rows.store.ts': `
+        export class FenceRowsStore {}
+      `,
+      'libs/http/src/fence-shape.body.ts': `
+        import { ApiProperty } from '@nestjs/swagger';
+        export class FenceShapeBody {
+          @ApiProperty({ type: 'integer' })
+          readonly height!: number;
+        }
+      `,
+      'libs/http/src/fence-table.dto.ts': `
+        import { ApiProperty } from '@nestjs/swagger';
+        export class FenceTableDto {}
+        for (const name of ['height', 'width']) {
+          ApiProperty({ type: 'integer' })(FenceTableDto.prototype, name);
+        }
+      `,
+      'libs/http/src/fence-shape.mapper.ts': `
+        export const toFenceShape = (height: number): { readonly height: number } => ({ height });
+      `,
+      'libs/http/src/fence-described.decorator.ts': `
+        import { applyDecorators } from '@nestjs/common';
+        export const Described = (): MethodDecorator => applyDecorators();
+      `,
+      'libs/http/src/fence-argument.decorator.ts': `
+        import { createParamDecorator } from '@nestjs/common';
+        export const FenceArgument = createParamDecorator(() => 1);
+      `,
       'libs/http/src/fence-ways.port.ts': `
         export abstract class FenceWays {
           abstract ways(): number;

@@ -30,6 +30,48 @@ const acts = (statement) => {
   }
 };
 
+const exportsOf = ({ body }) =>
+  body.filter(({ type }) => type === 'ExportNamedDeclaration').flatMap(({ declaration }) => declaration ?? []);
+
+const exportedClasses = (program) => exportsOf(program).filter(({ type }) => type === 'ClassDeclaration');
+
+/** What is exported and could be called: a name with the function that it stands for. */
+const exportedFunctions = (program) =>
+  exportsOf(program).flatMap((declared) => {
+    if (declared.type === 'FunctionDeclaration') return [declared];
+    return (declared.declarations ?? []).flatMap(({ init }) =>
+      init?.type === 'ArrowFunctionExpression' || init?.type === 'FunctionExpression' ? [init] : [],
+    );
+  });
+
+const isDecoratorType = (node) => /Decorator$/.test(node?.typeAnnotation?.typeName?.name ?? '');
+
+/** A decorator with parameters is a function of which the type says so; one of parameters is made by the framework. */
+const exportsDecorator = (program) =>
+  exportedFunctions(program).some(({ returnType }) => isDecoratorType(returnType)) ||
+  exportsOf(program).some(({ declarations = [] }) =>
+    declarations.some(
+      ({ init }) => init?.type === 'CallExpression' && /Decorators?$/.test(nameOf({ expression: init })),
+    ),
+  );
+
+/** The names of the classes whose members a loop decorates, because the members are those of a table. */
+const decoratedInLoops = ({ body }) =>
+  body
+    .filter(({ type }) => type === 'ForOfStatement')
+    .flatMap((loop) => loop.body.body ?? [])
+    .flatMap(({ expression }) => expression?.arguments ?? [])
+    .filter(({ property }) => property?.name === 'prototype')
+    .map(({ object }) => object.name);
+
+/** Each member of a shape of HTTP says what it is, by a decorator. */
+const exportsShape = (program) => {
+  const inLoops = decoratedInLoops(program);
+  return exportedClasses(program).some(
+    ({ body, id }) => inLoops.includes(id.name) || body.body.some(({ decorators }) => decorators?.length > 0),
+  );
+};
+
 const anything = () => true;
 
 /** What a suffix promises, as a question to the file. A suffix that is not here promises nothing, so it may not be. */
@@ -42,10 +84,12 @@ const PROMISES = new Map([
   ['interceptor', implementing('NestInterceptor')],
   ['entity', decorated('Entity')],
   ['port', ({ body }) => !body.some(acts)],
-  ...['body', 'conformance', 'decorator', 'dto', 'examples', 'main', 'mapper', 'spec', 'store'].map((suffix) => [
-    suffix,
-    anything,
-  ]),
+  ['store', (program) => exportedClasses(program).some(({ id }) => id.name.endsWith('Store'))],
+  ['dto', exportsShape],
+  ['body', exportsShape],
+  ['mapper', (program) => exportedFunctions(program).length > 0 && classesOf(program).length === 0],
+  ['decorator', exportsDecorator],
+  ...['conformance', 'examples', 'main', 'spec'].map((suffix) => [suffix, anything]),
 ]);
 
 /** The suffix of a file says what is in it. */
