@@ -1,6 +1,6 @@
 import { ACCOUNT_LIMITS_DEFAULT, type AccountLimits } from '../account-limits/index.js';
 
-/** Longest texts of a fact, in bytes of UTF-8. What is longer is cut before it becomes a fact. */
+/** Longest texts of a fact, in bytes of UTF-8. A longer text is cut before it becomes a fact. */
 export const FACT_ERROR_MAX_BYTES = 4 * 1024;
 /** Why one attempt of several is over: the history of a job that was tried again keeps many of them. */
 export const REASON_MAX_BYTES = 256;

@@ -111,7 +111,7 @@ export interface PurgeCommand extends Sent {
   readonly purgeId: string;
 }
 
-/** What is due by now shall happen. */
+/** The command that makes everything happen that is due by now. */
 export interface LookCommand {
   readonly kind: 'look';
   /** Chance in [0, 1), spread over all that is lost at one time. */
@@ -191,7 +191,7 @@ export interface TakeAnswered {
 export type CommandAnswer =
   /** The facts are to be applied, and the command decided again: there was something to be done first, or in slices. */
   | { readonly kind: 'again' }
-  /** Too old to be told from its repetition. Nobody is to be told anything. */
+  /** Too old to be told from its repetition. The drop is told to nobody. */
   | { readonly kind: 'dropped' }
   | CommandRefusal
   /** All jobs of the command are. `isReplayed`: some were before it came. */

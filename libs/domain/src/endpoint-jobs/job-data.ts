@@ -14,7 +14,10 @@ export interface JobBody {
   readonly traceparent: string | null;
 }
 
-/** Who holds a job, by which word. `startedAtMs` is the instant of the take, as callers know it. */
+/**
+ * The holder of a job, and the take that made it the holder. `startedAtMs` is the instant of the take, as callers know
+ * it.
+ */
 interface HolderOfJob extends CurrentAttempt {
   readonly takeId: string;
   /** Its host has renewed it after a while, so a worker is at it: losing it is then a fault. */
@@ -86,7 +89,7 @@ export interface DeliveryData {
   readonly told: JobData | null;
 }
 
-/** Who took which job. */
+/** The host and the worker that took a job. */
 export interface Taking {
   readonly attempt: number;
   readonly token: string;

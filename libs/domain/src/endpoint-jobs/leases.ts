@@ -27,7 +27,7 @@ export function renewLease(state: EndpointState, proof: AttemptProof, atMs: numb
   return { outcome: 'renewed', fact: hasStarted ? { kind: 'started', atMs, jobId, attempt } : null };
 }
 
-/** Nobody knows when the holders renewed last, so each gets a full lease. */
+/** The owner does not know when the holders renewed last, so each gets a full lease. */
 export function leaseAnew(state: EndpointState, atMs: number): void {
   for (const job of [...state.running.values()]) {
     job.leaseUntilMs = atMs + ATTEMPT_LEASE_MS;

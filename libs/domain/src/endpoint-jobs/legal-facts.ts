@@ -7,7 +7,7 @@ import { deliveryName, type EndpointState } from './state.js';
 export type FactSubject =
   'endpoint' | 'deleted-endpoint' | 'no-job' | JobState | 'no-delivery' | 'delivery-waits' | 'delivery-is-tried';
 
-/** Which facts each state allows. Whatever is not here is illegal: the endpoint stops, and nothing is guessed. */
+/** Which facts each state allows. A fact that is not listed is illegal: the endpoint stops, and nothing is guessed. */
 export const LEGAL_FACTS: Readonly<Record<FactSubject, readonly LogFactKind[]>> = {
   endpoint: ['opened', 'purged', 'expired', 'totals', 'endpoint-deleted', 'carried'],
   'deleted-endpoint': ['opened', 'endpoint-deleted'],

@@ -19,7 +19,7 @@ export interface CommandContext {
   readonly write: WriteFact;
 }
 
-/** What was done to jobs may be told once the facts are committed. */
+/** The news of the touched jobs may be told once the facts are committed. */
 export type Performance<Answer> =
   | { readonly kind: 'performed'; readonly touched: readonly TouchedJob[]; readonly answer: Answer }
   /** One step of several: to be called once more, after whatever else waits where it likes to. */
@@ -75,7 +75,7 @@ export function performViewed<Value>(
   return { ...performed, answer: { outcome, view: view(state, outcome, instantOf(state, context.nowMs)) } };
 }
 
-/** A look at the endpoint. What is gone by now goes first, so that no view has to ask. */
+/** A look at the endpoint. Expired things go first, so that no view has to ask for them. */
 export function performRead<Value>(
   state: EndpointState,
   view: (state: EndpointState, atMs: number) => Value,

@@ -9,7 +9,7 @@ export interface WorkerPorts {
   readonly healthPort: number;
 }
 
-/** By the variables that it is started with. What is no port counts as not set. */
+/** By the variables that it is started with. A value that is no port counts as not set. */
 export const workerPorts = (env: Readonly<Record<string, string>>): WorkerPorts => ({
   port: portIn(env['PORT']),
   healthPort: portIn(env['PORT_HEALTH']),

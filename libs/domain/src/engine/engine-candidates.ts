@@ -5,7 +5,7 @@ export interface EngineCandidate {
   readonly address: EngineAddress;
   /** What names it, for people: a setting, or a place where engines of a kind usually are. */
   readonly source: string;
-  /** Somebody asked for this very engine: when it does not answer, no other may take its place. */
+  /** A setting names this very engine: when it does not answer, no other may take its place. */
   readonly isNamed: boolean;
 }
 

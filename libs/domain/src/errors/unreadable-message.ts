@@ -9,7 +9,10 @@ export interface UnreadableMessage {
   readonly reason: string;
 }
 
-/** Who asked for exactly this message hears so; it is the fault of nothing else, and of no other message. */
+/**
+ * The caller that asked for exactly this message gets this error; it is the fault of nothing else, and of no other
+ * message.
+ */
 export class UnreadableMessageError extends PlatformError {
   readonly unreadable: UnreadableMessage;
 

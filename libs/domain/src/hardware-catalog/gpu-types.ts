@@ -82,7 +82,7 @@ const USD_PER_SECOND_OF_POOL: Readonly<Record<string, number>> = {
   BLACKWELL_180: 0.0024,
 };
 
-/** Who makes the card, as far as the name that its driver reports tells. */
+/** The maker of the card, as far as the name that its driver reports tells. */
 export function manufacturerOf(typeId: string): GpuManufacturer {
   if (/^(NVIDIA|Tesla|Quadro|GeForce)\b/i.test(typeId)) return 'NVIDIA';
   return /^(AMD|Radeon)\b/i.test(typeId) ? 'AMD' : 'UNKNOWN';

@@ -14,7 +14,7 @@ export interface UnreadView {
 }
 
 export interface PurgeableDecision extends Pick<UnreadView, 'readThrough'> {
-  /** What is carried may go where it lies at this sequence or before it. */
+  /** Carried things may go that lie at this sequence or before it. */
   readonly through: number;
   /** `read`: nothing is missed. Else the history misses what it has not read. */
   readonly reason: 'read' | 'aged' | 'full';

@@ -9,8 +9,8 @@ export interface WorkerAllowance {
 }
 
 /**
- * The limit of an endpoint with so many workers: the higher of the operation's own and what the workers allow
- * (API decisions 2.17). What may be in flight grows in the same proportion.
+ * The limit of an endpoint with so many workers: the higher of the operation's own and what the workers allow (API
+ * decisions 2.17). The limit of requests in flight grows in the same proportion.
  */
 export function effectiveLimit(base: OperationLimit, { ready, requestsPerWorker }: WorkerAllowance): OperationLimit {
   const rate = Math.max(base.rate, ready * requestsPerWorker);

@@ -1,6 +1,6 @@
 import { RATE_WINDOW_MS } from './job-operations.js';
 
-/** What happens within one of these is counted as one instant. */
+/** Requests within one of these are counted as of one instant. */
 const BUCKET_MS = 100;
 
 /** One more than fit into the window, so that the whole of it is covered wherever it begins. */

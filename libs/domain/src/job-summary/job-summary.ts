@@ -38,7 +38,7 @@ export interface JobDetail extends JobSummary {
 /** Longest text of an error, of a reason or of a line of a log that is told or kept in the history. */
 export const TOLD_TEXT_MAX = 4_096;
 
-/** What is told of a job comes from this, while it lives and from its end. Instants are Unix ms. */
+/** The source of everything that is told of a job, while it lives and from its end. Instants are Unix ms. */
 export interface ToldJob {
   readonly jobId: JobId;
   readonly state: JobState;

@@ -3,7 +3,7 @@ import type { AttemptPlace, AttemptRecord } from './attempt.js';
 /** Uncharged attempts are not bounded by number, so the history is: the newest are kept. */
 const HISTORY_MAX = 32;
 
-/** What a worker wrote last lies in the log, where it must stay small. */
+/** The log tail of an attempt lies in the endpoint's log, where it must stay small. */
 export const LOG_TAIL_LINES_MAX = 20;
 export const LOG_TAIL_CHARACTERS_MAX = 500;
 /** Only the newest attempts keep theirs. */
@@ -23,8 +23,8 @@ interface EndedAttempt {
 }
 
 /**
- * The history with the word that the worker of its last attempt has let go. What it wrote last is told with that word,
- * because it may write until then.
+ * The history with the word that the worker of its last attempt has let go. The log tail comes with that word, because
+ * the worker may write until then.
  */
 export function withStop(
   history: readonly AttemptRecord[],

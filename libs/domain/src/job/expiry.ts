@@ -19,8 +19,8 @@ export const disappearsAtMs = ({ endedAtMs, expiresAtMs, retentionMs, state }: L
 export const ATTACHMENT_SLACK_MS = 10 * 60_000;
 
 /**
- * How long the broker shall keep what lies beside a log, in ms: as long as any job of that age may live, since a caller may
- * prolong it (`/status?ttl=`). What a job leaves behind when it goes earlier its owner removes.
+ * How long the broker shall keep what lies beside a log, in ms: as long as any job of that age may live, since a caller
+ * may prolong it (`/status?ttl=`). The leftovers of a job that goes earlier are removed by its owner.
  */
 export const attachmentTtlMs = ({ createdAtMs }: { readonly createdAtMs: number }, nowMs: number): number =>
   wholeSeconds(createdAtMs + TTL_MAX_MS + ATTACHMENT_SLACK_MS - nowMs);

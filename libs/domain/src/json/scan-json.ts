@@ -14,7 +14,7 @@ export type JsonScan =
     }
   | { readonly kind: 'too-deep' | 'not-json' };
 
-/** What encoders and readers in use can take is far below; a level costs the scan one byte. */
+/** The depths that encoders and readers in use can take are far below; a level costs the scan one byte. */
 export const JSON_DEPTH_MAX = 1_000_000;
 const FIRST_DEPTH = 64;
 /** A name may be written with an escape for each of its characters. */

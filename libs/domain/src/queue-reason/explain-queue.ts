@@ -69,7 +69,7 @@ const isForbidden: Question = ({ workersMax }) =>
     ? null
     : { reason: 'workers-max-zero', detail: 'workers.max of the endpoint is 0, so no worker may start', sinceMs: null };
 
-/** What runs here proves that workers go on without the control plane. */
+/** Running jobs prove that workers go on without the control plane. */
 const isControlSilent: Question = ({ controlHeardAtMs, running }, nowMs) =>
   nowMs - controlHeardAtMs < CONTROL_SILENT_MS || running > 0
     ? null

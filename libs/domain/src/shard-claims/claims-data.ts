@@ -13,7 +13,7 @@ export interface RouterPresence {
  */
 export const UNKNOWN_ROUTER: RouterPresence = { routerId: 'unknown', incarnation: '', reads: 0 };
 
-/** Who owns a shard. */
+/** The claim that names the owner of a shard. */
 export interface ShardClaim {
   /** Null: its last owner has handed it over. */
   readonly owner: RouterPresence | null;

@@ -54,7 +54,7 @@ export interface ClaimsState {
   acknowledgements: Acknowledgements;
   /** The sending of the newest survey that arrived. */
   surveyedAtMs: number;
-  /** What was sent up to here proves nothing any more. */
+  /** Writes that were sent until this instant prove nothing any more. */
   disconnectedAtMs: number;
   presenceSentAtMs: number;
   isPresenceInFlight: boolean;

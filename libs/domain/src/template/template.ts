@@ -4,7 +4,10 @@ import type { AccountId } from '../ids.js';
 export const TEMPLATE_CATEGORIES = ['CPU', 'NVIDIA', 'AMD'] as const;
 export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
 
-/** Who vouches for a public template: the operator (`official`), the operator for its maker (`verified`), or nobody. */
+/**
+ * The party that vouches for a public template: the operator (`official`), the operator for its maker (`verified`), or
+ * nobody.
+ */
 export const TEMPLATE_SOURCES = ['official', 'verified', 'community'] as const;
 export type TemplateSource = (typeof TEMPLATE_SOURCES)[number];
 

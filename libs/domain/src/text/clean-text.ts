@@ -8,7 +8,7 @@ const CUT_MARK = '…';
 
 /**
  * Text that a stranger wrote, as one line that may be stored and shown anywhere: without control characters, terminal
- * codes and changes of direction, well-formed, and at most `charactersMax` long. What was cut is marked.
+ * codes and changes of direction, well-formed, and at most `charactersMax` long. The place of a cut is marked.
  *
  * @param charactersMax UTF-16 code units, at least 1
  */

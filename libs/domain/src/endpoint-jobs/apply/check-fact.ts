@@ -106,7 +106,7 @@ function checkExpired(state: EndpointState, fact: ExpiredFact): Illegality | nul
   return expiredJobs(state, fact).length === fact.count ? null : 'other-count';
 }
 
-/** What is carried is known, and is what it was, unless its beginning has gone from the log. */
+/** A carried thing is known, and is as it was, unless its beginning has gone from the log. */
 function checkCarried(state: EndpointState, fact: CarriedFact): Illegality | null {
   if (fact.what !== 'job') return null;
   const known = state.jobs.get(fact.job.jobId);

@@ -12,7 +12,7 @@ const mayLeave = ({ attempt, bodyBytes, chunks, current, outputBytes, state }: J
   return bodyBytes > INLINE_INPUT_MAX_BYTES || isBeside(outputBytes) || chunks > 0 || attempt > 1 || !hasEndedItself;
 };
 
-/** What is told of an end, its payloads too, stays until it has been told. */
+/** The news of an end stays, with its payloads, until it has been told. */
 const isUntold = ({ deliveries }: EndpointState, { attempt, jobId }: Pick<JobData, 'attempt' | 'jobId'>): boolean =>
   deliveries.has(deliveryName(jobId, attempt));
 

@@ -19,7 +19,7 @@ export type CarryReason = 'size' | 'age' | 'closing';
 
 /** Logs below this are left as they are. */
 const CARRY_MIN_BYTES = 1024 ** 2;
-/** What is gone lies in the log no longer than about this. */
+/** Dead things lie in the log no longer than about this. */
 const DEAD_KEPT_MS = 3_600_000;
 /** A log that is alive is looked at again when it has grown by this much, or for its age after that long. */
 const GROWTH = 1.5;

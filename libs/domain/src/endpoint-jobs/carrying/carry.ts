@@ -32,7 +32,7 @@ export type Carry =
     }
   /** To be read, and the carry decided anew. */
   | { readonly kind: 'unread'; readonly references: readonly LogReference[] }
-  /** What could be carried lives, most of it. */
+  /** Most of the part that a carry could cover is alive. */
   | { readonly kind: 'not-worth' }
   | { readonly kind: 'nothing' };
 
@@ -85,7 +85,8 @@ function gather(state: EndpointState, { atMs, log, through }: CarryFrame): Gathe
     const bytes = bytesOf(item, written);
     const hasRoom = writtenBytes + bytes <= CARRIED_MAX_BYTES || facts.length + unread.length === 0;
     if (!hasRoom || facts.length === ITEMS_MAX || !isCommitted(item)) {
-      // What else lies in that batch keeps it from being covered; what of it is carried already is carried for good.
+      // The other things in that batch keep it from being covered; those of them that are carried already are carried
+      // for good.
       return { facts, unread, covers: sequence - 1, writtenBytes };
     }
     writtenBytes += bytes;

@@ -83,7 +83,7 @@ export class DueHeap<Item> {
     return found;
   }
 
-  /** What lies just below the items that were found: the next earliest is among it. */
+  /** The items just below those that were found: the next earliest is among them. */
   #frontier(): DueHeap<Seen<Item>> {
     return new DueHeap({
       compare: (a, b) => this.#slots.compare(a.item, b.item),

@@ -2,9 +2,11 @@
 const RUN_MAX = 1_024;
 
 /**
- * Items in order, for "how many are before this one?" in O(log n): sorted runs, and a Fenwick tree over their lengths. A tree of single items has the same bound and takes ten times the memory.
+ * Items in order, for "how many are before this one?" in O(log n): sorted runs, and a Fenwick tree over their lengths.
+ * A tree of single items has the same bound and takes ten times the memory.
  *
- * What the comparison reads of an item must not change while the item is here. A key is as much of an item as is compared.
+ * The members of an item that the comparison reads must not change while the item is here. A key is as much of an item
+ * as is compared.
  */
 export class RankedOrder<Key, Item extends Key> {
   readonly #compare: (a: Key, b: Key) => number;
