@@ -5,7 +5,7 @@ const args = process.argv.slice(2);
 const over = new AbortController();
 const { signal } = over;
 
-// What follows a log has an end that somebody wants to read; everything else is ended at once, as ever.
+// A command that follows a log has an end that somebody wants to read; every other command is ended at once, as ever.
 const onFollow = (): void => {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => over.abort());
 };

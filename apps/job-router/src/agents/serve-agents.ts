@@ -15,8 +15,8 @@ export interface ServeAgentsOptions extends Pick<AgentServerOptions, 'connection
 }
 
 /**
- * Answers agents over their own connection. What they wait for ends with it, so no job is taken any more for an agent that
- * asked over one that was lost.
+ * Answers agents over their own connection. Their waiting ends with it, so no job is taken any more for an agent that
+ * asked over a connection that was lost.
  */
 export async function serveAgents(
   { nest }: HttpApp,

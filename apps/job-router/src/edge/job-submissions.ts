@@ -37,8 +37,8 @@ interface Standing {
 const NAMINGS_MAX = 8;
 
 /**
- * Has owners accept the jobs of requests. What does not fit one message goes in pieces, one after the other, so that jobs
- * start in the order of the list; a piece that is sent again has the ids of before, so it is the same piece.
+ * Has owners accept the jobs of requests. A list that does not fit one message goes in pieces, one after the other, so
+ * that jobs start in the order of the list; a piece that is sent again has the ids of before, so it is the same piece.
  */
 export class JobSubmissions {
   readonly #options: JobSubmissionsOptions;

@@ -69,7 +69,7 @@ export class JobWishes {
     );
   }
 
-  /** What stays goes by its time to live. */
+  /** An input that stays goes by its time to live. */
   async #remove(endpointId: EndpointId, jobId: JobId): Promise<void> {
     const { blobs, logger } = this.#options;
     try {

@@ -73,7 +73,7 @@ export type JobNews = 'any' | 'end';
 
 export type JobBrief = Pick<JobSight, 'jobId' | 'state'>;
 
-/** What a list shall hold. */
+/** The jobs that a list shall hold. */
 export interface JobsQuery {
   /** Below this job; null: from the latest on. */
   readonly before: PageKey | null;

@@ -34,7 +34,7 @@ export function pieceFrom(
     const id = idOf(at);
     const submission = submissionOf(at, id);
     bytes += sentBytesMax(submission);
-    // What does not fit any more is made again for the next piece: to keep it would keep the whole list.
+    // The submission that does not fit any more is made again for the next piece: to keep it would keep the whole list.
     if (bytes > PIECE_MAX_BYTES && piece.length > 0) break;
     piece.push({ id, submission });
   }

@@ -1,7 +1,7 @@
 import type { JobDetail, JobSummary, ToldAttempt } from '@berth/domain';
 import type { QueueBody } from '../queue-reasons/index.js';
 
-/** A job of the list. What does not apply is null; `queue` stands with jobs that wait, and nowhere else. */
+/** A job of the list. A member that does not apply is null; `queue` stands with jobs that wait, and nowhere else. */
 export const requestBody = (job: JobSummary, queue: QueueBody | null): object => ({
   id: job.jobId,
   status: job.status,

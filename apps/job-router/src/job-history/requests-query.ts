@@ -2,7 +2,7 @@ import { REQUESTS_LIMIT_DEFAULT, RequestsQueryDto } from '@berth/contracts/http'
 import { JOB_STATES, parsePageCursor, type JobState, type PageKey } from '@berth/domain';
 import { readQuery, withoutEmpty } from '@berth/http';
 
-/** What a page of jobs shall hold. */
+/** The jobs that a page shall hold. */
 export interface RequestsQuery {
   readonly statuses: ReadonlySet<JobState>;
   /** Below this job; null: from the latest on. */

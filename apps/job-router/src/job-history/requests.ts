@@ -125,7 +125,7 @@ export class Requests {
   }
 }
 
-/** What is kept of jobs is of such as have ended. */
+/** The job history holds only jobs that have ended. */
 const toListed = (job: JobSummary): ListedJob => ({ ...job, queue: null });
 
 const historyShortfall = (detail: string): Shortfall => ({ source: 'history', detail });

@@ -44,7 +44,7 @@ export class RateCounter {
     else this.#routers.delete(routerId);
   }
 
-  /** What a router had in flight that has fallen silent is not known any more. */
+  /** The requests in flight at a router that has fallen silent are not known any more. */
   forgetSilent(sinceMs: number): void {
     for (const [routerId, { heardAtMs, inFlight }] of this.#routers) {
       if (heardAtMs >= sinceMs) continue;

@@ -5,7 +5,7 @@ import type { RateCounter } from './rate-counter.js';
 import type { RateCounters } from './rate-counters.js';
 import type { NatsRatePeers } from './nats-rate-peers.js';
 
-/** What has changed goes out together. */
+/** Changes within this time go out together. */
 export const BATCH_MS = 50;
 
 /** How often a sign of life is given, and what is in flight is told again. */
@@ -100,7 +100,7 @@ export class RateExchange {
     if (isNew) this.#introduce();
   }
 
-  /** Somebody new knows nothing yet; what is in flight here may last for minutes. */
+  /** A new peer knows nothing yet, and requests in flight here may last for minutes. */
   #introduce(): void {
     for (const counter of this.counters.all()) if (counter.inFlightHere > 0) this.#changed.add(counter);
     this.#peers.tell([]);

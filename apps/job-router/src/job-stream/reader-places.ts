@@ -17,8 +17,8 @@ export interface ReaderPlace {
 
 /**
  * How far each API key has read each job, for clients that send no cursor: each of their reads moves on, whichever
- * router it comes to. What this router knows by itself counts too: a broker that restarts forgets, and places only
- * move forward.
+ * router it comes to. The places that this router knows by itself count too: a broker that restarts forgets, and places
+ * only move forward.
  */
 export class ReaderPlaces {
   readonly #kept: ReaderCursors;

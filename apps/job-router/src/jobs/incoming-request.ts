@@ -2,7 +2,7 @@ import type { EndpointSnapshot } from '@berth/contracts';
 import { parseIdempotencyKey, takeBody, traceparentOf, type TakenBody } from '@berth/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What came with a request for jobs. */
+/** The parts that came with a request for jobs. */
 export interface IncomingRequest {
   /**
    * Hands over the body, once. Callers of `/runsync` are held long after their body has been stored, and a body that

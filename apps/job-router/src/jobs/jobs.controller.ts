@@ -93,7 +93,7 @@ export class JobsController {
     const { endpointId, jobId } = request.params;
     const { ttl } = request.query;
     checkedParameter(jobId);
-    // Who may only read must not be able to end a job's life.
+    // A caller that may only read must not be able to end a job's life.
     await this.authorize(request, ttl === undefined ? 'jobs:read' : 'jobs:write');
     const { ttl: leftMs } = readQuery(LifeQueryDto, { ttl });
     const key = jobKeyFrom(endpointId, jobId);

@@ -24,7 +24,7 @@ type Tell<Kind extends LogFactKind> = (fact: OfKind<Kind>, choice: PayloadChoice
 type AcceptedJob = OfKind<'submitted'>['job'];
 type Taking = OfKind<'taken'>['taking'];
 
-/** Whatever lies in a log as a fact has a view: where it lacks its members, one that says so. */
+/** Everything that lies in a log as a fact has a view: where it lacks its members, one that says so. */
 export function viewFact(fact: LogFact, choice: PayloadChoice): FactView {
   const { atMs, kind } = fact;
   if (!Object.hasOwn(TELL, kind)) return { kind, atMs, jobId: null, attempt: null, details: [STRANGE] };
@@ -43,7 +43,7 @@ type Subject = Pick<FactView, 'jobId' | 'attempt'>;
 function subjectOf(fact: LogFact): Subject {
   if (fact.kind === 'carried') return carriedSubject(fact);
   const jobId = jobIdOf(fact);
-  // Whatever lies there as an id is shown as text.
+  // The value in the place of the id is shown as text, of whatever type it is.
   return { jobId: jobId === null ? null : String(jobId), attempt: attemptOf(fact) };
 }
 

@@ -14,7 +14,7 @@ interface ShowRequest {
   readonly endpointId: EndpointId;
   /** Null: all jobs. */
   readonly jobId: JobId | null;
-  /** What lies behind this sequence is shown. */
+  /** The entries behind this sequence are shown. */
   readonly after: number;
   readonly isJson: boolean;
   readonly isFollowing: boolean;

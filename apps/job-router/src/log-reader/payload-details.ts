@@ -40,7 +40,7 @@ export function payloadDetails(name: string, payload: Payload | null, { hasPaylo
   }
 }
 
-/** What rests encrypted is told by its size, whatever the reader wants. */
+/** A sealed member is told by its size, whatever the reader wants. */
 export function bodyDetails({ extras, input, sealedExtras }: JobBody, choice: PayloadChoice): Detail[] {
   const extrasBytes = bytesOf(extras);
   return [

@@ -20,7 +20,7 @@ const BACKOFF_MAX_MS = 4_000;
 const JITTER = 0.5;
 
 /**
- * The entries behind that sequence, as `read` has them. What fails on the way is asked for again from where it was.
+ * The entries behind that sequence, as `read` has them. A reading that fails on the way goes on from where it was.
  *
  * @throws PlatformError `service-unavailable` when the broker stays away
  */

@@ -14,13 +14,13 @@ export interface Show {
   /** Entries behind this sequence are shown; null: none. */
   readonly after: number | null;
   readonly isFollowing: boolean;
-  /** What is found is told at length. */
+  /** Findings are told at length. */
   readonly isFull: boolean;
 }
 
 /**
- * Somebody may carry and purge while the log is read. What looks like a gap then is read again, as owners do: in all that
- * often, and after as many times that pause as it was read before.
+ * The log's owner may carry and purge while the log is read. A seeming gap is then read again, as owners do: in all
+ * that often, and after as many times that pause as it was read before.
  */
 const READINGS_MAX = 8;
 const NEXT_READING_MS = 100;
@@ -83,7 +83,7 @@ class ShownLog {
     return check;
   }
 
-  /** What has come since. */
+  /** Reads the entries that have come since. */
   async onwards(before: LogCheck): Promise<LogCheck> {
     const check = await this.#read(before);
     return check.gaps > this.#gaps ? this.throughout() : check;

@@ -9,7 +9,7 @@ export interface ShownLine {
   readonly view: FactView | null;
 }
 
-/** Null: nothing of the entry is of interest. What cannot be read always is. */
+/** Null: nothing of the entry is of interest. An entry that cannot be read always is. */
 export function shownLines({ entry, lines }: CheckedEntry, options: FormatOptions): readonly ShownLine[] | null {
   const shown = lines.map((line) => shownLine(line, options)).filter((line) => line !== null);
   return options.jobId === null || shown.length > 0 || 'unreadable' in entry ? shown : null;

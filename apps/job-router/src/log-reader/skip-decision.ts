@@ -11,10 +11,10 @@ export type SkipDecision =
 const refused = (why: string): SkipDecision => ({ kind: 'refused', why });
 
 /**
- * Only the last entry may go, and only where it cannot be read. No owner appends behind what it cannot read, so whatever a
- * stranger put into a log is its last entry, and nothing rests on it. What can be read has been told to somebody, also where
- * it turns out to be illegal: without it, jobs that were accepted would be gone. And from the middle of a log nothing can
- * be taken that the facts behind it do not rest on.
+ * Only the last entry may go, and only where it cannot be read. No owner appends behind what it cannot read, so
+ * whatever a stranger put into a log is its last entry, and nothing rests on it. An entry that can be read has been
+ * told to somebody, also where it turns out to be illegal: without it, jobs that were accepted would be gone. And from
+ * the middle of a log nothing can be taken that the facts behind it do not rest on.
  *
  * @param inspected null: that sequence is none of the endpoint's
  * @param behind the next entry of the endpoint; null: there is none

@@ -119,7 +119,7 @@ class Relaying {
     await this.#send(text);
   }
 
-  /** What is kept counts for the reader's account. @throws PlatformError `service-unavailable` when there is no room */
+  /** Kept bytes count for the reader's account. @throws PlatformError `service-unavailable` when there is no room */
   #makeRoom(bytes: number): void {
     if (bytes < this.#roomBytes) this.letGo();
     if (bytes === this.#roomBytes) return;
@@ -128,7 +128,7 @@ class Relaying {
     this.#roomBytes = bytes;
   }
 
-  /** What went out cannot be taken back, and another attempt would say it again. */
+  /** Frames that went out cannot be taken back, and another attempt would say them again. */
   #beginAttempt(attempt: number): void {
     if (this.#frames.hasBegun) throw workerLost();
     this.#attempt = attempt;

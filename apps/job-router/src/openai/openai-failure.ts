@@ -3,7 +3,7 @@ import { PlatformError, encodeJson, sliceMembers, type JobState, type RawJson } 
 /** How often a cut-off error text is tried as JSON. */
 const ENDS_MAX = 64;
 
-/** No server's error is longer, even with a long prompt in it. What is longer is an answer, and is not looked into. */
+/** No server's error is longer, even with a long prompt in it. A longer text is an answer, and is not looked into. */
 const FAILURE_MAX_CHARACTERS = 64 * 1024;
 const FAILURE_MEMBERS: ReadonlySet<string> = new Set(['object', 'error']);
 

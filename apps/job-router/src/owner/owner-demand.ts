@@ -17,7 +17,7 @@ const ENDPOINTS_PER_TURN = 2_000;
 
 export interface OwnerDemandOptions {
   readonly source: DemandSource;
-  /** Sends it to the controllers, in order. What is lost is told again soon. */
+  /** Sends it to the controllers, in order. A lost message is told again soon. */
   readonly publish: (message: DemandMessage) => void;
   readonly clock: Clock;
   readonly routerId: string;
@@ -85,7 +85,7 @@ export class OwnerDemand {
     return told;
   }
 
-  /** What changes in a shard before it was told of whole will be in that list. */
+  /** A change in a shard that has not been told of whole yet will be in that list. */
   #takeChanges(): readonly ToldDemand[] {
     const changed = this.#options.source.takeChanged(ENDPOINTS_PER_MESSAGE);
     const isToTell = ({ demands, shard }: OwnedDemand): boolean => demands.size > 0 && this.#told.has(shard);

@@ -140,7 +140,9 @@ export class OwnerDesk {
     return jobs === 'silent' ? jobs : { kind: 'answer', answer: jobs };
   }
 
-  /** What an asker was given and could not pass on is its worker's where the host has asked again by another way. */
+  /**
+   * Jobs that an asker was given and could not pass on are its worker's where the host has asked again by another way.
+   */
   async #takeBack(
     asked: DeskEndpoint,
     { asker, command }: QuestionOf<'take-back'>,

@@ -78,7 +78,7 @@ export class OwnerServer {
     this.#subscriptions.set(shard, connection.subscribe(ownerSubjects(shard), { callback }));
   }
 
-  /** It is not any more. What is under way is answered where it is known what to say. */
+  /** It is not any more. Questions under way are answered where it is known what to say. */
   leave(shard: number): void {
     this.#subscriptions.get(shard)?.unsubscribe();
     this.#subscriptions.delete(shard);
@@ -150,7 +150,7 @@ export class OwnerServer {
     this.#send(asked, BUSY, 'too-large');
   }
 
-  /** What is told in one turn of the event loop leaves together. */
+  /** Answers of one turn of the event loop leave together. */
   #send({ endpointId, reply, verb }: RoutedQuestion, body: Uint8Array, outcome: string): void {
     const { connection, logger } = this.#options;
     this.#count(verb, outcome);

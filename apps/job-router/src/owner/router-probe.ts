@@ -80,7 +80,7 @@ export class RouterProbe {
     for (const each of others.slice(0, ROUTERS_MAX)) void this.#ask(each);
   }
 
-  /** Never rejects. What is not said plainly says nothing. */
+  /** Never rejects. An answer that is not plain says nothing. */
   async #ask(router: string): Promise<void> {
     const { clock, connection } = this.#options;
     this.#asked.add(router);

@@ -39,7 +39,7 @@ const PAUSE_MAX_MS = 400;
 const JITTER = 0.2;
 
 /**
- * Questions under way at one time. What one tenant may have of them is its rate limits' share. Those that are held have a
+ * Questions under way at one time. The share of one tenant is bounded by its rate limits. Those that are held have a
  * bound of their own: workers that wait must keep no caller out.
  */
 const BOUNDS: QuestionBounds = { answered: 8_192, held: 16_384 };

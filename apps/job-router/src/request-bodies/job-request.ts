@@ -33,7 +33,7 @@ const FAILURES_MAX = 50;
 /** Says where webhooks may go. */
 export type WebhookRules = Pick<WebhookAddresses, 'refusalOfUrl'>;
 
-/** What is open to everybody, and nothing that an operator opened. */
+/** The addresses that are open to everybody, and none that an operator opened. */
 const PUBLIC_ONLY: WebhookRules = new WebhookAddresses();
 
 const KNOWN_MEMBERS = ['webhook', 'policy', 's3Config'] as const;
@@ -150,7 +150,7 @@ function checkInput(input: RawJson | undefined, { path, failures }: Findings): v
   else if (!isObjectText(input)) failures.push(`${path}.input: must be an object`);
 }
 
-/** Members that are unknown here are the worker's. What is wrong is named, and never shown. */
+/** Members that are unknown here are the worker's. A wrong member is named, and its value never shown. */
 function checkS3Config(value: unknown, { path, failures }: Findings): void {
   if (!isGiven(value)) return;
   if (!isObject(value)) {

@@ -7,7 +7,7 @@ import type { OpenAiRequest } from './openai-request.js';
 import { readRequestBody, type RequestBodyAsk, type BodyForms, type ReadBody } from './read-body.js';
 import type { WebhookAddresses } from '../platform/index.js';
 
-/** What is read at once, on the thread that serves everybody: a fraction of a trip to another one. */
+/** The longest text that is read at once, on the thread that serves everybody: a fraction of a trip to another one. */
 export const AT_ONCE_MAX_CHARACTERS = 64 * 1024;
 
 const RETRY_AFTER_SECONDS = 1;

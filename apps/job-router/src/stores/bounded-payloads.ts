@@ -5,7 +5,7 @@ import type { AttachmentRooms } from '@berth/messaging';
 import { storeFull } from './store-full.js';
 
 /**
- * What may be on its way from the broker at one time stays below the 64 MB that a server buffers for one connection
+ * The payloads on their way from the broker at one time stay below the 64 MB that a server buffers for one connection
  * before it cuts it: 3 × 8 MB of whole payloads, 16 × 0.5 MB of single parts, 3 × 8 MB of chunks.
  */
 const WHOLE_AT_ONCE = 3;
@@ -30,7 +30,7 @@ export function boundedBlobs(blobs: Blobs): Blobs {
 }
 
 /**
- * What callers bring is refused while there is still room for what hosts bring.
+ * Payloads of callers are refused while there is still room for those of hosts.
  *
  * @throws PlatformError `service-unavailable` where there is no room
  */

@@ -27,8 +27,8 @@ export const candidateName = ({ attempt, endpointId, jobId }: DeliveryKey): stri
   `${endpointId}/${jobId}/${attempt}`;
 
 /**
- * What may be begun beside what is under way, in the order given. A receiver that is slow holds up only its own, and an
- * account with many of them only itself.
+ * The tries that may be begun beside those under way, in the order given. A receiver that is slow holds up only its
+ * own, and an account with many of them only itself.
  */
 export function chooseTries(
   candidates: Iterable<Candidate>,

@@ -42,7 +42,7 @@ export class EndedAttempts {
     }
   }
 
-  /** What is logged of it stands under the trace of the request that submitted the job. */
+  /** Log lines about it stand under the trace of the request that submitted the job. */
   #under<T>(hostId: HostId, { traceparent }: AttemptEnd, action: () => Promise<T>): Promise<T> {
     const trace = parseTraceparent(traceparent ?? undefined);
     return trace === null ? action() : runWithLogContext({ hostId, traceId: trace.traceId }, action);

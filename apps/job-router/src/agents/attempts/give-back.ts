@@ -12,7 +12,7 @@ export interface GiveBackOptions {
   readonly logger: Logger;
 }
 
-/** What an asker was given for a take. */
+/** The answer that an asker was given for a take. */
 export interface UndeliveredJobs {
   readonly asker: TakeAsker;
   readonly jobs: readonly AttemptRef[];

@@ -19,8 +19,8 @@ export const storedAs = (output: Payload): StoredOutput => ({
 });
 
 /**
- * Writes an output that came in one message beside the log: it has room in one part. What hosts bring had its room kept
- * when their jobs were accepted, so it is written as parts are that they send.
+ * Writes an output that came in one message beside the log: it has room in one part. Outputs that hosts bring had their
+ * room kept when their jobs were accepted, so this one is written like the parts that hosts send.
  */
 export async function storeBesideLog(
   blobs: Pick<Blobs, 'writePart'>,

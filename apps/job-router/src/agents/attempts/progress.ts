@@ -14,7 +14,7 @@ export interface ProgressOptions {
   readonly logger: Logger;
 }
 
-/** What a host has shown of one attempt. */
+/** The progress that a host has shown of one attempt. */
 interface Shown {
   readonly hostId: HostId;
   readonly ref: AttemptRef;
@@ -69,14 +69,14 @@ export class Progress {
       this.#wait(known, shown);
       return RECORDED;
     }
-    // Who finds no lane is shown where the owner takes it at once, and else not at all.
+    // Progress that finds no lane is shown where the owner takes it at once, and else not at all.
     if (this.#lanes.size >= LANES_MAX) return replyOf(await this.#tell(shown));
     const lane: Lane = { next: null };
     this.#lanes.set(key, lane);
     return replyOf(await this.#begin(key, lane, shown));
   }
 
-  /** What waits is not shown any more. */
+  /** Waiting progress is not shown any more. */
   close(): void {
     this.#closed.abort();
   }

@@ -14,7 +14,7 @@ export interface StreamingOptions {
   readonly metrics: Pick<GatewayMetrics, 'results'>;
 }
 
-/** What the broker keeps beside the text of a chunk: without it millions of empty ones would cost nothing. */
+/** The bytes that the broker keeps beside the text of a chunk: without it millions of empty ones would cost nothing. */
 const OVERHEAD_BYTES = 256;
 /** An agent sends so many side by side, and the next when all of them are there. */
 const SIDE_BY_SIDE = 8;

@@ -4,7 +4,7 @@ export interface TurnBatchOptions<Item> {
   readonly tell: (items: readonly Item[]) => void;
   /** How much of a message an item takes, near enough for a bound. */
   readonly bytesOf: (item: Item) => number;
-  /** What is told together takes no more; one item that does goes alone. */
+  /** Items that are told together take no more; one item that does goes alone. */
   readonly bytesMax: number;
 }
 

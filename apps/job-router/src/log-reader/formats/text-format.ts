@@ -47,7 +47,7 @@ export class TextFormat implements LogPrinter {
 
 const joined = (lines: readonly string[]): string => lines.map((line) => `${cleanLine(line)}\n`).join('');
 
-/** Whatever a line is made of, it stays one; the indentation is ours. */
+/** A line stays one line, whatever it is made of; the indentation is ours. */
 function cleanLine(line: string): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
   return `${indent}${cleanText(line, TEXT_MAX_CHARACTERS)}`;

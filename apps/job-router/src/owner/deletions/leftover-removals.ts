@@ -60,7 +60,10 @@ export class LeftoverRemovals {
     this.#lanes.add(lane);
   }
 
-  /** Begins nothing more, and asks once more at most for what is under way. What is left goes by its time to live. */
+  /**
+   * Begins nothing more, and asks once more at most for what is under way. The leftovers that stay go by their time to
+   * live.
+   */
   async stop(): Promise<void> {
     this.#end.abort();
     this.#waiting.clear();

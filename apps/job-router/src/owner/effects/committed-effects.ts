@@ -41,7 +41,7 @@ export class CommittedEffects {
       if (stop !== null) orders.push(stop);
       if (leftovers !== null) removals.add(key, leftovers);
       if (now === 'moved') mayBeReady = true;
-      // What an ended job has streamed lies there as long as its result.
+      // The chunks of an ended job lie there as long as its result.
       if (now === 'gone') quotas.forget(key);
       notices.note(key, now);
     }

@@ -53,7 +53,7 @@ export class JobWatchers {
     else others.add(watch);
   }
 
-  /** Who wants to hear that, by incarnation. */
+  /** The routers that want to hear that, by incarnation. */
   of(key: JobKey, now: 'moved' | 'ended' | 'gone'): readonly string[] {
     this.#forgetOld();
     const watches = [...(this.#byJob.get(jobName(key)) ?? [])];

@@ -113,7 +113,7 @@ export class ChunkQuotas {
     ] as const;
   }
 
-  /** What an attempt before this one has streamed is removed. */
+  /** The chunks of an attempt before this one are removed. */
   #startedAt(name: string, { accountId, attempt, endpointId, jobId }: StreamingAttempt): Streamed {
     const known = this.#streamed.get(name);
     if (known?.attempt === attempt) return known;

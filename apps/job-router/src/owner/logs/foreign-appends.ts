@@ -41,7 +41,7 @@ export class ForeignAppends {
    */
   looked(shard: number, last: number): boolean {
     const known = this.#shards.get(shard);
-    // What came between the shard's taking and this look is not known.
+    // The appends between the shard's taking and this look are not known.
     if (known === undefined || last < known.seen) {
       const toldAtMs = this.#clock.monotonicMs();
       this.#shards.set(shard, { checked: last, seen: last, own: [], isSuspect: false, toldAtMs });

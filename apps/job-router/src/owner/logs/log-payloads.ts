@@ -24,8 +24,8 @@ const REMEMBERED_MAX_BYTES = 64 * 1024 * 1024;
 const READS_MAX = 16;
 
 /**
- * Reads bodies and outputs where they lie in the logs. What has just been committed or read is remembered, since a router that
- * waits for an output asks when it is there.
+ * Reads bodies and outputs where they lie in the logs. Payloads that have just been committed or read are remembered,
+ * since a router that waits for an output asks when it is there.
  */
 export class LogPayloads {
   readonly #options: LogPayloadsOptions;

@@ -27,7 +27,7 @@ const PAGE_GROWTH = 4;
 
 const NONE: GivenJobs = { jobs: [] };
 
-/** What the owner is asked about in one command. */
+/** A take about which the owner is asked in one command. */
 interface OfferedTake {
   readonly take: HeldTake;
   /** As they were when it was asked about. */
@@ -47,7 +47,7 @@ export class EndpointTakes {
   /** By take id, the longest wait first. */
   readonly #takes = new Map<string, HeldTake>();
   readonly #wishes: TakeWish[] = [];
-  /** What is to be asked about in any case. */
+  /** The takes about which the owner is asked in any case. */
   readonly #due = new Set<HeldTake>();
   /** Grows with everything by which a wish may have got a job, or may get one. */
   #news = 0;
@@ -75,7 +75,7 @@ export class EndpointTakes {
     const { askers, clock } = this.#options;
     askers.forget(wish);
     const answer = take.wait(wish, waitMs, { clock, onOver: () => this.#end(take, 'ending') });
-    // What is being read will be its answer.
+    // The jobs that are being read will be its answer.
     if (take.phase === 'given') return answer;
     if (take.phase !== 'open') this.#open(take);
     this.#askAbout(take);
@@ -95,10 +95,11 @@ export class EndpointTakes {
   }
 
   /**
-   * The caller is about to offer them a job, which would be theirs with the very next commit: so they are asked
-   * about in this turn, and hear of it with that commit.
+   * The caller is about to offer them a job, which would be theirs with the very next commit: so they are asked about
+   * in this turn, and hear of it with that commit.
    *
-   * What is returned changes with what waits: a later offer must not go to one that was told "none" meanwhile.
+   * The returned list changes with the takes that wait: a later offer must not go to one that was told "none"
+   * meanwhile.
    */
   offer(): readonly TakeWish[] {
     if (this.#wishes.length > 0) this.#page += 1;
@@ -184,7 +185,10 @@ export class EndpointTakes {
     this.#lookAgain();
   }
 
-  /** The longest waits, as many as a page has, and behind them whatever is due. What is being asked about has its time. */
+  /**
+   * The longest waits, as many as a page has, and behind them whatever is due. A take that is being asked about has its
+   * time.
+   */
   #choose(page: number): readonly OfferedTake[] {
     const isFree = ({ isUnderWay, phase }: HeldTake): boolean => !isUnderWay && phase !== 'given';
     const chosen = new Set<HeldTake>();

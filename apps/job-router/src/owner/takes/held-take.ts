@@ -26,7 +26,7 @@ export type TakePhase =
 /** A wish that is held, and the host that waits for it now. One take id is one of these, however often it is asked. */
 export class HeldTake {
   readonly wish: TakeWish;
-  /** Who asked last. */
+  /** The asker that asked last. */
   asker: TakeAsker;
   phase: TakePhase = 'over';
   /** How many times it has begun to wait anew. */

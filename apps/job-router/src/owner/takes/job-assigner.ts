@@ -79,6 +79,6 @@ const assignmentsOf = (state: EndpointState, jobs: readonly AttemptGiven[], atMs
   }),
 });
 
-/** What each wish got; null where the command came to something else. */
+/** The answer that each wish got; null where the command came to something else. */
 const viewGiven = (state: EndpointState, outcome: CommandOutcome, atMs: number): readonly GivenJobs[] | null =>
   outcome.kind === 'takes' ? outcome.takes.map(({ jobs }) => ({ jobs, seen: assignmentsOf(state, jobs, atMs) })) : null;

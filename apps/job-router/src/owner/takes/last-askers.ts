@@ -4,8 +4,8 @@ import type { TakeAsker } from '@berth/contracts';
 const GENERATION_MAX = 4_096;
 
 /**
- * Who asked last for takes that were answered with jobs, of the latest 4,096 at least. A router whose answer was not heard
- * may take its jobs back only if its host has not asked another router for them since (ADR 0050).
+ * The last askers for takes that were answered with jobs, of the latest 4,096 at least. A router whose answer was not
+ * heard may take its jobs back only if its host has not asked another router for them since (ADR 0050).
  */
 export class LastAskers {
   /** Secrets by take id; the older generation is dropped when the younger one is full. */

@@ -12,13 +12,13 @@ export interface WaitingTakes {
   /** Something was committed, or has become due, that may let a job be taken. Must be cheap where no take waits. */
   wake(endpointId: EndpointId): void;
   /**
-   * The longest wait first. Whatever a submit gives them is known by their ids from then on, so that a take by the same
-   * wish brings it.
+   * The longest wait first. The jobs that a submit gives them are known by their ids from then on, so that a take by
+   * the same wish brings them.
    */
   waitingWishes(endpointId: EndpointId): readonly TakeWish[];
 }
 
-/** What a wish got, or got before. */
+/** The answer that a wish got, or got before. */
 export interface GivenJobs {
   readonly jobs: readonly AttemptGiven[];
   /** The same as they were in the very commit in which they were given, where that is known. */
@@ -33,7 +33,7 @@ export interface SeenAssignments {
 
 /** What those takes need of the owner. `silent`: this owner does not know, and the same may be asked again. */
 export interface JobGiving {
-  /** What the wishes get, or got before, in their order, once it is committed. */
+  /** The answers that the wishes get, or got before, in their order, once they are committed. */
   give(endpointId: EndpointId, wishes: readonly TakeWish[]): Promise<readonly GivenJobs[] | 'silent'>;
   /** The jobs as their workers need them, without those whose attempt is over by now. */
   assign(endpointId: EndpointId, given: GivenJobs): Promise<readonly AssignedJob[] | 'silent'>;
