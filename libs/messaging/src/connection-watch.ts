@@ -1,7 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 
 export interface ConnectionChanges {
-  /** What was asked and not answered will not be answered on this connection any more, nor what is sent until it is back. */
+  /**
+   * Unanswered questions will not be answered on this connection any more, nor those that are sent until it is back.
+   */
   readonly onLost?: () => unknown;
   readonly onBack?: () => unknown;
 }

@@ -2,8 +2,8 @@ import { atEndOfTurn } from '@berth/lifecycle';
 import type { Msg, NatsConnection, RequestOptions } from '@nats-io/transport-node';
 
 /**
- * The requests of one connection that wait for their answers, so that they can be failed before their time. What is sent
- * in one turn of the event loop leaves in one write to the socket: under load a quarter of a router's time went into
+ * The requests of one connection that wait for their answers, so that they can be failed before their time. Requests of
+ * one turn of the event loop leave in one write to the socket: under load a quarter of a router's time went into
  * writes.
  */
 export class RequestsInFlight {

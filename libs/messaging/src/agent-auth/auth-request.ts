@@ -1,7 +1,7 @@
 import { objectOf, optional, readJson, readShape, text } from '@berth/contracts';
 import { anyText } from '../broker/read-answer.js';
 
-/** Who knocks, as the server asks about it. */
+/** The question of a server about a client that wants to connect. */
 export interface AuthRequest {
   /** One-time public key that the server made for this connection; the answer must name it. */
   readonly userKey: string;
@@ -32,7 +32,7 @@ interface GivenOptions {
   readonly pass?: string;
 }
 
-/** What the client gave may be of any length: it is refused by who decides, and not left without an answer. */
+/** The client's words may be of any length: the decision refuses them, instead of leaving them without an answer. */
 const CLAIMS = objectOf<AuthClaims>({
   nats: objectOf<AuthQuestion>({
     user_nkey: text(),

@@ -4,8 +4,9 @@ import { AuthorizationError, PermissionViolationError, connect, type NatsConnect
 import { loginOptions, serversOf, type NatsCredentials } from '../connection.js';
 
 /**
- * Who may speak for a host on a broker. `open`: anything that reaches it, without credentials. `unlimited`: anything that has
- * the credentials of this process, for the broker does not limit what their owner may do.
+ * The clients that may speak for a host on a broker. `open`: anything that reaches it, without credentials.
+ * `unlimited`: anything that has the credentials of this process, for the broker does not limit what their owner may
+ * do.
  */
 export type GuardFinding = 'guarded' | 'open' | 'unlimited';
 
@@ -26,7 +27,7 @@ const ASKING_MAX = 8;
 /** Tries without an answer after which the log says so. */
 const TRIES_UNSAID_MAX = 5;
 const SETTLE_MS = 1_000;
-/** Nobody listens there, and no agent may be named so that it would be its own subject. */
+/** A subject on which nobody listens, and that no agent may have as its own, however it is named. */
 const SUBJECT_OF_NOBODY = 'agents.nobody.up.nothing';
 
 const MISSING: Readonly<Record<Exclude<GuardFinding, 'guarded'>, string>> = {
@@ -37,8 +38,8 @@ const MISSING: Readonly<Record<Exclude<GuardFinding, 'guarded'>, string>> = {
 const UNKNOWN = 'it is not known yet whether the broker keeps hosts apart, for it could not be asked';
 
 /**
- * Finds out whether a broker keeps hosts apart. What `take` and `done` know of their asker is the host in the subject,
- * and only the broker can see to it that this is the asker's own.
+ * Finds out whether a broker keeps hosts apart. The handlers of `take` and `done` know of their asker the host in the
+ * subject, and only the broker can see to it that this is the asker's own.
  */
 export class BrokerGuard {
   /** Whether agents may be heard; it takes as long as the broker, or its callout, is away. */
@@ -60,8 +61,8 @@ export class BrokerGuard {
   }
 
   /**
-   * Resolves when it is known, or after a second: a start must not wait for a callout that is away. Who starts meanwhile
-   * is heard as soon as it is known.
+   * Resolves when it is known, or after a second: a start must not wait for a callout that is away. A process that
+   * starts meanwhile is heard as soon as it is known.
    */
   async settle(): Promise<void> {
     const known = new AbortController();
@@ -133,7 +134,7 @@ export class BrokerGuard {
     return answer;
   }
 
-  /** What cannot be found out counts as unguarded until it is; that it goes on must not go on in silence. */
+  /** A broker that gives no answer counts as unguarded until it gives one; where that lasts, the log says so. */
   #noteUnanswered(): void {
     this.#unanswered += 1;
     if (this.#unanswered !== TRIES_UNSAID_MAX) return;

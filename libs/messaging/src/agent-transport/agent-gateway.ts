@@ -19,8 +19,8 @@ class PassOnFilter implements RpcExceptionFilter {
 }
 
 /**
- * A controller whose `@MessagePattern` handlers answer agents; what they throw reaches the agent by its code. What its
- * `@EventPattern` handlers hear, every other process of the service hears too, and nobody is answered.
+ * A controller whose `@MessagePattern` handlers answer agents; what they throw reaches the agent by its code. Messages
+ * to its `@EventPattern` handlers reach every other process of the service too, and get no answer.
  */
 export const AgentGateway = (): ClassDecorator => applyDecorators(Controller(), UseFilters(PassOnFilter));
 

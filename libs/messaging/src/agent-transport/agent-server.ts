@@ -48,7 +48,7 @@ interface AgentQuestion {
   readonly mayAnswer: () => boolean;
 }
 
-/** Made once: a refusal must cost less than an answer. Who asks again later, as agents do, is answered. */
+/** Made once: a refusal must cost less than an answer. An agent that asks again later, as agents do, is answered. */
 const TOO_MUCH = encodeError(
   toWireError(new PlatformError('rate-limited', 'This host asks more than one host may; ask again later.')),
 );
@@ -57,8 +57,8 @@ const TOO_MUCH = encodeError(
  * Serves `@MessagePattern` handlers with our envelope. The framework's own NATS server is not used: it answers nothing
  * to a message that it cannot read, and an agent of another version would wait until its time limit instead of being
  * told. Requests are handled side by side, so one that is held keeps no other waiting. An answer goes below its asker's
- * own inbox and nowhere else, whatever the broker would let through. What one host asks is bounded, so that it cannot keep
- * the others from being answered.
+ * own inbox and nowhere else, whatever the broker would let through. The questions of one host are bounded, so that it
+ * cannot keep the others from being answered.
  */
 export class AgentServer extends Server implements CustomTransportStrategy {
   override readonly transportId = Transport.NATS;

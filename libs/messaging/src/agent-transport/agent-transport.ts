@@ -30,8 +30,8 @@ export interface RequestOptions {
 const LATE_ANSWER_MS = 1_000;
 
 /**
- * The agent's side of the conversation: requests up, messages down, over one connection to the broker. What is asked
- * while that is lost is refused at once: the client would drop it and let it wait out its time.
+ * The agent's side of the conversation: requests up, messages down, over one connection to the broker. A question while
+ * that is lost is refused at once: the client would drop it and let it wait out its time.
  */
 export class AgentTransport {
   readonly #connection: NatsConnection;

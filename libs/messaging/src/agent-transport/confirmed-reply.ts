@@ -30,7 +30,7 @@ export async function reachesNobody(connection: NatsConnection, subject: string,
   }
 }
 
-/** Nobody hears there, or the broker does not let an answer go there. */
+/** The answer has no listener, or the broker does not let it go there. */
 const isUnheard = (error: unknown): boolean => {
   const cause = error instanceof RequestError ? error.cause : error;
   return cause instanceof NoRespondersError || cause instanceof PermissionViolationError;

@@ -8,7 +8,7 @@ export interface AttachmentRoomsOptions {
   readonly kind: 'blobs' | 'chunks';
   readonly broker: Broker;
   readonly clock: Clock;
-  /** What was seen last stays in force while the broker does not answer. */
+  /** The numbers that were seen last stay in force while the broker does not answer. */
   readonly onError: (error: unknown) => void;
 }
 

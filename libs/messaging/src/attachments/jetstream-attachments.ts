@@ -14,7 +14,7 @@ export class JetStreamAttachments {
   }
 
   /**
-   * What is gone already is success.
+   * The removal of something that is gone already is a success.
    *
    * @throws PlatformError `service-unavailable` when no answer comes
    */

@@ -46,8 +46,8 @@ export class BrokerApiError extends Error {
 }
 
 /**
- * True when no answer came: timeout, nobody listening, connection lost or closing. What was asked may have happened,
- * may still happen from a buffer, or may not.
+ * True when no answer came: timeout, nobody listening, connection lost or closing. The request may have had its effect,
+ * may still have it from a buffer, or may not.
  */
 export function isUnanswered(error: unknown): boolean {
   if (error instanceof RequestError) return error.isNoResponders() || !isRefusal(error.cause);

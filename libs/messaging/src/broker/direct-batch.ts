@@ -58,7 +58,8 @@ async function collect(
   const patience = new AbortController();
   const subscription = connection.subscribe(inbox, {
     callback: (error, answer) => {
-      // What escapes from a callback would end the client's reading loop, and with it everything on this connection.
+      // An error that escapes from a callback would end the client's reading loop, and with it everything on this
+      // connection.
       try {
         if (error !== null) throw error;
         if (isEnd(answer)) end.resolve(answer);

@@ -123,7 +123,10 @@ export class TailSession {
     });
   }
 
-  /** What escapes from a callback would end the client's reading loop, and with it everything on this connection. */
+  /**
+   * An error that escapes from a callback would end the client's reading loop, and with it everything on this
+   * connection.
+   */
   #receiveSafely(message: Msg): void {
     try {
       this.#receive(message);

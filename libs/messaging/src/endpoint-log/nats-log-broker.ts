@@ -28,8 +28,8 @@ export interface InspectedEntry {
 }
 
 /**
- * How long one answer of the log's brokers is worth waiting for, as the `timeoutMs` of their connection. What was sent to a
- * leader that died is never answered, and who waits for it does not ask the next one.
+ * How long one answer of the log's brokers is worth waiting for, as the `timeoutMs` of their connection. A question to
+ * a leader that died is never answered, and a router that waits for the answer does not ask the next one.
  */
 export const LOG_ANSWER_MS = 1_500;
 

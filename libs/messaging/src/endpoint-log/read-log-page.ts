@@ -44,7 +44,7 @@ export async function readLogPage(broker: Broker, query: LogPageQuery): Promise<
   return { entries: entries.map(({ entry }) => entry), isLast };
 }
 
-/** What is read of all logs at once is made into rows of one transaction. */
+/** A page of all logs is made into rows of one transaction. */
 const SHARD_PAGE_MAX_ENTRIES = 256;
 const SHARD_PAGE_MAX_BYTES = 2 * 1024 ** 2;
 
@@ -79,7 +79,7 @@ async function readPage(
   return { entries, isLast: end.isLast };
 }
 
-/** What the broker adds stands behind what was stored, under whatever names. */
+/** The headers that the broker adds stand behind those that were stored, under whatever names. */
 function pageEntry({ data, headers }: Msg): ShardEntry & { readonly before: number } {
   const sequence = lastNumber(headers, BROKER_HEADERS.sequence);
   return {

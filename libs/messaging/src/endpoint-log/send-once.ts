@@ -8,8 +8,9 @@ import { sendPublication, type PubAck, type Publication } from '../broker/public
 const REASON_MAX_CHARACTERS = 200;
 
 /**
- * Publishes once and tells what the broker said. What can happen any day makes no error: one with a stack for each answer
- * took 6 % of a router. Never rejects; what cannot be sent at all is unknown like what was not answered.
+ * Publishes once and tells what the broker said. An outcome that can happen any day makes no error: one with a stack
+ * for each answer took 6 % of a router. Never rejects; what cannot be sent at all is unknown like what was not
+ * answered.
  */
 export async function sendOnce(broker: Broker, publication: Publication): Promise<AppendOutcome> {
   try {

@@ -35,13 +35,13 @@ const presenceOf = ({ incarnation, reads, routerId }: RouterPresence): RouterPre
   reads,
 });
 
-/** Whatever was written there; never throws. */
+/** Reads a claim, whatever was written there; never throws. */
 export function readClaim(body: Uint8Array): Reading<ShardClaim> {
   const reading = readStored<Stored<ShardClaim>>(CLAIM_SHAPE, body);
   return reading.kind === 'unreadable' ? reading : readAs({ owner: reading.value.owner, term: reading.value.term });
 }
 
-/** Whatever was written there; never throws. */
+/** Reads a sign of life, whatever was written there; never throws. */
 export function readPresence(body: Uint8Array): Reading<RouterPresence> {
   const reading = readStored<Stored<RouterPresence>>(PRESENCE_SHAPE, body);
   return reading.kind === 'unreadable' ? reading : readAs(presenceOf(reading.value));

@@ -49,7 +49,7 @@ export class HistoryReadWatch {
     });
     this.#loop.start();
     watchConnection(connection, {
-      // What comes back may be another broker, with streams of its own.
+      // The broker that comes back may be another one, with streams of its own.
       onLost: () => {
         this.#created.clear();
       },
@@ -70,7 +70,9 @@ export class HistoryReadWatch {
     return told !== undefined && told.streamCreated === this.#created.get(shard) ? told.sequence : 0;
   }
 
-  /** What was told last counts, also where it is less: a database may have been put back to an earlier day. */
+  /**
+   * The position that was told last counts, also where it is less: a database may have been put back to an earlier day.
+   */
   #take(message: Msg): void {
     const reading = readHistoryRead(message.data);
     if (reading.kind === 'unreadable') {

@@ -32,7 +32,7 @@ const FRAME_SHAPE = objectOf<Frame>({
 export const encodeNotice = ({ endpointId, jobs }: NoticeMessage): string =>
   JSON.stringify({ v: WIRE_VERSION, body: { endpointId, jobs } } satisfies Frame);
 
-/** Whatever was told; never throws. */
+/** Reads a notice, whatever was told; never throws. */
 export function readNotice(body: Uint8Array | string): Reading<NoticeMessage> {
   const json = readJson(body);
   const reading = json.kind === 'unreadable' ? json : readShape<Frame>(FRAME_SHAPE, json.value);

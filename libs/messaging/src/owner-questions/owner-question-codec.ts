@@ -27,7 +27,10 @@ const FRAME_SHAPE = objectOf<Frame>({
 export const encodeOwnerQuestion = ({ endpointId, question }: OwnerQuestion): string =>
   JSON.stringify({ v: WIRE_VERSION, body: { endpointId, question } } satisfies Frame);
 
-/** Whatever was asked; never throws. The members that the verb demands of the question are still to be looked at. */
+/**
+ * Reads a question, whatever was asked; never throws. The members that the verb demands of the question are still to be
+ * looked at.
+ */
 export function readOwnerQuestion(body: Uint8Array | string): Reading<OwnerQuestion> {
   const json = readJson(body);
   const reading = json.kind === 'unreadable' ? json : readShape<Frame>(FRAME_SHAPE, json.value);

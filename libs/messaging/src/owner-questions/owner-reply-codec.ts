@@ -32,7 +32,7 @@ const FRAME_SHAPES = Object.fromEntries(
 export const encodeOwnerReply = (reply: OwnerReply<unknown>): string =>
   JSON.stringify({ v: WIRE_VERSION, result: reply });
 
-/** Whatever was answered to a question of the verb; never throws. */
+/** Reads a reply to a question of the verb, whatever was answered; never throws. */
 export function readOwnerReply<Verb extends OwnerVerb>(
   verb: Verb,
   body: Uint8Array | string,

@@ -17,7 +17,10 @@ export interface OwnerRequest<Verb extends OwnerVerb> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of a question that was asked once. What can happen any day is no error: one with a stack costs too much. */
+/**
+ * What became of a question that was asked once. An outcome that can happen any day is no error: one with a stack costs
+ * too much.
+ */
 export type OwnerOutcome<Verb extends OwnerVerb> =
   | { readonly kind: 'reply'; readonly reply: OwnerReply<AnswerOf<Verb>> }
   /** `silent`: nobody said anything in time, or nothing that can be read. `disconnected`: the broker is away. */
@@ -73,7 +76,10 @@ export class OwnerRequests {
     return this.#send(request);
   }
 
-  /** Who owned these shards is gone, so what it was asked is not waited for any longer. */
+  /**
+   * The router that owned these shards is gone, so the answers to the questions that it got are not waited for any
+   * longer.
+   */
   letGo(shards: ReadonlySet<number>): void {
     for (const { settle, shard } of [...this.#waiting.values()]) if (shards.has(shard)) settle('silent');
   }

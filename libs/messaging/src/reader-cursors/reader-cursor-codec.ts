@@ -14,7 +14,7 @@ export function encodeReaderCursor({ attempt, index }: StreamCursor): string {
   return JSON.stringify(wire);
 }
 
-/** Whatever was written there; never throws. */
+/** Reads a cursor, whatever was written there; never throws. */
 export function readReaderCursor(body: Uint8Array): Reading<StreamCursor> {
   const json = readJson(body);
   if (json.kind === 'unreadable') return json;

@@ -101,7 +101,8 @@ export class SnapshotDirectory<Value> {
     if (!isSubjectToken(key)) return undefined;
     const { broker, bucket } = this.#options;
     const message = await readLatest(broker, bucketStream(bucket), bucketKeySubject(bucket, key));
-    // What memory still has then is forgotten when the watch says so: it may know of something newer than this answer.
+    // The value that memory still has then is forgotten when the watch says so: it may know of something newer than
+    // this answer.
     if (message === null) return undefined;
     this.#apply(key, message.sequence, message.body);
     return this.get(key);
@@ -136,7 +137,7 @@ export class SnapshotDirectory<Value> {
     const value = isRemoved ? null : this.#decode(key, body);
     const isUnreadable = !isRemoved && value === null;
     this.#entries.set(key, { value, isUnreadable, revision, round });
-    // Who wrote the key last must hear of it even where that write itself was never told.
+    // The last writer of the key must hear of it even where that write itself was never told.
     if (isUnreadable || value !== null || (known?.value ?? null) !== null) this.#tell(key, value);
   }
 

@@ -97,7 +97,7 @@ const UNAVAILABLE = 503;
 const STORAGE_RESERVED = 10047;
 const MEMORY_RESERVED = 10028;
 
-/** What is reserved counts, however little of it is used: also what an older version has left behind. */
+/** Reserved bytes count, however few of them are used: also those of streams that an older version has left behind. */
 const noRoom = (stream: string, cause: unknown): StartupError =>
   new StartupError(
     `The broker has no room for stream ${stream}: insufficient storage. Its max_file_store must be at least ` +

@@ -16,7 +16,7 @@ export interface TopologySize {
 export type TopologyPart = 'jobs' | 'snapshots';
 
 /**
- * How the storage is divided, by kind; every shard of a kind gets the same. What was accepted gets most: logs, and blobs.
+ * How the storage is divided, by kind; every shard of a kind gets the same. Accepted jobs get most: logs, and blobs.
  * The rest of the whole is left free.
  */
 export const STORAGE_SHARES = {
@@ -97,7 +97,7 @@ const logs = (shard: number, size: TopologySize): Config => ({
   max_consumers: READERS_MAX,
 });
 
-/** A bucket of the routers' own. What tells that a router lives goes by itself; a claim stays. */
+/** A bucket of the routers' own. The sign of life of a router goes by itself; a claim stays. */
 const claims = (size: TopologySize): Config => ({
   ...bucket(CLAIMS_BUCKET, size),
   max_bytes: maxBytesOf(STORAGE_SHARES.jobs.claims, 1, size),

@@ -10,7 +10,7 @@ export interface Drift {
   readonly changeable: readonly string[];
 }
 
-/** Which of the wanted settings the stream has otherwise. What is not wanted explicitly is the operator's. */
+/** Which of the wanted settings the stream has otherwise. A setting that is not wanted explicitly is the operator's. */
 export function driftOf(present: Partial<StreamConfig>, wanted: Partial<StreamConfig>): Drift {
   const names = [...new Set([...Object.keys(wanted), ...FIXED])];
   const differing = names.filter((name) => !isSame(settingOf(present, name), settingOf(wanted, name)));
