@@ -13,7 +13,7 @@ export const lineBytes = (line: string): number => Buffer.byteLength(line) + LIN
 export const encodeLines = (lines: readonly string[]): Uint8Array => encoder.encode(lines.join(LINE_END));
 
 /**
- * The facts of a batch. What each says is judged where it is applied; here only that they are facts at all.
+ * The facts of a batch. The content of each is judged where it is applied; here only that they are facts at all.
  *
  * @throws SyntaxError when a line is none: the batch was not written by an owner, or has been harmed
  */

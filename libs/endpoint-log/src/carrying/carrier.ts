@@ -32,13 +32,13 @@ export type UnreadPurge = Exclude<PurgeableDecision['reason'], 'read'>;
 
 /** Where a log begins, and where it may begin. */
 export interface LogExtent {
-  /** What lies at this sequence or before it has been carried, or is dead. */
+  /** Everything at this sequence or before it has been carried, or is dead. */
   readonly covers: number;
-  /** What lay at this sequence or before it is not in the log any more. */
+  /** Everything at this sequence or before it is gone from the log. */
   readonly purged: number;
 }
 
-/** What one step did. `unsettled`: the log was let go of, or too much waits. */
+/** The outcome of one step. `unsettled`: the log was let go of, or too much waits. */
 export type CarryStep =
   | { readonly kind: 'carried'; readonly reason: CarryReason; readonly covers: number }
   | { readonly kind: 'rested' }
@@ -105,7 +105,7 @@ export class Carrier {
     return new Promise((resolve) => log.carry(frame, resolve));
   }
 
-  /** What is covered goes, as far as the follower of the log has read it, or need not be waited for. */
+  /** The covered part goes, as far as the follower of the log has read it, or need not be waited for. */
   async #purge(): Promise<void> {
     const { broker, endpointId, log, onUnreadPurged, purgeable } = this.#options;
     const decision = purgeable();

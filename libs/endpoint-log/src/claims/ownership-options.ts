@@ -10,7 +10,7 @@ export type ClaimDeed =
     }
   | { readonly decision: Extract<ClaimDecision, { kind: 'drain' }>; readonly outcome: 'drained' | 'overdue' };
 
-/** Told in the turn in which it is known. What they throw is an error of the loop and stops nothing. */
+/** Told in the turn in which it is known. An error that they throw is one of the loop and stops nothing. */
 export interface OwnershipListener {
   onTaken(shard: number, term: number): void;
   onLost(shard: number, reason: LossReason): void;

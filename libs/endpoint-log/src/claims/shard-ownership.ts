@@ -96,7 +96,7 @@ export class ShardOwnership {
     this.#isStopping = true;
     this.#look();
     await this.#within(HAND_OVER_MAX_MS, this.#handedOver.promise);
-    // What is answered from now on must not bring about anything new.
+    // Answers from now on must not bring about anything new.
     this.#isOver = true;
     await this.#loop.stop();
     await this.#within(ANSWER_WAIT_MAX_MS, this.#leave(this.#state.self.incarnation));
@@ -142,7 +142,7 @@ export class ShardOwnership {
     const view: ClaimsView = { dead: provenDead(), formatOf, isStopping: this.#isStopping };
     for (const decision of decidePresence(this.#state, view, this.#nowMs)) void this.#show(decision);
     const decisions = decideClaims(this.#state, view, this.#nowMs);
-    // What is owned is kept before more is taken.
+    // Owned shards are kept before more are taken.
     for (const decision of decisions) if (decision.kind === 'renew') void this.#write(decision);
     for (const decision of decisions) this.#begin(decision);
     this.#tellTrust();
@@ -176,7 +176,7 @@ export class ShardOwnership {
     this.#writes += 1;
     const outcome = await this.#answer(() => claims.claim(write.shard, write.claim, write.replaces));
     this.#writes -= 1;
-    // Somebody has written since the last survey, so the next one is worth having now.
+    // Another router has written since the last survey, so the next one is worth having now.
     if (outcome.kind === 'conflict') this.#surveyedAtMs = Number.NEGATIVE_INFINITY;
     this.#tell(endWrite(this.#state, { write, outcome }, this.#nowMs));
     this.#safely(() => listener.onDone({ decision, outcome: outcome.kind }));
@@ -211,7 +211,7 @@ export class ShardOwnership {
     return this.#withoutError(() => this.#options.claims.leave(incarnation));
   }
 
-  /** What is answered later counts as unknown: a survey shows what became of it. */
+  /** A later answer counts as unknown: a survey shows what became of it. */
   async #answer(write: () => Promise<ClaimOutcome>): Promise<ClaimOutcome> {
     let outcome = UNKNOWN;
     const noted = this.#withoutError(async () => {

@@ -2,7 +2,7 @@ import { BATCH_MAX_BYTES, type LogPlace } from '@berth/domain';
 import { encodeLines, lineBytes } from '../batch/fact-lines.js';
 import type { LogIndex } from '../ports/log-broker.port.js';
 
-/** What happens once everything that had been decided before is committed, or is not known to be. */
+/** The actions for when everything that had been decided before is committed, or is not known to be. */
 export interface Effect {
   readonly tell: () => void;
   /** Nothing may be said: what became of it is not this owner's to know. */
@@ -26,7 +26,7 @@ export class GatheredBatch {
 /** Bytes of facts that wait to be committed, from which on nothing more is decided. */
 const GATHERED_MAX_BYTES = 8 * 1024 * 1024;
 
-/** What is decided and not committed: the batch under way, and those that are filled behind it. */
+/** Batches that are decided and not committed: the one under way, and those that are filled behind it. */
 export class GatheredBatches {
   #underWay: GatheredBatch | null = null;
   #filled: GatheredBatch[] = [];
@@ -70,7 +70,7 @@ export class GatheredBatches {
     return this.#underWay;
   }
 
-  /** What may be said now, in the order in which it was decided. */
+  /** The effects that may be told now, in the order in which they were decided. */
   committed(batch: GatheredBatch): readonly Effect[] {
     this.#bytes -= batch.bytes;
     this.#underWay = null;

@@ -43,13 +43,13 @@ export interface OpenLogOptions {
   readonly atEndOfTurn: (run: () => void) => void;
   /** False while it is not certain that nobody else owns the endpoint: then nothing is decided, read or refused. */
   readonly mayDecide: () => boolean;
-  /** What has happened to jobs, once it is committed. */
+  /** Told of the jobs that facts have touched, once these are committed. */
   readonly onTouched: (touched: readonly TouchedJob[]) => void;
   /** A batch is committed, and everybody who waited for it has been told. */
   readonly onCommitted: () => void;
 }
 
-/** Why an endpoint's log was let go of. What was not committed by then may or may not be. */
+/** Why an endpoint's log was let go of. Batches that were not committed by then may or may not be. */
 export type LogEnd =
   | Exclude<AppendSettlement, { readonly kind: 'committed' }>
   /** A fault in the rules: the next opening of the endpoint reads what was committed before. */
@@ -139,7 +139,7 @@ export class OpenLog {
     return this.#committed;
   }
 
-  /** What waits and runs, as far as it is committed. The pace of the last minute may be ahead of that. */
+  /** The jobs that wait and run, as far as that is committed. The pace of the last minute may be ahead of that. */
   get demand(): Demand {
     return demandOf(this.#committed, this.#state.pace.read(this.#nowMs()));
   }
@@ -183,7 +183,7 @@ export class OpenLog {
     leaseAnew(this.#state, this.#nowMs());
   }
 
-  /** Lets go at once. What is under way may be committed all the same. */
+  /** Lets go at once. A batch under way may be committed all the same. */
   letGo(): void {
     this.#end({ kind: 'given-up' });
   }

@@ -11,8 +11,9 @@ export interface SettleAppendTools {
 export type AppendSettlement =
   | { readonly kind: 'committed'; readonly sequence: number }
   /**
-   * Somebody else writes this log now, and theirs is the first behind the batch before ours. Ours will never be there, but
-   * may have been: they may have read it, gone on from it, and purged it since. So nobody is told that it failed.
+   * Another owner writes this log now, and its batch is the first behind the one before ours. Ours will never be there,
+   * but may have been: that owner may have read it, gone on from it, and purged it since. So nobody is told that it
+   * failed.
    */
   | { readonly kind: 'lost-to'; readonly entry: LogEntry }
   /** The shard has no room, and the batch is not in it, nor on its way. */

@@ -19,10 +19,10 @@ export type LogFinding =
   /** It names another batch as the one before it than the one that is there. */
   | { readonly kind: 'unchained'; readonly sequence: number; readonly after: number; readonly before: number }
   | ({ readonly kind: 'other-index'; readonly sequence: number } & IndexDifference)
-  /** What lay before the first batch is gone, and what lived of it was not carried. */
+  /** The part before the first batch is gone, and living things in it were not carried. */
   | { readonly kind: 'beginning-gone'; readonly sequence: number };
 
-/** Who wrote a batch, as far as the log has said by then. */
+/** The writer of a batch, as far as the log has said by then. */
 export interface LogWriter {
   readonly routerId: string | null;
   readonly term: number | null;
@@ -175,7 +175,7 @@ function writerOf(before: LogWriter, lines: readonly FactLine[]): LogWriter {
 /** Null: the fact says nothing of it. */
 function termOf(fact: LogFact): number | null {
   if (fact.kind === 'endpoint-deleted') return fact.term;
-  // Whatever lies in the log as `totals` may lack its members.
+  // A fact that lies in the log as `totals` may lack its members.
   return fact.kind === 'totals' ? ((fact as Partial<typeof fact>).life?.term ?? null) : null;
 }
 

@@ -27,7 +27,7 @@ export interface StateSum {
   /** Deliveries that are not over. */
   readonly deliveries: number;
   readonly counters: EndpointCounters;
-  /** What lies there or before it has been carried, or is dead; 0: nothing was carried yet. */
+  /** Everything there or before it has been carried, or is dead; 0: nothing was carried yet. */
   readonly covers: number;
   /** About how much shorter the log could be by carrying; null: not known, since the replay did not get through. */
   readonly deadBytes: number | null;

@@ -71,7 +71,7 @@ export async function readLog(source: LogSource): Promise<LogReading | BrokenLog
   }
 }
 
-/** What may be an older view of some of its pages. */
+/** A gap, which may be an older view of some of the log's pages. */
 interface Gap {
   readonly kind: 'gap';
   /** The entry before the gap. */
@@ -173,10 +173,13 @@ function factsOf(facts: Uint8Array): readonly LogFact[] {
   }
 }
 
-/** What a fact that lacks members brings about may quote what a tenant wrote, and this ends in logs and alarms. */
+/**
+ * The error that a fact without its members brings about may quote what a tenant wrote, and this ends in logs and
+ * alarms.
+ */
 const classOf = (error: unknown): string => (error instanceof Error ? error.constructor.name : typeof error);
 
-/** A word of ours. What says anything else was not written by an owner. */
+/** A word of ours. A fact of any other kind was not written by an owner. */
 const nameOf = ({ kind }: LogFact): string => (KINDS.has(kind) ? kind : 'a fact of a kind that nobody knows');
 
 const KINDS: ReadonlySet<string> = new Set(Object.values(LEGAL_FACTS).flat());

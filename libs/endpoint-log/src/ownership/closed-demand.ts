@@ -21,7 +21,7 @@ export function demandAtEnd(log: OpenLog, { kind }: LogEnd): ClosedDemand {
   return { last: kind === 'lost-to' ? log.last + 1 : log.last, demand: null };
 }
 
-/** By the index; null: nothing that was not known. What it shows may be older than what is known here. */
+/** By the index; null: nothing that was not known. The index may be older than what is known here. */
 export function demandAtHead({ demand, last }: ClosedDemand, { index, sequence }: HeadSeen): ClosedDemand | null {
   const isNews = sequence > last || (sequence === last && demand === null);
   return isNews ? { last: sequence, demand: index === null ? null : demandOf(index) } : null;

@@ -37,7 +37,7 @@ export class DemandLedger {
     known.changed.set(endpointId, endpoint);
   }
 
-  /** Nobody asks of it any more. */
+  /** The shard is not asked about any more. */
   drop(shard: number): void {
     this.#shards.delete(shard);
   }
@@ -88,6 +88,6 @@ export class DemandLedger {
 const everyone = ({ changed, demanding }: Shard): ReadonlySet<Demanding> =>
   new Set([...demanding.values(), ...changed.values()]);
 
-/** What is not known counts as some. Jobs that ended within the last minute do, too: they tell how fast others will. */
+/** Unknown demand counts as some. Jobs that ended within the last minute do, too: they tell how fast others will. */
 const hasAny = (demand: Demand | null): boolean =>
   demand === null || demand.queuedNormal + demand.queuedLow + demand.running + demand.endedLastMinute > 0;

@@ -19,7 +19,9 @@ export interface LogOwnerOptions {
   readonly onTouched: (endpointId: EndpointId, touched: readonly TouchedJob[]) => void;
   /** Tries of the endpoint's webhook deliveries may begin. Told again from time to time while there are any. */
   readonly onDeliveriesDue: (endpointId: EndpointId) => void;
-  /** What was due has been looked at: jobs whose delay has ended may be taken, which no fact tells. */
+  /**
+   * The due things of an endpoint have been looked at: jobs whose delay has ended may be taken, which no fact tells.
+   */
   readonly onLooked: (endpointId: EndpointId) => void;
   readonly onEvent: (event: EndpointEvent) => void;
 }
@@ -34,7 +36,7 @@ const LOOKS_MAX = 256;
 const STALL_MS = 1_000;
 const DRAIN_POLL_MS = 5;
 
-/** The endpoints of the shards that this router owns. Who owns which shard is decided elsewhere. */
+/** The endpoints of the shards that this router owns. The ownership of shards is decided elsewhere. */
 export class LogOwner {
   readonly #options: LogOwnerOptions;
   readonly #shards = new Map<number, Shard>();
@@ -77,8 +79,8 @@ export class LogOwner {
   }
 
   /**
-   * The shard is this router's. What runs is opened at once, since its holders wait to be heard; everything else when it
-   * is asked for, or due.
+   * The shard is this router's. Endpoints with running jobs are opened at once, since the holders wait to be heard; all
+   * others when they are asked for, or due.
    *
    * @throws PlatformError `service-unavailable` when the broker does not answer: to be called again
    */
@@ -89,7 +91,9 @@ export class LogOwner {
     if (this.#shards.get(shard) === endpoints) this.#whole.add(shard);
   }
 
-  /** The shard is somebody else's, or nobody's. What is under way here may be committed all the same; nothing is told. */
+  /**
+   * The shard is somebody else's, or nobody's. Batches under way here may be committed all the same; nothing is told.
+   */
   drop(shard: number): void {
     for (const endpoint of this.#shards.get(shard)?.values() ?? []) {
       this.#due.remove(endpoint);
@@ -127,7 +131,7 @@ export class LogOwner {
   }
 
   /**
-   * Somebody else may have written: finds what has become due or is wanted by that.
+   * Another router may have written to the shard: finds what has become due or is wanted by that.
    *
    * @throws PlatformError `service-unavailable` when the broker does not answer
    */
@@ -157,7 +161,10 @@ export class LogOwner {
     return [...this.#whole].filter((shard) => this.#mayDecide(shard));
   }
 
-  /** What has changed in a whole shard since it was last told, at most `max` endpoints. Null: it is not known. */
+  /**
+   * The demand that has changed in a whole shard since it was last told, at most `max` endpoints. Null: it is not
+   * known.
+   */
   takeChangedDemand(shard: number, max: number): ReadonlyMap<EndpointId, Demand | null> {
     return this.#demand.takeChanged(shard, max);
   }

@@ -12,7 +12,7 @@ import {
   type HeadSeen,
 } from './closed-demand.js';
 
-/** Somebody who wants an endpoint's log. Neither may throw. */
+/** The caller that wants an endpoint's log. Neither may throw. */
 export interface LogAsker {
   readonly use: (log: OpenLog) => void;
   /**
@@ -32,7 +32,7 @@ export type EndpointEvent =
     }
   /** An alarm: nothing goes on at this endpoint until somebody has looked. */
   | { readonly kind: 'stopped'; readonly endpointId: EndpointId; readonly reason: string }
-  /** What was carried did not wait for the follower of the log, and is missing there. */
+  /** The purged batches did not wait for the follower of the log, and are missing there. */
   | { readonly kind: 'purged-unread'; readonly endpointId: EndpointId; readonly reason: UnreadPurge }
   | { readonly kind: 'unanswered'; readonly endpointId: EndpointId; readonly error: unknown };
 
@@ -48,7 +48,7 @@ export interface OwnedEndpointOptions extends Omit<OpenLogOptions, 'onCommitted'
   readonly onDemand: (endpoint: OwnedEndpoint) => void;
   /** Tries of webhook deliveries may begin. Told again from time to time while there are any. */
   readonly onDeliveriesDue: (endpointId: EndpointId) => void;
-  /** What was due has been looked at. */
+  /** The due things of the endpoint have been looked at. */
   readonly onLooked: (endpointId: EndpointId) => void;
   readonly onEvent: (event: EndpointEvent) => void;
 }
@@ -100,7 +100,7 @@ export class OwnedEndpoint {
     return this.#phase.kind === 'open' ? this.#phase.log : null;
   }
 
-  /** What waits and runs, as far as it is committed; null: nobody knows, so long as nobody has read its log. */
+  /** The jobs that wait and run, as far as that is committed; null: not known, so long as nobody has read its log. */
   get demand(): Demand | null {
     return this.log === null ? this.#closed.demand : this.log.demand;
   }
@@ -129,7 +129,7 @@ export class OwnedEndpoint {
     else if (index.dueAtMs !== null) this.#dueAt(Math.min(index.dueAtMs, this.#dueAtMs));
   }
 
-  /** What time has brought about: lives that are over, leases, deliveries. */
+  /** Looks for things that time has brought about: lives that are over, leases, deliveries. */
   look(): void {
     this.#dueAt(this.#options.clock.nowMs() + LOOK_AGAIN_MS);
     this.#withLog({

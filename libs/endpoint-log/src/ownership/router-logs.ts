@@ -107,7 +107,10 @@ export class RouterLogs implements DemandSource {
     this.#owner.hearHosts();
   }
 
-  /** Somebody else may have written to the shard: its index tells what. Never rejects; it is read each minute in any case. */
+  /**
+   * Another router may have written to the shard: its index tells what. Never rejects; it is read each minute in any
+   * case.
+   */
   async lookAgain(shard: number): Promise<void> {
     try {
       await this.#owner.lookAgain(shard);
@@ -124,7 +127,7 @@ export class RouterLogs implements DemandSource {
     this.#owner.stop();
   }
 
-  /** What is asked for is opened already; the index tells what else there is. */
+  /** Endpoints that are asked for are opened already; the index tells which others there are. */
   async #take(shard: number, term: number): Promise<void> {
     const { clock, onError } = this.#options;
     while (!this.#end.signal.aborted && this.#ownership.termOf(shard) === term) {

@@ -1,8 +1,9 @@
 import type { OwnedDemand } from '@berth/domain';
 
 /**
- * What a router knows of the demand in its shards. It speaks of a shard only while it is certain that nobody else owns it, and
- * once it has read which endpoints there are. What it says is committed, but for the pace of the last minute.
+ * What a router knows of the demand in its shards. It speaks of a shard only while it is certain that nobody else owns
+ * it, and once it has read which endpoints there are. The demand that it tells is committed, but for the pace of the
+ * last minute.
  */
 export interface DemandSource {
   /** The shards that it can speak of now. */
