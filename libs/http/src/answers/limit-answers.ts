@@ -14,7 +14,7 @@ export const LARGE_ANSWER_BYTES = 64 * 1024;
 /** A caller that has taken nothing of its answer for so long is cut off: it holds what others could be given. */
 export const STALLED_AFTER_MS = 60_000;
 
-/** What callers take of an answer in a second, on the whole; who takes less is cut off too. */
+/** The bytes of an answer that a caller takes in a second, on the whole; one that takes less is cut off too. */
 const TAKEN_PER_SECOND_BYTES = 16 * 1024;
 const SECOND_MS = 1_000;
 
@@ -34,7 +34,7 @@ export interface AnswerLimits {
   readonly stalledAfterMs?: number;
 }
 
-/** What goes out, all of it together and each caller's; what comes in is bounded where it is read. */
+/** Bounds answers, all of them together and each caller's; requests are bounded where they are read. */
 export function boundAnswers(
   fastify: FastifyInstance,
   { clock, metrics }: { readonly clock: Clock; readonly metrics: MetricRegistry },
@@ -58,7 +58,7 @@ export function limitAnswers(
 ): void {
   fastify.addHook('onSend', (request, reply, ...[payload, done]) => {
     const { socket } = request.raw;
-    // Nobody would tell of its end again.
+    // A destroyed socket does not tell of its end again.
     if (socket.destroyed) {
       done(null, payload);
       return;
@@ -96,7 +96,10 @@ const sizeOf = (payload: unknown): number => {
   return Buffer.isBuffer(payload) ? payload.byteLength : 0;
 };
 
-/** Nobody can take an answer while one before it on the same connection is not there yet, for which a job may be waited for. */
+/**
+ * A caller cannot take an answer while one before it on the same connection is not there yet, for which a job may be
+ * waited for.
+ */
 function onItsTurn(answer: ServerResponse, act: () => void): void {
   if (answer.socket === null) answer.once('socket', act);
   else act();

@@ -7,7 +7,7 @@ import type { ApiKeyDirectory } from './api-key-directory.port.js';
 import { prefixOfApiKey } from './api-key.js';
 import { KeyLookups, type ShownKey } from './key-lookups.js';
 
-/** Who asks, as far as the key tells. */
+/** The caller, as far as the key tells. */
 export interface Caller extends KeyGrant {
   readonly keyId: string;
 }

@@ -17,7 +17,7 @@ export interface RouteHandler {
 export const routeHandlers = (app: INestApplicationContext): readonly RouteHandler[] =>
   controllersOf(app).flatMap(handlersOf);
 
-/** Who may call each handler, under its name; undefined where nothing is declared. */
+/** The access that each handler declares, under its name; undefined where nothing is declared. */
 export const declaredAccess = (app: INestApplicationContext): ReadonlyMap<string, DeclaredAccess | undefined> =>
   new Map(routeHandlers(app).map(({ name, declared }) => [name, declared<DeclaredAccess>(ACCESS_METADATA)] as const));
 

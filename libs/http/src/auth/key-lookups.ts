@@ -37,7 +37,9 @@ const lookupMetrics = (metrics: MetricRegistry) => ({
   }),
 });
 
-/** Finds the keys that callers show. What is known costs nothing; what is not is looked up as often as strangers may. */
+/**
+ * Finds the keys that callers show. A known key costs nothing; an unknown one is looked up as often as strangers may.
+ */
 export class KeyLookups {
   readonly #directory: ApiKeyDirectory;
   readonly #strangers: Strangers;
@@ -79,7 +81,7 @@ export class KeyLookups {
     return expiresAtMs !== null && expiresAtMs <= this.#clock.nowMs();
   }
 
-  /** Who has shown a good key is no stranger, so a flood from the same network takes nothing from them. */
+  /** A caller that has shown a good key is no stranger, so a flood from the same network takes nothing from it. */
   async #findProven(shown: ShownKey, hash: string): Promise<ApiKeySnapshot | null> {
     const found = await this.#lookUp(shown.prefix);
     const isRight = found !== null && found.hash === hash;
@@ -100,7 +102,10 @@ export class KeyLookups {
     return found;
   }
 
-  /** Nobody is charged for what nobody could tell. Until then they are, so only so many wait for a store that is away. */
+  /**
+   * A stranger is not charged for a key of which the store could not tell. Until then it is, so only so many wait for a
+   * store that is away.
+   */
   async #lookUpCharged({ network, prefix }: ShownKey): Promise<ApiKeySnapshot | null> {
     try {
       return await this.#lookUp(prefix);

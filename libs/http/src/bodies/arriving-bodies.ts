@@ -12,7 +12,7 @@ import { LeastRateWatch } from './least-rate-watch.js';
 /** 128 kbit/s: the largest body takes some 20 minutes over such a line, and who sends less than that holds others up. */
 const ARRIVAL_RATE: LeastRate = { bytesPerSecond: 16 * 1024, graceMs: 10_000, aheadMaxMs: 30_000 };
 
-/** What is read and thrown away of a refused body whose sender has a good key. */
+/** The bytes that are read and thrown away of a refused body whose sender has a good key. */
 const LEFT_OVER_MAX_BYTES = 64 * 1024 ** 2;
 
 /** The same of a sender without one, who gets this time for it at whatever rate. */

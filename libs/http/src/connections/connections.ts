@@ -30,7 +30,7 @@ export interface ConnectionsOptions {
   readonly proxies: TrustedProxies;
 }
 
-/** Who is connected. Those without a key have a room of their own, so that they never take that of others. */
+/** The connections of callers. Those without a key have a room of their own, so that they never take that of others. */
 export class Connections {
   readonly #proxies: TrustedProxies;
   readonly #metrics: ReturnType<typeof connectionMetrics>;
@@ -93,7 +93,7 @@ export class Connections {
     return this.#sentAhead.isIdle(socket);
   }
 
-  /** Somebody has shown a good key on it. */
+  /** A caller has shown a good key on it. */
   prove(socket: Socket, accountId: string): void {
     if (!this.#withoutKey.has(socket)) return;
     this.#withoutKey.remove(socket);

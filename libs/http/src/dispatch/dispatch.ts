@@ -24,6 +24,6 @@ export interface Dispatch {
 }
 
 export interface DispatchedConnection {
-  /** Somebody has shown a good key on it, so that it has the room of those who did. */
+  /** A caller has shown a good key on it, so that it has the room of those who did. */
   prove(accountId: string): void;
 }

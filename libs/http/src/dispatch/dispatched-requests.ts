@@ -65,7 +65,7 @@ export class DispatchedRequests {
     this.#isDraining = true;
   }
 
-  /** Whatever is still under way. */
+  /** Ends every request that is still under way. */
   cut(): void {
     for (const socket of this.#underWay.keys()) socket.destroy();
   }

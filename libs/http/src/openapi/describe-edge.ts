@@ -37,7 +37,7 @@ export function describeEdge(document: ApiDocument, edge: EdgeAnswers): ApiDocum
   return { ...described, components: { ...described.components, ...components } };
 }
 
-/** What can be changed under a precondition shows its version, where it is made too. */
+/** A resource that can be changed under a precondition shows its version, where it is made too. */
 function versionedPaths({ paths }: ApiDocument): ReadonlySet<string> {
   const changeable = Object.entries(paths)
     .filter(([, operations]) => Object.values(operations).some((operation) => takesHeader(operation, 'If-Match')))

@@ -5,7 +5,7 @@ import type { KnownParameters } from './path-parameters.js';
 
 /** What the edge of one interface does in its own way. */
 export interface EdgeAnswers {
-  /** Who may call an operation, by the id that the framework gives it. */
+  /** The access that an operation declares, by the id that the framework gives it. */
   readonly accessOf: (operationId: string) => DeclaredAccess | undefined;
   readonly parametersAfter: KnownParameters;
   /** The component that describes the body of an error. */

@@ -128,7 +128,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly EdgeHeader[]>> = {
   503: ['Retry-After'],
 };
 
-/** What the edge refuses before it knows the key, and therefore the limits. */
+/** The statuses with which the edge refuses before it knows the key, and therefore the limits. */
 const BEFORE_KEY: ReadonlySet<number> = new Set([401, 405, 413, 415]);
 
 /** `Too Many Requests` is the component `TooManyRequests`. */

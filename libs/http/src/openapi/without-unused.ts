@@ -1,6 +1,9 @@
 import type { ApiDocument } from './api-document.js';
 
-/** What both interfaces share may be more than one of them needs: answers, headers and examples that it does not name go. */
+/**
+ * The shared part of both interfaces may be more than one of them needs: answers, headers and examples that it does not
+ * name go.
+ */
 export function withoutUnused(document: ApiDocument): ApiDocument {
   const { components, paths } = document;
   const named = <Part>(text: string, kind: string, parts: Readonly<Record<string, Part>> = {}): Record<string, Part> =>

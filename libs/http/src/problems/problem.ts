@@ -41,7 +41,10 @@ const DETAIL_OF_CODE: Partial<Record<ErrorCode, string>> = {
   'unsupported-media-type': 'Send the body as application/json.',
 };
 
-/** Anything that was thrown, as a problem. What nobody meant to show becomes `internal-error` without its text. */
+/**
+ * Anything that was thrown, as a problem. An error that was not made to be shown becomes `internal-error` without its
+ * text.
+ */
 export function toProblem(thrown: unknown, allow: readonly string[] = []): Problem {
   if (thrown instanceof PlatformError) return fromPlatformError(thrown);
   const code = thrown instanceof HttpException ? codeOf(thrown.getStatus()) : undefined;
@@ -53,7 +56,9 @@ export function toProblem(thrown: unknown, allow: readonly string[] = []): Probl
   return make(code, DETAIL_OF_CODE[code] ?? PROBLEMS[code].title);
 }
 
-/** Whatever the framework finds wrong with a request is the request's fault, also where we have no word of our own for it. */
+/**
+ * Every fault that the framework finds with a request is the request's, also where we have no word of our own for it.
+ */
 const codeOf = (status: number): ErrorCode | undefined =>
   CODE_OF_STATUS[status] ?? (status < 500 ? 'malformed-request' : undefined);
 
