@@ -34,8 +34,8 @@ const UNREADABLE = {
 } as const;
 
 /**
- * Reads the body of `job-done` (wire contract 1.7). The output is the text that came. Whatever cannot be a result fails
- * the job in words, because a worker that is answered with an error forgets its result.
+ * Reads the body of `job-done` (wire contract 1.7). The output is the text that came. A text that cannot be a result
+ * fails the job in words, because a worker that is answered with an error forgets its result.
  */
 export const readPostedResult = (text: string): PostedResult =>
   readPostedBytes(Buffer.from(text, 'utf8'), (utf8) => textOf(utf8) as RawJson);

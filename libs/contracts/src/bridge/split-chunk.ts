@@ -21,7 +21,7 @@ export const splitChunk = (text: string, maxBytes: number = CHUNK_MAX_BYTES): re
 /** The same of bytes as they came. */
 export function splitChunkBytes(body: Uint8Array, maxBytes: number = CHUNK_MAX_BYTES): readonly RawJson[] {
   const reading = readLenient(body, MEMBERS);
-  // What no reader of JSON would take is kept as a string.
+  // A text that no reader of JSON would take is kept as a string.
   if (reading.kind !== 'json') return splitOutput(encodeJson(textOf(body)), NO_METRICS, maxBytes);
   const { utf8, members } = reading.json;
   if (members === null) return splitOutput(rawJson(utf8), NO_METRICS, maxBytes);

@@ -1,8 +1,8 @@
 import { count, listOf, objectOf, readJson, readShape, text, type Reading } from '../shape/index.js';
 
 /**
- * Control plane → routers, core NATS: how far the job history has read the logs of endpoints, so that nothing of them is
- * purged that it has not read. What is lost is told again a moment later.
+ * Control plane → routers, core NATS: how far the job history has read the logs of endpoints, so that nothing of them
+ * is purged that it has not read. A lost message is told again a moment later.
  */
 export const HISTORY_READ_SUBJECT = 'history.read';
 export const HISTORY_READ_INTERVAL_MS = 2_000;
@@ -35,7 +35,7 @@ const MESSAGE = objectOf<HistoryReadMessage>({
   ),
 });
 
-/** Whatever came on the subject; never throws. */
+/** Reads a message of the subject, whatever came; never throws. */
 export function readHistoryRead(body: Uint8Array | string): Reading<HistoryReadMessage> {
   const json = readJson(body);
   return json.kind === 'unreadable' ? json : readShape(MESSAGE, json.value);

@@ -44,7 +44,7 @@ export type OwnerCommand =
   | LetGoCommand
   | EndTryCommand;
 
-/** Who is to be told of a job for the next `WATCH_KEPT_MS`. */
+/** The router that is to be told of a job for the next `WATCH_KEPT_MS`. */
 export interface JobWatcher {
   /** Incarnation of the router, as its claims name it. */
   readonly router: string;
@@ -55,7 +55,7 @@ export interface JobWatcher {
 /** How long an owner tells a watcher that does not ask again. */
 export const WATCH_KEPT_MS = 10_000;
 
-/** Who asked for a take, by the words of the wish: each that asks for the same one has a secret of its own. */
+/** The asker for a take, by the words of the wish: each that asks for the same one has a secret of its own. */
 export type TakeAsker = Pick<TakeWish, 'takeId' | 'secret'>;
 
 /** A job that a worker got, and all that it needs to run it. Durations in ms, from the sending of the answer. */
@@ -121,8 +121,8 @@ interface OwnerQuestions {
     readonly answer: readonly AssignedJob[];
   };
   /**
-   * What a take was answered with reached nobody. Superseded also where somebody else has asked for the take since, or the
-   * owner does not know that: then the job may be with its worker.
+   * The answer to a take reached nobody. Superseded also where somebody else has asked for the take since, or the owner
+   * does not know that: then the job may be with its worker.
    */
   'take-back': {
     readonly question: { readonly asker: TakeAsker; readonly command: GiveUpCommand };

@@ -11,8 +11,8 @@ export interface RateNews {
 }
 
 /**
- * Router → routers, core NATS: what it admits, so that all count together. Also sent empty, as a sign of life. What is
- * lost is not told again, but for what is in flight.
+ * Router → routers, core NATS: what it admits, so that all count together. Also sent empty, as a sign of life. A lost
+ * count is not told again, but for requests in flight.
  */
 export interface RatesMessage {
   readonly routerId: string;

@@ -22,7 +22,7 @@ export interface EndpointSnapshot {
   /** When it was deleted: the tombstone stays for as long as a job of the endpoint could. */
   readonly deletedAtMs?: number;
   /**
-   * What an operator has set of the account's limits, for `effectiveLimits`; what is absent is at its default. Absent
+   * The limits of the account that an operator has set, for `effectiveLimits`; an absent one is at its default. Absent
    * altogether: all are.
    */
   readonly limits?: LimitOverrides;
