@@ -1,6 +1,9 @@
 import type { Logger } from './logger.js';
 
-/** What the framework says while it wires the application: of use only to who debugs the wiring. */
+/**
+ * The contexts in which the framework logs while it wires the application: of use only to somebody who debugs the
+ * wiring.
+ */
 const WIRING: ReadonlySet<string> = new Set([
   'InstanceLoader',
   'NestApplication',

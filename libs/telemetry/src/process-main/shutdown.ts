@@ -6,7 +6,7 @@ interface Step {
   readonly stop: () => Promise<void> | void;
 }
 
-/** What has to be undone when the process ends. What was started last is stopped first. */
+/** The steps that undo things when the process ends. The part that was started last is stopped first. */
 export class Shutdown {
   readonly #clock: Clock;
   readonly #limitMs: number;
