@@ -34,7 +34,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Who changed what, and when. Only ever added to. */
+/** The record of changes, with their authors and instants. Only ever added to. */
 export class AuditStore {
   readonly #database: Database;
   readonly #clock: Clock;

@@ -13,7 +13,7 @@ import {
   violatesForeignKey,
 } from '../persistence/index.js';
 
-/** Who made a release, when, and what it changed. */
+/** The author of a release, its instant, and what it changed. */
 export interface NewRelease {
   readonly diff: readonly FieldChange[];
   /** The API key that made it. */

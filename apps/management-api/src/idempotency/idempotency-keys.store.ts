@@ -29,7 +29,10 @@ const PRUNE = `
   DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED))`;
 
-/** Who may carry out a request with a key. Everything but `prune` belongs into the transaction of the request. */
+/**
+ * The idempotency keys, of which each lets one request be carried out. Everything but `prune` belongs into the
+ * transaction of the request.
+ */
 export class IdempotencyKeysStore {
   readonly #database: Database;
 

@@ -150,7 +150,7 @@ export class JobHistoryProjector {
     return true;
   }
 
-  /** What was come upon, once it is behind the place. */
+  /** Tells the findings of a page, once it is behind the place. */
   #note(shard: number, { missed, startsOver, unreadable }: ShardLogPage): void {
     const { logger, metrics } = this.#options;
     if (startsOver === 'new-stream') logger.warn(`the stream of the logs of shard ${shard} was made anew`);

@@ -30,9 +30,9 @@ export const CONFIRM_SHARDS = `
    WHERE kept.shard = given.shard AND kept.stream_created = given.stream_created AND kept.sequence = given.sequence`;
 
 /**
- * Whose an endpoint is, its own row says; what has no partition, or no endpoint any more, is left out and counted. What was
- * read in the right order is newer than what is kept; only a log that is read once more from its beginning may bring an end
- * that a later attempt has overtaken.
+ * An endpoint's own row says whose it is; jobs without a partition, or without an endpoint any more, are left out and
+ * counted. An end that was read in the right order is newer than the one that is kept; only a log that is read once
+ * more from its beginning may bring an end that a later attempt has overtaken.
  */
 export const WRITE = `
   WITH given AS MATERIALIZED (

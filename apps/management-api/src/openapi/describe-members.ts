@@ -42,7 +42,7 @@ export const describeMembers = (document: ApiDocument): ApiDocument =>
 
 function described(property: Schema, name: string): Schema {
   const { description, examples = [] } = KNOWN[name] ?? {};
-  // What is made of a body's own members is another thing of the same name.
+  // A schema that is made of a body's own members is another thing of the same name.
   const isOther = property.$ref !== undefined || property.items?.$ref !== undefined;
   return withExample({
     ...(description === undefined ? {} : { description }),

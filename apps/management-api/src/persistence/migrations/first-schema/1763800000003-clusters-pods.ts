@@ -1,6 +1,9 @@
 import { ForwardMigration } from '../../forward-migration.js';
 
-/** Clusters and pods. What they name of an account's own is found by account and id, so it can be nobody else's. */
+/**
+ * Clusters and pods. The resources of an account that they name are found by account and id, so they can be nobody
+ * else's.
+ */
 export class ClustersPods1763800000003 extends ForwardMigration {
   readonly name = 'ClustersPods1763800000003';
   protected readonly statements = STATEMENTS;

@@ -1,6 +1,6 @@
 import { ForwardMigration } from '../../forward-migration.js';
 
-/** Who changed what. No foreign keys: an entry outlives what it tells of. */
+/** The record of changes and their authors. No foreign keys: an entry outlives what it tells of. */
 export class AuditTrail1763800000004 extends ForwardMigration {
   readonly name = 'AuditTrail1763800000004';
   protected readonly statements = STATEMENTS;

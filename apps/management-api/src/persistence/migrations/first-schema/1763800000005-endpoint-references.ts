@@ -1,8 +1,8 @@
 import { ForwardMigration } from '../../forward-migration.js';
 
 /**
- * What endpoints refer to cannot go while they do, and is of their own account. A deleted endpoint keeps its row for a
- * while, but holds nothing any more.
+ * Resources to which endpoints refer cannot go while they do, and are of the same account. A deleted endpoint keeps its
+ * row for a while, but holds nothing any more.
  */
 export class EndpointReferences1763800000005 extends ForwardMigration {
   readonly name = 'EndpointReferences1763800000005';

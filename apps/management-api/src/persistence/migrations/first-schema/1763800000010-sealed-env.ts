@@ -1,7 +1,8 @@
 import { ForwardMigration } from '../../forward-migration.js';
 
 /**
- * Environment variables rest sealed. What is there stays readable and is sealed by the next process that has the key.
+ * Environment variables rest sealed. Existing variables stay readable and are sealed by the next process that has the
+ * key.
  */
 export class SealedEnv1763800000010 extends ForwardMigration {
   readonly name = 'SealedEnv1763800000010';
