@@ -77,7 +77,7 @@ function listen(path: string): Promise<Server> {
 /** Clears dead claims away on its way. */
 async function isOnlyClaim(folder: string, own: string): Promise<boolean> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(SUFFIX));
-  // Somebody else took it for dead in the instant between its making and its listening.
+  // Another agent took it for dead in the instant between its making and its listening.
   if (!names.includes(own)) return false;
   for (const other of names.filter((name) => name !== own)) {
     const path = join(folder, other);

@@ -39,7 +39,7 @@ export interface SentWish {
 interface Wish extends SentWish {
   readonly takeId: string;
   readonly ask: TakeAsk;
-  /** Somebody who was asked has not answered, and may have been given jobs for it. */
+  /** A router that was asked has not answered, and may have given jobs for it. */
   mayBeGiven: boolean;
   /** It is known what it got. */
   isAnswered: boolean;

@@ -273,7 +273,7 @@ export class JobClient {
     });
     this.#table.hold(attempt);
     if (this.#earlyStops.takeOut(ref, nowMs)) {
-      // Nobody has it yet who would have to be told.
+      // The job has not reached a worker that would have to be told.
       attempt.stop = 'cancelled';
       this.#table.end(attempt, 'cancelled');
       void this.letGo(attempt);
@@ -284,7 +284,7 @@ export class JobClient {
     return [];
   }
 
-  /** What a worker says after its time does not count, also where this process stood still and could not watch. */
+  /** A worker's word after its time does not count, also where this process stood still and could not watch. */
   #enforceTime(id: string): void {
     const attempt = this.#table.get(id);
     if (attempt?.state === 'open') this.#watch(attempt, this.#options.clock.monotonicMs());

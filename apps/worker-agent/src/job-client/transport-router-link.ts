@@ -51,7 +51,7 @@ export class TransportRouterLink implements RouterLink {
     });
     const hear = (body: unknown): void => this.#hearOfGone(readRouterGone(body));
     transport.listen(goneSubject(hostId), hear, (error) => {
-      // What waits for that router has its own time.
+      // Questions that wait for that router have their own time.
       log.warn('A message about a router could not be read.', { error });
     });
   }
@@ -110,7 +110,10 @@ export class TransportRouterLink implements RouterLink {
     return new Promise((resolve) => this.#largeMessages.nextTurn(resolve));
   }
 
-  /** Nobody here knows what it was asked. Routers that live end what they hold, so that what is left is asked again. */
+  /**
+   * The agent does not know what the router was asked. Routers that live end what they hold, so that what is left is
+   * asked again.
+   */
   #hearOfGone(message: RouterGoneMessage | null): void {
     if (message === null || this.#gone.has(message.router)) return;
     const [oldest] = this.#gone;

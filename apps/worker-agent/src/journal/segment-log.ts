@@ -124,7 +124,7 @@ export class SegmentLog {
     const isFull = active.bytes + bytes.byteLength >= this.#segmentMaxBytes;
     try {
       await writeFully(active.file, bytes, active.bytes);
-      // What a later segment builds on must not be lost with an earlier one.
+      // The records on which a later segment builds must not be lost with an earlier one.
       if (mustSync || isFull) await active.file.datasync();
     } catch (error) {
       await this.#giveUp(active);

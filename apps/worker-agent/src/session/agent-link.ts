@@ -43,7 +43,7 @@ interface OpenLink {
 
 /**
  * The agent's way to the broker. It stands some time after `start`, and again after every interruption: an agent that
- * waited for it would keep its workers waiting. What is asked while it does not stand is rejected.
+ * waited for it would keep its workers waiting. A question while it does not stand is rejected.
  *
  * There are two connections: on a slow line a renewal would wait behind every chunk and part of an output that was sent
  * before it over the same one, until its lease is over. So what is large goes over one of its own.

@@ -15,7 +15,7 @@ export interface SessionOptions {
   /** New with every start of the agent. */
   readonly instanceId: string;
   readonly link: {
-    /** What comes back is read here: it may be anything. */
+    /** The answer is read here: it may be anything. */
     report(request: ReportRequest): Promise<unknown>;
     onWake(listener: () => void): () => void;
   };
@@ -80,7 +80,7 @@ export class HostSession {
     if (!this.#isAnswered) this.#options.logger.info('the control plane answers again');
     this.#isAnswered = true;
     this.#noteFaults(reply.kind === 'value' ? reply.value.faults : [reply.reason]);
-    // Who is told nothing goes on with what there is.
+    // An agent that is told nothing goes on with what there is.
     if (reply.kind === 'value') this.#take(reply.value);
   }
 

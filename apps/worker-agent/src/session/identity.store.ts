@@ -2,7 +2,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostId } from '@berth/domain';
 
-/** Who this agent is, over all its restarts. */
+/** The identity of this agent, over all its restarts. */
 export interface HostIdentity {
   readonly hostId: HostId;
   /** Proves it to broker and control plane; only its hash leaves this machine before the host has joined. */

@@ -133,7 +133,7 @@ const UNKNOWN_TOKEN =
   'The join token was refused: there is no such token, or its host was removed. ' +
   'Ask for a new one with POST /v2/hosts/join-tokens, and set BERTH_JOIN_TOKEN to it.';
 
-/** What has become of a token that was good once, its holder may ask; of any other nothing is said. */
+/** The holder of a token that was good once may ask what has become of it; of any other nothing is said. */
 async function whyRefused(
   { hostId, secret }: HostIdentity,
   token: string,

@@ -24,7 +24,7 @@ export interface AttemptTableTools {
 interface Held {
   readonly attempt: HostAttempt;
   readonly lane: ReportLane;
-  /** What its worker said and has not been told to be safe: it is neither in the journal nor at a router. */
+  /** The ending that its worker told and has not been told to be safe: it is neither in the journal nor at a router. */
   unsafe: Ending | null;
   /** Told when a router has its end. */
   onOver: (() => void) | null;

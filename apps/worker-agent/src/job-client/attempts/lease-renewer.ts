@@ -17,7 +17,10 @@ export interface RenewerTools {
 
 /** Trust left when a renewal is due: the interval has passed since the last was sent. */
 const DUE_MS = LEASE_TRUST_MS - RENEW_INTERVAL_MS;
-/** Who joins a renewal that another attempt made necessary, so that a host sends one message per interval. */
+/**
+ * Trust left when an attempt joins a renewal that another one made necessary, so that a host sends one message per
+ * interval.
+ */
 const JOIN_MS = LEASE_TRUST_MS - RENEW_EARLIEST_MS;
 const RENEW_TIMEOUT_MS = 4_000;
 const RETRY_PAUSE_MS = 1_000;

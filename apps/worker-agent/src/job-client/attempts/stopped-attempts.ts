@@ -1,7 +1,7 @@
 import type { HostAttempt, StopReason } from './attempt.js';
 import { isLongGone, repeatEnd, type ReportTools } from '../reports/repeat-report.js';
 
-/** What a worker wrote last, or will be found to have written. */
+/** The lines that a worker wrote last, or will be found to have written. */
 export type LogLines = readonly string[] | Promise<readonly string[]>;
 
 interface Stopped {
@@ -107,7 +107,7 @@ export class StoppedAttempts {
     this.#serially(attempt, () => this.#tools.records.putStopped(attempt, reason));
   }
 
-  /** What cannot be written is known to this life of the agent all the same. */
+  /** An attempt that cannot be written is known to this life of the agent all the same. */
   #serially(attempt: HostAttempt, write: () => Promise<void>): void {
     attempt.serially(write).catch((error: unknown) => {
       this.#tools.log.warn('A stopped attempt could not be noted in the journal.', { ...attempt.ref, error });

@@ -1,7 +1,7 @@
 import { MIB, type WorkerId } from '@berth/domain';
 import { INLINE_BODY_MAX_BYTES, JournalFullError } from '../../journal/index.js';
 
-/** What one worker may have on its host's disk that no router has taken yet. */
+/** The share of its host's disk that one worker may fill with things that no router has taken yet. */
 export interface WorkerShare {
   /** Bodies with a file of their own. */
   readonly fileBytesMax: number;
@@ -73,7 +73,9 @@ export class WorkerShares {
     return !isFull('file', fileBytesMax) && !isFull('memory', memoryBytesMax);
   }
 
-  /** What is written whatever the share is: by an earlier life of the agent, or of the agent's own accord. */
+  /**
+   * Counts a body that is written whatever the share is: by an earlier life of the agent, or of the agent's own accord.
+   */
   adopt(workerId: WorkerId, body: Body): void {
     this.#add(body.key, claimOf(workerId, body));
   }
