@@ -246,6 +246,31 @@ export const FENCES = [
     },
   },
   {
+    fence: 'a sentence of a comment begins with the thing that acts',
+    tool: 'eslint',
+    rules: ['berth/subjects'],
+    rejected: {
+      'libs/http/src/fence-pronoun.ts': `
+        /** Who asks, as far as the key tells. */
+        export const asker = 1;
+      `,
+      'libs/http/src/fence-pronoun-behind-a-sentence.ts': `
+        // It is bounded. Nobody
+        // waits for more.
+        export const bound = 1;
+      `,
+    },
+    accepted: {
+      'libs/http/src/fence-noun.ts': `
+        /**
+         * The caller that asks, whoever that is: nobody else is told. A title such as "Nobody listens" is only mentioned,
+         * like \`Whatever\`.
+         */
+        export const caller = 1;
+      `,
+    },
+  },
+  {
     fence: 'the suffix of a file says what is in it',
     tool: 'eslint',
     rules: ['berth/suffixes'],
