@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/index.js';
 import type { AccountId, EndpointId } from '../ids.js';
 import type { Scope } from './scopes.js';
 
-/** What an API key grants. */
+/** The rights that an API key grants. */
 export interface KeyGrant {
   readonly accountId: AccountId;
   readonly scopes: readonly Scope[];
@@ -12,7 +12,7 @@ export interface KeyGrant {
   readonly expiresAtMs: number | null;
 }
 
-/** What an operation asks for. */
+/** The rights that an operation asks for. */
 export interface AccessNeed {
   readonly scope: Scope;
   /**

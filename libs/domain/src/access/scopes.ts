@@ -1,4 +1,4 @@
-/** What a key may do. `admin` is the operator's own and implies nothing else. */
+/** The things that a key may do. `admin` is the operator's own and implies nothing else. */
 export const SCOPES = [
   'serverless:read',
   'serverless:write',

@@ -13,8 +13,8 @@ export interface FieldChange {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What differs between two bodies of one resource, field by field, in the order of the names. Objects are compared member
- * by member, lists and everything else as a whole; null and absent are the same. Values of secrets are masked.
+ * The differences between two bodies of one resource, field by field, in the order of the names. Objects are compared
+ * member by member, lists and everything else as a whole; null and absent are the same. Values of secrets are masked.
  *
  * @param before `{}` for what has just been created
  * @param after `{}` for what has been deleted

@@ -72,7 +72,7 @@ export interface EndpointBounds {
   readonly pendingDeliveries: number;
 }
 
-/** What the limits of an account leave to each of its endpoints. */
+/** The bounds that the limits of an account leave to each of its endpoints. */
 export const endpointBounds = (limits: AccountLimits): EndpointBounds => ({
   livingJobs: limits.jobsPerEndpoint,
   livingBytes: limits.payloadBytesPerEndpoint,

@@ -209,7 +209,7 @@ export type CommandAnswer =
   | { readonly kind: 'begun'; readonly untilMs: number }
   | { readonly kind: 'looked' | 'opened' | 'deleted' };
 
-/** What shall be written, and what is to be said once it is. */
+/** The facts that shall be written, and the answer that is to be told once they are. */
 export interface CommandDecision {
   readonly facts: readonly LogFact[];
   readonly answer: CommandAnswer;

@@ -4,7 +4,10 @@ import type { DeliveryTry } from '../webhook/index.js';
 import type { DeliveryData, JobBody, JobData, KeyData, Taking } from './job-data.js';
 import type { PaceSecond } from './structures/completion-window.js';
 
-/** What happened, at an instant of the owner's clock that never goes back. Facts are JSON, one to a line of the log. */
+/**
+ * A thing that happened, at an instant of the owner's clock that never goes back. Facts are JSON, one to a line of the
+ * log.
+ */
 interface Happened<Kind extends string> {
   readonly kind: Kind;
   readonly atMs: number;
@@ -40,7 +43,10 @@ export interface AcceptedJob extends Pick<
   readonly key: KeyUse | null;
 }
 
-/** What the job history needs of the end of a job, or of an attempt, so that it need not have read the job's other facts. */
+/**
+ * The part of the end of a job that the job history needs, or of an attempt, so that it need not have read the job's
+ * other facts.
+ */
 export interface EndSummary extends Pick<JobData, 'origin' | 'createdAtMs' | 'queuedAtMs' | 'attempt'> {
   /** With host and worker, or all three null: no attempt was under way. */
   readonly startedAtMs: number | null;
@@ -96,7 +102,7 @@ export type PurgedFact = Happened<'purged'> & {
   readonly purgeId: string;
   readonly through: { readonly normal: number; readonly low: number };
   readonly count: number;
-  /** What the purge may remove at most: what is queued behind it came later. */
+  /** The last place that the purge may remove: jobs queued behind it came later. */
   readonly until: number;
   readonly isLast: boolean;
 };
@@ -146,7 +152,7 @@ export interface PurgeData {
   readonly isDone: boolean;
 }
 
-/** What the log adds up to beside its jobs. All that lies at `covers` or before has been carried, or is dead. */
+/** The totals of the log beside its jobs. All that lies at `covers` or before has been carried, or is dead. */
 export type TotalsFact = Happened<'totals'> & {
   readonly covers: number;
   readonly counters: EndpointCounters;

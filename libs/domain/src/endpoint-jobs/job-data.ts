@@ -3,7 +3,7 @@ import type { AttemptRecord, CurrentAttempt, JobOrigin, JobState, Payload } from
 import type { RawJson } from '../json/index.js';
 import type { DeliveryClaim, DeliveryTry } from '../webhook/index.js';
 
-/** What a worker gets of a request. It is written once and never changes. */
+/** The part of a request that a worker gets. It is written once and never changes. */
 export interface JobBody {
   readonly input: Payload;
   /** The members of the request that are passed to the worker besides `input`, as the JSON text of an object. */
@@ -26,7 +26,7 @@ interface HolderOfJob extends CurrentAttempt {
   readonly progressedAtMs: number | null;
 }
 
-/** What the facts of one job add up to, but for its payloads. It is JSON, and lies in the log as it is when carried. */
+/** The sum of the facts of one job, but for its payloads. It is JSON, and lies in the log as it is when carried. */
 export interface JobData {
   readonly jobId: JobId;
   /** Order of acceptance at the endpoint. */
@@ -62,7 +62,7 @@ export interface JobData {
   readonly retryId: string | null;
 }
 
-/** What became of a request with an idempotency key. Items are accepted in order, so their number says which. */
+/** The outcome of a request with an idempotency key. Items are accepted in order, so their number says which. */
 export interface KeyData {
   readonly name: string;
   /** Tells two requests apart; a keyed hash, so that nothing can be guessed from it. */

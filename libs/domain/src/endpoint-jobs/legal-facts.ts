@@ -3,7 +3,7 @@ import type { JobState } from '../job/index.js';
 import type { LogFact, LogFactKind } from './facts.js';
 import { deliveryName, type EndpointState } from './state.js';
 
-/** What a fact is about, and the state in which that is. */
+/** The subject of a fact, and the state in which that is. */
 export type FactSubject =
   'endpoint' | 'deleted-endpoint' | 'no-job' | JobState | 'no-delivery' | 'delivery-waits' | 'delivery-is-tried';
 
@@ -27,7 +27,7 @@ export const LEGAL_FACTS: Readonly<Record<FactSubject, readonly LogFactKind[]>> 
 export const isLegal = (state: EndpointState, fact: LogFact): boolean =>
   LEGAL_FACTS[subjectOf(state, fact)].includes(fact.kind);
 
-/** What a fact of each kind is about. */
+/** The subject of each kind of fact. */
 const ABOUT = {
   opened: 'endpoint',
   purged: 'endpoint',

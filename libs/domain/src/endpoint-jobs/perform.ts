@@ -29,7 +29,7 @@ export type Performance<Answer> =
 
 type Again = Extract<CommandAnswer, { readonly kind: 'again' }>;
 
-/** What a command comes to in the end. */
+/** The outcome of a command in the end. */
 export type CommandOutcome = Exclude<CommandAnswer, Again>;
 
 /** A command, and what shall be told of the endpoint beside what it came to. */

@@ -13,7 +13,7 @@ export function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** What a line cannot hold, or would hold at six times its size. Tabs and ends of lines stay. */
+/** Characters that a line cannot hold, or would hold at six times their size. Tabs and ends of lines stay. */
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNKEEPABLE = /[\u0000-\u0008\u000b-\u001f\u007f]|\p{Surrogate}/gu;
 

@@ -10,7 +10,10 @@ import { selectGpu, type CpuRequest, type GpuRequest } from '../hardware-request
 import { closestWord } from '../words/index.js';
 import { failure, type FieldFailure } from './field-failure.js';
 
-/** What a request names in the catalogs (API decisions 1.3, group 4). Empty when everything exists and fits. */
+/**
+ * Checks the entries of the catalogs that a request names (API decisions 1.3, group 4). Empty when everything exists
+ * and fits.
+ */
 export const checkCatalogs = ({
   cpu,
   gpu,

@@ -2,7 +2,7 @@ import { cpuFlavorById, cpuMemoryGb } from '../hardware-catalog/index.js';
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import type { EndpointSpec, Scaling, WorkerRange } from './endpoint.js';
 
-/** What of an endpoint can be set, in the words of the interface: as it is shown, and as its changes are told. */
+/** The settings of an endpoint, in the words of the interface: as they are shown, and as their changes are told. */
 export const endpointFields = (spec: EndpointSpec) => ({
   name: spec.name,
   type: spec.type,

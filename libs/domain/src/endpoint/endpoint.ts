@@ -17,7 +17,7 @@ export interface WorkerRange {
   readonly idleTimeoutSeconds: number | null;
 }
 
-/** What a worker's container is made of. */
+/** The parts of which a worker's container is made. */
 export interface ContainerSpec {
   readonly image: string;
   /** One string, split into words like a POSIX shell does when the container starts. */
@@ -30,7 +30,7 @@ export interface ContainerSpec {
   readonly registryId: string | null;
 }
 
-/** What a request says in the form in which it is kept. */
+/** The settings of a request, in the form in which they are kept. */
 export interface EndpointSettings {
   readonly name: string;
   readonly dataCenterIds: readonly string[];
@@ -40,7 +40,7 @@ export interface EndpointSettings {
   readonly executionTimeoutMs: number;
 }
 
-/** What a tenant configured. Only the management API writes it. */
+/** The configuration of a tenant. Only the management API writes it. */
 export interface EndpointSpec extends EndpointSettings {
   readonly type: EndpointType;
   readonly container: ContainerSpec;

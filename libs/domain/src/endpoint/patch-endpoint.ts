@@ -10,7 +10,7 @@ import { checkEndpointRules } from './validate-endpoint.js';
 /** `undefined`: the request says nothing of it, and it stays. */
 type Partly<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 
-/** What a request changes of an endpoint. Each field alone is valid already. */
+/** The settings of an endpoint that a request changes. Each field alone is valid already. */
 export interface EndpointPatch extends Partly<EndpointSettings> {
   /** A template's container, where one is applied, with the request's own fields over it. */
   readonly container?: Partly<ContainerSpec> | undefined;
@@ -27,7 +27,7 @@ export type PatchedEndpoint =
   | {
       readonly kind: 'patched';
       readonly spec: EndpointSpec;
-      /** What differs now, in the words of the interface; empty: nothing does. */
+      /** The differences, in the words of the interface; empty: there is none. */
       readonly diff: readonly FieldChange[];
       /** The part of `diff` that workers are made of; empty: no release. */
       readonly releaseDiff: readonly FieldChange[];

@@ -17,7 +17,7 @@ export interface QueueUrls {
 export interface LoadBalancerUrls {
   /** Prefix of every path that the workers define. */
   readonly base: string;
-  /** What is polled to know whether a worker is well. */
+  /** The address that is polled to know whether a worker is well. */
   readonly health: string;
 }
 

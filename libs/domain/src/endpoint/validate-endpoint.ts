@@ -3,7 +3,7 @@ import { hasIdleTimeout } from './defaults.js';
 import type { EndpointType, Scaling } from './endpoint.js';
 import { failure, type FieldFailure } from './field-failure.js';
 
-/** What the rules look at: the spec as it would be after the request. Each field alone is valid already. */
+/** The subject of the rules: the spec as it would be after the request. Each field alone is valid already. */
 export interface EndpointDraft {
   readonly type: EndpointType;
   readonly gpu: GpuRequest | null;

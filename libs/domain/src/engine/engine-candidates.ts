@@ -3,7 +3,7 @@ import { parseEngineAddress, type EngineAddress } from './engine-address.js';
 /** One place at which a container engine may answer. */
 export interface EngineCandidate {
   readonly address: EngineAddress;
-  /** What names it, for people: a setting, or a place where engines of a kind usually are. */
+  /** The source of its address, for people: a setting, or a place where engines of a kind usually are. */
   readonly source: string;
   /** A setting names this very engine: when it does not answer, no other may take its place. */
   readonly isNamed: boolean;

@@ -48,7 +48,7 @@ export type ErrorCode =
   | 'wrong-endpoint-type';
 
 export interface PlatformErrorOptions {
-  /** What went wrong underneath; for the log only. */
+  /** The error underneath; for the log only. */
   readonly cause?: unknown;
   /** Each single failure as `$.path: reason`. */
   readonly errors?: readonly string[];

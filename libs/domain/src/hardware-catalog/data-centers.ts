@@ -103,7 +103,10 @@ const BY_ID: ReadonlyMap<string, DataCenter> = new Map(DATA_CENTERS.map((each) =
 export const dataCenterById = (id: string): DataCenter =>
   BY_ID.get(id) ?? describe({ id, region: 'UNKNOWN', countryCode: null });
 
-/** What holds for every data center alike: volumes of both types, no network between data centers, and no certificate. */
+/**
+ * Adds the properties that every data center has: volumes of both types, no network between data centers, and no
+ * certificate.
+ */
 function describe(known: Pick<DataCenter, 'id' | 'region' | 'countryCode'>): DataCenter {
   return {
     ...known,

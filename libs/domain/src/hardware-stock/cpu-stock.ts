@@ -2,7 +2,7 @@ import { CPU_FLAVORS, cpuFlavorById, type CpuFlavor } from '../hardware-catalog/
 import type { Installation } from './installation.js';
 import { stockOf, type Product, type Stock } from './stock.js';
 
-/** What CPU workers and pods are for; there are no clusters of them. */
+/** The products that CPU hardware is for; there are no clusters of it. */
 export const CPU_PRODUCTS = ['POD', 'SERVERLESS'] as const satisfies readonly Product[];
 export type CpuProduct = (typeof CPU_PRODUCTS)[number];
 

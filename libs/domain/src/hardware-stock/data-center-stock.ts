@@ -23,7 +23,7 @@ export interface DataCenterFilter {
   readonly hasGlobalNetwork: boolean | null;
 }
 
-/** What is asked for beside the data centers themselves. */
+/** The stock that is asked for beside the data centers themselves. */
 export interface DataCenterStockQuery {
   readonly gpus: boolean;
   readonly cpus: boolean;

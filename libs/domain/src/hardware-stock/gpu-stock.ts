@@ -6,7 +6,7 @@ import { dataCenterById } from '../hardware-catalog/index.js';
 import { unitsOn, type Installation, type JoinedHost, type OpenHost } from './installation.js';
 import { stockOf, type Product, type Stock } from './stock.js';
 
-/** What availability is asked for. Every part narrows the hosts that count. */
+/** The availability that is asked for. Every part narrows the hosts that count. */
 export interface GpuStockQuery {
   /** At least one; any of them will do. */
   readonly products: readonly Product[];

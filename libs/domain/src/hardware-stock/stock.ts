@@ -3,7 +3,7 @@ import { availabilityOf, type AvailabilityLevel } from './availability.js';
 import { dataCenterById } from '../hardware-catalog/index.js';
 import { unitsOn, type OpenHost } from './installation.js';
 
-/** What the capacity is for. */
+/** The products that capacity can be for. */
 export const PRODUCTS = ['POD', 'CLUSTER', 'SERVERLESS'] as const;
 export type Product = (typeof PRODUCTS)[number];
 

@@ -15,7 +15,9 @@ type EndFact =
 type LetGoFact = Pick<OfKind<'let-go'>, Base | 'attempt' | 'createdAtMs' | 'stoppedAtMs' | 'logTail'>;
 type RetriedFact = Pick<OfKind<'retried'>, Base | 'attempt' | 'createdAtMs'>;
 
-/** What the history is made of. All else that the log tells is of jobs that live, or is told again by an end. */
+/**
+ * The facts of which the history is made. All else that the log tells is of jobs that live, or is told again by an end.
+ */
 export type HistoryFact = EndFact | LetGoFact | RetriedFact;
 
 const KINDS: ReadonlySet<string> = new Set<HistoryFact['kind']>([

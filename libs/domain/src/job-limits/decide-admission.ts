@@ -17,7 +17,7 @@ export function effectiveLimit(base: OperationLimit, { ready, requestsPerWorker 
   return { rate, concurrent: base.concurrent === null ? null : Math.floor((base.concurrent * rate) / base.rate) };
 }
 
-/** What counts against the limits of one operation. */
+/** The requests that count against the limits of one operation. */
 export interface OperationUse {
   readonly window: SlidingCount;
   readonly inFlight: number;
@@ -28,7 +28,7 @@ export type AdmissionVerdict =
   | {
       readonly kind: 'refused';
       readonly by: 'rate' | 'concurrency';
-      /** What was reached. */
+      /** The limit that was reached. */
       readonly limit: number;
       /** When to ask again. By rate: there is room then, unless others take it. By concurrency nobody can know. */
       readonly retryAfterMs: number;
@@ -40,7 +40,7 @@ const ADMITTED: AdmissionVerdict = { kind: 'admitted' };
 export interface AdmissionRequest {
   /** Requests that are to be admitted: all of them, or none. */
   readonly count: number;
-  /** What a new try would count, where that is more. */
+  /** The count with a new try, where that is more. */
   readonly again?: number;
   readonly nowMs: number;
 }

@@ -8,7 +8,7 @@ export interface OperationLimit {
   readonly concurrent: number | null;
 }
 
-/** What the job API limits, for each endpoint, at least (API decisions 2.17). */
+/** The operations of the job API with their limits, for each endpoint, at least (API decisions 2.17). */
 export const JOB_OPERATIONS = {
   runsync: { rate: 2_000, concurrent: 400 },
   run: { rate: 1_000, concurrent: 200 },

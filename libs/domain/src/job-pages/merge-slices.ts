@@ -1,6 +1,6 @@
 import { isOlder, newestFirst, type PageKey } from './page-key.js';
 
-/** What one source has of a list, from the place that was asked for on. */
+/** The part of a list that one source has, from the place that was asked for on. */
 export interface Slice<Entry extends PageKey> {
   /** Newest first. */
   readonly entries: readonly Entry[];

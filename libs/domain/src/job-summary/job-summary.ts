@@ -2,7 +2,7 @@ import type { HostId, JobId, WorkerId } from '../ids.js';
 import { jobTimes, type AttemptPlace, type AttemptRecord, type JobOrigin, type JobState } from '../job/index.js';
 import { webhookOrigin } from '../webhook/index.js';
 
-/** What a list tells of a job: no payloads. Instants are Unix ms, durations ms. */
+/** The part of a job that a list tells: no payloads. Instants are Unix ms, durations ms. */
 export interface JobSummary {
   readonly jobId: JobId;
   readonly status: JobState;

@@ -1,7 +1,7 @@
 import type { QueueSight } from '../job/index.js';
 import type { JobDetail, JobSummary } from './job-summary.js';
 
-/** What is needed beside the fleet to say why a job waits. */
+/** The data beside the fleet that are needed to say why a job waits. */
 export interface ListedQueue extends QueueSight {
   readonly notBeforeMs: number;
   readonly queuedAtMs: number;

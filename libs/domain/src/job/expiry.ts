@@ -1,7 +1,7 @@
 import { isEnded, type JobState } from './job-state.js';
 import { TTL_MAX_MS } from './policy.js';
 
-/** What says how long a job lives. Instants are Unix ms. */
+/** The data that say how long a job lives. Instants are Unix ms. */
 export interface Lifetime {
   readonly state: JobState;
   readonly endedAtMs: number | null;

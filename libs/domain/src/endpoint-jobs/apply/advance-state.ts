@@ -1,8 +1,8 @@
 import { laneOf, type EndpointState } from '../state.js';
 
 /**
- * What time alone does, and no fact tells: delays end, and what is only remembered is forgotten. Done before every
- * decision and every fact, it makes the state a function of its facts and of the instant.
+ * The effects that time has alone, and of which no fact tells: delays end, and remembered things are forgotten. Done
+ * before every decision and every fact, it makes the state a function of its facts and of the instant.
  *
  * @param atMs never before the last fact
  */

@@ -51,7 +51,7 @@ type Check<Kind extends LogFactKind> = (
 
 const nothingMore = (): null => null;
 
-/** What a fact of each kind must agree with besides its subject's state. */
+/** The rules with which a fact of each kind must agree besides its subject's state. */
 const CHECKS: { readonly [Kind in LogFactKind]: Check<Kind> } = {
   submitted: (state, { job }) => checkItem(state, job.key),
   'born-taken': (state, { job }) => checkItem(state, job.key),

@@ -26,7 +26,7 @@ const COUNTER_OF_END = {
   TIMED_OUT: 'timedOut',
 } as const satisfies Readonly<Record<JobEnding['outcome'], keyof EndpointCounters>>;
 
-/** What is shown of a job that has ended, and who is to be stopped. */
+/** The end of a job as it is shown, and the reason for which its holder is to be stopped. */
 interface Ended {
   readonly atMs: number;
   readonly output: Payload | null;

@@ -16,7 +16,7 @@ import type { LogPlace } from '../structures/carry-list.js';
 import { dequeue, list, setOutputBytes, startRunning } from './queue.js';
 import { moved, type TouchedJob } from './touched-job.js';
 
-/** What stays in memory of a payload that lies in the log; a manifest is as long as a small one. */
+/** The part that stays in memory of a payload that lies in the log; a manifest is as long as a small one. */
 export const keptPayload = (payload: Payload | null): Payload | null =>
   payload?.kind === 'inline' && payload.json.length <= KEPT_MAX_UNITS ? payload : null;
 
@@ -176,7 +176,7 @@ export function applyProgressed(
   return moved(fact.jobId);
 }
 
-/** What a fact leaves behind although its job is not known. */
+/** Applies the effects that a fact has although its job is not known. */
 export function applyToUnknown(state: EndpointState, fact: LogFact): void {
   if (fact.kind === 'taken') rememberTake(state, fact);
 }

@@ -10,8 +10,8 @@ export interface StopOrder {
 }
 
 /**
- * What may lie beside the log and is needed no more: everything of a job that is gone, or what an attempt that is over has
- * streamed and stored.
+ * Things that may lie beside the log and are needed no more: everything of a job that is gone, or what an attempt that
+ * is over has streamed and stored.
  */
 export type Leftovers =
   | { readonly of: 'job' }
@@ -22,7 +22,10 @@ export type Leftovers =
       readonly hasOutput: boolean;
     };
 
-/** What a fact did to one job, for those who have to be told once the fact is committed: who watches it, who holds it. */
+/**
+ * The effect of a fact on one job, for those who have to be told once the fact is committed: the watchers of the job,
+ * and its holder.
+ */
 export interface TouchedJob {
   readonly jobId: JobId;
   /** Of one job `gone` may be said twice: the second time when somebody has been told of its end at last. */

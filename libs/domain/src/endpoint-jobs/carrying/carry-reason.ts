@@ -1,4 +1,4 @@
-/** What is known of a log's size and age. */
+/** The size and the age of a log, as far as they are known. */
 export interface LogSize {
   readonly logBytes: number;
   /** Of its oldest batch, Unix ms; null: it is empty. */

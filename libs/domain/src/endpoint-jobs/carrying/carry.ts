@@ -16,7 +16,7 @@ export interface LogReference {
   readonly sequence: number;
 }
 
-/** What was read of the log for a carry. */
+/** The payloads that were read of the log for a carry. */
 export interface LogReader {
   readonly body: (reference: LogReference) => JobBody | undefined;
   readonly output: (reference: LogReference) => Payload | undefined;
@@ -45,7 +45,7 @@ export interface CarryFrame {
   readonly isWorth: (covers: number, writtenBytes: number) => boolean;
 }
 
-/** What the totals take of a batch, at most: they have a bound of their own. */
+/** The bytes that the totals take of a batch, at most: they have a bound of their own. */
 const TOTALS_MAX_BYTES = 8 * 1024;
 
 /** Items that one carry looks at: a batch holds no more of even the smallest. */

@@ -13,8 +13,8 @@ import { decideTake } from './decide-take.js';
 import { again, decided, refused } from './outcome.js';
 
 /**
- * What a command comes to. Nothing is changed: the facts are to be applied, and the answer told once they are committed.
- * Before it the state is to be `advance`d to the same instant.
+ * Decides about a command. Nothing is changed: the facts are to be applied, and the answer told once they are
+ * committed. Before it the state is to be `advance`d to the same instant.
  *
  * Jobs whose life is over go first, so nothing else here asks whether a job is gone.
  *

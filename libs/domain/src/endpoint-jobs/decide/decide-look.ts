@@ -9,7 +9,9 @@ import { again, decided, summaryOf } from './outcome.js';
 /** Spreads one number of chance over many: the step is the golden section, so no two fall together. */
 const GOLDEN = 0.618_033_988_749_895;
 
-/** What time has brought about among running jobs, in slices. Lives that are over went before. */
+/**
+ * Decides about the things that time has brought about among running jobs, in slices. Lives that are over went before.
+ */
 export function decideLook(state: EndpointState, command: LookCommand, atMs: number): CommandDecision {
   const running = state.running.due(atMs, SLICE_MAX);
   if (running.length > 0) {

@@ -54,7 +54,7 @@ const isPieceOf = (key: KeyUse, jobs: readonly JobWish[]): boolean =>
 
 interface Acceptance {
   readonly command: SubmitCommand;
-  /** What is to be accepted now. */
+  /** The jobs that are to be accepted now. */
   readonly missing: readonly JobWish[];
   readonly keyOf: (at: number) => KeyUse | null;
 }

@@ -4,7 +4,7 @@ export interface LogPlace {
   sequence: number | null;
 }
 
-/** What lies in the log whole. The links are in the item itself, so that it can leave from the middle. */
+/** An item that lies in the log whole. The links are in the item itself, so that it can leave from the middle. */
 export interface Carriable {
   place: LogPlace;
   older: Carriable | null;

@@ -1,6 +1,6 @@
 import { DueHeap } from './due-heap.js';
 
-/** What is only remembered, and for how long. */
+/** A thing that is only remembered, and for how long. */
 export interface Remembered {
   readonly name: string;
   /** From then on it counts as never heard of, Unix ms. */

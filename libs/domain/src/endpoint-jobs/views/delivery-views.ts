@@ -26,7 +26,7 @@ export const viewDueDeliveries = (state: EndpointState, atMs: number, limit: num
     bytes: (data.told?.bodyBytes ?? 0) + (data.told?.outputBytes ?? 0),
   }));
 
-/** What a receiver is to be told, with its payloads or where the log has them. */
+/** The end that a receiver is to be told of, with its payloads or where the log has them. */
 export interface ToldEnd {
   /** The job as it had ended. */
   readonly job: SeenJob;

@@ -63,7 +63,7 @@ export function viewJob(state: EndpointState, { endpointId, jobId }: JobKey, atM
   return { ...seenOf(endpointId, job.data, atMs), output, queue: queueSightOf(state, job, atMs) };
 }
 
-/** What a job shows of itself alone. */
+/** The view of a job by itself alone. */
 export function seenOf(endpointId: EndpointId, data: JobData, atMs: number): Omit<SeenJob, 'output' | 'queue'> {
   const { delayTime, executionTime } = jobTimes(data, atMs);
   return {
@@ -88,7 +88,7 @@ export function seenOf(endpointId: EndpointId, data: JobData, atMs: number): Omi
 /** Jobs looked at for one page: where few have the wanted status, the page ends here and the next goes on. */
 const SCAN_MAX = 50_000;
 
-/** What a list shall hold. */
+/** The jobs that a list shall hold. */
 export interface JobsWanted {
   /** Below this job; null: from the latest on. */
   readonly before: PageKey | null;
@@ -167,7 +167,7 @@ const toldDelivery = ({ attempt, claim, jobId, nextAtMs, outcome, tries, url }: 
   isClaimed: claim !== null,
 });
 
-/** What the holder of an attempt must know to write beside the log in its name. */
+/** The data that the holder of an attempt must know to write beside the log in its name. */
 export interface HeldAttempt {
   readonly createdAtMs: number;
   /** Where the manifest of the job's input is found; null: the input lies in the log. */
@@ -182,7 +182,7 @@ export function viewHold(state: EndpointState, proof: AttemptProof): HeldAttempt
   return { createdAtMs, input: bodyBytes > INLINE_INPUT_MAX_BYTES ? bodyReference(job) : null };
 }
 
-/** What the holder of an attempt gets to run it. Durations in ms from now. */
+/** The data that the holder of an attempt gets to run it. Durations in ms from now. */
 export interface AttemptAssignment {
   readonly jobId: JobId;
   readonly attempt: number;

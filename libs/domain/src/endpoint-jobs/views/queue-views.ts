@@ -37,7 +37,7 @@ function positionOf(state: EndpointState, job: LivingJob): number | null {
   return 1 + (job.data.isLowPriority ? waitingOf(state.normal) + before(state.low) : before(state.normal));
 }
 
-/** What the endpoint's other jobs mean for this one; null where it does not wait. */
+/** The meaning of the endpoint's other jobs for this one; null where it does not wait. */
 export function queueSightOf(state: EndpointState, job: LivingJob, atMs: number): QueueSight | null {
   const position = positionOf(state, job);
   if (position === null) return null;
