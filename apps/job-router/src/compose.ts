@@ -149,7 +149,7 @@ interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {
   readonly onUnreadable: ReturnType<typeof unreadableLog>;
 }
 
-/** What callers reach, over `Jobs` alone. */
+/** The parts that callers reach, over `Jobs` alone. */
 function composeCallers(
   { brokers, directory, platform, process, snapshots }: Parts,
   { bodyThread: thread = REQUEST_BODY_THREAD, jobs, onUnreadable }: CallersEnvironment,

@@ -29,7 +29,7 @@ import { Renewing } from './attempts/renewing.js';
 import { Streaming } from './attempts/streaming.js';
 import { JobTaking } from './attempts/job-taking.js';
 
-/** What agents ask a router. The broker lets an agent publish under its own host's subject only. */
+/** The questions of agents to a router. The broker lets an agent publish under its own host's subject only. */
 @AgentGateway()
 export class AgentJobsController {
   constructor(

@@ -24,7 +24,7 @@ export interface AgentsParts {
   readonly notices: Pick<NatsWatcherNotices, 'tell'>;
 }
 
-/** What the controller of agents' questions stands on. */
+/** The parts on which the controller of agents' questions stands. */
 export function composeAgents(platform: Platform, { blobs, chunks, directory, notices, owners: logs }: AgentsParts) {
   const { clock, logger, random, settings } = platform;
   const metrics = gatewayMetrics(platform.metrics);

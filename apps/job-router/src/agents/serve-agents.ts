@@ -8,7 +8,7 @@ const QUEUE_GROUP = 'job-router';
 
 export interface ServeAgentsOptions extends Pick<AgentServerOptions, 'connection' | 'drainMs' | 'clock' | 'logger'> {
   readonly metrics: MetricRegistry;
-  /** What agents wait for here. */
+  /** The takes for which agents wait here. */
   readonly takes: { withdrawAll(): void };
   /** Says whether the broker keeps hosts apart. */
   readonly guard: Pick<BrokerGuard, 'isOpen' | 'settle'>;

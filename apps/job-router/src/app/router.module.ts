@@ -25,7 +25,7 @@ export interface AppParts {
   readonly directory: EndpointDirectory;
   readonly platform: Platform;
   readonly jobs: Jobs;
-  /** What else the controllers ask for, each by its class. */
+  /** The other objects that the controllers ask for, each by its class. */
   readonly made: readonly object[];
 }
 

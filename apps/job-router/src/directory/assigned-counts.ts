@@ -40,7 +40,7 @@ export function countAssigned(assignment: AssignmentSnapshot | null): AssignedCo
   return counts;
 }
 
-/** What a worker's place on a host means for new jobs. `draining`: it ends what it has and gets nothing new. */
+/** The meaning of a worker's place on a host for new jobs. `draining`: it ends what it has and gets nothing new. */
 export type Placement = 'placed' | 'draining' | 'not-placed';
 
 export function placementOf(

@@ -26,7 +26,7 @@ export interface AssignedStaff {
   readonly workersMax: number;
 }
 
-/** What this router knows of the control plane: endpoints, keys, hosts and where workers are. */
+/** The router's knowledge of the control plane: endpoints, keys, hosts and where workers are. */
 export class EndpointDirectory {
   readonly #snapshots: ControlPlaneSnapshots;
   readonly #clock: Clock;
@@ -87,7 +87,7 @@ export class EndpointDirectory {
     return endpoint === null || endpoint.isDeleted ? null : endpoint;
   }
 
-  /** What memory knows of the key, without a question to anybody. */
+  /** The key as memory has it, without a question to anybody. */
   knownApiKey(prefix: string): ApiKeySnapshot | undefined {
     return this.#snapshots.apiKeys.get(prefix);
   }
@@ -114,7 +114,7 @@ export class EndpointDirectory {
     return countAssigned(this.#snapshots.assignments.get(endpointId) ?? null).ready;
   }
 
-  /** What memory knows of the endpoint's workers, and how many it may have. */
+  /** The endpoint's workers as memory has them, and how many it may have. */
   staffing(endpointId: EndpointId): AssignedStaff {
     const { assignments, endpoints } = this.#snapshots;
     return {

@@ -3,7 +3,7 @@ import type { EndpointId } from '@berth/domain';
 
 /** One bucket of snapshots that the control plane writes. */
 export interface Snapshots<Snapshot> {
-  /** What the watch has told; undefined where it knows of none. */
+  /** The snapshot that the watch has told; undefined where it knows of none. */
   get(key: string): Snapshot | undefined;
   /**
    * The latest version as the bucket's leader has it; null when there is none.

@@ -6,7 +6,7 @@ import type { Owners } from '../owners/index.js';
 import { HeldWatch } from './held-watch.js';
 import type { WatchMetrics } from './metrics.js';
 
-/** What is told of jobs that are watched here. */
+/** The news of jobs that are watched here. */
 export interface JobNotices {
   /** Calls `onNotice`, which does not throw, until the returned function is called. */
   listen(onNotice: (notice: NoticeMessage) => void): () => void;
@@ -68,7 +68,10 @@ export class JobWatches {
     return watch;
   }
 
-  /** What an owner is to be told with each question about the job; null where no caller here waits for it. */
+  /**
+   * The watcher of which an owner is to be told with each question about the job; null where no caller here waits for
+   * it.
+   */
   watcherOf({ endpointId, jobId }: JobKey): JobWatcher | null {
     const watches = this.#watched.get(nameOf(endpointId, jobId));
     if (watches === undefined) return null;

@@ -27,7 +27,7 @@ export interface Submission {
   readonly traceparent: string | null;
 }
 
-/** What makes a request the same when it comes again (API decisions 1.6). */
+/** The name by which a request is the same when it comes again (API decisions 1.6). */
 export interface RequestName {
   readonly operation: 'run' | 'runsync' | 'run-batch';
   readonly idempotencyKey: string;
@@ -61,7 +61,7 @@ export interface JobsAccepted {
   readonly isReplayed: boolean;
 }
 
-/** What a caller holds who waits for news of one job. */
+/** The watch of a caller that waits for news of one job. */
 export interface JobWatch {
   /** Resolves true when there was news since the watch began or last said so, else false after `timeoutMs` or an abort. */
   wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { RequestName } from './jobs.port.js';
 
 /**
- * What makes a request the same when it comes again; null where its caller did not name it, which then costs nothing. The
- * hash is of the very text: an input is kept as it came, so another way to write the same value is another job, and two
- * numbers that a parser rounds to one are not the same.
+ * The name by which a request is the same when it comes again; null where its caller did not name it, which then costs
+ * nothing. The hash is of the very text: an input is kept as it came, so another way to write the same value is another
+ * job, and two numbers that a parser rounds to one are not the same.
  */
 export const requestName = (
   operation: RequestName['operation'],

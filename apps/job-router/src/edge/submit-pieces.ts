@@ -9,7 +9,7 @@ export interface NamedSubmission {
 
 /** Of one command as it is sent: below what a broker takes by default, with room for what is around it. */
 const PIECE_MAX_BYTES = 700 * 1024;
-/** What stands around the texts of a job, and the manifest of an input that lies elsewhere. */
+/** The bytes around the texts of a job, and the manifest of an input that lies elsewhere. */
 const FRAME_BYTES = 512;
 /** Of a JSON text within a JSON text each character takes twice its bytes at most. */
 const ESCAPED = 2;

@@ -23,7 +23,7 @@ export interface NatsJobHistoryOptions {
 const TIMEOUT_MS = 2_000;
 const PATIENCE = { attemptsMax: 2, baseDelayMs: 100, maxDelayMs: 100, isRetriable } as const;
 
-/** What the control plane keeps of jobs that have ended: whichever of its processes answers first. */
+/** The control plane's history of jobs that have ended, by whichever of its processes answers first. */
 export class NatsJobHistory {
   readonly #options: NatsJobHistoryOptions;
   readonly #transport: AgentTransport;

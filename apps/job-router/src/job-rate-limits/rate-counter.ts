@@ -5,7 +5,7 @@ interface Elsewhere {
   readonly heardAtMs: number;
 }
 
-/** What counts against the limits of one operation of one endpoint, here and at the other routers. */
+/** The requests that count against the limits of one operation of one endpoint, here and at the other routers. */
 export class RateCounter {
   readonly endpointId: EndpointId;
   readonly operation: JobOperation;

@@ -50,7 +50,7 @@ function isOfficialClient({ method, contentType = '', userAgent = '', hasBody }:
   return method === 'POST' || isBodylessJson || userAgent.startsWith(OFFICIAL_AGENT);
 }
 
-/** What the official Python client is called, whichever library it sends with. */
+/** The name of the official Python client, whichever library it sends with. */
 const PYTHON = /python/i;
 
 /**

@@ -13,7 +13,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface StreamedAnswersOptions {
-  /** What lies here for readers that have not taken it yet, all together. */
+  /** The bytes that lie here for readers that have not taken them yet, all together. */
   readonly budget: BodyBudget;
   readonly clock: Clock;
   /** Other than the default only where a test waits for it. */

@@ -11,7 +11,7 @@ export const briefBody = (job: JobBrief): RawJson =>
     ['status', encodeJson(job.state)],
   ]);
 
-/** What the sight of the job itself does not say. */
+/** The parts that the sight of the job itself does not have. */
 export interface StatusParts {
   /** JSON text of the result or of the last progress; null when there is none. */
   readonly output: RawJson | null;

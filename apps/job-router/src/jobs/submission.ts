@@ -4,7 +4,7 @@ import type { SecretBox } from '@berth/secrets';
 import type { Submission } from '../edge/index.js';
 import { type JobRequest, sealExtras } from '../request-bodies/index.js';
 
-/** What decides about a job beside its request. */
+/** The data that decide about a job beside its request. */
 export interface SubmissionFrame {
   readonly endpoint: EndpointSnapshot;
   /** How long its caller is held; null: not at all. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { EndpointId, JobId } from '@berth/domain';
 import { isSubjectToken } from '@berth/messaging';
 
-/** What somebody at a terminal wants of one endpoint's log. */
+/** The request of somebody at a terminal about one endpoint's log. */
 export type LogRequest =
   | { readonly kind: 'help' }
   | ShowRequest

@@ -29,7 +29,7 @@ export interface LogToolOptions {
   /** Asked only when a broker is needed. @throws ConfigError */
   readonly loadConfig: () => LogConfig;
   readonly output: Output;
-  /** What went wrong, in words. */
+  /** Prints a failure, in words. */
   readonly complain: (text: string) => void;
   /** Ends a tool that follows a log. */
   readonly signal: AbortSignal;

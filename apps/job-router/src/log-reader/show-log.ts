@@ -59,7 +59,7 @@ function concludeOf(check: LogCheck): Conclusion {
 const isReadable = (entry: LogEntry): boolean =>
   'facts' in entry && readLines(entry.facts).every(({ fact }) => fact !== null);
 
-/** What has been shown of a log, over several readings of it. */
+/** The part of a log that has been shown, over several readings of it. */
 class ShownLog {
   readonly #show: Show;
   #shown: number;

@@ -42,7 +42,7 @@ export async function skipEntry({ output, request, source }: Skip): Promise<Exit
   return showLog({ source, format, output, after: null, isFollowing: false, isFull: false });
 }
 
-/** What is told of it, as far as it can be. */
+/** The loss, as far as it can be told. */
 function lossText({ entry }: InspectedEntry): string {
   if ('unreadable' in entry) return 'No fact of the endpoint can be made out in it.\n';
   const format = new TextFormat({ jobId: null, hasPayloads: false });

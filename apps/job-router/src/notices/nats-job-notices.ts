@@ -2,7 +2,7 @@ import { noticeSubject, type NoticeMessage } from '@berth/contracts';
 import { readNotice, type Broker } from '@berth/messaging';
 import type { JobNotices } from '../edge/index.js';
 
-/** What owners in other routers tell this one. */
+/** The notices of owners in other routers to this one. */
 export class NatsJobNotices implements JobNotices {
   readonly #broker: Pick<Broker, 'connection' | 'noteUnreadable'>;
   readonly #subject: string;

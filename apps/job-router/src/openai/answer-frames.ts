@@ -74,7 +74,7 @@ export class AnswerFrames {
     return text;
   }
 
-  /** What is still due after the last chunk of a worker that has done its work. */
+  /** The text that is still due after the last chunk of a worker that has done its work. */
   end(): string {
     return this.#hasFrames ? DONE : '';
   }

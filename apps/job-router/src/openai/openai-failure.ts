@@ -14,7 +14,7 @@ export interface FailureOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** What a request came to instead of an answer, in the words of OpenAI's interface. */
+/** The outcome of a request that got no answer, in the words of OpenAI's interface. */
 export class OpenAiFailure extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
@@ -66,7 +66,7 @@ export function toFailure(error: unknown): OpenAiFailure | null {
   return error instanceof PlatformError && error.code === 'job-not-found' ? cancelled() : null;
 }
 
-/** What an ended job says of itself; null where it was done. */
+/** The failure of an ended job; null where it was done. */
 export function failureOf(status: JobState, error: string | null): OpenAiFailure | null {
   switch (status) {
     case 'IN_QUEUE':
@@ -85,7 +85,7 @@ export function failureOf(status: JobState, error: string | null): OpenAiFailure
   }
 }
 
-/** What the current vLLM worker writes around the answer of its server (wire contract 3). */
+/** The text that the current vLLM worker writes around the answer of its server (wire contract 3). */
 const UPSTREAM = /vLLM returned HTTP ([45]\d\d):/;
 
 function failureOfText(text: string): OpenAiFailure {

@@ -13,8 +13,8 @@ type TakenRequest = Pick<IncomingOpenAiRequest, 'isStreamed' | 'takeInput' | 'on
 type OpenAiPathRequest = FastifyRequest<{ Params: { readonly endpointId: string } }>;
 
 /**
- * What OpenAI's clients call when `/v2/{endpoint_id}/openai/v1` is their base address. Which paths there are, the
- * worker knows: each request is a job, so a `GET` needs the right to make one too.
+ * The paths that OpenAI's clients call when `/v2/{endpoint_id}/openai/v1` is their base address. The worker knows which
+ * there are: each request is a job, so a `GET` needs the right to make one too.
  */
 @Controller('v2/:endpointId/openai')
 export class OpenAiController {

@@ -1,4 +1,4 @@
-/** What holds for every operation. */
+/** The rules that hold for every operation. */
 export const DESCRIPTION = `Jobs of an endpoint: submitted, waited for, read, streamed, cancelled. The addresses stand in \`requestUrls\` of an
 endpoint of the management API.
 

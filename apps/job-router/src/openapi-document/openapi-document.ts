@@ -58,7 +58,7 @@ export function openApiDocument(app: INestApplication): ApiDocument {
 
 const idOf = (operationId: string): string => operationId.replace('Controller.', '.');
 
-/** What the decorators of controllers say. */
+/** The document that the decorators of controllers make. */
 const fromDecorators = (app: INestApplication): ApiDocument =>
   SwaggerModule.createDocument(
     app,

@@ -8,7 +8,7 @@ const CHAT = { model: 'llama', messages: [{ role: 'user', content: 'Hello' }], s
 
 const EVENTS = ['data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n', 'data: [DONE]\n\n'].join('');
 
-/** What clients of OpenAI's interface call (API decisions 2.16). */
+/** The operations that clients of OpenAI's interface call (API decisions 2.16). */
 export const DescribeOpenAi = ({ hasBody }: { readonly hasBody: boolean }): MethodDecorator =>
   applyDecorators(
     ApiTags('OpenAI'),

@@ -24,7 +24,7 @@ const TOLD_JOB = {
   webhook: RECEIVER,
 } as const;
 
-/** What Berth sends to the `webhook` of a job (API decisions 2.18). */
+/** The requests that Berth sends to the `webhook` of a job (API decisions 2.18). */
 export const SENT_WEBHOOKS: NonNullable<ApiDocument['webhooks']> = {
   'job-ended': {
     post: {

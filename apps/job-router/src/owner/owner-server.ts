@@ -29,7 +29,7 @@ export interface OwnerServerOptions {
   readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
-/** What is asked, by whom. */
+/** A question and its asker. */
 interface RoutedQuestion {
   readonly endpointId: EndpointId;
   readonly verb: OwnerVerb;

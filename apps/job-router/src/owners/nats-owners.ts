@@ -32,7 +32,7 @@ export interface NatsOwnersOptions {
 /** All tries of one question together: an owner that died is followed by the next one within this. */
 const PATIENCE_MS = 8_000;
 const TRY_MS = 1_500;
-/** What an answer that was held may take beyond its hold. */
+/** The time that an answer that was held may take beyond its hold. */
 const HELD_SLACK_MS = 2_000;
 const PAUSE_MIN_MS = 50;
 const PAUSE_MAX_MS = 400;

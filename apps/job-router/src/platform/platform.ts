@@ -10,7 +10,7 @@ export interface RateLimitSettings {
   readonly requestsPerWorker: number;
 }
 
-/** What rooms need of the configuration. */
+/** The part of the configuration that rooms need. */
 export interface RouterSettings {
   /** Names this process to the controllers. */
   readonly routerId: string;
@@ -31,7 +31,7 @@ export interface PlatformSettings extends RouterSettings {
   readonly messageMaxBytes: number;
 }
 
-/** What every room stands on; the composition root provides it. */
+/** The parts on which every room stands; the composition root provides them. */
 export abstract class Platform {
   abstract readonly clock: Clock;
   abstract readonly random: Random;

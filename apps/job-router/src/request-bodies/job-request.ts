@@ -13,7 +13,7 @@ import {
 } from '@berth/domain';
 import { jsonKindOf, objectText, WebhookAddresses } from '../platform/index.js';
 
-/** What a caller asked for, checked. Times in ms. */
+/** The request of a caller, checked. Times in ms. */
 export interface JobRequest {
   readonly input: RawJson;
   /** The members but `input` and what is secret, as the JSON text of an object: the worker gets them as they came. */

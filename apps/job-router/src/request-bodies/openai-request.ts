@@ -16,7 +16,7 @@ export interface OpenAiRequest {
 }
 
 /**
- * What a request becomes: `openai_route` is the address after `/openai`, with its query where it has one;
+ * The input that a request becomes: `openai_route` is the address after `/openai`, with its query where it has one;
  * `openai_input` the body's text as it came. A `GET` has none, by which the workers tell it.
  *
  * @param url as it stands in the request line

@@ -7,7 +7,7 @@ export type RequestBodyAsk =
   | { readonly form: 'job' | 'batch'; readonly body: string }
   | { readonly form: 'openai'; readonly body: string; readonly method: string; readonly url: string };
 
-/** What a body of each form becomes: text and plain values, which a thread can hand over. */
+/** The outcome of a body of each form: text and plain values, which a thread can hand over. */
 export interface BodyForms {
   readonly job: JobRequest;
   readonly batch: readonly JobRequest[];
@@ -30,7 +30,7 @@ export function readRequestBody(ask: RequestBodyAsk, webhooks: WebhookRules): Re
   }
 }
 
-/** What a thread says of a body. An error would lose its code on the way. */
+/** The answer of a thread about a body. An error would lose its code on the way. */
 export type RequestBodyAnswer =
   | { readonly kind: 'read'; readonly value: ReadBody }
   | {

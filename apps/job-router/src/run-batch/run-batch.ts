@@ -24,7 +24,7 @@ export class RunBatch {
   }
 
   /**
-   * What became of each request of the list, in its order.
+   * The outcome of each request of the list, in its order.
    *
    * @throws PlatformError for a list that is refused as a whole; what the first one failed of, when none was accepted
    */

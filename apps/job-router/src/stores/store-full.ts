@@ -11,7 +11,7 @@ export const STORES = Object.keys(TITLES) as readonly Store[];
 
 const RETRY_AFTER_SECONDS = 10;
 
-/** What a store says that keeps the room that is left for what was accepted. */
+/** The refusal of a store that keeps its last room for accepted jobs. */
 export const storeFullDetail = (store: Store): string =>
   `${TITLES[store]} is almost full and takes no new jobs until others have ended or expired.`;
 

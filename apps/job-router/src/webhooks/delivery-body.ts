@@ -1,7 +1,7 @@
 import type { ToldDelivery } from '@berth/contracts';
 import { webhookMessageId, type DeliveryTry } from '@berth/domain';
 
-/** What became of one end of a job, for the tenant that gave the webhook. */
+/** The delivery of one end of a job, for the tenant that gave the webhook. */
 export const deliveryBody = (delivery: ToldDelivery, nowMs: number): object => ({
   id: webhookMessageId(delivery),
   url: delivery.url,

@@ -9,7 +9,7 @@ const TRIES = 2;
 /** Names of this machine (RFC 6761), which no name server is asked about. */
 const LOCAL = /^(.+\.)?localhost\.?$/;
 
-/** What name servers say of a name that they do not know, or that cannot be one. */
+/** The words of name servers about a name that they do not know, or that cannot be one. */
 const UNKNOWN: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
 const isUnknown = (error: unknown): boolean => UNKNOWN.includes((error as NodeJS.ErrnoException).code);
 

@@ -9,8 +9,8 @@ export interface WebhookBodyParts {
 }
 
 /**
- * What a receiver gets: the body of `/status`, and behind it `input` and `webhook` (wire contract 6.2). Input and output
- * are the text that came. Null: the parts of one are gone, so nothing whole can be told any more.
+ * The body that a receiver gets: that of `/status`, and behind it `input` and `webhook` (wire contract 6.2). Input and
+ * output are the text that came. Null: the parts of one are gone, so nothing whole can be told any more.
  *
  * @throws PlatformError `service-unavailable`
  */

@@ -14,7 +14,7 @@ interface JobPath {
   readonly jobId: string;
 }
 
-/** What became of the webhooks of a job. */
+/** The deliveries of the webhooks of a job. */
 @Controller('v2/:endpointId/webhooks')
 export class WebhooksController {
   constructor(

@@ -27,7 +27,7 @@ const SECRET_LENGTH = 24;
 const MESSAGE_MAX_BYTES = 128 * 1024;
 const JOB_BYTES = 512;
 
-/** What becomes of some wishes. */
+/** The outcome of some wishes. */
 export interface Taken {
   readonly reply: TakeReply;
   /** The jobs in it, to be given back if the host never hears it. */

@@ -19,7 +19,7 @@ interface Holder {
   readonly hostId: HostId;
 }
 
-/** What a caller reads whose secrets are lost with the operator's key. */
+/** The error for a caller whose secrets are lost with the operator's key. */
 const UNOPENED = 's3Config cannot be opened: the key that sealed it is not there any more; submit the job again';
 
 /** Makes of jobs that were taken what their agent gets. Only here is readable what a caller gave in confidence. */

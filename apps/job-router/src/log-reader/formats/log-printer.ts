@@ -1,7 +1,7 @@
 import type { JobId } from '@berth/domain';
 import type { CheckedEntry, LogFinding, LogSum } from '@berth/endpoint-log';
 
-/** What is found out at the end of a log. */
+/** The findings at the end of a log. */
 export interface Conclusion {
   readonly findings: readonly LogFinding[];
   /** How many there are in all: `findings` may be the first of them. */

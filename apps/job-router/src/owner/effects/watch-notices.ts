@@ -18,7 +18,7 @@ const JOBS_PER_MESSAGE = 2_000;
 /** What is said of a job of which several things happened at once. */
 const WEIGHT: Readonly<Record<News, number>> = { moved: 0, ended: 1, gone: 2 };
 
-/** What one router is to be told of one endpoint. */
+/** The news of one endpoint that one router is to be told. */
 interface Pending {
   readonly router: string;
   readonly endpointId: EndpointId;

@@ -14,7 +14,7 @@ export interface StreamingAttempt extends JobKey {
 
 type ChunkLimits = Pick<AccountLimits, 'chunkBytes' | 'chunkBytesPerAttempt'>;
 
-/** What is left where the chunks of a job lie, in bytes, and what is about to be written there. */
+/** The room that is left where the chunks of a job lie, in bytes, and the room that is about to be taken there. */
 export interface ChunkRooms {
   freeBytesOf(jobId: JobId): number;
   bring(jobId: JobId, bytes: number): void;

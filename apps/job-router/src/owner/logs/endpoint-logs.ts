@@ -13,7 +13,7 @@ import {
 } from '@berth/domain';
 import type { LogAsker, OpenLog, SettledAnswer, RouterLogs } from '@berth/endpoint-log';
 
-/** What is said to a question; `silent`: this owner does not know and may say nothing, so the question comes again. */
+/** The answer to a question; `silent`: this owner does not know and may say nothing, so the question comes again. */
 export type Said<Answer> = OwnerReply<Answer> | 'silent';
 
 /** The outcomes of renewals, in the order of their proofs. */
