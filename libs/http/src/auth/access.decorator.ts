@@ -3,7 +3,7 @@ import type { Scope } from '@berth/domain';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './authenticator.js';
 
-/** What a handler declares about who may call it. */
+/** The access that a handler declares. */
 export type DeclaredAccess = { readonly kind: 'public' } | { readonly kind: 'scope'; readonly scope: Scope };
 
 export const ACCESS_METADATA = 'berth:access';
@@ -15,7 +15,7 @@ export const RequireScope = (scope: Scope): CustomDecorator =>
 /** The handler is open to everybody. */
 export const Public = (): CustomDecorator => SetMetadata(ACCESS_METADATA, { kind: 'public' } satisfies DeclaredAccess);
 
-/** What a route knows of its handler, so that hooks see it before any body is read. */
+/** The things that a route knows of its handler, so that hooks see it before any body is read. */
 export interface HandlerRoute {
   /** `<Controller>.<method>` */
   readonly handlerName?: string;

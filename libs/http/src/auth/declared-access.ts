@@ -10,7 +10,7 @@ export interface RouteHandler {
   /** `<Controller>.<method>` */
   readonly name: string;
   readonly handler: (...input: never[]) => unknown;
-  /** What it declares under a metadata key, or its controller. */
+  /** The value that it declares under a metadata key, or its controller. */
   readonly declared: <Declaration>(metadata: string) => Declaration | undefined;
 }
 

@@ -3,7 +3,7 @@ import { PlatformError } from '@berth/domain';
 /** Bodies that are under way in one direction at one time, all together: 25 of the largest, or any number of usual ones. */
 const BUDGET_BYTES = 512 * 1024 ** 2;
 
-/** What one account may have of it while all together have more than half: 1 / 4. */
+/** The share that one account may have of it while all together have more than half: 1 / 4. */
 const SHARES = 4;
 
 const RETRY_AFTER_SECONDS = 1;

@@ -21,7 +21,7 @@ const STRANGER_LIMITS: StrangerLimits = {
   allLookups: { tokensMax: 500, tokensPerSecond: 100 },
 };
 
-/** What callers may do who have not shown a good key. Others are never counted here, wherever they ask from. */
+/** The limits of callers that have not shown a good key. Others are never counted here, wherever they ask from. */
 export class Strangers {
   readonly #clock: Clock;
   readonly #limits: StrangerLimits;

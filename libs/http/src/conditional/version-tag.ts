@@ -3,7 +3,7 @@ import { PlatformError } from '@berth/domain';
 /** The strong entity tag of a resource in this version: `"7"`. */
 export const tagOf = (version: number): string => `"${version}"`;
 
-/** What `If-Match` asks for: that the resource still is as the caller read it. */
+/** The condition of `If-Match`: that the resource still is as the caller read it. */
 export type VersionMatch = { readonly kind: 'any' } | { readonly kind: 'one-of'; readonly tags: readonly string[] };
 
 /** A member of a list of entity tags (RFC 9110, 8.8.3); members may be empty, and text beyond ASCII is allowed. */

@@ -12,7 +12,7 @@ export const answerRights = (
   { showsSecret = false }: { readonly showsSecret?: boolean },
 ): unknown => [endpointIds?.toSorted() ?? null, ...(showsSecret ? [scopes.toSorted(), expiresAtMs] : [])];
 
-/** What a request asks for, apart from its route. */
+/** The parts of a request that say what it asks for, apart from its route. */
 export interface HashedRequest {
   /** As `answerRights` has them. */
   readonly rights: unknown;

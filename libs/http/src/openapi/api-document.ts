@@ -55,7 +55,7 @@ export interface Operation {
 export interface ApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  /** What is sent to addresses that callers name. */
+  /** The requests that are sent to addresses that callers name. */
   readonly webhooks?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly tags?: readonly { readonly name: string; readonly description: string }[];
   readonly components: {
@@ -101,7 +101,7 @@ export const mapValues = <From, To>(
 
 const COMPONENT = '#/components/schemas/';
 
-/** What a reference to a component means; any other schema is itself. @throws Error when there is no such component */
+/** The component that a reference names; any other schema is itself. @throws Error when there is no such component */
 export function resolveSchema(schema: Schema, schemas: Schemas): Schema {
   const name = componentName(schema);
   if (name === undefined) return schema;

@@ -116,7 +116,7 @@ const IF_NONE_MATCH: Parameter = {
   schema: { type: 'string', examples: ['"7"'] },
 };
 
-/** What a versioned resource adds to being read. */
+/** The parts that a versioned resource adds to an operation that reads it. */
 const conditionalRead = (problems: EdgeProblems): Pick<Operation, 'parameters' | 'responses'> => ({
   parameters: [IF_NONE_MATCH],
   responses: {

@@ -3,7 +3,7 @@ import type { DeclaredAccess } from '../auth/access.decorator.js';
 import type { EdgeHeader } from './edge-headers.js';
 import type { KnownParameters } from './path-parameters.js';
 
-/** What the edge of one interface does in its own way. */
+/** The ways in which the edge of one interface differs. */
 export interface EdgeAnswers {
   /** The access that an operation declares, by the id that the framework gives it. */
   readonly accessOf: (operationId: string) => DeclaredAccess | undefined;

@@ -33,7 +33,7 @@ const WITH_IDEMPOTENCY_KEY: readonly ErrorCode[] = [
   'idempotency-in-progress',
 ];
 
-/** What is common to the answers of one interface. */
+/** The common parts of the answers of one interface. */
 export class EdgeProblems {
   readonly #answers: EdgeAnswers;
   /** Where the common problems of a status are all that an operation has of it, they are referred to instead of repeated. */

@@ -9,7 +9,7 @@ export const ID_SCHEMA = {
   examples: ['k3v9x0q2m7a1zd'],
 };
 
-/** What a parameter is, by the part of the path before it. */
+/** The known parameters, by the part of the path before them. */
 export type KnownParameters = Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>>;
 
 /**

@@ -6,7 +6,7 @@ interface ProblemExample {
   readonly errors?: readonly string[];
 }
 
-/** What a caller would read; where the title says it all, the title is the detail. */
+/** The text that a caller would read; where the title says it all, the title is the detail. */
 const EXAMPLES: Partial<Record<ErrorCode, ProblemExample>> = {
   'body-not-json': { detail: 'The body is not valid JSON.' },
   'body-too-large': { detail: 'The body is larger than this path accepts.' },

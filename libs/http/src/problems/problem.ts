@@ -17,12 +17,12 @@ export interface Problem {
   readonly tag: string | undefined;
 }
 
-/** What a busy caller should wait when nobody knows better. */
+/** The time that a busy caller should wait when nobody knows better. */
 const RETRY_AFTER_DEFAULT_SECONDS = 2;
 
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'body-not-json',
-  // What served files say of paths that lead out of their folder. Our own refusals are platform errors.
+  // The status of served files for paths that lead out of their folder. Our own refusals are platform errors.
   403: 'route-not-found',
   404: 'route-not-found',
   // Served files alone, too.

@@ -31,7 +31,7 @@ export const jobRendering: ProblemRendering = ({ title, detail, errors }, page, 
   body: { type: page, title, detail, error: detail, ...(errors === undefined ? {} : { errors }), instance: requestId },
 });
 
-/** What OpenAI's own service calls its errors; its clients go by the status. */
+/** The names that OpenAI's own service gives its errors; its clients go by the status. */
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',

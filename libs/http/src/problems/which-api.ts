@@ -1,7 +1,7 @@
 /** The two interfaces, each at an address of its own. */
 export type ApiName = 'management' | 'jobs';
 
-/** What stands behind `/v2/` in the management API. No endpoint has such an id. */
+/** The words behind `/v2/` in the management API. No endpoint has such an id. */
 const RESOURCES: ReadonlySet<string> = new Set([
   'accounts',
   'api-keys',
@@ -16,7 +16,7 @@ const RESOURCES: ReadonlySet<string> = new Set([
   'templates',
 ]);
 
-/** What stands behind `/v2/ENDPOINT/` in the job API. */
+/** The words behind `/v2/ENDPOINT/` in the job API. */
 const JOB_PATH_WORDS: ReadonlySet<string> = new Set([
   'cancel',
   'health',
