@@ -1,7 +1,7 @@
 import type { RawJson } from '@berth/domain';
 import { readLenient, textOf } from './lenient-json.js';
 
-/** What a worker posted to `job-done`. */
+/** The result that a worker posted to `job-done`. */
 export type PostedResult<Output = RawJson> =
   | { readonly kind: 'progress'; readonly output: Output }
   | {

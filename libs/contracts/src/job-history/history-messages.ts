@@ -1,6 +1,6 @@
 import type { AccountId, EndpointId, JobDetail, JobId, JobKey, JobState, JobSummary, PageKey } from '@berth/domain';
 
-/** What a router asks the control plane about jobs that have ended. */
+/** The questions of a router to the control plane about jobs that have ended. */
 export const HISTORY_VERBS = ['list', 'get'] as const;
 export type HistoryVerb = (typeof HISTORY_VERBS)[number];
 

@@ -59,7 +59,7 @@ const LIST_REPLY = objectOf<HistoryListReply>({
 
 const GET_REPLY = objectOf<HistoryGetReply>({ job: orNull(DETAIL), completeUntilMs: orNull(instant) });
 
-/** What the control plane, perhaps of another version, answered to a question for a list. */
+/** The answer of the control plane, perhaps of another version, to a question for a list. */
 export const readHistoryList = (reply: unknown): Reading<HistoryListReply> => readShape(LIST_REPLY, reply);
 
 /** The same for a question about one job. */

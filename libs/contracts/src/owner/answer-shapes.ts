@@ -76,7 +76,7 @@ const JOB_SIGHT = objectOf<JobSight>({
 });
 
 /**
- * What the answer of each verb looks like, as far as an asker's code would else fail of it: what stands deeper is believed,
+ * The shape of the answer of each verb, as far as an asker's code would else fail of it: deeper members are believed,
  * since only routers may answer.
  */
 export const OWNER_ANSWER_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {

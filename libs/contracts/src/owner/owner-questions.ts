@@ -31,7 +31,10 @@ import type {
 
 export type { DescribedJob, ListedJob, ListedQueue, ToldDelivery } from '@berth/domain';
 
-/** What an edge has an owner decide. Workers that wait and the tenant's bounds are the owner's own knowledge. */
+/**
+ * The commands about which an edge has an owner decide. Workers that wait and the tenant's bounds are the owner's own
+ * knowledge.
+ */
 export type OwnerCommand =
   | Omit<SubmitCommand, 'takers' | 'bounds'>
   | CancelCommand
@@ -90,8 +93,8 @@ export type HoldAnswer =
 export type ChunkLimitName = Extract<AccountLimitName, 'chunkBytes' | 'chunkBytesPerAttempt'> | 'chunkRoom';
 
 /**
- * What routers ask the owner of an endpoint, by name. All of it is JSON, and safe to be asked again: commands have names,
- * a take has its id, and the rest changes nothing.
+ * The questions of routers to the owner of an endpoint, by name. All of it is JSON, and safe to be asked again:
+ * commands have names, a take has its id, and the rest changes nothing.
  */
 interface OwnerQuestions {
   perform: { readonly question: { readonly command: OwnerCommand }; readonly answer: CommandOutcome };
@@ -153,8 +156,8 @@ export type QuestionOf<Verb extends OwnerVerb> = OwnerQuestions[Verb]['question'
 export type AnswerOf<Verb extends OwnerVerb> = OwnerQuestions[Verb]['answer'];
 
 /**
- * What an owner says. One that does not know stays silent: with two that hear a question the first answer counts, and a
- * former owner's refusal must not be faster than the owner's word.
+ * The answer of an owner. An owner that does not know stays silent: with two that hear a question the first answer
+ * counts, and a former owner's refusal must not be faster than the owner's word.
  */
 export type OwnerReply<Answer> =
   | { readonly kind: 'answer'; readonly answer: Answer }

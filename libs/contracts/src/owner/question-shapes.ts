@@ -114,7 +114,7 @@ const COMMAND_SHAPES: { readonly [Kind in OwnerCommand['kind']]: Shape } = {
 
 const proof = objectOf<AttemptProof>(proofMembers);
 
-/** What the question of each verb looks like. Only routers may ask, so it is to stop what is broken, and not what lies. */
+/** The shape of the question of each verb. Only routers may ask, so it is to stop broken questions, and not lies. */
 export const OWNER_QUESTION_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
   perform: objectOf<QuestionOf<'perform'>>({ command: variantOf(COMMAND_SHAPES) }),
   find: objectOf<QuestionOf<'find'>>({

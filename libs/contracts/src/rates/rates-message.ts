@@ -1,6 +1,6 @@
 import type { EndpointId, JobOperation } from '@berth/domain';
 
-/** What a router counts of one operation of one endpoint. */
+/** The counts of a router for one operation of one endpoint. */
 export interface RateNews {
   readonly endpointId: EndpointId;
   readonly operation: JobOperation;

@@ -13,7 +13,7 @@ const rates = objectOf<RatesMessage>({
   ),
 });
 
-/** What another router counts; an operation that this version does not know is left out. */
+/** Reads the counts of another router; an operation that this version does not know is left out. */
 export function readRates(body: string): Reading<RatesMessage> {
   const json = readJson(body);
   if (json.kind === 'unreadable') return json;

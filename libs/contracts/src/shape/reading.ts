@@ -1,6 +1,6 @@
 import { PlatformError } from '@berth/domain';
 
-/** What became of reading something that others wrote: the value, or why it is none. Reading never throws. */
+/** The outcome of reading something that others wrote: the value, or why it is none. Reading never throws. */
 export type Reading<Value> =
   | { readonly kind: 'value'; readonly value: Value }
   /** `reason` names the member and what is wrong with it, and never quotes what stood there. */

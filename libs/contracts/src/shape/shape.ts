@@ -16,7 +16,7 @@ const shapeOf =
   (value, path) =>
     holds(value) ? null : `${path} is no ${what}`;
 
-/** What may stand in a subject or a key. */
+/** A word that may stand in a subject or a key. */
 export const id: Shape = shapeOf('id', (value) => typeof value === 'string' && ID.test(value));
 export const flag: Shape = shapeOf('boolean', (value) => typeof value === 'boolean');
 /** A whole number from 0 on. */
@@ -143,7 +143,7 @@ export function readMembers<Value extends object>(members: Members<Value>, value
   return readAs(withMembers(members, value as Value));
 }
 
-/** What is named of an object that has its shape. */
+/** The named members of an object that has its shape. */
 export function withMembers<Value extends object>(members: Members<Value>, value: Value): Value {
   const given = value as Readonly<Record<string, unknown>>;
   const names = Object.keys(members).filter((name) => given[name] !== undefined);

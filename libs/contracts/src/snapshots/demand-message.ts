@@ -100,7 +100,7 @@ export function ownersDemand(
   };
 }
 
-/** What it says of each shard. */
+/** The demand of each shard that it tells. */
 export function toldDemands(
   { endpoints, sequence, shards, unknown }: DemandMessage,
   shardOf: (endpointId: EndpointId) => number,
@@ -111,7 +111,7 @@ export function toldDemands(
   return shards.map((each) => ({ ...each, ...counted(sequence), demands: demands.get(each.shard) ?? new Map() }));
 }
 
-/** What it says, which is of any shards. */
+/** The demand that it tells, which is of any shards. */
 export function witnessedDemand({ endpoints, sequence, unknown, witness }: WitnessMessage): WitnessedDemand {
   const { term, part, ...who } = witness;
   const known = endpoints.map(({ endpointId, ...demand }) => [endpointId, demand] as const);

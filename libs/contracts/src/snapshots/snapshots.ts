@@ -10,7 +10,7 @@ import type {
   WorkerPorts,
 } from '@berth/domain';
 
-/** What the routers know of an endpoint. Key in bucket `endpoints`: the endpoint id. */
+/** An endpoint as the routers know it. Key in bucket `endpoints`: the endpoint id. */
 export interface EndpointSnapshot {
   readonly id: EndpointId;
   readonly accountId: AccountId;
@@ -28,7 +28,7 @@ export interface EndpointSnapshot {
   readonly limits?: LimitOverrides;
 }
 
-/** What any process knows of an API key. Key in bucket `api-keys`: the key's public prefix. */
+/** An API key as every process knows it. Key in bucket `api-keys`: the key's public prefix. */
 export interface ApiKeySnapshot {
   readonly id: string;
   readonly accountId: AccountId;
@@ -70,13 +70,13 @@ export interface AssignmentSnapshot {
    * each wish how many jobs they would take, and where the writer is of a version that did not say it.
    */
   readonly slotsPerWorker?: number;
-  /** What the control plane expects of the workers; absent where nobody has said. */
+  /** The control plane's expectation of the workers; absent where it has told none. */
   readonly outlook?: EndpointOutlook;
 }
 
 /**
- * What signs an endpoint's webhooks, sealed with the operator's key. Key in bucket `webhook-secrets`: the endpoint id.
- * Newest first; absent: none was made yet.
+ * The secrets that sign an endpoint's webhooks, sealed with the operator's key. Key in bucket `webhook-secrets`: the
+ * endpoint id. Newest first; absent: none was made yet.
  */
 export interface WebhookSecretsSnapshot {
   readonly endpointId: EndpointId;
@@ -89,7 +89,7 @@ export interface WebhookSecretsSnapshot {
   }[];
 }
 
-/** What a sealed webhook secret is bound to: it opens nowhere else. */
+/** The context to which a sealed webhook secret is bound: it opens nowhere else. */
 export const webhookSecretContext = (endpointId: EndpointId, id: string): string =>
   `webhook-secret:${endpointId}:${id}`;
 

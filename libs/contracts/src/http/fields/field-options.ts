@@ -4,7 +4,7 @@ import { ValidateIf } from 'class-validator';
 import { declareField, type FieldShape } from '../reading/dto-shape.js';
 import { SatisfiesRule } from './satisfies-rule.js';
 
-/** What every kind of field says about itself. One declaration is both the check and its documentation. */
+/** The things that every kind of field says about itself. One declaration is both the check and its documentation. */
 export interface FieldOptions {
   readonly description: string;
   readonly isOptional?: boolean;
@@ -18,7 +18,7 @@ export interface FieldOptions {
   readonly requires?: string;
   /** Null is a value of its own. An optional field that is not nullable refuses null. */
   readonly isNullable?: boolean;
-  /** What an omitted field means; documentation only. */
+  /** The meaning of an omitted field; documentation only. */
   readonly default?: unknown;
   readonly example?: unknown;
 }

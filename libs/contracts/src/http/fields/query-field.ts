@@ -36,7 +36,7 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([
 
 const booleanOfText = (value: unknown): unknown => BOOLEANS.get(value) ?? value;
 
-/** What each item has to be: one of some words, or of a form. */
+/** The rule for each item: one of some words, or of a form. */
 export type QueryListFieldOptions = FieldOptions &
   (
     | { readonly choices: readonly string[]; readonly pattern?: never; readonly patternReason?: never }

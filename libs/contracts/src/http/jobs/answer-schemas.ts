@@ -22,7 +22,7 @@ const anything = (description: string): Schema => ({ description, examples: [{ t
 
 const JOB_ERROR = textSchema('Why the job failed; absent where it has not.', 'executionTimeout exceeded');
 
-/** What one job answers, and what a list of them does (API decisions 2.3). */
+/** The answers about one job, and about a list of them (API decisions 2.3). */
 const JOB_SCHEMAS: Schemas = {
   BriefJob: objectWith('A job, where nothing more is known or asked.', { id: JOB_ID, status: JOB_STATUS }),
   JobStatus: objectWith(

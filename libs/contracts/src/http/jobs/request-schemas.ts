@@ -24,7 +24,7 @@ const s3Text = (description: string, example: string): Schema => ({
   examples: [example],
 });
 
-/** What callers send (API decisions 2.1). Members that are not named here go to the worker as they came. */
+/** The bodies that callers send (API decisions 2.1). Members that are not named here go to the worker as they came. */
 export const REQUEST_SCHEMAS: Schemas = {
   JobRequest: {
     type: 'object',
