@@ -10,7 +10,7 @@ export interface ThreadProgram {
 
 export interface ComputeThreadOptions {
   readonly program: ThreadProgram;
-  /** What the program finds as its `workerData`. */
+  /** The value that the program finds as its `workerData`. */
   readonly data?: unknown;
   readonly heapMaxMb: number;
   /** For one question. */

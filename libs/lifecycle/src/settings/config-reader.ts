@@ -16,7 +16,7 @@ export interface Setting {
   readonly name: string;
   /** For the operator, in Markdown. */
   readonly meaning: string;
-  /** What it may be, with its unit, in Markdown. */
+  /** The values that it may have, with their unit, in Markdown. */
   readonly values: string;
   /** Null: none. The reader's problems say whether it may be left out. */
   readonly fallback: string | null;
@@ -51,7 +51,7 @@ export class ConfigReader {
     this.#environment = environment;
   }
 
-  /** What has been read so far; a variable that was read twice is as the last reading has it. */
+  /** The settings that have been read so far; a variable that was read twice is as the last reading has it. */
   get settings(): readonly Setting[] {
     return [...this.#settings.values()];
   }
