@@ -16,13 +16,16 @@ export interface ReadinessReport {
    */
   readonly status: 'starting' | 'ready' | 'not-ready' | 'stopping';
   readonly dependencies: Readonly<Record<string, DependencyState>>;
-  /** What works less well than it should, in words; absent while there is nothing. It does not decide the status. */
+  /**
+   * The things that work less well than they should, in words; absent while there are none. It does not decide the
+   * status.
+   */
   readonly degraded?: readonly string[];
 }
 
 const CHECK_LIMIT_MS = 2_000;
 
-/** What this process needs in order to serve, each part with a name and a check. */
+/** The parts that this process needs in order to serve, each with a name and a check. */
 export class Readiness {
   readonly #clock: Clock;
   readonly #checks = new Map<string, DependencyCheck>();

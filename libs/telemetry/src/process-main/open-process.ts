@@ -7,7 +7,7 @@ import { OperationsServer } from '../operations/operations-server.js';
 import { Readiness } from '../operations/readiness.js';
 import type { Main } from './run-main.js';
 
-/** What a process brings. */
+/** The parts that a process brings. */
 export interface ProcessParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -27,7 +27,7 @@ export function systemProcess(
   return { clock: systemClock, random: systemRandom, logger, onStop: (part, stop) => main.onStop(part, stop) };
 }
 
-/** What every part of a running process may use. */
+/** The things that every part of a running process may use. */
 export interface OpenProcess extends ProcessParts {
   readonly metrics: MetricRegistry;
   readonly readiness: Readiness;

@@ -1,6 +1,6 @@
 import { isPortTaken } from './startup-error.js';
 
-/** What a process prints when it refuses to start for a reason that the operator can mend. */
+/** The text that a process prints when it refuses to start for a reason that the operator can mend. */
 export const refusalText = (name: string, reason: Error): string => `${name}: ${reason.message}\n`;
 
 export interface Refusal {

@@ -11,7 +11,7 @@ export interface ProcessHost {
   readonly stderr: { write(text: string): unknown };
 }
 
-/** What a `start` function is given. */
+/** The things that a `start` function is given. */
 export interface Main {
   /** Called when the process ends; what was added last is stopped first. */
   onStop(name: string, stop: () => Promise<void> | void): void;
