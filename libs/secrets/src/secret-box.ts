@@ -25,8 +25,8 @@ export class SecretBox {
   }
 
   /**
-   * What tells two texts of one context apart and lets nobody guess them who has not the keys. The first is to be kept;
-   * what was kept before a key was rotated is one of the others.
+   * Values that tell two texts of one context apart and let nobody guess them who has not the keys. The first is to be
+   * kept; one that was kept before a key was rotated is one of the others.
    */
   fingerprintsOf(text: string, context: string): readonly string[] {
     return this.#fingerprintKeys.map((key) => fingerprintOf(key, text, context));
