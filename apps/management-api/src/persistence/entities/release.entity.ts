@@ -24,7 +24,7 @@ export class ReleaseEntity {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** What its image stands for: the first digest that a host has told. Null until then. */
+  /** The digest for which its image stands: the first that a host has told. Null until then. */
   @Column({ name: 'image_digest', type: 'text', nullable: true })
   imageDigest!: string | null;
 }

@@ -1,6 +1,8 @@
 import { ForwardMigration } from '../forward-migration.js';
 
-/** What the control loops remember of a worker: how it shall leave, where it failed before, and why it stays there. */
+/**
+ * The memory of the control loops about a worker: how it shall leave, where it failed before, and why it stays there.
+ */
 export class WorkerMoves1763800000031 extends ForwardMigration {
   readonly name = 'WorkerMoves1763800000031';
   protected readonly statements = STATEMENTS;

@@ -1,6 +1,6 @@
 import { ForwardMigration } from '../forward-migration.js';
 
-/** What an operator has set of an account's limits, and how often anything of the account was changed. */
+/** The limits of an account that an operator has set, and how often anything of the account was changed. */
 export class AccountLimits1763800000043 extends ForwardMigration {
   readonly name = 'AccountLimits1763800000043';
   protected readonly statements = STATEMENTS;

@@ -1,6 +1,6 @@
 import { ForwardMigration } from '../forward-migration.js';
 
-/** What a release's image stands for, so that every host runs the same bytes. */
+/** The digest for which a release's image stands, so that every host runs the same bytes. */
 export class ImageDigests1763800000050 extends ForwardMigration {
   readonly name = 'ImageDigests1763800000050';
   protected readonly statements = STATEMENTS;

@@ -1,6 +1,6 @@
 import { ForwardMigration } from '../../forward-migration.js';
 
-/** What requests leave behind: how many an account has made, and what those with an idempotency key were answered. */
+/** The traces of requests: how many an account has made, and the answers to those with an idempotency key. */
 export class RequestLedgers1763800000001 extends ForwardMigration {
   readonly name = 'RequestLedgers1763800000001';
   protected readonly statements = STATEMENTS;

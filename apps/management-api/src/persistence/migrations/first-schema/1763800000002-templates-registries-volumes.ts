@@ -1,6 +1,8 @@
 import { ForwardMigration } from '../../forward-migration.js';
 
-/** What endpoints and pods are made with: templates, credentials of container registries, network volumes. */
+/**
+ * The things with which endpoints and pods are made: templates, credentials of container registries, network volumes.
+ */
 export class TemplatesRegistriesVolumes1763800000002 extends ForwardMigration {
   readonly name = 'TemplatesRegistriesVolumes1763800000002';
   protected readonly statements = STATEMENTS;

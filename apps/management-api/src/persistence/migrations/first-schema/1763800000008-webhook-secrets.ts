@@ -1,6 +1,8 @@
 import { ForwardMigration } from '../../forward-migration.js';
 
-/** What signs the webhooks of endpoints. Those that are there get theirs from the program, which has the key. */
+/**
+ * The secrets that sign the webhooks of endpoints. Those that are there get theirs from the program, which has the key.
+ */
 export class WebhookSecrets1763800000008 extends ForwardMigration {
   readonly name = 'WebhookSecrets1763800000008';
   protected readonly statements = STATEMENTS;
