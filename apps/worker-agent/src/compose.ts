@@ -27,12 +27,12 @@ import {
   type WorkerTools,
 } from './worker-reconciler/index.js';
 
-/** What running jobs get when the agent takes its workers along. */
+/** The time that running jobs get when the agent takes its workers along. */
 const DRAIN_LIMIT_MS = 10_000;
 /** How long workers found again wait for the broker: longer, and their own calls would time out. */
 const CONNECT_WAIT_MS = 10_000;
 
-/** What every part of the process is given. */
+/** The parts that every part of the process is given. */
 interface Frame extends OpenProcess {
   readonly config: AgentConfig;
 }

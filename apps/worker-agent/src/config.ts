@@ -45,7 +45,7 @@ interface BridgeConfig {
   readonly advertisedHost: string;
 }
 
-/** What the journal may take on the disk for large results and chunks that no router has taken yet. */
+/** The room that the journal may take on the disk for large results and chunks that no router has taken yet. */
 interface SpoolConfig {
   readonly bytesMax: number;
   /** Of it, what one worker may have; and of what lies in the agent's memory, for those that are small. */

@@ -30,7 +30,7 @@ export interface HostTakesOptions {
   readonly onLate: (jobs: readonly TakenJob[], wish: SentWish) => void;
 }
 
-/** What is to be known of a wish when its jobs come. */
+/** The data of a wish that are needed when its jobs come. */
 export interface SentWish {
   readonly workerId: WorkerId;
   readonly sentAtMs: number;
@@ -53,7 +53,7 @@ interface AskedOnce {
   readonly over: PromiseWithResolvers<void>;
 }
 
-/** What a router holds for one host. */
+/** The wishes that a router holds for one host. */
 const WISHES_MAX = 4_096;
 /** How long an answer may be late. */
 const SLACK_MS = 4_000;

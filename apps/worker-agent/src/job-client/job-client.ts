@@ -35,7 +35,7 @@ export interface JobClientOptions {
   readonly random: Random;
   readonly metrics: MetricRegistry;
   readonly log: Logger;
-  /** What one worker may have in the journal; `DEFAULT_WORKER_SHARE` unless said. */
+  /** The share of the journal that one worker may have; `DEFAULT_WORKER_SHARE` unless said. */
   readonly share?: WorkerShare;
 }
 

@@ -1,6 +1,6 @@
 import { sliceMembers, type RawJson } from '@berth/domain';
 
-/** What the worker reads of a job. Times in ms. */
+/** The part of a job that the worker reads. Times in ms. */
 export interface JobFacts {
   readonly jobId: string;
   readonly input: RawJson;

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** What one commit did. A put replaces the whole record. */
+/** One change of a commit. A put replaces the whole record. */
 export type Change =
   | { readonly kind: 'put'; readonly key: string; readonly value: string; readonly file: string | null }
   | { readonly kind: 'remove'; readonly key: string };

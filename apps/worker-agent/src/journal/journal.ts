@@ -40,8 +40,8 @@ interface Stored {
 }
 
 /**
- * What this agent must not forget: the workers it started, the attempts it handed out, results and chunks that the
- * router has not acknowledged.
+ * The things that this agent must not forget: the workers it started, the attempts it handed out, results and chunks
+ * that the router has not acknowledged.
  */
 export class Journal {
   readonly #options: JournalOptions;

@@ -9,7 +9,7 @@ export interface LiveRecord {
   readonly bytes: number;
 }
 
-/** What the journal holds now: the outcome of all commits in order. */
+/** The records that the journal holds now: the outcome of all commits in order. */
 export class LiveRecords {
   readonly #records = new Map<string, LiveRecord>();
   readonly #liveBySegment = new Map<number, number>();
@@ -65,7 +65,7 @@ export class LiveRecords {
   }
 }
 
-/** What a change takes in the log, near enough for a budget. */
+/** The bytes that a change takes in the log, near enough for a budget. */
 export const sizeOf = (change: Change): number =>
   change.kind === 'put' ? change.key.length + change.value.length + FRAME_OVERHEAD_BYTES : FRAME_OVERHEAD_BYTES;
 

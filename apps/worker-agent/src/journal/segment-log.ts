@@ -16,7 +16,7 @@ export interface ReplayedSegment extends JournalReplay {
   readonly tornBytes: number;
 }
 
-/** What a commit outlives once its promise resolves: a crash of this process, or one of the whole machine. */
+/** The crash that a commit outlives once its promise resolves: one of this process, or one of the whole machine. */
 export type Outlives = 'process' | 'machine';
 
 interface Waiting {

@@ -1,6 +1,6 @@
 /**
- * What the agent knows of the workers it started, kept over its own restarts. The records are the caller's: JSON values
- * under a key, written durably before the promise resolves.
+ * The agent's knowledge of the workers it started, kept over its own restarts. The records are the caller's: JSON
+ * values under a key, written durably before the promise resolves.
  */
 export interface WorkerRecords {
   /** Adds or replaces. @throws JournalFullError when the disk budget is used up */

@@ -4,7 +4,7 @@ import type { Logger } from '@berth/telemetry';
 const SAY_AGAIN_MS = 30_000;
 const MS_PER_SECOND = 1_000;
 
-/** What the log says while a host cannot join yet: one sentence when the wait begins, and another every 30 s. */
+/** The log lines while a host cannot join yet: one sentence when the wait begins, and another every 30 s. */
 export class JoinWait {
   readonly #clock: Clock;
   readonly #logger: Logger;

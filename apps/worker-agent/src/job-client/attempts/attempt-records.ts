@@ -36,7 +36,7 @@ export interface OutputFacts {
   readonly sha256: string | null;
 }
 
-/** What the journal holds of one attempt. */
+/** One attempt as the journal holds it. */
 export interface StoredAttempt {
   readonly attempt: HostAttempt;
   readonly ending: EndingRow | null;
@@ -256,7 +256,10 @@ const WHOLE_BODY_BYTES = 64 * 1024 * 1024;
 
 const rowKey = (key: string): string => `row ${key}`;
 
-/** What entries take of their worker's share: their bodies, and their own text, in which an error or log lines may lie. */
+/**
+ * The parts of their worker's share that entries take: their bodies, and their own text, in which an error or log lines
+ * may lie.
+ */
 const claimsOf = (entries: readonly JournalEntry[]): readonly Body[] =>
   entries.flatMap(({ body, key, value }) => [
     ...(body === undefined ? [] : [{ key, bytes: Buffer.byteLength(body, 'utf8') }]),

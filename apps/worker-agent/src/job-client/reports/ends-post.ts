@@ -11,7 +11,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** What goes in one message, and who waits for what is said of it. */
+/** The ends that go in one message, and the callers that wait for the answer to it. */
 interface Page {
   readonly ends: readonly AttemptEnd[];
   readonly waiting: readonly Waiting[];

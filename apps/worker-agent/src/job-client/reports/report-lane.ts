@@ -19,8 +19,8 @@ interface LaneEnding {
 }
 
 /**
- * What one attempt tells the router, in order: chunks, then the result. Each is repeated until a router has answered,
- * and only then leaves the journal. Progress is shown when nothing else waits, and is never repeated.
+ * The reports of one attempt to the router, in order: chunks, then the result. Each is repeated until a router has
+ * answered, and only then leaves the journal. Progress is shown when nothing else waits, and is never repeated.
  */
 export class ReportLane {
   readonly #tools: ReportTools;

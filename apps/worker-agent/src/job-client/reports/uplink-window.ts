@@ -20,7 +20,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** What one owner has waiting. */
+/** The loads of one owner that wait. */
 interface Queue {
   readonly urgent: Waiting[];
   readonly others: Waiting[];
