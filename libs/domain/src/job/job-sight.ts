@@ -2,7 +2,7 @@ import type { EndpointId, JobId, WorkerId } from '../ids.js';
 import type { JobState } from './job-state.js';
 import type { Payload } from './payload.js';
 
-/** What the endpoint's other jobs mean for one that waits. */
+/** The meaning of the endpoint's other jobs for one that waits. */
 export interface QueueSight {
   /** Place in start order, from 1; null where that is not known yet. */
   readonly position: number | null;

@@ -135,7 +135,7 @@ class JsonScanner {
     return 'after';
   }
 
-  /** What may follow a value. */
+  /** Reads a token that may follow a value. */
   #after(): Step {
     if (this.#depth === 0) return 'done';
     if (this.#depth === 1 && this.#name !== null) {

@@ -7,7 +7,7 @@ export interface AskingLimit {
   readonly rate: BucketLimit;
 }
 
-/** What one asker has asked. */
+/** The requests of one asker. */
 export interface Asking {
   readonly underWay: number;
   readonly bucket: Bucket;

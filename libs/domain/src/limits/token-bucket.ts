@@ -1,10 +1,10 @@
-/** What a bucket holds when it is full, and how fast it fills. */
+/** The tokens of a full bucket, and how fast it fills. */
 export interface BucketLimit {
   readonly tokensMax: number;
   readonly tokensPerSecond: number;
 }
 
-/** What was left at an instant. */
+/** The tokens that were left at an instant. */
 export interface Bucket {
   readonly tokens: number;
   readonly atMs: number;

@@ -7,7 +7,7 @@ export interface WindowLimit {
   readonly seconds: number;
 }
 
-/** What was admitted in the window that began at this instant. */
+/** The requests that were admitted in the window that began at this instant. */
 export interface WindowUse {
   readonly startedAtMs: number;
   readonly used: number;
@@ -46,7 +46,7 @@ export function countRequest(
   return { isAdmitted, uses: present.map(({ use }) => ({ ...use, used: use.used + cost })) };
 }
 
-/** What a caller may be told of a window. */
+/** The state of a window, as a caller may be told of it. */
 export function windowState({ limit, use }: Window, nowMs: number): WindowState {
   const { startedAtMs, used } = presentUse(limit, use, nowMs);
   const leftSeconds = Math.ceil((startedAtMs - nowMs) / SECOND_MS + limit.seconds);

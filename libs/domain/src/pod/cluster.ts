@@ -28,13 +28,13 @@ export interface Cluster {
   readonly createdAtMs: number;
 }
 
-/** What a cluster's summary is made of. */
+/** The members of a cluster, from which its summary is made. */
 export type ClusterMember = Pick<Pod, 'id' | 'status' | 'dataCenterId' | 'sshDirect'> & {
   readonly clusterId: ClusterId;
   readonly rank: number | null;
 };
 
-/** What a cluster is at the moment, as its members tell. */
+/** The present state of a cluster, as its members tell. */
 export interface ClusterSummary {
   readonly pods: PodCounts;
   /** Null until a pod is placed. */

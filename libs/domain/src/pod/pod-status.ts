@@ -1,11 +1,11 @@
-/** What a pod is doing (wire contract 5.2). */
+/** The statuses of a pod (wire contract 5.2). */
 export const POD_STATUSES = ['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED'] as const;
 export type PodStatus = (typeof POD_STATUSES)[number];
 
 export const POD_ACTION_NAMES = ['start', 'stop', 'restart', 'terminate'] as const;
 export type PodAction = (typeof POD_ACTION_NAMES)[number];
 
-/** What may be asked of a pod in each status (wire contract 5.6). */
+/** The actions that may be asked of a pod in each status (wire contract 5.6). */
 const POD_ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
   PROVISIONING: ['stop', 'terminate'],
   STARTING: ['stop', 'terminate'],

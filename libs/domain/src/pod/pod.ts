@@ -4,7 +4,7 @@ import type { AccountId, ClusterId, PodId } from '../ids.js';
 import type { PersistentMount } from '../template/index.js';
 import type { PodStatus } from './pod-status.js';
 
-/** What a pod runs on. */
+/** The hardware on which a pod runs. */
 export type PodCompute =
   | { readonly kind: 'gpu'; readonly typeId: string; readonly count: number }
   | { readonly kind: 'cpu'; readonly flavorId: string; readonly vcpuCount: number; readonly memoryGb: number };
@@ -31,7 +31,7 @@ interface PodPort {
   readonly ip: string | null;
 }
 
-/** What was last measured of a running pod. Utilization is in whole per cent. */
+/** The last measurements of a running pod. Utilization is in whole per cent. */
 export interface PodRuntime {
   readonly gpus: readonly { readonly utilPercent: number; readonly memoryUtilPercent: number }[];
   readonly cpuUtilPercent: number;
@@ -87,7 +87,7 @@ export interface Pod {
   readonly membership: ClusterMembership | null;
 }
 
-/** What the pod costs now: nothing once it has given its hardware back. */
+/** The present cost of the pod: nothing once it has given its hardware back. */
 export const presentCostUsdPerHour = ({ costUsdPerHour, status }: Pick<Pod, 'costUsdPerHour' | 'status'>): number =>
   status === 'EXITED' || status === 'TERMINATED' ? 0 : costUsdPerHour;
 

@@ -18,7 +18,7 @@ export interface ComingWorker {
   readonly id: WorkerId;
   readonly stage: ComingStage;
   readonly reason: ComingReason;
-  /** What its agent says: a sentence without its full stop. */
+  /** The words of its agent: a sentence without its full stop. */
   readonly detail: string;
   /** The instant before which it is not started again; null where nothing delays it. */
   readonly nextStartAtMs: number | null;
@@ -31,7 +31,7 @@ export interface ComingWorker {
 /** Workers that are wanted and have no place. */
 export interface UnplacedWorkers {
   readonly count: number;
-  /** What the host that came nearest lacks, in the words of placement. */
+  /** The lack of the host that came nearest, in the words of placement. */
   readonly reason: string;
   readonly detail: string;
   readonly sinceMs: number;
@@ -39,7 +39,7 @@ export interface UnplacedWorkers {
   readonly hosts: readonly { readonly id: string; readonly reason: string; readonly detail: string }[];
 }
 
-/** What the control plane expects of one endpoint's workers: all that a job needs to say why it waits. */
+/** The control plane's expectation of one endpoint's workers: all that a job needs to say why it waits. */
 export interface EndpointOutlook {
   readonly desired: number;
   /** The reason of the scaling decision, and since when it is the same. */

@@ -12,7 +12,7 @@ export const DECISION_MS = 10_000;
 
 export const QUEUE_DETAIL_MAX = 500;
 
-/** What a waiting job says of itself. */
+/** The explanation why a job waits. */
 export interface QueueExplanation {
   readonly position: number | null;
   readonly reason: QueueReason;

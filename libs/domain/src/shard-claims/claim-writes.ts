@@ -6,7 +6,7 @@ import { acknowledge } from './acknowledgements.js';
 
 export type ClaimWriteKind = 'renew' | 'take' | 'hand-over';
 
-/** What is to be written for a decision; the shard is left alone until its outcome is noted. */
+/** The write that carries a decision out; the shard is left alone until its outcome is noted. */
 export function beginWrite(
   state: ClaimsState,
   { shard, kind }: { readonly shard: number; readonly kind: ClaimWriteKind },

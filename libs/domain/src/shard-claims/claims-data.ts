@@ -21,7 +21,7 @@ export interface ShardClaim {
   readonly term: number;
 }
 
-/** What lies under a key of the bucket, and its version; a renewal writes the same once more. */
+/** The value under a key of the bucket, and its version; a renewal writes the same once more. */
 export interface Versioned<Value> {
   readonly value: Value;
   readonly revision: number;

@@ -2,7 +2,7 @@ import { CLAIM_TRUST_MS } from './bounds.js';
 import type { RouterPresence, ShardClaim } from './claims-data.js';
 import { NO_ACKNOWLEDGEMENTS, type Acknowledgements } from './acknowledgements.js';
 
-/** What an owner's claim is on its way to. From `drained` on nothing is done for the shard any more. */
+/** The phase of an owner's claim. From `drained` on nothing is done for the shard any more. */
 type ClaimPhase = 'kept' | 'draining' | 'drained';
 
 /** A write of a shard's claim, as it leaves. */
@@ -33,7 +33,7 @@ export interface KnownShard {
   unknownSentAtMs: number | null;
   inFlight: ClaimWrite | null;
   lastSentAtMs: number;
-  /** What the last own write was to replace: over something newer the next one may leave at once. */
+  /** The version that the last own write was to replace: over something newer the next one may leave at once. */
   lastReplaced: number;
   phase: ClaimPhase;
 }
@@ -45,7 +45,7 @@ export interface KnownRouter {
   struckOffAtMs: number;
 }
 
-/** What a router knows of all claims. It changes in place. */
+/** A router's knowledge of all claims. It changes in place. */
 export interface ClaimsState {
   readonly self: RouterPresence;
   readonly shards: readonly KnownShard[];

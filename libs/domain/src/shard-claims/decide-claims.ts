@@ -22,7 +22,7 @@ type RestReason =
   | 'share-reached'
   | 'stopping';
 
-/** What is to be done about one shard now, and why. */
+/** The step to take for one shard now, and its reason. */
 export type ClaimDecision = { readonly shard: number } & (
   | { readonly kind: 'renew'; readonly reason: 'renewal-due' }
   | { readonly kind: 'take'; readonly reason: TakeReason }
@@ -31,7 +31,7 @@ export type ClaimDecision = { readonly shard: number } & (
   | { readonly kind: 'none'; readonly reason: RestReason }
 );
 
-/** What is known beside the bucket. */
+/** The facts that are known beside the bucket. */
 export interface ClaimsView {
   /** Incarnations whose process is proven dead: by who started it, or by nobody listening for it, twice, with one broker. */
   readonly dead: ReadonlySet<string>;
@@ -42,8 +42,8 @@ export interface ClaimsView {
 }
 
 /**
- * What a router should do about each shard. It may be asked at any time and as often as one likes: what has been begun is in
- * the state, and a write that comes too late is refused by its compare-and-set.
+ * Decides which step a router should take for each shard. It may be asked at any time and as often as one likes: what
+ * has been begun is in the state, and a write that comes too late is refused by its compare-and-set.
  */
 export function decideClaims(state: ClaimsState, view: ClaimsView, nowMs: number): readonly ClaimDecision[] {
   const spread = spreadShards(state, view.dead, nowMs);

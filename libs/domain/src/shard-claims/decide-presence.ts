@@ -3,7 +3,7 @@ import { isPresenceDue } from './claim-writes.js';
 import type { ClaimsState, KnownRouter } from './claims-state.js';
 import type { ClaimsView } from './decide-claims.js';
 
-/** What is to be done about the signs of life in the bucket, and why. */
+/** The step to take for the signs of life in the bucket, and its reason. */
 export type PresenceDecision =
   | { readonly kind: 'present'; readonly reason: 'sign-of-life-due' }
   | { readonly kind: 'strike-off'; readonly incarnation: string; readonly reason: 'stopping' | 'proven-dead' };

@@ -8,7 +8,7 @@ export type LossReason =
   | 'handed-over' // by this router
   | 'bucket-replaced'; // the bucket holds older things than those acknowledged: it was made anew
 
-/** What a survey or an answer has changed about this router's shards. */
+/** The change that a survey or an answer has brought to this router's shards. */
 export type ClaimChange =
   | { readonly kind: 'taken'; readonly shard: number; readonly term: number }
   | { readonly kind: 'lost'; readonly shard: number; readonly term: number; readonly reason: LossReason };

@@ -1,7 +1,7 @@
 import type { ContainerSpec } from '../endpoint/index.js';
 import type { TemplateSpec } from './template.js';
 
-/** What a request says beside its `templateId`; undefined where it says nothing. */
+/** The settings of a request beside its `templateId`; undefined where it has none. */
 export interface TemplateOverrides {
   readonly image?: string | undefined;
   readonly args?: string | undefined;
@@ -23,7 +23,7 @@ export interface AppliedTemplate {
 }
 
 /**
- * What a request and its template make together (API decisions 3.4): the request's fields win, `env` is
+ * The settings that a request and its template make together (API decisions 3.4): the request's fields win, `env` is
  * merged by key, and the template's CUDA versions are taken over by a GPU request that says nothing of CUDA.
  *
  * @param template as the caller may see it

@@ -18,7 +18,10 @@ export interface PersistentMount {
   readonly path: string;
 }
 
-/** What a tenant keeps of a container to make endpoints and pods from. Its use copies it: later edits reach nobody. */
+/**
+ * The settings of a container that a tenant keeps to make endpoints and pods from. Its use copies it: later edits reach
+ * nobody.
+ */
 export interface TemplateSpec {
   readonly name: string;
   readonly container: ContainerSpec;

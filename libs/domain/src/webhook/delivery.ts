@@ -10,7 +10,7 @@ export interface DeliveryTry {
   readonly atMs: number;
   /** Null while it is under way. */
   readonly durationMs: number | null;
-  /** What the receiver answered; null where it did not. */
+  /** The status that the receiver answered; null where it did not answer. */
   readonly statusCode: number | null;
   /** Why it was no success; null while it is under way, and of the one that succeeded. */
   readonly error: string | null;

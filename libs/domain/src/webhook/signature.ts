@@ -11,7 +11,7 @@ export const webhookMessageId = ({ jobId, attempt }: Omit<DeliveryKey, 'endpoint
   `msg_${jobId}_${attempt}`;
 
 /**
- * What is signed in front of the body (Standard Webhooks, "Signature scheme"): `id.timestamp.`
+ * The text that is signed in front of the body (Standard Webhooks, "Signature scheme"): `id.timestamp.`
  *
  * @param atSeconds Unix seconds, as in `webhook-timestamp`
  */

@@ -1,4 +1,7 @@
-/** What a heap must know of its items: when each is due, and where it lies, so that it can leave from the middle. */
+/**
+ * The things that a heap must know of its items: when each is due, and where it lies, so that it can leave from the
+ * middle.
+ */
 export interface DueSlots<Item> {
   /** Ascending. Where items may be equal and the order is told to others, the comparison settles it. */
   readonly compare: (a: Item, b: Item) => number;
