@@ -62,7 +62,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** What every fact has; the members of each kind are judged where it is applied. */
+/** The members that every fact has; the others of each kind are judged where it is applied. */
 const FACT = objectOf<Pick<LogFact, 'kind' | 'atMs'>>({
   kind: text(),
   atMs: integer(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),

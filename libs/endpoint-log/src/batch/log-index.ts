@@ -1,7 +1,7 @@
 import { nextLookAtMs, nextTryAtMs, viewDemand, type Demand, type EndpointState } from '@berth/domain';
 import type { LogIndex } from '../ports/log-broker.port.js';
 
-/** What stands beside a batch that leaves the endpoint in this state. */
+/** The index beside a batch that leaves the endpoint in this state. */
 export function indexOf(state: EndpointState, atMs: number): LogIndex {
   const dueAtMs = Math.min(nextLookAtMs(state), nextTryAtMs(state));
   const { oldestQueuedAtMs, queuedLow, queuedNormal, running, runningLow } = viewDemand(state, atMs);

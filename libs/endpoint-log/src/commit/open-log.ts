@@ -71,7 +71,7 @@ const WAITING_MAX = 4_096;
 const UNSETTLED = { kind: 'unsettled' } as const;
 const BUSY = { kind: 'busy' } as const;
 
-/** What a log has come to. */
+/** The outcome of reading a log. */
 export interface ReadLog {
   readonly state: EndpointState;
   /** Sequence of its last batch; 0: there is none. */
@@ -134,7 +134,7 @@ export class OpenLog {
     return this.#last;
   }
 
-  /** What stands beside the last committed batch. */
+  /** The index beside the last committed batch. */
   get committed(): LogIndex {
     return this.#committed;
   }

@@ -5,9 +5,9 @@ import type { LogIndex } from '../ports/log-broker.port.js';
 /** Something that stands beside a batch and is not as the batch leaves the endpoint. */
 export interface IndexDifference {
   readonly member: keyof LogIndex;
-  /** What stands beside the batch. */
+  /** The value that stands beside the batch. */
   readonly told: number | null;
-  /** What the facts add up to. */
+  /** The value to which the facts add up. */
   readonly found: number | null;
 }
 

@@ -5,7 +5,7 @@ import type { LogEntry, StoredBatch } from '../ports/log-broker.port.js';
 import { compareIndex, type IndexDifference } from './compare-index.js';
 import { sumOf, type LogSum } from './log-sum.js';
 
-/** What is not as it must be. */
+/** A thing that is not as it must be. */
 export type LogFinding =
   /** The message is no batch, or a line of it no fact that could be applied; `line` is null where it is the message. */
   | { readonly kind: 'unreadable'; readonly sequence: number; readonly line: number | null; readonly reason: string }

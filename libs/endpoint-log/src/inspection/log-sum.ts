@@ -1,6 +1,6 @@
 import { JOB_STATES, livingLogBytes, type EndpointCounters, type EndpointState, type JobState } from '@berth/domain';
 
-/** What a log holds, and what its facts add up to. */
+/** The content of a log, and the sum of its facts. */
 export interface LogSum {
   readonly batches: number;
   readonly facts: number;

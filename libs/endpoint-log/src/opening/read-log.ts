@@ -107,7 +107,7 @@ async function readOnce({ atEndOfTurn, broker, clock, endpointId }: LogSource): 
   return (replay ?? new Replay(0)).result();
 }
 
-/** What became of jobs by the fact in that line, from 1. */
+/** Told of the jobs that the fact in that line has touched; lines count from 1. */
 type OnTouched = (line: number, touched: readonly TouchedJob[]) => void;
 
 /** Brings one batch after the other into a state. After a fault it is of no more use. */

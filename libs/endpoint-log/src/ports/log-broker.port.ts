@@ -1,8 +1,8 @@
 import type { EndpointId } from '@berth/domain';
 
 /**
- * What stands beside a batch, so that an endpoint that nobody has open can be told of without reading its log.
- * All of it is as the batch leaves it.
+ * The index beside a batch, so that an endpoint that nobody has open can be told of without reading its log. All of it
+ * is as the batch leaves it.
  */
 export interface LogIndex {
   /** When its owner must look again, Unix ms; null: nothing will ever be due. */
@@ -53,7 +53,7 @@ export type AppendOutcome =
   /** A fault of ours: it is no batch that anybody could read, and was not sent. */
   | { readonly kind: 'fault'; readonly reason: string };
 
-/** What the broker knows of an endpoint without its log being read. */
+/** The broker's knowledge of an endpoint without its log being read. */
 export interface LogHead {
   readonly endpointId: EndpointId;
   /** Of the newest batch. */
