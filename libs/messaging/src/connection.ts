@@ -36,7 +36,7 @@ export interface ConnectNatsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What happened to a connection that stood, or to a try to make it stand. */
+/** An event of a connection that stood, or of a try to make it stand. */
 export interface ConnectionEvent {
   readonly kind: 'connect-failed' | Exclude<Status['type'], 'ping' | 'reconnecting'>;
   readonly detail: string;

@@ -9,7 +9,7 @@ import {
 const SILENCE_MS = 1_000;
 
 /**
- * What a handler returns whose answer must not be lost unnoticed. A reply subject lives as long as its asker, so of an
+ * The reply of a handler whose answer must not be lost unnoticed. A reply subject lives as long as its asker, so of an
  * answer to an asker that has gone the broker says that nobody hears it, and `onUndelivered` takes back what was given.
  * An asker that breaks off later, or whose connection hangs, is not noticed here.
  */

@@ -12,7 +12,7 @@ import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 
 export interface HostQuestionsOptions {
-  /** What one host may ask of a kind. */
+  /** The questions of a kind that one host may ask. */
   readonly limitOf: (verb: string) => AskingLimit;
   readonly clock: Clock;
   readonly logger: Logger;

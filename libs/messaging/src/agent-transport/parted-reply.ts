@@ -4,8 +4,8 @@ import type { ConfirmedReply } from './confirmed-reply.js';
 export type TellPart<Part> = (part: Part | ConfirmedReply<Part>) => void;
 
 /**
- * What a handler returns that answers in parts, each as soon as it is known. The asking side knows by what they say which is
- * the last one.
+ * The reply of a handler that answers in parts, each as soon as it is known. The asking side knows by what they say
+ * which is the last one.
  */
 export class PartedReply<Part> {
   /** @param run resolves when every part has been told; a rejection is told as the error that ends the reply */

@@ -15,8 +15,9 @@ const limit = (atOnceMax: number, tokensPerSecond: number, tokensMax: number): A
 const PAYLOAD = limit(1_024, 2_000, 4_000);
 
 /**
- * What one host may ask of one process, far above what an honest agent with its most workers does. Each verb has its own,
- * so that a worker that makes its agent ask one thing without end costs its neighbours neither a lease nor a result.
+ * The questions that one host may ask of one process, far above what an honest agent with its most workers does. Each
+ * verb has its own, so that a worker that makes its agent ask one thing without end costs its neighbours neither a
+ * lease nor a result.
  */
 const LIMITS: Readonly<Record<Verb, AskingLimit>> = {
   // Messages: one for each turn in which workers of the host begin to ask; what they list is bounded beside (`entryLimit`).
@@ -38,8 +39,8 @@ export const questionLimit = (verb: string): AskingLimit =>
   Object.hasOwn(LIMITS, verb) ? LIMITS[verb as Verb] : PAYLOAD;
 
 /**
- * What one host may list in its messages of a kind, in one process: as much as if each had a message of its own. A worker
- * that asks waits for five seconds, or is paused for one by its agent.
+ * The entries that one host may list in its messages of a kind, in one process: as much as if each had a message of its
+ * own. A worker that asks waits for five seconds, or is paused for one by its agent.
  */
 const ENTRIES: Readonly<Record<'take' | 'done', AskingLimit>> = {
   take: limit(4_096, 4_000, 8_192),

@@ -31,7 +31,7 @@ export function decodeReply(text: string): unknown {
   return message['result'];
 }
 
-/** What a thrown value looks like on the wire; what nobody meant to show keeps its text to itself. */
+/** A thrown value as it stands on the wire; an error that was not made to be shown keeps its text to itself. */
 export function toWireError(thrown: unknown): WireError {
   if (thrown instanceof PlatformError) {
     return { code: thrown.code, detail: thrown.message, isRetriable: RETRIABLE.has(thrown.code) };

@@ -94,7 +94,7 @@ export const isStoreFull = (error: ApiError): boolean =>
   error.err_code === API_ERROR.serverStorageUsedUp ||
   error.err_code === API_ERROR.accountStorageUsedUp;
 
-/** What an unexpected error answer becomes: an outage that passes, or a fault of ours. */
+/** The error that an unexpected error answer becomes: an outage that passes, or a fault of ours. */
 export function unexpectedAnswer(doing: string, error: ApiError): Error {
   const cause = new BrokerApiError(doing, error);
   if (isStreamFull(error)) return full(STREAM_FULL, cause);

@@ -17,7 +17,7 @@ interface Acknowledgement {
   readonly seq?: number;
 }
 
-/** What a stream answers to what was published to it. */
+/** The answer of a stream to a publication. */
 export type PubAck = BrokerAnswer<Acknowledgement>;
 
 /**

@@ -11,14 +11,14 @@ import {
 } from '@berth/contracts';
 import type { ApiError } from './broker-errors.js';
 
-/** What the broker answered: what was asked for, or why not. */
+/** The broker's answer: the thing that was asked for, or why not. */
 export type BrokerAnswer<Answer extends object> = Answer & { readonly error?: ApiError };
 
 /** Of texts whose only bound is that of the message that they came in. */
 const TEXT_MAX_CHARACTERS = 2 ** 30;
 export const anyText: Shape = text(TEXT_MAX_CHARACTERS);
 
-/** What the broker leaves out of an error that has no number or words of its own. */
+/** An error as the broker gives it, without a number or words where it has none of its own. */
 interface GivenError {
   readonly code: number;
   readonly err_code?: number;

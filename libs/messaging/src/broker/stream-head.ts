@@ -42,7 +42,7 @@ const INFO_ANSWER: Members<InfoAnswer> = {
 };
 
 /**
- * What the stream's leader says of it; null: there is no such stream.
+ * The stream as its leader describes it; null: there is no such stream.
  *
  * @throws PlatformError `service-unavailable` when no answer comes, or one that does not say
  */

@@ -5,7 +5,7 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 /** The newest format of logs that this process reads, and the one that it writes. */
 export const LOG_FORMAT = 1;
 
-/** What stands beside the facts of a batch. */
+/** The headers beside the facts of a batch. */
 export const LOG_HEADERS = {
   format: 'Berth-Format',
   batch: 'Berth-Batch',

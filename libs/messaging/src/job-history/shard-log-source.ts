@@ -44,7 +44,8 @@ export class ShardLogSource {
   }
 
   /**
-   * What follows a place; null as a place: everything that there is. Null as an answer: there is no such stream yet.
+   * The entries that follow a place; null as a place: all that there are. Null as an answer: there is no such stream
+   * yet.
    *
    * @throws PlatformError `service-unavailable`
    */

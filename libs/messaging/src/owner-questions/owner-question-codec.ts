@@ -11,7 +11,7 @@ import {
 import type { EndpointId } from '@berth/domain';
 import { wireVersion } from './wire-version.js';
 
-/** What is asked of the owner of a shard. The subject says by which verb. */
+/** A question to the owner of a shard. The subject says by which verb. */
 export interface OwnerQuestion {
   readonly endpointId: EndpointId;
   readonly question: object;

@@ -18,7 +18,7 @@ export interface OwnerRequest<Verb extends OwnerVerb> {
 }
 
 /**
- * What became of a question that was asked once. An outcome that can happen any day is no error: one with a stack costs
+ * The outcome of a question that was asked once. An outcome that can happen any day is no error: one with a stack costs
  * too much.
  */
 export type OwnerOutcome<Verb extends OwnerVerb> =

@@ -21,7 +21,7 @@ export function encodeSnapshot<Value>(codec: SnapshotCodec<Value>, value: Value)
   return JSON.stringify(envelope);
 }
 
-/** What lies under a key, by any writer. */
+/** The value under a key, by any writer. */
 export function decodeSnapshot<Value>(codec: SnapshotCodec<Value>, key: string, body: Uint8Array): Reading<Value> {
   if (!isSubjectToken(key)) return unreadable('its key is no id');
   const json = readJson(body);

@@ -22,7 +22,7 @@ export interface Snapshot<Value> {
   readonly revision: number;
 }
 
-/** What lies under a key, so that it can be replaced by who knows exactly that. */
+/** The value under a key, so that a writer that knows exactly this one can replace it. */
 export interface LatestSnapshot<Value> {
   /** Null: nothing, or nothing that can be read. */
   readonly value: Value | null;
@@ -53,7 +53,9 @@ export class SnapshotWriter<Value> {
     return value === null ? null : { value, revision };
   }
 
-  /** What the bucket's leader has under any key that was found. @throws PlatformError `service-unavailable` */
+  /**
+   * The value that the bucket's leader has under any key that was found. @throws PlatformError `service-unavailable`
+   */
   async latest(key: string): Promise<LatestSnapshot<Value>> {
     const { broker, bucket, codec } = this.#options;
     const message = await readLatest(broker, bucketStream(bucket), foundKeySubject(bucket, key));

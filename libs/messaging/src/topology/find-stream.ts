@@ -5,7 +5,7 @@ import { API_ERROR } from '../broker/broker-errors.js';
 export const isApiError = (error: unknown, code: number): boolean =>
   error instanceof JetStreamApiError && error.code === code;
 
-/** What the stream's leader says of it; null: there is none of that name. */
+/** The stream as its leader describes it; null: there is none of that name. */
 export async function findStream(broker: Broker, name: string): Promise<StreamInfo | null> {
   try {
     return await broker.manager.streams.info(name);

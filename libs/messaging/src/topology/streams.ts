@@ -6,7 +6,10 @@ import { FAMILIES, blobStream, chunkStream, logFilter, logStream, readerCursorSt
 export interface TopologySize {
   /** 1, or 3 where there are three brokers. */
   readonly replicas: 1 | 3;
-  /** What all file streams together may take; at most the broker's `max_file_store`, which counts it as reserved. */
+  /**
+   * The bytes that all file streams together may take; at most the broker's `max_file_store`, which counts it as
+   * reserved.
+   */
   readonly storageBytes: number;
   /** The same for what lies in memory: the cursors of stream readers. */
   readonly memoryBytes: number;
@@ -24,7 +27,7 @@ export const STORAGE_SHARES = {
   snapshots: { buckets: 0.04 },
 } as const satisfies Readonly<Record<TopologyPart, Readonly<Record<string, number>>>>;
 
-/** What one of so many streams gets that have the share together. */
+/** The bytes of one of so many streams that have the share together. */
 const maxBytesOf = (share: number, streams: number, { storageBytes }: Pick<TopologySize, 'storageBytes'>): number =>
   Math.floor((storageBytes * share) / streams);
 

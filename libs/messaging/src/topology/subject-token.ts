@@ -1,6 +1,6 @@
 /**
- * What may stand between two dots of a subject. Ids come from callers, and one with a dot, a star or a space would
- * address something else than it says.
+ * A word that may stand between two dots of a subject. Ids come from callers, and one with a dot, a star or a space
+ * would address something else than it says.
  */
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 
