@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { CALLER_CONTROLLERS } from '../app/index.js';
 import { openApiDocument } from './openapi-document.js';
 
-/** What the controllers are given. In a preview nothing is made of it, but everything has to be named. */
+/** The things that the controllers are given. In a preview none of them is made, but each has to be named. */
 const NAMES = new Set(
   CALLER_CONTROLLERS.flatMap((controller) => Reflect.getMetadata('design:paramtypes', controller) as Type[]),
 );

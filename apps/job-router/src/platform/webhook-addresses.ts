@@ -6,7 +6,7 @@ const PROTOCOLS: readonly string[] = ['http:', 'https:'];
 
 /** Which addresses a webhook may name: those that are open to everybody, and those that the operator has opened. */
 export class WebhookAddresses {
-  /** What the operator has opened, as it was given. */
+  /** The networks that the operator has opened, as they were given. */
   readonly networks: readonly string[];
   // One list for each family: a list with both takes every IPv4 address for a part of the IPv6 ones.
   readonly #allowed: Readonly<Record<IpFamily, BlockList>> = { ipv4: new BlockList(), ipv6: new BlockList() };

@@ -15,7 +15,7 @@ export interface WatchNoticesOptions {
 /** Jobs in one message: it stays far below what the broker takes. */
 const JOBS_PER_MESSAGE = 2_000;
 
-/** What is said of a job of which several things happened at once. */
+/** The weight of each news: of a job of which several things happened at once, the heaviest is told. */
 const WEIGHT: Readonly<Record<News, number>> = { moved: 0, ended: 1, gone: 2 };
 
 /** The news of one endpoint that one router is to be told. */

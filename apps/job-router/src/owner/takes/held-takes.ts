@@ -17,7 +17,7 @@ export interface HeldTakesOptions {
   readonly jobsPerAnswer: number;
 }
 
-/** What a wake that did not come costs at most. */
+/** The time that a wake that did not come costs at most. */
 const LOOK_MS = 2_000;
 
 const NOBODY: readonly TakeWish[] = [];

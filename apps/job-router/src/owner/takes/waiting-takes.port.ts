@@ -31,7 +31,9 @@ export interface SeenAssignments {
   readonly list: readonly AttemptAssignment[];
 }
 
-/** What those takes need of the owner. `silent`: this owner does not know, and the same may be asked again. */
+/**
+ * The services of the owner that those takes need. `silent`: this owner does not know, and the same may be asked again.
+ */
 export interface JobGiving {
   /** The answers that the wishes get, or got before, in their order, once they are committed. */
   give(endpointId: EndpointId, wishes: readonly TakeWish[]): Promise<readonly GivenJobs[] | 'silent'>;
