@@ -31,7 +31,7 @@ export class DispatchedRequests {
     const isDecided = !this.#undecided.has(request);
     const isTaken = isDecided ? this.#asked(() => this.#options.dispatch?.takes(request) === true) : null;
     if (isTaken === true) this.#hand(request, response);
-    // Nobody knows whose it is, so the edge must not act on it either.
+    // The dispatch failed to say whose the request is, so the edge must not act on it either.
     if (isTaken === null) response.writeHead(SERVER_ERROR, { connection: 'close', 'content-length': 0 }).end();
     return isTaken !== false;
   }
