@@ -28,6 +28,7 @@ export class FakeBridge implements Bridge {
   readonly registrations = new Map<WorkerId, WorkerAdmission & Partial<WorkerRegistration>>();
   readonly departures: (WorkerDeparture & { readonly workerId: WorkerId; readonly runningJobs: number })[] = [];
   readonly drained: WorkerId[] = [];
+  readonly held = new Set<WorkerId>();
   restored: readonly WorkerAdmission[] | null = null;
   /** Jobs that each restored worker had. */
   runningWhenRestored = 0;
@@ -59,6 +60,14 @@ export class FakeBridge implements Bridge {
   async beginDrain(workerId: WorkerId): Promise<void> {
     this.drained.push(workerId);
     this.set(workerId, { phase: 'draining' });
+  }
+
+  async holdPolls(workerId: WorkerId): Promise<void> {
+    this.held.add(workerId);
+  }
+
+  openPolls(workerId: WorkerId): void {
+    this.held.delete(workerId);
   }
 
   async unregister(workerId: WorkerId, departure: WorkerDeparture): Promise<void> {

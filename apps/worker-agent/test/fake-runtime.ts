@@ -3,6 +3,7 @@ import type { HostGpu, Inventory, WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type {
   CallOptions,
+  ContainerFreezer,
   ContainerExit,
   ContainerRuntime,
   ContainerStart,
@@ -21,7 +22,10 @@ interface FakeContainer {
   readonly gpuIndexes: readonly number[];
   readonly lines: string[];
   exit: ContainerExit | null;
+  isPaused: boolean;
 }
+
+type FailingVerb = 'prepare' | 'start' | 'pause';
 
 const SIGKILL_EXIT: ContainerExit = { code: 137, cause: 'killed', detail: 'killed' };
 
@@ -57,17 +61,22 @@ export class FakeMachine {
 
 /** A runtime without processes. Programs are those of the conformance suite's probe. */
 export class FakeRuntime implements ContainerRuntime {
+  readonly freezer: ContainerFreezer;
   readonly #machine: FakeMachine;
   readonly #clock: Clock;
-  readonly #failures = new Map<'prepare' | 'start', RuntimeError>();
+  readonly #failures = new Map<FailingVerb, RuntimeError>();
 
   constructor(machine: FakeMachine, clock: Clock) {
     this.#machine = machine;
     this.#clock = clock;
+    this.freezer = {
+      pause: (workerId) => this.#freeze(workerId, true),
+      resume: (workerId) => this.#freeze(workerId, false),
+    };
   }
 
   /** The next call of the verb, and every one after it until `null`, fails so. */
-  failing(verb: 'prepare' | 'start', error: RuntimeError | null): void {
+  failing(verb: FailingVerb, error: RuntimeError | null): void {
     if (error === null) this.#failures.delete(verb);
     else this.#failures.set(verb, error);
   }
@@ -90,7 +99,15 @@ export class FakeRuntime implements ContainerRuntime {
     const gpuIndexes = this.#takeGpus(start);
     const startedAtMs = this.#clock.nowMs();
     const containerId = this.#machine.nextId();
-    const container: FakeContainer = { containerId, start, startedAtMs, gpuIndexes, lines: [], exit: null };
+    const container: FakeContainer = {
+      containerId,
+      start,
+      startedAtMs,
+      gpuIndexes,
+      lines: [],
+      exit: null,
+      isPaused: false,
+    };
     this.#machine.containers.set(workerId, container);
     const started = describe(container);
     this.#play(container);
@@ -108,6 +125,7 @@ export class FakeRuntime implements ContainerRuntime {
 
   async stop(workerId: WorkerId): Promise<void> {
     this.#machine.calls.push(`stop ${workerId}`);
+    await this.freezer.resume(workerId);
     const container = this.#machine.containers.get(workerId);
     if (container?.start.args[0] === 'wait') this.#machine.end(workerId, {}, ['leaving']);
   }
@@ -139,6 +157,18 @@ export class FakeRuntime implements ContainerRuntime {
     this.#failures.clear();
   }
 
+  async #freeze(workerId: WorkerId, isPaused: boolean): Promise<void> {
+    const container = this.#machine.containers.get(workerId);
+    if (container === undefined || container.exit !== null || container.isPaused === isPaused) return;
+    this.#machine.calls.push(`${isPaused ? 'pause' : 'resume'} ${workerId}`);
+    if (isPaused) this.#failAsTold('pause');
+    container.isPaused = isPaused;
+    const ticks = container.lines.length;
+    if (!isPaused && container.start.args[0] === 'tick') {
+      container.lines.push(`tick ${String(ticks + 1)}`, `tick ${String(ticks + 2)}`);
+    }
+  }
+
   #need(image: string): void {
     if (!this.#machine.images.has(image)) throw new RuntimeError('image-missing', `There is no image ${image}.`);
   }
@@ -151,7 +181,7 @@ export class FakeRuntime implements ContainerRuntime {
     return allocation.gpus.map(({ index }) => index);
   }
 
-  #failAsTold(verb: 'prepare' | 'start'): void {
+  #failAsTold(verb: FailingVerb): void {
     const failure = this.#failures.get(verb);
     if (failure !== undefined) throw failure;
   }
@@ -164,6 +194,7 @@ export class FakeRuntime implements ContainerRuntime {
     if (mode === 'wait' || mode === 'stubborn') lines.push('ready');
     if (mode === 'exit') end(rest, Number(first));
     if (mode === 'die') this.#machine.end(start.labels.workerId, endBySignal(first), ['dying']);
+    if (mode === 'tick') lines.push('tick 1');
     if (mode === 'show') end([start.env[first] ?? '']);
     if (mode === 'count') end(Array.from({ length: Number(first) }, (_, index) => `line ${String(index + 1)}`));
     if (mode === 'hoard') end([first]);
@@ -177,10 +208,10 @@ function endBySignal(name: string): ContainerExit {
   return { code: 128 + number, cause: 'killed', detail: name === 'KILL' ? 'killed' : `ended by ${signalName(number)}` };
 }
 
-const describe = ({ containerId, start, startedAtMs, exit }: FakeContainer): OwnedContainer => ({
+const describe = ({ containerId, start, startedAtMs, exit, isPaused }: FakeContainer): OwnedContainer => ({
   containerId,
   labels: start.labels,
-  state: exit === null ? { kind: 'running' } : { kind: 'ended', exit },
+  state: exit === null ? { kind: isPaused ? 'paused' : 'running' } : { kind: 'ended', exit },
   startedAtMs,
   notes: ['The limits of vCPU, memory and disk are pretended.'],
 });

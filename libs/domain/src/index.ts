@@ -447,6 +447,7 @@ export {
   isStale,
   newJournal,
   observeWorker,
+  isFrozen,
   planWorker,
   rolloutOf,
   withStartFailure,
@@ -466,6 +467,7 @@ export {
   type WorkerPhase,
   type WorkerResources,
   type ContainerSession,
+  type PauseFailure,
   type WorkerStatus,
   type WorkerView,
 } from './worker/index.js';

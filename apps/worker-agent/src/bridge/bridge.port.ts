@@ -131,6 +131,16 @@ export interface Bridge {
   beginDrain(workerId: WorkerId): Promise<void>;
 
   /**
+   * No job for now, until `openPolls`. Resolves when every parked poll has been answered with 204, which is when the
+   * container may be frozen: a job that was given out before is held by then (`runningJobs`), and one that comes later is
+   * given back. Repeating it answers what has been parked since; an unknown worker is success.
+   */
+  holdPolls(workerId: WorkerId): Promise<void>;
+
+  /** Jobs go to polls again: to those that came after the last `holdPolls`. None of a worker that drains. */
+  openPolls(workerId: WorkerId): void;
+
+  /**
    * Forgets a worker whose process is gone and gives its unfinished jobs back. Resolves once that is on disk; telling
    * the router goes on by itself. An unknown worker is success.
    */

@@ -123,6 +123,14 @@ export class WorkerBridge implements Bridge {
     await this.#sessions.get(workerId)?.drain();
   }
 
+  async holdPolls(workerId: WorkerId): Promise<void> {
+    await this.#sessions.get(workerId)?.hold();
+  }
+
+  openPolls(workerId: WorkerId): void {
+    this.#sessions.get(workerId)?.open();
+  }
+
   async unregister(workerId: WorkerId, departure: WorkerDeparture): Promise<void> {
     const session = this.#sessions.get(workerId);
     if (session === undefined) return;

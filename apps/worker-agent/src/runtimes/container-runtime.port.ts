@@ -60,6 +60,8 @@ export interface ContainerExit {
 export type OwnedContainerState =
   | { readonly kind: 'created' }
   | { readonly kind: 'running' }
+  /** Frozen by `freezer.pause`: it keeps its memory and files, and no instruction of it runs. */
+  | { readonly kind: 'paused' }
   | { readonly kind: 'ended'; readonly exit: ContainerExit };
 
 export interface OwnedContainer {
@@ -86,12 +88,29 @@ export interface PrepareOptions extends CallOptions {
 }
 
 /**
+ * Freezes containers and lets them go on. Repeating is harmless; not running, or absent, is success, as it is for `stop`.
+ */
+export interface ContainerFreezer {
+  /**
+   * Nothing of the container runs any more once this returns. What it holds, GPU memory too, stays taken.
+   * @throws RuntimeError `freeze-failed`, `runtime-unavailable`, `cancelled`
+   */
+  pause(workerId: WorkerId, options?: CallOptions): Promise<void>;
+
+  /** Lets it go on where it stood. @throws RuntimeError `freeze-failed`, `runtime-unavailable`, `cancelled` */
+  resume(workerId: WorkerId, options?: CallOptions): Promise<void>;
+}
+
+/**
  * Containers on one host, one per worker, addressed by the worker's id.
  *
  * Every verb may be repeated: what is already so is success. Every rejection is a `RuntimeError`. Nothing here decides:
  * when to start, stop or remove is the reconciler's business. All implementations pass `containerRuntimeConformance`.
  */
 export interface ContainerRuntime {
+  /** Absent where containers cannot be frozen; the inventory says it by `canPause`. */
+  readonly freezer?: ContainerFreezer;
+
   /** What containers can have here: processors, memory, disk, GPUs, and the images that could be started now. */
   inventory(options?: CallOptions): Promise<Inventory>;
 
@@ -103,8 +122,8 @@ export interface ContainerRuntime {
   prepare(request: ImageRequest, options?: PrepareOptions): Promise<void>;
 
   /**
-   * Starts the worker's container and returns once its program has been started. One that runs is left as it is; one
-   * that has ended or never ran is replaced.
+   * Starts the worker's container and returns once its program has been started. One that runs or is paused is left as
+   * it is; one that has ended or never ran is replaced.
    * @throws RuntimeError `image-missing`, `no-such-device`, `out-of-memory`, `disk-full`, `start-failed`,
    *   `runtime-unavailable`, `cancelled`
    */
@@ -117,7 +136,7 @@ export interface ContainerRuntime {
   list(options?: CallOptions): Promise<readonly OwnedContainer[]>;
 
   /**
-   * Asks it to end (SIGTERM) and returns at once. The caller waits and calls `kill` when `graceMs` is over; a runtime
+   * Asks it to end (SIGTERM) and returns at once. A paused one goes on first, for it could not hear it. The caller waits and calls `kill` when `graceMs` is over; a runtime
    * whose engine counts the grace itself passes it on. Not running, or absent, is success.
    */
   stop(workerId: WorkerId, graceMs: number, options?: CallOptions): Promise<void>;

@@ -4,6 +4,7 @@ import { cleanText } from '@berth/domain';
 export type RuntimeErrorReason =
   | 'cancelled'
   | 'disk-full'
+  | 'freeze-failed'
   | 'image-denied'
   | 'image-missing'
   | 'image-unreachable'
@@ -17,6 +18,7 @@ export type RuntimeErrorReason =
 const IS_TEMPORARY: Readonly<Record<RuntimeErrorReason, boolean>> = {
   cancelled: true,
   'disk-full': true,
+  'freeze-failed': true,
   'image-denied': false,
   'image-missing': false,
   'image-unreachable': true,

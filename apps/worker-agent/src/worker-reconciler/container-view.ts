@@ -10,10 +10,11 @@ const DETAIL_CHARACTERS_MAX = 500;
 export async function viewContainer(runtime: ContainerRuntime, found: OwnedContainer | null): Promise<ContainerState> {
   if (found === null || found.state.kind === 'created') return { kind: 'absent' };
   const { containerId, state } = found;
-  if (state.kind === 'running') {
+  if (state.kind !== 'ended') {
     const { labels, notes = [], startedAtMs } = found;
     return {
       ...{ kind: 'running', containerId, startedAtMs: startedAtMs ?? 0 },
+      ...(state.kind === 'paused' ? { isPaused: true } : {}),
       ...(labels.imageDigest === undefined ? {} : { imageDigest: labels.imageDigest }),
       ...(notes.length === 0 ? {} : { notes }),
     };

@@ -29,6 +29,7 @@ export const toDesired = (assigned: DesiredWorker, generation: number): WantedWo
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
   ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
   ...(assigned.imageDigest === undefined ? {} : { imageDigest: assigned.imageDigest }),
+  ...(assigned.pausesAfterIdleMs === undefined ? {} : { pausesAfterIdleMs: assigned.pausesAfterIdleMs }),
   ...(assigned.unopenable === undefined ? portsOf(assigned) : { unstartable: assigned.unopenable }),
 });
 

@@ -1,4 +1,4 @@
-import type { ContainerSession } from '@berth/domain';
+import type { ContainerSession, PauseFailure } from '@berth/domain';
 import { SteadyInstant, type Clock } from '@berth/lifecycle';
 import type { BridgeWorkerState } from '../bridge/index.js';
 import type { WorkerLife } from './worker-record.js';
@@ -11,6 +11,8 @@ export interface LiveSession {
   readonly finishedJobs: number;
   readonly killReason: string | null;
   readonly killedAtMs: number | null;
+  readonly resumedAtMs: number | null;
+  readonly pauseFailure: PauseFailure | null;
 }
 
 export const newSession = (containerId: string, clock: Clock): LiveSession => ({
@@ -20,9 +22,11 @@ export const newSession = (containerId: string, clock: Clock): LiveSession => ({
   finishedJobs: 0,
   killReason: null,
   killedAtMs: null,
+  resumedAtMs: null,
+  pauseFailure: null,
 });
 
-const NO_LIFE: Pick<ContainerSession, 'readyAtMs' | 'releasedAtMs' | 'stoppedAtMs'> = {
+const NO_LIFE: Pick<ContainerSession, 'readyAtMs' | 'releasedAtMs' | 'stoppedAtMs' | 'heldAtMs'> = {
   readyAtMs: null,
   releasedAtMs: null,
   stoppedAtMs: null,
@@ -46,7 +50,7 @@ export function viewSession(
   life: WorkerLife | null,
   bridge: { readonly address: string; readonly state: BridgeWorkerState | null },
 ): ContainerSession {
-  const { readyAtMs, releasedAtMs, stoppedAtMs } = life ?? NO_LIFE;
+  const { readyAtMs, releasedAtMs, stoppedAtMs, heldAtMs = null } = life ?? NO_LIFE;
   const { hasCalled, notAskingSinceMs, runningJobs, lastJobEndedAtMs, latestDeadlineAtMs, wantsRecycle } =
     bridge.state ?? NO_CALLS;
   return {
@@ -59,6 +63,7 @@ export function viewSession(
     readyAtMs,
     releasedAtMs,
     stoppedAtMs,
+    heldAtMs,
     runningJobs,
     lastJobEndedAtMs,
     latestDeadlineAtMs,

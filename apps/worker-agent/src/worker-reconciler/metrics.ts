@@ -12,6 +12,11 @@ export const workerMetrics = (metrics: MetricRegistry) => ({
     help: 'Images that were to be pulled or set up, by outcome.',
     labels: ['outcome'],
   }),
+  pauses: metrics.counter<'outcome'>({
+    name: 'agent_worker_pauses_total',
+    help: 'Containers that were to be frozen or to go on, by outcome: paused, resumed, failed.',
+    labels: ['outcome'],
+  }),
   ends: metrics.counter<'expected'>({
     name: 'agent_worker_ends_total',
     help: 'Containers that ended, by whether the agent had asked for it.',

@@ -1,7 +1,7 @@
 import { REPORT_INTERVAL_MS, type DesiredWorker } from '@berth/contracts';
 import { cleanText, type Preparation } from '@berth/domain';
 import { RuntimeError, type ImageRequest } from '../runtimes/index.js';
-import { describeFailure, type Failure } from './worker-steps.js';
+import { describeFailure, type Failure } from './describe-failure.js';
 import type { WorkerTools } from './worker-tools.js';
 
 /** A line of an engine or of an operator's setup, for the log. */

@@ -64,8 +64,9 @@ export class WorkerReconciler implements HostWorkers {
     for (const { registration, killReason } of removed) {
       await bridge.unregister(registration.workerId, { reason: killReason, isFault: false });
     }
-    for (const { registration, releasedAtMs } of known) {
+    for (const { registration, releasedAtMs, heldAtMs = null } of known) {
       if (releasedAtMs !== null) void bridge.beginDrain(registration.workerId);
+      else if (heldAtMs !== null) void bridge.holdPolls(registration.workerId);
     }
     this.#ends.push(bridge.subscribe((event) => this.#take(event)));
     this.#ends.push(
@@ -231,8 +232,8 @@ type RemovedLife = WorkerLife & { readonly killReason: string };
 function keyOfOwned({ state, containerId }: OwnedContainer): string {
   if (state.kind === 'created') return 'absent';
   return keyOf(
-    state.kind === 'running'
-      ? { kind: 'running', containerId, startedAtMs: 0 }
+    state.kind !== 'ended'
+      ? { kind: 'running', containerId, startedAtMs: 0, isPaused: state.kind === 'paused' }
       : { kind: 'exited', containerId, exitCode: null, reason: '' },
   );
 }

@@ -16,6 +16,8 @@ export interface WorkerLife {
   readonly readyAtMs: number | null;
   readonly releasedAtMs: number | null;
   readonly stoppedAtMs: number | null;
+  /** Since when it gets no job, to be paused or because it is; absent in records of agents that could not pause. */
+  readonly heldAtMs?: number | null;
   /** Why it was killed for the sake of a job; null while it was not. Its other jobs must not pay for that. */
   readonly killReason: string | null;
 }

@@ -1,16 +1,11 @@
 import type { DesiredWorker } from '@berth/contracts';
-import {
-  WORKER_REASON_CHARACTERS_MAX,
-  cleanText,
-  withStartFailure,
-  type ContainerState,
-  type LastFailure,
-  type WorkerOperation,
-} from '@berth/domain';
+import { withStartFailure, type ContainerState, type WorkerOperation } from '@berth/domain';
 import type { WorkerAdmission, WorkerRegistration } from '../bridge/index.js';
-import { type ContainerStart, RuntimeError, type RuntimeErrorReason } from '../runtimes/index.js';
+import { type ContainerStart, RuntimeError } from '../runtimes/index.js';
 import { checkVariables, factsOf, readArgs } from './desired-worker.js';
 import { newSession, type LiveSession } from './live-session.js';
+import { describeFailure, type Failure } from './describe-failure.js';
+import { PauseSteps, isPauseStep, type PauseStep } from './pause-steps.js';
 import type { WorkerLife, WorkerRecord } from './worker-record.js';
 import type { WorkerTools } from './worker-tools.js';
 
@@ -18,25 +13,6 @@ type Step = Exclude<WorkerOperation, { readonly kind: 'wait-until' | 'prepare' |
 
 const TOKEN_LENGTH = 40;
 const UNKNOWN_CONTAINER = 'the agent has lost its record of this container';
-
-/** What an image that cannot be had ends with; all else is about the container, or the host. */
-const IMAGE_REASONS: readonly RuntimeErrorReason[] = [
-  'image-denied',
-  'image-missing',
-  'image-unreachable',
-  'setup-failed',
-];
-
-export type Failure = Pick<LastFailure, 'kind' | 'reason'>;
-
-/** Why the runtime could not start or prepare a worker, for people and for the crash-loop count. */
-export function describeFailure(error: unknown): Failure {
-  if (!(error instanceof RuntimeError)) {
-    return { kind: 'container', reason: cleanText(String(error), WORKER_REASON_CHARACTERS_MAX) };
-  }
-  const kind = IMAGE_REASONS.includes(error.reason) ? 'image' : 'container';
-  return { kind, reason: `${error.reason}: ${error.message}` };
-}
 
 /**
  * The effects of a worker's steps. Each may be repeated after a crash at any point: what must be known afterwards is on
@@ -46,10 +22,16 @@ export class WorkerSteps {
   readonly #tools: WorkerTools;
   #record: WorkerRecord;
   #session: LiveSession | null = null;
+  readonly #pauses: PauseSteps;
 
   constructor(tools: WorkerTools, record: WorkerRecord) {
     this.#tools = tools;
     this.#record = record;
+    this.#pauses = new PauseSteps(tools, {
+      workerId: record.identity.workerId,
+      saveHeld: (heldAtMs) => this.#saveLife({ heldAtMs }),
+      note: (change) => this.#noteSession(change),
+    });
   }
 
   get record(): WorkerRecord {
@@ -61,6 +43,10 @@ export class WorkerSteps {
   }
 
   async apply(step: Step, container: ContainerState, start: StartFacts | null): Promise<void> {
+    return isPauseStep(step) ? this.#pauses.apply(step) : this.#apply(step, container, start);
+  }
+
+  async #apply(step: Exclude<Step, PauseStep>, container: ContainerState, start: StartFacts | null): Promise<void> {
     switch (step.kind) {
       case 'start':
         return start === null ? undefined : this.#start(start);
@@ -167,6 +153,10 @@ export class WorkerSteps {
     await this.#tools.bridge.beginDrain(this.#id);
   }
 
+  #noteSession(change: Partial<LiveSession>): void {
+    if (this.#session !== null) this.#session = { ...this.#session, ...change };
+  }
+
   async #stop(start: StartFacts | null): Promise<void> {
     await this.#saveLife({ stoppedAtMs: this.#tools.clock.nowMs() });
     await this.#tools.runtime.stop(this.#id, start?.assigned.executionTimeoutMs ?? 0);
@@ -216,5 +206,6 @@ const newLife = (registration: WorkerAdmission, bridgeAddress: string): WorkerLi
   readyAtMs: null,
   releasedAtMs: null,
   stoppedAtMs: null,
+  heldAtMs: null,
   killReason: null,
 });

@@ -1,6 +1,7 @@
 import type { DesiredWorker } from '@berth/contracts';
 import {
   STOP_GRACE_DEFAULT_MS,
+  isFrozen,
   observeWorker,
   planWorker,
   type ContainerState,
@@ -219,5 +220,7 @@ export class WorkerTask {
   }
 }
 
-export const keyOf = (container: ContainerState): string =>
-  container.kind === 'absent' ? 'absent' : `${container.kind} ${container.containerId}`;
+export function keyOf(container: ContainerState): string {
+  if (container.kind === 'absent') return 'absent';
+  return `${isFrozen({ container }) ? 'paused' : container.kind} ${container.containerId}`;
+}

@@ -56,6 +56,7 @@ export interface DesiredWorker {
   /** Whose it is: what a registry gave to one account is no other's. Absent from an older control plane. */
   readonly accountId?: AccountId;
   readonly release: number;
+  /** `paused` is said only to a host whose inventory has `canPause`: agents before it do not know the word. */
   readonly intent: WorkerIntent;
   readonly container: ContainerSpec;
   /** What the release's image stands for, `sha256:…`; absent until one host has told it. */
@@ -73,6 +74,8 @@ export interface DesiredWorker {
    * agent's own clock. Absent: at once.
    */
   readonly leavesAfterIdleMs?: number;
+  /** The same of a worker that is to be paused: no sooner than this long after the end of its last job. */
+  readonly pausesAfterIdleMs?: number;
   /**
    * Why its container, which has no variables here, could not be opened, for people: nothing is started for it, and what
    * runs goes on. Absent: it is whole.

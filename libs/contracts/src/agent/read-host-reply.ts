@@ -65,7 +65,7 @@ const desiredWorker = objectOf<DesiredWorker>({
   endpointId: id,
   accountId: optional(id),
   release: count,
-  intent: oneOf(['running', 'drained']),
+  intent: oneOf(['running', 'paused', 'drained']),
   container,
   imageDigest: optional(text()),
   registryCredentials: optional(objectOf<RegistryCredentials>({ username: words, password: words })),
@@ -74,6 +74,7 @@ const desiredWorker = objectOf<DesiredWorker>({
   executionTimeoutMs: amount(),
   restarts: count,
   leavesAfterIdleMs: optional(amount()),
+  pausesAfterIdleMs: optional(amount()),
   unopenable: optional(text()),
 });
 

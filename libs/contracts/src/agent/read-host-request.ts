@@ -71,6 +71,7 @@ const INVENTORY: Members<Omit<Inventory, 'gpus' | 'images'>> = {
   areGpusSimulated: flag,
   cudaVersion: optional(orNull(matching('version', /^\d{1,9}\.\d{1,9}$/))),
   runtime: oneOf(RUNTIME_KINDS),
+  canPause: optional(flag),
 };
 
 /** `idleSinceMs` is ours to say: what a host writes there is not taken over. */

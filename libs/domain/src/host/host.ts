@@ -28,6 +28,8 @@ export interface Inventory {
   /** The driver's highest CUDA version, `major.minor`; null without GPU. */
   readonly cudaVersion: string | null;
   readonly runtime: RuntimeKind;
+  /** Its containers can be frozen and go on where they stood; absent: they cannot. */
+  readonly canPause?: boolean;
   /** Images already present: placement prefers such a host. */
   readonly images: readonly string[];
 }

@@ -69,14 +69,16 @@ const STAGE_OF_PHASE: Readonly<Record<WorkerPhase, ComingStage | null>> = {
   waiting: 'delayed',
   unhealthy: 'unhealthy',
   draining: 'replaced',
+  // It is about to go on.
+  paused: 'starting',
   idle: null,
   busy: null,
   removed: null,
 };
 
-/** Null for a worker that takes jobs, or that goes and does not come back. */
+/** Null for a worker that takes jobs, that is paused, or that goes and does not come back. */
 function stageOf({ intent, observed }: Worker): ComingStage | null {
-  if (intent === 'drained') return null;
+  if (intent !== 'running') return null;
   if (observed === null) return 'placed';
   const { failedStarts, phase, startedAtMs } = observed;
   if (phase === 'starting' && startedAtMs !== null) return 'initialising';

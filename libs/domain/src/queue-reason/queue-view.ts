@@ -44,6 +44,8 @@ const KIND_OF_PHASE: Readonly<Record<WorkerPhase, keyof WorkerTally | null>> = {
   starting: 'coming',
   waiting: 'coming',
   unhealthy: 'coming',
+  // It goes on as soon as the control plane has heard of the job.
+  paused: 'coming',
   // A worker that is to stay and drains is being replaced.
   draining: 'coming',
   removed: null,

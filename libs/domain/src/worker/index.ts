@@ -6,6 +6,7 @@ export { planEndpoint, type DrainReason, type EndpointOperation } from './plan-e
 export { planWorker } from './agent-plan/plan-worker.js';
 export { isStale, rolloutOf, type Rollout } from './rollout.js';
 export { newJournal, withStartFailure, type LastFailure, type WorkerJournal } from './agent-plan/worker-journal.js';
+export { isFrozen } from './agent-plan/worker-view.js';
 export type { WorkerOperation } from './agent-plan/worker-operation.js';
 export { WORKER_PHASES } from './worker-phase.js';
 export { STRAY_GRACE_MS } from './agent-plan/worker-purpose.js';
@@ -15,6 +16,7 @@ export type {
   WantedWorker,
   Preparation,
   ContainerSession,
+  PauseFailure,
   WorkerView,
 } from './agent-plan/worker-view.js';
 export {

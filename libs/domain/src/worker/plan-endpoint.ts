@@ -84,6 +84,7 @@ const LEAVES_AT: Readonly<Record<WorkerPhase, number | null>> = {
   preparing: 2,
   starting: 2,
   idle: 3,
+  paused: 3,
   busy: null,
   draining: null,
   removed: null,

@@ -7,8 +7,9 @@ import type { WorkerPhase } from './worker.js';
 export const WORKER_PHASE_TRANSITIONS: Readonly<Record<WorkerPhase, readonly WorkerPhase[]>> = {
   preparing: ['starting', 'waiting', 'unhealthy', 'draining', 'removed'],
   starting: ['idle', 'busy', 'waiting', 'unhealthy', 'preparing', 'draining', 'removed'],
-  idle: ['busy', 'starting', 'waiting', 'unhealthy', 'preparing', 'draining', 'removed'],
+  idle: ['busy', 'paused', 'starting', 'waiting', 'unhealthy', 'preparing', 'draining', 'removed'],
   busy: ['idle', 'starting', 'waiting', 'unhealthy', 'preparing', 'draining', 'removed'],
+  paused: ['idle', 'busy', 'starting', 'waiting', 'unhealthy', 'preparing', 'draining', 'removed'],
   draining: ['preparing', 'starting', 'waiting', 'unhealthy', 'removed'],
   waiting: ['preparing', 'starting', 'unhealthy', 'draining', 'removed'],
   unhealthy: ['idle', 'busy', 'starting', 'preparing', 'draining', 'removed'],

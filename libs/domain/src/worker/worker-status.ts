@@ -8,6 +8,7 @@ const STATUS_OF_PHASE: Readonly<Record<WorkerPhase, WorkerStatus>> = {
   starting: 'INITIALIZING',
   idle: 'IDLE',
   busy: 'RUNNING',
+  paused: 'IDLE',
   draining: 'RUNNING',
   waiting: 'INITIALIZING',
   unhealthy: 'UNHEALTHY',

@@ -10,13 +10,17 @@ export type WorkerPhase =
   | 'starting' // process or container runs, has not asked for a job yet
   | 'idle'
   | 'busy'
+  | 'paused' // frozen for want of jobs, with all that it holds
   | 'draining'
   | 'waiting'
   | 'unhealthy'
   | 'removed';
 
-/** What the control plane wants of a worker. `drained`: no new job, then gone. */
-export type WorkerIntent = 'running' | 'drained';
+/**
+ * What the control plane wants of a worker. `paused`: there, but frozen once it is idle; one that has no container yet, or
+ * no longer, is gone. `drained`: no new job, then gone.
+ */
+export type WorkerIntent = 'running' | 'paused' | 'drained';
 
 /** What failed last: having the image (or folder), or the container that was made of it. */
 export type StartFailure = 'image' | 'container';

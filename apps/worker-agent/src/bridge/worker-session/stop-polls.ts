@@ -53,6 +53,11 @@ export class StopPolls {
   /** Answers what is parked; later polls are held for a short time only. */
   release(): void {
     this.#isDraining = true;
+    this.answer();
+  }
+
+  /** Answers what is parked. */
+  answer(): void {
     for (const { reply } of this.#polls) void reply.send(204);
     this.wake();
   }

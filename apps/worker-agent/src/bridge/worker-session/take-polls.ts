@@ -49,7 +49,11 @@ const JOBS_MAX = 1_024;
 export class TakePolls {
   readonly #options: TakePollsOptions;
   readonly #open = new Set<Poll>();
+  /** Those that came while no job may be given out: nothing is asked for them. */
+  readonly #parked = new Set<Poll>();
   readonly #answering = new Set<Promise<unknown>>();
+  /** Aborts when jobs may be given out again; null while they may. */
+  #held: AbortController | null = null;
   #isClosed = false;
   #takes = 0;
   /** Jobs that takes may still bring, or have brought and not handed out yet. */
@@ -65,6 +69,11 @@ export class TakePolls {
     return this.#open.size > 0;
   }
 
+  /** True while no job may be given out for now. */
+  get isHeld(): boolean {
+    return this.#held !== null;
+  }
+
   /** Holds the poll until there is a job or its time is over. */
   async serve(call: { readonly slots: number; readonly isBatch: boolean }, reply: WorkerReply): Promise<void> {
     const { clock, random } = this.#options;
@@ -73,7 +82,7 @@ export class TakePolls {
       await reply.send(204);
       return;
     }
-    if (this.#open.size >= POLLS_MAX) {
+    if (this.#open.size + this.#parked.size >= POLLS_MAX) {
       await reply.send(429);
       return;
     }
@@ -83,8 +92,9 @@ export class TakePolls {
       endsAtMs: clock.monotonicMs() + pollHoldMs(random),
       closed: new AbortController(),
     };
-    this.#open.add(poll);
     reply.gone.addEventListener('abort', () => this.#close(poll), { once: true });
+    if (this.#held !== null && !(await this.#isOpened(poll, this.#held.signal))) return;
+    this.#open.add(poll);
     await this.#feed(poll);
   }
 
@@ -93,8 +103,25 @@ export class TakePolls {
    * to have them given back. Resolves when all answers are out.
    */
   async release(): Promise<void> {
-    const { client, endpointId, workerId } = this.#options;
     this.#isClosed = true;
+    await this.#turnAway();
+  }
+
+  /** As `release`, until `open`. A poll that comes meanwhile is held, and nothing is asked for it. */
+  async hold(): Promise<void> {
+    this.#held ??= new AbortController();
+    await this.#turnAway();
+  }
+
+  /** Jobs may be given out again, to polls that have come since the last `hold` too. */
+  open(): void {
+    const held = this.#held;
+    this.#held = null;
+    held?.abort(WAIT_OVER);
+  }
+
+  async #turnAway(): Promise<void> {
+    const { client, endpointId, workerId } = this.#options;
     this.refresh();
     if (this.#takes > 0) client.withdraw({ endpointId, workerId });
     await Promise.all(this.#answering);
@@ -102,7 +129,19 @@ export class TakePolls {
 
   /** Answers what is parked, so that the worker asks anew and says by it whether it still runs a job. */
   refresh(): void {
-    for (const poll of [...this.#open]) void this.#answer(poll, 204);
+    for (const poll of [...this.#open, ...this.#parked]) void this.#answer(poll, 204);
+  }
+
+  /** True once jobs may be given to the poll; false when it has its answer, or its caller is gone. */
+  async #isOpened(poll: Poll, opened: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    this.#parked.add(poll);
+    await clock.sleep(poll.endsAtMs - clock.monotonicMs(), AbortSignal.any([poll.closed.signal, opened]));
+    this.#parked.delete(poll);
+    if (poll.closed.signal.aborted) return false;
+    if (opened.aborted) return true;
+    await this.#answer(poll, 204);
+    return false;
   }
 
   async #feed(poll: Poll): Promise<void> {
@@ -223,6 +262,7 @@ export class TakePolls {
 
   #close(poll: Poll): void {
     this.#open.delete(poll);
+    this.#parked.delete(poll);
     poll.closed.abort(WAIT_OVER);
   }
 }

@@ -168,6 +168,16 @@ export class WorkerSession {
     await this.#takes.release();
   }
 
+  /** Resolves when its container may be frozen. */
+  async hold(): Promise<void> {
+    this.#stops.answer();
+    await this.#takes.hold();
+  }
+
+  open(): void {
+    this.#takes.open();
+  }
+
   /** Tells the worker to stop a job, and keeps telling it until the job is let go. */
   stop(attempt: Attempt, reason: StopReason): void {
     const job = this.#jobs.get(attempt.ref.jobId);
@@ -190,7 +200,8 @@ export class WorkerSession {
   }
 
   get #isAsking(): boolean {
-    return this.#jobs.size > 0 || this.#takes.isOpen;
+    // One that gets no job for now need not ask for one.
+    return this.#jobs.size > 0 || this.#takes.isOpen || this.#takes.isHeld;
   }
 
   #findDoom(nowMs: number): string | null {

@@ -38,6 +38,8 @@ function notesOn({ Config, HostConfig }: ContainerInspectInfo): readonly string[
 
 function stateOf({ State: state, HostConfig: { Memory: memoryBytes = 0 } }: ContainerInspectInfo): OwnedContainerState {
   if (state.Status === 'created') return { kind: 'created' };
+  // A paused one runs too, in the engine's words.
+  if (state.Paused) return { kind: 'paused' };
   if (state.Running) return { kind: 'running' };
   return { kind: 'ended', exit: exitOf(state, memoryBytes) };
 }

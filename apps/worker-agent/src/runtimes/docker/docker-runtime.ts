@@ -23,6 +23,7 @@ import {
   gpuNamesOf,
   type ContainerSurroundings,
 } from './container-options.js';
+import { DockerFreezer } from './docker-freezer.js';
 import type { EngineAccess } from './engine-access.js';
 import { fromEngineError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { followEvents } from './engine-events.js';
@@ -63,6 +64,7 @@ const REMOVE_MAX_MS = 60_000;
  * a note that says so.
  */
 export class DockerRuntime implements ContainerRuntime {
+  readonly freezer: DockerFreezer;
   readonly network: ConfinedNetwork;
   readonly #options: DockerRuntimeOptions;
   readonly #engine: Dockerode;
@@ -83,6 +85,8 @@ export class DockerRuntime implements ContainerRuntime {
     const { clock, logger } = options;
     const budgetBytes = (): Promise<number> => this.#imageBytesMax();
     this.#images = new ImageStore({ engine, streams: this.#streams, records, budgetBytes, clock, logger });
+    const container = (workerId: WorkerId): Container => this.#container(workerId);
+    this.freezer = new DockerFreezer({ container, look: (found) => this.#look(found) });
   }
 
   /** @throws RuntimeError `runtime-unavailable` when no engine answers */
@@ -103,7 +107,7 @@ export class DockerRuntime implements ContainerRuntime {
   async inventory(_options: CallOptions = {}): Promise<Inventory> {
     const found = await ask('The images cannot be listed', () => this.#engine.listImages());
     const images = found.flatMap(({ RepoTags }) => RepoTags ?? []).filter((tag) => tag !== '<none>:<none>');
-    return this.#options.machine.inventory({ runtime: 'docker', images });
+    return { ...(await this.#options.machine.inventory({ runtime: 'docker', images })), canPause: true };
   }
 
   async prepare(request: ImageRequest, options: PrepareOptions = {}): Promise<void> {
@@ -113,7 +117,7 @@ export class DockerRuntime implements ContainerRuntime {
   async start(start: ContainerStart, options: CallOptions = {}): Promise<OwnedContainer> {
     const { workerId } = start.labels;
     const present = await this.inspect(workerId);
-    if (present?.state.kind === 'running') return present;
+    if (present?.state.kind === 'running' || present?.state.kind === 'paused') return present;
     await this.remove(workerId, options);
     throwIfCancelled(options.signal);
     try {
@@ -172,6 +176,8 @@ export class DockerRuntime implements ContainerRuntime {
       throwIfCancelled(signal);
       const what = `Worker ${workerId} cannot be removed`;
       if (clock.monotonicMs() > deadlineMs) throw new RuntimeError('runtime-unavailable', `${what}: it stays.`);
+      // An engine may refuse to remove, as to kill, what is paused; where it cannot go on, the engine may do it all the same.
+      await this.freezer.resume(workerId).catch(() => undefined);
       // 409: somebody removes it already.
       await askUnless([404, 409], what, () => container.remove({ force: true, v: true }));
       if ((await this.#look(container)) === null) return;
@@ -276,7 +282,10 @@ export class DockerRuntime implements ContainerRuntime {
 
   async #signal(workerId: WorkerId, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const container = this.#container(workerId);
-    if ((await this.#look(container))?.state.kind !== 'running') return;
+    // What is paused hears no signal; where it cannot go on, the engine says so of the signal itself, or kills it all the same.
+    await this.freezer.resume(workerId).catch(() => undefined);
+    const state = (await this.#look(container))?.state.kind;
+    if (state !== 'running' && state !== 'paused') return;
     // 409: it has ended meanwhile.
     await askUnless([404, 409], `Worker ${workerId} cannot be ended`, () => container.kill({ signal }));
   }

@@ -40,6 +40,9 @@ export const fromPullError = (error: unknown, image: string): RuntimeError =>
 export const fromStartError = (error: unknown, what: string): RuntimeError =>
   toRuntimeError(error, what, { rules: START_RULES, fallback: 'start-failed' });
 
+export const fromFreezeError = (error: unknown, what: string): RuntimeError =>
+  toRuntimeError(error, what, { rules: [], fallback: 'freeze-failed' });
+
 export const fromEngineError = (error: unknown, what: string): RuntimeError =>
   toRuntimeError(error, what, { rules: [], fallback: 'runtime-unavailable' });
 

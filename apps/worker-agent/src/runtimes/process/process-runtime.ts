@@ -19,6 +19,7 @@ import { fromSystemError } from '../system-error.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
 import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
+import { ProcessFreezer } from './process-freezer.js';
 import { killGroup, killProcess } from './process-group.js';
 import { runSetup } from './run-setup.js';
 import {
@@ -68,6 +69,7 @@ const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
  * Workers run in sessions of their own and outlive the agent; another instance on the same folder finds them again.
  */
 export class ProcessRuntime implements ContainerRuntime {
+  readonly freezer: ProcessFreezer;
   readonly #options: ProcessRuntimeOptions;
   readonly #listeners = new Set<() => void>();
   readonly #stopTicking: () => void;
@@ -75,6 +77,7 @@ export class ProcessRuntime implements ContainerRuntime {
 
   private constructor(options: ProcessRuntimeOptions) {
     this.#options = options;
+    this.freezer = new ProcessFreezer((workerId) => this.#folder(workerId), options.clock);
     this.#stopTicking = options.clock.every(TICK_MS, () => void this.#rotateLogs());
   }
 
@@ -88,7 +91,7 @@ export class ProcessRuntime implements ContainerRuntime {
 
   async inventory(_options: CallOptions = {}): Promise<Inventory> {
     const images = await listImages(this.#options.imagesFolder);
-    return this.#options.machine.inventory({ runtime: 'process', images });
+    return { ...(await this.#options.machine.inventory({ runtime: 'process', images })), canPause: true };
   }
 
   async prepare({ image }: ImageRequest, options: PrepareOptions = {}): Promise<void> {
@@ -112,7 +115,7 @@ export class ProcessRuntime implements ContainerRuntime {
   async start(start: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
     const { workerId } = start.labels;
     const present = await this.inspect(workerId);
-    if (present?.state.kind === 'running') return present;
+    if (present?.state.kind === 'running' || present?.state.kind === 'paused') return present;
     await this.remove(workerId, signal === undefined ? {} : { signal });
     const image = await findImageFolder(this.#options.imagesFolder, start.labels.image);
     const { clock, machine, random, workersFolder } = this.#options;
@@ -145,6 +148,7 @@ export class ProcessRuntime implements ContainerRuntime {
 
   async stop(workerId: WorkerId, _graceMs: number, _options: CallOptions = {}): Promise<void> {
     await attempt(`Worker ${workerId} cannot be ended`, async () => {
+      await this.freezer.resume(workerId);
       const identity = await this.#folder(workerId).identity();
       if (identity !== null && (await isAlive(identity))) killProcess(identity.pid, 'SIGTERM');
     });

@@ -2,6 +2,7 @@ import { isAlive, parseIdentity, type ProcessIdentity } from '@berth/lifecycle';
 import { mkdir, open, readFile, readdir, rename, rm, stat, truncate, copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ContainerExit, ContainerLabels, OwnedContainerState } from '../container-runtime.port.js';
+import { isStopped } from './process-group.js';
 import { signalName } from '../signal-name.js';
 
 interface LabelsFile {
@@ -22,7 +23,7 @@ const DRAFT_PREFIX = '.draft-';
 
 /**
  * What is written down about one started worker, in a folder named after it:
- * `labels.json`, `identity` (of the shell around the program), `exit` (its code), `killed` (we did it), `output.log`
+ * `labels.json`, `identity` (of the shell around the program), `exit` (its code), `killed` and `paused` (we did it), `output.log`
  * and `output.1.log`, `work/` (where it runs) and `tmp/`.
  */
 export class WorkerFolder {
@@ -65,6 +66,16 @@ export class WorkerFolder {
   /** Says before a SIGKILL that it is ours: it takes the shell along, which then cannot write the exit code. */
   async noteKill(): Promise<void> {
     await writeIfThere(join(this.path, 'killed'), '');
+  }
+
+  /** True from before we stop its processes until they go on: another may stop them too, and means something else. */
+  async isPaused(): Promise<boolean> {
+    return (await readIfThere(join(this.path, 'paused'))) !== null;
+  }
+
+  async notePaused(isPaused: boolean): Promise<void> {
+    if (isPaused) await writeIfThere(join(this.path, 'paused'), '');
+    else await rm(join(this.path, 'paused'), { force: true });
   }
 
   /** Keeps the log bounded: twice `maxBytes`, and what comes between two calls. */
@@ -117,7 +128,7 @@ export async function stateOf(folder: WorkerFolder): Promise<OwnedContainerState
   const identity = await folder.identity();
   if (identity === null) return { kind: 'created' };
   const isRunning = (await folder.exitCode()) === null && (await isAlive(identity));
-  if (isRunning) return { kind: 'running' };
+  if (isRunning) return { kind: (await folder.isPaused()) && (await isStopped(identity.pid)) ? 'paused' : 'running' };
   // Read again: it may have ended, and written its code, between the two looks.
   return { kind: 'ended', exit: describeExit(await folder.exitCode(), await folder.wasKilled()) };
 }

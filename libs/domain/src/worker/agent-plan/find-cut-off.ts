@@ -1,4 +1,4 @@
-import type { ContainerSession, WorkerView } from './worker-view.js';
+import { isFrozen, type ContainerSession, type WorkerView } from './worker-view.js';
 
 /** A worker that was found again, is ready and has no job in hand has called its bridge by then: SDKs poll without end. */
 const ADOPTED_SILENCE_MS = 60_000;
@@ -22,19 +22,23 @@ interface CutOff {
 }
 
 /**
- * Null while nothing speaks for it. A load-balanced worker calls nobody, one with a job in hand may be silent until it
+ * Null while nothing speaks for it. One that is paused is silent by our own hand; a load-balanced worker calls nobody, one with a job in hand may be silent until it
  * has finished, and one that was never ready is judged by its initialization time.
  */
-export function findCutOff({ desired, session }: WorkerView): CutOff | null {
+export function findCutOff(view: WorkerView): CutOff | null {
+  const { desired, session } = view;
   if (session === null || desired?.endpointType !== 'QUEUE') return null;
   if (!session.knowsBridge) return { fromMs: session.openedAtMs, reason: MOVED };
+  if (isFrozen(view) || (session.heldAtMs ?? null) !== null) return null;
   return session.readyAtMs === null || session.runningJobs > 0 ? null : findSilence(session);
 }
 
 /** Of a worker that could take a job. One that was found again first has to notice that its agent is back. */
 function findSilence(session: ContainerSession): CutOff | null {
-  const { hasCalled, isAdopted, notAskingSinceMs = null, openedAtMs } = session;
-  const patientUntilMs = isAdopted ? openedAtMs + ADOPTED_SILENCE_MS : openedAtMs;
+  const { hasCalled, isAdopted, notAskingSinceMs = null } = session;
+  // While it was paused it could notice nothing.
+  const awakeSinceMs = Math.max(session.openedAtMs, session.resumedAtMs ?? 0);
+  const patientUntilMs = isAdopted ? awakeSinceMs + ADOPTED_SILENCE_MS : awakeSinceMs;
   if (isAdopted && !hasCalled) return { fromMs: patientUntilMs, reason: SILENT };
   if (notAskingSinceMs === null) return null;
   return { fromMs: Math.max(patientUntilMs, notAskingSinceMs + NOT_ASKING_MS), reason: NOT_ASKING };

@@ -12,6 +12,7 @@ type Happening =
   | { readonly kind: 'time'; readonly ms: number }
   | { readonly kind: 'drain' | 'restart' | 'unlist' | 'prepare-fails' | 'start-fails' | 'poll' | 'take' | 'finish' }
   | { readonly kind: 'recycle' | 'hang' | 'vanish' | 'agent-restarts' | 'agent-returns-elsewhere' | 'sync' }
+  | { readonly kind: 'pause' | 'wake' | 'pause-fails' }
   | { readonly kind: 'exit'; readonly exitCode: number };
 
 const DESIRED: WantedWorker = {
@@ -30,6 +31,7 @@ class SimulatedWorker {
   workersPort = 1;
   readyAtMs: number | null = null;
   failNext: 'prepare' | 'start' | null = null;
+  failsToPause = false;
   readonly applied: WorkerOperation[] = [];
   readonly phases: WorkerPhase[] = [];
   view: WorkerView = {
@@ -64,7 +66,15 @@ class SimulatedWorker {
         return this.become({ session: this.adopted(view.container) });
       case 'release-parked-polls':
         return this.inSession({ releasedAtMs: nowMs });
+      case 'hold-polls':
+        return this.inSession({ heldAtMs: nowMs });
+      case 'pause':
+        return this.freeze();
+      case 'resume':
+        this.setFrozen(false);
+        return this.inSession({ heldAtMs: null, resumedAtMs: nowMs });
       case 'stop':
+        this.setFrozen(false);
         return this.inSession({ stoppedAtMs: nowMs });
       case 'kill':
         this.inSession({ killedAtMs: nowMs });
@@ -84,13 +94,20 @@ class SimulatedWorker {
 
   happen(happening: Happening): void {
     const { view, nowMs } = this;
-    const isRunning = view.container.kind === 'running';
+    const isAwake = view.container.kind === 'running' && view.container.isPaused !== true;
     switch (happening.kind) {
       case 'time':
         this.nowMs += happening.ms;
         break;
       case 'drain':
         return this.become({ desired: { ...(view.desired ?? DESIRED), intent: 'drained' } });
+      case 'pause':
+        return this.become({ desired: { ...(view.desired ?? DESIRED), intent: 'paused', pausesAfterIdleMs: 5_000 } });
+      case 'wake':
+        return this.become({ desired: { ...(view.desired ?? DESIRED), intent: 'running' } });
+      case 'pause-fails':
+        this.failsToPause = true;
+        break;
       case 'restart':
         return view.desired === null
           ? undefined
@@ -106,11 +123,11 @@ class SimulatedWorker {
         this.failNext = 'start';
         break;
       case 'poll':
-        return isRunning && view.session !== null
+        return isAwake && view.session !== null
           ? this.inSession({ readyAtMs: view.session.readyAtMs ?? nowMs, hasCalled: true })
           : undefined;
       case 'take':
-        return isRunning && view.session?.releasedAtMs === null
+        return isAwake && view.session?.releasedAtMs === null && view.session.heldAtMs == null
           ? this.inSession({ readyAtMs: nowMs, hasCalled: true, runningJobs: 1, latestDeadlineAtMs: nowMs + 300_000 })
           : undefined;
       case 'finish':
@@ -153,6 +170,18 @@ class SimulatedWorker {
       preparation: 'none',
       journal: withStartFailure(this.view.journal, { reason: 'no such image', kind: 'image' }, this.nowMs),
     });
+  }
+
+  freeze(): void {
+    const { failsToPause, nowMs } = this;
+    this.failsToPause = false;
+    if (failsToPause) this.inSession({ heldAtMs: null, pauseFailure: { atMs: nowMs, reason: 'no freezer' } });
+    else this.setFrozen(true);
+  }
+
+  setFrozen(isPaused: boolean): void {
+    const { container } = this.view;
+    if (container.kind === 'running') this.become({ container: { ...container, isPaused } });
   }
 
   start(): void {
@@ -213,6 +242,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       .constantFrom('agent-restarts', 'agent-returns-elsewhere', 'sync', 'unlist', 'drain')
       .map((kind) => ({ kind })),
   },
+  { weight: 4, arbitrary: fc.constantFrom('pause', 'wake', 'pause-fails').map((kind) => ({ kind }) as const) },
 );
 
 const stories = fc.array(happening, { maxLength: 40 });
@@ -250,6 +280,51 @@ test('SIGTERM comes after the parked polls were released, in every life of the c
         if (kind === 'release-parked-polls') isReleased = true;
         if (kind === 'stop') expect(isReleased).toBe(true);
       }
+    }),
+  );
+});
+
+test('a container is frozen only after its polls were held, without a job, and never gets one until it goes on', () => {
+  fc.assert(
+    fc.property(stories, (story) => {
+      const worker = new SimulatedWorker();
+      worker.settle();
+      for (const each of story) {
+        worker.happen(each);
+        worker.settle();
+        const { container, session } = worker.view;
+        if (container.kind !== 'running' || container.isPaused !== true || session === null) continue;
+        expect(session).toMatchObject({ heldAtMs: expect.any(Number), runningJobs: 0 });
+      }
+    }),
+  );
+});
+
+test('a ready worker that is to be paused is frozen after its idle time, and goes on in the same life when it is wanted', () => {
+  fc.assert(
+    fc.property(stories, (story) => {
+      const worker = live(story);
+      worker.failsToPause = false;
+      const generation = worker.view.journal.generation;
+      const pausing: WantedWorker = { ...DESIRED, generation, intent: 'paused', pausesAfterIdleMs: 5_000 };
+      worker.become({ desired: pausing, isSynced: true });
+      worker.settle();
+      worker.happen({ kind: 'poll' });
+      worker.happen({ kind: 'finish' });
+      worker.settle();
+      worker.happen({ kind: 'time', ms: 61_000 });
+      worker.settle();
+      const { container } = worker.view;
+      if (container.kind !== 'running' || container.isPaused !== true) return;
+      expect(worker.phases.at(-1)).toBe('paused');
+      worker.happen({ kind: 'time', ms: 3_600_000 });
+      worker.settle();
+      expect(worker.view.container).toEqual(container);
+      worker.become({ desired: { ...DESIRED, generation } });
+      worker.settle();
+      expect(worker.view.container).toEqual({ ...container, isPaused: false });
+      expect(worker.phases.at(-1)).toBe('idle');
+      expect(worker.view.session?.heldAtMs).toBeNull();
     }),
   );
 });

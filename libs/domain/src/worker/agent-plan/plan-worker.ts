@@ -2,12 +2,13 @@ import { findCutOff } from './find-cut-off.js';
 import { lingersUntilMs } from '../idle-time.js';
 import { INIT_TIMEOUT_REASON, planContainerEnd } from './plan-container-end.js';
 import { planDrain } from './plan-drain.js';
+import { pausesAtMs, planPause } from './plan-pause.js';
 import { STABLE_AFTER_MS } from './start-backoff.js';
 import { conditionOf, isSessionReady, type WorkerCondition } from './worker-condition.js';
 import { newJournal, nextStartAtMs, type WorkerJournal } from './worker-journal.js';
 import { killStep, waitUntil, type WorkerOperation } from './worker-operation.js';
 import { purposeOf, strayUntilMs, type WorkerPurpose } from './worker-purpose.js';
-import type { ContainerSession, WorkerView } from './worker-view.js';
+import { isFrozen, type ContainerSession, type WorkerView } from './worker-view.js';
 
 export interface WorkerPlan {
   readonly operation: WorkerOperation;
@@ -42,12 +43,19 @@ function nextOperation(view: WorkerView, purpose: WorkerPurpose, nowMs: number):
 
 /** Does not wait beyond the instant from which the worker would count as cut off, or has been idle for long enough. */
 function planKept(view: WorkerView, session: ContainerSession, nowMs: number): WorkerOperation {
-  const operation = planRunning(view, session, nowMs);
+  const operation = planPause(view, session, nowMs) ?? planAwake(view, session, nowMs);
   if (operation.kind !== 'wait-until') return operation;
-  const instants = [operation.untilMs, findCutOff(view)?.fromMs ?? null, lingersUntilMs(view)];
+  const idleUntilMs = view.desired?.intent === 'paused' ? nextPauseAtMs(view, session) : lingersUntilMs(view);
+  const instants = [operation.untilMs, findCutOff(view)?.fromMs ?? null, idleUntilMs];
   const earliestMs = Math.min(...instants.map((instant) => instant ?? Number.POSITIVE_INFINITY));
   return waitUntil(Number.isFinite(earliestMs) ? earliestMs : null);
 }
+
+const planAwake = (view: WorkerView, session: ContainerSession, nowMs: number): WorkerOperation =>
+  isFrozen(view) ? waitUntil(null) : planRunning(view, session, nowMs);
+
+const nextPauseAtMs = (view: WorkerView, session: ContainerSession): number | null =>
+  isFrozen(view) ? null : pausesAtMs(view, session);
 
 /** The journal with since when the worker is unwanted; the same object when it says so already. */
 function withWish({ desired, isSynced, journal }: WorkerView, nowMs: number): WorkerJournal {

@@ -1,7 +1,7 @@
 import { UNHEALTHY_AFTER_FAILURES } from './start-backoff.js';
 import { nextStartAtMs, type WorkerJournal } from './worker-journal.js';
 import { replaceReason, type WorkerPurpose } from './worker-purpose.js';
-import type { ContainerSession, WorkerView } from './worker-view.js';
+import { isFrozen, type ContainerSession, type WorkerView } from './worker-view.js';
 import type { WorkerPhase } from '../worker.js';
 
 export interface WorkerCondition {
@@ -9,6 +9,9 @@ export interface WorkerCondition {
   /** Why, for people; empty when there is nothing to say. */
   readonly reason: string;
 }
+
+/** Shown where a person may wonder why an idle worker uses no processor. */
+const PAUSED_REASON = 'paused (flashboot)';
 
 /** The SDK has been heard of, or a job that an earlier life of the agent delivered still runs. */
 export const isSessionReady = (session: ContainerSession): boolean =>
@@ -32,14 +35,21 @@ function withFault({ phase, reason }: WorkerCondition, { desired }: WorkerView):
   return { phase, reason: [reason, `it cannot be started anew: ${fault}`].filter((each) => each !== '').join('; ') };
 }
 
-function runningCondition({ session, journal }: WorkerView): WorkerCondition {
+function runningCondition(view: WorkerView): WorkerCondition {
+  const { session, journal } = view;
+  if (isFrozen(view)) return hopeful('paused', PAUSED_REASON, journal);
   if (session !== null && isSessionReady(session)) {
     const phase = session.runningJobs > 0 ? 'busy' : 'idle';
-    return session.killReason === null ? hopeful(phase, '', journal) : { phase, reason: session.killReason };
+    if (session.killReason !== null) return { phase, reason: session.killReason };
+    return hopeful(phase, pauseFault(view, session), journal);
   }
   if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
   return hopeful('starting', 'the worker has not asked for a job yet', journal);
 }
+
+/** Why a worker that was to be paused is not. */
+const pauseFault = ({ desired }: WorkerView, { pauseFailure = null }: ContainerSession): string =>
+  desired?.intent === 'paused' && pauseFailure !== null ? `it could not be paused: ${pauseFailure.reason}` : '';
 
 function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number): WorkerCondition {
   if (purpose === 'leave' || (purpose === 'hold' && view.isSynced)) return { phase: 'removed', reason: '' };

@@ -11,6 +11,12 @@ export type WorkerOperation =
   | { readonly kind: 'adopt' }
   /** Deliver no more jobs: answer the parked take and stop polls with 204 and hold new ones. */
   | { readonly kind: 'release-parked-polls' }
+  /** Deliver no job for now: answer the parked polls with 204, and hold new ones until the worker goes on or leaves. */
+  | { readonly kind: 'hold-polls' }
+  /** Freeze the container. A failure is noted in the session as `pauseFailure`. */
+  | { readonly kind: 'pause' }
+  /** Let the container go on, if it is frozen; then deliver jobs to polls that it makes from now on. */
+  | { readonly kind: 'resume' }
   /** SIGTERM. From then on polls are answered at once, so that the worker need not wait for a held one. */
   | { readonly kind: 'stop' }
   /** SIGKILL. */

@@ -12,12 +12,19 @@ export const STRAY_GRACE_MS = 60_000;
 export type WorkerPurpose = 'keep' | 'leave' | 'replace' | 'hold';
 
 export function purposeOf(view: WorkerView, nowMs: number): WorkerPurpose {
-  const { desired, session, journal } = view;
+  const { desired, session } = view;
   if (desired === null) return isReleased(session) || isStray(view, nowMs) ? 'leave' : 'hold';
   if (desired.intent === 'drained') return isKeptForNow(view, nowMs) ? 'keep' : 'leave';
-  const isOutdated = journal.generation !== desired.generation;
-  return isOutdated || isReleased(session) || replaceReason(view, nowMs) !== null ? 'replace' : 'keep';
+  if (desired.intent === 'paused' && isThereNothing(view)) return 'leave';
+  return isOutdated(view) || replaceReason(view, nowMs) !== null ? 'replace' : 'keep';
 }
+
+/** A restart was asked for, or its container has to go anyway. */
+const isOutdated = ({ desired, journal, session }: WorkerView): boolean =>
+  isReleased(session) || (desired !== null && journal.generation !== desired.generation);
+
+/** Only what runs can be paused: nothing is started for that. */
+const isThereNothing = ({ container, session }: WorkerView): boolean => container.kind === 'absent' && session === null;
 
 /** Its last job ended a moment ago: who decided that it shall leave may not have heard of it. */
 const isKeptForNow = (view: WorkerView, nowMs: number): boolean =>

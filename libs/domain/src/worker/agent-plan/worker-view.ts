@@ -21,6 +21,8 @@ export interface WantedWorker {
   readonly leavesAfterIdleMs?: number;
   /** What its release's image stands for, once one host has found out; absent: whatever its name stands for. */
   readonly imageDigest?: string;
+  /** The same of a worker that is to be paused. */
+  readonly pausesAfterIdleMs?: number;
   /** Why no container can be started for it at present, for people; what runs goes on. Absent: one can. */
   readonly unstartable?: string;
 }
@@ -34,6 +36,8 @@ export type ContainerState =
       readonly startedAtMs: number;
       /** Of its image; absent where that is not known. */
       readonly imageDigest?: string;
+      /** True while it is frozen; absent: it runs. */
+      readonly isPaused?: boolean;
       /** What of its wish its host does not keep; absent when all is kept. */
       readonly notes?: readonly string[];
     }
@@ -83,6 +87,18 @@ export interface ContainerSession {
   readonly releasedAtMs: number | null;
   readonly stoppedAtMs: number | null;
   readonly killedAtMs: number | null;
+  /** Since when its polls are answered without a job, so that it can be frozen; null or absent: it may get one. */
+  readonly heldAtMs?: number | null;
+  /** When it last went on after a pause, in this session; null or absent: it has not been paused. */
+  readonly resumedAtMs?: number | null;
+  /** How the last pause failed; null or absent: none has, or one has succeeded since. */
+  readonly pauseFailure?: PauseFailure | null;
+}
+
+export interface PauseFailure {
+  readonly atMs: number;
+  /** For people. */
+  readonly reason: string;
 }
 
 /** All that the agent's plan of one worker looks at. */
@@ -99,3 +115,7 @@ export interface WorkerView {
   readonly session: ContainerSession | null;
   readonly journal: WorkerJournal;
 }
+
+/** Whether its container stands still by our own hand: its silence means nothing. */
+export const isFrozen = ({ container }: Pick<WorkerView, 'container'>): boolean =>
+  container.kind === 'running' && container.isPaused === true;
