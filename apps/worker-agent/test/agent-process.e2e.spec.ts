@@ -187,6 +187,36 @@ describe('the agent with processes', () => {
   );
 
   test(
+    'pauses an idle worker, which does nothing until it is wanted, over its own restart, and runs the next job in the same life',
+    async () => {
+      const paused = { ...nodeEcho(W1), intent: 'paused', pausesAfterIdleMs: 0 } as const;
+      const first = startAgent({ BERTH_KEEP_WORKERS: 'true' });
+      control.desired = [nodeEcho(W1)];
+      expect(await endOf(submit({ message: 'before' }))).toMatchObject({ output: { echo: { message: 'before' } } });
+      await phase(W1, 'idle');
+      const containerId = await containerOf(W1);
+      control.desired = [paused];
+      await phase(W1, 'paused');
+      expect(await containerOf(W1)).toBeNull();
+      const jobId = submit({ message: 'after' });
+      expect(await first.end('SIGTERM')).toBe(0);
+
+      startAgent({ BERTH_KEEP_WORKERS: 'true' });
+      await phase(W1, 'paused');
+      expect(control.router.ended.has(jobId)).toBe(false);
+      control.desired = [nodeEcho(W1)];
+      expect(await endOf(jobId)).toMatchObject({ output: { echo: { message: 'after' } } });
+      expect(await containerOf(W1)).toBe(containerId);
+      expect(control.router.losses).toEqual([]);
+      control.desired = [paused];
+      await phase(W1, 'paused');
+      control.desired = [{ ...paused, intent: 'drained' }];
+      await phase(W1, 'removed');
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     'shares its home with no other agent that is alive',
     async () => {
       startAgent();

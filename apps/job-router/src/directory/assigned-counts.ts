@@ -20,6 +20,7 @@ const KIND_OF_PHASE: Readonly<
   starting: 'initializing',
   waiting: 'initializing',
   idle: 'idle',
+  paused: 'idle',
   busy: 'running',
   draining: 'running',
   unhealthy: 'unhealthy',
