@@ -27,8 +27,8 @@ const KIND_OF_PHASE: Readonly<
   removed: null,
 };
 
-const isReady = ({ phase, isDraining }: AssignedWorker): boolean =>
-  !isDraining && (phase === 'idle' || phase === 'busy');
+const isReady = ({ phase, isDraining, isPaused = false }: AssignedWorker): boolean =>
+  !isDraining && !isPaused && (phase === 'idle' || phase === 'busy');
 
 export function countAssigned(assignment: AssignmentSnapshot | null): AssignedCounts {
   const throttled = assignment?.outlook?.unplaced?.count ?? 0;

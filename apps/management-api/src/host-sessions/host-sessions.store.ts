@@ -153,16 +153,19 @@ export class HostSessionsStore {
     });
   }
 
-  /** Every worker that the host shall have. */
+  /** Every worker that the host shall have. One that cannot pause a worker, although that was so once, lets it go. */
   async desired(hostId: HostId): Promise<readonly StoredDesiredWorker[]> {
     const rows = await this.#database.read((manager) =>
       manager.query<DesiredRow[]>(
-        `SELECT w.id, w.endpoint_id, w.release, w.intent, w.resources, w.restarts, w.leaves_after_idle_ms,
+        `SELECT w.id, w.endpoint_id, w.release, w.resources, w.restarts, w.leaves_after_idle_ms,
+                CASE WHEN w.intent = 'paused' AND h.inventory->>'canPause' IS DISTINCT FROM 'true' THEN 'drained'
+                     ELSE w.intent END AS intent,
                 COALESCE(r.container, e.spec->'container') AS container,
                 e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms,
                 e.account_id, g.id AS registry_id, g.sealed_credentials, r.image_digest
            FROM workers w
            JOIN endpoints e ON e.id = w.endpoint_id
+           JOIN hosts h ON h.id = w.host_id
            LEFT JOIN releases r ON r.endpoint_id = w.endpoint_id AND r.release = w.release
            LEFT JOIN registries g ON g.account_id = e.account_id AND w.intent = 'running'
                  AND g.id = COALESCE(r.container, e.spec->'container')->>'registryId'
@@ -181,8 +184,8 @@ export class HostSessionsStore {
       endpointType: row.type,
       executionTimeoutMs: row.execution_timeout_ms,
       restarts: row.restarts,
-      ...(row.leaves_after_idle_ms === null ? {} : { leavesAfterIdleMs: row.leaves_after_idle_ms }),
       ...(row.image_digest === null ? {} : { imageDigest: row.image_digest }),
+      ...idleTimeOf(row),
       ...sealedRegistryOf(row),
     }));
   }
@@ -201,6 +204,13 @@ async function takeDigests(manager: EntityManager, { hostId, workers }: HostRepo
     [hostId, told.map(({ workerId }) => workerId), told.map(({ imageDigest }) => imageDigest)],
   );
 }
+
+const idleTimeOf = ({ intent, leaves_after_idle_ms: ms }: DesiredRow): Pick<StoredDesiredWorker, IdleTimes> => {
+  if (ms === null) return {};
+  return intent === 'paused' ? { pausesAfterIdleMs: ms } : { leavesAfterIdleMs: ms };
+};
+
+type IdleTimes = 'leavesAfterIdleMs' | 'pausesAfterIdleMs';
 
 /** Clocks of hosts differ, so what is believed is how long ago it was; the same end keeps the instant that it was given first. */
 function onOwnClock(worker: ObservedWorker, { receivedAtMs, sentAtMs }: HostReport): ObservedWorker {

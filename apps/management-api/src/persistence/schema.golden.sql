@@ -532,7 +532,7 @@ CREATE TABLE workers (
   CONSTRAINT workers_host_id_fkey FOREIGN KEY (host_id) REFERENCES hosts(id) ON DELETE CASCADE,
   CONSTRAINT workers_id CHECK ((id <> ''::text)),
   CONSTRAINT workers_idle_leave CHECK ((leaves_after_idle_ms >= 0)),
-  CONSTRAINT workers_intent_check CHECK ((intent = ANY (ARRAY['running'::text, 'drained'::text]))),
+  CONSTRAINT workers_intent_check CHECK ((intent = ANY (ARRAY['running'::text, 'paused'::text, 'drained'::text]))),
   CONSTRAINT workers_observed_check CHECK ((jsonb_typeof(observed) = 'object'::text)),
   CONSTRAINT workers_of_release FOREIGN KEY (endpoint_id, release) REFERENCES releases(endpoint_id, release),
   CONSTRAINT workers_own_observation CHECK ((((observed ->> 'workerId'::text) = id) IS NOT FALSE)),

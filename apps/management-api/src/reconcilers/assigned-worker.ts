@@ -5,7 +5,9 @@ import type { EndpointSpec, ObservedWorker, Worker, WorkerPorts } from '@berth/d
 export const assignedWorker = ({ hostId, id, intent, observed }: Worker): AssignedWorker => ({
   id,
   hostId,
-  phase: observed?.phase ?? 'preparing',
+  // To routers that do not know the word a paused worker is an idle one, as it is to tenants.
+  phase: observed?.phase === 'paused' ? 'idle' : (observed?.phase ?? 'preparing'),
+  ...(intent === 'paused' || observed?.phase === 'paused' ? { isPaused: true } : {}),
   isDraining: intent === 'drained',
   ...portsOf(observed),
 });

@@ -172,6 +172,9 @@ export class FleetReconciler {
       case 'drain-worker':
         await store.drainWorker(operation.workerId, operation.leavesAfterIdleMs);
         return true;
+      case 'pause-worker':
+        await store.pauseWorker(operation.workerId, operation.pausesAfterIdleMs);
+        return true;
       case 'resume-worker':
         await store.resumeWorker(operation.workerId);
         return true;

@@ -132,12 +132,26 @@ export class FleetStore {
     );
   }
 
-  /** Takes a drain for want of jobs back; a worker that is gone already, or leaves for another reason, stays as it is. */
+  /** @param pausesAfterIdleMs how long after its last job it shall be frozen; a worker that leaves goes on leaving */
+  async pauseWorker(id: WorkerId, pausesAfterIdleMs: number): Promise<void> {
+    await this.#database.read((manager) =>
+      manager.update(
+        WorkerEntity,
+        { id, intent: 'running' },
+        { intent: 'paused', leavesAfterIdleMs: pausesAfterIdleMs },
+      ),
+    );
+  }
+
+  /**
+   * Takes a pause, or a drain for want of jobs, back; a worker that is gone already, or leaves for another reason, stays as
+   * it is.
+   */
   async resumeWorker(id: WorkerId): Promise<void> {
     await this.#database.read((manager) =>
       manager.query(
         `UPDATE workers SET intent = 'running', leaves_after_idle_ms = NULL
-          WHERE id = $1 AND intent = 'drained' AND leaves_after_idle_ms IS NOT NULL`,
+          WHERE id = $1 AND intent <> 'running' AND leaves_after_idle_ms IS NOT NULL`,
         [id],
       ),
     );

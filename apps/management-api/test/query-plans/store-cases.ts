@@ -480,6 +480,7 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
         ),
     ],
     drainWorker: [(fleet) => fleet.drainWorker('w1' as WorkerId)],
+    pauseWorker: [(fleet) => fleet.pauseWorker('w1' as WorkerId, 10_000)],
     resumeWorker: [(fleet) => fleet.resumeWorker('w1' as WorkerId)],
     noteStay: [(fleet) => fleet.noteStay('w1' as WorkerId, 'it stays')],
     forgetWorker: [

@@ -191,7 +191,7 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['an unknown host', { host_id: 'nowhere' }, 'reference'],
     ['a release that is not there', { release: 2 }, 'reference'],
     ['release 0', { release: 0 }, 'check'],
-    ['an unknown intent', { intent: 'paused' }, 'check'],
+    ['an unknown intent', { intent: 'frozen' }, 'check'],
     ['resources that are no object', { resources: 1 }, 'check'],
     ['resources without memory', { resources: { ...SOUND.workers.resources, memoryBytes: null } }, 'check'],
     ['fewer GPUs than none', { resources: { ...SOUND.workers.resources, gpuCount: -1 } }, 'check'],

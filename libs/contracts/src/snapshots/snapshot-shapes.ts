@@ -131,6 +131,7 @@ export const assignmentSnapshotShape: SnapshotShape<AssignmentSnapshot> = {
         hostId: text(),
         phase: oneOf(WORKER_PHASES),
         isDraining: flag,
+        isPaused: optional(flag),
         port: optional(port),
         healthPort: optional(port),
       }),

@@ -59,6 +59,8 @@ export interface AssignedWorker extends Partial<WorkerPorts> {
   readonly phase: WorkerPhase;
   /** It ends what it has and gets nothing new. */
   readonly isDraining: boolean;
+  /** It is frozen, or is to be: `idle` for whoever counts, and nobody who takes a job at once. Absent: it is not. */
+  readonly isPaused?: boolean;
 }
 
 /** The workers of one endpoint. Key in bucket `assignments`: the endpoint id. Absent: none, and none is wanted. */

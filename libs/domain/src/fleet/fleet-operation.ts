@@ -1,5 +1,5 @@
 import type { HostId, WorkerId } from '../ids.js';
-import type { DrainReason, GoneReason, Worker } from '../worker/index.js';
+import type { DrainReason, GoneReason, Worker, WorkerIntent } from '../worker/index.js';
 
 /** One change of one worker, and why. */
 export type FleetOperation =
@@ -8,12 +8,14 @@ export type FleetOperation =
   /** No new job, then gone: at once, or as long after its last job as is named here. */
   | (OfWorker & {
       readonly kind: 'drain-worker';
-      readonly reason: DrainReason | 'failing-host';
+      readonly reason: DrainReason | 'evicted' | 'failing-host' | 'flashboot-off';
       readonly leavesAfterIdleMs: number | null;
       /** The reason as a sentence without its full stop; absent where the reason says it all. */
       readonly detail?: string;
     })
-  /** Drained for want of jobs, still there, and wanted again. */
+  /** No job for now, and frozen as long after its last one as is named here. */
+  | (OfWorker & { readonly kind: 'pause-worker'; readonly reason: 'scale-down'; readonly pausesAfterIdleMs: number })
+  /** Drained for want of jobs and still there, or paused; and wanted again. */
   | (OfWorker & { readonly kind: 'resume-worker'; readonly reason: 'wanted' })
   /** Nothing runs there any more, or nobody can tell: delete the assignment, if its host is as silent as it was. */
   | (OfWorker & {
@@ -42,9 +44,11 @@ export function withOperation(workers: readonly Worker[], operation: FleetOperat
     case 'create-worker':
       return [...workers, operation.worker];
     case 'drain-worker':
-      return changed(workers, operation.workerId, (worker) => ({ ...worker, intent: 'drained' }));
+      return changed(workers, operation.workerId, (worker) => intended(worker, 'drained', operation.leavesAfterIdleMs));
+    case 'pause-worker':
+      return changed(workers, operation.workerId, (worker) => intended(worker, 'paused', operation.pausesAfterIdleMs));
     case 'resume-worker':
-      return changed(workers, operation.workerId, (worker) => ({ ...worker, intent: 'running' }));
+      return changed(workers, operation.workerId, (worker) => intended(worker, 'running', null));
     case 'forget-worker':
       return workers.filter(({ id }) => id !== operation.workerId);
     case 'note-stay':
@@ -56,6 +60,10 @@ export function withOperation(workers: readonly Worker[], operation: FleetOperat
 
 const changed = (workers: readonly Worker[], id: WorkerId, change: (worker: Worker) => Worker): readonly Worker[] =>
   workers.map((worker) => (worker.id === id ? change(worker) : worker));
+
+function intended({ leavesAfterIdleMs: _, ...worker }: Worker, intent: WorkerIntent, afterMs: number | null): Worker {
+  return { ...worker, intent, ...(afterMs === null ? {} : { leavesAfterIdleMs: afterMs }) };
+}
 
 function withStay({ staysBecause: _, ...worker }: Worker, because: string | null): Worker {
   return because === null ? worker : { ...worker, staysBecause: because };

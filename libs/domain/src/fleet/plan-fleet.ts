@@ -5,6 +5,7 @@ import { goneReason, type HostedWorker } from '../worker/index.js';
 import { AccountShares } from './hand-out/account-shares.js';
 import { completed, draftOf, type PlanDraft } from './plan-draft.js';
 import type { EndpointPlan } from './endpoint-plan.js';
+import { withEvictions } from './evictions.js';
 import type { Fleet, FleetEndpoint } from './fleet.js';
 import { observingSinceMs, type FleetMemory } from './fleet-memory.js';
 import { handOut } from './hand-out/hand-out.js';
@@ -60,7 +61,7 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   const served = drafted.done.filter(({ endpoint }) => !handed.failed.has(endpoint.id));
   const planned = eachOf(served, (draft) => completed(draft, handed.given.get(draft.endpoint.id), room));
   return {
-    endpoints: planned.done,
+    endpoints: withEvictions(planned.done, { fleet, present: present.map(({ worker }) => worker), nowMs }),
     failed: new Map([...drafted.failed, ...handed.failed, ...planned.failed]),
     memory: { observingSinceMs: sinceMs, lastLookMs: nowMs, scaling: scalingOf(fleet, memory, drafted.done) },
   };

@@ -2,7 +2,7 @@ import type { Host } from '../host/index.js';
 import type { HostId, WorkerId } from '../ids.js';
 import { decideMove, type HostRoom, type PlacementRequest } from '../placement/index.js';
 import { STABLE_WINDOW_DEFAULT_MS } from '../scaling/index.js';
-import { planEndpoint, type EndpointOperation, type HostedWorker, type Worker } from '../worker/index.js';
+import { planWithPaused, type PausingOperation, type HostedWorker, type Worker } from '../worker/index.js';
 import type { FleetEndpoint } from './fleet.js';
 import type { FleetOperation } from './fleet-operation.js';
 
@@ -39,10 +39,12 @@ export function planStaffing(endpoint: FleetEndpoint, staff: Staff, room: Room):
   return { operations, missing: planned.length - operations.length };
 }
 
-const plan = (endpoint: FleetEndpoint, { desired, workers }: Staff, room: Room): readonly EndpointOperation[] =>
-  planEndpoint(
+const plan = (endpoint: FleetEndpoint, { desired, workers }: Staff, room: Room): readonly PausingOperation[] =>
+  planWithPaused(
     {
       isDeleted: endpoint.deletedAtMs !== null,
+      type: endpoint.spec.type,
+      flashboot: endpoint.spec.flashboot,
       release: endpoint.release,
       desiredWorkers: desired,
       workersMax: endpoint.spec.workers.max,
@@ -56,13 +58,15 @@ const plan = (endpoint: FleetEndpoint, { desired, workers }: Staff, room: Room):
 const idleTimeoutMs = ({ spec }: FleetEndpoint): number =>
   spec.workers.idleTimeoutSeconds === null ? STABLE_WINDOW_DEFAULT_MS : spec.workers.idleTimeoutSeconds * 1000;
 
-type NoCreation = Exclude<EndpointOperation, { readonly kind: 'create-worker' }>;
+type NoCreation = Exclude<PausingOperation, { readonly kind: 'create-worker' }>;
 
 function toFleetOperation(operation: NoCreation, workers: readonly HostedWorker[], { hosts }: Room): FleetOperation {
   const { hostId } = workerOf(workers, operation.workerId);
   switch (operation.kind) {
     case 'drain-worker':
       return { ...operation, hostId, leavesAfterIdleMs: operation.leavesAfterIdleMs ?? null };
+    case 'pause-worker':
+      return { ...operation, hostId, reason: 'scale-down' };
     case 'resume-worker':
       return { ...operation, hostId, reason: 'wanted' };
     case 'forget-worker':

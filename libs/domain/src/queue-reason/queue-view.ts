@@ -52,11 +52,11 @@ const KIND_OF_PHASE: Readonly<Record<WorkerPhase, keyof WorkerTally | null>> = {
 };
 
 export function tallyWorkers(
-  workers: readonly { readonly phase: WorkerPhase; readonly isDraining: boolean }[],
+  workers: readonly { readonly phase: WorkerPhase; readonly isDraining: boolean; readonly isPaused?: boolean }[],
 ): WorkerTally {
   const tally = { idle: 0, busy: 0, coming: 0, leaving: 0 };
-  for (const { isDraining, phase } of workers) {
-    const kind = KIND_OF_PHASE[phase];
+  for (const { isDraining, isPaused = false, phase } of workers) {
+    const kind = KIND_OF_PHASE[isPaused && phase === 'idle' ? 'paused' : phase];
     if (kind !== null) tally[isDraining ? 'leaving' : kind] += 1;
   }
   return tally;

@@ -11,14 +11,14 @@ export interface WorkerCounts {
 }
 
 /**
- * Counts the workers that scaling may count on: not those that leave, nor those of a lost host.
+ * Counts the workers that scaling may count on: not those that leave or are paused, nor those of a lost host.
  *
  * @param observingSinceMs since when heartbeats have been received without a break
  */
 export function countWorkers(workers: readonly HostedWorker[], observingSinceMs: number, nowMs: number): WorkerCounts {
   const counts = { starting: 0, idle: 0, busy: 0, unhealthy: 0 };
   for (const hosted of workers) {
-    if (hosted.worker.intent === 'drained' || goneReason(hosted, observingSinceMs, nowMs) !== null) continue;
+    if (hosted.worker.intent !== 'running' || goneReason(hosted, observingSinceMs, nowMs) !== null) continue;
     counts[kindOf(hosted)] += 1;
   }
   return counts;

@@ -5,7 +5,7 @@ import type { Worker } from './worker.js';
 export interface HostedWorker {
   readonly worker: Worker;
   /** Null when the host was removed. */
-  readonly host: Pick<Host, 'intent' | 'lastSeenAtMs'> | null;
+  readonly host: (Pick<Host, 'intent' | 'lastSeenAtMs'> & Partial<Pick<Host, 'inventory'>>) | null;
 }
 
 export type GoneReason = 'removed' | 'host-removed' | 'host-lost';

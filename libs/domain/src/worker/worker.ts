@@ -73,7 +73,9 @@ export interface Worker {
   readonly createdAtMs: number;
   readonly resources: WorkerResources;
   readonly observed: ObservedWorker | null;
-  /** Of a drained worker that is to leave for want of jobs: how long after its last one; absent: it leaves at once. */
+  /**
+   * Of a worker that is to leave, or to be paused, for want of jobs: how long after its last one; absent: at once.
+   */
   readonly leavesAfterIdleMs?: number;
   /** Hosts on which workers that it stands for failed so often that they were moved; absent: none. */
   readonly failedOn?: readonly HostId[];

@@ -30,7 +30,7 @@ export class WorkerEntity {
   @Column({ type: 'jsonb', nullable: true })
   observed!: ObservedWorker | null;
 
-  /** Of a drained worker: null where it leaves at once. Written by the control loops only, as what follows. */
+  /** Of a worker that is drained, or to be paused: null where that is at once. Written by the control loops only, as what follows. */
   @Column({ name: 'leaves_after_idle_ms', type: 'integer', nullable: true })
   leavesAfterIdleMs!: number | null;
 

@@ -1,0 +1,203 @@
+import type { EndpointId, HostId, WorkerId } from '../ids.js';
+import { HostRoom, placeWorker, placementRequestOf, type HostLoad, type PlacementRequest } from '../placement/index.js';
+import { byLastUse, lastUsedAtMs, type Worker, type WorkerResources } from '../worker/index.js';
+import type { Fleet, FleetEndpoint, WaitingWorker } from './fleet.js';
+import { withOperation, type FleetOperation } from './fleet-operation.js';
+import type { EndpointPlan } from './endpoint-plan.js';
+
+/** So many paused workers leave in one pass at most; the next pass goes on. */
+const EVICTIONS_MAX = 100;
+
+type StaffPlan = EndpointPlan & { readonly kind: 'staff' };
+
+export interface EvictionView {
+  readonly fleet: Fleet;
+  /** Those that are there: what is gone takes nothing. */
+  readonly present: readonly Worker[];
+  readonly nowMs: number;
+}
+
+/**
+ * The plans, with paused workers leaving where that makes room for one that is wanted and has no place: on one host, the
+ * least recently used that are needed for it, and only those of endpoints with FLASHBOOT. While workers leave a host, what
+ * they will free is kept in mind, so that no other leaves for the same place.
+ */
+export function withEvictions(plans: readonly EndpointPlan[], view: EvictionView): readonly EndpointPlan[] {
+  const isShort = plans.some((plan) => plan.kind === 'staff' && plan.unplaced !== null);
+  if (!isShort) return plans;
+  const places = new PausedPlaces(plans, view);
+  const notes = new Map<EndpointId, ReadonlySet<HostId>>();
+  for (const plan of plans) {
+    if (plan.kind === 'staff' && plan.unplaced !== null) notes.set(plan.endpoint.id, places.makeRoom(plan));
+  }
+  return plans.map((plan) =>
+    plan.kind === 'staff'
+      ? noted({ ...plan, operations: [...plan.operations, ...places.evictionsOf(plan.endpoint.id)] }, notes)
+      : plan,
+  );
+}
+
+/** Who could leave for whom, and what is free once those have left that are told to. */
+class PausedPlaces {
+  readonly #view: EvictionView;
+  /** By those that stay: whoever leaves, and has no job that keeps it, takes nothing any more. */
+  readonly #taken = new Map<HostId, Taken[]>();
+  readonly #evictable = new Map<HostId, Worker[]>();
+  /** Hosts that somebody is leaving. */
+  readonly #freed = new Set<HostId>();
+  readonly #evictions = new Map<EndpointId, FleetOperation[]>();
+  readonly #accounts: ReadonlyMap<EndpointId, string>;
+  #left = EVICTIONS_MAX;
+
+  constructor(plans: readonly EndpointPlan[], view: EvictionView) {
+    this.#view = view;
+    this.#accounts = new Map(plans.map(({ endpoint }) => [endpoint.id, endpoint.accountId]));
+    const mayLeave = new Set(plans.flatMap((plan) => (isEvictable(plan) ? [plan.endpoint.id] : [])));
+    const operations = plans.flatMap((plan) => (plan.kind === 'staff' ? plan.operations : []));
+    const before = new Map(view.present.map((worker) => [worker.id, worker]));
+    for (const worker of operations.reduce(applied, before).values()) {
+      const { endpointId, hostId, intent, observed } = worker;
+      if (intent === 'drained' && (observed?.runningJobs ?? 0) === 0) this.#freed.add(hostId);
+      else this.#add(this.#taken, hostId, { by: worker.id, resources: worker.resources });
+      if (intent === 'paused' && mayLeave.has(endpointId)) this.#add(this.#evictable, hostId, worker);
+    }
+    for (const workers of this.#evictable.values()) workers.sort(byLastUse);
+  }
+
+  evictionsOf(endpointId: EndpointId): readonly FleetOperation[] {
+    return this.#evictions.get(endpointId) ?? [];
+  }
+
+  /** Returns the hosts on which room is being made for those of the plan that have no place. */
+  makeRoom({ endpoint, unplaced }: StaffPlan): ReadonlySet<HostId> {
+    const request = placementRequestOf(endpoint.spec, endpoint.volumeDataCenterIds);
+    const found = new Set<HostId>();
+    // What no host stands in the way of, such as an account's limit, no place helps.
+    if (unplaced === null || unplaced.why.hosts.length === 0) return found;
+    for (let left = unplaced.count; left > 0; left -= 1) {
+      const hostId = this.#awaited(request) ?? this.#evictFor(endpoint, request);
+      if (hostId === null) break;
+      found.add(hostId);
+    }
+    return found;
+  }
+
+  /** A host that will have room by those who are leaving it already. */
+  #awaited(request: PlacementRequest): HostId | null {
+    const loads = [...this.#freed].flatMap((hostId) => this.#load(hostId, this.#taken.get(hostId) ?? []));
+    return this.#reserve(request, loads);
+  }
+
+  #evictFor(endpoint: FleetEndpoint, request: PlacementRequest): HostId | null {
+    const [best] = [...this.#evictable.keys()]
+      .flatMap((hostId) => this.#victimsOn(hostId, endpoint.id, request))
+      .toSorted((a, b) => a.lastUsedAtMs - b.lastUsedAtMs || a.victims.length - b.victims.length);
+    if (best === undefined || best.victims.length > this.#left) return null;
+    const { hostId, victims } = best;
+    for (const victim of victims) this.#evict(victim, endpoint);
+    this.#freed.add(hostId);
+    return this.#reserve(request, this.#load(hostId, this.#taken.get(hostId) ?? []));
+  }
+
+  /** The least recently used of a host that have to go for the request to fit, without those that need not. */
+  #victimsOn(hostId: HostId, endpointId: EndpointId, request: PlacementRequest): readonly Victims[] {
+    const candidates = (this.#evictable.get(hostId) ?? []).filter((worker) => worker.endpointId !== endpointId);
+    const fitsWithout = (gone: readonly Worker[]): boolean =>
+      placeWorker(request, this.#load(hostId, this.#without(hostId, gone)), this.#view.nowMs).kind === 'placed';
+    const enough = candidates.findIndex((_, index) => fitsWithout(candidates.slice(0, index + 1)));
+    if (enough < 0) return [];
+    let victims: readonly Worker[] = candidates.slice(0, enough + 1);
+    for (const spared of victims.toReversed()) {
+      const rest = victims.filter((worker) => worker !== spared);
+      if (fitsWithout(rest)) victims = rest;
+    }
+    return [{ hostId, victims, lastUsedAtMs: Math.max(...victims.map(lastUsedAtMs)) }];
+  }
+
+  #evict(victim: Worker, endpoint: FleetEndpoint): void {
+    const { endpointId, hostId, id: workerId } = victim;
+    this.#taken.set(hostId, this.#without(hostId, [victim]));
+    this.#evictable.set(
+      hostId,
+      (this.#evictable.get(hostId) ?? []).filter((worker) => worker !== victim),
+    );
+    this.#left -= 1;
+    // An account learns nothing of another's endpoints.
+    const isOwn = this.#accounts.get(endpointId) === endpoint.accountId;
+    const detail = `its place goes to a worker of ${isOwn ? `endpoint ${endpoint.id}` : "another account's endpoint"}`;
+    const operation = { kind: 'drain-worker', workerId, hostId, reason: 'evicted', leavesAfterIdleMs: null } as const;
+    this.#add(this.#evictions, endpointId, { ...operation, detail });
+  }
+
+  /** What the request takes is taken from now on. */
+  #reserve(request: PlacementRequest, loads: readonly HostLoad[]): HostId | null {
+    const place = loads.length === 0 ? null : placeWorker(request, loads, this.#view.nowMs);
+    if (place?.kind !== 'placed') return null;
+    this.#add(this.#taken, place.hostId, { by: null, resources: place.resources });
+    return place.hostId;
+  }
+
+  #without(hostId: HostId, gone: readonly Worker[]): Taken[] {
+    const ids = new Set<string | null>(gone.map(({ id }) => id));
+    return (this.#taken.get(hostId) ?? []).filter(({ by }) => !ids.has(by));
+  }
+
+  #load(hostId: HostId, taken: readonly Taken[]): readonly HostLoad[] {
+    const host = this.#view.fleet.hosts.get(hostId);
+    return host === undefined
+      ? []
+      : [
+          new HostRoom(
+            host,
+            taken.map(({ resources }) => resources),
+          ),
+        ];
+  }
+
+  #add<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+    const list = lists.get(key);
+    if (list === undefined) lists.set(key, [value]);
+    else list.push(value);
+  }
+}
+
+/** `by` null: kept for a worker that is wanted. */
+interface Taken {
+  readonly by: WorkerId | null;
+  readonly resources: WorkerResources;
+}
+
+interface Victims {
+  readonly hostId: HostId;
+  readonly victims: readonly Worker[];
+  readonly lastUsedAtMs: number;
+}
+
+const isEvictable = ({ endpoint, kind }: EndpointPlan): boolean =>
+  kind === 'staff' && endpoint.spec.flashboot === 'FLASHBOOT';
+
+/** As `withOperation`, where all workers of a fleet are there: a list would be gone through for each. */
+function applied(workers: Map<Worker['id'], Worker>, operation: FleetOperation): Map<Worker['id'], Worker> {
+  if (operation.kind === 'create-worker') return workers.set(operation.worker.id, operation.worker);
+  const worker = workers.get(operation.workerId);
+  const [after] = worker === undefined ? [] : withOperation([worker], operation);
+  if (after === undefined) workers.delete(operation.workerId);
+  else workers.set(after.id, after);
+  return workers;
+}
+
+const MAKES_ROOM = 'workers that leave it make room';
+
+/** Says of each host that has no room yet that it will have. */
+function noted(plan: StaffPlan, notes: ReadonlyMap<EndpointId, ReadonlySet<HostId>>): StaffPlan {
+  const hosts = notes.get(plan.endpoint.id);
+  if (hosts === undefined || hosts.size === 0 || plan.unplaced === null) return plan;
+  const { why } = plan.unplaced;
+  const said = (id: string, words: string): string => (hosts.has(id as HostId) ? `${words}; ${MAKES_ROOM}` : words);
+  const whyHosts = why.hosts.map((host) => ({ ...host, detail: said(host.id, host.detail) }));
+  const waiting = plan.waiting.map((each): WaitingWorker => ({
+    ...each,
+    hosts: each.hosts.map(({ id, reason }) => ({ id, reason: said(id, reason) })),
+  }));
+  return { ...plan, waiting, unplaced: { ...plan.unplaced, why: { ...why, hosts: whyHosts } } };
+}

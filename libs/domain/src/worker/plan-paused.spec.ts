@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import type { EndpointId, HostId, WorkerId } from '../ids.js';
+import type { HostedWorker } from './hosted-worker.js';
+import { planWithPaused, type PausableView, type PausingOperation } from './plan-paused.js';
+import type { Worker, WorkerIntent, WorkerPhase } from './worker.js';
+
+const NOW = 10_000_000;
+const IDLE_MS = 10_000;
+const endpointId = 'e' as EndpointId;
+
+interface Given {
+  readonly intent?: WorkerIntent;
+  readonly phase?: WorkerPhase;
+  readonly idleForMs?: number;
+  readonly release?: number;
+  readonly canPause?: boolean;
+  readonly hostIntent?: 'ready' | 'draining';
+}
+
+function worker(id: string, given: Given = {}): HostedWorker {
+  const { canPause = true, hostIntent = 'ready', idleForMs = 60_000, intent = 'running', release = 1 } = given;
+  const phase = given.phase ?? (intent === 'paused' ? 'paused' : 'idle');
+  const inventory = {
+    ...{ vcpus: 8, isOvercommitted: false, memoryBytes: 1, diskBytes: 1, gpus: [], areGpusSimulated: false },
+    ...{ cudaVersion: null, runtime: 'docker' as const, images: [], canPause },
+  } as const;
+  const hosted: Worker = {
+    ...{ id: id as WorkerId, endpointId, hostId: 'h' as HostId, release, intent, createdAtMs: 0 },
+    resources: { vcpus: 1, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 },
+    ...(intent === 'paused' ? { leavesAfterIdleMs: IDLE_MS } : {}),
+    observed: {
+      ...{ workerId: id as WorkerId, endpointId, release, phase, reason: '', runningJobs: 0, failedStarts: 0 },
+      ...{ phaseSinceMs: 0, startedAtMs: 0, gpuTypeId: null, idleSinceMs: NOW - idleForMs },
+    },
+  };
+  return { worker: hosted, host: { intent: hostIntent, lastSeenAtMs: NOW, inventory } };
+}
+
+const viewOf = (workers: readonly HostedWorker[], fields: Partial<PausableView> = {}): PausableView => ({
+  ...{ type: 'QUEUE', flashboot: 'FLASHBOOT', isDeleted: false, release: 1, desiredWorkers: 0, workersMax: 3 },
+  ...{ workers, observingSinceMs: 0, idleTimeoutMs: IDLE_MS },
+  ...fields,
+});
+
+function lineOf(operation: PausingOperation): string {
+  if (operation.kind === 'create-worker') return 'create';
+  const after = operation.kind === 'pause-worker' ? operation.pausesAfterIdleMs : '';
+  const reason = operation.kind === 'drain-worker' || operation.kind === 'forget-worker' ? operation.reason : after;
+  return `${operation.kind.split('-')[0] ?? ''} ${operation.workerId} ${reason}`.trim();
+}
+
+const plan = (workers: readonly HostedWorker[], fields: Partial<PausableView> = {}): readonly string[] =>
+  planWithPaused(viewOf(workers, fields), NOW).map(lineOf);
+
+describe('an endpoint with flashboot', () => {
+  test.each(['FLASHBOOT', 'PRIORITY_FLASHBOOT'] as const)(
+    'pauses what has been idle for long enough (%s)',
+    (flashboot) => {
+      expect(plan([worker('a')], { flashboot })).toEqual(['pause a 10000']);
+      expect(plan([worker('a', { idleForMs: 5_000 })], { flashboot })).toEqual([]);
+    },
+  );
+
+  test.each<[string, Given, Partial<PausableView>]>([
+    ['without flashboot', {}, { flashboot: 'OFF' }],
+    ['that is load-balanced', {}, { type: 'LOAD_BALANCER' }],
+    ['whose host cannot pause', { canPause: false }, {}],
+    ['that has not come up', { phase: 'preparing' }, {}],
+  ])('drains a worker %s as before', (_, given, fields) => {
+    expect(plan([worker('a', given)], fields)).toEqual(['drain a scale-down']);
+  });
+
+  test('resumes before it creates: those that still run first, then the ones used last', () => {
+    const paused = [
+      worker('old', { intent: 'paused', idleForMs: 900_000 }),
+      worker('new', { intent: 'paused', idleForMs: 100_000 }),
+      worker('warm', { intent: 'paused', phase: 'idle', idleForMs: 950_000 }),
+    ];
+    expect(plan(paused, { desiredWorkers: 1 })).toEqual(['resume warm']);
+    expect(plan(paused, { desiredWorkers: 2 })).toEqual(['resume warm', 'resume new']);
+    expect(plan(paused, { desiredWorkers: 5, workersMax: 5 })).toEqual([
+      ...['resume warm', 'resume new', 'resume old'],
+      ...['create', 'create'],
+    ]);
+  });
+
+  test('counts paused ones in its maximum, and lets the least recently used go above it', () => {
+    const paused = [worker('b', { intent: 'paused', idleForMs: 100_000 }), worker('a', { intent: 'paused' })];
+    expect(plan([...paused, worker('c', { phase: 'busy' })], { desiredWorkers: 1, workersMax: 2 })).toEqual([
+      'drain b scale-down',
+    ]);
+    const replaced = worker('r', { intent: 'paused', phase: 'draining' });
+    expect(plan([replaced], { desiredWorkers: 1, workersMax: 1 })).toEqual([]);
+  });
+
+  test.each<[string, Given, Partial<PausableView>, string]>([
+    ['an older release', { release: 1 }, { release: 2 }, 'stale-release'],
+    ['a host that is drained', { hostIntent: 'draining' }, {}, 'host-draining'],
+    ['a deleted endpoint', {}, { isDeleted: true }, 'endpoint-deleted'],
+    ['an endpoint whose flashboot is off by now', {}, { flashboot: 'OFF' }, 'flashboot-off'],
+    ['a host that cannot pause by now', { canPause: false }, {}, 'flashboot-off'],
+  ])('drains a paused worker of %s at once', (_, given, fields, reason) => {
+    expect(plan([worker('a', { intent: 'paused', ...given })], fields)).toEqual([`drain a ${reason}`]);
+  });
+
+  test('forgets a paused worker that is gone', () => {
+    expect(plan([worker('a', { intent: 'paused', phase: 'removed' })])).toEqual(['forget a removed']);
+  });
+});

@@ -1,0 +1,94 @@
+import type { EndpointType, Flashboot } from '../endpoint/index.js';
+import type { WorkerId } from '../ids.js';
+import { goneReason, type HostedWorker } from './hosted-worker.js';
+import { planEndpoint, type DrainReason, type EndpointOperation, type EndpointView } from './plan-endpoint.js';
+import { isStale } from './rollout.js';
+import type { Worker } from './worker.js';
+
+/** What `planEndpoint` looks at, and whether workers may be paused. */
+export interface PausableView extends EndpointView {
+  readonly type: EndpointType;
+  readonly flashboot: Flashboot;
+}
+
+export type PausingOperation =
+  | Exclude<EndpointOperation, { readonly kind: 'drain-worker' }>
+  | (Omit<EndpointOperation & { readonly kind: 'drain-worker' }, 'reason'> & {
+      readonly reason: DrainReason | 'flashboot-off';
+    })
+  /** No job for now, and frozen as long after its last one as is named here. */
+  | { readonly kind: 'pause-worker'; readonly workerId: WorkerId; readonly pausesAfterIdleMs: number };
+
+/**
+ * The plan of an endpoint some of whose workers are paused. Those do not serve, so the rest is planned for as if they were
+ * not there, and then: whoever would be made is resumed instead, where one is paused; and whoever would leave for want of
+ * jobs is paused, where flashboot is on and the host can. They count towards the maximum.
+ */
+export function planWithPaused(view: PausableView, nowMs: number): readonly PausingOperation[] {
+  const isThere = (hosted: HostedWorker): boolean => goneReason(hosted, view.observingSinceMs, nowMs) === null;
+  const paused = view.workers.filter(({ worker }) => worker.intent === 'paused');
+  const awake = view.workers.filter(({ worker }) => worker.intent !== 'paused');
+  const planned = planEndpoint({ ...view, workers: awake }, nowMs);
+  const creations = planned.filter(({ kind }) => kind === 'create-worker');
+  const there = paused.filter(isThere);
+  const kept = there.filter((hosted) => leavesBecause(hosted, view) === null).map(({ worker }) => worker);
+  const resumed = kept.filter(isResumable).toSorted(byReadiness).slice(0, creations.length);
+  const awakeNow = awake.filter(isThere).length;
+  const tooMany = kept.filter((worker) => !resumed.includes(worker)).toSorted(byLastUse);
+  const aboveMax = Math.max(0, awakeNow + kept.length - view.workersMax);
+  const roomLeft = Math.max(0, view.workersMax - awakeNow - there.length);
+  return [
+    ...paused.flatMap((hosted) => forgotten(hosted, view, nowMs)),
+    ...planned.filter(({ kind }) => kind !== 'create-worker').map((operation) => pausedInstead(operation, view)),
+    ...there.flatMap((hosted) => drained(hosted.worker, leavesBecause(hosted, view))),
+    ...tooMany.slice(0, aboveMax).flatMap((worker) => drained(worker, 'scale-down')),
+    ...resumed.map(({ id }) => ({ kind: 'resume-worker', workerId: id }) as const),
+    ...creations.slice(resumed.length).slice(0, roomLeft),
+  ];
+}
+
+const canBePaused = ({ flashboot, type }: PausableView): boolean => flashboot !== 'OFF' && type === 'QUEUE';
+
+const canPause = ({ host }: HostedWorker): boolean => host?.inventory?.canPause === true;
+
+/** Why a paused worker must leave; null: it may stay as it is. */
+function leavesBecause(hosted: HostedWorker, view: PausableView): DrainReason | 'flashboot-off' | null {
+  if (view.isDeleted) return 'endpoint-deleted';
+  if (hosted.host?.intent === 'draining') return 'host-draining';
+  if (isStale(hosted.worker, view.release)) return 'stale-release';
+  return canBePaused(view) && canPause(hosted) ? null : 'flashboot-off';
+}
+
+/** Only what is idle can be frozen: what has not come up yet, or does not, leaves. */
+function pausedInstead(operation: EndpointOperation, view: PausableView): PausingOperation {
+  if (operation.kind !== 'drain-worker' || operation.leavesAfterIdleMs === undefined) return operation;
+  const { leavesAfterIdleMs: pausesAfterIdleMs, workerId } = operation;
+  const hosted = view.workers.find(({ worker }) => worker.id === workerId);
+  const isPaused = canBePaused(view) && hosted?.worker.observed?.phase === 'idle' && canPause(hosted);
+  return isPaused ? { kind: 'pause-worker', workerId, pausesAfterIdleMs } : operation;
+}
+
+/** One that its agent is replacing, or that it has not seen yet, does not come back. */
+function isResumable({ observed }: Worker): boolean {
+  const phase = observed?.phase;
+  return phase === 'paused' || phase === 'idle' || phase === 'busy';
+}
+
+/** Those that are not frozen yet, then the ones used last: what they hold is the most likely to be of use. */
+const byReadiness = (a: Worker, b: Worker): number =>
+  Number(a.observed?.phase === 'paused') - Number(b.observed?.phase === 'paused') || byLastUse(b, a);
+
+/** The least recently used first. */
+export const byLastUse = (a: Worker, b: Worker): number =>
+  lastUsedAtMs(a) - lastUsedAtMs(b) || (a.id < b.id ? -1 : Number(a.id > b.id));
+
+/** The end of its last job, as far as is known. */
+export const lastUsedAtMs = ({ createdAtMs, observed }: Worker): number => observed?.idleSinceMs ?? createdAtMs;
+
+function forgotten(hosted: HostedWorker, view: PausableView, nowMs: number): readonly PausingOperation[] {
+  const reason = goneReason(hosted, view.observingSinceMs, nowMs);
+  return reason === null ? [] : [{ kind: 'forget-worker', workerId: hosted.worker.id, reason }];
+}
+
+const drained = ({ id }: Worker, reason: DrainReason | 'flashboot-off' | null): readonly PausingOperation[] =>
+  reason === null ? [] : [{ kind: 'drain-worker', workerId: id, reason }];
