@@ -1,5 +1,13 @@
 import { assignmentSnapshotShape, readShape, type AssignmentSnapshot } from '@berth/contracts';
-import { DELETED_KEPT_MS, type AccountId, type Demand, type EndpointId, type HostId } from '@berth/domain';
+import {
+  DELETED_KEPT_MS,
+  type AccountId,
+  type Demand,
+  type EndpointId,
+  type HostId,
+  type Inventory,
+  type WorkerPhase,
+} from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { SeededRandom } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -497,6 +505,67 @@ describe('a worker whose short jobs fall between two looks at the demand', () =>
     expect(before).toMatchObject({ intent: 'drained' });
     await pass({ e1: queued(1) });
     expect(await bench.workers()).toMatchObject([{ id: before?.id, intent: 'running', leavesAfterIdleMs: null }]);
+  });
+});
+
+describe('a worker of an endpoint with flashboot', () => {
+  let machine: Inventory = INVENTORY;
+  const report = async (phase: WorkerPhase): Promise<void> => {
+    for (const { endpointId, hostId, id } of await bench.workers()) {
+      const idleSinceMs = bench.clock.nowMs() - 60_000;
+      const seen = { ...observed(id, phase, { endpointId: endpointId as EndpointId }), idleSinceMs };
+      await bench.report(hostId, [seen], machine);
+    }
+  };
+  const paused = async (inventory: Partial<Inventory> = {}): Promise<void> => {
+    machine = { ...INVENTORY, canPause: true, ...inventory };
+    await bench.addEndpoint('e1', { flashboot: 'FLASHBOOT' });
+    await bench.addHost('h1', { inventory: machine });
+    await pass({ e1: queued(1) });
+    await report('idle');
+    await live(12, []);
+    await report('paused');
+    await pass({});
+  };
+
+  test('is paused for want of jobs, told so to its host, and resumed when it is wanted', async () => {
+    await paused();
+    const [worker] = await bench.workers();
+    expect(worker).toMatchObject({ intent: 'paused', leavesAfterIdleMs: 10_000 });
+    const [desired] = await bench.sessions.desired('h1' as HostId);
+    expect(desired).toMatchObject({ intent: 'paused', pausesAfterIdleMs: 10_000 });
+    expect(desired).not.toHaveProperty('leavesAfterIdleMs');
+    expect(publisher.phases('e1')).toEqual(['idle']);
+    await pass({ e1: queued(1) });
+    expect(await bench.workers()).toMatchObject([{ id: worker?.id, intent: 'running', leavesAfterIdleMs: null }]);
+  });
+
+  test('is let go by a host that cannot pause it any more', async () => {
+    await paused();
+    await bench.source.query(`UPDATE hosts SET inventory = inventory - 'canPause'`);
+    expect(await bench.sessions.desired('h1' as HostId)).toMatchObject([{ intent: 'drained' }]);
+    await pass({});
+    expect(await bench.workers()).toMatchObject([{ intent: 'drained', leavesAfterIdleMs: null }]);
+  });
+
+  test('leaves at once when flashboot is switched off', async () => {
+    await paused();
+    await bench.source.query(`UPDATE endpoints SET spec = spec || '{"flashboot":"OFF"}'`);
+    await pass({});
+    expect(await bench.workers()).toMatchObject([{ intent: 'drained', leavesAfterIdleMs: null }]);
+  });
+
+  test('gives its place to a worker that is wanted and has no other, whose endpoint says so', async () => {
+    await paused({ vcpus: 2 });
+    await bench.addEndpoint('e2');
+    await pass({ e2: queued(1) });
+    expect(await bench.workers()).toMatchObject([{ endpointId: 'e1', intent: 'drained', leavesAfterIdleMs: null }]);
+    expect(JSON.stringify(await bench.decision('e2'))).toContain('workers that leave it make room');
+    expect(JSON.stringify(publisher.assignmentOf('e2' as EndpointId))).toContain('workers that leave it make room');
+    await report('removed');
+    await pass({ e2: queued(1) });
+    await pass({ e2: queued(1) });
+    expect(await bench.workers()).toMatchObject([{ endpointId: 'e2', intent: 'running' }]);
   });
 });
 

@@ -536,7 +536,7 @@ CREATE TABLE workers (
   CONSTRAINT workers_observed_check CHECK ((jsonb_typeof(observed) = 'object'::text)),
   CONSTRAINT workers_of_release FOREIGN KEY (endpoint_id, release) REFERENCES releases(endpoint_id, release),
   CONSTRAINT workers_own_observation CHECK ((((observed ->> 'workerId'::text) = id) IS NOT FALSE)),
-  CONSTRAINT workers_phase CHECK (((observed IS NULL) OR (((observed ->> 'phase'::text) = ANY (ARRAY['preparing'::text, 'starting'::text, 'idle'::text, 'busy'::text, 'draining'::text, 'waiting'::text, 'unhealthy'::text, 'removed'::text])) IS TRUE))),
+  CONSTRAINT workers_phase CHECK (((observed IS NULL) OR (((observed ->> 'phase'::text) = ANY (ARRAY['preparing'::text, 'starting'::text, 'idle'::text, 'busy'::text, 'paused'::text, 'draining'::text, 'waiting'::text, 'unhealthy'::text, 'removed'::text])) IS TRUE))),
   CONSTRAINT workers_release_check CHECK ((release >= 1)),
   CONSTRAINT workers_resources_check CHECK ((jsonb_typeof(resources) = 'object'::text)),
   CONSTRAINT workers_resources_whole CHECK (((resources IS NULL) OR ((resources @@ 'strict ((($."vcpus" >= 0 && $."memoryBytes" >= 0) && $."diskBytes" >= 0) && $."gpuCount" >= 0)'::jsonpath) IS TRUE))),

@@ -93,13 +93,13 @@ describe('an endpoint with flashboot', () => {
     expect(plan([replaced], { desiredWorkers: 1, workersMax: 1 })).toEqual([]);
   });
 
-  test.each<[string, Given, Partial<PausableView>, string]>([
-    ['an older release', { release: 1 }, { release: 2 }, 'stale-release'],
-    ['a host that is drained', { hostIntent: 'draining' }, {}, 'host-draining'],
-    ['a deleted endpoint', {}, { isDeleted: true }, 'endpoint-deleted'],
-    ['an endpoint whose flashboot is off by now', {}, { flashboot: 'OFF' }, 'flashboot-off'],
-    ['a host that cannot pause by now', { canPause: false }, {}, 'flashboot-off'],
-  ])('drains a paused worker of %s at once', (_, given, fields, reason) => {
+  test.each<{ of: string; given?: Given; fields?: Partial<PausableView>; reason: string }>([
+    { of: 'an older release', fields: { release: 2 }, reason: 'stale-release' },
+    { of: 'a host that is drained', given: { hostIntent: 'draining' }, reason: 'host-draining' },
+    { of: 'a deleted endpoint', fields: { isDeleted: true }, reason: 'endpoint-deleted' },
+    { of: 'an endpoint whose flashboot is off by now', fields: { flashboot: 'OFF' }, reason: 'flashboot-off' },
+    { of: 'a host that cannot pause by now', given: { canPause: false }, reason: 'flashboot-off' },
+  ])('drains a paused worker of $of at once', ({ fields = {}, given = {}, reason }) => {
     expect(plan([worker('a', { intent: 'paused', ...given })], fields)).toEqual([`drain a ${reason}`]);
   });
 
