@@ -18,7 +18,7 @@ const KNOWN: Readonly<Record<string, Schema>> = {
   ports: { description: 'Each port/protocol.', examples: [['8080/http']] },
   env: { description: 'Environment variables.', examples: [{ MODEL: 'llama' }] },
   registry: { description: 'Id of the credentials for a private image; null: none.', examples: [ID] },
-  flashboot: { description: 'Whether idle workers are kept paused for a faster start.' },
+  flashboot: { description: 'Whether idle workers are paused for a faster start.' },
   gpuCount: { description: 'GPUs per worker; 0 where it has CPU only.', examples: [1] },
   gpuTypeId: { description: 'GPU type of the catalog; absent without GPU.', examples: ['NVIDIA GeForce RTX 4090'] },
 };

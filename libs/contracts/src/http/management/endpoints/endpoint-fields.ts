@@ -79,7 +79,8 @@ export const FlashbootField = (documented: Documented = {}): PropertyDecorator =
   ChoiceField(FLASHBOOT_MODES, {
     ...documented,
     isOptional: true,
-    description: 'Whether idle workers are kept paused for a faster start.',
+    description:
+      'What becomes of a worker that is idle for long enough. OFF: it leaves. FLASHBOOT: it is paused, on hosts that can, goes on in place of a cold start, and leaves when another worker needs its place. PRIORITY_FLASHBOOT: the same, and it keeps its place. A paused worker counts in workers.max. Without effect on LOAD_BALANCER endpoints.',
     example: 'FLASHBOOT',
   });
 
