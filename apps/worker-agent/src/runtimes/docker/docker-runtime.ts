@@ -85,8 +85,7 @@ export class DockerRuntime implements ContainerRuntime {
     const { clock, logger } = options;
     const budgetBytes = (): Promise<number> => this.#imageBytesMax();
     this.#images = new ImageStore({ engine, streams: this.#streams, records, budgetBytes, clock, logger });
-    const container = (workerId: WorkerId): Container => this.#container(workerId);
-    this.freezer = new DockerFreezer({ container, look: (found) => this.#look(found) });
+    this.freezer = new DockerFreezer({ container: (id) => this.#container(id), look: (found) => this.#look(found) });
   }
 
   /** @throws RuntimeError `runtime-unavailable` when no engine answers */

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Inventory, WorkerId } from '@berth/domain';
@@ -17,6 +17,7 @@ import type { Machine } from '../machine/machine.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { fromSystemError } from '../system-error.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
+import { failureOf } from './launch-failure.js';
 import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { ProcessFreezer } from './process-freezer.js';
@@ -287,17 +288,4 @@ async function attempt<T>(what: string, call: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw fromSystemError(error, 'runtime-unavailable', what);
   }
-}
-
-/** Why the child could not do its work, once that is known. */
-function failureOf(child: ChildProcess): () => string | null {
-  let failure: string | null = null;
-  child.on('error', (error) => {
-    failure = error.message;
-  });
-  child.on('exit', (code, signal) => {
-    // Ended before it said who it is; a program that ended at once has said so, and is nobody's failure to start.
-    failure ??= `its shell ended with ${signal ?? `code ${String(code)}`}`;
-  });
-  return () => failure;
 }
