@@ -10,7 +10,7 @@ const EVICTIONS_MAX = 100;
 
 type StaffPlan = EndpointPlan & { readonly kind: 'staff' };
 
-export interface EvictionView {
+export interface WaitingFleet {
   readonly fleet: Fleet;
   /** Those that are there: what is gone takes nothing. */
   readonly present: readonly Worker[];
@@ -22,7 +22,7 @@ export interface EvictionView {
  * least recently used that are needed for it, and only those of endpoints with FLASHBOOT. While workers leave a host, what
  * they will free is kept in mind, so that no other leaves for the same place.
  */
-export function withEvictions(plans: readonly EndpointPlan[], view: EvictionView): readonly EndpointPlan[] {
+export function withEvictions(plans: readonly EndpointPlan[], view: WaitingFleet): readonly EndpointPlan[] {
   const isShort = plans.some((plan) => plan.kind === 'staff' && plan.unplaced !== null);
   if (!isShort) return plans;
   const places = new PausedPlaces(plans, view);
@@ -39,7 +39,7 @@ export function withEvictions(plans: readonly EndpointPlan[], view: EvictionView
 
 /** Who could leave for whom, and what is free once those have left that are told to. */
 class PausedPlaces {
-  readonly #view: EvictionView;
+  readonly #view: WaitingFleet;
   /** By those that stay: whoever leaves, and has no job that keeps it, takes nothing any more. */
   readonly #taken = new Map<HostId, Taken[]>();
   readonly #evictable = new Map<HostId, Worker[]>();
@@ -49,7 +49,7 @@ class PausedPlaces {
   readonly #accounts: ReadonlyMap<EndpointId, string>;
   #left = EVICTIONS_MAX;
 
-  constructor(plans: readonly EndpointPlan[], view: EvictionView) {
+  constructor(plans: readonly EndpointPlan[], view: WaitingFleet) {
     this.#view = view;
     this.#accounts = new Map(plans.map(({ endpoint }) => [endpoint.id, endpoint.accountId]));
     const mayLeave = new Set(plans.flatMap((plan) => (isEvictable(plan) ? [plan.endpoint.id] : [])));

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 
 /** Why the child could not do its work, once that is known. */
-export function failureOf(child: ChildProcess): () => string | null {
+export function launchFailureOf(child: ChildProcess): () => string | null {
   let failure: string | null = null;
   child.on('error', (error) => {
     failure = error.message;

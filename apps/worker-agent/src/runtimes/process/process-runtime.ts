@@ -17,7 +17,7 @@ import type { Machine } from '../machine/machine.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { fromSystemError } from '../system-error.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
-import { failureOf } from './launch-failure.js';
+import { launchFailureOf } from './launch-failure.js';
 import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { ProcessFreezer } from './process-freezer.js';
@@ -211,7 +211,7 @@ export class ProcessRuntime implements ContainerRuntime {
       },
     );
     child.unref();
-    const failure = failureOf(child);
+    const failure = launchFailureOf(child);
     child.on('exit', () => {
       for (const listener of this.#listeners) listener();
     });
