@@ -184,6 +184,8 @@ class FleetSimulation {
       case 'resume-worker':
         living.workers.get(operation.workerId)?.resume();
         return;
+      case 'pause-worker':
+        throw new Error('no simulated host can freeze a container');
       case 'note-stay':
         return;
       default:
