@@ -13,12 +13,14 @@ test.each<[string, { in: string[]; volumes: VolumePlace[]; expected: string[] }]
   ],
   [
     'volumes that lie apart',
+    { in: [], volumes: [volume('a', 'EU-1'), volume('b', 'US-1'), volume('c', 'EU-1')], expected: [] },
+  ],
+  [
+    'one of several volumes outside of the data centers',
     {
       in: ['EU-1'],
-      volumes: [volume('a', 'EU-1'), volume('b', 'US-1'), volume('c', 'EU-1')],
-      expected: [
-        "$.networkVolumes[1]: lies in 'US-1', but 'a' in 'EU-1'; a worker can only be where all of its volumes are",
-      ],
+      volumes: [volume('a', 'EU-1'), volume('b', 'US-1')],
+      expected: ["$.dataCenterIds: leaves out 'US-1', where network volumes lie; add it, or send an empty list"],
     },
   ],
   [
@@ -26,7 +28,7 @@ test.each<[string, { in: string[]; volumes: VolumePlace[]; expected: string[] }]
     {
       in: ['US-1'],
       volumes: [volume('a', 'EU-1')],
-      expected: ["$.dataCenterIds: leaves out 'EU-1', where the network volumes lie; add it, or send an empty list"],
+      expected: ["$.dataCenterIds: leaves out 'EU-1', where network volumes lie; add it, or send an empty list"],
     },
   ],
 ])('%s', (_, { expected, in: dataCenterIds, volumes }) => {

@@ -7,8 +7,8 @@ export interface VolumePlace {
 }
 
 /**
- * A worker can only be where all of its volumes are, so they lie in one data center, and it is one of those that the
- * endpoint keeps to, if it keeps to some. Empty when that is so.
+ * A worker has the volume of its own data center, so volumes may lie in several; where the endpoint keeps to some data
+ * centers, each volume lies in one of them, or no worker would ever have it. Empty when that is so.
  *
  * @param volumes in the order of the request
  */
@@ -16,20 +16,9 @@ export function checkVolumePlaces(
   dataCenterIds: readonly string[],
   volumes: readonly VolumePlace[],
 ): readonly FieldFailure[] {
-  const [first] = volumes;
-  if (first === undefined) return [];
-  const { dataCenterId, id } = first;
-  const elsewhere = volumes.flatMap((volume, index) =>
-    volume.dataCenterId === dataCenterId
-      ? []
-      : [
-          failure(
-            `$.networkVolumes[${index}]`,
-            `lies in '${volume.dataCenterId}', but '${id}' in '${dataCenterId}'; a worker can only be where all of its volumes are`,
-          ),
-        ],
-  );
-  if (elsewhere.length > 0 || dataCenterIds.length === 0 || dataCenterIds.includes(dataCenterId)) return elsewhere;
-  const reason = `leaves out '${dataCenterId}', where the network volumes lie; add it, or send an empty list`;
+  const left = volumes.map((volume) => volume.dataCenterId).filter((id) => !dataCenterIds.includes(id));
+  if (dataCenterIds.length === 0 || left.length === 0) return [];
+  const named = [...new Set(left)].map((id) => `'${id}'`).join(', ');
+  const reason = `leaves out ${named}, where network volumes lie; add it, or send an empty list`;
   return [failure('$.dataCenterIds', reason)];
 }

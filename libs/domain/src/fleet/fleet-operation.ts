@@ -4,7 +4,13 @@ import type { DrainReason, GoneReason, Worker, WorkerIntent } from '../worker/in
 /** One change of one worker, and why. */
 export type FleetOperation =
   /** Place it: the worker as it shall be. */
-  | { readonly kind: 'create-worker'; readonly worker: Worker; readonly reason: 'wanted' }
+  | {
+      readonly kind: 'create-worker';
+      readonly worker: Worker;
+      readonly reason: 'wanted';
+      /** The storage on which its network volume lies from now on; absent where it has none. */
+      readonly storageId?: string;
+    }
   /** No new job, then gone: at once, or as long after its last job as is named here. */
   | (OfWorker & {
       readonly kind: 'drain-worker';

@@ -2,6 +2,7 @@ import type { AccountLimits } from '../account-limits/index.js';
 import type { Endpoint } from '../endpoint/index.js';
 import type { Host } from '../host/index.js';
 import type { AccountId, EndpointId, HostId } from '../ids.js';
+import type { PlaceableVolume } from '../placement/index.js';
 import type { Worker } from '../worker/index.js';
 
 /** A worker that is wanted and could not be placed: why, since when, and what spoke against each host. */
@@ -32,6 +33,8 @@ export interface FleetEndpoint extends Endpoint {
   readonly lastDecision: ScalingRecord | null;
   /** Where its network volumes lie, without repeats, in the order in which the endpoint names them. */
   readonly volumeDataCenterIds: readonly string[];
+  /** They themselves, in its own order; absent: it has none. */
+  readonly volumes?: readonly PlaceableVolume[];
 }
 
 /** All that the control loops decide on, as it was at one instant. */

@@ -5,6 +5,7 @@ import type { EndpointPlan } from './endpoint-plan.js';
 import type { FleetEndpoint } from './fleet.js';
 import { withOperation, type FleetOperation } from './fleet-operation.js';
 import type { Claim, Given } from './hand-out/hand-out.js';
+import { withBoundVolumes } from './hand-out/volume-binding.js';
 import { moves, planStaffing, type Room } from './plan-staffing.js';
 import { describeWaiting } from './waiting-workers.js';
 
@@ -28,7 +29,7 @@ export interface KnownOfEndpoint {
 export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: KnownOfEndpoint, room: Room): PlanDraft {
   const { nowMs, observingSinceMs: sinceMs } = room;
   if (isForgettable(endpoint, workers, nowMs)) return { kind: 'forget', endpoint };
-  const { spec, volumeDataCenterIds } = endpoint;
+  const { spec, volumeDataCenterIds, volumes } = endpoint;
   const { scaling, workers: range } = spec;
   const counts = countWorkers(workers, sinceMs, nowMs);
   const decision = decideScale({ scaling, range, demand, workers: counts, memory }, nowMs);
@@ -37,7 +38,7 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
   return {
     ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing },
     staying: operations.reduce(withOperation, before).filter(({ intent }) => intent === 'running'),
-    request: placementRequestOf(spec, volumeDataCenterIds),
+    request: { ...placementRequestOf(spec, volumeDataCenterIds), ...(volumes === undefined ? {} : { volumes }) },
   };
 }
 
@@ -54,7 +55,7 @@ export function completed(draft: PlanDraft, given: Given | undefined, room: Room
   const after = operations.reduce(withOperation, before);
   return {
     ...{ kind: 'staff', endpoint, decision, demand, unplaced },
-    operations: [...operations, ...moves(after, request, room)],
+    operations: [...operations, ...moves(after, withBoundVolumes(request, room), room)],
     waiting: describeWaiting(unplaced, endpoint.lastDecision?.waiting ?? [], room.nowMs),
   };
 }

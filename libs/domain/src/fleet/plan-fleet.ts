@@ -47,7 +47,7 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   const present = hosted.filter((each) => goneReason(each, sinceMs, nowMs) === null);
   const loads = loadsOf(fleet, present);
   const room: Room = {
-    ...{ hosts: fleet.hosts, loads, allLoads: [...loads.values()], observingSinceMs: sinceMs },
+    ...{ hosts: fleet.hosts, loads, allLoads: [...loads.values()], boundVolumes: new Map(), observingSinceMs: sinceMs },
     ...moment,
   };
   const workers = Map.groupBy(hosted, ({ worker }) => worker.endpointId);

@@ -13,6 +13,8 @@ export interface Room {
   readonly loads: ReadonlyMap<HostId, HostRoom>;
   /** The same as a list. */
   readonly allLoads: readonly HostRoom[];
+  /** Storages that network volumes have come to in this plan, by volume: the next worker of one must see the same files. */
+  readonly boundVolumes: Map<string, string>;
   readonly observingSinceMs: number;
   readonly nowMs: number;
   readonly newWorkerId: () => WorkerId;

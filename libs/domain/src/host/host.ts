@@ -32,6 +32,13 @@ export interface Inventory {
   readonly canPause?: boolean;
   /** Images already present: placement prefers such a host. */
   readonly images: readonly string[];
+  /** Where it keeps network volumes; absent, or null, where it keeps none, or cannot reach them now. */
+  readonly volumes?: VolumeStorage | null;
+}
+
+export interface VolumeStorage {
+  /** Says which storage it is: hosts that name the same one see the same files. */
+  readonly storageId: string;
 }
 
 /** Whether new workers may come (`ready`), stay but not come (`cordoned`), or must leave (`draining`). */

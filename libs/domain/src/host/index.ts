@@ -1,3 +1,11 @@
 export { CLOUDS, type Cloud } from './cloud.js';
 export { HOST_LOST_MS, HOST_PLACEABLE_MS, isHostLive, isHostLost, isHostPlaceable } from './host-liveness.js';
-export { RUNTIME_KINDS, type Host, type HostGpu, type HostIntent, type Inventory, type RuntimeKind } from './host.js';
+export {
+  RUNTIME_KINDS,
+  type Host,
+  type HostGpu,
+  type HostIntent,
+  type Inventory,
+  type RuntimeKind,
+  type VolumeStorage,
+} from './host.js';

@@ -3,6 +3,7 @@ import { isHostLive, type Host, type Inventory } from '../host/index.js';
 import type { WorkerResources } from '../worker/index.js';
 import type { FreeResources } from './free-resources.js';
 import type { PlacementRequest } from './placement-request.js';
+import { explainUnreached, reachesVolume } from './volume-storage.js';
 import { GB_BYTES, type WorkerOption } from './worker-resources.js';
 
 /** One way to put the worker on a host that has joined. */
@@ -67,6 +68,11 @@ export const FILTERS: readonly Filter[] = [
       volumeDataCenterIds.length === 0 || volumeDataCenterIds.includes(host.dataCenterId),
     explain: ({ request, host }) =>
       `the host is in ${host.dataCenterId}, network volumes lie in ${request.volumeDataCenterIds.join(', ')}`,
+  },
+  {
+    reason: 'network-volume',
+    passes: reachesVolume,
+    explain: (fit) => explainUnreached(fit) ?? '',
   },
   {
     reason: 'gpu-type',

@@ -70,6 +70,8 @@ const request = (fields: Partial<PlacementRequest> = {}): PlacementRequest => ({
   ...fields,
 });
 
+const LIES_HERE = { id: 'v1', dataCenterId: 'LOCAL-1', storageId: 'nfs1' };
+
 const CPU: Partial<PlacementRequest> = { gpu: null, cpu: [{ flavorId: 'cpu3g', vcpuCount: 4 }] };
 
 const whereTo = (wanted: PlacementRequest, hosts: readonly HostLoad[]): string => {
@@ -86,6 +88,15 @@ describe('a host is refused', () => {
     ['host-cordoned', {}, host('h', {}, { intent: 'cordoned' }), [], /cordoned/],
     ['data-center', { dataCenterIds: ['EU-1', 'EU-2'] }, host('h'), [], /is in LOCAL-1, not in EU-1, EU-2/],
     ['network-volume', { volumeDataCenterIds: ['EU-2', 'EU-1'] }, host('h'), [], /volumes lie in EU-2, EU-1/],
+    ['network-volume', { volumes: [LIES_HERE] }, host('h'), [], /offers no storage for network volumes/],
+    ['network-volume', { volumes: [LIES_HERE] }, host('h', { volumes: null }), [], /offers no storage/],
+    [
+      'network-volume',
+      { volumes: [LIES_HERE] },
+      host('h', { volumes: { storageId: 'other' } }),
+      [],
+      /network volume v1 lies on storage nfs1, the host has other/,
+    ],
     ['gpu-type', { gpu: gpu({ pools: ['HOPPER_141'] }) }, host('h'), [], /only NVIDIA GeForce RTX 4090/],
     ['gpu-type', {}, host('h', { gpus: [] }), [], /none at all/],
     [
@@ -246,6 +257,15 @@ describe('workers that keep apart', () => {
     const hosts = [load(host('a')), load(host('b', {}, { dataCenterId: 'EU-1' }))];
     expect(whereTo(nextOf({ dataCenterIds: ['LOCAL-1', 'EU-1'] }, 5, [at('a')]), hosts)).toBe('a');
   });
+});
+
+test.each<[string, NonNullable<PlacementRequest['volumes']>]>([
+  ['lies on its storage', [LIES_HERE]],
+  ['lies nowhere yet', [{ ...LIES_HERE, storageId: null }]],
+  ['lies elsewhere, and another one is for workers here', [{ ...LIES_HERE, dataCenterId: 'EU-1', storageId: 'x' }]],
+  ['comes after one that can be had', [LIES_HERE, { ...LIES_HERE, id: 'v2', storageId: 'x' }]],
+])('a host is taken whose network volume %s', (_, volumes) => {
+  expect(whereTo(request({ volumes }), [load(host('h', { volumes: { storageId: 'nfs1' } }))])).toBe('h');
 });
 
 describe('what a worker takes', () => {

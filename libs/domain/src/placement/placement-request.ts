@@ -1,6 +1,7 @@
 import type { EndpointSpec } from '../endpoint/index.js';
 import type { HostId } from '../ids.js';
 import type { Worker } from '../worker/index.js';
+import type { PlaceableVolume } from './volume-storage.js';
 import type { ComputeRequest } from './worker-resources.js';
 
 /** What one worker needs of a host. */
@@ -9,6 +10,8 @@ export interface PlacementRequest extends ComputeRequest {
   readonly dataCenterIds: readonly string[];
   /** Where the endpoint's network volumes lie: a worker can mount only those of its own data center. Best first. */
   readonly volumeDataCenterIds: readonly string[];
+  /** They themselves, the endpoint's first one first; absent: it has none. */
+  readonly volumes?: readonly PlaceableVolume[];
   readonly image: string;
   /** Null for the default. */
   readonly diskGb: number | null;

@@ -81,6 +81,8 @@ export interface Worker {
   readonly failedOn?: readonly HostId[];
   /** Why it stays on a host where it fails again and again: a sentence without its full stop; absent: it does not. */
   readonly staysBecause?: string;
+  /** The network volume that it has for as long as it is there; absent: none. */
+  readonly volumeId?: string;
 }
 
 /** What a worker takes from its host. */

@@ -13,6 +13,7 @@ import type { FleetEndpoint } from '../fleet.js';
 import type { FleetOperation } from '../fleet-operation.js';
 import type { Room } from '../plan-staffing.js';
 import { SmallestFirst } from './smallest-first.js';
+import { bindVolume, withBoundVolumes } from './volume-binding.js';
 import { waitingSinceMs } from '../waiting-workers.js';
 
 /** Workers that one endpoint wants and has not. */
@@ -121,7 +122,8 @@ interface Serving {
 
 /** One more worker, or the reason why there is none. */
 function serve(claim: OpenClaim, { refusals, room, shares }: Serving): void {
-  const { creates, endpoint, request, staying } = claim;
+  const { creates, endpoint, staying } = claim;
+  const request = withBoundVolumes(claim.request, room);
   const key = refusalKey(request);
   claim.refusal = shares.refusalOf(endpoint.accountId, request.gpu?.count ?? 0) ?? refusals.get(key) ?? null;
   if (claim.refusal !== null) return;
@@ -135,7 +137,8 @@ function serve(claim: OpenClaim, { refusals, room, shares }: Serving): void {
   const { hostId, resources } = place;
   room.loads.get(hostId)?.take(resources);
   shares.take(endpoint.accountId, resources);
-  creates.push({ kind: 'create-worker', worker: newWorker(claim, place, room), reason: 'wanted' });
+  const made = bindVolume(newWorker(claim, place, room), request, room);
+  creates.push({ kind: 'create-worker', ...made, reason: 'wanted' });
 }
 
 /** Where workers of the release have failed again and again comes last. */
@@ -162,5 +165,5 @@ function newWorker(
 }
 
 /** All that can be refused; the image and what is better do not count. */
-const refusalKey = ({ cpu, dataCenterIds, diskGb, gpu, volumeDataCenterIds }: PlacementRequest): string =>
-  JSON.stringify([cpu, gpu, diskGb, dataCenterIds, volumeDataCenterIds]);
+const refusalKey = ({ cpu, dataCenterIds, diskGb, gpu, volumeDataCenterIds, volumes }: PlacementRequest): string =>
+  JSON.stringify([cpu, gpu, diskGb, dataCenterIds, volumeDataCenterIds, volumes]);
