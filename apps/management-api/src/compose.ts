@@ -19,7 +19,7 @@ import { composeHostSessions, HostSessionsStore, makeJoinTokens } from './host-s
 import { HostsService, HostsStore } from './hosts/index.js';
 import { composeIdempotency } from './idempotency/index.js';
 import { JobHistoryService, JobHistoryStore } from './job-history/index.js';
-import { NetworkVolumesService, NetworkVolumesStore } from './network-volumes/index.js';
+import { DeletedVolumesStore, NetworkVolumesService, NetworkVolumesStore } from './network-volumes/index.js';
 import { serveOpenApi } from './openapi/index.js';
 import { ChangeSeal, Database, EnvSeal, openDataSource } from './persistence/index.js';
 import { PodsService, PodsStore } from './pods/index.js';
@@ -187,7 +187,10 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     new JobHistoryService(new JobHistoryStore(database, logShard)),
     new PodsService({ ...shared, clusters, records: new PodsStore(database) }),
     new ProblemPagesService(PROBLEM_PAGES),
-    composeHostSessions({ store: hostSessions, snapshots, credentials, envs, clock, logger, metrics }),
+    composeHostSessions({
+      ...{ store: hostSessions, deletedVolumes: new DeletedVolumesStore(database) },
+      ...{ snapshots, credentials, envs, clock, logger, metrics },
+    }),
   ];
   return [
     { provide: API_KEY_DIRECTORY, useValue: apiKeys },

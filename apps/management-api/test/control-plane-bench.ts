@@ -226,12 +226,19 @@ export class ControlPlaneBench {
   }
 
   async #serveSessions(management: NatsConnection, connection: NatsConnection): Promise<void> {
-    const { clock } = this.fleet;
+    const { clock, deletedVolumes } = this.fleet;
     const onChange = (): void => {
       management.publish('control.changed', '{}');
     };
     const credentials = new RegistryCredentialsService(secretBox(), silentLogger);
-    const service = new HostSessionsService({ store: this.sessions, credentials, envs: envSeal(), clock, onChange });
+    const service = new HostSessionsService({
+      store: this.sessions,
+      credentials,
+      envs: envSeal(),
+      deletedVolumes,
+      clock,
+      onChange,
+    });
     const app = await NestFactory.create(SessionsModule.of(service), new FastifyAdapter(), { logger: false });
     const gateway = { connection, queue: 'management-api', drainMs: 1_000, clock: systemClock, logger: silentLogger };
     connectAgentGateway(app, gateway);

@@ -203,11 +203,10 @@ describe('400', () => {
 
   test('for volumes where no worker can be', async () => {
     const networkVolumes = [await newVolume('EU-RO-1'), await newVolume('US-TX-1')];
-    const answer = await create({ networkVolumes });
+    expect(await create({ networkVolumes })).toMatchObject({ status: 201, body: { networkVolumes } });
+    const answer = await create({ networkVolumes, dataCenterIds: ['US-TX-1'] });
     expect(answer).toMatchObject({ status: 400, body: { type: `${PROBLEM}rule-conflict` } });
-    expect(failedPaths(answer)).toEqual(['$.networkVolumes[1]']);
-    const elsewhere = await create({ networkVolumes: networkVolumes.slice(0, 1), dataCenterIds: ['US-TX-1'] });
-    expect(failedPaths(elsewhere)).toEqual(['$.dataCenterIds']);
+    expect(failedPaths(answer)).toEqual(['$.dataCenterIds']);
   });
 });
 

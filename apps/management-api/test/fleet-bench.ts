@@ -28,6 +28,7 @@ import {
 import { migrate } from '../src/persistence/migrate.js';
 import { FleetStore } from '../src/reconcilers/fleet.store.js';
 import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
+import { DeletedVolumesStore } from '../src/network-volumes/deleted-volumes.store.js';
 import { LeaderLease } from '../src/leadership/leader-lease.js';
 
 const ACCOUNT = 'account';
@@ -129,6 +130,10 @@ export class FleetBench {
 
   get sessions(): HostSessionsStore {
     return new HostSessionsStore(new Database(this.source));
+  }
+
+  get deletedVolumes(): DeletedVolumesStore {
+    return new DeletedVolumesStore(new Database(this.source));
   }
 
   async openTemplate(): Promise<void> {

@@ -274,7 +274,33 @@ describe('an endpoint', () => {
     });
     await bench.addHost('h2', { dataCenterId: 'EU-1' });
     await pass({ e1: queued(1) });
-    expect(hostsOf(await bench.workers())).toEqual(['h2']);
+    expect(await bench.decision('e1')).toMatchObject({
+      waiting: [{ hosts: [{ id: 'h1' }, { id: 'h2', reason: 'the host offers no storage for network volumes' }] }],
+    });
+    await bench.addHost('h3', { dataCenterId: 'EU-1', inventory: { ...INVENTORY, volumes: { storageId: 's3' } } });
+    await pass({ e1: queued(1) });
+    expect(await bench.workers()).toMatchObject([{ hostId: 'h3', volumeId: 'v1' }]);
+    expect(await bench.source.query(`SELECT id, storage_id FROM network_volumes`)).toEqual([
+      { id: 'v1', storage_id: 's3' },
+    ]);
+  });
+
+  test('keeps to the storage on which its volume lies, also when another host has room', async () => {
+    await bench.addEndpoint('e1', { networkVolumeIds: ['v1'] });
+    await bench.source.query(
+      `INSERT INTO network_volumes (id, account_id, name, size_gb, data_center_id, type, storage_id)
+       SELECT 'v1', account_id, 'v', 10, 'local', 'STANDARD', 's1' FROM endpoints`,
+    );
+    await bench.source.query(
+      `INSERT INTO endpoint_volumes (account_id, endpoint_id, volume_id) SELECT account_id, id, 'v1' FROM endpoints`,
+    );
+    await bench.addHost('h1', { inventory: { ...INVENTORY, vcpus: 2, volumes: { storageId: 's1' } } });
+    await bench.addHost('h2', { inventory: { ...INVENTORY, volumes: { storageId: 's2' } } });
+    await pass({ e1: queued(2) });
+    expect(hostsOf(await bench.workers())).toEqual(['h1']);
+    await bench.addHost('h3', { inventory: { ...INVENTORY, volumes: { storageId: 's1' } } });
+    await pass({ e1: queued(2) });
+    expect(hostsOf(await bench.workers())).toEqual(['h1', 'h3']);
   });
 
   test("that is deleted lets its workers finish, goes out of the routers' sight, and is forgotten in time", async () => {
@@ -653,9 +679,9 @@ describe('limits and the history of decisions', () => {
   });
 
   test('a worker goes where the first of the volumes is, or the next', async () => {
-    await bench.addHost('far', { dataCenterId: 'C' });
-    await bench.addHost('second', { dataCenterId: 'A' });
-    await bench.addHost('first', { dataCenterId: 'B' });
+    await bench.addHost('far', { dataCenterId: 'C', inventory: { ...INVENTORY, volumes: { storageId: 'far' } } });
+    await bench.addHost('second', { dataCenterId: 'A', inventory: { ...INVENTORY, volumes: { storageId: 'second' } } });
+    await bench.addHost('first', { dataCenterId: 'B', inventory: { ...INVENTORY, volumes: { storageId: 'first' } } });
     await bench.addEndpoint('e1', { networkVolumeIds: ['v2', 'v1'] });
     for (const [id, place] of [
       ['v1', 'A'],

@@ -18,8 +18,15 @@ const ACCOUNT = 'account' as AccountId;
 
 /** What the host hears to its next report. */
 async function desiredOf(hostId: string, credentials = new RegistryCredentialsService(secretBox(), silentLogger)) {
-  const { clock, sessions: store } = bench;
-  const service = new HostSessionsService({ store, credentials, envs: envSeal(), clock, onChange: () => undefined });
+  const { clock, deletedVolumes, sessions: store } = bench;
+  const service = new HostSessionsService({
+    store,
+    credentials,
+    envs: envSeal(),
+    deletedVolumes,
+    clock,
+    onChange: () => undefined,
+  });
   const request = { secret: SECRET, instanceId: 'i', sequence: 1, inventory: INVENTORY, workers: [] };
   return (await service.report(hostId as HostId, request)).desired;
 }

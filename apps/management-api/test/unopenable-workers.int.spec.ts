@@ -22,6 +22,7 @@ function report(unopenable?: UnopenableWorkers): Promise<HostReply> {
     store: bench.sessions,
     credentials: new RegistryCredentialsService(secretBox(), silentLogger),
     envs: envSeal(),
+    deletedVolumes: bench.deletedVolumes,
     clock: bench.clock,
     onChange: () => undefined,
     onUnopenable: (hostId, workers) => unopenable?.note(hostId, workers),

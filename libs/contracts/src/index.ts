@@ -9,6 +9,7 @@ export {
   type PostedResult,
 } from './bridge/index.js';
 export {
+  DELETED_VOLUMES_MAX,
   DONE_ENDS_MAX,
   HOST_VERBS,
   JOB_VERBS,
@@ -67,6 +68,7 @@ export {
   type EndAnswer,
   type HostReply,
   type HostVerb,
+  type HostVolume,
   type JobVerb,
   type JoinFrame,
   type JoinReply,
@@ -89,6 +91,7 @@ export {
   type UploadRequest,
   type WishAnswer,
   type WithdrawMessage,
+  type WorkerVolume,
   type WorkerWish,
 } from './agent/index.js';
 export {

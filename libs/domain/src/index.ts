@@ -234,6 +234,7 @@ export {
   type HostIntent,
   type Inventory,
   type RuntimeKind,
+  type VolumeStorage,
 } from './host/index.js';
 export type { AccountId, ClusterId, EndpointId, HostId, JobId, JobKey, PodId, WorkerId } from './ids.js';
 export {
@@ -351,7 +352,7 @@ export {
   type WindowLimit,
   type WindowState,
 } from './limits/index.js';
-export { GB_BYTES, type HostLoad } from './placement/index.js';
+export { GB_BYTES, type HostLoad, type PlaceableVolume } from './placement/index.js';
 export {
   CLUSTER_ROLES,
   CLUSTER_TYPES,

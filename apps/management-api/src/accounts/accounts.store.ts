@@ -26,6 +26,16 @@ export interface AccountRemains {
   readonly keyPrefixes: readonly string[];
 }
 
+const FORGET_DELETED = `
+  WITH forgotten AS (
+         SELECT a.id FROM accounts a WHERE a.deleted_at IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM endpoints e WHERE e.account_id = a.id)),
+       without_files AS (
+         INSERT INTO deleted_volumes (id, account_id, storage_id)
+         SELECT v.id, v.account_id, v.storage_id FROM network_volumes v JOIN forgotten f ON f.id = v.account_id
+          WHERE v.storage_id IS NOT NULL)
+  DELETE FROM accounts WHERE id IN (SELECT id FROM forgotten)`;
+
 export class AccountsStore {
   readonly #database: Database;
 
@@ -86,18 +96,10 @@ export class AccountsStore {
     });
   }
 
-  /** Forgets deleted accounts of which nothing is left. Returns their number. */
+  /** Forgets deleted accounts of which nothing is left; the files of their volumes go later. Returns their number. */
   async forgetDeleted(): Promise<number> {
-    const result = await this.#database.read((manager) =>
-      manager
-        .createQueryBuilder()
-        .delete()
-        .from(AccountEntity)
-        .where('deleted_at IS NOT NULL')
-        .andWhere('NOT EXISTS (SELECT 1 FROM endpoints e WHERE e.account_id = accounts.id)')
-        .execute(),
-    );
-    return result.affected ?? 0;
+    const [, count] = await this.#database.read((manager) => manager.query<[unknown[], number]>(FORGET_DELETED));
+    return count;
   }
 }
 

@@ -6,7 +6,7 @@ import { HostSessionsService, type HostSessionsOptions } from './host-sessions-s
 import type { HostSessionsStore } from './host-sessions.store.js';
 import { UnopenableWorkers } from './unopenable-workers.js';
 
-export interface HostSessionParts extends Pick<HostSessionsOptions, 'credentials' | 'envs'> {
+export interface HostSessionParts extends Pick<HostSessionsOptions, 'credentials' | 'deletedVolumes' | 'envs'> {
   readonly store: HostSessionsStore;
   readonly snapshots: Pick<ControlSnapshots, 'announce'>;
   readonly clock: Clock;

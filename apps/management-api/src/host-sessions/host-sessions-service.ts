@@ -3,6 +3,7 @@ import type {
   DesiredWorker,
   DroppedEntries,
   HostReply,
+  HostVolume,
   JoinFrame,
   JoinReply,
   JoinRequest,
@@ -11,6 +12,7 @@ import type {
 } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import { SecretError } from '@berth/secrets';
+import type { DeletedVolumesStore } from '../network-volumes/index.js';
 import type { EnvSeal } from '../persistence/index.js';
 import type { StoredDesiredWorker, HostRow, HostSessionsStore, TokenState } from './host-sessions.store.js';
 import type { RegistryCredentialsService } from '../registries/index.js';
@@ -21,6 +23,7 @@ export interface HostSessionsOptions {
   readonly store: HostSessionsStore;
   readonly credentials: Pick<RegistryCredentialsService, 'open'>;
   readonly envs: Pick<EnvSeal, 'openContainer'>;
+  readonly deletedVolumes: Pick<DeletedVolumesStore, 'on' | 'forget'>;
   readonly clock: Clock;
   /** Told when something that the control loops decide on has changed. */
   readonly onChange: () => void;
@@ -90,7 +93,7 @@ export class HostSessionsService {
     const { clock, onChange, store } = this.#options;
     const host = await this.#find(hostId);
     assertSecret(hostId, host, request.secret);
-    const { instanceId, inventory, sentAtMs, sequence, workers } = request;
+    const { clearedVolumeIds, instanceId, inventory, sentAtMs, sequence, workers } = request;
     const outcome = await store.record({
       hostId,
       instanceId,
@@ -102,12 +105,22 @@ export class HostSessionsService {
     });
     if (outcome === 'changed') onChange();
     this.#options.onDropped?.(hostId, dropped);
+    const deletedVolumes = await this.#deletedVolumes(inventory?.volumes?.storageId, clearedVolumeIds ?? []);
     const desired = await store.desired(hostId);
     return {
       desired: this.#open(hostId, desired),
       dataCenterId: host.dataCenterId,
       ...(dropped === null ? {} : { dropped }),
+      ...(deletedVolumes.length === 0 ? {} : { deletedVolumes }),
     };
+  }
+
+  /** Those that the storage still has, without those whose files its host says are gone. */
+  async #deletedVolumes(storageId: string | undefined, cleared: readonly string[]): Promise<readonly HostVolume[]> {
+    if (storageId === undefined) return [];
+    const { deletedVolumes } = this.#options;
+    if (cleared.length > 0) await deletedVolumes.forget(storageId, cleared);
+    return deletedVolumes.on(storageId);
   }
 
   /** Each by itself: what of one tenant cannot be opened must not keep a host from hearing of the others. */

@@ -61,6 +61,8 @@ interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'r
   readonly sealed_credentials: string | null;
   readonly leaves_after_idle_ms: number | null;
   readonly image_digest: string | null;
+  readonly volume_id: string | null;
+  readonly size_gb: number | null;
 }
 
 /** A host that was silent for longer gets no new workers, so its first word after that is news. */
@@ -162,13 +164,15 @@ export class HostSessionsStore {
                      ELSE w.intent END AS intent,
                 COALESCE(r.container, e.spec->'container') AS container,
                 e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms,
-                e.account_id, g.id AS registry_id, g.sealed_credentials, r.image_digest
+                e.account_id, g.id AS registry_id, g.sealed_credentials, r.image_digest,
+                v.id AS volume_id, v.size_gb
            FROM workers w
            JOIN endpoints e ON e.id = w.endpoint_id
            JOIN hosts h ON h.id = w.host_id
            LEFT JOIN releases r ON r.endpoint_id = w.endpoint_id AND r.release = w.release
            LEFT JOIN registries g ON g.account_id = e.account_id AND w.intent = 'running'
                  AND g.id = COALESCE(r.container, e.spec->'container')->>'registryId'
+           LEFT JOIN network_volumes v ON v.id = w.volume_id AND v.account_id = e.account_id
           WHERE w.host_id = $1 ORDER BY w.created_at, w.id`,
         [hostId],
       ),
@@ -187,6 +191,7 @@ export class HostSessionsStore {
       ...(row.image_digest === null ? {} : { imageDigest: row.image_digest }),
       ...idleTimeOf(row),
       ...sealedRegistryOf(row),
+      ...volumeOf(row),
     }));
   }
 }
@@ -219,6 +224,13 @@ function onOwnClock(worker: ObservedWorker, { receivedAtMs, sentAtMs }: HostRepo
   // No job has ended after it was told: a clock that steps, or lies, must not keep a worker for a year.
   return { ...worker, idleSinceMs: receivedAtMs - Math.max(0, sentAtMs - lastJobEndedAtMs) };
 }
+
+const volumeOf = ({
+  account_id: accountId,
+  size_gb: sizeGb,
+  volume_id: id,
+}: DesiredRow): Pick<DesiredWorker, 'volume'> =>
+  id === null || sizeGb === null ? {} : { volume: { id, accountId, sizeGb } };
 
 const sealedRegistryOf = ({
   account_id: accountId,

@@ -12,11 +12,22 @@ export interface NetworkVolume {
   readonly createdAtMs: number;
 }
 
+/** Of workers those whose endpoint uses it no more: they still write there until they have left. */
 const USERS = `
   SELECT 'endpoint' AS kind, endpoint_id AS id FROM endpoint_volumes WHERE account_id = $1 AND volume_id = $2
    UNION ALL
   SELECT 'pod', pod_id FROM pod_volumes WHERE account_id = $1 AND volume_id = $2
+   UNION ALL
+  SELECT 'worker', w.id FROM workers w JOIN endpoints e ON e.id = w.endpoint_id
+   WHERE w.volume_id = $2 AND e.account_id = $1
+     AND NOT EXISTS (SELECT 1 FROM endpoint_volumes u WHERE u.endpoint_id = e.id AND u.volume_id = $2)
    ORDER BY kind, id LIMIT $3`;
+
+/** What a storage has of it goes later, by a host that reaches it. */
+const DELETE_VOLUME = `
+  WITH gone AS (DELETE FROM network_volumes WHERE id = $1 AND account_id = $2 RETURNING id, account_id, storage_id)
+  INSERT INTO deleted_volumes (id, account_id, storage_id)
+  SELECT id, account_id, storage_id FROM gone WHERE storage_id IS NOT NULL`;
 
 /** Every method is about one account. */
 export class NetworkVolumesStore {
@@ -79,11 +90,11 @@ export class NetworkVolumesStore {
   }
 
   async delete(accountId: AccountId, id: string): Promise<void> {
-    await this.#database.transaction((manager) => manager.delete(NetworkVolumeEntity, { id, accountId }));
+    await this.#database.transaction((manager) => manager.query(DELETE_VOLUME, [id, accountId]));
   }
 }
 
-const toNetworkVolume = ({ createdAt, ...row }: NetworkVolumeEntity): NetworkVolume => ({
+const toNetworkVolume = ({ createdAt, storageId: _, ...row }: NetworkVolumeEntity): NetworkVolume => ({
   ...row,
   accountId: row.accountId as AccountId,
   createdAtMs: createdAt.getTime(),

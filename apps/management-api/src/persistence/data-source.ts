@@ -37,6 +37,7 @@ import { JobHistoryOfLogs1763800000045 } from './migrations/1763800000045-job-hi
 import { LimitsByTheirTable1763800000046 } from './migrations/1763800000046-limits-by-their-table.js';
 import { ScalingDecisions1763800000049 } from './migrations/1763800000049-scaling-decisions.js';
 import { ImageDigests1763800000050 } from './migrations/1763800000050-image-digests.js';
+import { VolumeStorage1763800000051 } from './migrations/1763800000051-volume-storage.js';
 import { PausedWorkers1763800000052 } from './migrations/1763800000052-paused-workers.js';
 
 /** In the order in which they run. */
@@ -60,6 +61,7 @@ const MIGRATIONS = [
   LimitsByTheirTable1763800000046,
   ScalingDecisions1763800000049,
   ImageDigests1763800000050,
+  VolumeStorage1763800000051,
   PausedWorkers1763800000052,
 ] as const;
 

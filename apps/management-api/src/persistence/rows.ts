@@ -61,6 +61,7 @@ export const toWorker = (row: WorkerEntity): Worker => ({
   ...(row.leavesAfterIdleMs === null ? {} : { leavesAfterIdleMs: row.leavesAfterIdleMs }),
   ...(row.failedOn.length === 0 ? {} : { failedOn: row.failedOn as HostId[] }),
   ...(row.staysBecause === null ? {} : { staysBecause: row.staysBecause }),
+  ...(row.volumeId === null ? {} : { volumeId: row.volumeId }),
 });
 
 export const apiKeyRow = (key: ApiKeyRecord): ApiKeyEntity => ({

@@ -89,6 +89,18 @@ CREATE TABLE clusters (
 );
 CREATE INDEX clusters_of_account ON public.clusters USING btree (account_id, created_at);
 
+CREATE TABLE deleted_volumes (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  storage_id text NOT NULL,
+  deleted_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT deleted_volumes_pkey PRIMARY KEY (id),
+  CONSTRAINT deleted_volumes_account_id_check CHECK ((account_id <> ''::text)),
+  CONSTRAINT deleted_volumes_id_check CHECK ((id <> ''::text)),
+  CONSTRAINT deleted_volumes_storage_id_check CHECK ((storage_id <> ''::text))
+);
+CREATE INDEX deleted_volumes_of_storage ON public.deleted_volumes USING btree (storage_id, deleted_at);
+
 CREATE TABLE endpoint_scaling (
   endpoint_id text NOT NULL,
   desired integer NOT NULL,
@@ -279,6 +291,7 @@ CREATE TABLE network_volumes (
   data_center_id text NOT NULL,
   type text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  storage_id text,
   CONSTRAINT network_volumes_pkey PRIMARY KEY (id),
   CONSTRAINT network_volumes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT network_volumes_account_id_id_key UNIQUE (account_id, id),
@@ -286,6 +299,7 @@ CREATE TABLE network_volumes (
   CONSTRAINT network_volumes_id_check CHECK ((id <> ''::text)),
   CONSTRAINT network_volumes_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
   CONSTRAINT network_volumes_size_gb_check CHECK (((size_gb >= 10) AND (size_gb <= 4096))),
+  CONSTRAINT network_volumes_storage_id_check CHECK ((storage_id <> ''::text)),
   CONSTRAINT network_volumes_type_check CHECK ((type = ANY (ARRAY['STANDARD'::text, 'HIGH_PERFORMANCE'::text])))
 );
 CREATE INDEX network_volumes_of_account ON public.network_volumes USING btree (account_id, created_at);
@@ -527,6 +541,7 @@ CREATE TABLE workers (
   leaves_after_idle_ms integer,
   failed_on text[] NOT NULL DEFAULT '{}'::text[],
   stays_because text,
+  volume_id text,
   CONSTRAINT workers_pkey PRIMARY KEY (id),
   CONSTRAINT workers_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id),
   CONSTRAINT workers_host_id_fkey FOREIGN KEY (host_id) REFERENCES hosts(id) ON DELETE CASCADE,
@@ -541,7 +556,9 @@ CREATE TABLE workers (
   CONSTRAINT workers_resources_check CHECK ((jsonb_typeof(resources) = 'object'::text)),
   CONSTRAINT workers_resources_whole CHECK (((resources IS NULL) OR ((resources @@ 'strict ((($."vcpus" >= 0 && $."memoryBytes" >= 0) && $."diskBytes" >= 0) && $."gpuCount" >= 0)'::jsonpath) IS TRUE))),
   CONSTRAINT workers_restarts_check CHECK ((restarts >= 0)),
-  CONSTRAINT workers_stay CHECK ((stays_because <> ''::text))
+  CONSTRAINT workers_stay CHECK ((stays_because <> ''::text)),
+  CONSTRAINT workers_volume FOREIGN KEY (volume_id) REFERENCES network_volumes(id)
 );
 CREATE INDEX workers_of_endpoint ON public.workers USING btree (endpoint_id, created_at);
 CREATE INDEX workers_of_host ON public.workers USING btree (host_id);
+CREATE INDEX workers_of_volume ON public.workers USING btree (volume_id) WHERE (volume_id IS NOT NULL);

@@ -26,7 +26,7 @@ import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index
 import { assignedWorker, slotsOf } from './assigned-worker.js';
 import type { DemandBoard } from './demand-board.js';
 import type { FleetPublisher } from './fleet-publisher.port.js';
-import type { FleetStore } from './fleet.store.js';
+import type { FleetStore, NewWorker } from './fleet.store.js';
 import type { ControllersMetrics } from './metrics.js';
 import type { ScalingHistoryStore } from '../scaling-history/index.js';
 
@@ -167,7 +167,8 @@ export class FleetReconciler {
     const { store, term } = this.#options;
     switch (operation.kind) {
       case 'create-worker':
-        if (!(await store.createWorker(operation.worker, term))) throw new TermOverError();
+        if (!(await store.createWorker({ ...operation.worker, ...boundBy(operation) }, term)))
+          throw new TermOverError();
         return true;
       case 'drain-worker':
         await store.drainWorker(operation.workerId, operation.leavesAfterIdleMs);
@@ -252,6 +253,9 @@ export class FleetReconciler {
     }
   }
 }
+
+const boundBy = ({ storageId }: FleetOperation & { readonly kind: 'create-worker' }): Pick<NewWorker, 'storageId'> =>
+  storageId === undefined ? {} : { storageId };
 
 const earliest = (instants: readonly (number | null)[]): number | null => {
   const known = instants.filter((instant) => instant !== null);

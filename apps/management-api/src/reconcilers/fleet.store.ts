@@ -4,8 +4,11 @@ import {
   type AccountId,
   type AccountLimits,
   type EndpointId,
+  type EndpointSpec,
   type Fleet,
+  type FleetEndpoint,
   type GoneReason,
+  type PlaceableVolume,
   type ScalingRecord,
   type Worker,
   type WorkerId,
@@ -26,8 +29,11 @@ import type { LeaderTerm } from '../leadership/index.js';
 /** What a worker is made of. */
 export type NewWorker = Pick<
   Worker,
-  'id' | 'endpointId' | 'hostId' | 'release' | 'resources' | 'createdAtMs' | 'failedOn'
->;
+  'id' | 'endpointId' | 'hostId' | 'release' | 'resources' | 'createdAtMs' | 'failedOn' | 'volumeId'
+> & {
+  /** Where its network volume lies from now on; absent where it has none. */
+  readonly storageId?: string;
+};
 
 /** A worker that is believed gone, and what that rests on. */
 export interface GoneWorker {
@@ -68,7 +74,7 @@ export class FleetStore {
         .getMany();
       const ids = endpoints.map(({ id }) => id);
       const decisions = await lastDecisions(manager, ids);
-      const volumePlaces = await placesOfVolumes(manager, ids);
+      const volumes = await volumesOf(manager, ids);
       const accountLimits = await limitsOf(manager, [...new Set(endpoints.map(({ accountId }) => accountId))]);
       const hosts = await manager.find(HostEntity);
       const workers = await manager.find(WorkerEntity, { order: { createdAt: 'ASC', id: 'ASC' } });
@@ -77,7 +83,7 @@ export class FleetStore {
           ...toEndpoint(row),
           deletedAtMs: row.deletedAt?.getTime() ?? null,
           lastDecision: decisions.get(row.id) ?? null,
-          volumeDataCenterIds: inOrder(row.spec.networkVolumeIds, volumePlaces.get(row.id)),
+          ...withVolumes(row.spec, volumes.get(row.id)),
         })),
         hosts: new Map(hosts.map(toHostRecord).map((host) => [host.id, host])),
         workers: workers.map(toWorker),
@@ -96,13 +102,15 @@ export class FleetStore {
   /**
    * Places a worker, unless the term is over by what the database says: two leaders that believed in themselves at once
    * would fill one host twice. The lease is held still meanwhile, so who takes it over next sees the worker. Returns
-   * whether it was placed.
+   * whether it was placed. Its network volume lies on the storage of its host from then on.
+   *
+   * @throws Error where the volume lies elsewhere by now, or is gone
    */
   async createWorker(worker: NewWorker, { name, number }: LeaderTerm): Promise<boolean> {
-    const placed = await this.#database.read((manager) =>
-      manager.query<unknown[]>(
-        `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, created_at, failed_on)
-         SELECT $1, $2, $3, $4, 'running', $5::jsonb, $6::timestamptz, $9::text[]
+    return this.#database.transaction(async (manager) => {
+      const placed = await manager.query<unknown[]>(
+        `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, created_at, failed_on, volume_id)
+         SELECT $1, $2, $3, $4, 'running', $5::jsonb, $6::timestamptz, $9::text[], $10
            FROM leader_leases WHERE name = $7 AND term = $8 FOR SHARE
          RETURNING id`,
         [
@@ -115,10 +123,12 @@ export class FleetStore {
           name,
           number,
           worker.failedOn ?? [],
+          worker.volumeId ?? null,
         ],
-      ),
-    );
-    return placed.length > 0;
+      );
+      if (placed.length > 0) await bindVolume(manager, worker);
+      return placed.length > 0;
+    });
   }
 
   /**
@@ -218,21 +228,42 @@ async function limitsOf(
   return new Map(set.map(({ id, limits }) => [id as AccountId, effectiveLimits(limits)]));
 }
 
-/** By endpoint: where each of its network volumes lies. */
-async function placesOfVolumes(
-  manager: EntityManager,
-  endpointIds: readonly string[],
-): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
-  const rows = await manager.query<{ endpoint_id: string; places: Readonly<Record<string, string>> }[]>(
-    `SELECT e.endpoint_id, jsonb_object_agg(v.id, v.data_center_id) AS places
-       FROM endpoint_volumes e JOIN network_volumes v ON v.account_id = e.account_id AND v.id = e.volume_id
-      WHERE e.endpoint_id = ANY ($1) GROUP BY e.endpoint_id`,
-    [endpointIds],
-  );
-  return new Map(rows.map(({ endpoint_id, places }) => [endpoint_id, new Map(Object.entries(places))]));
+interface VolumeRow extends PlaceableVolume {
+  readonly endpointId: string;
 }
 
-/** In the order in which the endpoint names its volumes. */
-const inOrder = (volumeIds: readonly string[], places: ReadonlyMap<string, string> | undefined): readonly string[] => [
-  ...new Set(volumeIds.flatMap((id) => places?.get(id) ?? [])),
-];
+/** Those of each endpoint. */
+async function volumesOf(
+  manager: EntityManager,
+  endpointIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly VolumeRow[]>> {
+  const rows = await manager.query<VolumeRow[]>(
+    `SELECT u.endpoint_id AS "endpointId", v.id, v.data_center_id AS "dataCenterId", v.storage_id AS "storageId"
+       FROM endpoint_volumes u JOIN network_volumes v ON v.account_id = u.account_id AND v.id = u.volume_id
+      WHERE u.endpoint_id = ANY ($1)`,
+    [endpointIds],
+  );
+  return Map.groupBy(rows, ({ endpointId }) => endpointId);
+}
+
+/** In the endpoint's own order, which says whose turn is first. */
+function withVolumes(
+  { networkVolumeIds }: Pick<EndpointSpec, 'networkVolumeIds'>,
+  rows: readonly VolumeRow[] = [],
+): Pick<FleetEndpoint, 'volumeDataCenterIds' | 'volumes'> {
+  const volumes = rows
+    .toSorted((a, b) => networkVolumeIds.indexOf(a.id) - networkVolumeIds.indexOf(b.id))
+    .map(({ dataCenterId, id, storageId }) => ({ id, dataCenterId, storageId }));
+  const volumeDataCenterIds = [...new Set(volumes.map(({ dataCenterId }) => dataCenterId))];
+  return volumes.length === 0 ? { volumeDataCenterIds } : { volumeDataCenterIds, volumes };
+}
+
+/** @throws Error where the volume lies on another storage by now */
+async function bindVolume(manager: EntityManager, { storageId, volumeId }: NewWorker): Promise<void> {
+  if (volumeId === undefined || storageId === undefined) return;
+  const [, bound] = await manager.query<[unknown[], number]>(
+    `UPDATE network_volumes SET storage_id = $2 WHERE id = $1 AND COALESCE(storage_id, $2) = $2`,
+    [volumeId, storageId],
+  );
+  if (bound === 0) throw new Error(`network volume ${volumeId} lies on another storage than ${storageId} by now`);
+}

@@ -1,6 +1,6 @@
-/** An endpoint or pod that keeps a registry or a volume from being deleted. */
+/** An endpoint, pod or worker that keeps a registry or a volume from being deleted. */
 export interface ResourceUser {
-  readonly kind: 'endpoint' | 'pod';
+  readonly kind: 'endpoint' | 'pod' | 'worker';
   readonly id: string;
 }
 

@@ -29,6 +29,7 @@ import { HostsStore } from '../../src/hosts/hosts.store.js';
 import { IdempotencyKeysStore } from '../../src/idempotency/idempotency-keys.store.js';
 import { JobHistoryStore } from '../../src/job-history/job-history.store.js';
 import { LeaderLease } from '../../src/leadership/leader-lease.js';
+import { DeletedVolumesStore } from '../../src/network-volumes/deleted-volumes.store.js';
 import { NetworkVolumesStore } from '../../src/network-volumes/network-volumes.store.js';
 import { PodsStore } from '../../src/pods/pods.store.js';
 import { RateWindowsStore } from '../../src/rate-limits/rate-windows.store.js';
@@ -330,6 +331,10 @@ const resourceCases = (database: Database): readonly StoreCase[] => [
     update: [(volumes) => volumes.update({ id: 'v1', accountId: SMALL_ACCOUNT, name: 'other', sizeGb: 20 })],
     delete: [(volumes) => volumes.delete(SMALL_ACCOUNT, 'v5')],
   }),
+  ...casesOf('DeletedVolumesStore', new DeletedVolumesStore(database), {
+    on: [(volumes) => volumes.on('storage')],
+    forget: [(volumes) => volumes.forget('storage', ['v1', 'v2'])],
+  }),
   ...casesOf('TemplatesStore', new TemplatesStore(database, envSeal()), {
     insert: [(templates) => templates.insert({ id: 'new', ...TEMPLATE, createdAtMs: NOW_MS })],
     findVisible: [(templates) => templates.findVisible(SMALL_ACCOUNT, 't1')],
@@ -475,6 +480,8 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
             release: 1,
             resources: RESOURCES,
             createdAtMs: NOW_MS,
+            volumeId: 'v1',
+            storageId: 'storage',
           },
           { name: 'controllers', number: 1, isOver: () => false },
         ),

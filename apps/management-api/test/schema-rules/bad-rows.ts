@@ -198,6 +198,7 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['fewer restarts than none', { restarts: -1 }, 'check'],
     ['a leave before its last job', { leaves_after_idle_ms: -1 }, 'check'],
     ['a stay without a reason', { stays_because: '' }, 'check'],
+    ['a volume that is not there', { volume_id: 'nothing' }, 'reference'],
     ['an observation that is no object', { observed: [] }, 'check'],
     ['the observation of another worker', { observed: { ...SOUND.workers.observed, workerId: 'another' } }, 'check'],
     ['an unknown phase', { observed: { ...SOUND.workers.observed, workerId: 'new', phase: 'gone' } }, 'check'],
@@ -260,7 +261,9 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['4097 GB', { size_gb: 4_097 }, 'check'],
     ['no data center', { data_center_id: '' }, 'check'],
     ['an unknown type', { type: 'FAST' }, 'check'],
+    ['a storage without a name', { storage_id: '' }, 'check'],
   ],
+  deleted_volumes: [...badId, ['no account', { account_id: '' }, 'check'], ['no storage', { storage_id: '' }, 'check']],
   templates: [
     ...badId,
     ...badName,

@@ -39,6 +39,8 @@ export interface ReportRequest {
   readonly inventory: Inventory;
   /** Every worker on this host: the whole truth, not a change. */
   readonly workers: readonly ObservedWorker[];
+  /** Of the volumes that the last answer named as deleted: those whose files are gone. Absent: none. */
+  readonly clearedVolumeIds?: readonly string[];
 }
 
 export const REPORT_INTERVAL_MS = 5_000;
@@ -47,6 +49,17 @@ export const REPORT_INTERVAL_MS = 5_000;
 export interface RegistryCredentials {
   readonly username: string;
   readonly password: string;
+}
+
+/** A network volume on the storage of a host. */
+export interface HostVolume {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+/** The network volume that a worker has. */
+export interface WorkerVolume extends HostVolume {
+  readonly sizeGb: number;
 }
 
 /** What the control plane wants of one worker on this host. */
@@ -65,6 +78,8 @@ export interface DesiredWorker {
   readonly registryCredentials?: RegistryCredentials;
   readonly resources: WorkerResources;
   readonly endpointType: 'QUEUE' | 'LOAD_BALANCER';
+  /** Lies on the storage that the host named; absent: it has none. */
+  readonly volume?: WorkerVolume;
   /** Longest execution a running job may still need when the worker drains, in ms. */
   readonly executionTimeoutMs: number;
   /** Grows when an operator asks for a restart. */
@@ -103,4 +118,9 @@ export interface HostReply {
   readonly dataCenterId: string;
   /** Absent where the whole report was taken. */
   readonly dropped?: DroppedEntries;
+  /** Volumes of the host's storage whose files shall go, named until some host says that they are gone. Absent: none. */
+  readonly deletedVolumes?: readonly HostVolume[];
 }
+
+/** Of one answer; the others are named once these are gone. */
+export const DELETED_VOLUMES_MAX = 64;

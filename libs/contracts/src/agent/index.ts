@@ -1,12 +1,15 @@
 export {
+  DELETED_VOLUMES_MAX,
   REPORT_INTERVAL_MS,
   type DesiredWorker,
   type DroppedEntries,
   type HostReply,
+  type HostVolume,
   type JoinReply,
   type JoinRequest,
   type RegistryCredentials,
   type ReportRequest,
+  type WorkerVolume,
 } from './host-messages.js';
 export {
   DONE_ENDS_MAX,

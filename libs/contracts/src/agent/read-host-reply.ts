@@ -15,13 +15,16 @@ import {
   unreadable,
   type Reading,
 } from '../shape/index.js';
-import type {
-  DesiredWorker,
-  DroppedEntries,
-  DroppedEntry,
-  HostReply,
-  JoinReply,
-  RegistryCredentials,
+import {
+  DELETED_VOLUMES_MAX,
+  type DesiredWorker,
+  type DroppedEntries,
+  type DroppedEntry,
+  type HostReply,
+  type HostVolume,
+  type JoinReply,
+  type RegistryCredentials,
+  type WorkerVolume,
 } from './host-messages.js';
 
 /** More workers than any host has; the management API reads as many of a report. */
@@ -70,6 +73,7 @@ const desiredWorker = objectOf<DesiredWorker>({
   imageDigest: optional(text()),
   registryCredentials: optional(objectOf<RegistryCredentials>({ username: words, password: words })),
   resources,
+  volume: optional(objectOf<WorkerVolume>({ id, accountId: id, sizeGb: count })),
   endpointType: oneOf(['QUEUE', 'LOAD_BALANCER']),
   executionTimeoutMs: amount(),
   restarts: count,
@@ -82,6 +86,8 @@ const droppedEntries = objectOf<DroppedEntries>({
   count,
   examples: listOf(objectOf<DroppedEntry>({ member: text(), reason: text() }), EXAMPLES_MAX),
 });
+
+const deletedVolumes = listOf(objectOf<HostVolume>({ id, accountId: id }), DELETED_VOLUMES_MAX);
 
 export const readJoinReply = (body: unknown): Reading<JoinReply> =>
   readShape(objectOf<JoinReply>({ hostId: id, dataCenterId: text() }), body);
@@ -99,10 +105,16 @@ export function readHostReply(body: unknown): Reading<ReadHostReply> {
     ...readDesired(desired as readonly unknown[]),
     dataCenterId: dataCenterId as string,
     ...(droppedEntries(frame.dropped, '$.dropped') === null ? { dropped: frame.dropped as DroppedEntries } : {}),
+    // Whole or not at all: nothing is deleted by a list that is only half understood.
+    ...(deletedVolumes(frame.deletedVolumes, '$.deletedVolumes') === null
+      ? { deletedVolumes: frame.deletedVolumes as readonly HostVolume[] }
+      : {}),
   });
 }
 
-function readDesired(entries: readonly unknown[]): Omit<ReadHostReply, 'dataCenterId' | 'dropped'> {
+function readDesired(
+  entries: readonly unknown[],
+): Pick<ReadHostReply, 'desired' | 'heldIds' | 'isComplete' | 'faults'> {
   const desired: DesiredWorker[] = [];
   const heldIds: WorkerId[] = [];
   const faults: string[] = [];

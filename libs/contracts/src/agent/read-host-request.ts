@@ -8,13 +8,16 @@ import {
   type HostGpu,
   type Inventory,
   type ObservedWorker,
+  type VolumeStorage,
 } from '@berth/domain';
 import {
   amount,
   flag,
+  id,
   integer,
   listOf,
   matching,
+  objectOf,
   oneOf,
   optional,
   orNull,
@@ -27,7 +30,7 @@ import {
   type Reading,
 } from '../shape/index.js';
 import { EntryReader } from './entry-reader.js';
-import type { DroppedEntries, JoinRequest, ReportRequest } from './host-messages.js';
+import { DELETED_VOLUMES_MAX, type DroppedEntries, type JoinRequest, type ReportRequest } from './host-messages.js';
 
 const REPORTED_WORKERS_MAX = 4_096;
 const GPUS_MAX = 256;
@@ -58,6 +61,7 @@ const REPORT_FRAME: Members<ReportFrame> = {
   instanceId: printable,
   sequence: integer(0),
   sentAtMs: optional(orNull(instantMs)),
+  clearedVolumeIds: optional(orNull(listOf(printable, DELETED_VOLUMES_MAX))),
 };
 
 const GPU: Members<HostGpu> = { index: integer(0), uuid: optional(printable), typeId: words, memoryBytes: size };
@@ -72,6 +76,7 @@ const INVENTORY: Members<Omit<Inventory, 'gpus' | 'images'>> = {
   cudaVersion: optional(orNull(matching('version', /^\d{1,9}\.\d{1,9}$/))),
   runtime: oneOf(RUNTIME_KINDS),
   canPause: optional(flag),
+  volumes: optional(orNull(objectOf<VolumeStorage>({ storageId: id }))),
 };
 
 /** `idleSinceMs` is ours to say: what a host writes there is not taken over. */
@@ -156,7 +161,10 @@ function readInventory(reader: EntryReader, value: unknown): Inventory | null {
     return null;
   });
   const inventory = reader.read<Omit<Inventory, 'gpus' | 'images'>>(INVENTORY, value, 'inventory');
-  return inventory === null ? null : { ...inventory, cudaVersion: inventory.cudaVersion ?? null, gpus, images };
+  if (inventory === null) return null;
+  const { volumes, ...rest } = inventory;
+  const kept = volumes == null ? {} : { volumes: { storageId: volumes.storageId } };
+  return { ...rest, cudaVersion: rest.cudaVersion ?? null, gpus, images, ...kept };
 }
 
 /** Of two words about one worker neither is known to be the newer one; the first counts. */

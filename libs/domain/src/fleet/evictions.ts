@@ -70,7 +70,7 @@ class PausedPlaces {
 
   /** Returns the hosts on which room is being made for those of the plan that have no place. */
   makeRoom({ endpoint, unplaced }: StaffPlan): ReadonlySet<HostId> {
-    const request = placementRequestOf(endpoint.spec, endpoint.volumeDataCenterIds);
+    const request = placementRequestOf(endpoint.spec, endpoint.volumeDataCenterIds, endpoint.volumes);
     const found = new Set<HostId>();
     // What no host stands in the way of, such as an account's limit, no place helps.
     if (unplaced === null || unplaced.why.hosts.length === 0) return found;

@@ -38,7 +38,7 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
   return {
     ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing },
     staying: operations.reduce(withOperation, before).filter(({ intent }) => intent === 'running'),
-    request: { ...placementRequestOf(spec, volumeDataCenterIds), ...(volumes === undefined ? {} : { volumes }) },
+    request: placementRequestOf(spec, volumeDataCenterIds, volumes),
   };
 }
 

@@ -32,6 +32,7 @@ const SPREAD_FROM_MAX = 5;
 export const placementRequestOf = (
   spec: EndpointSpec,
   volumeDataCenterIds: readonly string[] = [],
+  volumes?: readonly PlaceableVolume[],
 ): PlacementRequest => ({
   gpu: spec.gpu,
   cpu: spec.cpu,
@@ -39,6 +40,7 @@ export const placementRequestOf = (
   volumeDataCenterIds,
   image: spec.container.image,
   diskGb: spec.container.diskGb,
+  ...(volumes === undefined ? {} : { volumes }),
 });
 
 /** The request of an endpoint's next worker, beside those that it has. */

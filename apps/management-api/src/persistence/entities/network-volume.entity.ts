@@ -21,6 +21,10 @@ export class NetworkVolumeEntity {
   @Column({ type: 'text' })
   type!: NetworkVolumeType;
 
+  /** The storage that has its data; null as long as no worker has had it. Written by the control loops only. */
+  @Column({ name: 'storage_id', type: 'text', nullable: true })
+  storageId!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 }

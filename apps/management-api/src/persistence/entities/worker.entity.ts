@@ -40,6 +40,10 @@ export class WorkerEntity {
   @Column({ name: 'stays_because', type: 'text', nullable: true })
   staysBecause!: string | null;
 
+  /** The network volume that it has. */
+  @Column({ name: 'volume_id', type: 'text', nullable: true })
+  volumeId!: string | null;
+
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 }
