@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HostId } from '@berth/domain';
+import type { HostId, Inventory } from '@berth/domain';
 import { connectNats } from '@berth/messaging';
 import { listenError, openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -19,6 +19,7 @@ import {
   identifyHost,
   joinHost,
 } from './session/index.js';
+import { NO_VOLUMES, VolumeFolder, type HostVolumes } from './volumes/index.js';
 import {
   logTailOf,
   noteRemoved,
@@ -48,14 +49,15 @@ export async function startAgent(config: AgentConfig, parts: ProcessParts): Prom
   const own = { store: new IdentityStore(config.home), token: config.joinToken, logger };
   const claimed = await identifyHost({ ...own, random });
   const journal = await openJournal(frame);
+  const volumes = await openVolumes(frame);
   const opened = await openRuntime(frame, claimed.hostId, journal);
   const identity = await joinHost(claimed, {
     ...own,
-    inventory: () => opened.runtime.inventory(),
+    inventory: inventoryOf(opened, volumes),
     connect: (as) => connect(frame, as),
     clock,
   });
-  await startWorkers(frame, { identity, journal, opened });
+  await startWorkers(frame, { identity, journal, opened, volumes });
 }
 
 /** Not `openConnection`: the agent's link ends connections and makes new ones as long as it lives, and says so itself. */
@@ -78,10 +80,11 @@ interface HostParts {
   readonly identity: HostIdentity;
   readonly journal: Journal;
   readonly opened: OpenRuntime;
+  readonly volumes: HostVolumes;
 }
 
 /** In this order: workers that still run must find their bridge, whether or not the broker is there. */
-async function startWorkers(frame: Frame, { identity, journal, opened }: HostParts): Promise<void> {
+async function startWorkers(frame: Frame, { identity, journal, opened, volumes }: HostParts): Promise<void> {
   const { clock, config, logger, onStop, random, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
   const { runtime } = opened;
@@ -91,7 +94,7 @@ async function startWorkers(frame: Frame, { identity, journal, opened }: HostPar
   readiness.add('nats', () => link.check());
   const bridge = await openBridge(frame, { link, journal, opened });
   await opened.confine(bridge.port);
-  const tools = workerTools(frame, { hostId, runtime, bridge, records: journal.workers });
+  const tools = workerTools(frame, { hostId, runtime, bridge, volumes, records: journal.workers });
   const workers = new WorkerReconciler(tools, dataCenterId);
   // Jobs that run are kept only when a router renews them; who has none need not wait for one.
   if (journal.workers.list().size > 0) await link.connected(CONNECT_WAIT_MS);
@@ -102,8 +105,9 @@ async function startWorkers(frame: Frame, { identity, journal, opened }: HostPar
     secret,
     instanceId,
     link,
-    inventory: () => runtime.inventory(),
+    inventory: inventoryOf(opened, volumes),
     workers,
+    volumes,
     clock,
     logger,
     onUnreadable: (entries) => {
@@ -119,9 +123,27 @@ async function startWorkers(frame: Frame, { identity, journal, opened }: HostPar
   });
 }
 
+async function openVolumes({ clock, config, logger, onStop, random }: Frame): Promise<HostVolumes> {
+  const { home, volumesFolder: folder } = config;
+  if (folder === null) return NO_VOLUMES;
+  const volumes = new VolumeFolder({ folder, home, clock, random, logger });
+  await volumes.start();
+  onStop('network volumes', () => volumes.stop());
+  return volumes;
+}
+
+/** What the machine has, and where its network volumes are. */
+const inventoryOf =
+  ({ runtime }: OpenRuntime, volumes: HostVolumes) =>
+  async (): Promise<Inventory> => {
+    const inventory = await runtime.inventory();
+    const { storage } = volumes;
+    return storage === null ? inventory : { ...inventory, volumes: storage };
+  };
+
 const workerTools = (
   { clock, logger, metrics, random }: Frame,
-  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records'>,
+  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records' | 'volumes'>,
 ): WorkerTools => ({ ...parts, clock, random, logger, metrics: workerMetrics(metrics) });
 
 async function openJournal({ config, logger, onStop, random }: Frame): Promise<Journal> {

@@ -25,6 +25,11 @@ describe('loadAgentConfig', () => {
     expect(bridge).toEqual({ listenHost: '127.0.0.1', port: 8005, advertisedHost: '127.0.0.1' });
   });
 
+  test('has the folder of network volumes as a whole path, or none', () => {
+    expect(loadAgentConfig(NATS).volumesFolder).toBeNull();
+    expect(loadAgentConfig({ ...NATS, BERTH_VOLUMES: '/srv/x/../volumes/' }).volumesFolder).toBe('/srv/volumes');
+  });
+
   test.each(['0.0.0.0', '::', 'everywhere'])('lets no bridge listen on %s', (address) => {
     for (const runtime of ['docker', 'process']) {
       const environment = { ...NATS, BERTH_RUNTIME: runtime, BERTH_BRIDGE_LISTEN: address };

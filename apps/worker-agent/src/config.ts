@@ -30,6 +30,8 @@ export interface AgentConfig extends LogSettings {
   readonly bridge: BridgeConfig;
   readonly bodies: BodyBounds;
   readonly spool: SpoolConfig;
+  /** Absolute; null: this host keeps no network volumes. */
+  readonly volumesFolder: string | null;
   /** True: workers go on when the agent stops, and its next life finds them again. False: they leave with it. */
   readonly keepsWorkers: boolean;
   readonly operationsHost: string;
@@ -72,6 +74,9 @@ const KEEP_WORKERS =
 const SPOOL = 'What the journal may take on disk for large results and chunks that no router has taken yet.';
 const WORKER_SPOOL = 'Of it, what one worker may have; at most half.';
 const WORKER_MEMORY = "What one worker may have of the agent's memory, for results and chunks that are small.";
+const VOLUMES =
+  'Folder that network volumes lie in, on this host or where a share is mounted, which must be there. Without it no ' +
+  'worker with a volume comes here.';
 const SIMULATED_GPUS = 'GPUs to report that are not there, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
@@ -100,6 +105,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
     bridge: readBridge(read, runtime.bridge),
     bodies: readBodyBounds(read),
     spool: readSpool(read),
+    volumesFolder: readVolumesFolder(read),
     keepsWorkers:
       read.oneOf('BERTH_KEEP_WORKERS', KEEP_WORKERS, { choices: ['true', 'false'], fallback: 'true' }) === 'true',
     operationsHost: read.string('BERTH_HTTP_HOST', 'Address that health and metrics are at.', '127.0.0.1'),
@@ -159,6 +165,11 @@ function readSpool(read: ConfigReader): SpoolConfig {
   });
   if (workerMib > mib / 2) read.problems.push('BERTH_WORKER_SPOOL_MIB must be at most half of BERTH_SPOOL_MIB');
   return { bytesMax: mib * MIB, workerBytesMax: workerMib * MIB, workerMemoryBytesMax: memoryMib * MIB };
+}
+
+function readVolumesFolder(read: ConfigReader): string | null {
+  const folder = read.optional('BERTH_VOLUMES', VOLUMES);
+  return folder === null ? null : resolve(folder);
 }
 
 function readSimulatedGpus(read: ConfigReader): MachineGpus | null {

@@ -4,6 +4,7 @@ import {
   jobSubject,
   withdrawSubject,
   type DesiredWorker,
+  type HostVolume,
   type JobVerb,
   type ReportRequest,
   type WireRequest,
@@ -19,6 +20,7 @@ export class TestControlPlane {
   router = new FakeRouter(systemClock);
   readonly reports: ReportRequest[] = [];
   desired: readonly DesiredWorker[] = [];
+  deletedVolumes: readonly HostVolume[] = [];
 
   /** Nothing is wanted, nothing queued, and what an agent that died still waits for is forgotten. */
   reset(): void {
@@ -26,6 +28,7 @@ export class TestControlPlane {
     this.router = new FakeRouter(systemClock);
     this.reports.length = 0;
     this.desired = [];
+    this.deletedVolumes = [];
   }
 
   /** Answers on the connection until that is closed. */
@@ -40,7 +43,7 @@ export class TestControlPlane {
       callback: (_, message) => {
         const { body } = message.json<WireRequest<ReportRequest>>();
         this.reports.push(body);
-        message.respond(reply({ desired: this.desired, dataCenterId: 'LOCAL-1' }));
+        message.respond(reply({ desired: this.desired, deletedVolumes: this.deletedVolumes, dataCenterId: 'LOCAL-1' }));
       },
     });
     connection.subscribe(withdrawSubject('*'), {

@@ -1,14 +1,15 @@
 import { constants } from 'node:os';
 import type { HostGpu, Inventory, WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type {
-  CallOptions,
-  ContainerFreezer,
-  ContainerExit,
-  ContainerRuntime,
-  ContainerStart,
-  ImageRequest,
-  OwnedContainer,
+import {
+  VOLUME_SIZE_NOTE,
+  type CallOptions,
+  type ContainerFreezer,
+  type ContainerExit,
+  type ContainerRuntime,
+  type ContainerStart,
+  type ImageRequest,
+  type OwnedContainer,
 } from '../src/runtimes/container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../src/runtimes/runtime-error.js';
 import { allocateGpus } from '../src/runtimes/machine/allocate-gpus.js';
@@ -37,6 +38,8 @@ export class FakeMachine {
   /** What was asked of it, in order: `start w1`. */
   readonly calls: string[] = [];
   readonly listeners = new Set<() => void>();
+  /** What was kept in network volumes, by their folder. */
+  readonly kept = new Map<string, string>();
   #starts = 0;
 
   constructor(images: readonly string[], gpus: readonly HostGpu[] = []) {
@@ -199,6 +202,13 @@ export class FakeRuntime implements ContainerRuntime {
     if (mode === 'count') end(Array.from({ length: Number(first) }, (_, index) => `line ${String(index + 1)}`));
     if (mode === 'hoard') end([first]);
     if (mode === 'fill') end(['filled']);
+    const { volumeFolder = '' } = start;
+    if (mode === 'keep') {
+      this.#machine.kept.set(volumeFolder, first);
+      end([]);
+    }
+    const kept = this.#machine.kept.get(volumeFolder);
+    if (mode === 'kept') end(kept === undefined ? [] : [kept], kept === undefined ? 1 : 0);
     if (mode === 'words') end([first, ...rest].map((word) => `<${word}>`));
   }
 }
@@ -213,5 +223,8 @@ const describe = ({ containerId, start, startedAtMs, exit, isPaused }: FakeConta
   labels: start.labels,
   state: exit === null ? { kind: isPaused ? 'paused' : 'running' } : { kind: 'ended', exit },
   startedAtMs,
-  notes: ['The limits of vCPU, memory and disk are pretended.'],
+  notes: [
+    'The limits of vCPU, memory and disk are pretended.',
+    ...(start.volumeFolder === undefined ? [] : [VOLUME_SIZE_NOTE]),
+  ],
 });

@@ -1,4 +1,4 @@
-import type { DesiredWorker } from '@berth/contracts';
+import type { DesiredWorker, HostVolume } from '@berth/contracts';
 import type { EndpointId, HostGpu, HostId, ObservedWorker, WorkerId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, SeededRandom } from '@berth/testing';
@@ -58,7 +58,8 @@ export class BenchAgent {
     const metrics = workerMetrics(new MetricRegistry());
     const { runtime } = this;
     const hostId = 'host1' as HostId;
-    const tools = { hostId, runtime, bridge, records, clock, random, logger: silentLogger, metrics };
+    const volumes = { folderOf: async ({ accountId, id }: HostVolume) => `/volumes/${accountId}/${id}` };
+    const tools = { hostId, runtime, bridge, records, volumes, clock, random, logger: silentLogger, metrics };
     this.reconciler = new WorkerReconciler(tools, 'LOCAL-1');
   }
 

@@ -77,6 +77,13 @@ test('the tenant adds variables and chooses log level and checks, but cannot sta
   expect(environment).not.toHaveProperty('RUNPOD_USE_CORE');
 });
 
+test('a worker without a GPU or a volume is told of none by its tenant', () => {
+  const env = { RUNPOD_GPU_NAME: 'x', RUNPOD_GPU_SIZE: 'x', RUNPOD_VOLUME_ID: 'theirs', BERTH_VOLUME_PATH: '/etc' };
+  const bare = { ...facts, gpuTypeId: null, gpuPool: null, gpuCount: 0, volumeId: null, env };
+  const environment = workerEnvironment({ ...worker, facts: bare }, address);
+  expect(Object.keys(environment).filter((name) => name in env)).toEqual([]);
+});
+
 test('a load-balanced worker takes no jobs, so it gets no job calls', () => {
   const balanced = workerEnvironment({ ...worker, endpointType: 'LOAD_BALANCER' }, address);
   expect(Object.keys(balanced).filter((name) => /WEBHOOK|API_KEY|PING/.test(name))).toEqual([]);

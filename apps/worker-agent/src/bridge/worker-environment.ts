@@ -25,6 +25,15 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 /** The retired compiled core speaks a protocol that nobody has written down. */
 const NEVER_SET = ['RUNPOD_SLS_CORE', 'RUNPOD_USE_CORE', 'RUNPOD_SLS_CORE_PATH'];
 
+/** What is ours to say also where we say nothing: a worker without a GPU or a volume must not be told of one. */
+const OURS_ALONE = [
+  'RUNPOD_GPU_NAME',
+  'RUNPOD_GPU_TYPE_ID',
+  'RUNPOD_GPU_SIZE',
+  'RUNPOD_VOLUME_ID',
+  'BERTH_VOLUME_PATH',
+];
+
 /**
  * The whole environment of a worker (wire contract 1.15): defaults, then the tenant's variables, then what makes the
  * worker ours. The worker id is written out, so that no shell can swallow a `$`; only the job's `$ID` is left to the SDK.
@@ -35,7 +44,7 @@ export function workerEnvironment(
 ): Readonly<Record<string, string>> {
   const environment: Record<string, string> = {
     ...DEFAULTS,
-    ...registration.facts.env,
+    ...tenantVariables(registration.facts.env),
     ...identity(registration),
     ...(registration.endpointType === 'QUEUE' ? jobCalls(registration, address) : {}),
   };
@@ -45,6 +54,9 @@ export function workerEnvironment(
   }
   return environment;
 }
+
+const tenantVariables = (env: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !OURS_ALONE.includes(name)));
 
 function identity({ workerId, endpointId, facts }: WorkerRegistration): Record<string, string> {
   const { gpuTypeId, gpuPool, volumeId } = facts;

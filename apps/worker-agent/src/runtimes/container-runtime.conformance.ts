@@ -1,7 +1,13 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ContainerFreezer, ContainerRuntime, ContainerStart, OwnedContainer } from './container-runtime.port.js';
+import {
+  VOLUME_SIZE_NOTE,
+  type ContainerFreezer,
+  type ContainerRuntime,
+  type ContainerStart,
+  type OwnedContainer,
+} from './container-runtime.port.js';
 import { RuntimeError } from './runtime-error.js';
 
 /** One implementation under test, on a bench that its spec builds: a host with two GPUs of one type. */
@@ -14,6 +20,8 @@ export interface RuntimeBench {
   /** Image whose program is `PROBE_SCRIPT`. */
   readonly probeImage: string;
   readonly missingImage: string;
+  /** A folder of the host, for a network volume. */
+  newFolder(): Promise<string>;
   /** A new instance on the same containers, as an agent's successor has it. */
   open(): Promise<ContainerRuntime>;
   close(): Promise<void>;
@@ -23,7 +31,7 @@ export interface RuntimeBench {
  * The program of the probe image, for `/bin/sh`. Its first argument says how it behaves:
  * `wait` until SIGTERM, then leave with 0 · `stubborn` against SIGTERM · `exit CODE TEXT` · `die SIGNAL` by its own hand ·
  * `show NAME` of a variable · `tick` on and on · `count N` lines · `words …` one a line · `hoard N` bytes of memory ·
- * `fill N` bytes of the disk.
+ * `fill N` bytes of the disk · `keep TEXT` in its network volume · `kept` there.
  */
 export const PROBE_SCRIPT = `
 mode=$1
@@ -36,6 +44,8 @@ case $mode in
   show) printenv "$1" ;;
   tick) i=0; while :; do i=$((i + 1)); echo "tick $i"; sleep 0.05; done ;;
   count) i=1; while [ "$i" -le "$1" ]; do echo "line $i"; i=$((i + 1)); done ;;
+  keep) echo "$1" >"$BERTH_VOLUME_PATH/kept" ;;
+  kept) cat "$BERTH_VOLUME_PATH/kept" ;;
   words) for word in "$@"; do echo "<$word>"; done ;;
   hoard) head -c "$1" /dev/zero | tail -n 1 | wc -c ;;
   fill) head -c "$1" /dev/zero > filled && echo filled || echo full ;;
@@ -310,6 +320,40 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
           await runtime.start(start);
           await ended(idOf(start));
           expect(await runtime.logs(idOf(start), 10)).toEqual(['good $morning']);
+        },
+        TEST_TIMEOUT_MS,
+      );
+    });
+
+    describe('a network volume', () => {
+      test(
+        'has what another worker wrote there, who is told that its size is not enforced',
+        async () => {
+          const volumeFolder = await bench.newFolder();
+          const writer = startOf(['keep', 'for the next one'], { volumeFolder });
+          const started = await runtime.start(writer);
+          expect(started.notes).toContain(VOLUME_SIZE_NOTE);
+          expect(await ended(idOf(writer))).toMatchObject({ exit: { code: 0 } });
+          expect((await runtime.inspect(idOf(writer)))?.notes).toEqual(started.notes);
+          await runtime.remove(idOf(writer));
+          const reader = startOf(['kept'], { volumeFolder });
+          await runtime.start(reader);
+          await ended(idOf(reader));
+          expect(await runtime.logs(idOf(reader), 10)).toEqual(['for the next one']);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'of another is out of sight',
+        async () => {
+          const [one, other] = [await bench.newFolder(), await bench.newFolder()];
+          const writer = startOf(['keep', 'mine'], { volumeFolder: one });
+          await runtime.start(writer);
+          await ended(idOf(writer));
+          const reader = startOf(['kept'], { volumeFolder: other });
+          await runtime.start(reader);
+          expect(await ended(idOf(reader))).toMatchObject({ exit: { code: 1 } });
         },
         TEST_TIMEOUT_MS,
       );

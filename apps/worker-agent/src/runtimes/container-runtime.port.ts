@@ -46,7 +46,15 @@ export interface ContainerStart {
   readonly limits: ContainerLimits;
   /** Null for a CPU worker, which sees none. It holds them until it is removed. */
   readonly gpu: DeviceRequest | null;
+  /** Folder of this host that it has as its network volume, to read and write; absent: it has none. */
+  readonly volumeFolder?: string;
 }
+
+/** Tells a worker with a network volume where it finds that: at `VOLUME_PATH`, where the runtime can put it there. */
+export const VOLUME_PATH_VARIABLE = 'BERTH_VOLUME_PATH';
+/** Where workers look for their network volume (wire contract 1.16). */
+export const VOLUME_PATH = '/runpod-volume';
+export const VOLUME_SIZE_NOTE = "The size of the network volume is not enforced by its host's storage.";
 
 export interface ContainerExit {
   /** Null where nobody could know it: the machine went down, or the container was killed from outside. */

@@ -12,7 +12,8 @@ export type RuntimeErrorReason =
   | 'out-of-memory'
   | 'runtime-unavailable'
   | 'setup-failed'
-  | 'start-failed';
+  | 'start-failed'
+  | 'volume-unavailable';
 
 /** Whether the very same call may succeed later, although nobody changed what is wanted. */
 const IS_TEMPORARY: Readonly<Record<RuntimeErrorReason, boolean>> = {
@@ -27,6 +28,7 @@ const IS_TEMPORARY: Readonly<Record<RuntimeErrorReason, boolean>> = {
   'runtime-unavailable': true,
   'setup-failed': false,
   'start-failed': false,
+  'volume-unavailable': true,
 };
 
 /** An engine or a registry may say more; its first words tell what is wrong. */

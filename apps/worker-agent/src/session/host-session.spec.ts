@@ -4,6 +4,7 @@ import { silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HostSession } from './host-session.js';
+import { NO_VOLUMES } from '../volumes/index.js';
 
 const INVENTORY: Inventory = {
   vcpus: 2,
@@ -67,7 +68,16 @@ beforeEach(() => {
   link = new Link();
   workers = new Workers();
   const inventory = async (): Promise<Inventory> => INVENTORY;
-  session = new HostSession({ secret: 's', instanceId: 'i', link, inventory, workers, clock, logger: silentLogger });
+  session = new HostSession({
+    secret: 's',
+    instanceId: 'i',
+    link,
+    inventory,
+    workers,
+    volumes: NO_VOLUMES,
+    clock,
+    logger: silentLogger,
+  });
 });
 
 describe('HostSession', () => {
@@ -128,6 +138,7 @@ describe('HostSession', () => {
       link,
       inventory,
       workers,
+      volumes: NO_VOLUMES,
       clock,
       logger,
       onUnreadable,
@@ -144,6 +155,26 @@ describe('HostSession', () => {
     link.reply = { desired: [], dataCenterId: 'EU-2' };
     await clock.advance(5_000);
     expect(workers.wanted.at(-1)).toEqual([[], 'EU-2']);
+    await session.stop();
+  });
+
+  test('hands on which volumes were deleted, and tells of which nothing is left', async () => {
+    const named: unknown[] = [];
+    const clearedIds: string[] = [];
+    const volumes = { clearedIds, setDeleted: (deleted: unknown) => void named.push(deleted) };
+    const inventory = async (): Promise<Inventory> => INVENTORY;
+    const parts = { secret: 's', instanceId: 'i', link, inventory, workers, volumes, clock, logger: silentLogger };
+    session = new HostSession(parts);
+    link.reply = { desired: [], dataCenterId: 'EU-1', deletedVolumes: [{ id: 'v1', accountId: 'a1' }] };
+    session.start();
+    await clock.advance(1_000);
+    expect(named).toEqual([[{ id: 'v1', accountId: 'a1' }]]);
+    expect(link.reports.at(-1)).not.toHaveProperty('clearedVolumeIds');
+    clearedIds.push('v1');
+    link.reply = { desired: [], dataCenterId: 'EU-1' };
+    await clock.advance(5_000);
+    expect(link.reports.at(-1)).toMatchObject({ clearedVolumeIds: ['v1'] });
+    expect(named.at(-1)).toEqual([]);
     await session.stop();
   });
 

@@ -8,6 +8,7 @@ import {
 import { HOST_NEWS_MAX_BYTES, fitReport, type Inventory } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
+import type { HostVolumes } from '../volumes/index.js';
 import type { HostWorkers } from '../worker-reconciler/index.js';
 
 export interface SessionOptions {
@@ -21,6 +22,7 @@ export interface SessionOptions {
   };
   readonly inventory: () => Promise<Inventory>;
   readonly workers: HostWorkers;
+  readonly volumes: Pick<HostVolumes, 'clearedIds' | 'setDeleted'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told how much of each reply could not be read, where there is any: its entries, or 1 for the whole. */
@@ -84,8 +86,9 @@ export class HostSession {
     if (reply.kind === 'value') this.#take(reply.value);
   }
 
-  #take({ dataCenterId, desired, dropped, heldIds, isComplete }: ReadHostReply): void {
+  #take({ dataCenterId, deletedVolumes = [], desired, dropped, heldIds, isComplete }: ReadHostReply): void {
     this.#noteDropped(dropped);
+    this.#options.volumes.setDeleted(deletedVolumes);
     const held = new Set(heldIds);
     this.#options.workers.setDesired(desired, dataCenterId, (workerId) => !isComplete || held.has(workerId));
   }
@@ -113,11 +116,13 @@ export class HostSession {
   }
 
   async #exchange(): Promise<unknown> {
-    const { clock, secret, instanceId, link, workers } = this.#options;
+    const { clock, secret, instanceId, link, volumes, workers } = this.#options;
     const inventory = await this.#options.inventory();
+    const { clearedIds } = volumes;
     this.#sequence += 1;
     const news = fitReport({ inventory, workers: workers.observed() }, HOST_NEWS_MAX_BYTES);
-    return link.report({ secret, instanceId, sequence: this.#sequence, ...news, sentAtMs: clock.nowMs() });
+    const cleared = clearedIds.length === 0 ? {} : { clearedVolumeIds: clearedIds };
+    return link.report({ secret, instanceId, sequence: this.#sequence, ...news, ...cleared, sentAtMs: clock.nowMs() });
   }
 
   /** Once per interruption: the loop goes on every few seconds, and the log should stay readable. */

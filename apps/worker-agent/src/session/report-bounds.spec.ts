@@ -4,6 +4,7 @@ import { silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import { HostSession } from './host-session.js';
+import { NO_VOLUMES } from '../volumes/index.js';
 
 const REPORT_MAX_BYTES = 130 * 1024;
 
@@ -58,6 +59,7 @@ function newSession(clock: ManualClock) {
     link,
     inventory,
     workers,
+    volumes: NO_VOLUMES,
     clock,
     logger: silentLogger,
   });

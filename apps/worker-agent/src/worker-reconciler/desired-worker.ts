@@ -79,7 +79,7 @@ export function checkVariables(env: Readonly<Record<string, string>>): void {
   }
 }
 
-export function factsOf({ resources, container }: DesiredWorker, dataCenterId: string): WorkerFacts {
+export function factsOf({ resources, container, volume }: DesiredWorker, dataCenterId: string): WorkerFacts {
   const { gpuTypeId, gpuCount, vcpus, memoryBytes } = resources;
   return {
     gpuTypeId,
@@ -88,7 +88,7 @@ export function factsOf({ resources, container }: DesiredWorker, dataCenterId: s
     vcpus,
     memoryBytes,
     dataCenterId,
-    volumeId: null,
+    volumeId: volume?.id ?? null,
     env: container.env,
   };
 }

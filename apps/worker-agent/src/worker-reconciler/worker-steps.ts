@@ -99,13 +99,15 @@ export class WorkerSteps {
   }
 
   async #start({ assigned, dataCenterId }: StartFacts): Promise<void> {
-    const { bridge, random, runtime, metrics } = this.#tools;
+    const { bridge, random, runtime, metrics, volumes } = this.#tools;
     const { workerId, endpointId, endpointType } = assigned;
     const admission: WorkerAdmission = { workerId, endpointId, endpointType, token: random.id(TOKEN_LENGTH) };
     await this.#save({ life: newLife(admission, bridge.address) });
     const registration = { ...admission, facts: factsOf(assigned, dataCenterId) };
     try {
-      const { containerId } = await runtime.start(this.#containerStart(assigned, registration));
+      const { volume } = assigned;
+      const mounts = volume === undefined ? {} : { volumeFolder: await volumes.folderOf(volume) };
+      const { containerId } = await runtime.start({ ...this.#containerStart(assigned, registration), ...mounts });
       await this.#saveLife({ containerId });
       this.#session = newSession(containerId, this.#tools.clock);
       metrics.starts.inc({ outcome: 'started' });

@@ -4,6 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import type { Bridge } from '../bridge/index.js';
 import type { WorkerRecords } from '../journal/index.js';
 import type { ContainerRuntime } from '../runtimes/index.js';
+import type { HostVolumes } from '../volumes/index.js';
 import type { WorkerMetrics } from './metrics.js';
 
 /** What every worker's task works with. */
@@ -12,6 +13,7 @@ export interface WorkerTools {
   readonly runtime: ContainerRuntime;
   readonly bridge: Bridge;
   readonly records: WorkerRecords;
+  readonly volumes: Pick<HostVolumes, 'folderOf'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -1,5 +1,11 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import type { ContainerExit, OwnedContainerState, OwnedContainer } from '../container-runtime.port.js';
+import {
+  VOLUME_PATH,
+  VOLUME_SIZE_NOTE,
+  type ContainerExit,
+  type OwnedContainer,
+  type OwnedContainerState,
+} from '../container-runtime.port.js';
 import { signalName } from '../signal-name.js';
 import { DISK_LABEL, fromEngineLabels } from './container-options.js';
 
@@ -21,12 +27,14 @@ export function ownedOf(look: ContainerInspectInfo, lacks: readonly string[]): O
   return { containerId: look.Id, labels, state, startedAtMs, notes: [...notesOn(look), ...lacks] };
 }
 
-function notesOn({ Config, HostConfig }: ContainerInspectInfo): readonly string[] {
+function notesOn({ Config, HostConfig, Mounts }: ContainerInspectInfo): readonly string[] {
   const wantedBytes = Number(Config.Labels[DISK_LABEL] ?? 0);
   const isDiskKept = wantedBytes === 0 || HostConfig.StorageOpt?.['size'] !== undefined;
   const wantedGb = String(Math.round(wantedBytes / GB));
   const volumes = Object.keys(Config.Volumes ?? {});
+  const hasNetworkVolume = Mounts.some(({ Destination }) => Destination === VOLUME_PATH);
   return [
+    ...(hasNetworkVolume ? [VOLUME_SIZE_NOTE] : []),
     ...(isDiskKept
       ? []
       : [`The disk limit of ${wantedGb} GB is not kept: the storage of the host's engine cannot limit a container.`]),

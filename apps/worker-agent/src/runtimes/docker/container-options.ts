@@ -1,6 +1,11 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
-import type { ContainerLabels, ContainerStart } from '../container-runtime.port.js';
+import {
+  VOLUME_PATH,
+  VOLUME_PATH_VARIABLE,
+  type ContainerLabels,
+  type ContainerStart,
+} from '../container-runtime.port.js';
 import { nvidiaVariable, type HeldGpus } from '../machine/held-gpus.js';
 import { byDigest } from './images/image-name.js';
 
@@ -47,7 +52,7 @@ export const containerName = (workerId: WorkerId): string => `berth-${workerId}`
 
 /**
  * A container as the engine creates it. It runs unprivileged, with few capabilities and no way to get more, with an init
- * as first process (a shell there would not pass SIGTERM on), without a mount of the host, and in a network on which it
+ * as first process (a shell there would not pass SIGTERM on), without a mount of the host but its network volume, and in a network on which it
  * cannot reach other workers.
  */
 export function containerOptions(start: ContainerStart, around: ContainerSurroundings): ContainerCreateOptions {
@@ -57,7 +62,7 @@ export function containerOptions(start: ContainerStart, around: ContainerSurroun
     Image: labels.imageDigest === undefined ? labels.image : byDigest(labels.image, labels.imageDigest),
     // Without words of its own the endpoint leaves the image's command as it is.
     ...(args.length > 0 ? { Cmd: [...args] } : {}),
-    Env: Object.entries({ ...env, ...nvidiaVariable(around.gpus) }).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries({ ...env, ...ownVariables(start, around) }).map(([name, value]) => `${name}=${value}`),
     Labels: {
       ...toEngineLabels(labels),
       [GPUS_LABEL]: around.gpus.names.join(','),
@@ -67,7 +72,24 @@ export function containerOptions(start: ContainerStart, around: ContainerSurroun
   };
 }
 
-function hostConfig({ limits }: ContainerStart, around: ContainerSurroundings): HostConfig {
+/** What GPUs it may see, and where it finds its network volume. */
+const ownVariables = (
+  { volumeFolder }: ContainerStart,
+  { gpus }: ContainerSurroundings,
+): Readonly<Record<string, string>> => ({
+  ...nvidiaVariable(gpus),
+  ...(volumeFolder === undefined ? {} : { [VOLUME_PATH_VARIABLE]: VOLUME_PATH }),
+});
+
+/** Not made where it is missing, as a bind in the short form would be: a volume whose folder has gone starts nothing. */
+const volumeMount = (volumeFolder: string): NonNullable<HostConfig['Mounts']>[number] => ({
+  Type: 'bind',
+  Source: volumeFolder,
+  Target: VOLUME_PATH,
+  BindOptions: { Propagation: 'rprivate' },
+});
+
+function hostConfig({ limits, volumeFolder }: ContainerStart, around: ContainerSurroundings): HostConfig {
   const gpus = around.gpus.nvidia ?? [];
   const devices = around.gpus.renderNodes;
   return {
@@ -95,6 +117,7 @@ function hostConfig({ limits }: ContainerStart, around: ContainerSurroundings): 
       ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...gpus], Capabilities: [['gpu', 'utility', 'compute']] }] }
       : {}),
     ...(devices.length > 0 ? { Devices: [COMPUTE_DEVICE, ...devices].map(deviceFile) } : {}),
+    ...(volumeFolder === undefined ? {} : { Mounts: [volumeMount(volumeFolder)] }),
     ...(limits.diskBytes !== null && around.canLimitDisk ? { StorageOpt: { size: String(limits.diskBytes) } } : {}),
   };
 }

@@ -106,6 +106,15 @@ describe('container options', () => {
     });
   });
 
+  test('mount the network volume, and nothing else of the host', () => {
+    const options = containerOptions({ ...start, volumeFolder: '/srv/volumes/a1/v1' }, around);
+    expect(options.Env).toEqual(['A=b=c', 'BERTH_VOLUME_PATH=/runpod-volume']);
+    expect(options.HostConfig?.Mounts).toMatchObject([
+      { Type: 'bind', Source: '/srv/volumes/a1/v1', Target: '/runpod-volume' },
+    ]);
+    expect(containerOptions(start, around).HostConfig).not.toHaveProperty('Mounts');
+  });
+
   test('leave the image its own command when the endpoint has no arguments', () => {
     expect(containerOptions(start, around)).not.toHaveProperty('Cmd');
     expect(containerOptions({ ...start, args: ['x'] }, around)).toHaveProperty('Cmd', ['x']);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
-import { eventually, useContainerEngine } from '@berth/testing';
+import { eventually, useContainerEngine, useTempFolders } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
 import { openDocker } from '../../../test/open-docker.js';
@@ -23,6 +23,7 @@ const MIB = 1024 * 1024;
 
 const fixture = useContainerEngine({ hasBaseImage: true });
 const neighbour = useContainerEngine();
+const newFolder = useTempFolders();
 const connection = (): Dockerode => new Dockerode({ socketPath: fixture.engine.socketPath });
 const open = (hostId: string): Promise<DockerRuntime> => openDocker(fixture.engine.socketPath, hostId);
 
@@ -50,6 +51,7 @@ containerRuntimeConformance('docker', async () => ({
   keepsVcpus: true,
   probeImage: PROBE,
   missingImage: 'local/nothing:latest',
+  newFolder,
   open: () => openDocker(fixture.engine.socketPath, 'host1', { machine: testMachine(TWO_GPUS) }),
   close: async () => undefined,
 }));

@@ -42,6 +42,7 @@ containerRuntimeConformance('process', async () => {
     keepsVcpus: false,
     probeImage: 'local/probe',
     missingImage: 'local/nothing:latest',
+    newFolder,
     open: () => open(join(root, 'workers'), imagesFolder),
     close: async () => undefined,
   };

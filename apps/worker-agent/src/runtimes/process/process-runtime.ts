@@ -5,6 +5,7 @@ import type { Inventory, WorkerId } from '@berth/domain';
 import { inParallel, isAlive, type Clock, type Random } from '@berth/lifecycle';
 import {
   PRINTED_LINES_MAX,
+  VOLUME_PATH_VARIABLE,
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
@@ -22,6 +23,7 @@ import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { ProcessFreezer } from './process-freezer.js';
 import { killGroup, killProcess } from './process-group.js';
+import { notesOn } from './process-notes.js';
 import { runSetup } from './run-setup.js';
 import {
   WorkerFolder,
@@ -57,7 +59,6 @@ const LAUNCH_MAX_MS = 10_000;
 const REMOVE_MAX_MS = 10_000;
 const ID_LENGTH = 20;
 const FOLDERS_AT_ONCE = 32;
-const NOTES = ['The limits of vCPU, memory and disk are not kept: the host runs its workers as plain processes.'];
 /** Marks every process of a worker, also one that left its group. */
 const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
 
@@ -123,11 +124,13 @@ export class ProcessRuntime implements ContainerRuntime {
     try {
       const gpus = await machine.takeGpus(workerId, start.gpu);
       const life = { containerId: random.id(ID_LENGTH), labels: start.labels, startedAtMs: clock.nowMs() };
-      const folder = await createWorkerFolder(workersFolder, { ...life, gpus: gpus.names }, (draft) =>
-        makeWorkingCopy(image.folder, draft.work, signal),
+      const folder = await createWorkerFolder(
+        workersFolder,
+        { ...life, gpus: gpus.names, ...volumeOf(start) },
+        (draft) => makeWorkingCopy(image.folder, draft.work, signal),
       );
       await this.#launch(folder, image, { ...start, gpus });
-      return { ...life, state: { kind: 'running' }, notes: NOTES };
+      return { ...life, state: { kind: 'running' }, notes: notesOn(start) };
     } catch (error) {
       // Why it did not start is the news; what of it cannot be removed keeps its GPUs, and the next start replaces it.
       await this.remove(workerId).catch(() => undefined);
@@ -188,7 +191,7 @@ export class ProcessRuntime implements ContainerRuntime {
     if (file === null) return null;
     const { containerId, labels, startedAtMs } = file;
     const state = await stateOf(folder);
-    const notes = [...NOTES, ...this.#options.machine.notesOn(labels.workerId)];
+    const notes = [...notesOn(file), ...this.#options.machine.notesOn(labels.workerId)];
     return { containerId, labels, state, startedAtMs: state.kind === 'created' ? null : startedAtMs, notes };
   }
 
@@ -224,7 +227,7 @@ export class ProcessRuntime implements ContainerRuntime {
     }
   }
 
-  #environment(folder: WorkerFolder, { env, gpus }: Launch): Record<string, string> {
+  #environment(folder: WorkerFolder, { env, gpus, volumeFolder }: Launch): Record<string, string> {
     return {
       ...this.#options.environment,
       // Not the operator's home: the SDK would take an API key that it finds there for its own (wire contract 1.2).
@@ -232,6 +235,7 @@ export class ProcessRuntime implements ContainerRuntime {
       TMPDIR: folder.temporary,
       ...env,
       ...visibleDevices(gpus),
+      ...(volumeFolder === undefined ? {} : { [VOLUME_PATH_VARIABLE]: volumeFolder }),
       [MARK_VARIABLE]: folder.path,
     };
   }
@@ -276,6 +280,9 @@ export class ProcessRuntime implements ContainerRuntime {
     }
   }
 }
+
+const volumeOf = ({ volumeFolder }: ContainerStart): Pick<ContainerStart, 'volumeFolder'> =>
+  volumeFolder === undefined ? {} : { volumeFolder };
 
 interface Launch extends ContainerStart {
   readonly gpus: HeldGpus;

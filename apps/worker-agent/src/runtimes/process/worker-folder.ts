@@ -13,6 +13,8 @@ interface LabelsFile {
   readonly gpus?: readonly string[];
   /** What such an agent wrote instead. */
   readonly gpuIndexes?: readonly number[];
+  /** Of its network volume; absent where it has none. */
+  readonly volumeFolder?: string;
 }
 
 export const heldNames = ({ gpuIndexes = [], gpus }: Pick<LabelsFile, 'gpus' | 'gpuIndexes'>): readonly string[] =>
