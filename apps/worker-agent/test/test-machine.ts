@@ -10,8 +10,8 @@ export const TWO_GPUS: readonly HostGpu[] = [
 ];
 
 /** This machine, with simulated GPUs. */
-export const testMachine = (gpus: readonly HostGpu[] = []): Machine =>
+export const testMachine = (gpus: readonly HostGpu[] = [], cudaVersion: string | null = null): Machine =>
   new Machine({
     ...{ clock: systemClock, logger: silentLogger, diskFolder: '/', vcpus: null },
-    simulatedGpus: { gpus, cudaVersion: null },
+    simulatedGpus: { gpus, cudaVersion },
   });

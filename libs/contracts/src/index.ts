@@ -91,7 +91,6 @@ export {
   type UploadRequest,
   type WishAnswer,
   type WithdrawMessage,
-  type WorkerVolume,
   type WorkerWish,
 } from './agent/index.js';
 export {

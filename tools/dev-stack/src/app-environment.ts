@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { AgentProcess, AppName, AppProcess } from './app-processes.js';
 import { HANDED_ON, type StackConfig } from './config.js';
 import type { HostNetwork } from './host-networks/index.js';
@@ -113,12 +114,17 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
   'worker-agent': (facts) => ({
     BERTH_RUNTIME: facts.runtime,
     BERTH_IMAGES: facts.config.images,
+    // One for all hosts: what a worker keeps on one of them, the next finds on another.
+    BERTH_VOLUMES: volumesFolder(facts.config.home),
     ...(facts.engine !== null && { BERTH_DOCKER_SOCKET: facts.engine }),
     BERTH_CONFINEMENT: facts.config.confinement,
     BERTH_VCPUS: String(facts.config.vcpus ?? defaultVcpus()),
     ...(facts.config.simulatedGpus !== null && { BERTH_SIMULATED_GPUS: facts.config.simulatedGpus }),
   }),
 };
+
+/** Where network volumes lie. */
+export const volumesFolder = (home: string): string => join(home, 'volumes');
 
 /** An outside broker's address carries its own credentials. */
 const natsSeed = (facts: StackFacts, role: 'management' | 'controllers' | 'router'): AppEnvironment =>

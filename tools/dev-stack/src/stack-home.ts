@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '@berth/lifecycle';
 import { findRecorded, removePidFile, writePidFile } from '@berth/servers';
-import type { StackFacts } from './app-environment.js';
+import { volumesFolder, type StackFacts } from './app-environment.js';
 import { chooseStorage } from './choose-storage.js';
 import type { StackConfig } from './config.js';
 import { removeDevFile } from './dev-file.js';
@@ -24,6 +24,7 @@ export async function prepareHome(config: StackConfig): Promise<HomeFacts> {
     await makeFolder(home);
     await claim(home);
     await endLeftovers(home);
+    await makeFolder(volumesFolder(home));
     const ports = await choosePorts({ first, routers, hosts }, home);
     return { ports, secrets: await loadOrCreateSecrets(home), storageBytes: await chooseStorage(home) };
   } catch (error) {

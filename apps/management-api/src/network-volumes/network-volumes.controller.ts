@@ -69,7 +69,8 @@ export class NetworkVolumesController {
   @RequireScope('volumes:write')
   @ApiOperation({
     summary: 'Delete a network volume',
-    description: 'While an endpoint or a pod uses it: 400, naming up to ten of them.',
+    description:
+      'While an endpoint, a pod or a worker that is still leaving uses it: 400, naming up to ten of them. Its files are removed soon after, by a host that reaches its storage; they cannot be had back.',
   })
   @ApiNoContentResponse()
   @ApiProblems('network-volume-not-found', 'network-volume-in-use')

@@ -13,7 +13,7 @@ const VOLUME_MODE = 0o777;
 const LEFT_CODES: readonly (string | undefined)[] = ['ENOTEMPTY', 'EEXIST', 'ENOENT'];
 
 /** @throws Error for ids that are none */
-export function pathOf(root: string, { accountId, id }: HostVolume): string {
+function pathOf(root: string, { accountId, id }: HostVolume): string {
   if (!ID.test(accountId) || !ID.test(id)) throw new Error('a volume has an id that can name no folder');
   return join(root, accountId, id);
 }

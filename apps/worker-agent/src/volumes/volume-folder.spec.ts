@@ -81,7 +81,7 @@ describe('a storage', () => {
     const volumes = await openVolumes();
     const mark = await readFile(join(folder, MARK), 'utf8');
     await rm(join(folder, MARK));
-    execFileSync('mkfifo', [join(folder, MARK)]);
+    execFileSync('/usr/bin/mkfifo', [join(folder, MARK)]);
     const waiting = [volumes.folderOf(V1), volumes.folderOf({ ...V1, id: 'v2' })];
     const refused = Promise.allSettled(waiting);
     await clock.advance(10_000);

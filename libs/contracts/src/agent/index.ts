@@ -9,7 +9,6 @@ export {
   type JoinRequest,
   type RegistryCredentials,
   type ReportRequest,
-  type WorkerVolume,
 } from './host-messages.js';
 export {
   DONE_ENDS_MAX,

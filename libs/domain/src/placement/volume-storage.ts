@@ -1,4 +1,4 @@
-import type { Fit } from './filters.js';
+import type { Host, Inventory } from '../host/index.js';
 
 /** A network volume of an endpoint, as placement sees it. */
 export interface PlaceableVolume {
@@ -12,11 +12,18 @@ export interface PlaceableVolume {
 export const volumeIn = (volumes: readonly PlaceableVolume[] = [], dataCenterId: string): PlaceableVolume | null =>
   volumes.find((volume) => volume.dataCenterId === dataCenterId) ?? null;
 
+/** A worker's way to its volume: on a host that has joined. */
+interface VolumeReach {
+  readonly request: { readonly volumes?: readonly PlaceableVolume[] };
+  readonly host: Host;
+  readonly inventory: Inventory;
+}
+
 /** Whether the host's storage can give the worker its volume: it has no data yet, or it lies there. */
-export const reachesVolume = (fit: Fit): boolean => explainUnreached(fit) === null;
+export const reachesVolume = (reach: VolumeReach): boolean => explainUnreached(reach) === null;
 
 /** What keeps the worker from its volume there: a sentence without its full stop; null where nothing does. */
-export function explainUnreached({ host, inventory, request }: Fit): string | null {
+export function explainUnreached({ host, inventory, request }: VolumeReach): string | null {
   const volume = volumeIn(request.volumes, host.dataCenterId);
   if (volume === null) return null;
   const storageId = inventory.volumes?.storageId ?? null;

@@ -108,7 +108,7 @@ describe('container options', () => {
 
   test('mount the network volume, and nothing else of the host', () => {
     const options = containerOptions({ ...start, volumeFolder: '/srv/volumes/a1/v1' }, around);
-    expect(options.Env).toEqual(['A=b=c', 'BERTH_VOLUME_PATH=/runpod-volume']);
+    expect(options.Env).toContain('BERTH_VOLUME_PATH=/runpod-volume');
     expect(options.HostConfig?.Mounts).toMatchObject([
       { Type: 'bind', Source: '/srv/volumes/a1/v1', Target: '/runpod-volume' },
     ]);

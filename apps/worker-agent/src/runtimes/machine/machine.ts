@@ -71,6 +71,11 @@ export class Machine {
     return heldOf(allocation.gpus, this.#cards.makers);
   }
 
+  /** The driver's highest, by the last look; null without GPU. */
+  async cudaVersion(): Promise<string | null> {
+    return (await this.#cards.known()).cudaVersion;
+  }
+
   /** Notes what a container holds that an earlier life of the agent started. */
   adoptGpus(workerId: WorkerId, names: readonly string[]): void {
     this.#held.set(workerId, names);

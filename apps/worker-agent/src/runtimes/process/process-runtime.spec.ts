@@ -48,6 +48,39 @@ containerRuntimeConformance('process', async () => {
   };
 });
 
+test('a GPU process is told the CUDA version of the driver, unless its tenant knows better, and others of none', async () => {
+  const [workersFolder, root] = await Promise.all([newFolder(), newFolder()]);
+  await makeProbe(root);
+  const runtime = await open(workersFolder, root, testMachine(TWO_GPUS, '12.4'));
+  const saysOf = async (id: string, more: Partial<ContainerStart>): Promise<readonly string[]> => {
+    const workerId = id as WorkerId;
+    const labels = {
+      hostId: 'h1' as HostId,
+      workerId,
+      endpointId: 'e1' as EndpointId,
+      release: 1,
+      image: 'local/probe',
+    };
+    const limits = { vcpus: 1, memoryBytes: 1, diskBytes: 2e9 };
+    await runtime.start({
+      labels,
+      args: ['show', 'CUDA_VERSION'],
+      env: {},
+      limits,
+      gpu: null,
+      ...more,
+    });
+    await eventually(async () => expect((await runtime.inspect(workerId))?.state.kind).toBe('ended'));
+    return runtime.logs(workerId, 1);
+  };
+  const gpu = { typeId: 'NVIDIA L4', count: 1 };
+  expect(await saysOf('w1', { gpu })).toEqual(['12.4']);
+  expect(await saysOf('w2', { gpu, env: { CUDA_VERSION: '11.8' } })).toEqual(['11.8']);
+  expect(await saysOf('w3', {})).toEqual([]);
+  for (const { labels } of await runtime.list()) await runtime.remove(labels.workerId);
+  await runtime.close();
+});
+
 test('many workers that are removed at one time are removed, whatever else runs on the machine', async () => {
   const [workersFolder, imagesFolder] = await Promise.all([newFolder(), newFolder()]);
   const runtime = await open(workersFolder, imagesFolder);

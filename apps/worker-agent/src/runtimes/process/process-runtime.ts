@@ -129,7 +129,8 @@ export class ProcessRuntime implements ContainerRuntime {
         { ...life, gpus: gpus.names, ...volumeOf(start) },
         (draft) => makeWorkingCopy(image.folder, draft.work, signal),
       );
-      await this.#launch(folder, image, { ...start, gpus });
+      const cudaVersion = start.gpu === null ? null : await machine.cudaVersion();
+      await this.#launch(folder, image, { ...start, gpus, cudaVersion });
       return { ...life, state: { kind: 'running' }, notes: notesOn(start) };
     } catch (error) {
       // Why it did not start is the news; what of it cannot be removed keeps its GPUs, and the next start replaces it.
@@ -227,12 +228,14 @@ export class ProcessRuntime implements ContainerRuntime {
     }
   }
 
-  #environment(folder: WorkerFolder, { env, gpus, volumeFolder }: Launch): Record<string, string> {
+  #environment(folder: WorkerFolder, { cudaVersion, env, gpus, volumeFolder }: Launch): Record<string, string> {
     return {
       ...this.#options.environment,
       // Not the operator's home: the SDK would take an API key that it finds there for its own (wire contract 1.2).
       HOME: folder.work,
       TMPDIR: folder.temporary,
+      // Of a container its image knows better: there it is the version of what is installed.
+      ...(cudaVersion === null ? {} : { CUDA_VERSION: cudaVersion }),
       ...env,
       ...visibleDevices(gpus),
       ...(volumeFolder === undefined ? {} : { [VOLUME_PATH_VARIABLE]: volumeFolder }),
@@ -286,6 +289,8 @@ const volumeOf = ({ volumeFolder }: ContainerStart): Pick<ContainerStart, 'volum
 
 interface Launch extends ContainerStart {
   readonly gpus: HeldGpus;
+  /** Null for a worker without GPU. */
+  readonly cudaVersion: string | null;
 }
 
 /** @throws RuntimeError in place of whatever the system throws */

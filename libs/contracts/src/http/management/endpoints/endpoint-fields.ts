@@ -71,7 +71,7 @@ export const NetworkVolumesField = (documented: Documented = {}): PropertyDecora
     isOptional: true,
     maxItems: LIST_MAX,
     description:
-      'Network volumes; repeats are merged. Unknown: 404. All lie in one data center, which dataCenterIds does not leave out, and workers are placed there only: 400.',
+      'Network volumes; repeats are merged. Unknown: 404. Workers are placed only where one of them lies, and each has the first that lies in its own data center, at `/runpod-volume`. A `dataCenterIds` that leaves one out: 400.',
     example: ['k3v9x0q2m7a1zd'],
   });
 

@@ -151,7 +151,7 @@ export class EndpointBody {
   @ApiProperty({ type: 'integer', required: false, description: "GB. Absent: the operator's default.", example: 20 })
   readonly disk?: number;
 
-  @ApiProperty({ type: [String], example: ['8080/http'] })
+  @ApiProperty({ type: [String], description: 'As they were said; none is published.', example: ['8080/http'] })
   readonly ports!: readonly string[];
 
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { MODEL: 'llama' } })
@@ -175,7 +175,11 @@ export class EndpointBody {
   @ApiProperty({ type: [String], example: ['LOCAL-1'] })
   readonly dataCenterIds!: readonly string[];
 
-  @ApiProperty({ description: 'Ids of its network volumes.', type: [String], example: [] })
+  @ApiProperty({
+    description: 'Ids of its network volumes: a worker has the first that lies in its data center.',
+    type: [String],
+    example: [],
+  })
   readonly networkVolumes!: readonly string[];
 
   @ApiProperty({ type: 'integer', description: 'Milliseconds.', example: 300_000 })

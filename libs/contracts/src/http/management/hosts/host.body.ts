@@ -33,6 +33,14 @@ export class HostGpuBody {
   readonly memoryBytes!: number;
 }
 
+export class VolumeStorageBody {
+  @ApiProperty({
+    description: 'Hosts that name the same one see the same files. A volume stays on the storage that had it first.',
+    example: 'k3v9x0q2m7a1zd',
+  })
+  readonly storageId!: string;
+}
+
 export class InventoryBody {
   @ApiProperty({ type: 'number', minimum: 0, description: 'vCPU for workers.', example: 64 })
   readonly vcpus!: number;
@@ -60,6 +68,14 @@ export class InventoryBody {
 
   @ApiProperty({ type: [String], description: 'Images that are present.', example: ['local/echo'] })
   readonly images!: readonly string[];
+
+  @ApiProperty({
+    type: () => VolumeStorageBody,
+    nullable: true,
+    required: false,
+    description: 'Where it keeps network volumes. Absent or null: it keeps none, or cannot reach them now.',
+  })
+  readonly volumes?: VolumeStorageBody | null;
 }
 
 export class HostBody {

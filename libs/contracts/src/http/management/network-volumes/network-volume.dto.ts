@@ -13,7 +13,11 @@ export class CreateNetworkVolumeDto {
   @NameField(NAME)
   readonly name!: string;
 
-  @IntegerField({ ...SIZE, description: 'GB.' })
+  @IntegerField({
+    ...SIZE,
+    description:
+      'GB. Enforced only where the storage of a host can; else each worker says in its `notes` that it is not.',
+  })
   readonly size!: number;
 
   @TextField({
@@ -27,7 +31,7 @@ export class CreateNetworkVolumeDto {
   @ChoiceField(NETWORK_VOLUME_TYPES, {
     isOptional: true,
     default: 'STANDARD',
-    description: 'Kind of storage.',
+    description: 'Kind of storage. Kept as it was said; what is fast is for the operator to provide.',
     example: 'STANDARD',
   })
   readonly type?: NetworkVolumeType;
@@ -54,7 +58,7 @@ export class NetworkVolumeBody {
   @ApiProperty({ description: 'Id of the data center in which it lies, and its workers with it.', example: 'LOCAL-1' })
   readonly dataCenter!: string;
 
-  @ApiProperty({ description: 'How fast it is.', enum: NETWORK_VOLUME_TYPES, example: 'STANDARD' })
+  @ApiProperty({ description: 'As it was said.', enum: NETWORK_VOLUME_TYPES, example: 'STANDARD' })
   readonly type!: NetworkVolumeType;
 
   @ApiProperty({ format: 'date-time', example: '2026-01-01T12:00:00.000Z' })

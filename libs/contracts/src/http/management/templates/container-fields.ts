@@ -44,7 +44,8 @@ export const DiskField = (): PropertyDecorator =>
     isOptional: true,
     minimum: 1,
     maximum: DISK_MAX_GB,
-    description: 'Container disk in GB.',
+    description:
+      'Container disk in GB. A host has so much free for each worker; a worker is kept to it where the storage of its host can, else it says so in its `notes`.',
     example: 20,
   });
 
@@ -64,7 +65,8 @@ export const PortsField = (): PropertyDecorator =>
     isUnique: true,
     maxItems: LIST_MAX,
     rule: portProblem,
-    description: 'Each port/protocol, with http, tcp or udp, at most once.',
+    description:
+      'Each port/protocol, with http, tcp or udp, at most once. Kept as it was said: no port of a worker is published, a queue worker is sent its jobs, and where a load-balanced one listens its variables `PORT` and `PORT_HEALTH` say.',
     example: ['8080/http'],
   });
 
