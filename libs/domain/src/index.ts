@@ -436,7 +436,7 @@ export {
   type TemplateSource,
   type TemplateSpec,
 } from './template/index.js';
-export { cleanText } from './text/index.js';
+export { cleanPrinted, cleanText } from './text/index.js';
 export {
   HOST_NEWS_MAX_BYTES,
   STOP_GRACE_DEFAULT_MS,
@@ -490,3 +490,26 @@ export {
   type TryResult,
 } from './webhook/index.js';
 export { GIB, INSTANT_MAX_MS, KIB, MIB, PORT_MAX } from './units/index.js';
+export {
+  LOG_LINE_CHARACTERS_MAX,
+  LOG_SOURCES,
+  admitLines,
+  describeAbsence,
+  describeChange,
+  describeDropped,
+  formatLogPlace,
+  fullAllowance,
+  jobOfLine,
+  noteJobEnd,
+  noteJobStart,
+  readLogPlace,
+  readSince,
+  spoolsToTrim,
+  type JobSpan,
+  type LineAllowance,
+  type LogLine,
+  type WorkerLogPlace,
+  type LogSource,
+  type SpoolBounds,
+  type SpoolSegment,
+} from './worker-logs/index.js';

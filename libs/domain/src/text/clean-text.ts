@@ -18,5 +18,20 @@ export function cleanText(text: string, charactersMax: number): string {
   return `${withoutHalf(plain.slice(0, charactersMax - CUT_MARK.length))}${CUT_MARK}`;
 }
 
+/** Where a printed line has these, a terminal shows nothing, or begins again. */
+const CONTROL_EXCEPT_TAB = /[^\P{Cc}\t]|[\p{Zl}\p{Zp}]/gu;
+
+/**
+ * A line that a program printed, as it may be stored and shown anywhere: as `cleanText`, but indented as it was.
+ *
+ * @param charactersMax UTF-16 code units, at least 1
+ */
+export function cleanPrinted(text: string, charactersMax: number): string {
+  const shown = text.replace(TERMINAL_CODE, '').replace(CONTROL_EXCEPT_TAB, ' ').replace(DIRECTION, '');
+  const plain = shown.trimEnd().toWellFormed();
+  if (plain.length <= charactersMax) return plain;
+  return `${withoutHalf(plain.slice(0, charactersMax - CUT_MARK.length))}${CUT_MARK}`;
+}
+
 /** A cut may fall into a surrogate pair. */
 const withoutHalf = (text: string): string => (text.isWellFormed() ? text : text.slice(0, -1));

@@ -1,1 +1,1 @@
-export { cleanText } from './clean-text.js';
+export { cleanPrinted, cleanText } from './clean-text.js';
