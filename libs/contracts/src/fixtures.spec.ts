@@ -65,6 +65,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'done-request': { by: ['readDoneRequest', 'readEnd'], read: readEnds },
   'done-reply': { by: 'readDoneReply' },
   'stop-message': { by: 'readStopMessage' },
+  'logs-request': { by: 'readLogsRequest' },
+  'logs-reply': { by: 'readLogsReply' },
   'router-gone': { by: 'readRouterGone' },
   'wire-error': { by: 'readWireError' },
   'owner-questions': { by: 'OWNER_QUESTION_SHAPES', read: readExamples(contracts.OWNER_QUESTION_SHAPES) },

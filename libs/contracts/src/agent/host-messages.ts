@@ -41,6 +41,11 @@ export interface ReportRequest {
   readonly workers: readonly ObservedWorker[];
   /** Of the volumes that the last answer named as deleted: those whose files are gone. Absent: none. */
   readonly clearedVolumeIds?: readonly string[];
+  /**
+   * Endpoints of which it keeps logs, though it is to have no worker of theirs: it hears which of them are no more. At most
+   * `SPOOLED_ENDPOINTS_MAX`; absent: none.
+   */
+  readonly spooledEndpointIds?: readonly EndpointId[];
 }
 
 export const REPORT_INTERVAL_MS = 5_000;
@@ -66,7 +71,10 @@ export interface WorkerVolume extends HostVolume {
 export interface DesiredWorker {
   readonly workerId: WorkerId;
   readonly endpointId: EndpointId;
-  /** Whose it is: what a registry gave to one account is no other's. Absent from an older control plane. */
+  /**
+   * Whose it is: what a registry gave to one account is no other's, and its log counts for this one. Absent from an older
+   * control plane.
+   */
   readonly accountId?: AccountId;
   readonly release: number;
   /** `paused` is said only to a host whose inventory has `canPause`: agents before it do not know the word. */
@@ -116,6 +124,8 @@ export interface HostReply {
   /** Every worker that this host shall have: what is not named here must go. */
   readonly desired: readonly DesiredWorker[];
   readonly dataCenterId: string;
+  /** Of the endpoints that the report named as spooled: those whose logs must go. Absent: none. */
+  readonly deletedEndpointIds?: readonly EndpointId[];
   /** Absent where the whole report was taken. */
   readonly dropped?: DroppedEntries;
   /** Volumes of the host's storage whose files shall go, named until some host says that they are gone. Absent: none. */

@@ -41,6 +41,19 @@ export {
   type WithdrawMessage,
   type WorkerWish,
 } from './job-messages.js';
+export {
+  LOG_ANSWER_BYTES_MAX,
+  LOG_CURSORS_MAX,
+  LOG_HOLD_MAX_MS,
+  LOG_LINES_MAX,
+  LOG_TAIL_MAX,
+  SPOOLED_ENDPOINTS_MAX,
+  type LogCursor,
+  type LogPage,
+  type LogsReply,
+  type LogsRequest,
+} from './log-messages.js';
+export { readLogsReply, readLogsRequest } from './read-log-messages.js';
 export { replyFault, type ReplyFault } from './reply-subject.js';
 export {
   HOST_VERBS,
@@ -55,6 +68,8 @@ export {
   inboxPrefix,
   refusedInboxPrefix,
   jobSubject,
+  logAnswerSubject,
+  logsSubject,
   stopSubject,
   wakeSubject,
   withdrawSubject,

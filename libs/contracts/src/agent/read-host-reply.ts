@@ -1,4 +1,4 @@
-import type { ContainerSpec, WorkerId, WorkerResources } from '@berth/domain';
+import type { ContainerSpec, EndpointId, WorkerId, WorkerResources } from '@berth/domain';
 import {
   amount,
   count,
@@ -26,6 +26,8 @@ import {
   type RegistryCredentials,
   type WorkerVolume,
 } from './host-messages.js';
+
+import { SPOOLED_ENDPOINTS_MAX } from './log-messages.js';
 
 /** More workers than any host has; the management API reads as many of a report. */
 const DESIRED_WORKERS_MAX = 4_096;
@@ -82,6 +84,8 @@ const desiredWorker = objectOf<DesiredWorker>({
   unopenable: optional(text()),
 });
 
+const deletedIds = listOf(id, SPOOLED_ENDPOINTS_MAX);
+
 const droppedEntries = objectOf<DroppedEntries>({
   count,
   examples: listOf(objectOf<DroppedEntry>({ member: text(), reason: text() }), EXAMPLES_MAX),
@@ -104,6 +108,10 @@ export function readHostReply(body: unknown): Reading<ReadHostReply> {
   return readAs({
     ...readDesired(desired as readonly unknown[]),
     dataCenterId: dataCenterId as string,
+    // Logs that were not named stay; who names them again is told again.
+    ...(deletedIds(frame.deletedEndpointIds, '$.deletedEndpointIds') === null
+      ? { deletedEndpointIds: frame.deletedEndpointIds as readonly EndpointId[] }
+      : {}),
     ...(droppedEntries(frame.dropped, '$.dropped') === null ? { dropped: frame.dropped as DroppedEntries } : {}),
     // Whole or not at all: nothing is deleted by a list that is only half understood.
     ...(deletedVolumes(frame.deletedVolumes, '$.deletedVolumes') === null

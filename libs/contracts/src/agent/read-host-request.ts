@@ -5,6 +5,7 @@ import {
   WORKER_PHASES,
   WORKER_REASON_CHARACTERS_MAX,
   cleanText,
+  type EndpointId,
   type HostGpu,
   type Inventory,
   type ObservedWorker,
@@ -29,6 +30,7 @@ import {
   type Members,
   type Reading,
 } from '../shape/index.js';
+import { SPOOLED_ENDPOINTS_MAX } from './log-messages.js';
 import { EntryReader } from './entry-reader.js';
 import { DELETED_VOLUMES_MAX, type DroppedEntries, type JoinRequest, type ReportRequest } from './host-messages.js';
 
@@ -38,7 +40,7 @@ const REPORTED_IMAGES_MAX = 10_000;
 const NAME_CHARACTERS_MAX = 512;
 
 export type JoinFrame = Omit<JoinRequest, 'inventory'>;
-export type ReportFrame = Omit<ReportRequest, 'inventory' | 'workers'>;
+export type ReportFrame = Omit<ReportRequest, 'inventory' | 'workers' | 'spooledEndpointIds'>;
 
 /** A report without what could not be read of it. */
 export interface ReadReport extends Omit<ReportRequest, 'inventory'> {
@@ -133,7 +135,20 @@ export function readReport(body: unknown): Reading<ReadReport> {
     return worker === null ? null : cleanWorker(worker);
   });
   const workers = withoutRepeats(reader, listed);
-  return readAs({ ...frame.value, inventory, workers, dropped: reader.dropped });
+  const spooled = readSpooled(reader, memberOf(body, 'spooledEndpointIds'));
+  return readAs({ ...frame.value, inventory, workers, ...spooled, dropped: reader.dropped });
+}
+
+/** Absent where nothing is kept, and of a host that keeps no logs. */
+function readSpooled(reader: EntryReader, value: unknown): Pick<ReportRequest, 'spooledEndpointIds'> {
+  if (value === undefined) return {};
+  const list = { member: 'spooledEndpointIds', max: SPOOLED_ENDPOINTS_MAX };
+  const spooledEndpointIds = reader.readList<EndpointId>(value, list, (item, member) => {
+    if (id(item, member) === null) return item as EndpointId;
+    reader.drop(member, 'no id');
+    return null;
+  });
+  return { spooledEndpointIds };
 }
 
 /** Texts that came by way of an agent: a worker, an image or an engine wrote them. */

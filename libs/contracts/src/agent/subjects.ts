@@ -30,6 +30,14 @@ export const goneSubject = (hostId: HostId): string => `agents.${hostId}.down.go
 /** Control plane → agent: your desired workers changed, report now and hear. */
 export const wakeSubject = (hostId: HostId): string => `agents.${hostId}.down.wake`;
 
+/**
+ * Control plane → agent: tell what workers have printed. Answered below `logAnswerSubject`, since an agent speaks nowhere
+ * else but under its own name.
+ */
+export const logsSubject = (hostId: HostId | '*'): string => `agents.${hostId}.down.logs`;
+/** Agent → the process that asked for logs, by the name that it gave itself. */
+export const logAnswerSubject = (hostId: HostId | '*', asker: string): string => `agents.${hostId}.up.logs.${asker}`;
+
 /** A token of its own before the host's: only then can the broker's permissions name the inboxes of all hosts. */
 const AGENT_INBOX = '_INBOX_agent';
 
