@@ -10,6 +10,7 @@ import {
   type ContainerStart,
   type ImageRequest,
   type OwnedContainer,
+  type PrintedBatch,
 } from '../src/runtimes/container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../src/runtimes/runtime-error.js';
 import { allocateGpus } from '../src/runtimes/machine/allocate-gpus.js';
@@ -50,6 +51,26 @@ export class FakeMachine {
   nextId(): string {
     this.#starts += 1;
     return `c${String(this.#starts)}`;
+  }
+
+  /** The container's program prints a line. */
+  print(workerId: WorkerId, line: string): void {
+    this.containers.get(workerId)?.lines.push(line);
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Resolves when something has changed. */
+  async change(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.listeners.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.listeners.add(done);
+      signal.addEventListener('abort', done);
+      if (signal.aborted) done();
+    });
   }
 
   /** The container's program ends by itself, or by somebody else's hand. */
@@ -141,10 +162,29 @@ export class FakeRuntime implements ContainerRuntime {
   async remove(workerId: WorkerId): Promise<void> {
     this.#machine.calls.push(`remove ${workerId}`);
     this.#machine.containers.delete(workerId);
+    for (const listener of this.#machine.listeners) listener();
   }
 
   async logs(workerId: WorkerId, lines: number): Promise<readonly string[]> {
     return lines === 0 ? [] : (this.#machine.containers.get(workerId)?.lines.slice(-lines) ?? []);
+  }
+
+  async *follow(workerId: WorkerId, position: string | null, signal: AbortSignal): AsyncGenerator<PrintedBatch> {
+    const container = this.#machine.containers.get(workerId);
+    if (container === undefined) return;
+    const { containerId, lines } = container;
+    const [id, count] = (position ?? '').split(' ');
+    let told = id === containerId ? Number(count) : 0;
+    while (!signal.aborted && this.#machine.containers.get(workerId) === container) {
+      const isOver = container.exit !== null;
+      const printed = lines.slice(told);
+      told = lines.length;
+      if (printed.length > 0) {
+        const news = printed.map((text) => ({ atMs: this.#clock.nowMs(), text }));
+        yield { lines: news, position: `${containerId} ${String(told)}`, isGap: false };
+      } else if (isOver) return;
+      else await this.#machine.change(signal);
+    }
   }
 
   inventory(): Promise<Inventory> {

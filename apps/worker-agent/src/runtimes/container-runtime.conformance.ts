@@ -7,6 +7,7 @@ import {
   type ContainerRuntime,
   type ContainerStart,
   type OwnedContainer,
+  type PrintedBatch,
 } from './container-runtime.port.js';
 import { RuntimeError } from './runtime-error.js';
 
@@ -574,6 +575,92 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
       },
       TEST_TIMEOUT_MS,
     );
+
+    describe('follow', () => {
+      const forever = new AbortController().signal;
+      const readAll = async (id: WorkerId, from: string | null = null): Promise<PrintedBatch[]> => {
+        const batches: PrintedBatch[] = [];
+        for await (const batch of runtime.follow(id, from, forever)) batches.push(batch);
+        return batches;
+      };
+      const textsOf = (batches: readonly PrintedBatch[]): string[] =>
+        batches.flatMap(({ lines }) => lines.map(({ text }) => text));
+      const numbered = (from: number, to: number): string[] =>
+        Array.from({ length: to - from + 1 }, (_, index) => `line ${String(from + index)}`);
+
+      test(
+        'tells all that a worker prints, in its order, and ends with it',
+        async () => {
+          const id = await started('count', '500');
+          const batches = await readAll(id);
+          expect(textsOf(batches)).toEqual(numbered(1, 500));
+          expect(batches.some(({ isGap }) => isGap)).toBe(false);
+          expect(await readAll(id, batches.at(-1)?.position)).toEqual([]);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'goes on behind any position, also with a successor, without a line lost or told twice',
+        async () => {
+          const id = await started('count', '500');
+          await ended(id);
+          const told: string[] = [];
+          let position: string | null = null;
+          for (let reader = 0; reader < 1_000 && told.length < 500; reader += 1) {
+            const successor = await bench.open();
+            const left = new AbortController();
+            for await (const batch of successor.follow(id, position, left.signal)) {
+              told.push(...textsOf([batch]));
+              ({ position } = batch);
+              if (reader < 3) break;
+            }
+            left.abort();
+            await successor.close();
+          }
+          expect(told).toEqual(numbered(1, 500));
+          expect(await readAll(id, position)).toEqual([]);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'tells while the worker runs, and leaves when it is told to',
+        async () => {
+          const id = await started('wait');
+          const left = new AbortController();
+          const batches: PrintedBatch[] = [];
+          for await (const batch of runtime.follow(id, null, left.signal)) {
+            batches.push(batch);
+            left.abort();
+          }
+          expect(textsOf(batches)).toEqual(['ready']);
+          expect(await runtime.inspect(id)).toMatchObject({ state: { kind: 'running' } });
+          await runtime.stop(id, 10_000);
+          expect(textsOf(await readAll(id, batches.at(-1)?.position))).toEqual(['leaving']);
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
+        'begins anew with another container, ends when it is removed, and is over at once without one',
+        async () => {
+          const start = startOf(['exit', '0', 'first']);
+          await runtime.start(start);
+          const first = await readAll(idOf(start));
+          await ended(idOf(start));
+          await runtime.start({ ...start, args: ['wait'] });
+          const second: string[] = [];
+          for await (const batch of runtime.follow(idOf(start), first.at(-1)?.position ?? null, forever)) {
+            second.push(...textsOf([batch]));
+            if (second.includes('ready')) await runtime.remove(idOf(start));
+          }
+          expect([textsOf(first), second]).toEqual([['first'], ['ready']]);
+          expect(await readAll(idOf(start))).toEqual([]);
+        },
+        TEST_TIMEOUT_MS,
+      );
+    });
 
     test(
       'a successor finds, hears and ends what its predecessor started',

@@ -95,6 +95,24 @@ export interface PrepareOptions extends CallOptions {
   readonly onPercent?: (percent: number) => void;
 }
 
+/** One line that a container printed. */
+export interface PrintedLine {
+  /** Unix ms at which it was printed; null where the runtime does not know. */
+  readonly atMs: number | null;
+  /** As it was printed, without its end; a very long one comes in pieces. */
+  readonly text: string;
+}
+
+/** What a container printed after what was printed before. */
+export interface PrintedBatch {
+  /** At least one, but for a batch that only tells of a gap. */
+  readonly lines: readonly PrintedLine[];
+  /** Behind the last of them: whoever begins there gets what comes after, once. Means nothing to anybody else. */
+  readonly position: string;
+  /** Something that was printed before these lines is kept no longer. */
+  readonly isGap: boolean;
+}
+
 /**
  * Freezes containers and lets them go on. Repeating is harmless; not running, or absent, is success, as it is for `stop`.
  */
@@ -157,6 +175,15 @@ export interface ContainerRuntime {
 
   /** The last `lines` lines that it printed, oldest first; empty when it is absent. At most `PRINTED_LINES_MAX`. */
   logs(workerId: WorkerId, lines: number, options?: CallOptions): Promise<readonly string[]>;
+
+  /**
+   * What the worker's present container prints, in its order, until it has ended and all has been told; at once over where
+   * there is no container. As fast as it is iterated: what is not read stays with the container, within bounds.
+   *
+   * @param position behind which to begin; null, or that of an earlier container of the worker: at the beginning
+   * @throws RuntimeError `runtime-unavailable`; an aborted signal ends it without an error
+   */
+  follow(workerId: WorkerId, position: string | null, signal: AbortSignal): AsyncIterable<PrintedBatch>;
 
   /** Calls `onChange` soon after a container changed state; a hint, no promise. Returns the function that ends it. */
   watch(onChange: () => void): () => void;

@@ -4,6 +4,7 @@ export {
   type ContainerStart,
   type ImageRequest,
   type OwnedContainer,
+  type PrintedBatch,
   type PrepareOptions,
 } from './container-runtime.port.js';
 export { type MachineGpus } from './machine/gpu-device.js';

@@ -1,13 +1,13 @@
 import type { Inventory, WorkerId } from '@berth/domain';
 import Dockerode, { type Container, type ContainerInfo } from 'dockerode';
-import {
-  PRINTED_LINES_MAX,
-  type CallOptions,
-  type ContainerRuntime,
-  type ContainerStart,
-  type ImageRequest,
-  type OwnedContainer,
-  type PrepareOptions,
+import type {
+  CallOptions,
+  ContainerRuntime,
+  ContainerStart,
+  ImageRequest,
+  OwnedContainer,
+  PrepareOptions,
+  PrintedBatch,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import type { HeldGpus } from '../machine/held-gpus.js';
@@ -27,7 +27,8 @@ import { DockerFreezer } from './docker-freezer.js';
 import type { EngineAccess } from './engine-access.js';
 import { fromEngineError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
 import { followEvents } from './engine-events.js';
-import { textOfFrames } from './log-frames.js';
+import { followContainer } from './follow-container.js';
+import { lastLines } from './log-frames.js';
 import { ImageRecords } from './images/image-records.js';
 import { ImageStore } from './images/image-store.js';
 
@@ -185,15 +186,16 @@ export class DockerRuntime implements ContainerRuntime {
   }
 
   async logs(workerId: WorkerId, lines: number, _options: CallOptions = {}): Promise<readonly string[]> {
-    const tail = Math.min(lines, PRINTED_LINES_MAX);
-    const options = { stdout: true, stderr: true, tail, follow: false } as const;
     const container = this.#container(workerId);
-    if (tail === 0 || (await this.#look(container)) === null) return [];
-    const what = `The log of worker ${workerId} cannot be read`;
-    const frames = await askUnless([404], what, () => container.logs(options));
-    const all = textOfFrames(frames ?? Buffer.alloc(0)).split('\n');
-    if (all.at(-1) === '') all.pop();
-    return all.slice(-tail);
+    return (await this.#look(container)) === null ? [] : lastLines(container, lines);
+  }
+
+  follow(workerId: WorkerId, position: string | null, signal: AbortSignal): AsyncIterable<PrintedBatch> {
+    // Over a connection without a time limit: a container may be silent for hours.
+    const container = this.#streams.getContainer(containerName(workerId));
+    const look = (): Promise<OwnedContainer | null> => this.#look(this.#container(workerId));
+    const ends = { clock: this.#options.clock, signal: AbortSignal.any([signal, this.#closing.signal]) };
+    return followContainer(position, { container, look, ...ends });
   }
 
   watch(onChange: () => void): () => void {

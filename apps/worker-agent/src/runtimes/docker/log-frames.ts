@@ -1,3 +1,7 @@
+import type { Container } from 'dockerode';
+import { PRINTED_LINES_MAX } from '../container-runtime.port.js';
+import { askUnless } from './ask-engine.js';
+
 const HEADER_BYTES = 8;
 const SIZE_OFFSET = 4;
 
@@ -11,4 +15,15 @@ export function textOfFrames(frames: Buffer): string {
     at = end;
   }
   return Buffer.concat(parts).toString();
+}
+
+/** The last lines, at most `PRINTED_LINES_MAX`, that the container printed, oldest first; none where it was removed meanwhile. */
+export async function lastLines(container: Container, lines: number): Promise<readonly string[]> {
+  const tail = Math.min(lines, PRINTED_LINES_MAX);
+  if (tail === 0) return [];
+  const options = { stdout: true, stderr: true, tail, follow: false } as const;
+  const frames = await askUnless([404], 'The log of a container cannot be read', () => container.logs(options));
+  const all = textOfFrames(frames ?? Buffer.alloc(0)).split('\n');
+  if (all.at(-1) === '') all.pop();
+  return all.slice(-tail);
 }

@@ -12,11 +12,13 @@ import {
   type ImageRequest,
   type OwnedContainer,
   type PrepareOptions,
+  type PrintedBatch,
 } from '../container-runtime.port.js';
 import { visibleDevices, type HeldGpus } from '../machine/held-gpus.js';
 import type { Machine } from '../machine/machine.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { fromSystemError } from '../system-error.js';
+import { followOutput } from './follow-output.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
 import { launchFailureOf } from './launch-failure.js';
 import { LAUNCH_SCRIPT } from './launch-script.js';
@@ -171,6 +173,10 @@ export class ProcessRuntime implements ContainerRuntime {
   async logs(workerId: WorkerId, lines: number, _options: CallOptions = {}): Promise<readonly string[]> {
     const tail = Math.min(lines, PRINTED_LINES_MAX);
     return attempt(`The log of worker ${workerId} cannot be read`, () => this.#folder(workerId).logTail(tail));
+  }
+
+  follow(workerId: WorkerId, position: string | null, signal: AbortSignal): AsyncIterable<PrintedBatch> {
+    return followOutput(position, { folder: this.#folder(workerId), clock: this.#options.clock, signal });
   }
 
   watch(onChange: () => void): () => void {

@@ -1,5 +1,15 @@
 import { isAlive, parseIdentity, type ProcessIdentity } from '@berth/lifecycle';
-import { mkdir, open, readFile, readdir, rename, rm, stat, truncate, copyFile, writeFile } from 'node:fs/promises';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdir, open, readFile, readdir, rename, rm, stat, copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ContainerExit, ContainerLabels, OwnedContainerState } from '../container-runtime.port.js';
 import { isStopped } from './process-group.js';
@@ -26,7 +36,7 @@ const DRAFT_PREFIX = '.draft-';
 /**
  * What is written down about one started worker, in a folder named after it:
  * `labels.json`, `identity` (of the shell around the program), `exit` (its code), `killed` and `paused` (we did it), `output.log`
- * and `output.1.log`, `work/` (where it runs) and `tmp/`.
+ * and `output.1.log` (what was in it before), `rotated` (how much has left the first for good), `work/` (where it runs) and `tmp/`.
  */
 export class WorkerFolder {
   readonly path: string;
@@ -83,14 +93,68 @@ export class WorkerFolder {
   /** Keeps the log bounded: twice `maxBytes`, and what comes between two calls. */
   async rotateLog(maxBytes: number): Promise<void> {
     const log = join(this.path, 'output.log');
-    const size = await stat(log).then(
-      (found) => found.size,
-      () => 0,
-    );
+    const size = await sizeOf(log);
     if (size <= maxBytes) return;
     // The program has the file open for appending, so it is emptied in place: what it writes next lands at the start.
-    await copyFile(log, join(this.path, 'output.1.log'));
-    await truncate(log);
+    const older = join(this.path, 'output.1.log');
+    await copyFile(log, older);
+    this.#emptyCopied(log, older, await this.#rotatedBytes());
+  }
+
+  /**
+   * What was written while the file was copied is copied too, and nothing of this agent comes between that and the
+   * emptying: what a program writes in those microseconds is lost.
+   */
+  #emptyCopied(log: string, older: string, rotatedBytes: number): void {
+    const file = openSync(log, 'r+');
+    try {
+      let copied = statSync(older).size;
+      for (let left = fstatSync(file).size - copied; left > 0; left = fstatSync(file).size - copied) {
+        const rest = Buffer.alloc(left);
+        const count = readSync(file, rest, 0, left, copied);
+        appendFileSync(older, rest.subarray(0, count));
+        copied += count;
+      }
+      writeFileSync(join(this.path, 'rotated'), String(rotatedBytes + copied));
+      ftruncateSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** How much of the output has left `output.log` for good. */
+  async #rotatedBytes(): Promise<number> {
+    return Number((await readIfThere(join(this.path, 'rotated'))) ?? 0);
+  }
+
+  /**
+   * Output from an offset on, which counts all that was ever printed.
+   *
+   * @returns from where it is: later than the offset where what was there is kept no longer
+   */
+  async readOutput(offset: number, bytesMax: number): Promise<{ readonly start: number; readonly bytes: Buffer }> {
+    for (;;) {
+      const rotated = await this.#rotatedBytes();
+      const read = await this.#readOutput(offset, bytesMax, rotated);
+      // Emptied meanwhile: what was read may be of either file.
+      if ((await this.#rotatedBytes()) === rotated) return read;
+    }
+  }
+
+  async #readOutput(
+    offset: number,
+    bytesMax: number,
+    rotated: number,
+  ): Promise<{ readonly start: number; readonly bytes: Buffer }> {
+    if (offset < rotated) {
+      const older = join(this.path, 'output.1.log');
+      const oldest = rotated - (await sizeOf(older));
+      const start = Math.max(offset, oldest);
+      const bytes = await readFrom(older, start - oldest, bytesMax);
+      if (bytes.length > 0) return { start, bytes };
+    }
+    const start = Math.max(offset, rotated);
+    return { start, bytes: await readFrom(join(this.path, 'output.log'), start - rotated, bytesMax) };
   }
 
   async logTail(lines: number): Promise<readonly string[]> {
@@ -181,6 +245,23 @@ async function readEnd(path: string): Promise<string> {
     await file.close();
   }
 }
+
+async function readFrom(path: string, offset: number, bytesMax: number): Promise<Buffer> {
+  const file = await open(path, 'r').catch(nullIfMissing);
+  if (file === null) return Buffer.alloc(0);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytesMax), 0, bytesMax, offset);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 
 const countLines = (text: string): number => text.split('\n').length - 1;
 
