@@ -12,6 +12,7 @@ import { Journal } from './journal/index.js';
 import { composeRuntime, type OnRemoving, type OpenRuntime } from './runtimes/index.js';
 import {
   AgentLink,
+  type AgentLinkOptions,
   type ConnectAs,
   type HostIdentity,
   HostSession,
@@ -20,6 +21,7 @@ import {
   joinHost,
 } from './session/index.js';
 import { NO_VOLUMES, VolumeFolder, type HostVolumes } from './volumes/index.js';
+import { HostWorkerLogs } from './worker-logs/index.js';
 import {
   logTailOf,
   noteRemoved,
@@ -88,17 +90,20 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
   const { clock, config, logger, onStop, random, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
   const { runtime } = opened;
-  const link = new AgentLink({ hostId, secret, connect: (as) => connect(frame, as), clock, logger });
+  const logs = await openLogs(frame, opened);
+  const onLogs: AgentLinkOptions['onLogs'] = (request) => logs.answer(request);
+  const link = new AgentLink({ hostId, secret, connect: (as) => connect(frame, as), clock, logger, onLogs });
   link.start();
   onStop('broker connection', () => link.close());
   readiness.add('nats', () => link.check());
   const bridge = await openBridge(frame, { link, journal, opened });
   await opened.confine(bridge.port);
-  const tools = workerTools(frame, { hostId, runtime, bridge, volumes, records: journal.workers });
+  const tools = workerTools(frame, { hostId, runtime, bridge, logs, volumes, records: journal.workers });
   const workers = new WorkerReconciler(tools, dataCenterId);
   // Jobs that run are kept only when a router renews them; who has none need not wait for one.
   if (journal.workers.list().size > 0) await link.connected(CONNECT_WAIT_MS);
   await workers.start();
+  logs.serve();
   onStop('workers', () => workers.stop());
   const instanceId = random.uuid();
   const session = new HostSession({
@@ -108,6 +113,7 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
     inventory: inventoryOf(opened, volumes),
     workers,
     volumes,
+    logs,
     clock,
     logger,
     onUnreadable: (entries) => {
@@ -143,8 +149,15 @@ const inventoryOf =
 
 const workerTools = (
   { clock, logger, metrics, random }: Frame,
-  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'records' | 'volumes'>,
+  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'logs' | 'records' | 'volumes'>,
 ): WorkerTools => ({ ...parts, clock, random, logger, metrics: workerMetrics(metrics) });
+
+async function openLogs({ clock, config, logger, onStop }: Frame, { runtime }: OpenRuntime): Promise<HostWorkerLogs> {
+  const folder = join(config.home, 'worker-logs');
+  const logs = await HostWorkerLogs.open({ folder, bounds: config.logs, runtime, clock, logger });
+  onStop('worker logs', () => logs.stop());
+  return logs;
+}
 
 async function openJournal({ config, logger, onStop, random }: Frame): Promise<Journal> {
   const journal = await Journal.open({

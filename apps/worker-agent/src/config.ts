@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { GIB, MIB, PORT_MAX } from '@berth/domain';
+import { GIB, MIB, PORT_MAX, type SpoolBounds } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
@@ -32,6 +32,8 @@ export interface AgentConfig extends LogSettings {
   readonly spool: SpoolConfig;
   /** Absolute; null: this host keeps no network volumes. */
   readonly volumesFolder: string | null;
+  /** Of what workers print and what is said of them, on the disk. */
+  readonly logs: SpoolBounds;
   /** True: workers go on when the agent stops, and its next life finds them again. False: they leave with it. */
   readonly keepsWorkers: boolean;
   readonly operationsHost: string;
@@ -64,6 +66,13 @@ const SPOOL_BOUNDS_MIB = { min: 256, max: 2 ** 20, unit: 'MiB' };
 /** Two results of the largest size, so that one can be made while the other is on its way. */
 const WORKER_SPOOL_MIN_MIB = 40;
 const WORKER_MEMORY_BOUNDS_MIB = { min: 1, max: 64, unit: 'MiB' };
+const LOG_BOUNDS_MIB = { min: 1, max: 2 ** 20, unit: 'MiB' };
+const WORKER_LOG_MIB = 16;
+const ACCOUNT_LOG_MIB = 512;
+/** Ninety days, as the hosted original keeps them; above that nobody knows any more where a worker was. */
+const LOG_BOUNDS_HOURS = { min: 1, max: 90 * 24, unit: 'hours' };
+const LOG_HOURS = 7 * 24;
+const HOUR_MS = 3_600_000;
 const VCPUS_MAX = 65_536;
 const RESERVED_MEMORY_BOUNDS_MIB = { min: 0, max: 2 ** 24, unit: 'MiB' };
 const RESERVED_DISK_BOUNDS_GIB = { min: 0, max: 2 ** 20, unit: 'GiB' };
@@ -77,6 +86,9 @@ const WORKER_MEMORY = "What one worker may have of the agent's memory, for resul
 const VOLUMES =
   'Folder that network volumes lie in, on this host or where a share is mounted, which must be there. Without it no ' +
   'worker with a volume comes here.';
+const WORKER_LOG = 'What is kept on disk of the log of one worker; the oldest of it goes first.';
+const ACCOUNT_LOG = 'The same, of the logs of all workers of one account on this host.';
+const LOG_AGE = 'How long a line of a log is kept, at most.';
 const SIMULATED_GPUS = 'GPUs to report that are not there, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
@@ -106,6 +118,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
     bodies: readBodyBounds(read),
     spool: readSpool(read),
     volumesFolder: readVolumesFolder(read),
+    logs: readLogBounds(read),
     keepsWorkers:
       read.oneOf('BERTH_KEEP_WORKERS', KEEP_WORKERS, { choices: ['true', 'false'], fallback: 'true' }) === 'true',
     operationsHost: read.string('BERTH_HTTP_HOST', 'Address that health and metrics are at.', '127.0.0.1'),
@@ -170,6 +183,17 @@ function readSpool(read: ConfigReader): SpoolConfig {
 function readVolumesFolder(read: ConfigReader): string | null {
   const folder = read.optional('BERTH_VOLUMES', VOLUMES);
   return folder === null ? null : resolve(folder);
+}
+
+function readLogBounds(read: ConfigReader): SpoolBounds {
+  const workerMib = read.integer('BERTH_WORKER_LOG_MIB', WORKER_LOG, { ...LOG_BOUNDS_MIB, fallback: WORKER_LOG_MIB });
+  const accountMib = read.integer('BERTH_ACCOUNT_LOG_MIB', ACCOUNT_LOG, {
+    ...LOG_BOUNDS_MIB,
+    fallback: ACCOUNT_LOG_MIB,
+  });
+  const hours = read.integer('BERTH_LOG_HOURS', LOG_AGE, { ...LOG_BOUNDS_HOURS, fallback: LOG_HOURS });
+  if (workerMib > accountMib) read.problems.push('BERTH_WORKER_LOG_MIB must be at most BERTH_ACCOUNT_LOG_MIB');
+  return { workerBytesMax: workerMib * MIB, accountBytesMax: accountMib * MIB, ageMaxMs: hours * HOUR_MS };
 }
 
 function readSimulatedGpus(read: ConfigReader): MachineGpus | null {

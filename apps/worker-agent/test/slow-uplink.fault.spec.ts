@@ -38,6 +38,7 @@ beforeEach(async () => {
   link = new AgentLink({
     hostId: 'host1' as HostId,
     secret: 's',
+    onLogs: () => Promise.reject(new Error('nobody asks')),
     connect: (as) =>
       connectNats({
         url: line.url,

@@ -7,6 +7,7 @@ import { workerMetrics } from '../src/worker-reconciler/metrics.js';
 import { WorkerReconciler } from '../src/worker-reconciler/worker-reconciler.js';
 import { FakeBridge } from './fake-bridge.js';
 import { FakeMachine, FakeRuntime } from './fake-runtime.js';
+import { FakeWorkerLogs } from './fake-worker-logs.js';
 
 /** Records that survive the agent, as the journal's do: what is put is what JSON makes of it. */
 class MemoryRecords implements WorkerRecords {
@@ -48,6 +49,7 @@ export class BenchAgent {
   readonly bench: WorkerBench;
   readonly bridge: FakeBridge;
   readonly runtime: FakeRuntime;
+  readonly logs = new FakeWorkerLogs();
   readonly reconciler: WorkerReconciler;
 
   constructor(bench: WorkerBench, bridge: FakeBridge) {
@@ -59,7 +61,8 @@ export class BenchAgent {
     const { runtime } = this;
     const hostId = 'host1' as HostId;
     const volumes = { folderOf: async ({ accountId, id }: HostVolume) => `/volumes/${accountId}/${id}` };
-    const tools = { hostId, runtime, bridge, records, volumes, clock, random, logger: silentLogger, metrics };
+    const parts = { hostId, runtime, bridge, logs: this.logs, records, volumes };
+    const tools = { ...parts, clock, random, logger: silentLogger, metrics };
     this.reconciler = new WorkerReconciler(tools, 'LOCAL-1');
   }
 

@@ -497,6 +497,7 @@ export {
   describeAbsence,
   describeChange,
   describeDropped,
+  describeEnd,
   formatLogPlace,
   fullAllowance,
   jobOfLine,

@@ -10,6 +10,7 @@ export {
 } from './agent-auth/index.js';
 export {
   AgentGateway,
+  AgentQuestions,
   AgentTransport,
   ConfirmedReply,
   CurrentHost,

@@ -1,6 +1,12 @@
 import {
   hostSubject,
   inboxPrefix,
+  logAnswerSubject,
+  logsSubject,
+  readLogsRequest,
+  requireRead,
+  type LogsReply,
+  type LogsRequest,
   wakeSubject,
   type ReportRequest,
   type StopMessage,
@@ -30,6 +36,8 @@ export interface AgentLinkOptions {
   readonly connect: (as: ConnectAs) => Promise<NatsConnection>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Answers what the control plane asks of logs. */
+  readonly onLogs: (request: LogsRequest) => Promise<LogsReply>;
 }
 
 const REPORT_TIMEOUT_MS = 10_000;
@@ -69,6 +77,7 @@ export class AgentLink implements RouterLink {
       connect: (signal) => this.#connect('broker for payload', signal),
       onOpen: (connection) => {
         this.#payload = this.#linkOver(connection);
+        this.#answerLogs(this.#payload.transport);
       },
       logger,
     });
@@ -173,6 +182,14 @@ export class AgentLink implements RouterLink {
     open.transport.listen(wakeSubject(this.#options.hostId), wake, wake);
     this.#open = open;
     this.#wake();
+  }
+
+  /** Over the connection for what is large: a reader of logs must not keep a renewal waiting. */
+  #answerLogs(transport: AgentTransport): void {
+    const { hostId, onLogs } = this.#options;
+    transport.answer(logsSubject(hostId), logAnswerSubject(hostId, ''), (body) =>
+      onLogs(requireRead(readLogsRequest(body))),
+    );
   }
 
   #wake(): void {

@@ -1,10 +1,11 @@
 import type { DesiredWorker, ReportRequest } from '@berth/contracts';
-import type { Inventory, WorkerId } from '@berth/domain';
+import type { EndpointId, Inventory, WorkerId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HostSession } from './host-session.js';
 import { NO_VOLUMES } from '../volumes/index.js';
+import { FakeWorkerLogs } from '../../test/fake-worker-logs.js';
 
 const INVENTORY: Inventory = {
   vcpus: 2,
@@ -61,12 +62,14 @@ class Workers {
 let clock: ManualClock;
 let link: Link;
 let workers: Workers;
+let logs: FakeWorkerLogs;
 let session: HostSession;
 
 beforeEach(() => {
   clock = new ManualClock();
   link = new Link();
   workers = new Workers();
+  logs = new FakeWorkerLogs();
   const inventory = async (): Promise<Inventory> => INVENTORY;
   session = new HostSession({
     secret: 's',
@@ -75,6 +78,7 @@ beforeEach(() => {
     inventory,
     workers,
     volumes: NO_VOLUMES,
+    logs,
     clock,
     logger: silentLogger,
   });
@@ -126,6 +130,15 @@ describe('HostSession', () => {
     await session.stop();
   });
 
+  test('names the endpoints whose logs are kept, and has those removed that are no more', async () => {
+    logs.spooled = ['e8', 'e9'] as EndpointId[];
+    link.reply = { desired: [], dataCenterId: 'LOCAL-1', deletedEndpointIds: ['e9'] };
+    session.start();
+    await clock.advance(100);
+    expect(link.reports[0]?.spooledEndpointIds).toEqual(['e8', 'e9']);
+    expect(logs.forgotten).toEqual(['e9']);
+  });
+
   test('leaves what was wanted as it was when the answer says nothing of it, and complains once', async () => {
     const error = jest.fn();
     let unreadable = 0;
@@ -139,6 +152,7 @@ describe('HostSession', () => {
       inventory,
       workers,
       volumes: NO_VOLUMES,
+      logs,
       clock,
       logger,
       onUnreadable,

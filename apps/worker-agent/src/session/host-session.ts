@@ -5,7 +5,7 @@ import {
   type ReadHostReply,
   type ReportRequest,
 } from '@berth/contracts';
-import { HOST_NEWS_MAX_BYTES, fitReport, type Inventory } from '@berth/domain';
+import { HOST_NEWS_MAX_BYTES, fitReport, type EndpointId, type Inventory } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { HostVolumes } from '../volumes/index.js';
@@ -23,10 +23,17 @@ export interface SessionOptions {
   readonly inventory: () => Promise<Inventory>;
   readonly workers: HostWorkers;
   readonly volumes: Pick<HostVolumes, 'clearedIds' | 'setDeleted'>;
+  readonly logs: SpooledLogs;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told how much of each reply could not be read, where there is any: its entries, or 1 for the whole. */
   readonly onUnreadable?: (entries: number) => void;
+}
+
+/** What of the kept logs must be told, and what must go. */
+interface SpooledLogs {
+  spooledEndpointIds(): readonly EndpointId[];
+  forgetEndpoints(endpointIds: readonly EndpointId[]): void;
 }
 
 /** Changes that come together are told together. */
@@ -86,9 +93,11 @@ export class HostSession {
     if (reply.kind === 'value') this.#take(reply.value);
   }
 
-  #take({ dataCenterId, deletedVolumes = [], desired, dropped, heldIds, isComplete }: ReadHostReply): void {
-    this.#noteDropped(dropped);
+  #take(reply: ReadHostReply): void {
+    const { dataCenterId, deletedEndpointIds = [], deletedVolumes = [], desired, heldIds, isComplete } = reply;
+    this.#noteDropped(reply.dropped);
     this.#options.volumes.setDeleted(deletedVolumes);
+    this.#options.logs.forgetEndpoints(deletedEndpointIds);
     const held = new Set(heldIds);
     this.#options.workers.setDesired(desired, dataCenterId, (workerId) => !isComplete || held.has(workerId));
   }
@@ -116,13 +125,16 @@ export class HostSession {
   }
 
   async #exchange(): Promise<unknown> {
-    const { clock, secret, instanceId, link, volumes, workers } = this.#options;
+    const { clock, secret, instanceId, link, logs, volumes, workers } = this.#options;
     const inventory = await this.#options.inventory();
     const { clearedIds } = volumes;
     this.#sequence += 1;
     const news = fitReport({ inventory, workers: workers.observed() }, HOST_NEWS_MAX_BYTES);
+    const spooledEndpointIds = logs.spooledEndpointIds();
+    const spooled = spooledEndpointIds.length === 0 ? {} : { spooledEndpointIds };
     const cleared = clearedIds.length === 0 ? {} : { clearedVolumeIds: clearedIds };
-    return link.report({ secret, instanceId, sequence: this.#sequence, ...news, ...cleared, sentAtMs: clock.nowMs() });
+    const words = { ...news, ...cleared, ...spooled };
+    return link.report({ secret, instanceId, sequence: this.#sequence, ...words, sentAtMs: clock.nowMs() });
   }
 
   /** Once per interruption: the loop goes on every few seconds, and the log should stay readable. */

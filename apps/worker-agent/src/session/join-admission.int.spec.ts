@@ -90,7 +90,13 @@ describe('a host that joins through the broker’s admission', () => {
     known.token = TOKEN;
     const identity = await join(await newFolder());
     expect(identity).toMatchObject({ hostId: HOST, isJoined: true });
-    const link = new AgentLink({ ...identity, connect, clock: systemClock, logger: silentLogger });
+    const link = new AgentLink({
+      ...identity,
+      connect,
+      clock: systemClock,
+      logger: silentLogger,
+      onLogs: () => Promise.reject(new Error('nobody asks')),
+    });
     link.start();
     await eventually(() => link.check());
     await link.close();

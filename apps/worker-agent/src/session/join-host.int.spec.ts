@@ -54,6 +54,14 @@ const error = (code: string, isRetriable: boolean): object => ({
   error: { code, detail: `about ${code}`, isRetriable },
 });
 
+const LINK = {
+  hostId: HOST,
+  secret: 's',
+  clock: systemClock,
+  logger: silentLogger,
+  onLogs: () => Promise.reject(new Error('nobody asks')),
+};
+
 describe('joinHost', () => {
   test('joins with the token, proves itself by a secret that is on disk before it is told, and stays joined', async () => {
     const home = await newFolder();
@@ -131,7 +139,7 @@ describe('joinHost', () => {
 
 describe('AgentLink', () => {
   test('asks, hears hints and stops, and does so again after the broker was away', async () => {
-    const link = new AgentLink({ hostId: HOST, secret: 's', connect, clock: systemClock, logger: silentLogger });
+    const link = new AgentLink({ ...LINK, connect });
     await expect(link.ask('renew', { leases: [] }, { timeoutMs: 1_000 })).rejects.toThrow('no connection');
     let wakes = 0;
     const stops: unknown[] = [];
@@ -161,7 +169,7 @@ describe('AgentLink', () => {
       });
     let lines = 0;
     const halfway = (as: ConnectAs) => ((lines += 1) === 1 ? connect(as) : stuck(as));
-    const options = { hostId: HOST, secret: 's', connect: halfway, clock: systemClock, logger: silentLogger };
+    const options = { ...LINK, connect: halfway };
     const link = new AgentLink(options);
     const stands = new Promise<void>((resolve) => link.onWake(resolve));
     link.start();
@@ -177,7 +185,7 @@ describe('AgentLink', () => {
       },
     });
     await control.flush();
-    const link = new AgentLink({ hostId: HOST, secret: 's', connect, clock: systemClock, logger: silentLogger });
+    const link = new AgentLink({ ...LINK, connect });
     link.start();
     await eventually(() => link.check());
     const report = { secret: 's', instanceId: 'i', sequence: 1, inventory: {} as Inventory, workers: [] };

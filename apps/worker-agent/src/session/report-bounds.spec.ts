@@ -5,6 +5,7 @@ import { ManualClock } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import { HostSession } from './host-session.js';
 import { NO_VOLUMES } from '../volumes/index.js';
+import { FakeWorkerLogs } from '../../test/fake-worker-logs.js';
 
 const REPORT_MAX_BYTES = 130 * 1024;
 
@@ -60,6 +61,7 @@ function newSession(clock: ManualClock) {
     inventory,
     workers,
     volumes: NO_VOLUMES,
+    logs: new FakeWorkerLogs(),
     clock,
     logger: silentLogger,
   });

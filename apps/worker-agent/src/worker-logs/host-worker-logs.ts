@@ -1,5 +1,5 @@
 import { SPOOLED_ENDPOINTS_MAX, type LogsReply, type LogsRequest } from '@berth/contracts';
-import type { EndpointId, JobId, WorkerId } from '@berth/domain';
+import { PlatformError, type EndpointId, type JobId, type WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { ContainerRuntime } from '../runtimes/index.js';
@@ -26,6 +26,7 @@ export class HostWorkerLogs implements WorkerLogs {
   readonly #stops: (() => void)[];
   /** Where the next report goes on, when there are more endpoints than one has room for. */
   #toldEndpoints = 0;
+  #isServing = false;
 
   private constructor(options: HostWorkerLogsOptions, shelf: LogShelf) {
     const { clock } = options;
@@ -91,8 +92,14 @@ export class HostWorkerLogs implements WorkerLogs {
     });
   }
 
-  /** @throws PlatformError `rate-limited` */
-  answer(request: LogsRequest): Promise<LogsReply> {
+  /** From here on it is known which workers are here, and questions are answered. */
+  serve(): void {
+    this.#isServing = true;
+  }
+
+  /** @throws PlatformError `rate-limited`, and `service-unavailable` while the agent starts or stops */
+  async answer(request: LogsRequest): Promise<LogsReply> {
+    if (!this.#isServing) throw new PlatformError('service-unavailable', 'The agent of this host starts, or stops.');
     return this.#answers.answer(request);
   }
 
@@ -119,6 +126,7 @@ export class HostWorkerLogs implements WorkerLogs {
 
   /** Containers go on, and what they print meanwhile is taken up by the agent's next life. */
   async stop(): Promise<void> {
+    this.#isServing = false;
     for (const stop of this.#stops) stop();
     this.#answers.close();
     await Promise.all([...this.#logs.values()].map((log) => log.close()));

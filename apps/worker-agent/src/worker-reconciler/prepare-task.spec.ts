@@ -7,6 +7,7 @@ import { FakeMachine, FakeRuntime } from '../../test/fake-runtime.js';
 import { type ContainerRuntime, type PrepareOptions, RuntimeError } from '../runtimes/index.js';
 import { workerMetrics } from './metrics.js';
 import { PrepareTask } from './prepare-task.js';
+import { FakeWorkerLogs } from '../../test/fake-worker-logs.js';
 
 const ASSIGNED = {
   workerId: 'w' as WorkerId,
@@ -51,7 +52,8 @@ beforeEach(() => {
   changes = 0;
   const runtime = new SlowRuntime(new FakeMachine([]), clock);
   const metrics = workerMetrics(new MetricRegistry());
-  task = new PrepareTask({ clock, runtime, metrics, logger: silentLogger }, () => {
+  const logs = new FakeWorkerLogs();
+  task = new PrepareTask({ clock, runtime, logs, metrics, logger: silentLogger }, () => {
     changes += 1;
   });
   task.begin(ASSIGNED);

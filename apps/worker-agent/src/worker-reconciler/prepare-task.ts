@@ -57,8 +57,9 @@ export class PrepareTask {
 
   async #prepare(assigned: DesiredWorker, signal: AbortSignal): Promise<void> {
     const { workerId } = assigned;
-    const { logger, metrics, runtime } = this.#tools;
+    const { logger, logs, metrics, runtime } = this.#tools;
     const onProgress = (line: string): void => {
+      logs.say(workerId, `preparing: ${line}`);
       logger.info(`preparing: ${cleanText(line, LINE_CHARACTERS_MAX)}`, { workerId });
     };
     const telling = new AbortController();
@@ -101,4 +102,4 @@ const requestOf = ({ accountId, container, imageDigest, registryCredentials }: D
   ...(accountId === undefined ? {} : { accountId }),
 });
 
-type PrepareTools = Pick<WorkerTools, 'clock' | 'runtime' | 'logger' | 'metrics'>;
+type PrepareTools = Pick<WorkerTools, 'clock' | 'runtime' | 'logger' | 'logs' | 'metrics'>;

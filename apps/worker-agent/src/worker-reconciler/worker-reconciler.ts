@@ -179,6 +179,7 @@ export class WorkerReconciler implements HostWorkers {
     const task = this.#tasks.get(workerId);
     this.#tasks.delete(workerId);
     void task?.stop();
+    this.#tools.logs.close(workerId);
     this.#changed();
   }
 
@@ -193,6 +194,8 @@ export class WorkerReconciler implements HostWorkers {
   }
 
   #take(event: BridgeEvent): void {
+    if (event.kind === 'job-started') this.#tools.logs.noteJobStart(event.workerId, event.jobId);
+    if (event.kind === 'job-ended') this.#tools.logs.noteJobEnd(event.workerId, event.jobId);
     this.#tasks
       .get(event.workerId)
       ?.take(event)

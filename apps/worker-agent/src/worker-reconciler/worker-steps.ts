@@ -102,6 +102,8 @@ export class WorkerSteps {
     const { bridge, random, runtime, metrics, volumes } = this.#tools;
     const { workerId, endpointId, endpointType } = assigned;
     const admission: WorkerAdmission = { workerId, endpointId, endpointType, token: random.id(TOKEN_LENGTH) };
+    // What its last container printed goes with that container.
+    await this.#tools.logs.settle(workerId);
     await this.#save({ life: newLife(admission, bridge.address) });
     const registration = { ...admission, facts: factsOf(assigned, dataCenterId) };
     try {
@@ -110,6 +112,7 @@ export class WorkerSteps {
       const { containerId } = await runtime.start({ ...this.#containerStart(assigned, registration), ...mounts });
       await this.#saveLife({ containerId });
       this.#session = newSession(containerId, this.#tools.clock);
+      this.#tools.logs.follow(workerId, containerId);
       metrics.starts.inc({ outcome: 'started' });
     } catch (error) {
       metrics.starts.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
@@ -161,11 +164,13 @@ export class WorkerSteps {
 
   async #stop(start: StartFacts | null): Promise<void> {
     await this.#saveLife({ stoppedAtMs: this.#tools.clock.nowMs() });
+    this.#tools.logs.say(this.#id, 'asked to end (SIGTERM)');
     await this.#tools.runtime.stop(this.#id, start?.assigned.executionTimeoutMs ?? 0);
   }
 
   async #kill(reason: string): Promise<void> {
     this.#tools.logger.warn('worker killed', { workerId: this.#id, reason });
+    this.#tools.logs.say(this.#id, `killed: ${reason}`);
     if (this.#session !== null) {
       await this.#saveLife({ killReason: this.#session.killReason });
       this.#session = { ...this.#session, killedAtMs: this.#tools.clock.nowMs() };
@@ -176,6 +181,7 @@ export class WorkerSteps {
   async #remove(): Promise<void> {
     const { bridge, metrics, runtime } = this.#tools;
     const isExpected = this.#record.life?.stoppedAtMs != null || this.#session?.killReason != null;
+    await this.#tools.logs.settle(this.#id);
     await runtime.remove(this.#id);
     await bridge.unregister(this.#id, { reason: 'it was removed', isFault: false });
     metrics.ends.inc({ expected: String(isExpected) });

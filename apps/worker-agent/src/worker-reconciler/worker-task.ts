@@ -1,6 +1,8 @@
 import type { DesiredWorker } from '@berth/contracts';
 import {
   STOP_GRACE_DEFAULT_MS,
+  describeChange,
+  describeEnd,
   isFrozen,
   observeWorker,
   planWorker,
@@ -91,6 +93,7 @@ export class WorkerTask {
   }
 
   start(): void {
+    this.#openLog();
     this.#loop.start();
   }
 
@@ -110,6 +113,7 @@ export class WorkerTask {
     const isSame = JSON.stringify(wish) === JSON.stringify(this.#wish);
     this.#wish = wish;
     if (isSame) return;
+    this.#openLog();
     if (wish.mustLeave || wish.assigned?.intent !== 'running') this.#preparing.cancel();
     this.hurry();
   }
@@ -142,7 +146,7 @@ export class WorkerTask {
     const { clock, runtime, records } = this.#options.tools;
     const { identity } = this.#steps.record;
     await this.#fold();
-    this.#container = await viewContainer(runtime, await runtime.inspect(identity.workerId));
+    this.#see(await viewContainer(runtime, await runtime.inspect(identity.workerId)));
     const view = this.#view();
     const nowMs = clock.nowMs();
     const { operation, condition } = planWorker(view, nowMs);
@@ -168,6 +172,26 @@ export class WorkerTask {
     if (this.#options.tools.bridge.state(this.#steps.record.identity.workerId)?.hasPolled === true) {
       await this.#steps.noteReady();
     }
+  }
+
+  #openLog(): void {
+    const { endpointId, workerId } = this.#steps.record.identity;
+    this.#options.tools.logs.open({ workerId, endpointId, accountId: this.#wish.assigned?.accountId ?? null });
+  }
+
+  /** What it prints is kept from its first sight on; that it has ended is said once. */
+  #see(container: ContainerState): void {
+    const isNews = keyOf(container) !== keyOf(this.#container);
+    this.#container = container;
+    if (container.kind === 'absent' || !isNews) return;
+    const { logger, logs } = this.#options.tools;
+    const { endpointId, workerId } = this.#steps.record.identity;
+    const { containerId } = container;
+    logs.follow(workerId, containerId);
+    if (container.kind !== 'exited') return;
+    const how = describeEnd(container);
+    logs.sayEnded(workerId, how, containerId);
+    logger.info('worker ended', { workerId, endpointId, containerId, exitCode: container.exitCode, how });
   }
 
   #view(): WorkerView {
@@ -206,6 +230,8 @@ export class WorkerTask {
 
   #publish(observed: ObservedWorker): void {
     if (JSON.stringify(observed) === JSON.stringify(this.#observed)) return;
+    const change = describeChange(this.#observed, observed);
+    if (change !== null) this.#options.tools.logs.say(observed.workerId, change);
     this.#observed = observed;
     this.#options.onObserved();
   }

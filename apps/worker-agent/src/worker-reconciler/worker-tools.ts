@@ -5,6 +5,7 @@ import type { Bridge } from '../bridge/index.js';
 import type { WorkerRecords } from '../journal/index.js';
 import type { ContainerRuntime } from '../runtimes/index.js';
 import type { HostVolumes } from '../volumes/index.js';
+import type { WorkerLogs } from '../worker-logs/index.js';
 import type { WorkerMetrics } from './metrics.js';
 
 /** What every worker's task works with. */
@@ -14,6 +15,8 @@ export interface WorkerTools {
   readonly bridge: Bridge;
   readonly records: WorkerRecords;
   readonly volumes: Pick<HostVolumes, 'folderOf'>;
+  /** What is said of workers, and what they print. */
+  readonly logs: WorkerLogs;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

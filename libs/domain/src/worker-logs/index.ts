@@ -3,4 +3,4 @@ export { admitLines, fullAllowance, type LineAllowance } from './line-allowance.
 export { LOG_LINE_CHARACTERS_MAX, LOG_SOURCES, type LogLine, type LogSource } from './log-line.js';
 export { formatLogPlace, readLogPlace, readSince, type WorkerLogPlace } from './log-place.js';
 export { spoolsToTrim, type SpoolBounds, type SpoolSegment } from './spool-trim.js';
-export { describeAbsence, describeChange, describeDropped } from './system-lines.js';
+export { describeAbsence, describeChange, describeDropped, describeEnd } from './system-lines.js';

@@ -1,4 +1,4 @@
-import type { ObservedWorker } from '../worker/index.js';
+import type { ContainerState, ObservedWorker } from '../worker/index.js';
 
 type Told = Pick<ObservedWorker, 'phase' | 'reason'>;
 
@@ -17,9 +17,17 @@ export function describeChange(before: Told | null, { phase, reason }: Told): st
   return reason === '' ? word : `${word}: ${reason}`;
 }
 
+/** How a container has ended. @param reason what the runtime adds; empty where the code says it all */
+export function describeEnd({ exitCode, reason }: Pick<Ended, 'exitCode' | 'reason'>): string {
+  const code = exitCode === null ? 'the container has ended' : `the container has ended with code ${exitCode}`;
+  return reason === '' ? code : `${code}: ${reason}`;
+}
+
+type Ended = Extract<ContainerState, { readonly kind: 'exited' }>;
+
 /** In the place of lines that were not kept. */
 export const describeDropped = (count: number): string =>
-  `${count} ${count === 1 ? 'line was' : 'lines were'} dropped: the worker printed faster than its log is kept`;
+  `${count} ${count === 1 ? 'line was' : 'lines were'} dropped: they came faster than they are kept, or their host had no room`;
 
 /** In the place of lines that are gone before they could be read. @param count null where nobody knows how many */
 export const describeAbsence = (count: number | null): string =>

@@ -15,7 +15,7 @@ import { watchConnection } from '../connection-watch.js';
 import { RequestsInFlight } from '../requests-in-flight.js';
 import { PartedQuestions, type PartedOptions } from './parted-questions.js';
 import { TransportError } from './transport-error.js';
-import { decodeReply, decodeRequest, encodeRequest } from './wire-codec.js';
+import { decodeReply, decodeRequest, encodeError, encodeRequest, encodeResult, toWireError } from './wire-codec.js';
 
 export interface RequestOptions {
   /** Longest wait for the answer. A held request needs its hold and some seconds more. */
@@ -100,6 +100,27 @@ export class AgentTransport {
     publishOneWay(this.#connection, subject, body);
   }
 
+  /**
+   * Answers questions of the server side until the returned function is called. Its role may publish below its own name
+   * only, so a question that wants its answer elsewhere gets none.
+   *
+   * @param answersBelow prefix of all subjects that may be answered at
+   */
+  answer(subject: string, answersBelow: string, handle: (body: unknown) => Promise<unknown>): () => void {
+    const subscription = this.#connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error !== null || message.reply?.startsWith(answersBelow) !== true) return;
+        void answerOf(message.string(), handle).then((text) => {
+          // One that comes after the connection was closed reaches nobody.
+          if (!this.#connection.isClosed()) message.respond(text);
+        });
+      },
+    });
+    return () => {
+      subscription.unsubscribe();
+    };
+  }
+
   /** Hears one-way messages until the returned function is called; one that cannot be read goes to `onUnreadable`. */
   listen(subject: string, onMessage: (body: unknown) => void, onUnreadable: (error: unknown) => void): () => void {
     const subscription: Subscription = this.#connection.subscribe(subject, {
@@ -124,6 +145,14 @@ export class AgentTransport {
 /** Sends a one-way message to those who listen now; that there was none is not told. */
 export function publishOneWay(connection: NatsConnection, subject: string, body: unknown): void {
   connection.publish(subject, encodeRequest(body));
+}
+
+async function answerOf(text: string, handle: (body: unknown) => Promise<unknown>): Promise<string> {
+  try {
+    return encodeResult(await handle(decodeRequest(text)));
+  } catch (error) {
+    return encodeError(toWireError(error));
+  }
 }
 
 function traceHeaders(traceparent: string) {

@@ -1,3 +1,4 @@
+export { AgentQuestions } from './agent-questions.js';
 export { CurrentHost } from './agent-decorators.js';
 export { AgentGateway, connectAgentGateway } from './agent-gateway.js';
 export { type AgentServerOptions } from './agent-server.js';
