@@ -1,5 +1,6 @@
-export { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from './answers/limit-answers.js';
+export { EVENT_STREAM_HEADERS, PING, encodeEvent, encodeRetry, type ServerEvent } from './answers/event-stream.js';
 export { onConnectionClosed } from './answers/on-connection-closed.js';
+export { StreamedAnswer, StreamedAnswers } from './answers/streamed-answers.js';
 export { HTTP_DRAIN_MS, HttpApp, createHttpApp } from './app/http-app.js';
 export { traceparentOf } from './app/request-context.js';
 export { CurrentCaller, Public, RequireScope, callerOf, findCaller, handlerRouteOf } from './auth/access.decorator.js';

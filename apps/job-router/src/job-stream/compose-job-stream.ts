@@ -1,4 +1,4 @@
-import { BodyBudget } from '@berth/http';
+import { BodyBudget, StreamedAnswers } from '@berth/http';
 import type { ReaderCursors } from '@berth/payloads';
 import type { Jobs } from '../edge/index.js';
 import type { JobReader } from '../jobs/index.js';
@@ -7,7 +7,6 @@ import { EventStreams } from './event-streams.js';
 import { JobStream } from './job-stream.js';
 import { streamMetrics } from './metrics.js';
 import { ReaderPlaces } from './reader-places.js';
-import { StreamedAnswers } from './streamed-answers.js';
 
 export interface JobStreamParts {
   readonly jobs: Jobs;

@@ -2,7 +2,7 @@ import { toRawJson } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import { readEvents } from '../../test/bench/read-events.js';
 import { renderEvents } from './event-rendering.js';
-import { PING } from './event-stream.js';
+import { PING } from '@berth/http';
 import type { StreamBatch } from './job-stream.js';
 
 const batch = (changes: Partial<StreamBatch>): StreamBatch => ({

@@ -1,6 +1,6 @@
 import { encodeJson, isEnded } from '@berth/domain';
 import type { StreamCursor } from '@berth/payloads';
-import { PING, encodeEvent } from './event-stream.js';
+import { PING, encodeEvent } from '@berth/http';
 import type { StreamBatch } from './job-stream.js';
 import { formatCursor, formatEndCursor } from './stream-cursor.js';
 import { renderChunk } from './stream-rendering.js';

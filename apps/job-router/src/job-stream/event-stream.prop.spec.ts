@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readEvents } from '../../test/bench/read-events.js';
-import { PING, encodeEvent, encodeRetry, type ServerEvent } from './event-stream.js';
+import { PING, encodeEvent, encodeRetry, type ServerEvent } from '@berth/http';
 
 const word = fc.stringMatching(/^[a-z0-9-]{1,12}$/);
 const event: fc.Arbitrary<ServerEvent> = fc.record(

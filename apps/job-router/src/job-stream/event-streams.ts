@@ -3,10 +3,9 @@ import type { FastifyReply } from 'fastify';
 import type { JobWatch } from '../edge/index.js';
 import type { JobReader } from '../jobs/index.js';
 import { renderEvents } from './event-rendering.js';
-import { EVENT_STREAM_HEADERS, encodeEvent, encodeRetry } from './event-stream.js';
+import { EVENT_STREAM_HEADERS, encodeEvent, encodeRetry, type StreamedAnswer, type StreamedAnswers } from '@berth/http';
 import type { JobStream } from './job-stream.js';
 import type { GivenCursor } from './stream-cursor.js';
-import type { StreamedAnswer, StreamedAnswers } from './streamed-answers.js';
 
 /** Silence after which a comment goes out: half of what the more impatient proxies allow. */
 const PULSE_MS = 15_000;

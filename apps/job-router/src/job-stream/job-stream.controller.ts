@@ -1,6 +1,6 @@
 import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { JobKey, RawJson } from '@berth/domain';
-import { CurrentCaller, RequireScope, type Caller } from '@berth/http';
+import { CurrentCaller, RequireScope, StreamedAnswers, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointDirectory } from '../directory/index.js';
@@ -19,7 +19,6 @@ import {
   type StreamAsker,
   type StreamRendering,
 } from './stream-rendering.js';
-import { StreamedAnswers } from './streamed-answers.js';
 
 /** An empty stream is held this long by default: below the 10 s after which one official client gives up. */
 const HOLD_DEFAULT_MS = 8_000;

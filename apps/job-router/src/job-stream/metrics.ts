@@ -1,6 +1,5 @@
-import type { BodyBudget } from '@berth/http';
 import type { MetricRegistry } from '@berth/telemetry';
-import type { StreamedAnswers } from './streamed-answers.js';
+import type { BodyBudget, StreamedAnswers } from '@berth/http';
 
 export function streamMetrics(metrics: MetricRegistry, answers: StreamedAnswers, budget: BodyBudget): void {
   metrics.gaugeOf(

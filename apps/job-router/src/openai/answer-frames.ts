@@ -1,5 +1,5 @@
 import { sliceItems, sliceMembers, type RawJson } from '@berth/domain';
-import { encodeEvent } from '../job-stream/index.js';
+import { encodeEvent } from '@berth/http';
 import { OpenAiFailure, failureInOutput } from './openai-failure.js';
 
 const DONE = 'data: [DONE]\n\n';

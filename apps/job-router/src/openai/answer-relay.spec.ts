@@ -1,9 +1,9 @@
-import { BodyBudget } from '@berth/http';
+import { BodyBudget, type StreamedAnswer, type StreamedAnswers } from '@berth/http';
 import { ManualClock } from '@berth/testing';
 import type { FastifyReply } from 'fastify';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KEY, ScriptedJobs } from '../../test/model/scripted-jobs.js';
-import { JobStream, type StreamedAnswer, type StreamedAnswers } from '../job-stream/index.js';
+import { JobStream } from '../job-stream/index.js';
 import { HeldCalls, JobReader } from '../jobs/index.js';
 import { AnswerRelay } from './answer-relay.js';
 import type { OpenAiExchange } from './exchange.js';

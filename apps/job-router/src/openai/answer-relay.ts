@@ -1,16 +1,15 @@
 import { isEnded, type RawJson } from '@berth/domain';
-import type { BodyHold } from '@berth/http';
-import type { Clock } from '@berth/lifecycle';
-import type { FastifyReply } from 'fastify';
 import {
   encodeEvent,
   EVENT_STREAM_HEADERS,
-  type JobStream,
   PING,
-  type StreamBatch,
+  type BodyHold,
   type StreamedAnswer,
   type StreamedAnswers,
-} from '../job-stream/index.js';
+} from '@berth/http';
+import type { Clock } from '@berth/lifecycle';
+import type { FastifyReply } from 'fastify';
+import type { JobStream, StreamBatch } from '../job-stream/index.js';
 import { AnswerFrames } from './answer-frames.js';
 import type { OpenAiExchange } from './exchange.js';
 import { failureOf, noWorker, toFailure, workerLost } from './openai-failure.js';

@@ -1,5 +1,6 @@
+import type { StreamedAnswers } from '@berth/http';
 import type { Jobs } from '../edge/index.js';
-import type { JobStream, StreamedAnswers } from '../job-stream/index.js';
+import type { JobStream } from '../job-stream/index.js';
 import type { HeldCalls, JobReader } from '../jobs/index.js';
 import type { Platform } from '../platform/index.js';
 import { AnswerRelay } from './answer-relay.js';

@@ -1,6 +1,6 @@
 import type { LogCursor, LogPage, LogsReply, LogsRequest } from '@berth/contracts';
 import { PlatformError } from '@berth/domain';
-import { Permits, type Clock } from '@berth/lifecycle';
+import { Semaphore, type Clock } from '@berth/lifecycle';
 import type { LogShelf } from './log-shelf.js';
 import type { LogFilter } from './worker-spool.js';
 
@@ -15,7 +15,7 @@ const QUESTIONS_MAX = 64;
 /** Answers what the control plane asks of logs, and holds a question while there is nothing to tell. */
 export class LogAnswers {
   readonly #options: LogAnswersOptions;
-  readonly #places = new Permits(QUESTIONS_MAX);
+  readonly #places = new Semaphore(QUESTIONS_MAX);
   /** Held questions, by what wakes them. */
   readonly #held = new Map<AbortController, ReadonlySet<string>>();
   #isClosed = false;

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spoolsToTrim, type SpoolBounds, type SpoolSegment } from '@berth/domain';
-import { inParallel, Permits, type Clock } from '@berth/lifecycle';
+import { inParallel, Semaphore, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { WorkerSpool, type SpoolOwner } from './worker-spool.js';
 
@@ -19,7 +19,7 @@ export class LogShelf {
   readonly #options: LogShelfOptions;
   readonly #spools = new Map<string, WorkerSpool>();
   /** Opening, trimming and deleting: one after the other. */
-  readonly #changes = new Permits(1);
+  readonly #changes = new Semaphore(1);
   /** Of workers that the agent looks after. */
   readonly #held = new Set<string>();
 

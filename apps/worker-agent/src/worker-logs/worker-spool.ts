@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogLine, LogSource } from '@berth/domain';
-import { Permits } from '@berth/lifecycle';
+import { Semaphore } from '@berth/lifecycle';
 import { encodeBatch, readSegment, type NewLine, type SpoolMark } from './spool-format.js';
 
 /** Whose log it is; on disk beside it, since a worker that is gone cannot be asked. */
@@ -45,7 +45,7 @@ const LINE_OVERHEAD_BYTES = 96;
 /** The kept lines of one worker, in segments of a folder of its own. One process writes to it, one batch after the other. */
 export class WorkerSpool {
   readonly #folder: string;
-  readonly #writes = new Permits(1);
+  readonly #writes = new Semaphore(1);
   #owner: SpoolOwner;
   #segments: StoredSegment[];
   #mark: SpoolMark;

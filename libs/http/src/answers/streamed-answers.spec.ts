@@ -3,7 +3,7 @@ import { systemClock } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { BodyBudget } from '@berth/http';
+import { BodyBudget } from '../bodies/body-budget.js';
 import { StreamedAnswers, type StreamedAnswer } from './streamed-answers.js';
 
 const MB = 'x'.repeat(1_000_000);

@@ -1,12 +1,6 @@
-import {
-  LARGE_ANSWER_BYTES,
-  STALLED_AFTER_MS,
-  cutOffLate,
-  findCaller,
-  takenWithinMs,
-  type BodyBudget,
-  type BodyHold,
-} from '@berth/http';
+import { findCaller } from '../auth/access.decorator.js';
+import type { BodyBudget, BodyHold } from '../bodies/body-budget.js';
+import { LARGE_ANSWER_BYTES, STALLED_AFTER_MS, cutOffLate, takenWithinMs } from './limit-answers.js';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyReply } from 'fastify';
 import type { ServerResponse } from 'node:http';
