@@ -1,11 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import type { Provider } from '@nestjs/common';
-import { API_KEY_DIRECTORY, createHttpApp, managementRendering, pointElsewhere, v1Rendering } from '@berth/http';
+import {
+  API_KEY_DIRECTORY,
+  createHttpApp,
+  managementRendering,
+  pointElsewhere,
+  v1Rendering,
+  type HttpApp,
+  type IdempotencyLedger,
+} from '@berth/http';
 import { Broker, ensureTopology, logShard, openConnection, unreadableLog } from '@berth/messaging';
 import { StartupError, openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AccountUseStore, AccountsService, AccountsStore } from './accounts/index.js';
-import { openAgentGateways, startHostCutOff } from './agent-connections/index.js';
+import { connectAgents, openAgentGateways, startHostCutOff } from './agent-connections/index.js';
 import { ApiKeysService, ApiKeysStore } from './api-keys/index.js';
 import { ManagementModule } from './app/index.js';
 import { AuditStore } from './audit/index.js';
@@ -33,6 +41,7 @@ import { TemplatesService, TemplatesStore } from './templates/index.js';
 import { V1EndpointsService } from './v1-endpoints/index.js';
 import { composeWebhookSecrets, type WebhookSecretKeeper, WebhookSecretsService } from './webhook-secrets/index.js';
 import { ScalingHistoryService, ScalingHistoryStore } from './scaling-history/index.js';
+import { composeWorkerLogs, type WorkerLogsService } from './worker-logs/index.js';
 import { WorkersService, WorkersStore } from './workers/index.js';
 
 const POOL_MAX = 20;
@@ -117,8 +126,34 @@ async function startServing(self: Process, database: Database, connection: NatsC
   onStop('env sealing', () => sealing.stop());
   const idempotency = composeIdempotency({ ...tools, database, secrets });
   onStop('request ledgers', () => idempotency.stop());
-  const services = { ...self, database, snapshots, accounts, hostSessions: agents.store, webhookSecrets: keeper };
-  const app = await createHttpApp(ManagementModule.of(composeServices(services, () => cutOff?.hurry())), {
+  const agentLine = await connectAgents(agents, connection);
+  const guarded = Promise.withResolvers<boolean>();
+  const hearing = { agents: agentLine, mayHear: guarded.promise, hostSessions: agents.store };
+  const services = { ...self, ...hearing, database, snapshots, accounts, webhookSecrets: keeper };
+  const { logs, providers } = composeServices(services, () => cutOff?.hurry());
+  const app = await openApp(self, { providers, database, idempotency: idempotency.ledger });
+  const guard = await openAgentGateways(agents, { app, connection, agents: agentLine });
+  guarded.resolve(guard.isOpen);
+  onStop('http', () => app.drain());
+  onStop('log streams', () => {
+    logs.stop();
+  });
+  return app.listen(config.httpHost, config.httpPort);
+}
+
+interface AppParts {
+  readonly providers: Provider[];
+  readonly database: Database;
+  readonly idempotency: IdempotencyLedger;
+}
+
+/** Everything that answers requests; it does not listen yet. */
+function openApp(
+  { clock, config, logger, metrics, random }: Process,
+  { database, idempotency, providers }: AppParts,
+): Promise<HttpApp> {
+  const tools = { clock, random, logger, metrics };
+  return createHttpApp(ManagementModule.of(providers), {
     ...tools,
     docsUrl: config.docsUrl,
     credentialForm: 'bearer',
@@ -131,14 +166,11 @@ async function startServing(self: Process, database: Database, connection: NatsC
       windows: new RateWindowsStore(database),
       quotas: config.rateQuotas,
     }),
-    idempotency: idempotency.ledger,
+    idempotency,
     configure: (_fastify, nest) => {
       serveOpenApi(nest);
     },
   });
-  await openAgentGateways(agents, { app, connection });
-  onStop('http', () => app.drain());
-  return app.listen(config.httpHost, config.httpPort);
 }
 
 interface ServiceParts extends Process {
@@ -147,10 +179,17 @@ interface ServiceParts extends Process {
   readonly accounts: AccountsStore;
   readonly hostSessions: HostSessionsStore;
   readonly webhookSecrets: WebhookSecretKeeper;
+  readonly agents: NatsConnection;
+  readonly mayHear: Promise<boolean>;
+}
+
+interface Services {
+  readonly providers: Provider[];
+  readonly logs: WorkerLogsService;
 }
 
 /** The services behind the controllers, each under its own class. */
-function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[] {
+function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
   const { clock, config, database, hostSessions, logger, metrics, random, snapshots, webhookSecrets } = parts;
   const envs = new EnvSeal(config.secrets);
   const changes = new ChangeSeal(config.secrets);
@@ -165,13 +204,14 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     webhookSecrets,
     records: new EndpointsStore(database, { changes, envs }),
   });
+  const logs = composeWorkerLogs({ ...parts, endpoints });
   const workers = new WorkersStore(database);
-  const makeJoinToken = makeJoinTokens(random);
   const clusters = new ClustersService(new ClustersStore(database));
   const services = [
     audit,
     templates,
     endpoints,
+    logs,
     clusters,
     new AccountsService({ ...shared, records: parts.accounts }),
     new ApiKeysService({ ...shared, records: apiKeys }),
@@ -182,7 +222,12 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
     new ScalingHistoryService({ endpoints, workers, records: new ScalingHistoryStore(database) }),
     new V1EndpointsService(endpoints),
     new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, changes) }),
-    new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved }),
+    new HostsService({
+      ...shared,
+      records: new HostsStore(database),
+      makeJoinToken: makeJoinTokens(random),
+      onRemoved,
+    }),
     new CatalogService({ ...shared, loads: new HostLoadsStore(database) }),
     new JobHistoryService(new JobHistoryStore(database, logShard)),
     new PodsService({ ...shared, clusters, records: new PodsStore(database) }),
@@ -192,9 +237,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Provider[]
       ...{ snapshots, credentials, envs, clock, logger, metrics },
     }),
   ];
-  return [
-    { provide: API_KEY_DIRECTORY, useValue: apiKeys },
-    { provide: PUBLIC_ADDRESSES, useValue: config.addresses },
-    ...services.map((service) => ({ provide: service.constructor, useValue: service })),
-  ];
+  const named = services.map((service) => ({ provide: service.constructor, useValue: service }));
+  const directory = { provide: API_KEY_DIRECTORY, useValue: apiKeys };
+  return { providers: [directory, { provide: PUBLIC_ADDRESSES, useValue: config.addresses }, ...named], logs };
 }

@@ -161,7 +161,7 @@ export class ManagementBench {
       },
       ...(text === undefined ? {} : { body: text }),
     });
-    const answer = await response.text();
+    const answer = await textOf(response);
     const { headers, status } = response;
     if (options.isOffContract !== true) {
       this.#contract?.check({ method, path, sent: text, status, headers, received: answer });
@@ -234,6 +234,15 @@ export class ManagementBench {
       BERTH_SYSTEM_SEED: roles.system,
     };
   }
+}
+
+/** All of an answer; of a stream of events, which has no end, what comes first. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return new TextDecoder().decode(first?.value);
 }
 
 const mainOf = (stops: Stop[]): Main => ({

@@ -145,6 +145,16 @@ describe('access to the broker', () => {
     expect(await subscribeRefused('controllers', subjects)).toEqual(subjects);
   });
 
+  test('the role that hears agents alone asks them for logs, and hears what they answer', async () => {
+    const [asked, answered] = [['agents.h1.down.logs'], ['agents.*.up.logs.asker.*']];
+    expect(await publishRefused('sessions', asked)).toEqual([]);
+    expect(await subscribeRefused('sessions', answered)).toEqual([]);
+    for (const role of ['management', 'controllers', 'router', 'gateway'] as const) {
+      expect(await publishRefused(role, asked)).toEqual(asked);
+      expect(await subscribeRefused(role, answered)).toEqual(answered);
+    }
+  });
+
   test('the router cannot write the control plane, nor speak for an agent, nor remove a stream', async () => {
     const forbidden = [
       '$KV.endpoints.e1',

@@ -39,11 +39,22 @@ export async function startHostCutOff(parts: AgentParts): Promise<HostCutOff | n
   return cutOff;
 }
 
-/** Answers agents, and routers about the job history, each over a user that may write to them alone. */
+interface GatewayConnections {
+  readonly app: HttpApp;
+  readonly connection: NatsConnection;
+  /** As `connectAgents` gives it. */
+  readonly agents: NatsConnection;
+}
+
+/**
+ * Answers agents, and routers about the job history, each over a user that may write to them alone.
+ *
+ * @returns what knows whether agents may be believed
+ */
 export async function openAgentGateways(
   parts: AgentParts,
-  { app, connection }: { readonly app: HttpApp; readonly connection: NatsConnection },
-): Promise<void> {
+  { agents, app, connection }: GatewayConnections,
+): Promise<Pick<BrokerGuard, 'isOpen'>> {
   const { clock, config, logger, metrics, onStop, readiness } = parts;
   const { refused } = hostSessionsMetrics(metrics);
   const answering = {
@@ -53,7 +64,6 @@ export async function openAgentGateways(
     logger,
     onRefused: (fault: string) => refused.inc({ fault }),
   };
-  const agents = await connectAgents(parts, connection);
   // First, because the broker asks about the guard's stranger too.
   await admitAgents(parts);
   const { natsUrl: url, isBrokerTrusted: isTrusted } = config;
@@ -68,9 +78,11 @@ export async function openAgentGateways(
   await app.nest.startAllMicroservices();
   await guard.settle();
   await agents.flush();
+  return guard;
 }
 
-async function connectAgents(parts: AgentParts, connection: NatsConnection): Promise<NatsConnection> {
+/** Over what agents are heard and asked; the process's own connection where there is no user for that. */
+export async function connectAgents(parts: AgentParts, connection: NatsConnection): Promise<NatsConnection> {
   const { agentsSeed, natsUrl: url } = parts.config;
   if (agentsSeed === null) return connection;
   const as = { name: 'management-api agents', credentials: credentialsOf(agentsSeed), inboxPrefix: '_INBOX_sessions' };

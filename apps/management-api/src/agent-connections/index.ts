@@ -1,1 +1,1 @@
-export { openAgentGateways, startHostCutOff } from './agent-connections.js';
+export { connectAgents, openAgentGateways, startHostCutOff } from './agent-connections.js';

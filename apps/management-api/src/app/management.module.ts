@@ -22,6 +22,7 @@ import { ReleasesController } from '../releases/index.js';
 import { V1EndpointsController } from '../v1-endpoints/index.js';
 import { WebhookSecretsController } from '../webhook-secrets/index.js';
 import { ScalingHistoryController } from '../scaling-history/index.js';
+import { WorkerLogsController } from '../worker-logs/index.js';
 import { WorkersController } from '../workers/index.js';
 
 /** Everything that answers requests, over HTTP and over NATS. */
@@ -50,6 +51,7 @@ import { WorkersController } from '../workers/index.js';
     ReleasesController,
     V1EndpointsController,
     WebhookSecretsController,
+    WorkerLogsController,
     WorkersController,
   ],
 })

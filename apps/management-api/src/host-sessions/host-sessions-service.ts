@@ -93,7 +93,7 @@ export class HostSessionsService {
     const { clock, onChange, store } = this.#options;
     const host = await this.#find(hostId);
     assertSecret(hostId, host, request.secret);
-    const { clearedVolumeIds, instanceId, inventory, sentAtMs, sequence, workers } = request;
+    const { clearedVolumeIds = [], instanceId, inventory, sentAtMs, sequence, workers } = request;
     const outcome = await store.record({
       hostId,
       instanceId,
@@ -105,11 +105,15 @@ export class HostSessionsService {
     });
     if (outcome === 'changed') onChange();
     this.#options.onDropped?.(hostId, dropped);
-    const deletedVolumes = await this.#deletedVolumes(inventory?.volumes?.storageId, clearedVolumeIds ?? []);
-    const desired = await store.desired(hostId);
+    const deletedVolumes = await this.#deletedVolumes(inventory?.volumes?.storageId, clearedVolumeIds);
+    const [desired, deletedEndpointIds] = await Promise.all([
+      store.desired(hostId),
+      store.deletedOf(request.spooledEndpointIds ?? []),
+    ]);
     return {
       desired: this.#open(hostId, desired),
       dataCenterId: host.dataCenterId,
+      ...(deletedEndpointIds.length === 0 ? {} : { deletedEndpointIds }),
       ...(dropped === null ? {} : { dropped }),
       ...(deletedVolumes.length === 0 ? {} : { deletedVolumes }),
     };

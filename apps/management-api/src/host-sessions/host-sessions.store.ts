@@ -155,6 +155,19 @@ export class HostSessionsStore {
     });
   }
 
+  /** Those of the endpoints that are no more. */
+  async deletedOf(endpointIds: readonly EndpointId[]): Promise<readonly EndpointId[]> {
+    if (endpointIds.length === 0) return [];
+    const rows = await this.#database.read((manager) =>
+      manager.query<{ readonly id: EndpointId }[]>(
+        `SELECT n.id FROM unnest($1::text[]) AS n(id)
+          WHERE NOT EXISTS (SELECT 1 FROM endpoints e WHERE e.id = n.id AND e.deleted_at IS NULL)`,
+        [endpointIds],
+      ),
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Every worker that the host shall have. One that cannot pause a worker, although that was so once, lets it go. */
   async desired(hostId: HostId): Promise<readonly StoredDesiredWorker[]> {
     const rows = await this.#database.read((manager) =>

@@ -34,6 +34,7 @@ import { SnapshotOutbox1763800000042 } from './migrations/1763800000042-snapshot
 import { AccountLimits1763800000043 } from './migrations/1763800000043-account-limits.js';
 import { JobHistoryShards1763800000044 } from './migrations/1763800000044-job-history-shards.js';
 import { JobHistoryOfLogs1763800000045 } from './migrations/1763800000045-job-history-of-logs.js';
+import { DepartedWorkers1763800000047 } from './migrations/1763800000047-departed-workers.js';
 import { LimitsByTheirTable1763800000046 } from './migrations/1763800000046-limits-by-their-table.js';
 import { ScalingDecisions1763800000049 } from './migrations/1763800000049-scaling-decisions.js';
 import { ImageDigests1763800000050 } from './migrations/1763800000050-image-digests.js';
@@ -59,6 +60,7 @@ const MIGRATIONS = [
   JobHistoryShards1763800000044,
   JobHistoryOfLogs1763800000045,
   LimitsByTheirTable1763800000046,
+  DepartedWorkers1763800000047,
   ScalingDecisions1763800000049,
   ImageDigests1763800000050,
   VolumeStorage1763800000051,

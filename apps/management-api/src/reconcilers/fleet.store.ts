@@ -43,6 +43,11 @@ export interface GoneWorker {
   readonly hostLastSeenAtMs: number | null;
 }
 
+/** No host keeps the log of a worker for longer. */
+const LOG_DAYS_MAX = 90;
+/** Of one endpoint: those that left last. */
+const DEPARTED_MAX = 1_000;
+
 /**
  * Endpoints that need a look: those named, those with workers, those that keep or wait for some, those being deleted.
  * Each arm has an index of its own, so a pass costs what is active and not what exists. They are gathered first: joined
@@ -172,21 +177,33 @@ export class FleetStore {
     await this.#database.read((manager) => manager.update(WorkerEntity, { id }, { staysBecause: because }));
   }
 
-  /** Deletes the row if it is still gone for the same reason: a report may have come since. Returns whether it was. */
+  /**
+   * Deletes the row if it is still gone for the same reason: a report may have come since. Where it was is kept for those
+   * who read its log. Returns whether it was deleted.
+   */
   async forgetWorker({ hostLastSeenAtMs, id, reason }: GoneWorker): Promise<boolean> {
     const lastSeenAt = hostLastSeenAtMs === null ? null : new Date(hostLastSeenAtMs);
-    const [, count] = await this.#database.read((manager) =>
-      manager.query<[unknown[], number]>(
-        `DELETE FROM workers w
+    const gone = await this.#database.read((manager) =>
+      manager.query<unknown[]>(
+        `WITH gone AS (DELETE FROM workers w
           WHERE w.id = $1 AND CASE $2::text
             WHEN 'removed' THEN w.observed->>'phase' = 'removed'
             WHEN 'host-lost' THEN EXISTS (
               SELECT 1 FROM hosts h WHERE h.id = w.host_id AND h.last_seen_at IS NOT DISTINCT FROM $3::timestamptz)
-            ELSE true END`,
-        [id, reason, lastSeenAt],
+            ELSE true END
+          RETURNING w.id, w.endpoint_id, w.host_id),
+         old AS (DELETE FROM departed_workers d WHERE d.departed_at < now() - make_interval(days => $4)),
+         many AS (DELETE FROM departed_workers d WHERE d.worker_id IN (
+           SELECT x.worker_id FROM departed_workers x JOIN gone ON gone.endpoint_id = x.endpoint_id
+            ORDER BY x.departed_at DESC OFFSET $5))
+         INSERT INTO departed_workers (worker_id, endpoint_id, host_id)
+         SELECT id, endpoint_id, host_id FROM gone
+             ON CONFLICT (worker_id) DO UPDATE SET host_id = excluded.host_id, departed_at = now()
+         RETURNING worker_id`,
+        [id, reason, lastSeenAt, LOG_DAYS_MAX, DEPARTED_MAX],
       ),
     );
-    return count > 0;
+    return gone.length > 0;
   }
 
   /** The last trace of an endpoint that was deleted; only once neither a worker nor the history of its jobs is left. */

@@ -63,6 +63,12 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     ids: { id: 'endpoint' },
   },
   'GET /v2/serverless/{id}/scaling': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
+  'GET /v2/serverless/{id}/logs': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
+  'GET /v2/serverless/{id}/workers/{workerId}/logs': {
+    scope: 'serverless:read',
+    success: 200,
+    ids: { id: 'endpoint', workerId: 'worker' },
+  },
   'GET /v2/serverless/{id}/workers': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
 
   // Templates

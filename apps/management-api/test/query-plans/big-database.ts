@@ -82,6 +82,11 @@ const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
     { workerId: '', endpointId: '', release: 1, phase: 'idle', reason: '', runningJobs: 0, failedStarts: 0 },
   ],
   [
+    `INSERT INTO departed_workers (worker_id, endpoint_id, host_id, departed_at)
+     SELECT 'd' || i, 'e' || (1 + i % ${String(ENDPOINTS_WITH_WORKERS)}) * ${String(ENDPOINTS / ENDPOINTS_WITH_WORKERS)},
+            'h' || (1 + i % ${String(HOSTS)}), ${MADE} ${series(10 * WORKERS)}`,
+  ],
+  [
     `INSERT INTO endpoint_scaling (endpoint_id, desired, reason, detail, decided_at)
      SELECT 'e' || i, (i % 20 = 0)::integer, 'demand', '1 queued', now() ${series(ENDPOINTS)}`,
   ],

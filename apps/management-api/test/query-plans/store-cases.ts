@@ -30,6 +30,7 @@ import { IdempotencyKeysStore } from '../../src/idempotency/idempotency-keys.sto
 import { JobHistoryStore } from '../../src/job-history/job-history.store.js';
 import { LeaderLease } from '../../src/leadership/leader-lease.js';
 import { DeletedVolumesStore } from '../../src/network-volumes/deleted-volumes.store.js';
+import { LogPlacesStore } from '../../src/worker-logs/log-places.store.js';
 import { NetworkVolumesStore } from '../../src/network-volumes/network-volumes.store.js';
 import { PodsStore } from '../../src/pods/pods.store.js';
 import { RateWindowsStore } from '../../src/rate-limits/rate-windows.store.js';
@@ -451,6 +452,13 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
         }),
     ],
     desired: [(sessions) => sessions.desired(HOST)],
+    deletedOf: [(sessions) => sessions.deletedOf([GREAT_ENDPOINT, 'gone' as EndpointId])],
+  }),
+  ...casesOf('LogPlacesStore', new LogPlacesStore(database), {
+    ofEndpoint: [
+      (places) => places.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT, null),
+      (places) => places.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT, 'w500'),
+    ],
   }),
   ...casesOf('FleetStore', new FleetStore(database), {
     load: [

@@ -167,6 +167,12 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['an inventory without a list of GPUs', { inventory: { ...SOUND.hosts.inventory, gpus: null } }, 'check'],
     ['a report before the first', { report_sequence: -1 }, 'check'],
   ],
+  departed_workers: [
+    ['an unknown endpoint', { worker_id: 'other', endpoint_id: 'nothing' }, 'reference'],
+    ['an unknown host', { worker_id: 'other', host_id: 'nowhere' }, 'reference'],
+    ['no name', { worker_id: '' }, 'check'],
+    ['no instant', { departed_at: null }, 'missing'],
+  ],
   join_tokens: [
     ['an unknown host', { host_id: 'nowhere', hash: 'c'.repeat(64) }, 'reference'],
     ['a second token of a host', { hash: 'c'.repeat(64) }, 'duplicate'],

@@ -58,6 +58,7 @@ export const SOUND = {
     ...{ endpoint_id: 'endpoint', ordinal: 1, at: '2026-01-01', desired_before: 0, desired: 1, reason: 'demand' },
     ...{ detail: '', inputs: {}, outcome: {} },
   },
+  departed_workers: { worker_id: 'departed', endpoint_id: 'endpoint', host_id: 'host' },
   endpoint_scaling: { endpoint_id: 'endpoint', desired: 1, reason: 'demand', detail: '', decided_at: '2026-01-01' },
   leader_leases: { name: 'loops', holder: 'process', term: 1, expires_at: '2030-01-01' },
   rate_windows: { ...MINE, at: '2026-01-01', minute_used: 0, hour_used: 0, day_used: 0, is_admitted: true },

@@ -74,4 +74,5 @@ export {
   ScalingHistoryEntryBody,
   ScalingQueryDto,
 } from './management/workers/scaling.body.js';
+export { EndpointLogsQueryDto, LOG_TAIL_DEFAULT, WorkerLogsQueryDto } from './management/worker-logs/worker-log.dto.js';
 export { WorkerBody, WorkerListBody, WorkerSummaryBody } from './management/workers/worker.body.js';

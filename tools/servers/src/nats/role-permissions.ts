@@ -10,6 +10,8 @@ import {
   hostSubject,
   JOB_VERBS,
   jobSubject,
+  logAnswerSubject,
+  logsSubject,
   RATES_SUBJECTS,
   ROUTER_INBOX,
   inboxPrefix,
@@ -62,7 +64,8 @@ export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, 
   }),
   sessions: heard(
     'sessions',
-    HOST_VERBS.map((verb) => hostSubject('*', verb)),
+    [...HOST_VERBS.map((verb) => hostSubject('*', verb)), `${logAnswerSubject('*', '*')}.*`],
+    [logsSubject('*')],
   ),
   controllers: controlPlane('controllers', {
     // The job history is made of the logs, which are read and never written here.
@@ -80,8 +83,8 @@ export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, 
 });
 
 /** What a role may do over which a process hears agents. */
-const heard = (role: NatsRole, subjects: readonly string[]): RolePermissions => ({
-  publish: [AGENT_INBOXES],
+const heard = (role: NatsRole, subjects: readonly string[], asked: readonly string[] = []): RolePermissions => ({
+  publish: [AGENT_INBOXES, ...asked],
   subscribe: [`_INBOX_${role}.>`, ...subjects],
 });
 
