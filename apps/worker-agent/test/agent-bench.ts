@@ -3,6 +3,7 @@ import type { DesiredWorker } from '@berth/contracts';
 import type { WorkerId } from '@berth/domain';
 import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProgram } from './agent-program.js';
 import type { Ended } from './bridge/fake-router.js';
 import { TestControlPlane } from './control-plane.js';
@@ -16,6 +17,8 @@ export interface AgentBench {
   readonly control: TestControlPlane;
   /** The agent's home; a new one for every test. */
   readonly home: string;
+  /** A client of the broker of its own. */
+  connect(): Promise<NatsConnection>;
   /** Starts an agent on the home with these settings besides. */
   start(settings: Readonly<Record<string, string>>): AgentProgram;
   /** Puts a job into the queue; returns its id. */
@@ -53,6 +56,7 @@ export function useAgents(): AgentBench {
     get home() {
       return home;
     },
+    connect: () => nats.connect(),
     start: (settings) => {
       const token = 'bjt_host1_abcdefghijklmnopqrst';
       const agent = new AgentProgram({

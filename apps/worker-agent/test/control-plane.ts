@@ -10,7 +10,7 @@ import {
   type WireRequest,
   type WithdrawMessage,
 } from '@berth/contracts';
-import type { HostId, ObservedWorker, WorkerId } from '@berth/domain';
+import type { EndpointId, HostId, ObservedWorker, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { FakeRouter } from './bridge/fake-router.js';
@@ -21,6 +21,7 @@ export class TestControlPlane {
   readonly reports: ReportRequest[] = [];
   desired: readonly DesiredWorker[] = [];
   deletedVolumes: readonly HostVolume[] = [];
+  deletedEndpointIds: readonly EndpointId[] = [];
 
   /** Nothing is wanted, nothing queued, and what an agent that died still waits for is forgotten. */
   reset(): void {
@@ -29,6 +30,7 @@ export class TestControlPlane {
     this.reports.length = 0;
     this.desired = [];
     this.deletedVolumes = [];
+    this.deletedEndpointIds = [];
   }
 
   /** Answers on the connection until that is closed. */
@@ -43,7 +45,9 @@ export class TestControlPlane {
       callback: (_, message) => {
         const { body } = message.json<WireRequest<ReportRequest>>();
         this.reports.push(body);
-        message.respond(reply({ desired: this.desired, deletedVolumes: this.deletedVolumes, dataCenterId: 'LOCAL-1' }));
+        const deletedEndpointIds = (body.spooledEndpointIds ?? []).filter((id) => this.deletedEndpointIds.includes(id));
+        const { deletedVolumes, desired } = this;
+        message.respond(reply({ desired, deletedVolumes, dataCenterId: 'LOCAL-1', deletedEndpointIds }));
       },
     });
     connection.subscribe(withdrawSubject('*'), {
