@@ -50,6 +50,9 @@ export const HANDED_ON: Readonly<Record<string, { readonly app: AppName; readonl
   BERTH_WORKER_ALLOWED_NETWORKS: { app: 'worker-agent' },
   BERTH_WORKER_NAME_SERVERS: { app: 'worker-agent' },
   BERTH_VOLUMES: { app: 'worker-agent' },
+  BERTH_WORKER_LOG_MIB: { app: 'worker-agent' },
+  BERTH_ACCOUNT_LOG_MIB: { app: 'worker-agent' },
+  BERTH_LOG_HOURS: { app: 'worker-agent' },
   BERTH_REQUESTS_PER_WORKER: { app: 'job-router' },
   // Who tries webhooks here receives them on the same machine.
   BERTH_WEBHOOK_ALLOWED_NETWORKS: { app: 'job-router', fallback: '127.0.0.0/8,::1/128' },
