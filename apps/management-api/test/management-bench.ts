@@ -239,10 +239,12 @@ export class ManagementBench {
 /** All of an answer; of a stream of events, which has no end, what comes first. */
 async function textOf(response: Response): Promise<string> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
-  const reader = response.body?.getReader();
-  const first = await reader?.read();
-  await reader?.cancel();
-  return new TextDecoder().decode(first?.value);
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += Buffer.from(chunk as Uint8Array).toString();
+    if (text.includes('data: ')) break;
+  }
+  return text;
 }
 
 const mainOf = (stops: Stop[]): Main => ({

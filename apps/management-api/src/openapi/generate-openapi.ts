@@ -20,6 +20,7 @@ import { TemplatesService } from '../templates/index.js';
 import { ReleasesService } from '../releases/index.js';
 import { V1EndpointsService } from '../v1-endpoints/index.js';
 import { WebhookSecretsService } from '../webhook-secrets/index.js';
+import { WorkerLogsService } from '../worker-logs/index.js';
 import { WorkersService } from '../workers/index.js';
 import { managementDocument } from './openapi-document.js';
 
@@ -44,6 +45,7 @@ const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   ReleasesService,
   V1EndpointsService,
   WebhookSecretsService,
+  WorkerLogsService,
   WorkersService,
 ];
 

@@ -101,6 +101,20 @@ CREATE TABLE deleted_volumes (
 );
 CREATE INDEX deleted_volumes_of_storage ON public.deleted_volumes USING btree (storage_id, deleted_at);
 
+CREATE TABLE departed_workers (
+  worker_id text NOT NULL,
+  endpoint_id text NOT NULL,
+  host_id text NOT NULL,
+  departed_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT departed_workers_pkey PRIMARY KEY (worker_id),
+  CONSTRAINT departed_workers_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id) ON DELETE CASCADE,
+  CONSTRAINT departed_workers_host_id_fkey FOREIGN KEY (host_id) REFERENCES hosts(id) ON DELETE CASCADE,
+  CONSTRAINT departed_workers_id CHECK ((worker_id <> ''::text))
+);
+CREATE INDEX departed_workers_of_endpoint ON public.departed_workers USING btree (endpoint_id, departed_at);
+CREATE INDEX departed_workers_of_host ON public.departed_workers USING btree (host_id);
+CREATE INDEX departed_workers_oldest ON public.departed_workers USING btree (departed_at);
+
 CREATE TABLE endpoint_scaling (
   endpoint_id text NOT NULL,
   desired integer NOT NULL,

@@ -71,7 +71,8 @@ export class HostFollower {
     } catch (error) {
       if (until.aborted) return;
       if (!(error instanceof TransportError || error instanceof PlatformError)) throw error;
-      if (!this.#isAway) await tell([{ kind: 'note', workerId: onlyOne(workers), text: describeAway(hostId) }]);
+      if (!this.#isAway)
+        await tell([{ kind: 'note', workerId: onlyOne(workers), text: describeAway(hostId, workers) }]);
       this.#isAway = true;
       await clock.sleep(AWAY_RETRY_MS, signal);
     }
@@ -132,5 +133,7 @@ function eventsOf({ lines, missing, next, workerId }: LogPage, isFirst: boolean)
 const onlyOne = (workers: readonly FollowedWorker[]): WorkerId | null =>
   workers.length === 1 ? (workers[0]?.workerId ?? null) : null;
 
-const describeAway = (hostId: HostId): string =>
-  `host ${hostId} does not answer, so what it keeps cannot be read now; it is asked again`;
+function describeAway(hostId: HostId, workers: readonly FollowedWorker[]): string {
+  const what = workers.length === 1 ? `the log of worker ${onlyOne(workers) ?? ''}` : 'what its workers print';
+  return `host ${hostId} does not answer, so ${what} cannot be read now; it is asked again`;
+}

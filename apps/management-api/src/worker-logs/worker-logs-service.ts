@@ -67,14 +67,11 @@ export class WorkerLogsService {
   async serve(caller: Caller, question: LogQuestion, reply: Reply): Promise<void> {
     const { endpointId, workerId } = question;
     const resumed = resumedPlace(question.lastEventId, workerId === null);
-    const { id } = await this.#options.endpoints.get(caller, endpointId);
     const places = await this.#placesOf(caller, question);
-    if (places === null || (workerId !== null && places.length === 0)) {
-      throw new PlatformError(
-        'worker-not-found',
-        `Endpoint ${id} has no worker ${workerId ?? ''}, and had none lately.`,
-      );
-    }
+    // A worker that is not there is that for every key, also for one that does not reach its endpoint.
+    if (workerId !== null && places?.length === 0) throw notFound();
+    await this.#options.endpoints.get(caller, endpointId);
+    if (places === null) throw notFound();
     const release = this.#take(caller.accountId);
     try {
       await this.#stream(caller, { ...question, places, resumed }, reply);
@@ -150,6 +147,9 @@ interface BegunQuestion extends LogQuestion {
   readonly places: readonly LogPlace[];
   readonly resumed: ResumedPlace | null;
 }
+
+const notFound = (): PlatformError =>
+  new PlatformError('worker-not-found', 'The endpoint has no such worker, and had none lately.');
 
 /** @throws PlatformError `invalid-header` */
 function resumedPlace(lastEventId: string | undefined, isOfSeveral: boolean): ResumedPlace | null {
