@@ -4,7 +4,7 @@ import {
   logsSubject,
   readLogsRequest,
   requireRead,
-  type LogPage,
+  type WorkerLogPage,
   type LogsRequest,
 } from '@berth/contracts';
 import { GB_BYTES, type HostId, type LogLine, type WorkerId } from '@berth/domain';
@@ -30,7 +30,7 @@ class ScriptedAgent {
     this.#stop = new AgentTransport(connection).answer(logsSubject(hostId as HostId), below, async (body) => {
       const request = requireRead(readLogsRequest(body));
       this.asked.push(request);
-      const pages = (): LogPage[] => request.cursors.map((cursor) => this.#page(cursor, request));
+      const pages = (): WorkerLogPage[] => request.cursors.map((cursor) => this.#page(cursor, request));
       const news = async (): Promise<void> => {
         if (pages().every(({ lines, state }) => lines.length === 0 && state === 'open')) throw new Error('nothing yet');
       };
@@ -53,7 +53,7 @@ class ScriptedAgent {
     this.#stop?.();
   }
 
-  #page({ after, workerId }: LogsRequest['cursors'][number], { tail = Infinity }: LogsRequest): LogPage {
+  #page({ after, workerId }: LogsRequest['cursors'][number], { tail = Infinity }: LogsRequest): WorkerLogPage {
     const all = this.lines.get(workerId);
     if (all === undefined) return { workerId, state: 'unknown', lines: [], next: 0, missing: 0 };
     const from = after ?? Math.max(0, all.length - tail);

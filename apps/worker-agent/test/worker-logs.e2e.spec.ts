@@ -6,7 +6,7 @@ import {
   logsSubject,
   readLogsReply,
   requireRead,
-  type LogPage,
+  type WorkerLogPage,
   type LogsRequest,
 } from '@berth/contracts';
 import type { EndpointId, HostId, LogLine, WorkerId } from '@berth/domain';
@@ -38,7 +38,7 @@ const startAgent = (): AgentProgram =>
   bench.start({ BERTH_RUNTIME: 'process', BERTH_IMAGES: WORKERS, BERTH_KEEP_WORKERS: 'true' });
 const talker = () => exampleWorker(W1, 'local/talker');
 
-async function ask(after: number | null, more: Partial<LogsRequest> = {}): Promise<LogPage> {
+async function ask(after: number | null, more: Partial<LogsRequest> = {}): Promise<WorkerLogPage> {
   const cursors = [{ workerId: W1, after }];
   const body: LogsRequest = { endpointId: ENDPOINT, cursors, maxBytes: 65_536, waitMs: 2_000, ...more };
   const { signal } = new AbortController();
@@ -50,7 +50,7 @@ async function ask(after: number | null, more: Partial<LogsRequest> = {}): Promi
 }
 
 /** Reads on until `isEnough`, over whatever happens to the agent. */
-async function readUntil(told: LogLine[], isEnough: () => boolean): Promise<LogPage> {
+async function readUntil(told: LogLine[], isEnough: () => boolean): Promise<WorkerLogPage> {
   return eventually(async () => {
     const page = await ask(told.at(-1)?.sequence ?? 0);
     told.push(...page.lines);

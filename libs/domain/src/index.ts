@@ -510,7 +510,7 @@ export {
   type LineAllowance,
   type LogLine,
   type WorkerLogPlace,
-  type LogSource,
+  type LineSource,
   type SpoolBounds,
   type SpoolSegment,
 } from './worker-logs/index.js';

@@ -1,4 +1,4 @@
-import { LOG_HOLD_MAX_MS, type LogPage, type LogsReply, type LogsRequest } from '@berth/contracts';
+import { LOG_HOLD_MAX_MS, type WorkerLogPage, type LogsReply, type LogsRequest } from '@berth/contracts';
 import { PlatformError, describeAbsence, type EndpointId, type HostId, type WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { TransportError } from '@berth/messaging';
@@ -99,7 +99,7 @@ export class HostFollower {
     return [{ kind: 'note', workerId: null, text: `host ${this.#options.hostId} answers again` }];
   }
 
-  #take(page: LogPage): readonly LogEvent[] {
+  #take(page: WorkerLogPage): readonly LogEvent[] {
     const { state, workerId } = page;
     const worker = this.#workers.get(workerId);
     if (worker === undefined || worker.isEnded) return [];
@@ -124,7 +124,7 @@ function takeUnknown(worker: FollowedWorker): readonly LogEvent[] {
 }
 
 /** @param isFirst a first look begins where lines are: what is kept no longer was not asked for */
-function eventsOf({ lines, missing, next, workerId }: LogPage, isFirst: boolean): readonly LogEvent[] {
+function eventsOf({ lines, missing, next, workerId }: WorkerLogPage, isFirst: boolean): readonly LogEvent[] {
   const gap: LogEvent[] = missing > 0 && !isFirst ? [{ kind: 'note', workerId, text: describeAbsence(missing) }] : [];
   const told: LogEvent[] = lines.map((line) => ({ kind: 'line', workerId, line }));
   return [...gap, ...told, { kind: 'read', workerId, sequence: next }];

@@ -5,7 +5,7 @@ import type { Logger } from '@berth/telemetry';
 import { Handover } from './handover.js';
 import { HostFollower, type HostFollowerOptions } from './host-follower.js';
 import type { FollowedWorker, LogEvent, LogWish } from './log-event.js';
-import type { LogPlace } from './log-places.store.js';
+import type { KeptLog } from './log-places.store.js';
 
 export interface LogFollowerOptions extends Pick<HostFollowerOptions, 'ask' | 'clock'> {
   readonly endpointId: EndpointId;
@@ -15,7 +15,7 @@ export interface LogFollowerOptions extends Pick<HostFollowerOptions, 'ask' | 'c
   /** Where the reader has been; null: it begins. */
   readonly resumed: ResumedPlace | null;
   /** As they are now; null: the endpoint is no more. */
-  readonly places: () => Promise<readonly LogPlace[] | null>;
+  readonly places: () => Promise<readonly KeptLog[] | null>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -51,7 +51,7 @@ export class LogFollower {
    *
    * @param places those of the first look
    */
-  async *follow(places: readonly LogPlace[], signal: AbortSignal): AsyncGenerator<readonly LogEvent[] | null> {
+  async *follow(places: readonly KeptLog[], signal: AbortSignal): AsyncGenerator<readonly LogEvent[] | null> {
     const { clock } = this.#options;
     const until = AbortSignal.any([signal, this.#stop.signal]);
     this.#see(places, until);
@@ -84,7 +84,7 @@ export class LogFollower {
     }
   }
 
-  #see(places: readonly LogPlace[], until: AbortSignal): void {
+  #see(places: readonly KeptLog[], until: AbortSignal): void {
     const known = new Set([...this.#hosts.values()].flatMap(({ workers }) => workers.map(({ workerId }) => workerId)));
     const live = [...this.#hosts.values()].flatMap(({ workers }) => workers.filter(({ isEnded }) => !isEnded)).length;
     let room = LOG_CURSORS_MAX - live;
@@ -104,14 +104,14 @@ export class LogFollower {
   }
 
   /** Where a worker begins that is new to the reader: at its first line, unless it is the reader's first look. */
-  #beginning({ departedAtMs, workerId }: LogPlace): FollowedWorker {
+  #beginning({ departedAtMs, workerId }: KeptLog): FollowedWorker {
     const { resumed } = this.#options;
     const first = resumed === null && this.#isFirst ? null : 0;
     const after = resumed?.workers === null ? resumed.sequence : (resumed?.workers.get(workerId) ?? first);
     return { workerId, after, isPresent: departedAtMs === null, isEnded: false };
   }
 
-  #wasTold({ departedAtMs, workerId }: LogPlace): boolean {
+  #wasTold({ departedAtMs, workerId }: KeptLog): boolean {
     const { resumed } = this.#options;
     if (departedAtMs === null) return false;
     // A worker that left before the reader came is in its first look or nowhere.

@@ -3,7 +3,7 @@ import type { AccountId, EndpointId, HostId, WorkerId } from '@berth/domain';
 import type { Database } from '../persistence/index.js';
 
 /** Where the log of a worker is kept. */
-export interface LogPlace {
+export interface KeptLog {
   readonly workerId: WorkerId;
   readonly hostId: HostId;
   /** Null: it is there, or is to be. */
@@ -30,7 +30,7 @@ export class LogPlacesStore {
    *
    * @param workerId only this one; null: all of the endpoint
    */
-  async ofEndpoint(accountId: AccountId, id: EndpointId, workerId: string | null): Promise<readonly LogPlace[] | null> {
+  async ofEndpoint(accountId: AccountId, id: EndpointId, workerId: string | null): Promise<readonly KeptLog[] | null> {
     const rows = await this.#database.read((manager) =>
       manager.query<PlaceRow[]>(
         `SELECT p.worker_id, p.host_id, p.departed_at

@@ -8,7 +8,7 @@ import type { EndpointsService } from '../endpoints/index.js';
 import type { AgentLogs } from './agent-logs.js';
 import type { LogWish } from './log-event.js';
 import { LogFollower, type ResumedPlace } from './log-follower.js';
-import type { LogPlace, LogPlacesStore } from './log-places.store.js';
+import type { KeptLog, LogPlacesStore } from './log-places.store.js';
 import { LogRendering } from './log-rendering.js';
 
 export interface WorkerLogsOptions {
@@ -117,7 +117,7 @@ export class WorkerLogsService {
     }
   }
 
-  #placesOf({ accountId }: Caller, question: LogQuestion): Promise<readonly LogPlace[] | null> {
+  #placesOf({ accountId }: Caller, question: LogQuestion): Promise<readonly KeptLog[] | null> {
     return this.#options.places.ofEndpoint(accountId, question.endpointId, question.workerId);
   }
 
@@ -144,7 +144,7 @@ export class WorkerLogsService {
 }
 
 interface BegunQuestion extends LogQuestion {
-  readonly places: readonly LogPlace[];
+  readonly places: readonly KeptLog[];
   readonly resumed: ResumedPlace | null;
 }
 

@@ -61,7 +61,9 @@ async function everythingOf(tenant: Tenant): Promise<object> {
     if (!name.startsWith('GET ') || name === 'GET /docs/problems/{code}') continue;
     const path = pathOf(name, (parameter) => tenant.id(ids[parameter] as Resource));
     const { body, headers, status } = await bench.call(path, { key: tenant.key });
-    seen[name] = status === 200 ? [body, headers.get('etag')] : status;
+    // What is said in a stream has the instant at which it is said.
+    const said = typeof body === 'string' ? body.replace(/"ts":"[^"]*"/g, '') : (body as unknown);
+    seen[name] = status === 200 ? [said, headers.get('etag')] : status;
   }
   return seen;
 }

@@ -1,4 +1,4 @@
-import type { LogCursor, LogPage, LogsReply, LogsRequest } from '@berth/contracts';
+import type { LogCursor, WorkerLogPage, LogsReply, LogsRequest } from '@berth/contracts';
 import { PlatformError } from '@berth/domain';
 import { Semaphore, type Clock } from '@berth/lifecycle';
 import type { LogShelf } from './log-shelf.js';
@@ -77,8 +77,8 @@ export class LogAnswers {
   async #read(
     places: readonly Place[],
     { maxBytes, ...request }: Beginning & { maxBytes: number },
-  ): Promise<LogPage[]> {
-    const pages: LogPage[] = [];
+  ): Promise<WorkerLogPage[]> {
+    const pages: WorkerLogPage[] = [];
     const share = maxBytes / places.length;
     let left = maxBytes;
     for (const place of places) {
@@ -89,7 +89,7 @@ export class LogAnswers {
     return pages;
   }
 
-  async #pageOf({ after, workerId }: Place, request: Beginning, bytesMax: number): Promise<LogPage> {
+  async #pageOf({ after, workerId }: Place, request: Beginning, bytesMax: number): Promise<WorkerLogPage> {
     const { shelf } = this.#options;
     const { endpointId, jobId, source } = request;
     const isOpen = shelf.isHeld(workerId);
@@ -113,4 +113,5 @@ interface Place extends LogCursor {
 
 type Beginning = Omit<LogsRequest, 'cursors' | 'maxBytes' | 'waitMs'>;
 
-const isNews = ({ lines, missing, state }: LogPage): boolean => lines.length > 0 || missing > 0 || state !== 'open';
+const isNews = ({ lines, missing, state }: WorkerLogPage): boolean =>
+  lines.length > 0 || missing > 0 || state !== 'open';

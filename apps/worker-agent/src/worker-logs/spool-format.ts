@@ -1,4 +1,4 @@
-import type { LogLine, LogSource } from '@berth/domain';
+import type { LogLine, LineSource } from '@berth/domain';
 
 /** A line before it has its sequence. */
 export type NewLine = Omit<LogLine, 'sequence'>;
@@ -22,7 +22,7 @@ export interface SegmentContent {
   readonly bytes: number;
 }
 
-const SOURCE_LETTERS: Readonly<Record<LogSource, string>> = { container: 'c', system: 's' };
+const SOURCE_LETTERS: Readonly<Record<LineSource, string>> = { container: 'c', system: 's' };
 
 /** A batch as it is appended: a list for each line, and an object as its mark. */
 export function encodeBatch(lines: readonly NewLine[], mark: SpoolMark): Buffer {

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LogLine, LogSource } from '@berth/domain';
+import type { LogLine, LineSource } from '@berth/domain';
 import { Semaphore } from '@berth/lifecycle';
 import { encodeBatch, readSegment, type NewLine, type SpoolMark } from './spool-format.js';
 
@@ -20,7 +20,7 @@ export interface StoredSegment {
 }
 
 export interface LogFilter {
-  readonly source?: LogSource;
+  readonly source?: LineSource;
   readonly jobId?: string;
 }
 

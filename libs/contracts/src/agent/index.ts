@@ -45,11 +45,9 @@ export {
   LOG_ANSWER_BYTES_MAX,
   LOG_CURSORS_MAX,
   LOG_HOLD_MAX_MS,
-  LOG_LINES_MAX,
-  LOG_TAIL_MAX,
   SPOOLED_ENDPOINTS_MAX,
   type LogCursor,
-  type LogPage,
+  type WorkerLogPage,
   type LogsReply,
   type LogsRequest,
 } from './log-messages.js';

@@ -1,4 +1,4 @@
-import type { EndpointId, LogLine, LogSource, WorkerId } from '@berth/domain';
+import type { EndpointId, LogLine, LineSource, WorkerId } from '@berth/domain';
 
 /** Workers that one question may ask for: those of one endpoint on one host. */
 export const LOG_CURSORS_MAX = 64;
@@ -26,7 +26,7 @@ export interface LogsRequest {
   readonly tail?: number;
   /** For who begins: none that is older. */
   readonly sinceMs?: number;
-  readonly source?: LogSource;
+  readonly source?: LineSource;
   /** Only lines of this job. */
   readonly jobId?: string;
   /** What the asker has room for. */
@@ -36,7 +36,7 @@ export interface LogsRequest {
 }
 
 /** What is told of one worker. */
-export interface LogPage {
+export interface WorkerLogPage {
   readonly workerId: WorkerId;
   /** `unknown`: this host keeps nothing of it. `ended`: it is no longer here, and after `next` nothing follows. */
   readonly state: 'unknown' | 'open' | 'ended';
@@ -49,5 +49,5 @@ export interface LogPage {
 
 export interface LogsReply {
   /** One of each worker that was asked for. */
-  readonly pages: readonly LogPage[];
+  readonly pages: readonly WorkerLogPage[];
 }

@@ -21,7 +21,7 @@ import {
   LOG_LINES_MAX,
   LOG_TAIL_MAX,
   type LogCursor,
-  type LogPage,
+  type WorkerLogPage,
   type LogsReply,
   type LogsRequest,
 } from './log-messages.js';
@@ -49,7 +49,7 @@ const logLine = objectOf<LogLine>({
   jobId: optional(id),
 });
 
-const logPage = objectOf<LogPage>({
+const logPage = objectOf<WorkerLogPage>({
   workerId: id,
   state: oneOf(['unknown', 'open', 'ended']),
   lines: listOf(logLine, LOG_LINES_MAX),

@@ -1,4 +1,4 @@
-import { LOG_SOURCES, readSince, type LogSource } from '@berth/domain';
+import { LOG_SOURCES, readSince, type LineSource } from '@berth/domain';
 import { QueryIntegerField } from '../../fields/query-field.js';
 import { ChoiceField, TextField } from '../../fields/text-field.js';
 
@@ -37,7 +37,7 @@ const SinceField = (): PropertyDecorator =>
 /** Which lines of a worker's log are told (wire contract 5.4). */
 export class WorkerLogsQueryDto {
   @SourceField()
-  readonly source?: LogSource;
+  readonly source?: LineSource;
 
   @TailField()
   readonly tail?: number;
@@ -48,7 +48,7 @@ export class WorkerLogsQueryDto {
 
 export class EndpointLogsQueryDto {
   @SourceField()
-  readonly source?: LogSource;
+  readonly source?: LineSource;
 
   @TailField()
   readonly tail?: number;
