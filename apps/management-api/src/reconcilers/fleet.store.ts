@@ -192,10 +192,13 @@ export class FleetStore {
               SELECT 1 FROM hosts h WHERE h.id = w.host_id AND h.last_seen_at IS NOT DISTINCT FROM $3::timestamptz)
             ELSE true END
           RETURNING w.id, w.endpoint_id, w.host_id),
-         old AS (DELETE FROM departed_workers d WHERE d.departed_at < now() - make_interval(days => $4)),
-         many AS (DELETE FROM departed_workers d WHERE d.worker_id IN (
-           SELECT x.worker_id FROM departed_workers x JOIN gone ON gone.endpoint_id = x.endpoint_id
-            ORDER BY x.departed_at DESC OFFSET $5))
+         old AS (DELETE FROM departed_workers d WHERE d.worker_id = ANY (ARRAY(
+           SELECT x.worker_id FROM departed_workers x WHERE x.departed_at < now() - make_interval(days => $4)
+            ORDER BY x.departed_at LIMIT 100))),
+         many AS (DELETE FROM departed_workers d WHERE d.worker_id = ANY (ARRAY(
+           SELECT x.worker_id FROM departed_workers x
+            WHERE x.endpoint_id = (SELECT w.endpoint_id FROM workers w WHERE w.id = $1)
+            ORDER BY x.departed_at DESC OFFSET $5 LIMIT 100)))
          INSERT INTO departed_workers (worker_id, endpoint_id, host_id)
          SELECT id, endpoint_id, host_id FROM gone
              ON CONFLICT (worker_id) DO UPDATE SET host_id = excluded.host_id, departed_at = now()
