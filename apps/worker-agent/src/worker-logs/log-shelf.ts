@@ -69,7 +69,7 @@ export class LogShelf {
     });
   }
 
-  /** Nobody writes to it any more. */
+  /** Its writer has gone. */
   release(workerId: string): void {
     this.#held.delete(workerId);
   }
