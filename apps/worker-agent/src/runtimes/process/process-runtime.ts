@@ -25,7 +25,7 @@ import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { ProcessFreezer } from './process-freezer.js';
 import { killGroup, killProcess } from './process-group.js';
-import { notesOn } from './process-notes.js';
+import { notesOn, volumeOf } from './process-notes.js';
 import { runSetup } from './run-setup.js';
 import {
   WorkerFolder,
@@ -131,8 +131,7 @@ export class ProcessRuntime implements ContainerRuntime {
         { ...life, gpus: gpus.names, ...volumeOf(start) },
         (draft) => makeWorkingCopy(image.folder, draft.work, signal),
       );
-      const cudaVersion = start.gpu === null ? null : await machine.cudaVersion();
-      await this.#launch(folder, image, { ...start, gpus, cudaVersion });
+      await this.#launch(folder, image, { ...start, gpus, cudaVersion: start.gpu && (await machine.cudaVersion()) });
       return { ...life, state: { kind: 'running' }, notes: notesOn(start) };
     } catch (error) {
       // Why it did not start is the news; what of it cannot be removed keeps its GPUs, and the next start replaces it.
@@ -289,9 +288,6 @@ export class ProcessRuntime implements ContainerRuntime {
     }
   }
 }
-
-const volumeOf = ({ volumeFolder }: ContainerStart): Pick<ContainerStart, 'volumeFolder'> =>
-  volumeFolder === undefined ? {} : { volumeFolder };
 
 interface Launch extends ContainerStart {
   readonly gpus: HeldGpus;
