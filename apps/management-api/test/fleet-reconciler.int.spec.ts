@@ -142,6 +142,9 @@ async function live(
   }
 }
 
+const releases = async (): Promise<readonly string[]> =>
+  (await bench.workers()).map(({ intent, release }) => `${release} ${intent}`).toSorted();
+
 describe('the assignment of a load-balanced endpoint', () => {
   const scaling = (requestCount: number) => ({ type: 'REQUEST_COUNT', requestCount }) as const;
   const workersRange = { min: 1, max: 1, idleTimeoutSeconds: 10 };
@@ -253,6 +256,36 @@ describe('demand', () => {
 });
 
 describe('an endpoint', () => {
+  test('with a release that does not come up keeps one worker that tries, over leaders and what is gone', async () => {
+    await bench.addEndpoint('e1', { workers: { ...SPEC.workers, min: 3, max: 3 } });
+    await bench.addHost('h1');
+    await pass();
+    const failing = { failedStarts: 2, reason: 'exit code 3', failure: 'container' as const };
+    const fail = async (): Promise<void> => {
+      const workers = await bench.workers();
+      await bench.report(
+        'h1',
+        workers.map(({ id, intent }) => observed(id, intent === 'drained' ? 'removed' : 'waiting', failing)),
+      );
+    };
+    await fail();
+    await pass();
+    expect(await releases()).toEqual(['1 drained', '1 drained', '1 running']);
+    expect(publisher.assignments.get('e1' as EndpointId)?.outlook?.crashLoop?.detail).toMatch(
+      /^release 1 does not.*code 3$/,
+    );
+    await fail();
+    await bench.clock.advance(1);
+    fleet = newFleet();
+    await pass();
+    await pass();
+    expect(await releases()).toEqual(['1 running']);
+    expect((await bench.decision('e1'))?.starts).toMatchObject({ release: 1, failedStarts: 6 });
+    await bench.source.query('UPDATE workers SET restarts = restarts + 1');
+    await pass();
+    expect(await releases()).toEqual(['1 running', '1 running', '1 running']);
+  });
+
   test('with network volumes has workers only where they lie', async () => {
     await bench.addEndpoint('e1', { networkVolumeIds: ['v1'] });
     await bench.source.query(

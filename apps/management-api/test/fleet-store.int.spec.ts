@@ -38,6 +38,8 @@ const scalingRecord = (desired: number) => ({
   reason: 'demand',
   detail: '1 queued',
   waiting: [],
+  unplaced: 0,
+  starts: null,
   decidedAtMs: bench.clock.nowMs(),
 });
 

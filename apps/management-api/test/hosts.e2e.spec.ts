@@ -3,7 +3,7 @@ import { hostSubject, inboxPrefix, type HostReply, type JoinReply } from '@berth
 import type { HostId, Inventory } from '@berth/domain';
 import { AgentTransport } from '@berth/messaging';
 import { createHash } from 'node:crypto';
-import { failedPaths, useManagementApi } from './management-bench.js';
+import { failedPaths, QUEUE_ENDPOINT, useManagementApi } from './management-bench.js';
 
 const bench = useManagementApi();
 
@@ -42,6 +42,7 @@ describe('POST /v2/hosts/join-tokens', () => {
         labels,
         state: 'ready',
         isOnline: false,
+        suspectBecause: null,
         inventory: null,
         lastSeenAt: null,
         workers: [],
@@ -93,6 +94,28 @@ describe('POST /v2/hosts/join-tokens', () => {
     for (const request of ['POST /v2/hosts/join-tokens', 'POST /v2/hosts/x/action']) {
       expect(await bench.call(request, { key, body: {} })).toMatchObject({ status: 403 });
     }
+  });
+});
+
+describe('GET /v2/hosts', () => {
+  test('says which host is suspect, and why: there fails what fails nowhere else', async () => {
+    const { hostId } = await invite();
+    const other = await invite();
+    const resources = { vcpus: 1, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
+    for (const name of ['a', 'b', 'c']) {
+      const endpoint = await bench.call('POST /v2/serverless', { body: { ...QUEUE_ENDPOINT, name } });
+      const observed = { phase: 'waiting', reason: '', failedStarts: 3, startedAtMs: null, gpuTypeId: null };
+      await bench.source.query(
+        `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, observed)
+         VALUES ($1, $2, $3, 1, 'running', $4, $5)`,
+        [`failing-${name}`, endpoint.body.id, hostId, JSON.stringify(resources), JSON.stringify(observed)],
+      );
+    }
+    const suspectBecause = 'workers of 3 endpoints fail on it, and on no other host';
+    expect((await bench.call(`GET /v2/hosts/${hostId}`)).body).toMatchObject({ suspectBecause });
+    const hosts = (await bench.call('GET /v2/hosts')).body.hosts as { id: string; suspectBecause: string | null }[];
+    expect(hosts.find(({ id }) => id === hostId)).toMatchObject({ suspectBecause });
+    expect(hosts.find(({ id }) => id === other.hostId)).toMatchObject({ suspectBecause: null });
   });
 });
 

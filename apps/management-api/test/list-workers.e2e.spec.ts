@@ -30,6 +30,10 @@ describe('GET /v2/serverless/{id}/workers', () => {
       workers: [],
       summary: { running: 0, idle: 0, initializing: 0, throttled: 0, unhealthy: 0, total: 0 },
       endpointVersion: 1,
+      rollout: {
+        ...{ inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 100 },
+        ...{ state: 'none', reason: '' },
+      },
       waiting: [],
       scaling: null,
     });
@@ -55,12 +59,13 @@ describe('GET /v2/serverless/{id}/workers', () => {
       },
     ];
     await bench.source.query(
-      `INSERT INTO endpoint_scaling (endpoint_id, desired, reason, detail, waiting, decided_at)
-       VALUES ($1, 4, 'demand', '4 jobs wait', $2, '2026-01-01T00:00:00Z')`,
+      `INSERT INTO endpoint_scaling (endpoint_id, desired, reason, detail, waiting, unplaced, decided_at)
+       VALUES ($1, 5, 'demand', '5 jobs wait', $2, 2, '2026-01-01T00:00:00Z')`,
       [endpointId, JSON.stringify(waiting)],
     );
     const { body } = await bench.call(`GET /v2/serverless/${endpointId}/workers`);
-    const shared = { isStale: false, version: 1, image: 'local/echo', gpuCount: 0, hostId, dataCenterId: 'EU-1' };
+    const alike = { isStale: false, version: 1, image: 'local/echo', gpuCount: 0, restarts: 0 };
+    const shared = { ...alike, hostId, dataCenterId: 'EU-1' };
     expect(body).toEqual({
       workers: [
         { id: 'new', status: 'INITIALIZING', reason: 'its host has not reported it yet', ...shared },
@@ -73,11 +78,17 @@ describe('GET /v2/serverless/{id}/workers', () => {
           ...shared,
         },
         { id: 'sick', status: 'UNHEALTHY', reason: 'exit code 1, 5 times in a row', ...shared },
+        { id: 'throttled-1', status: 'THROTTLED', reason: 'no host has 2 vCPU free', ...alike },
+        { id: 'throttled-2', status: 'THROTTLED', reason: 'no host has 2 vCPU free', ...alike },
       ],
-      summary: { running: 1, idle: 0, initializing: 1, throttled: 0, unhealthy: 1, total: 3 },
+      summary: { running: 1, idle: 0, initializing: 1, throttled: 2, unhealthy: 1, total: 5 },
       endpointVersion: 1,
+      rollout: {
+        ...{ inProgress: false, workersOnLatest: 3, workersTotal: 3, percentOnLatest: 100 },
+        ...{ state: 'done', reason: '' },
+      },
       waiting,
-      scaling: { desired: 4, reason: 'demand', detail: '4 jobs wait', decidedAt: '2026-01-01T00:00:00.000Z' },
+      scaling: { desired: 5, reason: 'demand', detail: '5 jobs wait', decidedAt: '2026-01-01T00:00:00.000Z' },
     });
     expect(body.workers[1].uptimeSeconds).toBeGreaterThanOrEqual(60);
   });
@@ -98,5 +109,37 @@ describe('GET /v2/serverless/{id}/workers', () => {
     expect(await bench.call(path, { key: await bench.keyWithout('serverless:read') })).toMatchObject({ status: 403 });
     expect(await bench.call(path, { key: await bench.newAccount() })).toMatchObject({ status: 404 });
     expect(await bench.call('GET /v2/serverless/nope/workers')).toMatchObject({ status: 404 });
+  });
+});
+
+describe('POST /v2/serverless/{id}/workers/{workerId}/action', () => {
+  const act = (worker: string, action: string, options: object = {}) =>
+    bench.call(`POST /v2/serverless/${endpointId}/workers/${worker}/action`, { body: { action }, ...options });
+
+  test('200 with the worker, whose restarts are counted; in the audit trail', async () => {
+    await place('restarted', { phase: 'unhealthy', reason: 'exit code 1', startedAtMs: null, gpuTypeId: null });
+    const { body, status } = await act('restarted', 'restart');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: 'restarted', status: 'UNHEALTHY', restarts: 1 });
+    expect((await act('restarted', 'restart')).body.restarts).toBe(2);
+    const trail = await bench.call('GET /v2/audit?resourceId=restarted');
+    expect(trail.body.entries).toMatchObject([{ action: 'worker.restarted' }, { action: 'worker.restarted' }]);
+  });
+
+  test('404 for a worker that is not there, was removed, or has no host yet', async () => {
+    await place('removed', { phase: 'removed', reason: '', startedAtMs: null, gpuTypeId: null });
+    for (const worker of ['nope', 'removed', 'throttled-1']) {
+      expect(await act(worker, 'restart')).toMatchObject({
+        status: 404,
+        body: { type: expect.stringContaining('worker-not-found') as unknown },
+      });
+    }
+  });
+
+  test('422, 403, and 404 for whom it is none of their business', async () => {
+    expect(await act('restarted', 'explode')).toMatchObject({ status: 422 });
+    const key = await bench.keyWithout('serverless:write');
+    expect(await act('restarted', 'restart', { key })).toMatchObject({ status: 403 });
+    expect(await act('restarted', 'restart', { key: await bench.newAccount() })).toMatchObject({ status: 404 });
   });
 });

@@ -37,9 +37,22 @@ async function send(method: string, path: string, name: string): Promise<Answer>
 }
 
 /** The path with a new resource for each of its parameters. */
-async function withIds(path: string): Promise<string> {
-  const [before, rest] = path.split(/\/\{\w+\}(.*)/s);
-  return rest === undefined ? path : `${before}/${await make(before ?? '')}${await withIds(rest)}`;
+async function withIds(path: string, parentId = ''): Promise<string> {
+  const [before = '', rest] = path.split(/\/\{\w+\}(.*)/s);
+  if (rest === undefined) return path;
+  const id = before === '/workers' ? await placeWorker(parentId) : await make(before);
+  return `${before}/${id}${await withIds(rest, id)}`;
+}
+
+/** As the control loops do: nobody makes a worker by a request. @returns its id */
+async function placeWorker(endpointId: string): Promise<string> {
+  const resources = { vcpus: 1, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
+  const id = `${endpointId}-worker`;
+  await bench.source.query(
+    `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources) VALUES ($1, $2, $3, 1, 'running', $4)`,
+    [id, endpointId, await make('/v2/hosts'), JSON.stringify(resources)],
+  );
+  return id;
 }
 
 async function withReferences(value: unknown): Promise<unknown> {

@@ -65,7 +65,6 @@ describe('200', () => {
       cpu: [{ id: 'cpu5c', vcpuCount: 8 }],
       dataCenterIds: ['EU-RO-1'],
       networkVolumes: [await newVolume()],
-      flashboot: 'FLASHBOOT',
     };
     const { body, status } = await patch({ ...changes, name: 'other' });
     expect(status).toBe(200);
@@ -80,12 +79,16 @@ describe('200', () => {
       { field: 'disk', old: null, new: 20 },
       { field: 'env.A', old: null, new: 'b' },
       { field: 'env.MY_TOKEN', old: null, new: '***' },
-      { field: 'flashboot', old: 'OFF', new: 'FLASHBOOT' },
       { field: 'image', old: 'local/echo', new: 'local/other' },
       { field: 'networkVolumes', old: [], new: changes.networkVolumes },
       { field: 'ports', old: [], new: ['80/http'] },
       { field: 'registry', old: null, new: changes.registry },
     ]);
+  });
+
+  test('flashboot makes none: it changes nothing that a worker is made of', async () => {
+    expect((await patch({ flashboot: 'FLASHBOOT' })).body).toMatchObject({ flashboot: 'FLASHBOOT' });
+    expect(await releasesOf()).toHaveLength(1);
   });
 
   test.each<[string, object]>([

@@ -34,7 +34,10 @@ describe('GET /v2/serverless/{id}/releases', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       endpointVersion: 1,
-      rollout: { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 100 },
+      rollout: {
+        ...{ inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 100 },
+        ...{ state: 'none', reason: '' },
+      },
       releases: [
         {
           id: `${id}.1`,
@@ -60,7 +63,7 @@ describe('GET /v2/serverless/{id}/releases', () => {
     const { body } = await list();
     expect(body).toMatchObject({
       endpointVersion: 3,
-      rollout: { inProgress: true, workersOnLatest: 1, workersTotal: 3, percentOnLatest: 33 },
+      rollout: { inProgress: true, workersOnLatest: 1, workersTotal: 3, percentOnLatest: 33, state: 'rolling' },
       releases: [
         {
           version: 3,
@@ -85,6 +88,25 @@ describe('GET /v2/serverless/{id}/releases', () => {
       [3, 'local/b', false],
       [2, 'local/b', true],
     ]);
+  });
+
+  test('200 with a rollout that is halted, and why', async () => {
+    await patch({ image: 'local/b' });
+    await place(`${id}-a`, 1);
+    await place(`${id}-b`, 2, 'waiting');
+    const starts = { release: 2, hasBeenUp: false, failedStarts: 5, lastFailure: 'exit code 3', loopingSinceMs: 1 };
+    await bench.source.query(
+      `INSERT INTO endpoint_scaling (endpoint_id, desired, reason, detail, starts, decided_at)
+       VALUES ($1, 1, 'demand', '1 job waits', $2, now())`,
+      [id, JSON.stringify({ ...starts, counted: {} })],
+    );
+    const rollout = { inProgress: true, workersOnLatest: 1, workersTotal: 2, percentOnLatest: 50, state: 'halted' };
+    const reason = expect.stringMatching(/^release 2 does not come up, 5 starts have failed.*exit code 3$/) as unknown;
+    expect((await list()).body.rollout).toEqual({ ...rollout, reason });
+    const workers = await bench.call(`GET /v2/serverless/${id}/workers`);
+    expect(workers.body.rollout).toEqual({ ...rollout, reason });
+    await patch({ image: 'local/c' });
+    expect((await list()).body.rollout).toMatchObject({ state: 'rolling', reason: '' });
   });
 
   test('200 with the newest 1,000; older ones go, but for those that still have workers', async () => {

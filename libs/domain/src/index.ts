@@ -352,7 +352,7 @@ export {
   type WindowLimit,
   type WindowState,
 } from './limits/index.js';
-export { GB_BYTES, type HostLoad, type PlaceableVolume } from './placement/index.js';
+export { GB_BYTES, suspectHosts, type HostLoad, type PlaceableVolume } from './placement/index.js';
 export {
   CLUSTER_ROLES,
   CLUSTER_TYPES,
@@ -444,6 +444,7 @@ export {
   WORKER_NOTES_MAX,
   WORKER_PHASES,
   WORKER_REASON_CHARACTERS_MAX,
+  countStatuses,
   fitReport,
   isStale,
   newJournal,
@@ -451,6 +452,7 @@ export {
   isFrozen,
   planWorker,
   rolloutOf,
+  throttledCount,
   withStartFailure,
   workerStatus,
   type ContainerState,
@@ -459,6 +461,7 @@ export {
   type LastFailure,
   type ObservedWorker,
   type Preparation,
+  type ReleaseStarts,
   type Rollout,
   type Worker,
   type WorkerIdentity,
@@ -469,6 +472,7 @@ export {
   type WorkerResources,
   type ContainerSession,
   type PauseFailure,
+  type StatusCounts,
   type WorkerStatus,
   type WorkerView,
 } from './worker/index.js';

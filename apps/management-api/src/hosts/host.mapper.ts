@@ -1,14 +1,16 @@
 import type { HostBody, HostWorkerBody } from '@berth/contracts/http';
-import { isHostLive, workerStatus, type Worker } from '@berth/domain';
+import { isHostLive, workerStatus, type HostId, type Worker } from '@berth/domain';
 import type { HostRecord } from '../persistence/index.js';
 
-export const toHostBody = (host: HostRecord, nowMs: number): HostBody => ({
+/** @param suspects why hosts are, where they are */
+export const toHostBody = (host: HostRecord, suspects: ReadonlyMap<HostId, string>, nowMs: number): HostBody => ({
   id: host.id,
   name: host.name,
   dataCenterId: host.dataCenterId,
   labels: host.labels,
   state: host.intent,
   isOnline: isHostLive(host, nowMs),
+  suspectBecause: suspects.get(host.id) ?? null,
   inventory: host.inventory,
   lastSeenAt: host.lastSeenAtMs === null ? null : new Date(host.lastSeenAtMs).toISOString(),
   createdAt: new Date(host.createdAtMs).toISOString(),

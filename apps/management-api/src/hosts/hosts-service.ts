@@ -6,7 +6,7 @@ import {
   type HostBody,
   type HostDetailBody,
 } from '@berth/contracts/http';
-import { PlatformError, fieldChanges, type HostId, type HostIntent } from '@berth/domain';
+import { PlatformError, fieldChanges, suspectHosts, type HostId, type HostIntent } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditAction, HostRecord, Transactions } from '../persistence/index.js';
@@ -82,7 +82,8 @@ export class HostsService {
   }
 
   async list(): Promise<readonly HostBody[]> {
-    return (await this.#options.records.list()).map((host) => this.#bodyOf(host));
+    const suspects = await this.#suspects();
+    return (await this.#options.records.list()).map((host) => this.#bodyOf(host, suspects));
   }
 
   /** @throws PlatformError `host-not-found` */
@@ -90,7 +91,7 @@ export class HostsService {
     const { records } = this.#options;
     const host = found(await records.find(id));
     const workers = await records.workersOf(id);
-    return { ...this.#bodyOf(host), workers: workers.map(toHostWorkerBody) };
+    return { ...this.#bodyOf(host, await this.#suspects()), workers: workers.map(toHostWorkerBody) };
   }
 
   /** @throws PlatformError `host-not-found` */
@@ -104,7 +105,7 @@ export class HostsService {
       return changed;
     });
     snapshots.announce('all');
-    return this.#bodyOf(host);
+    return this.#bodyOf(host, await this.#suspects());
   }
 
   /** From then on the host may do nothing; its workers are placed elsewhere. @throws PlatformError `host-not-found` */
@@ -119,8 +120,12 @@ export class HostsService {
     transactions.afterCommit(onRemoved);
   }
 
-  #bodyOf(host: HostRecord): HostBody {
-    return toHostBody(host, this.#options.clock.nowMs());
+  async #suspects(): Promise<ReadonlyMap<HostId, string>> {
+    return suspectHosts(await this.#options.records.failingWorkers());
+  }
+
+  #bodyOf(host: HostRecord, suspects: ReadonlyMap<HostId, string>): HostBody {
+    return toHostBody(host, suspects, this.#options.clock.nowMs());
   }
 }
 

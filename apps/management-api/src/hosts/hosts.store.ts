@@ -62,6 +62,17 @@ export class HostsStore {
     return rows.map(toWorker);
   }
 
+  /** Of all hosts: those whose last start failed, or that were moved from where they failed. */
+  async failingWorkers(): Promise<readonly Worker[]> {
+    const rows = await this.#database.read((manager) =>
+      manager
+        .createQueryBuilder(WorkerEntity, 'w')
+        .where(`(w.observed->>'failedStarts')::integer > 0 OR w.failedOn <> '{}'`)
+        .getMany(),
+    );
+    return rows.map(toWorker);
+  }
+
   /** The host after the change, or null when there is none. */
   setIntent(id: HostId, intent: HostIntent): Promise<HostRecord | null> {
     return this.#database.transaction(async (manager) => {

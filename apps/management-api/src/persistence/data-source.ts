@@ -36,6 +36,7 @@ import { JobHistoryShards1763800000044 } from './migrations/1763800000044-job-hi
 import { JobHistoryOfLogs1763800000045 } from './migrations/1763800000045-job-history-of-logs.js';
 import { DepartedWorkers1763800000047 } from './migrations/1763800000047-departed-workers.js';
 import { LimitsByTheirTable1763800000046 } from './migrations/1763800000046-limits-by-their-table.js';
+import { ReleaseStarts1763800000048 } from './migrations/1763800000048-release-starts.js';
 import { ScalingDecisions1763800000049 } from './migrations/1763800000049-scaling-decisions.js';
 import { ImageDigests1763800000050 } from './migrations/1763800000050-image-digests.js';
 import { VolumeStorage1763800000051 } from './migrations/1763800000051-volume-storage.js';
@@ -61,6 +62,7 @@ const MIGRATIONS = [
   JobHistoryOfLogs1763800000045,
   LimitsByTheirTable1763800000046,
   DepartedWorkers1763800000047,
+  ReleaseStarts1763800000048,
   ScalingDecisions1763800000049,
   ImageDigests1763800000050,
   VolumeStorage1763800000051,

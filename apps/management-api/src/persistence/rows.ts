@@ -62,6 +62,7 @@ export const toWorker = (row: WorkerEntity): Worker => ({
   ...(row.failedOn.length === 0 ? {} : { failedOn: row.failedOn as HostId[] }),
   ...(row.staysBecause === null ? {} : { staysBecause: row.staysBecause }),
   ...(row.volumeId === null ? {} : { volumeId: row.volumeId }),
+  ...(row.restarts === 0 ? {} : { restarts: row.restarts }),
 });
 
 export const apiKeyRow = (key: ApiKeyRecord): ApiKeyEntity => ({

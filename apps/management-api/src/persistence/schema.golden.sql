@@ -122,10 +122,14 @@ CREATE TABLE endpoint_scaling (
   detail text NOT NULL,
   waiting jsonb NOT NULL DEFAULT '[]'::jsonb,
   decided_at timestamp with time zone NOT NULL,
+  unplaced integer NOT NULL DEFAULT 0,
+  starts jsonb,
   CONSTRAINT endpoint_scaling_pkey PRIMARY KEY (endpoint_id),
   CONSTRAINT endpoint_scaling_desired_check CHECK ((desired >= 0)),
   CONSTRAINT endpoint_scaling_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES endpoints(id) ON DELETE CASCADE,
   CONSTRAINT endpoint_scaling_reason CHECK ((reason <> ''::text)),
+  CONSTRAINT endpoint_scaling_starts CHECK ((jsonb_typeof(starts) = 'object'::text)),
+  CONSTRAINT endpoint_scaling_unplaced CHECK ((unplaced >= 0)),
   CONSTRAINT endpoint_scaling_waiting_check CHECK ((jsonb_typeof(waiting) = 'array'::text))
 );
 CREATE INDEX endpoint_scaling_wanted ON public.endpoint_scaling USING btree (endpoint_id) WHERE (desired > 0);

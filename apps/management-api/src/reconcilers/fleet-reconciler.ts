@@ -6,6 +6,7 @@ import {
   hostIdOf,
   newFleetMemory,
   planFleet,
+  throttledCount,
   withOperation,
   workerIdOf,
   type CarriedOut,
@@ -40,7 +41,7 @@ export interface FleetReconcilerOptions {
   /** Asked before every write: a leader whose term is over writes nothing more. */
   readonly term: LeaderTerm;
   readonly logger: Logger;
-  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations' | 'unplaced'>;
+  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations' | 'suspects' | 'unplaced'>;
 }
 
 export interface PassOutcome {
@@ -72,6 +73,7 @@ const WORKER_ID_LENGTH = 14;
 export class FleetReconciler {
   readonly #options: FleetReconcilerOptions;
   #memory: FleetMemory;
+  #suspects: ReadonlySet<HostId> = new Set();
   /** Hosts that are to be woken as soon as the routers know of their workers. */
   readonly #toWake = new Set<HostId>();
 
@@ -93,6 +95,7 @@ export class FleetReconciler {
     const demandOf = ({ id, spec: { type } }: FleetEndpoint): Demand | null => demand.demandOf({ id, type }, heardMs);
     const plan = planFleet({ fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
     this.#memory = plan.memory;
+    this.#tellSuspects(plan.suspects);
     const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);
     const visits: Visit[] = [];
     const failed = new Set<EndpointId>();
@@ -115,6 +118,18 @@ export class FleetReconciler {
     this.#wake();
     if (failed.size > 0) throw new Error(`endpoints that failed: ${[...failed].join(', ')}`);
     return { recheckAtMs: earliest(visits.map(({ recheckAtMs }) => recheckAtMs)) };
+  }
+
+  #tellSuspects(suspects: ReadonlyMap<HostId, string>): void {
+    const { logger, metrics } = this.#options;
+    metrics.suspects.set(suspects.size);
+    for (const [hostId, reason] of suspects) {
+      if (!this.#suspects.has(hostId)) logger.warn(`a host is suspect: ${reason}`, { hostId });
+    }
+    for (const hostId of this.#suspects) {
+      if (!suspects.has(hostId)) logger.info('a host is not suspect any more', { hostId });
+    }
+    this.#suspects = new Set(suspects.keys());
   }
 
   #count(plans: readonly EndpointPlan[]): void {
@@ -203,7 +218,7 @@ export class FleetReconciler {
   }
 
   #describe(
-    { decision, endpoint: { deletedAtMs, id: endpointId, spec }, unplaced, waiting }: StaffingPlan,
+    { decision, endpoint: { deletedAtMs, id: endpointId, spec }, starts, unplaced, waiting }: StaffingPlan,
     workers: readonly Worker[],
     nowMs: number,
   ): AssignmentSnapshot {
@@ -215,6 +230,7 @@ export class FleetReconciler {
         scalingReason: decision.reason,
         workers,
         unplaced: unplaced === null ? null : { ...unplaced, sinceMs },
+        starts,
         previous: this.#options.publisher.assignmentOf(endpointId)?.outlook ?? null,
       },
       nowMs,
@@ -231,11 +247,12 @@ export class FleetReconciler {
   }
 
   /** A decision that says the same as the last one is not written again. */
-  async #save({ decision, endpoint, waiting }: StaffingPlan, nowMs: number): Promise<void> {
+  async #save({ decision, endpoint, starts, unplaced, waiting }: StaffingPlan, nowMs: number): Promise<void> {
     const { logger, metrics, store, term } = this.#options;
     const { desiredWorkers: desired, detail, reason } = decision;
     const { id: endpointId, lastDecision } = endpoint;
-    const record: ScalingRecord = { endpointId, desired, reason, detail, waiting, decidedAtMs: nowMs };
+    const known = { waiting, unplaced: throttledCount(unplaced), starts };
+    const record: ScalingRecord = { endpointId, desired, reason, detail, ...known, decidedAtMs: nowMs };
     if (isDeepStrictEqual({ ...record, decidedAtMs: lastDecision?.decidedAtMs }, lastDecision)) return;
     requireTerm(term);
     await store.saveScaling(record);

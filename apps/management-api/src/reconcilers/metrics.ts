@@ -15,6 +15,10 @@ export const controllersMetrics = (metrics: MetricRegistry) => ({
     help: 'Workers that were placed, drained or forgotten, by the reason of the plan.',
     labels: ['kind', 'reason'],
   }),
+  suspects: metrics.gauge({
+    name: 'controllers_suspect_hosts',
+    help: 'Hosts on which workers of several endpoints fail that fail nowhere else.',
+  }),
   decisions: metrics.counter<'reason'>({
     name: 'controllers_scale_decisions_total',
     help: 'Scaling decisions that changed the number of desired workers, by reason.',

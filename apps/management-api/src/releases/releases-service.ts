@@ -9,7 +9,7 @@ import type { ReleasesStore } from './releases.store.js';
 export interface ReleasesServiceOptions {
   readonly endpoints: EndpointsService;
   readonly records: ReleasesStore;
-  readonly workers: Pick<WorkersStore, 'ofEndpoint'>;
+  readonly workers: Pick<WorkersStore, 'ofEndpoint' | 'scalingOf'>;
 }
 
 /** Releases of the caller's endpoints, and how far the latest has come. Read only: an update makes them. */
@@ -24,10 +24,11 @@ export class ReleasesService {
   async list(caller: Caller, id: EndpointId): Promise<ReleaseListBody> {
     const { endpoints, records, workers } = this.#options;
     const endpoint = await endpoints.get(caller, id);
-    const [releases, placed] = await Promise.all([
+    const [releases, placed, scaling] = await Promise.all([
       records.ofEndpoint(caller.accountId, id),
       workers.ofEndpoint(caller.accountId, id),
+      workers.scalingOf(caller.accountId, id),
     ]);
-    return toReleaseList(endpoint, { releases, workers: placed });
+    return toReleaseList(endpoint, { releases, workers: placed, starts: scaling?.starts ?? null });
   }
 }

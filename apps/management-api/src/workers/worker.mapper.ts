@@ -1,25 +1,58 @@
 import type { WorkerBody, WorkerListBody, WorkerSummaryBody } from '@berth/contracts/http';
-import { NOT_REPORTED, isStale, workerStatus, type Endpoint, type WorkerStatus } from '@berth/domain';
+import {
+  NOT_REPORTED,
+  countStatuses,
+  isStale,
+  rolloutOf,
+  throttledCount,
+  workerStatus,
+  type Endpoint,
+  type StatusCounts,
+} from '@berth/domain';
 import type { PlacedWorker, ScalingDecision } from './workers.store.js';
 
-/** Workers of an endpoint as a tenant sees them (wire contract 5.2). */
+/** Workers of an endpoint as a tenant sees them (wire contract 5.2): `summary` counts the list, which has all that are told. */
 export function toWorkerList(
   endpoint: Endpoint,
   { scaling, workers }: { readonly workers: readonly PlacedWorker[]; readonly scaling: ScalingDecision | null },
   nowMs: number,
 ): WorkerListBody {
-  const bodies = workers.map((worker) => toWorkerBody(worker, endpoint.release, nowMs));
+  const unplaced = { count: scaling?.unplaced ?? 0 };
   return {
-    workers: bodies,
-    summary: summaryOf(bodies),
+    workers: [
+      ...workers.map((worker) => toWorkerBody(worker, endpoint.release, nowMs)),
+      ...throttledBodies(endpoint, unplaced, scaling?.waiting ?? []),
+    ],
+    summary: summaryOf(
+      countStatuses(
+        workers.map(({ observed }) => observed),
+        unplaced,
+      ),
+    ),
     endpointVersion: endpoint.release,
+    rollout: rolloutOf(workers, endpoint.release, scaling?.starts ?? null),
     waiting: scaling?.waiting ?? [],
     scaling: scaling === null ? null : toDecision(scaling),
   };
 }
 
-function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number): WorkerBody {
-  const { dataCenterId, hostId, id, image, observed, release, resources } = worker;
+/** Wanted, and without a host: what is known of such a worker is what it is to be, and why it is not yet. */
+function throttledBodies(
+  { release, spec }: Endpoint,
+  unplaced: { readonly count: number },
+  waiting: ScalingDecision['waiting'],
+): readonly WorkerBody[] {
+  return Array.from({ length: throttledCount(unplaced) }, (_, index) => ({
+    id: `throttled-${index + 1}`,
+    status: 'THROTTLED',
+    reason: (waiting[index] ?? waiting.at(-1))?.detail ?? '',
+    ...{ isStale: false, version: release, image: spec.container.image, restarts: 0 },
+    gpuCount: spec.gpu?.count ?? 0,
+  }));
+}
+
+export function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number): WorkerBody {
+  const { dataCenterId, hostId, id, image, observed, release, resources, restarts = 0 } = worker;
   const startedAtMs = observed?.startedAtMs ?? null;
   const gpuTypeId = observed?.gpuTypeId ?? resources.gpuTypeId;
   return {
@@ -32,8 +65,7 @@ function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number
     ...(image === null ? {} : { image }),
     gpuCount: resources.gpuCount,
     ...(gpuTypeId === null ? {} : { gpuTypeId }),
-    hostId,
-    dataCenterId,
+    ...{ restarts, hostId, dataCenterId },
     ...(startedAtMs === null ? {} : timesSince(startedAtMs, nowMs)),
   };
 }
@@ -52,17 +84,14 @@ const timesSince = (startedAtMs: number, nowMs: number): Required<Pick<WorkerBod
   uptimeSeconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1000)),
 });
 
-function summaryOf(workers: readonly WorkerBody[]): WorkerSummaryBody {
-  const count = (status: WorkerStatus): number => workers.filter((worker) => worker.status === status).length;
-  return {
-    running: count('RUNNING'),
-    idle: count('IDLE'),
-    initializing: count('INITIALIZING'),
-    throttled: count('THROTTLED'),
-    unhealthy: count('UNHEALTHY'),
-    total: workers.length,
-  };
-}
+const summaryOf = (counts: StatusCounts): WorkerSummaryBody => ({
+  running: counts.RUNNING,
+  idle: counts.IDLE,
+  initializing: counts.INITIALIZING,
+  throttled: counts.THROTTLED,
+  unhealthy: counts.UNHEALTHY,
+  total: Object.values(counts).reduce((sum, count) => sum + count, 0),
+});
 
 const toDecision = ({ decidedAtMs, desired, detail, reason }: ScalingDecision) => ({
   desired,

@@ -70,6 +70,12 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     ids: { id: 'endpoint', workerId: 'worker' },
   },
   'GET /v2/serverless/{id}/workers': { scope: 'serverless:read', success: 200, ids: { id: 'endpoint' } },
+  'POST /v2/serverless/{id}/workers/{workerId}/action': {
+    scope: 'serverless:write',
+    success: 200,
+    ids: { id: 'endpoint', workerId: 'worker' },
+    body: () => ({ action: 'restart' }),
+  },
 
   // Templates
   'GET /v2/templates': { scope: 'templates:read', success: 200 },

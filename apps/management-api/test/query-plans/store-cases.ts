@@ -200,6 +200,8 @@ const requestCases = (database: Database): readonly StoreCase[] => [
   ...casesOf('WorkersStore', new WorkersStore(database), {
     ofEndpoint: [(workers) => workers.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT)],
     scalingOf: [(workers) => workers.scalingOf(GREAT_ACCOUNT, GREAT_ENDPOINT)],
+    find: [(workers) => workers.find(GREAT_ACCOUNT, GREAT_ENDPOINT, 'w1' as WorkerId)],
+    restart: [(workers) => workers.restart(GREAT_ACCOUNT, GREAT_ENDPOINT, 'w1' as WorkerId)],
   }),
   ...casesOf('ScalingHistoryStore', new ScalingHistoryStore(database), {
     append: [(history) => history.append(DECISION)],
@@ -432,6 +434,9 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
     list: [(hosts) => hosts.list()],
     find: [(hosts) => hosts.find(HOST)],
     workersOf: [(hosts) => hosts.workersOf(HOST)],
+    failingWorkers: [
+      reading({ workers: 'each may fail, and an operator asks seldom' }, (hosts) => hosts.failingWorkers()),
+    ],
     setIntent: [(hosts) => hosts.setIntent(HOST, 'cordoned')],
     delete: [(hosts) => hosts.delete(HOST)],
   }),
@@ -475,6 +480,8 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
           reason: 'demand',
           detail: '',
           waiting: [],
+          unplaced: 0,
+          starts: null,
           decidedAtMs: NOW_MS,
         }),
     ],

@@ -224,6 +224,8 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['fewer workers than none', { endpoint_id: 'foreign-endpoint', desired: -1 }, 'check'],
     ['no reason', { endpoint_id: 'foreign-endpoint', reason: '' }, 'check'],
     ['waiting workers that are no list', { endpoint_id: 'foreign-endpoint', waiting: {} }, 'check'],
+    ['fewer workers without a place than none', { endpoint_id: 'foreign-endpoint', unplaced: -1 }, 'check'],
+    ['starts that are no object', { endpoint_id: 'foreign-endpoint', starts: [] }, 'check'],
     ['a second decision', {}, 'duplicate'],
   ],
   leader_leases: [

@@ -27,6 +27,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   CreateTemplateDto: ['image', 'name'],
   CreateV1EndpointDto: ['name', 'templateId'],
   HostActionDto: ['action'],
+  WorkerActionDto: ['action'],
 };
 
 const errorsOf = (name: string, body: unknown): readonly string[] => {

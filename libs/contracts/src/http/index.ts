@@ -76,3 +76,4 @@ export {
 } from './management/workers/scaling.body.js';
 export { EndpointLogsQueryDto, LOG_TAIL_DEFAULT, WorkerLogsQueryDto } from './management/worker-logs/worker-log.dto.js';
 export { WorkerBody, WorkerListBody, WorkerSummaryBody } from './management/workers/worker.body.js';
+export { WorkerActionDto } from './management/workers/worker.dto.js';

@@ -120,6 +120,7 @@ const outlook = objectOf<EndpointOutlook>({
   scaling: objectOf<EndpointOutlook['scaling']>({ reason: text(), sinceMs: instant }),
   coming: listOf(coming, OUTLOOK_LIST_MAX),
   unplaced: orNull(unplaced),
+  crashLoop: optional(objectOf<NonNullable<EndpointOutlook['crashLoop']>>({ detail: text(), sinceMs: instant })),
 });
 
 export const assignmentSnapshotShape: SnapshotShape<AssignmentSnapshot> = {

@@ -17,7 +17,10 @@ export const endpointFields = (spec: EndpointSpec) => ({
   flashboot: spec.flashboot,
 });
 
-/** Fields whose change makes a release: a worker is made of them (API decisions 3.5). All others apply at once. */
+/**
+ * Fields whose change makes a release: a worker is made of them, or placed by them (API decisions 3.5). All others apply
+ * at once.
+ */
 const RELEASE_FIELDS: ReadonlySet<string | undefined> = new Set([
   'image',
   'args',
@@ -29,7 +32,6 @@ const RELEASE_FIELDS: ReadonlySet<string | undefined> = new Set([
   'cpu',
   'dataCenterIds',
   'networkVolumes',
-  'flashboot',
 ] satisfies (keyof ReturnType<typeof endpointFields>)[]);
 
 /** @param path dotted, as `gpu.count` */

@@ -125,10 +125,10 @@ const patch: fc.Arbitrary<EndpointPatch> = fc.record({
 
 /** Left of the fields that apply at once, once workers are looked away from: equal means that no worker needs to change. */
 const workersMadeOf = (all: EndpointSpec): object => {
-  const { cpu: sizes, dataCenterIds, flashboot, gpu: cards, networkVolumeIds } = all;
+  const { cpu: sizes, dataCenterIds, gpu: cards, networkVolumeIds } = all;
   // The order of variables is no difference.
   const container = { ...all.container, env: Object.entries(all.container.env).sort() };
-  return { container, sizes, dataCenterIds, flashboot, networkVolumeIds, cards: withoutOrder(cards) };
+  return { container, sizes, dataCenterIds, networkVolumeIds, cards: withoutOrder(cards) };
 };
 
 const withoutOrder = (request: GpuRequest | null): object | null =>

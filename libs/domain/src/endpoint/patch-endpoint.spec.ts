@@ -69,9 +69,9 @@ describe('a patch', () => {
       ['!env.API_KEY: "***" → null', '!env.MODEL: "a" → null'],
     ],
     [
-      'of places and flashboot makes a release',
+      'of places makes a release, of flashboot none',
       { dataCenterIds: ['EU-1'], networkVolumeIds: ['v'], flashboot: 'FLASHBOOT' },
-      ['!dataCenterIds: [] → ["EU-1"]', '!flashboot: "OFF" → "FLASHBOOT"', '!networkVolumes: [] → ["v"]'],
+      ['!dataCenterIds: [] → ["EU-1"]', 'flashboot: "OFF" → "FLASHBOOT"', '!networkVolumes: [] → ["v"]'],
     ],
     [
       'of pools alone clears the exclusions',

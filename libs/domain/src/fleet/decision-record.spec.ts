@@ -13,7 +13,16 @@ const NOW_MS = 10_000;
 const ENDPOINT = 'e' as EndpointId;
 const WAITING = { reason: 'vcpu', detail: '', since: '1970-01-01T00:00:00.000Z', hosts: [] };
 const LAST: ScalingRecord = {
-  ...{ endpointId: ENDPOINT, desired: 2, reason: 'demand', detail: '2 queued', waiting: [], decidedAtMs: 1 },
+  ...{
+    endpointId: ENDPOINT,
+    desired: 2,
+    reason: 'demand',
+    detail: '2 queued',
+    waiting: [],
+    unplaced: 0,
+    starts: null,
+    decidedAtMs: 1,
+  },
 };
 
 const planOf = (more: Partial<StaffPlan> = {}, last: ScalingRecord | null = LAST, deletedAtMs: number | null = null) =>

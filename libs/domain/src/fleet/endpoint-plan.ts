@@ -1,4 +1,5 @@
 import type { Demand, ScaleDecision } from '../scaling/index.js';
+import type { ReleaseStarts } from '../worker/index.js';
 import type { FleetEndpoint, WaitingWorker } from './fleet.js';
 import type { FleetOperation } from './fleet-operation.js';
 import type { UnplacedTally } from './waiting-workers.js';
@@ -16,6 +17,8 @@ export type EndpointPlan =
       /** In their order; each as small as it can be. */
       readonly operations: readonly FleetOperation[];
       readonly waiting: readonly WaitingWorker[];
+      /** How the workers of its latest release start, now that they were looked at. */
+      readonly starts: ReleaseStarts;
       /** How many could not be placed, and why, with the filter that each host failed at. */
       readonly unplaced: UnplacedTally | null;
     };

@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoint/index.js';
 import type { Host } from '../host/index.js';
 import type { AccountId, EndpointId, HostId } from '../ids.js';
 import type { PlaceableVolume } from '../placement/index.js';
-import type { Worker } from '../worker/index.js';
+import type { ReleaseStarts, Worker } from '../worker/index.js';
 
 /** A worker that is wanted and could not be placed: why, since when, and what spoke against each host. */
 export interface WaitingWorker {
@@ -21,6 +21,10 @@ export interface ScalingRecord {
   readonly reason: string;
   readonly detail: string;
   readonly waiting: readonly WaitingWorker[];
+  /** How many workers are wanted and have no place: `waiting` has the first of them. */
+  readonly unplaced: number;
+  /** How the workers of the latest release start; null: nothing is known yet. */
+  readonly starts: ReleaseStarts | null;
   /** Since when it has been the decision. */
   readonly decidedAtMs: number;
 }

@@ -1,11 +1,12 @@
 import { placementRequestOf } from '../placement/index.js';
 import { countWorkers, decideScale, type Demand, type ScaleDecision, type ScaleMemory } from '../scaling/index.js';
-import type { HostedWorker } from '../worker/index.js';
+import { countStarts, goneReason, type HostedWorker, type ReleaseStarts } from '../worker/index.js';
 import type { EndpointPlan } from './endpoint-plan.js';
 import type { FleetEndpoint } from './fleet.js';
 import { withOperation, type FleetOperation } from './fleet-operation.js';
 import type { Claim, Given } from './hand-out/hand-out.js';
 import { withBoundVolumes } from './hand-out/volume-binding.js';
+import { yieldPlaces, type YieldingPlaces } from './hand-out/yield-places.js';
 import { moves, planStaffing, type Room } from './plan-staffing.js';
 import { describeWaiting } from './waiting-workers.js';
 
@@ -17,6 +18,8 @@ interface StaffDraft extends Claim {
   readonly decision: ScaleDecision;
   readonly demand: Demand | null;
   readonly operations: readonly FleetOperation[];
+  readonly starts: ReleaseStarts;
+  readonly yields: YieldingPlaces;
 }
 
 export interface KnownOfEndpoint {
@@ -33,10 +36,13 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
   const { scaling, workers: range } = spec;
   const counts = countWorkers(workers, sinceMs, nowMs);
   const decision = decideScale({ scaling, range, demand, workers: counts, memory }, nowMs);
-  const { missing, operations } = planStaffing(endpoint, { desired: decision.desiredWorkers, workers }, room);
+  const starts = startsOf(endpoint, workers, room);
+  const staff = { desired: decision.desiredWorkers, workers, starts };
+  const { mayYield, missing, operations, yielding } = planStaffing(endpoint, staff, room);
   const before = workers.map(({ worker }) => worker);
   return {
-    ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing },
+    ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing, starts },
+    yields: { mayYield, yielding },
     staying: operations.reduce(withOperation, before).filter(({ intent }) => intent === 'running'),
     request: placementRequestOf(spec, volumeDataCenterIds, volumes),
   };
@@ -49,15 +55,21 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
  */
 export function completed(draft: PlanDraft, given: Given | undefined, room: Room): EndpointPlan {
   if (draft.kind === 'forget') return draft;
-  const { before, decision, demand, endpoint, request } = draft;
-  const operations = [...draft.operations, ...(given?.creates ?? [])];
-  const unplaced = given?.unplaced ?? null;
+  const { before, decision, demand, endpoint, request, starts } = draft;
+  const { leaving, unplaced } = yieldPlaces(draft, given?.unplaced ?? null, room);
+  const operations = [...draft.operations, ...leaving, ...(given?.creates ?? [])];
   const after = operations.reduce(withOperation, before);
   return {
-    ...{ kind: 'staff', endpoint, decision, demand, unplaced },
+    ...{ kind: 'staff', endpoint, decision, demand, starts, unplaced },
     operations: [...operations, ...moves(after, withBoundVolumes(request, room), room)],
     waiting: describeWaiting(unplaced, endpoint.lastDecision?.waiting ?? [], room.nowMs),
   };
+}
+
+function startsOf(endpoint: FleetEndpoint, workers: readonly HostedWorker[], room: Room): ReleaseStarts {
+  const { nowMs, observingSinceMs: sinceMs } = room;
+  const there = workers.filter((each) => goneReason(each, sinceMs, nowMs) === null).map(({ worker }) => worker);
+  return countStarts(endpoint.lastDecision?.starts ?? null, { release: endpoint.release, workers: there }, nowMs);
 }
 
 const isForgettable = ({ deletedAtMs }: FleetEndpoint, workers: readonly HostedWorker[], nowMs: number): boolean =>

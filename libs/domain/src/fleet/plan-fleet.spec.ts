@@ -127,9 +127,10 @@ class FleetWalk {
     }
     this.workers = plan.operations.reduce(withOperation, this.workers);
     const { desiredWorkers: desired, detail, reason } = plan.decision;
-    const { waiting } = plan;
+    const { starts, unplaced, waiting } = plan;
+    const known = { waiting, starts, unplaced: unplaced?.count ?? 0 };
     this.change(endpointId, {
-      lastDecision: { endpointId, desired, reason, detail, waiting, decidedAtMs: this.nowMs },
+      lastDecision: { endpointId, desired, reason, detail, ...known, decidedAtMs: this.nowMs },
     });
   }
 }
@@ -179,13 +180,13 @@ describe('an endpoint', () => {
     fleet.seeAll('busy');
     fleet.change('e1', { release: 2 });
     for (let round = 0; round < 3; round += 1) fleet.pass({ e1: queued(9) });
-    expect(fleet.releases).toEqual(['1 drained', '1 drained']);
+    expect(fleet.releases).toEqual(['1 drained', '1 running']);
     fleet.seeAll('removed');
     fleet.pass({ e1: queued(9) });
     expect(fleet.releases).toEqual(['2 running', '2 running']);
   });
 
-  test('with a new release gets workers as it wants them: idle ones at once, busy ones after their job', () => {
+  test('with a new release gets workers as it wants them, one of them first', () => {
     const workers = { ...SPEC.workers, min: 2, max: 2 };
     fleet.addEndpoint('e1', { workers });
     fleet.addHost('h1');
@@ -198,10 +199,12 @@ describe('an endpoint', () => {
     fleet.see(idle, 'removed');
     fleet.pass();
     expect(fleet.workers.toSorted((a, b) => a.release - b.release)).toMatchObject([
-      { id: busy.id, release: 1, intent: 'drained', resources: { vcpus: 2 } },
+      { id: busy.id, release: 1, intent: 'running', resources: { vcpus: 2 } },
       { release: 2, intent: 'running', resources: { vcpus: 4 } },
     ]);
     fleet.seeAll('idle');
+    fleet.pass();
+    expect(fleet.releases).toEqual(['1 drained', '2 running']);
     fleet.see(busy, 'removed');
     fleet.pass();
     expect(fleet.releases).toEqual(['2 running', '2 running']);
@@ -307,7 +310,43 @@ describe('a host', () => {
     expect(fleet.intents).toEqual(['h1 running', 'h2 running']);
     fleet.intend('h1', 'draining');
     fleet.pass({ e1: queued(2) });
+    expect(fleet.intents).toEqual(['h1 running', 'h2 running']);
+    for (let round = 0; round < 2; round += 1) {
+      fleet.seeAll('idle');
+      fleet.pass({ e1: queued(2) });
+    }
     expect(fleet.intents).toEqual(['h1 drained', 'h2 running', 'h2 running']);
+  });
+
+  test('that is drained where nobody else has room gets rid of its workers all the same', () => {
+    fleet.seeAll('busy');
+    fleet.intend('h1', 'draining');
+    fleet.pass({ e1: queued(1) });
+    expect(fleet.intents).toEqual(['h1 drained']);
+    expect(fleet.decision('e1')).toMatchObject({ unplaced: 1, waiting: [{ reason: 'host-draining' }] });
+  });
+
+  test('that is full gives the place of one old worker to a new release, and of no second', () => {
+    fleet.pass({ e1: queued(2) });
+    fleet.seeAll('idle');
+    fleet.addHost('h1', { inventory: { ...INVENTORY, vcpus: 4 } });
+    fleet.change('e1', { release: 2 });
+    for (let round = 0; round < 2; round += 1) fleet.pass({ e1: queued(2) });
+    expect(fleet.releases).toEqual(['1 drained', '1 running']);
+    for (const worker of fleet.workers) if (worker.intent === 'drained') fleet.see(worker, 'removed');
+    fleet.pass({ e1: queued(2) });
+    expect(fleet.releases).toEqual(['1 running', '2 running']);
+  });
+
+  test('on which several endpoints fail that fail nowhere else gets new workers last', () => {
+    for (const id of ['e2', 'e3', 'e4']) fleet.addEndpoint(id, { workers: { ...SPEC.workers, min: 1, max: 1 } });
+    fleet.pass();
+    for (const worker of fleet.workers)
+      if (worker.endpointId !== 'e1') fleet.see(worker, 'waiting', { failedStarts: 3 });
+    fleet.addHost('h2', { inventory: { ...INVENTORY, vcpus: 64 } });
+    fleet.pass({ e1: queued(2) });
+    const placed = fleet.workers.filter(({ endpointId, intent }) => endpointId === 'e1' && intent === 'running');
+    expect(placed.map(({ hostId }) => hostId)).toEqual(['h1', 'h2']);
   });
 
   test('that is removed takes its workers with it, and they are placed again', () => {

@@ -1,5 +1,5 @@
-import type { EndpointId, WorkerId } from '../ids.js';
-import { HostRoom } from '../placement/index.js';
+import type { EndpointId, HostId, WorkerId } from '../ids.js';
+import { HostRoom, suspectHosts } from '../placement/index.js';
 import type { Demand, ScaleMemory } from '../scaling/index.js';
 import { goneReason, type HostedWorker } from '../worker/index.js';
 import { AccountShares } from './hand-out/account-shares.js';
@@ -17,6 +17,8 @@ export interface FleetPlan {
   readonly endpoints: readonly EndpointPlan[];
   /** Endpoints that could not be planned for, and why: they keep no other from its plan. */
   readonly failed: ReadonlyMap<EndpointId, unknown>;
+  /** Hosts on which workers of several endpoints fail, and why they are suspect: new workers go there last. */
+  readonly suspects: ReadonlyMap<HostId, string>;
   readonly memory: FleetMemory;
 }
 
@@ -46,8 +48,10 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   const hosted = fleet.workers.map((worker) => ({ worker, host: fleet.hosts.get(worker.hostId) ?? null }));
   const present = hosted.filter((each) => goneReason(each, sinceMs, nowMs) === null);
   const loads = loadsOf(fleet, present);
+  const suspects = suspectHosts(fleet.workers);
   const room: Room = {
     ...{ hosts: fleet.hosts, loads, allLoads: [...loads.values()], boundVolumes: new Map(), observingSinceMs: sinceMs },
+    suspects: new Set(suspects.keys()),
     ...moment,
   };
   const workers = Map.groupBy(hosted, ({ worker }) => worker.endpointId);
@@ -62,6 +66,7 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   const planned = eachOf(served, (draft) => completed(draft, handed.given.get(draft.endpoint.id), room));
   return {
     endpoints: withEvictions(planned.done, { fleet, present: present.map(({ worker }) => worker), nowMs }),
+    suspects,
     failed: new Map([...drafted.failed, ...handed.failed, ...planned.failed]),
     memory: { observingSinceMs: sinceMs, lastLookMs: nowMs, scaling: scalingOf(fleet, memory, drafted.done) },
   };

@@ -2,7 +2,7 @@ import type { Host } from '../host/index.js';
 import type { HostId, WorkerId } from '../ids.js';
 import { decideMove, type HostRoom, type PlacementRequest } from '../placement/index.js';
 import { STABLE_WINDOW_DEFAULT_MS } from '../scaling/index.js';
-import { planWithPaused, type PausingOperation, type HostedWorker, type Worker } from '../worker/index.js';
+import { planWithPaused, type PausingOperation, type HostedWorker, type ReleaseStarts, type Worker } from '../worker/index.js';
 import type { FleetEndpoint } from './fleet.js';
 import type { FleetOperation } from './fleet-operation.js';
 
@@ -15,6 +15,8 @@ export interface Room {
   readonly allLoads: readonly HostRoom[];
   /** Storages that network volumes have come to in this plan, by volume: the next worker of one must see the same files. */
   readonly boundVolumes: Map<string, string>;
+  /** Where workers go last: hosts on which those of several endpoints fail. */
+  readonly suspects: ReadonlySet<HostId>;
   readonly observingSinceMs: number;
   readonly nowMs: number;
   readonly newWorkerId: () => WorkerId;
@@ -25,11 +27,16 @@ export interface Staffing {
   readonly operations: readonly FleetOperation[];
   /** How many more are wanted of the latest release. */
   readonly missing: number;
+  /** How many of these may have the place of an old worker, where there is no room for them beside it. */
+  readonly mayYield: number;
+  /** Whose place that may be, in the order in which they are asked. */
+  readonly yielding: readonly WorkerId[];
 }
 
 export interface Staff {
   readonly desired: number;
   readonly workers: readonly HostedWorker[];
+  readonly starts: ReleaseStarts;
 }
 
 /** Brings the workers of one endpoint to what is wanted, but for those that are missing: they want a place first. */
@@ -38,10 +45,12 @@ export function planStaffing(endpoint: FleetEndpoint, staff: Staff, room: Room):
   const operations = planned.flatMap((operation) =>
     operation.kind === 'create-worker' ? [] : [toFleetOperation(operation, staff.workers, room)],
   );
-  return { operations, missing: planned.length - operations.length };
+  const creations = planned.flatMap((each) => (each.kind === 'create-worker' ? [each.inPlaceOf ?? []] : []));
+  const yields = creations.filter(({ length }) => length > 0);
+  return { operations, missing: creations.length, mayYield: yields.length, yielding: yields[0] ?? [] };
 }
 
-const plan = (endpoint: FleetEndpoint, { desired, workers }: Staff, room: Room): readonly PausingOperation[] =>
+const plan = (endpoint: FleetEndpoint, { desired, starts, workers }: Staff, room: Room): readonly PausingOperation[] =>
   planWithPaused(
     {
       isDeleted: endpoint.deletedAtMs !== null,
@@ -53,6 +62,7 @@ const plan = (endpoint: FleetEndpoint, { desired, workers }: Staff, room: Room):
       workers,
       observingSinceMs: room.observingSinceMs,
       idleTimeoutMs: idleTimeoutMs(endpoint),
+      starts,
     },
     room.nowMs,
   );

@@ -5,4 +5,5 @@ export { unplaced, type Unplaced } from './describe-refusal.js';
 export { placeWorker } from './place-worker.js';
 export { besideSiblings, placementRequestOf, type PlacementRequest } from './placement-request.js';
 export { volumeIn, type PlaceableVolume } from './volume-storage.js';
+export { suspectHosts } from './suspect-hosts.js';
 export { GB_BYTES, workerResources, type WorkerOption } from './worker-resources.js';

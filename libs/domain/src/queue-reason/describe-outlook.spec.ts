@@ -101,6 +101,17 @@ test('hosts that were refused are told with the filter, the first few', () => {
   expect(outlook.unplaced?.hosts).toEqual(hosts.slice(0, OUTLOOK_HOSTS_MAX));
 });
 
+test('a release that does not come up is told, with its last failure and since when', () => {
+  const starts = { release: 2, hasBeenUp: false, failedStarts: 6, lastFailure: 'exit code 3', counted: {} };
+  const outlookWith = (loopingSinceMs: number | null) =>
+    describeOutlook({ ...facts(), starts: { ...starts, loopingSinceMs } }, NOW);
+  expect(outlookWith(null)).not.toHaveProperty('crashLoop');
+  expect(outlookWith(NOW - 5).crashLoop).toEqual({
+    detail: 'release 2 does not come up, 6 starts have failed and one worker goes on trying; the last: exit code 3',
+    sinceMs: NOW - 5,
+  });
+});
+
 describe('what was told before', () => {
   const LATER = NOW + OUTLOOK_PROGRESS_INTERVAL_MS - 1;
   const pulling = (percent: number) =>

@@ -1,5 +1,11 @@
 import type { Unplaced } from '../placement/index.js';
-import type { ObservedWorker, Worker, WorkerPhase } from '../worker/index.js';
+import {
+  describeCrashLoop,
+  type ObservedWorker,
+  type ReleaseStarts,
+  type Worker,
+  type WorkerPhase,
+} from '../worker/index.js';
 import { clipText } from './clip-text.js';
 import {
   OUTLOOK_HOSTS_MAX,
@@ -21,20 +27,29 @@ export interface OutlookFacts {
   readonly workers: readonly Worker[];
   /** Null while every wanted worker has a place. */
   readonly unplaced: { readonly count: number; readonly sinceMs: number; readonly why: Unplaced } | null;
+  /** Absent, or not crash-looping: nothing is to be told of it. */
+  readonly starts?: ReleaseStarts;
   /** As last told: reasons that are the same keep their instants. */
   readonly previous: EndpointOutlook | null;
 }
 
 /** Says the same as `previous`, to the letter, while nothing has changed that is told. */
 export function describeOutlook(facts: OutlookFacts, nowMs: number): EndpointOutlook {
-  const { desired, previous, scalingReason, unplaced, workers } = facts;
+  const { desired, previous, scalingReason, starts, unplaced, workers } = facts;
   const told = previous?.scaling;
   return {
     desired,
     scaling: { reason: scalingReason, sinceMs: told?.reason === scalingReason ? told.sinceMs : nowMs },
     coming: comingWorkers(workers, previous?.coming ?? [], nowMs),
     unplaced: unplaced === null ? null : describeUnplaced(unplaced),
+    ...crashLoopOf(starts),
   };
+}
+
+function crashLoopOf(starts: ReleaseStarts | undefined): Pick<EndpointOutlook, 'crashLoop'> {
+  const sinceMs = starts?.loopingSinceMs ?? null;
+  if (starts === undefined || sinceMs === null) return {};
+  return { crashLoop: { detail: clipText(describeCrashLoop(starts), OUTLOOK_TEXT_MAX), sinceMs } };
 }
 
 const STAGES_BY_NEARNESS: readonly ComingStage[] = [

@@ -48,6 +48,15 @@ export interface EndpointOutlook {
   readonly coming: readonly ComingWorker[];
   /** Null while every wanted worker has a place. */
   readonly unplaced: UnplacedWorkers | null;
+  /** Absent while the latest release comes up, and where the writer is of a version that did not say it. */
+  readonly crashLoop?: CrashLoop;
+}
+
+/** The latest release does not come up: one worker goes on trying, and no other is made. */
+interface CrashLoop {
+  /** A sentence without its full stop, with what failed last. */
+  readonly detail: string;
+  readonly sinceMs: number;
 }
 
 /** An outlook is read with every change of a worker, so it stays small whatever there is to say. */

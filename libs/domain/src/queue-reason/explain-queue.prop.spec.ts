@@ -20,20 +20,24 @@ const coming: fc.Arbitrary<ComingWorker> = fc.record({
   toldAtMs: instant,
 });
 
-const outlook: fc.Arbitrary<EndpointOutlook> = fc.record({
-  desired: few,
-  scaling: fc.record({ reason: fc.constantFrom('demand', 'at-max', 'demand-unknown', 'later'), sinceMs: instant }),
-  coming: fc.array(coming, { maxLength: 6 }),
-  unplaced: fc.option(
-    fc.record({
-      count: few,
-      reason: fc.constantFrom('no-hosts', 'account-quota', 'vcpu', 'later'),
-      detail: fc.string(),
-      sinceMs: instant,
-      hosts: fc.array(fc.record({ id: fc.string(), reason: fc.string(), detail: fc.string() }), { maxLength: 9 }),
-    }),
-  ),
-});
+const outlook: fc.Arbitrary<EndpointOutlook> = fc.record(
+  {
+    desired: few,
+    scaling: fc.record({ reason: fc.constantFrom('demand', 'at-max', 'demand-unknown', 'later'), sinceMs: instant }),
+    coming: fc.array(coming, { maxLength: 6 }),
+    unplaced: fc.option(
+      fc.record({
+        count: few,
+        reason: fc.constantFrom('no-hosts', 'account-quota', 'vcpu', 'later'),
+        detail: fc.string(),
+        sinceMs: instant,
+        hosts: fc.array(fc.record({ id: fc.string(), reason: fc.string(), detail: fc.string() }), { maxLength: 9 }),
+      }),
+    ),
+    crashLoop: fc.record({ detail: fc.string({ maxLength: 400 }), sinceMs: instant }),
+  },
+  { requiredKeys: ['desired', 'scaling', 'coming', 'unplaced'] },
+);
 
 const view: fc.Arbitrary<QueueView> = fc.record({
   job: fc.record({

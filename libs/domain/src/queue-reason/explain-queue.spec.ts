@@ -70,6 +70,13 @@ const delayed = coming({
   nextStartAtMs: NOW + 1_500,
 });
 const imageMissing = coming({ stage: 'delayed', reason: 'image-error', detail: '1 failed start: no such image' });
+const looping = (worker: ComingWorker) => ({
+  ...onTheWay(worker),
+  outlook: {
+    ...outlook({ coming: [worker] }),
+    crashLoop: { detail: 'release 2 does not come up: exit code 3', sinceMs: NOW - 1_500 },
+  },
+});
 const OLD = NOW - DECISION_MS;
 const SILENT = NOW - CONTROL_SILENT_MS;
 
@@ -182,6 +189,27 @@ const CASES: readonly Case[] = [
   ['the image is not there', onTheWay(imageMissing), 'image-error', /no such image/, NOW - 2_000],
   ['one fails, another starts', onTheWay(imageMissing, delayed, coming()), 'worker-starting', /pulled/, NOW - 2_000],
   ['one has no image, another is delayed', onTheWay(imageMissing, delayed), 'throttled', /exited/, NOW - 2_000],
+  [
+    'its release does not come up, between two tries',
+    looping(delayed),
+    'image-error',
+    /^next start in 2 s; release 2 does not come up: exit code 3$/,
+    NOW - 1_500,
+  ],
+  [
+    'its release does not come up, in the middle of a try',
+    looping(coming()),
+    'image-error',
+    /^release 2 does not come up/,
+    NOW - 1_500,
+  ],
+  [
+    'the older workers are busy, and no other is made',
+    { ...looping(delayed), workers: tally({ busy: 1, coming: 1 }) },
+    'waiting-for-worker',
+    /^1 worker busy, and 1 not ready yet; no other is made: release 2 does not come up/,
+    QUEUED,
+  ],
   ['nobody wants a worker for it', { job: { isLowPriority: true } }, 'low-priority', /low priority/, QUEUED],
   [
     'it is low, and a worker comes',

@@ -1,3 +1,4 @@
+import { throttledCount } from '../worker/index.js';
 import { clipText } from './clip-text.js';
 import type { ComingWorker, UnplacedWorkers } from './endpoint-outlook.js';
 import { estimateStartMs } from './estimate-start.js';
@@ -110,14 +111,27 @@ const isAtMax: Question = ({ outlook, workers, workersMax }) => {
   };
 };
 
+/** Told where workers are `THROTTLED`, and none of the others is on its way. */
 const isUnplaced: Question = ({ outlook, workers }) =>
-  outlook?.unplaced == null || workers.coming > 0 ? null : findUnplaced(outlook.unplaced);
+  outlook?.unplaced == null || throttledCount(outlook.unplaced) === 0 || workers.coming > 0
+    ? null
+    : findUnplaced(outlook.unplaced);
+
+/** Its one worker goes on trying, now on its way and now delayed; the reason does not change with each try. */
+const isCrashLooping: Question = ({ outlook, workers: { busy } }, nowMs) => {
+  if (outlook?.crashLoop === undefined || busy > 0) return null;
+  const { detail, sinceMs } = outlook.crashLoop;
+  const nextMs = Math.max(0, ...outlook.coming.map(({ nextStartAtMs }) => nextStartAtMs ?? 0));
+  const next = nextMs > nowMs ? `next start in ${inSeconds(nextMs - nowMs)}; ` : '';
+  return { reason: 'image-error', detail: `${next}${detail}`, sinceMs };
+};
 
 /** A worker that fails to start beside one that takes jobs is not what the job waits for. */
-const isBusy: Question = ({ workers: { busy, coming } }) => {
+const isBusy: Question = ({ outlook, workers: { busy, coming } }) => {
   if (busy === 0) return null;
   const others = coming === 0 ? '' : `, and ${coming} not ready yet`;
-  return { reason: 'waiting-for-worker', detail: `${count(busy, 'worker')} busy${others}`, sinceMs: null };
+  const halted = outlook?.crashLoop === undefined ? '' : `; no other is made: ${outlook.crashLoop.detail}`;
+  return { reason: 'waiting-for-worker', detail: `${count(busy, 'worker')} busy${others}${halted}`, sinceMs: null };
 };
 
 const isComing: Question = ({ outlook, workers }, nowMs) => {
@@ -144,6 +158,7 @@ const QUESTIONS: readonly Question[] = [
   isIdleThere,
   isAtMax,
   isUnplaced,
+  isCrashLooping,
   isBusy,
   isComing,
   isLow,

@@ -1,4 +1,4 @@
-import type { WorkerPhase } from '../worker/index.js';
+import { WORKER_LIFECYCLE, type WorkerPhase, type WorkerUse } from '../worker/index.js';
 import type { EndpointOutlook } from './endpoint-outlook.js';
 
 /** Workers of an endpoint, by what they can do for a job that waits. */
@@ -37,18 +37,12 @@ export interface QueueView {
   readonly controlHeardAtMs: number;
 }
 
-const KIND_OF_PHASE: Readonly<Record<WorkerPhase, keyof WorkerTally | null>> = {
+/** Nobody should wait for a worker that is unhealthy, and yet it is on its way. */
+const KIND_OF_USE: Readonly<Record<WorkerUse, keyof WorkerTally>> = {
   idle: 'idle',
   busy: 'busy',
-  preparing: 'coming',
-  starting: 'coming',
-  waiting: 'coming',
+  coming: 'coming',
   unhealthy: 'coming',
-  // It goes on as soon as the control plane has heard of the job.
-  paused: 'coming',
-  // A worker that is to stay and drains is being replaced.
-  draining: 'coming',
-  removed: null,
 };
 
 export function tallyWorkers(
@@ -56,8 +50,8 @@ export function tallyWorkers(
 ): WorkerTally {
   const tally = { idle: 0, busy: 0, coming: 0, leaving: 0 };
   for (const { isDraining, isPaused = false, phase } of workers) {
-    const kind = KIND_OF_PHASE[isPaused && phase === 'idle' ? 'paused' : phase];
-    if (kind !== null) tally[isDraining ? 'leaving' : kind] += 1;
+    const { use } = WORKER_LIFECYCLE[isPaused && phase === 'idle' ? 'paused' : phase];
+    if (use !== null) tally[isDraining ? 'leaving' : KIND_OF_USE[use]] += 1;
   }
   return tally;
 }

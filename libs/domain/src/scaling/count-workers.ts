@@ -1,4 +1,4 @@
-import { goneReason, type HostedWorker } from '../worker/index.js';
+import { goneReason, WORKER_LIFECYCLE, type HostedWorker } from '../worker/index.js';
 
 /** An endpoint's workers that are meant to run, by what they can do for a job that waits. */
 export interface WorkerCounts {
@@ -25,8 +25,8 @@ export function countWorkers(workers: readonly HostedWorker[], observingSinceMs:
 }
 
 function kindOf({ worker: { observed } }: HostedWorker): keyof WorkerCounts {
-  const phase = observed?.phase ?? 'preparing';
-  return phase === 'idle' || phase === 'busy' || phase === 'unhealthy' ? phase : 'starting';
+  const { use } = WORKER_LIFECYCLE[observed?.phase ?? 'preparing'];
+  return use === null || use === 'coming' ? 'starting' : use;
 }
 
 export const totalWorkers = ({ starting, idle, busy, unhealthy }: WorkerCounts): number =>

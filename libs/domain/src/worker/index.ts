@@ -5,13 +5,15 @@ export { STOP_GRACE_DEFAULT_MS } from './agent-plan/plan-drain.js';
 export type { DrainReason } from './plan-endpoint.js';
 export { byLastUse, lastUsedAtMs, planWithPaused, type PausingOperation } from './plan-paused.js';
 export { planWorker } from './agent-plan/plan-worker.js';
-export { isStale, rolloutOf, type Rollout } from './rollout.js';
+export { isStale } from './rollout/is-stale.js';
+export { rolloutOf, type Rollout } from './rollout/rollout.js';
+export { countStarts, describeCrashLoop, type ReleaseStarts } from './rollout/release-starts.js';
 export { newJournal, withStartFailure, type LastFailure, type WorkerJournal } from './agent-plan/worker-journal.js';
 export { isFrozen } from './agent-plan/worker-view.js';
 export type { WorkerOperation } from './agent-plan/worker-operation.js';
-export { WORKER_PHASES } from './worker-phase.js';
+export { WORKER_LIFECYCLE, WORKER_PHASES, type WorkerStatus, type WorkerUse } from './worker-phase.js';
 export { STRAY_GRACE_MS } from './agent-plan/worker-purpose.js';
-export { workerStatus, type WorkerStatus } from './worker-status.js';
+export { countStatuses, throttledCount, workerStatus, type StatusCounts } from './worker-status.js';
 export type {
   ContainerState,
   WantedWorker,

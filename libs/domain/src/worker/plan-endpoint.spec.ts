@@ -1,50 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { HostIntent } from '../host/index.js';
-import type { EndpointId, HostId, WorkerId } from '../ids.js';
+import { NOW_MS, sampleWorker } from '../../test/worker/sample-worker.js';
+import { operationLines } from '../../test/worker/operation-lines.js';
 import type { HostedWorker } from './hosted-worker.js';
-import { planEndpoint, type EndpointOperation, type EndpointView } from './plan-endpoint.js';
-import type { ObservedWorker, WorkerIntent, WorkerPhase } from './worker.js';
+import { planEndpoint, type EndpointView } from './plan-endpoint.js';
 
-const NOW = 1_000_000;
-
-interface Given {
-  readonly phase?: WorkerPhase | null;
-  readonly intent?: WorkerIntent;
-  readonly release?: number;
-  readonly createdAtMs?: number;
-  readonly hostIntent?: HostIntent;
-  readonly lastSeenAtMs?: number | null;
-}
-
-const observe = (id: string, phase: WorkerPhase, release: number): ObservedWorker => ({
-  workerId: id as WorkerId,
-  endpointId: 'e' as EndpointId,
-  release,
-  phase,
-  reason: '',
-  runningJobs: phase === 'busy' ? 1 : 0,
-  failedStarts: 0,
-  phaseSinceMs: NOW,
-  startedAtMs: null,
-  gpuTypeId: null,
-});
-
-const worker = (id: string, given: Given = {}): HostedWorker => {
-  const { phase = 'idle', intent = 'running', release = 1, createdAtMs = 0, hostIntent = 'ready' } = given;
-  return {
-    worker: {
-      id: id as WorkerId,
-      endpointId: 'e' as EndpointId,
-      hostId: 'h' as HostId,
-      release,
-      intent,
-      createdAtMs,
-      resources: { vcpus: 1, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 },
-      observed: phase === null ? null : observe(id, phase, release),
-    },
-    host: { intent: hostIntent, lastSeenAtMs: given.lastSeenAtMs === undefined ? NOW : given.lastSeenAtMs },
-  };
-};
+const worker = sampleWorker;
+const NOW = NOW_MS;
 
 const view = (fields: Partial<EndpointView> = {}): EndpointView => ({
   isDeleted: false,
@@ -56,22 +17,7 @@ const view = (fields: Partial<EndpointView> = {}): EndpointView => ({
   ...fields,
 });
 
-/** Operations as short lines: `create 2`, `drain a scale-down`, `forget b host-lost`. */
-const lines = (operations: readonly EndpointOperation[]): readonly string[] =>
-  operations.map((operation) => {
-    switch (operation.kind) {
-      case 'create-worker':
-        return `create ${operation.release}`;
-      case 'drain-worker':
-        return `drain ${operation.workerId} ${operation.reason}`;
-      case 'resume-worker':
-        return `resume ${operation.workerId}`;
-      case 'forget-worker':
-        return `forget ${operation.workerId} ${operation.reason}`;
-    }
-  });
-
-const plan = (fields: Partial<EndpointView>): readonly string[] => lines(planEndpoint(view(fields), NOW));
+const plan = (fields: Partial<EndpointView>): readonly string[] => operationLines(planEndpoint(view(fields), NOW));
 
 describe('growth', () => {
   test.each<[string, Partial<EndpointView>, readonly string[]]>([
@@ -176,40 +122,6 @@ describe('workers that are gone', () => {
   });
 });
 
-describe('a new release', () => {
-  test.each<[string, Partial<EndpointView>, readonly string[]]>([
-    [
-      'drains old workers, and replaces them as far as the maximum allows',
-      {
-        release: 2,
-        desiredWorkers: 2,
-        workers: [worker('a'), worker('b', { phase: 'busy' })],
-      },
-      ['drain a stale-release', 'drain b stale-release', 'create 2'],
-    ],
-    [
-      'creates new workers as the old ones go',
-      {
-        release: 2,
-        workersMax: 2,
-        desiredWorkers: 2,
-        workers: [
-          worker('a', { intent: 'drained', phase: 'removed' }),
-          worker('b', { intent: 'drained', phase: 'busy' }),
-        ],
-      },
-      ['forget a removed', 'create 2'],
-    ],
-    [
-      'leaves the workers of the latest release alone',
-      { release: 2, desiredWorkers: 1, workers: [worker('a', { release: 2 })] },
-      [],
-    ],
-  ])('%s', (...[, fields, expected]) => {
-    expect(plan(fields)).toEqual(expected);
-  });
-});
-
 describe('leaving', () => {
   test('a deleted endpoint drains everything and creates nothing', () => {
     const workers = [worker('a'), worker('b', { phase: 'busy' }), worker('c', { intent: 'drained' })];
@@ -219,9 +131,17 @@ describe('leaving', () => {
     ]);
   });
 
-  test('a draining host gives its workers away, a cordoned one keeps them', () => {
+  test('a draining host gives its workers away once others are up, a cordoned one keeps them', () => {
     const workers = [worker('a', { hostIntent: 'draining', phase: 'busy' }), worker('b', { hostIntent: 'cordoned' })];
-    expect(plan({ desiredWorkers: 2, workers })).toEqual(['drain a host-draining', 'create 1']);
+    expect(plan({ desiredWorkers: 2, workers })).toEqual(['create 1']);
+    const coming = [...workers, worker('c', { phase: 'starting' })];
+    expect(plan({ desiredWorkers: 2, workers: coming })).toEqual([]);
+    expect(plan({ desiredWorkers: 2, workers: [...workers, worker('c')] })).toEqual(['drain a host-draining']);
+  });
+
+  test('a draining host gives its workers away at once where the maximum has no room for others', () => {
+    const workers = [worker('a', { hostIntent: 'draining', phase: 'busy' })];
+    expect(plan({ desiredWorkers: 1, workersMax: 1, workers })).toEqual(['drain a host-draining']);
   });
 });
 

@@ -2,7 +2,7 @@ import type { EndpointType, Flashboot } from '../endpoint/index.js';
 import type { WorkerId } from '../ids.js';
 import { goneReason, type HostedWorker } from './hosted-worker.js';
 import { planEndpoint, type DrainReason, type EndpointOperation, type EndpointView } from './plan-endpoint.js';
-import { isStale } from './rollout.js';
+import { isStale } from './rollout/is-stale.js';
 import type { Worker } from './worker.js';
 
 /** What `planEndpoint` looks at, and whether workers may be paused. */

@@ -83,6 +83,8 @@ export interface Worker {
   readonly staysBecause?: string;
   /** The network volume that it has for as long as it is there; absent: none. */
   readonly volumeId?: string;
+  /** How often somebody asked for its restart; absent: never. */
+  readonly restarts?: number;
 }
 
 /** What a worker takes from its host. */

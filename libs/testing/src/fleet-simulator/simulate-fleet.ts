@@ -159,6 +159,7 @@ class FleetSimulation {
     const { desiredWorkers: desired, detail, reason } = plan.decision;
     const lastDecision = {
       ...{ endpointId: plan.endpoint.id, desired, reason, detail, waiting: plan.waiting, decidedAtMs: nowMs },
+      ...{ starts: plan.starts, unplaced: plan.unplaced?.count ?? 0 },
     };
     living.endpoint = { ...living.endpoint, lastDecision };
   }

@@ -24,7 +24,8 @@ export type AuditAction =
   | 'template.created'
   | 'template.updated'
   | 'template.deleted'
-  | 'webhook-secret.rotated';
+  | 'webhook-secret.rotated'
+  | 'worker.restarted';
 
 @Entity({ name: 'audit_entries' })
 export class AuditEntryEntity {

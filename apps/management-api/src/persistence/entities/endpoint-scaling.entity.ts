@@ -1,4 +1,4 @@
-import type { WaitingWorker } from '@berth/domain';
+import type { ReleaseStarts, WaitingWorker } from '@berth/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity({ name: 'endpoint_scaling' })
@@ -17,6 +17,12 @@ export class EndpointScalingEntity {
 
   @Column({ type: 'jsonb' })
   waiting!: readonly WaitingWorker[];
+
+  @Column({ type: 'integer' })
+  unplaced!: number;
+
+  @Column({ type: 'jsonb', nullable: true })
+  starts!: ReleaseStarts | null;
 
   @Column({ name: 'decided_at', type: 'timestamptz' })
   decidedAt!: Date;

@@ -22,7 +22,7 @@ export class WorkerEntity {
   @Column({ type: 'jsonb' })
   resources!: WorkerResources;
 
-  /** Grows when an operator asks for a restart. */
+  /** Grows when somebody asks for a restart. */
   @Column({ type: 'integer' })
   restarts!: number;
 

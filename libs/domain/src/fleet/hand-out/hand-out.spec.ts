@@ -45,7 +45,15 @@ const endpointOf = ({ account, id, spec, waitingSince }: Wish, createdAtMs: numb
     waitingSince === undefined
       ? null
       : {
-          ...{ endpointId: id as EndpointId, desired: 1, reason: 'demand', detail: '', decidedAtMs: 0 },
+          ...{
+            endpointId: id as EndpointId,
+            desired: 1,
+            reason: 'demand',
+            detail: '',
+            unplaced: 0,
+            starts: null,
+            decidedAtMs: 0,
+          },
           waiting: [{ reason: 'vcpu', detail: '', since: waitingSince, hosts: [] }],
         },
   volumeDataCenterIds: [],

@@ -4,6 +4,7 @@ import {
   besideSiblings,
   failedHosts,
   placeWorker,
+  type HostRoom,
   type PlacementRequest,
   type Unplaced,
 } from '../../placement/index.js';
@@ -141,15 +142,23 @@ function serve(claim: OpenClaim, { refusals, room, shares }: Serving): void {
   creates.push({ kind: 'create-worker', ...made, reason: 'wanted' });
 }
 
-/** Where workers of the release have failed again and again comes last. */
-function placed(request: PlacementRequest, failedOn: readonly HostId[], { allLoads: all, nowMs }: Room) {
-  if (failedOn.length === 0) return placeWorker(request, all, nowMs);
-  const first = placeWorker(
-    request,
-    all.filter(({ host }) => !failedOn.includes(host.id)),
-    nowMs,
-  );
-  return first.kind === 'placed' ? first : placeWorker(request, all, nowMs);
+/** Suspect hosts come late, and those where workers of the release have failed again and again come last. */
+function placed(request: PlacementRequest, failedOn: readonly HostId[], { allLoads, nowMs, suspects }: Room) {
+  if (failedOn.length === 0 && suspects.size === 0) return placeWorker(request, allLoads, nowMs);
+  const untried = allLoads.filter(({ host }) => !failedOn.includes(host.id));
+  const unsuspected = untried.filter(({ host }) => !suspects.has(host.id));
+  return firstPlace([unsuspected, untried, allLoads], request, nowMs);
+}
+
+/** In the first of these that has room; each has those before it, so one of the same size is not asked again. */
+function firstPlace(
+  [some = [], ...wider]: readonly (readonly HostRoom[])[],
+  request: PlacementRequest,
+  nowMs: number,
+): ReturnType<typeof placeWorker> {
+  const place = placeWorker(request, some, nowMs);
+  const rest = wider.filter(({ length }) => length > some.length);
+  return place.kind === 'placed' || rest.length === 0 ? place : firstPlace(rest, request, nowMs);
 }
 
 function newWorker(

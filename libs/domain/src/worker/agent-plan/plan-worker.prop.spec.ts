@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { planWorker } from './plan-worker.js';
 import { newJournal, withStartFailure } from './worker-journal.js';
 import type { WorkerOperation } from './worker-operation.js';
-import { WORKER_PHASE_TRANSITIONS } from '../worker-phase.js';
+import { WORKER_LIFECYCLE } from '../worker-phase.js';
 import type { WantedWorker, ContainerSession, WorkerView } from './worker-view.js';
 import type { WorkerPhase } from '../worker.js';
 
@@ -336,7 +336,7 @@ test('reported phases follow the table', () => {
       phases.slice(1).forEach((phase, index) => {
         const before = phases[index];
         // A forgotten worker that is listed again is a new one.
-        if (before !== undefined && before !== 'removed') expect(WORKER_PHASE_TRANSITIONS[before]).toContain(phase);
+        if (before !== undefined && before !== 'removed') expect(WORKER_LIFECYCLE[before].followedBy).toContain(phase);
       });
     }),
   );

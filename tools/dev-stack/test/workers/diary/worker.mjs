@@ -6,6 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+// An image that does not come up until somebody mends it, by making the file that is named here.
+if (process.env.MENDED !== undefined && !existsSync(process.env.MENDED)) {
+  console.error('no such model');
+  process.exit(3);
+}
+
 const { DIARY, RUNPOD_AI_API_KEY: key, RUNPOD_POD_ID: workerId } = process.env;
 const takeUrl = process.env.RUNPOD_WEBHOOK_GET_JOB.replace('$ID', workerId);
 const doneUrl = (jobId) =>

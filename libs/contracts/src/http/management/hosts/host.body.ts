@@ -105,6 +105,15 @@ export class HostBody {
   @ApiProperty({ description: 'It reports, and new workers may be placed on it unless its state forbids it.' })
   readonly isOnline!: boolean;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      'Why it is suspect: workers of several endpoints fail on it and nowhere else, so new ones go there last.',
+    example: null,
+  })
+  readonly suspectBecause!: string | null;
+
   @ApiProperty({ type: () => InventoryBody, nullable: true, description: 'Null until the host has joined.' })
   readonly inventory!: InventoryBody | null;
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { Rollout } from '@berth/domain';
 import { FieldChangeBody } from '../audit/field-change.body.js';
+import { RolloutBody } from './rollout.body.js';
 
 export class ReleaseBody {
   @ApiProperty({ example: 'k3v9x0q2m7a1zd.3' })
@@ -39,26 +39,6 @@ export class ReleaseBody {
     description: 'What workers are made of and it changed, in the order of the names; empty for the first.',
   })
   readonly diff!: readonly FieldChangeBody[];
-}
-
-export class RolloutBody implements Rollout {
-  @ApiProperty({ description: 'Workers of an older release are still there.', example: true })
-  readonly inProgress!: boolean;
-
-  @ApiProperty({ description: 'Workers that run the latest release.', type: 'integer', minimum: 0, example: 1 })
-  readonly workersOnLatest!: number;
-
-  @ApiProperty({ description: 'All workers.', type: 'integer', minimum: 0, example: 2 })
-  readonly workersTotal!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    maximum: 100,
-    description: 'Whole, rounded down; 100 without workers.',
-    example: 50,
-  })
-  readonly percentOnLatest!: number;
 }
 
 export class ReleaseListBody {

@@ -1,15 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { WorkerStatus } from '@berth/domain';
+import { RolloutBody } from '../releases/rollout.body.js';
 
 const STATUSES = ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'];
 
 export class WorkerBody {
-  @ApiProperty({ example: 'w4k9x0q2m7a1zd' })
+  @ApiProperty({
+    description: 'A worker that is `THROTTLED` has no id of its own yet: it is `throttled-1` and so on.',
+    example: 'w4k9x0q2m7a1zd',
+  })
   readonly id!: string;
 
   @ApiProperty({
     description:
-      '`RUNNING`: has work. `IDLE`: waits for some. `INITIALIZING`: not there yet. `UNHEALTHY`: its starts fail.',
+      '`RUNNING`: has work. `IDLE`: waits for some. `INITIALIZING`: not there yet. `THROTTLED`: wanted, and no host has room for it. `UNHEALTHY`: its starts fail.',
     enum: STATUSES,
     example: 'RUNNING',
   })
@@ -41,11 +45,19 @@ export class WorkerBody {
   @ApiProperty({ required: false, example: 'NVIDIA GeForce RTX 4090' })
   readonly gpuTypeId?: string;
 
-  @ApiProperty({ example: 'h7b2c5d8e1f4g9' })
-  readonly hostId!: string;
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: 'How often its restart was asked for.',
+    example: 0,
+  })
+  readonly restarts!: number;
 
-  @ApiProperty({ example: 'EU-RO-1' })
-  readonly dataCenterId!: string;
+  @ApiProperty({ description: 'Absent while it is `THROTTLED`.', required: false, example: 'h7b2c5d8e1f4g9' })
+  readonly hostId?: string;
+
+  @ApiProperty({ description: 'Absent while it is `THROTTLED`.', required: false, example: 'EU-RO-1' })
+  readonly dataCenterId?: string;
 
   @ApiProperty({
     description: 'Absent before its container has started.',
@@ -119,7 +131,7 @@ export class ScalingDecisionBody {
 }
 
 export class WorkerListBody {
-  @ApiProperty({ type: () => [WorkerBody], description: 'Oldest first.' })
+  @ApiProperty({ type: () => [WorkerBody], description: 'Oldest first; those that have no host yet come last.' })
   readonly workers!: readonly WorkerBody[];
 
   @ApiProperty({ description: 'The workers counted by their state.' })
@@ -128,7 +140,13 @@ export class WorkerListBody {
   @ApiProperty({ type: 'integer', description: "The endpoint's latest release.", example: 3 })
   readonly endpointVersion!: number;
 
-  @ApiProperty({ type: () => [WaitingWorkerBody], description: 'Workers that are wanted and could not be placed.' })
+  @ApiProperty({ description: 'How far the latest release has come.' })
+  readonly rollout!: RolloutBody;
+
+  @ApiProperty({
+    type: () => [WaitingWorkerBody],
+    description: 'Why workers that are `THROTTLED` could not be placed, of the first 50.',
+  })
   readonly waiting!: readonly WaitingWorkerBody[];
 
   @ApiProperty({
