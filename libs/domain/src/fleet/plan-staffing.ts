@@ -2,7 +2,13 @@ import type { Host } from '../host/index.js';
 import type { HostId, WorkerId } from '../ids.js';
 import { decideMove, type HostRoom, type PlacementRequest } from '../placement/index.js';
 import { STABLE_WINDOW_DEFAULT_MS } from '../scaling/index.js';
-import { planWithPaused, type PausingOperation, type HostedWorker, type ReleaseStarts, type Worker } from '../worker/index.js';
+import {
+  planWithPaused,
+  type PausingOperation,
+  type HostedWorker,
+  type ReleaseStarts,
+  type Worker,
+} from '../worker/index.js';
 import type { FleetEndpoint } from './fleet.js';
 import type { FleetOperation } from './fleet-operation.js';
 
