@@ -177,7 +177,17 @@ describe('HostSession', () => {
     const clearedIds: string[] = [];
     const volumes = { clearedIds, setDeleted: (deleted: unknown) => void named.push(deleted) };
     const inventory = async (): Promise<Inventory> => INVENTORY;
-    const parts = { secret: 's', instanceId: 'i', link, inventory, workers, volumes, clock, logger: silentLogger };
+    const parts = {
+      secret: 's',
+      instanceId: 'i',
+      link,
+      inventory,
+      workers,
+      volumes,
+      logs,
+      clock,
+      logger: silentLogger,
+    };
     session = new HostSession(parts);
     link.reply = { desired: [], dataCenterId: 'EU-1', deletedVolumes: [{ id: 'v1', accountId: 'a1' }] };
     session.start();
