@@ -37,7 +37,7 @@ export interface QueueView {
   readonly controlHeardAtMs: number;
 }
 
-/** Nobody should wait for a worker that is unhealthy, and yet it is on its way. */
+/** The tally of a job that waits: a worker that is unhealthy is on its way too, however long that takes. */
 const KIND_OF_USE: Readonly<Record<WorkerUse, keyof WorkerTally>> = {
   idle: 'idle',
   busy: 'busy',
