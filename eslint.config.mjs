@@ -11,17 +11,6 @@ import { suffixes } from './tools/fences/suffixes.mjs';
 
 const TESTS = ['**/*.spec.ts', '**/*.conformance.ts', '{apps,libs,tools}/*/test/**/*.ts', 'libs/testing/**/*.ts'];
 
-/** Folders in which comments still have sentences that begin with a pronoun. The list only gets shorter. */
-const PRONOUNS_LEFT = [
-  'apps/worker-agent/src/bridge/**',
-  'apps/worker-agent/src/runtimes/**',
-  'apps/worker-agent/src/worker-reconciler/**',
-  'libs/contracts/src/agent/**',
-  'libs/domain/src/fleet/**',
-  'libs/domain/src/scaling/**',
-  'libs/domain/src/worker/**',
-];
-
 // --- Who may import whom ------------------------------------------------------------------------------------------
 
 const LIBRARIES = ['layer:domain', 'layer:base', 'layer:contract', 'layer:engine', 'layer:adapter'];
@@ -206,7 +195,7 @@ export default defineConfig(
     },
   },
   { files: ['libs/domain/src/**/*.ts'], ignores: TESTS, rules: fences({ pure: true }) },
-  { files: ['{apps,libs}/*/src/**/*.ts'], ignores: [...TESTS, ...PRONOUNS_LEFT], rules: { 'berth/subjects': 'error' } },
+  { files: ['{apps,libs}/*/src/**/*.ts'], ignores: TESTS, rules: { 'berth/subjects': 'error' } },
   // Where clocks are made: the machine's, and the one that tests turn by hand.
   { files: ['libs/lifecycle/src/**/*.ts', 'libs/testing/src/clock/**/*.ts'], rules: fences({ clock: false }) },
   { files: ['**/config.ts'], rules: fences({ environment: false }) },

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { Provider } from '@nestjs/common';
+import type { InjectionToken, Provider } from '@nestjs/common';
 import {
   API_KEY_DIRECTORY,
   createHttpApp,
@@ -196,6 +196,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
   const audit = new AuditStore(database, clock, changes);
   const shared = { clock, random, snapshots, audit, use: new AccountUseStore(database), transactions: database };
   const apiKeys = new ApiKeysStore(database);
+  const makeJoinToken = makeJoinTokens(random);
   const credentials = new RegistryCredentialsService(config.secrets, logger);
   const templates = new TemplatesService({ ...shared, records: new TemplatesStore(database, envs) });
   const endpoints = new EndpointsService({
@@ -222,12 +223,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     new ScalingHistoryService({ endpoints, workers, records: new ScalingHistoryStore(database) }),
     new V1EndpointsService(endpoints),
     new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, changes) }),
-    new HostsService({
-      ...shared,
-      records: new HostsStore(database),
-      makeJoinToken: makeJoinTokens(random),
-      onRemoved,
-    }),
+    new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved }),
     new CatalogService({ ...shared, loads: new HostLoadsStore(database) }),
     new JobHistoryService(new JobHistoryStore(database, logShard)),
     new PodsService({ ...shared, clusters, records: new PodsStore(database) }),
@@ -237,7 +233,8 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
       ...{ snapshots, credentials, envs, clock, logger, metrics },
     }),
   ];
-  const named = services.map((service) => ({ provide: service.constructor, useValue: service }));
-  const directory = { provide: API_KEY_DIRECTORY, useValue: apiKeys };
-  return { providers: [directory, { provide: PUBLIC_ADDRESSES, useValue: config.addresses }, ...named], logs };
+  const own = [valueOf(API_KEY_DIRECTORY, apiKeys), valueOf(PUBLIC_ADDRESSES, config.addresses)];
+  return { providers: [...own, ...services.map((service) => valueOf(service.constructor, service))], logs };
 }
+
+const valueOf = (provide: InjectionToken, useValue: object): Provider => ({ provide, useValue });

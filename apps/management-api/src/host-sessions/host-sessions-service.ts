@@ -93,7 +93,7 @@ export class HostSessionsService {
     const { clock, onChange, store } = this.#options;
     const host = await this.#find(hostId);
     assertSecret(hostId, host, request.secret);
-    const { clearedVolumeIds = [], instanceId, inventory, sentAtMs, sequence, workers } = request;
+    const { instanceId, inventory, sentAtMs, sequence, workers } = request;
     const outcome = await store.record({
       hostId,
       instanceId,
@@ -105,16 +105,24 @@ export class HostSessionsService {
     });
     if (outcome === 'changed') onChange();
     this.#options.onDropped?.(hostId, dropped);
-    const deletedVolumes = await this.#deletedVolumes(inventory?.volumes?.storageId, clearedVolumeIds);
-    const [desired, deletedEndpointIds] = await Promise.all([
-      store.desired(hostId),
-      store.deletedOf(request.spooledEndpointIds ?? []),
-    ]);
     return {
-      desired: this.#open(hostId, desired),
+      desired: this.#open(hostId, await store.desired(hostId)),
       dataCenterId: host.dataCenterId,
-      ...(deletedEndpointIds.length === 0 ? {} : { deletedEndpointIds }),
       ...(dropped === null ? {} : { dropped }),
+      ...(await this.#deletions(request)),
+    };
+  }
+
+  /** What was deleted of that of which the host still has something. */
+  async #deletions({
+    clearedVolumeIds = [],
+    inventory,
+    spooledEndpointIds = [],
+  }: ReadReport): Promise<Pick<HostReply, 'deletedEndpointIds' | 'deletedVolumes'>> {
+    const deletedEndpointIds = await this.#options.store.deletedOf(spooledEndpointIds);
+    const deletedVolumes = await this.#deletedVolumes(inventory?.volumes?.storageId, clearedVolumeIds);
+    return {
+      ...(deletedEndpointIds.length === 0 ? {} : { deletedEndpointIds }),
       ...(deletedVolumes.length === 0 ? {} : { deletedVolumes }),
     };
   }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Who a worker is, by the token it shows. Only digests are kept and compared, each comparison in constant time. */
+/** The identity of a worker, by the token it shows. Only digests are kept and compared, each comparison in constant time. */
 export class WorkerTokens<Owner> {
   readonly #owners = new Map<string, { readonly digest: Buffer; readonly owner: Owner }>();
 

@@ -18,7 +18,7 @@ export interface ImageRequest {
   readonly credentials: RegistryCredentials | null;
   /** What the name stands for by now does not count: this is what was meant. Absent: whatever it stands for. */
   readonly digest?: string;
-  /** Who wants to start it: what a registry gave to one account is no other's. Absent: the operator. */
+  /** The account that wants to start it: what a registry gave to one account is no other's. Absent: the operator. */
   readonly accountId?: AccountId;
 }
 

@@ -10,3 +10,12 @@ export function fromSystemError(error: unknown, fallback: RuntimeErrorReason, wh
   if (code === 'EAGAIN' || code === 'EMFILE') return new RuntimeError('runtime-unavailable', detail, { cause: error });
   return new RuntimeError(fallback, detail, { cause: error });
 }
+
+/** @throws RuntimeError in place of whatever the system throws */
+export async function attempt<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw fromSystemError(error, 'runtime-unavailable', what);
+  }
+}

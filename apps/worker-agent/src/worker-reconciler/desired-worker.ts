@@ -33,7 +33,7 @@ export const toDesired = (assigned: DesiredWorker, generation: number): WantedWo
   ...(assigned.unopenable === undefined ? portsOf(assigned) : { unstartable: assigned.unopenable }),
 });
 
-/** Nobody else knows them: the control loops do not see variables. */
+/** The agent alone knows them: the control loops do not see variables. */
 const portsOf = ({ container, endpointType }: DesiredWorker): Pick<WantedWorker, 'ports'> =>
   endpointType === 'LOAD_BALANCER' ? { ports: workerPorts(container.env) } : {};
 

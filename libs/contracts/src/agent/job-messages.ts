@@ -50,7 +50,7 @@ export type WishAnswer =
   | { readonly takeId: string; readonly kind: 'jobs'; readonly jobs: readonly TakenJob[] }
   /** `not-placed`: its worker is not (or not yet, or no longer) assigned to this host, as far as the router knows. */
   | { readonly takeId: string; readonly kind: 'none' | 'not-placed' }
-  /** Nobody who keeps the jobs of its endpoint has answered. */
+  /** No router that keeps the jobs of its endpoint has answered. */
   | { readonly takeId: string; readonly kind: 'unanswered' };
 
 /** Comes in parts: the wishes of one request are answered as soon as each can be, and those together that can be at once. */

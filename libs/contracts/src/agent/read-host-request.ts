@@ -103,10 +103,10 @@ const OBSERVED_WORKER: Members<Omit<ObservedWorker, 'idleSinceMs'>> = {
   notes: optional(orNull(listOf(words, WORKER_NOTES_MAX))),
 };
 
-/** Who asks, which is judged before anything else is read of a message. */
+/** The host that asks, which is judged before anything else is read of a message. */
 export const readJoinFrame = (body: unknown): Reading<JoinFrame> => readMembers(JOIN_FRAME, body);
 
-/** Who reports, which is judged before anything else is read of it. */
+/** The host that reports, which is judged before anything else is read of it. */
 export const readReportFrame = (body: unknown): Reading<ReportFrame> => readMembers(REPORT_FRAME, body);
 
 /** Whole or not at all: no tenant works on a host that joins, and its operator is there to mend it. */

@@ -37,7 +37,7 @@ export function withEvictions(plans: readonly EndpointPlan[], view: WaitingFleet
   );
 }
 
-/** Who could leave for whom, and what is free once those have left that are told to. */
+/** The workers that could leave, for which others, and what is free once those have left that are told to. */
 class PausedPlaces {
   readonly #view: WaitingFleet;
   /** By those that stay: whoever leaves, and has no job that keeps it, takes nothing any more. */

@@ -13,7 +13,7 @@ import type { Room } from './plan-staffing.js';
 import { waitingSinceMs } from './waiting-workers.js';
 
 export interface FleetPlan {
-  /** Who has waited longest for a place comes first; the others in the order in which they were made. */
+  /** The endpoint that has waited longest for a place comes first; the others in the order in which they were made. */
   readonly endpoints: readonly EndpointPlan[];
   /** Endpoints that could not be planned for, and why: they keep no other from its plan. */
   readonly failed: ReadonlyMap<EndpointId, unknown>;

@@ -29,7 +29,7 @@ export interface Room {
 }
 
 export interface Staffing {
-  /** Whoever leaves, stays after all, or is gone. */
+  /** For the workers that leave, stay after all, or are gone. */
   readonly operations: readonly FleetOperation[];
   /** How many more are wanted of the latest release. */
   readonly missing: number;

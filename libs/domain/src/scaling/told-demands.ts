@@ -28,7 +28,7 @@ interface Telling {
 /** A piece of what an owner tells. The words of one owner arrive in the order in which it says them, or not at all. */
 export interface ToldDemand extends OwnedDemand, Telling {}
 
-/** Who sees some of the requests to load-balanced endpoints, and never all of them. */
+/** The processes that see some of the requests to load-balanced endpoints, and never all of them. */
 export interface DemandWitness {
   /** A router tells of the requests that it holds, the agent of a host of those that are under way there. */
   readonly kind: 'router' | 'host';
@@ -59,7 +59,7 @@ interface Listing {
   next: number;
 }
 
-/** Whoever tells, with what is known by it: the owner of a shard, or a witness. */
+/** A source, with what is known by it: the owner of a shard, or a witness. */
 interface Source {
   readonly term: number;
   sequence: number;

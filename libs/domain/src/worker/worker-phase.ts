@@ -18,7 +18,7 @@ interface PhaseRow {
   readonly use: WorkerUse | null;
   /** Its container has come up: it has asked for a job. */
   readonly isUp: boolean;
-  /** Who leaves first when there are too many: what serves nobody, then what is not warm; null: nobody for that. */
+  /** The order in which workers leave when there are too many: what serves nobody, then what is not warm; null: nobody for that. */
   readonly leavesAt: number | null;
 }
 

@@ -129,7 +129,7 @@ class FleetSimulation {
     };
   }
 
-  /** Whoever is free first takes the oldest job. */
+  /** The worker that is free first takes the oldest job. */
   #runJobs({ endpoint, queue, workers }: Living, nowMs: number): void {
     queue.advance(nowMs);
     while (workers.size > 0) {

@@ -9,7 +9,7 @@ export interface BodyAsk {
   readonly blocks: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** What the thread made of it. Whatever is large in it is bytes, which change hands without a copy. */
+/** What the thread made of it. Its large members are bytes, which change hands without a copy. */
 export type BodyAnswer =
   | { readonly kind: 'done'; readonly posted: PostedResult<JsonOutput> }
   | { readonly kind: 'stream'; readonly chunks: readonly Uint8Array<ArrayBuffer>[] };

@@ -17,7 +17,7 @@ import {
 import { visibleDevices, type HeldGpus } from '../machine/held-gpus.js';
 import type { Machine } from '../machine/machine.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
-import { fromSystemError } from '../system-error.js';
+import { attempt, fromSystemError } from '../system-error.js';
 import { followOutput } from './follow-output.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
 import { launchFailureOf } from './launch-failure.js';
@@ -293,13 +293,4 @@ interface Launch extends ContainerStart {
   readonly gpus: HeldGpus;
   /** Null for a worker without GPU. */
   readonly cudaVersion: string | null;
-}
-
-/** @throws RuntimeError in place of whatever the system throws */
-async function attempt<T>(what: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw fromSystemError(error, 'runtime-unavailable', what);
-  }
 }

@@ -21,7 +21,7 @@ interface Yielded {
 }
 
 /**
- * Who leaves because a new worker has no place: old ones whose place it could have, and, where nobody else has room for
+ * The workers that leave because a new one has no place: old ones whose place it could have, and, where nobody else has room for
  * those that are to replace them, all workers of a host that is drained. The place is not kept meanwhile: whoever comes
  * first to a place comes first to this one too.
  */

@@ -16,8 +16,8 @@ export interface LineUp {
   /** To be replaced, failing, and up at no time that counts: nobody waits for them. */
   readonly hopeless: readonly Worker[];
   /**
-   * Told to leave for want of jobs, and still there: the last job may have ended after that was decided. Who would leave
-   * last comes first, to be resumed.
+   * Told to leave for want of jobs, and still there: the last job may have ended after that was decided. The one that would
+   * leave last comes first, to be resumed.
    */
   readonly lingering: readonly Worker[];
   /** How many to be replaced have been told to leave and are still there. */

@@ -80,7 +80,7 @@ function inAWindow(line: LineUp, bounds: ScaleDownBounds): RolloutSteps {
   const old = line.old.slice(needless);
   const missing = Math.max(0, wanted - staying - old.length);
   const window = Math.max(1, Math.ceil(wanted * WINDOW_SHARE));
-  // Who leaves and has no successor yet is on the way as much as a new worker that is not up.
+  // A worker that leaves and has no successor yet is on the way as much as a new worker that is not up.
   const vacant = Math.min(line.leaving, missing);
   const free = Math.max(0, window - coming - vacant);
   const exchanged = Math.max(0, Math.min(free - (missing - vacant), wanted - staying - missing));
@@ -106,7 +106,7 @@ const resumable = ({ lingering, reasonOf }: LineUp, isOldServing: boolean): read
     return isUp(worker) && (reason === null || (isOldServing && reason === 'stale-release'));
   });
 
-/** Who has failed most often waits longest, and so costs least. */
+/** The worker that has failed most often waits longest, and so costs least. */
 function compareProbes(a: Worker, b: Worker): number {
   const failed = ({ observed }: Worker): number => observed?.failedStarts ?? 0;
   return failed(b) - failed(a) || a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1);

@@ -22,7 +22,7 @@ const phaseRow = ({ observed }: Worker) => WORKER_LIFECYCLE[observed?.phase ?? '
 const compareNewest = (a: Worker, b: Worker): number => b.createdAtMs - a.createdAtMs || compareText(a.id, b.id);
 
 /**
- * Who is too many. Those above the maximum leave at once; the others when they have been idle for long enough, which
+ * The workers that are too many. Those above the maximum leave at once; the others when they have been idle for long enough, which
  * their agents know better than anybody here. None with a job is among them.
  */
 export function scaleDown(

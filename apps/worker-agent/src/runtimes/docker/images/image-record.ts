@@ -10,14 +10,14 @@ export interface ImageRecord {
   readonly lastUsedAtMs: number;
 }
 
-/** Who wants to start an image. */
+/** The account that wants to start an image, and with what. */
 export interface ImageUse {
   /** Null: nobody's in particular, such as a tool of the operator. */
   readonly accountId: string | null;
   readonly hasCredentials: boolean;
 }
 
-/** Who was let in once is asked for again after this long: a credential may be taken back where we do not see it. */
+/** An account that was let in once is asked for again after this long: a credential may be taken back where we do not see it. */
 export const ACCEPTED_FOR_MS = 24 * 60 * 60_000;
 const RECORDS_MAX = 10_000;
 const ACCOUNTS_MAX = 1_000;

@@ -58,7 +58,7 @@ export class SharedWork {
     return running;
   }
 
-  /** Who asks from now on gets work of their own: this one ends by and by. */
+  /** A caller that asks from now on gets work of its own: this one ends by and by. */
   #giveUp(key: string, running: Running): void {
     this.#forget(key, running);
     running.cancel.abort();
