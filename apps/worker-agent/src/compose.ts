@@ -21,14 +21,8 @@ import {
   joinHost,
 } from './session/index.js';
 import { NO_VOLUMES, VolumeFolder, type HostVolumes } from './volumes/index.js';
-import { HostWorkerLogs } from './worker-logs/index.js';
-import {
-  logTailOf,
-  noteRemoved,
-  workerMetrics,
-  WorkerReconciler,
-  type WorkerTools,
-} from './worker-reconciler/index.js';
+import { HostWorkerLogs, logTailOf } from './worker-logs/index.js';
+import { noteRemoved, workerMetrics, WorkerReconciler, type WorkerTools } from './worker-reconciler/index.js';
 
 /** The time that running jobs get when the agent takes its workers along. */
 const DRAIN_LIMIT_MS = 10_000;

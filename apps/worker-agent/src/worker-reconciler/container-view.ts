@@ -1,6 +1,6 @@
 import { cleanText, type ContainerState } from '@berth/domain';
 import type { ContainerRuntime, OwnedContainer } from '../runtimes/index.js';
-import { cleanLines } from './log-tail.js';
+import { cleanLines } from '../worker-logs/index.js';
 
 const LAST_LINES = 5;
 const LAST_LINES_MAX_CHARS = 800;

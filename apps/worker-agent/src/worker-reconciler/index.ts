@@ -1,5 +1,4 @@
 export { type HostWorkers } from './host-workers.port.js';
-export { logTailOf } from './log-tail.js';
 export { workerMetrics } from './metrics.js';
 export { noteRemoved } from './note-removed.js';
 export { WorkerReconciler } from './worker-reconciler.js';

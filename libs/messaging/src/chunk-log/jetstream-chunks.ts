@@ -4,8 +4,10 @@ import type { Broker } from '../broker/broker.js';
 import { brokerUnavailable } from '../broker/broker-errors.js';
 import { publishMessage } from '../broker/publish-message.js';
 import { readPage } from '../broker/read-message.js';
-import { decodeText } from '../broker/text.js';
 import { STREAMS, chunkSubject } from '../topology/subjects.js';
+
+// An explicit BOM is content: a decoder that swallowed it would change a payload's bytes.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Subjects asked for at once: a page of the largest chunks stays below what the broker buffers for one client. */
 const PAGE_MAX = 32;
@@ -54,7 +56,7 @@ export class JetStreamChunks implements Chunks {
     return subjects.slice(0, gap === -1 ? limit : gap).map((subject, offset) => ({
       attempt,
       index: fromIndex + offset,
-      body: decodeText(bodies.get(subject) ?? new Uint8Array()) as RawJson,
+      body: decoder.decode(bodies.get(subject) ?? new Uint8Array()) as RawJson,
     }));
   }
 }
