@@ -9,26 +9,20 @@ const FORWARDING = 'net.ipv4.ip_forward';
 /** Says what is to be taken away again, also by the next start where this one was killed. */
 const RECORD_FILE = 'host-networks.json';
 
-interface NetworksRecord {
-  readonly networks: readonly HostNetwork[];
-  /** True where this machine forwarded nothing before. */
-  readonly hasTurnedForwardingOn: boolean;
-}
-
 const run = (command: string, ...args: readonly string[]): Promise<string> =>
   runCommand(command, args, { timeoutMs: COMMAND_MS });
 
 /**
  * Gives each of so many hosts a network namespace from which it reaches this machine and whatever this machine reaches.
+ * For that the machine forwards packets. It goes on doing so afterwards: by then a container engine may rely on it.
  *
  * @throws CommandError where the machine does not let this be done; nothing is left of it then
  */
 export async function openNamespaces(home: string, count: number): Promise<readonly HostNetwork[]> {
   const networks = chooseHostNetworks(home, count, ownAddresses());
-  const hasTurnedForwardingOn = (await run('sysctl', '-n', FORWARDING)).trim() === '0';
-  await writeRecord(home, { networks, hasTurnedForwardingOn });
+  await writeRecord(home, networks);
   try {
-    if (hasTurnedForwardingOn) await run('sysctl', '-q', '-w', `${FORWARDING}=1`);
+    await run('sysctl', '-q', '-w', `${FORWARDING}=1`);
     for (const network of networks) await open(network);
     return networks;
   } catch (error) {
@@ -39,10 +33,9 @@ export async function openNamespaces(home: string, count: number): Promise<reado
 
 /** Takes away what this start, or one that was killed, has made. Nothing there is success. */
 export async function closeNamespaces(home: string): Promise<void> {
-  const record = await readRecord(home);
-  if (record === null) return;
-  for (const network of record.networks) await close(network);
-  if (record.hasTurnedForwardingOn) await run('sysctl', '-q', '-w', `${FORWARDING}=0`);
+  const networks = await readRecord(home);
+  if (networks === null) return;
+  for (const network of networks) await close(network);
   await rm(join(home, RECORD_FILE), { force: true });
 }
 
@@ -91,15 +84,15 @@ async function ignoringAbsence(command: Promise<string>): Promise<void> {
   }
 }
 
-async function writeRecord(home: string, record: NetworksRecord): Promise<void> {
+async function writeRecord(home: string, networks: readonly HostNetwork[]): Promise<void> {
   const path = join(home, RECORD_FILE);
-  await writeFile(`${path}.new`, JSON.stringify(record));
+  await writeFile(`${path}.new`, JSON.stringify(networks));
   await rename(`${path}.new`, path);
 }
 
-async function readRecord(home: string): Promise<NetworksRecord | null> {
+async function readRecord(home: string): Promise<readonly HostNetwork[] | null> {
   try {
-    return JSON.parse(await readFile(join(home, RECORD_FILE), 'utf8')) as NetworksRecord;
+    return JSON.parse(await readFile(join(home, RECORD_FILE), 'utf8')) as readonly HostNetwork[];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
