@@ -54,7 +54,7 @@ export class ImageStore {
     throwIfCancelled(options.signal);
     const wanted = nameOf(request);
     const found = await this.find(request);
-    if (found === null) await this.#pull({ ...request, image: wanted }, options);
+    if (found === null) await this.#bring({ ...request, image: wanted }, options);
     else if (found.digest !== null) await this.#letIn(request, found.digest, options);
     else return;
     const { digest } = (await this.find(request)) ?? { digest: null };
@@ -99,7 +99,11 @@ export class ImageStore {
     }
   }
 
-  async #pull(request: ImageRequest, options: PrepareOptions): Promise<void> {
+  /**
+   * By digest the registry is asked first: an engine that still has a manifest, and the layers under another name, would
+   * put the image together without asking anybody.
+   */
+  async #bring(request: ImageRequest, options: PrepareOptions): Promise<void> {
     const { image } = request;
     if (image.startsWith(LOCAL_PREFIX)) {
       throw new RuntimeError(
@@ -107,6 +111,12 @@ export class ImageStore {
         `Image ${image} is not on this host, and names under ${LOCAL_PREFIX} are never pulled.`,
       );
     }
+    if (digestIn(image) !== null) await this.#askRegistry(request, options);
+    await this.#pull(request, options);
+  }
+
+  async #pull(request: ImageRequest, options: PrepareOptions): Promise<void> {
+    const { image } = request;
     // Whose credentials they are is part of it: what one account may have says nothing of another.
     const key = JSON.stringify([image, request.credentials]);
     const { onPercent, onProgress, signal } = options;
