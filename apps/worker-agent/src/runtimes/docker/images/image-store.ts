@@ -52,9 +52,8 @@ export class ImageStore {
    */
   async ensure(request: ImageRequest, options: PrepareOptions): Promise<void> {
     throwIfCancelled(options.signal);
-    const wanted = nameOf(request);
     const found = await this.find(request);
-    if (found === null) await this.#bring({ ...request, image: wanted }, options);
+    if (found === null) await this.#bring(request, options);
     else if (found.digest !== null) await this.#letIn(request, found.digest, options);
     else return;
     const { digest } = (await this.find(request)) ?? { digest: null };
@@ -111,8 +110,9 @@ export class ImageStore {
         `Image ${image} is not on this host, and names under ${LOCAL_PREFIX} are never pulled.`,
       );
     }
-    if (digestIn(image) !== null) await this.#askRegistry(request, options);
-    await this.#pull(request, options);
+    const wanted = { ...request, image: nameOf(request) };
+    if (digestIn(wanted.image) !== null) await this.#askRegistry(wanted, options);
+    await this.#pull(wanted, options);
   }
 
   async #pull(request: ImageRequest, options: PrepareOptions): Promise<void> {
