@@ -54,8 +54,7 @@ export class ImageStore {
     throwIfCancelled(options.signal);
     const found = await this.find(request);
     if (found === null) await this.#bring(request, options);
-    else if (found.digest !== null) await this.#letIn(request, found.digest, options);
-    else return;
+    else if (found.digest === null || !(await this.#letIn(request, found.digest, options))) return;
     const { digest } = (await this.find(request)) ?? { digest: null };
     if (digest === null) return;
     await this.#note(request, digest);
@@ -77,14 +76,18 @@ export class ImageStore {
       : { name: byDigest(request.image, digest), digest };
   }
 
-  /** Asks the registry where what is remembered does not say that this account may have it. */
-  async #letIn(request: ImageRequest, digest: string, options: PrepareOptions): Promise<void> {
+  /**
+   * Asks the registry where what is remembered does not say that this account may have it. False: this agent did not pull
+   * it, so it is the operator's, and nothing is remembered of it.
+   */
+  async #letIn(request: ImageRequest, digest: string, options: PrepareOptions): Promise<boolean> {
     const { clock, records } = this.#options;
     const record = records.find({ digest, repository: repositoryOf(request.image) });
     const access = imageAccess(record, useOf(request), clock.nowMs());
-    if (access !== 'ask') return;
+    if (access !== 'ask') return access === 'allowed';
     options.onProgress?.(`asking for ${request.image}, which is here, with the credentials of this endpoint`);
     await this.#askRegistry({ ...request, image: byDigest(request.image, digest) }, options);
+    return true;
   }
 
   /** An engine that cannot ask pulls: what is here already is not loaded again. */
