@@ -108,6 +108,11 @@ describe('the docker runtime', () => {
     await expect(runtime.prepare({ image: name, ...as('bert', null) })).rejects.toMatchObject(denied);
     const wrong = { ...LOGIN, password: 'wrong' };
     await expect(runtime.prepare({ image: name, ...as('bert', wrong) })).rejects.toMatchObject(denied);
+    const engine = new Dockerode({ socketPath: fixture.engine.socketPath });
+    const { Id: id } = await engine.getImage(name).inspect();
+    await expect(runtime.prepare({ image: id, ...as('bert', null) })).rejects.toMatchObject({
+      reason: 'image-unreachable',
+    });
     const digest = await digestOf(name);
     await expect(runtime.prepare({ image: name, digest, ...as('bert', null) })).rejects.toMatchObject(denied);
     const asked = closed.requests.length;

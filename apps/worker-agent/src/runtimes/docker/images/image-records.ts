@@ -33,6 +33,11 @@ export class ImageRecords {
     return this.#records.get(recordKey(image)) ?? null;
   }
 
+  /** This agent has pulled it, under whatever name. */
+  knows(digest: string): boolean {
+    return this.all.some((record) => record.digest === digest);
+  }
+
   put(record: ImageRecord): Promise<void> {
     this.#records.set(recordKey(record), record);
     return this.#save();

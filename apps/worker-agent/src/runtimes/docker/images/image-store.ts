@@ -28,8 +28,10 @@ export interface ImageStoreOptions {
 export interface FoundImage {
   /** By digest where a registry gave it, else as it was asked for. */
   readonly name: string;
-  /** Null for one that no registry gave. */
+  /** Null for one that no registry gave under this name. */
   readonly digest: string | null;
+  /** Under whatever names. */
+  readonly digests: readonly string[];
 }
 
 /**
@@ -53,7 +55,9 @@ export class ImageStore {
   async ensure(request: ImageRequest, options: PrepareOptions): Promise<void> {
     throwIfCancelled(options.signal);
     const found = await this.find(request);
-    if (found === null) await this.#bring(request, options);
+    // Another name for what was pulled for somebody, such as one with the default registry in it, opens nothing.
+    const isPulled = found?.digest === null && found.digests.some((digest) => this.#options.records.knows(digest));
+    if (found === null || (isPulled && !request.image.startsWith(LOCAL_PREFIX))) await this.#bring(request, options);
     else if (found.digest === null || !(await this.#letIn(request, found.digest, options))) return;
     const { digest } = (await this.find(request)) ?? { digest: null };
     if (digest === null) return;
@@ -72,8 +76,8 @@ export class ImageStore {
     const own = (image.RepoDigests ?? []).find((each) => isSameRepository(each, prefix));
     const digest = request.digest ?? (own === undefined ? null : digestIn(own));
     return digest === null || !digests.includes(digest)
-      ? { name: request.image, digest: null }
-      : { name: byDigest(request.image, digest), digest };
+      ? { name: request.image, digest: null, digests }
+      : { name: byDigest(request.image, digest), digest, digests };
   }
 
   /**
@@ -83,7 +87,8 @@ export class ImageStore {
   async #letIn(request: ImageRequest, digest: string, options: PrepareOptions): Promise<boolean> {
     const { clock, records } = this.#options;
     const record = records.find({ digest, repository: repositoryOf(request.image) });
-    const access = imageAccess(record, useOf(request), clock.nowMs());
+    const isOthers = record === null && records.knows(digest);
+    const access = isOthers ? 'ask' : imageAccess(record, useOf(request), clock.nowMs());
     if (access !== 'ask') return access === 'allowed';
     options.onProgress?.(`asking for ${request.image}, which is here, with the credentials of this endpoint`);
     await this.#askRegistry({ ...request, image: byDigest(request.image, digest) }, options);
