@@ -38,7 +38,7 @@ export class Wire {
       const options = { port: this.#port, method, path, headers: { ...headers, ...length }, agent: this.#agent };
       request(options, resolve).on('error', reject).end(body);
     });
-    return { status: response.statusCode ?? 0, headers: response.headers, text: await textOf(response) };
+    return { status: response.statusCode ?? 0, headers: response.headers, text: await answerOf(response) };
   }
 
   /**
@@ -65,6 +65,13 @@ export class Wire {
     });
     return received === '' ? null : parseAnswer(received);
   }
+}
+
+/** The whole answer; of events, which go on for an hour, none: their head has said all that is promised at once. */
+async function answerOf(response: IncomingMessage): Promise<string> {
+  if (response.headers['content-type']?.startsWith('text/event-stream') !== true) return textOf(response);
+  response.destroy();
+  return '';
 }
 
 const byteLength = (body: string | Uint8Array): number =>
