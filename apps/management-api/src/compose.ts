@@ -205,7 +205,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     webhookSecrets,
     records: new EndpointsStore(database, { changes, envs }),
   });
-  const logs = composeWorkerLogs({ ...parts, endpoints });
+  const logs = composeWorkerLogs({ ...parts, endpoints, keys: apiKeys });
   const workers = new WorkersStore(database);
   const clusters = new ClustersService(new ClustersStore(database));
   const services = [

@@ -276,6 +276,19 @@ describe('the log of a worker', () => {
     expect((await bench.call(`GET /v2/serverless/${endpointId}/workers/${id}/logs`, { headers })).status).toBe(400);
   });
 
+  test('ends within seconds without its last event when the key of its reader is revoked', async () => {
+    const id = await place();
+    agent.print(id, 'one');
+    const { body } = await bench.call('POST /v2/api-keys', { body: { name: 'reader', scopes: ['serverless:read'] } });
+    const [revoked, other] = [read(`/workers/${id}/logs`, { key: body.key }), read(`/workers/${id}/logs`)];
+    await eventually(() => expect([revoked.lines, other.lines]).toEqual([['one'], ['one']]), SLOW);
+    expect((await bench.call(`DELETE /v2/api-keys/${body.id}`)).status).toBe(204);
+    await eventually(() => expect(revoked.isOver).toBe(true), SLOW);
+    agent.print(id, 'two');
+    await eventually(() => expect(other.lines).toEqual(['one', 'two']), SLOW);
+    expect(revoked.told.map(({ event }) => event)).not.toContain('end');
+  });
+
   test('is read by so many of one account at a time', async () => {
     const id = await place();
     agent.print(id, 'here');

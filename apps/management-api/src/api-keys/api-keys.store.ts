@@ -52,6 +52,11 @@ export class ApiKeysStore implements ApiKeyDirectory {
     });
   }
 
+  /** Whether it was not revoked. */
+  isKept(accountId: AccountId, id: string): Promise<boolean> {
+    return this.#database.read((manager) => manager.existsBy(ApiKeyEntity, { id, accountId }));
+  }
+
   /** Those of the ids that are endpoints of the account. */
   async knownEndpoints(accountId: AccountId, ids: readonly EndpointId[]): Promise<ReadonlySet<EndpointId>> {
     const rows = await this.#database.read((manager) =>

@@ -2,6 +2,7 @@ import { BodyBudget, StreamedAnswers } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { ApiKeysStore } from '../api-keys/index.js';
 import type { EndpointsService } from '../endpoints/index.js';
 import type { Database } from '../persistence/index.js';
 import { AgentLogs } from './agent-logs.js';
@@ -11,6 +12,7 @@ import { WorkerLogsService } from './worker-logs-service.js';
 export interface WorkerLogsParts {
   readonly database: Database;
   readonly endpoints: EndpointsService;
+  readonly keys: ApiKeysStore;
   /** Over which agents are heard, and whether they may be. */
   readonly agents: NatsConnection;
   readonly mayHear: Promise<boolean>;
@@ -27,11 +29,11 @@ const WAITING_BYTES_MAX = 64 * 2 ** 20;
 
 /** Logs of workers, asked of the agents of their hosts. */
 export function composeWorkerLogs(parts: WorkerLogsParts): WorkerLogsService {
-  const { agents: connection, clock, database, endpoints, logger, mayHear, metrics, onStop, random } = parts;
+  const { agents: connection, clock, database, endpoints, keys, logger, mayHear, metrics, onStop, random } = parts;
   const agents = new AgentLogs({ connection, mayHear, asker: random.id(ASKER_LENGTH) });
   const answers = new StreamedAnswers({ budget: new BodyBudget(WAITING_BYTES_MAX), clock });
   const service = new WorkerLogsService({
-    ...{ endpoints, agents, answers, clock, logger },
+    ...{ endpoints, keys, agents, answers, clock, logger },
     places: new LogPlacesStore(database),
   });
   onStop('questions about logs', () => {

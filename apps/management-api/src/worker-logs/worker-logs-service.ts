@@ -2,22 +2,19 @@ import type { EndpointLogsQueryDto } from '@berth/contracts/http';
 import { LOG_TAIL_DEFAULT } from '@berth/contracts/http';
 import { PlatformError, readLogPlace, readSince, type AccountId, type EndpointId, type WorkerId } from '@berth/domain';
 import { EVENT_STREAM_HEADERS, PING, encodeRetry, type Caller, type StreamedAnswers } from '@berth/http';
-import type { Clock } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
 import type { EndpointsService } from '../endpoints/index.js';
 import type { AgentLogs } from './agent-logs.js';
+import { untilKeyEnds, type KeyWatchOptions } from './key-watch.js';
 import type { LogWish } from './log-event.js';
 import { LogFollower, type ResumedPlace } from './log-follower.js';
 import type { KeptLog, LogPlacesStore } from './log-places.store.js';
 import { LogRendering } from './log-rendering.js';
 
-export interface WorkerLogsOptions {
+export interface WorkerLogsOptions extends KeyWatchOptions {
   readonly endpoints: Pick<EndpointsService, 'get'>;
   readonly places: Pick<LogPlacesStore, 'ofEndpoint'>;
   readonly agents: Pick<AgentLogs, 'ask'>;
   readonly answers: StreamedAnswers;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** What a reader asks for. */
@@ -38,7 +35,7 @@ const STREAMS_MAX = 512;
 const RETRY_AFTER_SECONDS = 5;
 /** How long a reader should wait before it connects again. */
 const RETRY_MS = 1_000;
-/** Then the stream ends, and a reader that comes back is admitted anew. */
+/** Then the stream ends, and a reader that comes back is admitted anew, by another process where there are several. */
 const STREAM_MAX_MS = 3_600_000;
 
 /** Logs of workers, as streams of events (wire contract 5.4). */
@@ -100,6 +97,9 @@ export class WorkerLogsService {
       ask: (hostId, request, signal) => agents.ask(hostId, request, signal),
     });
     const signal = AbortSignal.any([answer.gone, this.#closing.signal, over.signal]);
+    const keyEnd = untilKeyEnds(caller, this.#options, signal).then(() => {
+      over.abort();
+    });
     try {
       await answer.write(encodeRetry(RETRY_MS));
       const rendering = new LogRendering(workerId === null ? (resumed?.workers ?? new Map<string, number>()) : null);
@@ -113,6 +113,8 @@ export class WorkerLogsService {
       if (!(error instanceof PlatformError)) throw error;
     } finally {
       endTimer();
+      over.abort();
+      await keyEnd;
       answer.end();
     }
   }

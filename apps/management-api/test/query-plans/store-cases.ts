@@ -142,6 +142,7 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     insert: [(keys) => keys.insert({ ...KEY, name: 'new', createdAtMs: NOW_MS })],
     list: [(keys) => keys.list(SMALL_ACCOUNT)],
     delete: [(keys) => keys.delete(SMALL_ACCOUNT, 'k1')],
+    isKept: [(keys) => keys.isKept(SMALL_ACCOUNT, 'k1')],
     knownEndpoints: [(keys) => keys.knownEndpoints(SMALL_ACCOUNT, [SMALL_ENDPOINT, GREAT_ENDPOINT])],
     find: [(keys) => keys.find('prefix01')],
   }),
