@@ -1,9 +1,13 @@
+import { chown, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { useTempFolders } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
-import { parseAmdCards, readAmdGpus } from '../../src/runtimes/machine/amd-gpus.js';
+import { groupsOf, parseAmdCards, readAmdGpus } from '../../src/runtimes/machine/amd-gpus.js';
 import { GpuToolError, type AskTool } from '../../src/runtimes/machine/gpu-tool.js';
 import { parseCards, readNvidiaGpus } from '../../src/runtimes/machine/nvidia-gpus.js';
 import { nvidiaSmi, outputOf } from './tool-outputs.js';
 
+const newFolder = useTempFolders();
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
 const namesOf = (name: string): readonly (string | undefined)[] =>
@@ -96,6 +100,23 @@ describe('the cards that rocm-smi names', () => {
         },
       ],
     });
+  });
+
+  test('are opened by the groups of their files, each once, but for that of root; a file that is not there has none', async () => {
+    const folder = await newFolder();
+    const file = async (name: string, group: number): Promise<string> => {
+      await writeFile(join(folder, name), '');
+      await chown(join(folder, name), Number(process.getuid?.()), group);
+      return join(folder, name);
+    };
+    const own = (process.getgroups?.() ?? []).filter((group) => group !== 0);
+    // Only root may give files to any group.
+    const [render, video] = process.getuid?.() === 0 ? [109, 44] : [Number(own[0]), Number(own.at(-1))];
+    const files = [await file('kfd', render), await file('renderD128', video), await file('renderD129', render)];
+    expect(await groupsOf([...files, join(folder, 'gone')])).toEqual(
+      [...new Set([video, render])].toSorted((a, b) => a - b),
+    );
+    expect(await groupsOf(['/'])).toEqual([]);
   });
 
   test('are none without the tool, and without a file; what is no JSON is a failure', async () => {

@@ -5,7 +5,7 @@ import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.j
 import { machineIn } from '../machine/machine-in.js';
 import { readConfinement, type ConfinementPolicy } from './confinement/confinement-policy.js';
 import { DockerRuntime } from './docker-runtime.js';
-import { findEngine } from './engine-access.js';
+import { dataFolderOf, findEngine } from './engine-access.js';
 
 export interface DockerConfig {
   readonly kind: 'docker';
@@ -54,7 +54,12 @@ async function open(
 ): Promise<OpenRuntime> {
   const { access: engine, source } = await findEngine(engines);
   logger.info('container engine found', { engine: engine.name, source });
-  const machine = machineIn(home, reported, { clock, logger });
+  const dataFolder = await dataFolderOf(engine);
+  if (dataFolder === null) {
+    const what = "the engine's own folder cannot be seen from here; the room on the disk is that of BERTH_HOME's";
+    logger.warn(what, { engine: engine.name, home });
+  }
+  const machine = machineIn(home, reported, { clock, logger, diskFolder: dataFolder ?? home });
   const runtime = await DockerRuntime.open({
     ...{ engine, machine, home, hostId, bridge, confinement, onRemoving },
     imagesBytesMax,

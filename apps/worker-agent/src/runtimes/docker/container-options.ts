@@ -20,6 +20,8 @@ export interface ContainerSurroundings {
   /** Those that it was given. */
   readonly gpus: HeldGpus;
   readonly canLimitDisk: boolean;
+  /** Of the host, by number: those that may open the device files of its cards. Absent: there is none to be given. */
+  readonly deviceGroups?: readonly number[];
 }
 
 /** Processes and threads together. */
@@ -91,7 +93,8 @@ const volumeMount = (volumeFolder: string): NonNullable<HostConfig['Mounts']>[nu
 
 function hostConfig({ limits, volumeFolder }: ContainerStart, around: ContainerSurroundings): HostConfig {
   const gpus = around.gpus.nvidia ?? [];
-  const devices = around.gpus.renderNodes;
+  const { canLimitDisk, deviceGroups = [] } = around;
+  const devices = deviceFilesFor(around.gpus);
   return {
     NanoCpus: Math.round(Math.min(limits.vcpus, around.cores) * NANOS),
     Memory: limits.memoryBytes,
@@ -116,14 +119,19 @@ function hostConfig({ limits, volumeFolder }: ContainerStart, around: ContainerS
     ...(gpus.length > 0
       ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...gpus], Capabilities: [['gpu', 'utility', 'compute']] }] }
       : {}),
-    ...(devices.length > 0 ? { Devices: [COMPUTE_DEVICE, ...devices].map(deviceFile) } : {}),
+    ...(devices.length > 0 ? { Devices: devices.map(deviceFile) } : {}),
+    ...(deviceGroups.length > 0 ? { GroupAdd: deviceGroups.map(String) } : {}),
     ...(volumeFolder === undefined ? {} : { Mounts: [volumeMount(volumeFolder)] }),
-    ...(limits.diskBytes !== null && around.canLimitDisk ? { StorageOpt: { size: String(limits.diskBytes) } } : {}),
+    ...(limits.diskBytes !== null && canLimitDisk ? { StorageOpt: { size: String(limits.diskBytes) } } : {}),
   };
 }
 
 /** By which all cards of AMD's compute; which of them, their own files say. */
 const COMPUTE_DEVICE = '/dev/kfd';
+
+/** All that a container needs to compute on its cards of AMD's; none where it holds none. */
+export const deviceFilesFor = ({ renderNodes }: HeldGpus): readonly string[] =>
+  renderNodes.length === 0 ? [] : [COMPUTE_DEVICE, ...renderNodes];
 
 const deviceFile = (path: string): NonNullable<HostConfig['Devices']>[number] => ({
   ...{ PathOnHost: path, PathInContainer: path, CgroupPermissions: 'rw' },

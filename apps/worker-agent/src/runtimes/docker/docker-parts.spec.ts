@@ -142,6 +142,10 @@ describe('container options', () => {
     expect(HostConfig).toMatchObject({
       Devices: [{ PathOnHost: '/dev/kfd' }, { PathOnHost: '/dev/dri/renderD128', CgroupPermissions: 'rw' }],
     });
+    expect(HostConfig).not.toHaveProperty('GroupAdd');
+    const deviceGroups = [44, 109];
+    const grouped = containerOptions(start, { ...around, gpus, deviceGroups });
+    expect(grouped.HostConfig).toMatchObject({ GroupAdd: ['44', '109'] });
   });
 
   test('carry labels that are read back as they were', () => {

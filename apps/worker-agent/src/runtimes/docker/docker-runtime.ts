@@ -10,6 +10,7 @@ import type {
   PrintedBatch,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
+import { groupsOf } from '../machine/amd-gpus.js';
 import type { HeldGpus } from '../machine/held-gpus.js';
 import type { Machine } from '../machine/machine.js';
 import { ask, askUnless } from './ask-engine.js';
@@ -19,6 +20,7 @@ import {
   HOST_LABEL,
   containerName,
   containerOptions,
+  deviceFilesFor,
   fromEngineLabels,
   gpuNamesOf,
   type ContainerSurroundings,
@@ -257,7 +259,7 @@ export class DockerRuntime implements ContainerRuntime {
 
   async #create(start: ContainerStart, gpus: HeldGpus): Promise<Container> {
     try {
-      return await this.#engine.createContainer(containerOptions(start, this.#surroundings(gpus)));
+      return await this.#engine.createContainer(containerOptions(start, await this.#surroundings(gpus)));
     } catch (error) {
       if (!this.#canLimitDisk || !isDiskLimitRefusal(error)) throw error;
       this.#canLimitDisk = false;
@@ -265,18 +267,16 @@ export class DockerRuntime implements ContainerRuntime {
         engine: this.#options.engine.name,
         words: (error as Error).message,
       });
-      return this.#engine.createContainer(containerOptions(start, this.#surroundings(gpus)));
+      return this.#engine.createContainer(containerOptions(start, await this.#surroundings(gpus)));
     }
   }
 
-  #surroundings(gpus: HeldGpus): ContainerSurroundings {
-    const { bridge, name } = this.network;
+  async #surroundings(gpus: HeldGpus): Promise<ContainerSurroundings> {
+    const { bridge, name: network } = this.network;
+    const nameServers = this.#options.confinement.nameServers ?? [];
+    const deviceGroups = await groupsOf(deviceFilesFor(gpus));
     return {
-      network: name,
-      bridge,
-      nameServers: this.#options.confinement.nameServers ?? [],
-      cores: this.#cores,
-      gpus,
+      ...{ network, bridge, nameServers, cores: this.#cores, gpus, deviceGroups },
       canLimitDisk: this.#canLimitDisk,
     };
   }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatEngineAddress, type EngineAddress, type EngineCandidate } from '@berth/domain';
 import Dockerode, { type DockerOptions } from 'dockerode';
@@ -54,4 +54,22 @@ export async function findEngine(candidates: readonly EngineCandidate[]): Promis
     }
   }
   throw new RuntimeError('runtime-unavailable', `No container engine answers: ${refusals.join('; ')}`);
+}
+
+/**
+ * The folder in which the engine keeps images and what containers write, where this agent sees it; null where the engine is
+ * on another machine, behind a port or in a virtual one, or the agent is in a container of its own.
+ */
+export async function dataFolderOf({ options }: EngineAccess): Promise<string | null> {
+  if (options.socketPath === undefined) return null;
+  const { DockerRootDir: folder } = (await new Dockerode({ ...options, timeout: PING_MS }).info()) as EngineFolders;
+  const isHere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return isHere ? folder : null;
+}
+
+interface EngineFolders {
+  readonly DockerRootDir: string;
 }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cleanText } from '@berth/domain';
 import { readJson } from '@berth/contracts';
@@ -8,6 +8,7 @@ import { GpuToolError, type AskTool } from './gpu-tool.js';
 const ARGS = ['--showproductname', '--showuniqueid', '--showmeminfo', 'vram', '--showbus', '--json'];
 const NAME_CHARACTERS_MAX = 128;
 const PCI_FOLDER = '/sys/bus/pci/devices';
+const ROOT_GROUP = 0;
 
 /** The device file of the card on this PCI bus; undefined where there is none. */
 export type FindRenderNode = (bus: string) => Promise<string | undefined>;
@@ -73,3 +74,13 @@ export const renderNodeOf: FindRenderNode = async (bus) => {
   const node = nodes.find((name) => name.startsWith('renderD'));
   return node === undefined ? undefined : `/dev/dri/${node}`;
 };
+
+/**
+ * The groups that may open the device files, as the host knows them: an image that does not run as root has none of them.
+ * That of root is given to nobody, for with it go files of the image.
+ */
+export async function groupsOf(files: readonly string[]): Promise<readonly number[]> {
+  const found = await Promise.all(files.map((file) => stat(file).catch(() => null)));
+  const groups = new Set(found.flatMap((each) => each?.gid ?? []));
+  return [...groups].filter((group) => group !== ROOT_GROUP).toSorted((a, b) => a - b);
+}

@@ -7,10 +7,13 @@ export interface ReportedMachine extends Pick<MachineOptions, 'simulatedGpus' | 
   readonly reserve: Reserve;
 }
 
-/** The machine of an agent whose home this is. */
+/** The machine of an agent whose home this is. Without a folder that workers write to, they write to the home. */
 export const machineIn = (
   home: string,
   { reserve, simulatedGpus, vcpus }: ReportedMachine,
-  tools: Pick<MachineOptions, 'clock' | 'logger'>,
+  {
+    diskFolder = home,
+    ...tools
+  }: Pick<MachineOptions, 'clock' | 'logger'> & Partial<Pick<MachineOptions, 'diskFolder'>>,
 ): Machine =>
-  new Machine({ reserve, simulatedGpus, vcpus, diskFolder: home, diskRecord: join(home, 'disk-room.json'), ...tools });
+  new Machine({ reserve, simulatedGpus, vcpus, diskFolder, diskRecord: join(home, 'disk-room.json'), ...tools });
