@@ -1,3 +1,4 @@
+import { shortName } from './image-name.js';
 import { recordKey, type ImageRecord } from './image-record.js';
 
 /** An image as the engine has it. */
@@ -27,7 +28,7 @@ const JUST_USED_MS = 10 * 60_000;
 export function chooseEvictions({ budgetBytes, images, records }: EvictionView, nowMs: number): readonly StoredImage[] {
   const usedAtMs = new Map(records.map((record) => [recordKey(record), record.lastUsedAtMs]));
   const pulled = images.flatMap((image) => {
-    const instants = image.names.flatMap((name) => usedAtMs.get(name) ?? []);
+    const instants = image.names.flatMap((name) => usedAtMs.get(shortName(name)) ?? []);
     return instants.length === 0 ? [] : [{ image, lastUsedAtMs: Math.max(...instants) }];
   });
   let excess = pulled.reduce((sum, { image }) => sum + image.bytes, 0) - budgetBytes;

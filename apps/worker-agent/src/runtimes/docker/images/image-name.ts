@@ -9,6 +9,10 @@ export const withTag = (image: string): string => (/[:@][^/]*$/.test(image) ? im
 /** The name without its tag and digest. */
 export const repositoryOf = (image: string): string => image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
 
+/** The one of all names that an engine takes for the same: without the default registry, and without its folder of official images. */
+export const shortName = (image: string): string =>
+  image.replace(/^(?:index\.)?docker\.io\//, '').replace(/^library\/(?=[^/]+$)/, '');
+
 /** The very bytes, whatever the tag points at by now. */
 export const byDigest = (image: string, digest: string): string => `${repositoryOf(image)}@${digest}`;
 

@@ -1,3 +1,5 @@
+import { shortName } from './image-name.js';
+
 /** What is remembered of an image that this agent has pulled: who may start it, and when it was used last. */
 export interface ImageRecord {
   readonly digest: string;
@@ -60,5 +62,6 @@ export const keptRecords = (records: readonly ImageRecord[]): readonly ImageReco
     ? records
     : records.toSorted((a, b) => b.lastUsedAtMs - a.lastUsedAtMs).slice(0, RECORDS_MAX);
 
+/** The same for all names that stand for one repository: `shortName` of the name by digest. */
 export const recordKey = ({ digest, repository }: Pick<ImageRecord, 'digest' | 'repository'>): string =>
-  `${repository}@${digest}`;
+  shortName(`${repository}@${digest}`);

@@ -6,7 +6,7 @@ import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import { ask, askUnless } from '../ask-engine.js';
 import { fromPullError, hasStatus, isTold } from '../engine-errors.js';
 import { chooseEvictions, type StoredImage } from './choose-evictions.js';
-import { LOCAL_PREFIX, byDigest, digestIn, repositoryOf, withTag } from './image-name.js';
+import { LOCAL_PREFIX, byDigest, digestIn, repositoryOf, shortName, withTag } from './image-name.js';
 import { imageAccess, recordKey, withAccepted, type ImageUse } from './image-record.js';
 import type { ImageRecords } from './image-records.js';
 import { loginFor, pullImage } from './pull-image.js';
@@ -71,9 +71,9 @@ export class ImageStore {
     const what = `Image ${request.image} cannot be inspected`;
     const image = await askUnless([404], what, () => this.#options.engine.getImage(wanted).inspect());
     if (image === undefined) return null;
-    const prefix = `${repositoryOf(request.image)}@`;
+    const repository = shortName(repositoryOf(request.image));
     const digests = (image.RepoDigests ?? []).flatMap((each) => digestIn(each) ?? []);
-    const own = (image.RepoDigests ?? []).find((each) => isSameRepository(each, prefix));
+    const own = (image.RepoDigests ?? []).find((each) => shortName(repositoryOf(each)) === repository);
     const digest = request.digest ?? (own === undefined ? null : digestIn(own));
     return digest === null || !digests.includes(digest)
       ? { name: request.image, digest: null, digests }
@@ -168,7 +168,7 @@ export class ImageStore {
       }
       logger.info('an image was removed to make room', { image: image.names[0], bytes: image.bytes });
     }
-    const here = new Set((await this.#stored()).flatMap(({ names }) => names));
+    const here = new Set((await this.#stored()).flatMap(({ names }) => names.map(shortName)));
     await records.forget(records.all.map(recordKey).filter((key) => !here.has(key)));
   }
 
@@ -191,10 +191,6 @@ const useOf = ({ accountId, credentials }: ImageRequest): ImageUse => ({
   accountId: accountId ?? null,
   hasCredentials: credentials !== null,
 });
-
-/** An engine writes the default registry's names in a form of its own. */
-const isSameRepository = (name: string, prefix: string): boolean =>
-  name.startsWith(prefix) || name.startsWith(`docker.io/${prefix}`) || name.startsWith(`docker.io/library/${prefix}`);
 
 /** Podman has no such path, and says so in no JSON. */
 const isUnknownPath = (error: unknown): boolean => hasStatus(error, 404, 405) && !isTold(error);
