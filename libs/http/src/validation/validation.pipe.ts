@@ -17,9 +17,14 @@ export class ValidationPipe implements PipeTransform {
   }
 }
 
-/** No id has a NUL character, and a database must not be asked for one. */
+/**
+ * No id has a NUL character, and a database must not be asked for one.
+ *
+ * @param value one parameter of a path, or all of them by their names
+ */
 export function checkedParameter<Value>(value: Value): Value {
-  if (typeof value !== 'string' || !value.includes('\0')) return value;
+  const texts: readonly unknown[] = isPlainObject(value) ? Object.values(value) : [value];
+  if (!texts.some((text) => typeof text === 'string' && text.includes('\0'))) return value;
   throw new PlatformError('route-not-found', 'There is nothing at this path.');
 }
 
