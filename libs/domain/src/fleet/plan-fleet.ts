@@ -15,6 +15,8 @@ import { waitingSinceMs } from './waiting-workers.js';
 export interface FleetPlan {
   /** The endpoint that has waited longest for a place comes first; the others in the order in which they were made. */
   readonly endpoints: readonly EndpointPlan[];
+  /** Workers that have a place and are made by the next plan: one plan makes so many and no more. */
+  readonly postponed: number;
   /** Endpoints that could not be planned for, and why: they keep no other from its plan. */
   readonly failed: ReadonlyMap<EndpointId, unknown>;
   /** Hosts on which workers of several endpoints fail, and why they are suspect: new workers go there last. */
@@ -67,6 +69,7 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   return {
     endpoints: withEvictions(planned.done, { fleet, present: present.map(({ worker }) => worker), nowMs }),
     suspects,
+    postponed: handed.postponed,
     failed: new Map([...drafted.failed, ...handed.failed, ...planned.failed]),
     memory: { observingSinceMs: sinceMs, lastLookMs: nowMs, scaling: scalingOf(fleet, memory, drafted.done) },
   };

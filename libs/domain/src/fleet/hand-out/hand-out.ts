@@ -5,6 +5,7 @@ import {
   failedHosts,
   placeWorker,
   type HostRoom,
+  type Placed,
   type PlacementRequest,
   type Unplaced,
 } from '../../placement/index.js';
@@ -39,14 +40,23 @@ export interface Given {
 
 export interface HandedOut {
   readonly given: ReadonlyMap<EndpointId, Given>;
+  /** Workers that have a place, and whose turn comes in the next plan. */
+  readonly postponed: number;
   /** Claims that could not be looked at: they keep no other from its place. */
   readonly failed: ReadonlyMap<EndpointId, unknown>;
 }
 
 /**
+ * Places of one plan. Each is a row that is written and a worker that is told of, and who comes meanwhile waits until all
+ * of them are; what is left is planned again at once, with whoever has come by then.
+ */
+export const PLACES_MAX = 200;
+
+/**
  * Hands places out one worker at a time (ADR 0056): to the account with the smallest share of the fleet, and of its
  * endpoints first to one that has no worker at all, then to the one that has waited longest. A claim that is refused is
- * over, and stops no other; what was refused once is not looked for again, since room only becomes less.
+ * over, and stops no other; what was refused once is not looked for again, since room only becomes less. After
+ * `PLACES_MAX` places it is only said who is refused.
  */
 export function handOut(claims: readonly Claim[], shares: AccountShares, room: Room): HandedOut {
   const queue = new SmallestFirst<AccountClaims>(compareAccounts);
@@ -55,20 +65,23 @@ export function handOut(claims: readonly Claim[], shares: AccountShares, room: R
   }
   const given = new Map<EndpointId, Given>();
   const failed = new Map<EndpointId, unknown>();
-  const refusals = new Map<string, Unplaced>();
+  const serving: Serving = { shares, refusals: new Map(), postponed: new Set(), room };
+  let [placesLeft, postponed] = [PLACES_MAX, 0];
   for (let account = queue.take(); account !== null; account = queue.take()) {
     const claim = account.claims.take();
     if (claim === null) continue;
     try {
-      serve(claim, { shares, refusals, room });
-      if (isOpen(claim)) account.claims.put(claim);
+      const isPostponed = placesLeft === 0 && hasPlace(claim, serving);
+      if (placesLeft > 0 && serve(claim, serving)) placesLeft -= 1;
+      if (isPostponed) postponed += claim.missing - claim.creates.length;
+      if (!isPostponed && isOpen(claim)) account.claims.put(claim);
       else given.set(claim.endpoint.id, { creates: claim.creates, unplaced: leftOf(claim) });
     } catch (error) {
       failed.set(claim.endpoint.id, error);
     }
     if (account.claims.peek() !== null) queue.put({ ...account, share: shares.shareOf(account.accountId) });
   }
-  return { given, failed };
+  return { given, postponed, failed };
 }
 
 interface OpenClaim extends Claim {
@@ -118,29 +131,51 @@ interface Serving {
   readonly shares: AccountShares;
   /** By what was asked for. */
   readonly refusals: Map<string, Unplaced>;
+  /** What was asked for, and has a place, when no more places are handed out: room stays as it is from then on. */
+  readonly postponed: Set<string>;
   readonly room: Room;
 }
 
-/** One more worker, or the reason why there is none. */
-function serve(claim: OpenClaim, { refusals, room, shares }: Serving): void {
-  const { creates, endpoint, staying } = claim;
+/** One more worker, or the reason why there is none. Returns whether there is one. */
+function serve(claim: OpenClaim, serving: Serving): boolean {
+  const { room, shares } = serving;
   const request = withBoundVolumes(claim.request, room);
-  const key = refusalKey(request);
-  claim.refusal = shares.refusalOf(endpoint.accountId, request.gpu?.count ?? 0) ?? refusals.get(key) ?? null;
-  if (claim.refusal !== null) return;
-  const siblings = [...staying, ...creates.map(({ worker }) => worker)];
-  const place = placed(besideSiblings(request, endpoint.spec, siblings), claim.failedOn, room);
-  if (place.kind === 'unplaced') {
-    claim.refusal = place;
-    refusals.set(key, place);
-    return;
-  }
+  const place = placeFor(claim, request, serving);
+  if (place === null) return false;
   const { hostId, resources } = place;
   room.loads.get(hostId)?.take(resources);
-  shares.take(endpoint.accountId, resources);
+  shares.take(claim.endpoint.accountId, resources);
   const made = bindVolume(newWorker(claim, place, room), request, room);
-  creates.push({ kind: 'create-worker', ...made, reason: 'wanted' });
+  claim.creates.push({ kind: 'create-worker', ...made, reason: 'wanted' });
+  return true;
 }
+
+/** Whether one more worker could have a place, which nobody takes; if not, the claim has its reason. */
+function hasPlace(claim: OpenClaim, serving: Serving): boolean {
+  const request = withBoundVolumes(claim.request, serving.room);
+  const key = refusalKey(request);
+  const isKnown = serving.postponed.has(key) && quotaRefusal(claim, request, serving) === null;
+  if (!isKnown && placeFor(claim, request, serving) === null) return false;
+  serving.postponed.add(key);
+  return true;
+}
+
+function placeFor(claim: OpenClaim, request: PlacementRequest, serving: Serving): Placed | null {
+  const { creates, endpoint, staying } = claim;
+  const { refusals, room } = serving;
+  const key = refusalKey(request);
+  claim.refusal = quotaRefusal(claim, request, serving) ?? refusals.get(key) ?? null;
+  if (claim.refusal !== null) return null;
+  const siblings = [...staying, ...creates.map(({ worker }) => worker)];
+  const place = placed(besideSiblings(request, endpoint.spec, siblings), claim.failedOn, room);
+  if (place.kind === 'placed') return place;
+  claim.refusal = place;
+  refusals.set(key, place);
+  return null;
+}
+
+const quotaRefusal = ({ endpoint }: OpenClaim, { gpu }: PlacementRequest, { shares }: Serving): Unplaced | null =>
+  shares.refusalOf(endpoint.accountId, gpu?.count ?? 0);
 
 /** Suspect hosts come late, and those where workers of the release have failed again and again come last. */
 function placed(request: PlacementRequest, failedOn: readonly HostId[], { allLoads, nowMs, suspects }: Room) {
