@@ -12,7 +12,7 @@ import {
   type HostReply,
   type JoinReply,
 } from '@berth/contracts';
-import type { Demand, HostId, WorkerPhase } from '@berth/domain';
+import type { Demand, HostId, Inventory, WorkerPhase } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import {
   AgentTransport,
@@ -179,9 +179,9 @@ export class ControlPlaneBench {
   }
 
   /** A host with a token, and its agent, which joins and lives from then on. */
-  async addAgent(hostId: string): Promise<ScriptedHost> {
+  async addAgent(hostId: string, inventory = INVENTORY): Promise<ScriptedHost> {
     const token = await this.newToken(hostId);
-    const agent = new ScriptedHost(this, hostId as HostId);
+    const agent = new ScriptedHost(this, hostId as HostId, inventory);
     await agent.join(token);
     await agent.connect();
     this.hosts.push(agent);
@@ -260,6 +260,7 @@ export class ControlPlaneBench {
 export class ScriptedHost {
   readonly #bench: ControlPlaneBench;
   readonly #hostId: HostId;
+  readonly #inventory: Inventory;
   readonly #secret = systemRandom.id(40);
   readonly #instanceId = systemRandom.id(8);
   #connection: NatsConnection | undefined;
@@ -273,15 +274,16 @@ export class ScriptedHost {
   readonly wakes: boolean[] = [];
   #hearing: Promise<void> = Promise.resolve();
 
-  constructor(bench: ControlPlaneBench, hostId: HostId) {
+  constructor(bench: ControlPlaneBench, hostId: HostId, inventory = INVENTORY) {
     this.#bench = bench;
     this.#hostId = hostId;
+    this.#inventory = inventory;
   }
 
   async join(token: string): Promise<JoinReply> {
     const connection = await this.#bench.connectAgent('join', token, this.#hostId);
     try {
-      const body = { token, secretHash: hashHostSecret(this.#secret), inventory: INVENTORY };
+      const body = { token, secretHash: hashHostSecret(this.#secret), inventory: this.#inventory };
       const subject = hostSubject(this.#hostId, 'join');
       return (await new AgentTransport(connection).request(subject, body, { timeoutMs: REQUEST_MS })) as JoinReply;
     } finally {
@@ -314,7 +316,7 @@ export class ScriptedHost {
       observed(workerId, intent === 'drained' ? 'removed' : this.phase, { endpointId, release }),
     );
     const [secret, instanceId, sequence] = [this.#secret, this.#instanceId, this.#sequence];
-    const body = { secret, instanceId, sequence, inventory: INVENTORY, workers };
+    const body = { secret, instanceId, sequence, inventory: this.#inventory, workers };
     const subject = hostSubject(this.#hostId, 'report');
     const transport = new AgentTransport(this.#connection);
     // A broker that is away takes no report; the next one tells the same.
@@ -338,9 +340,10 @@ export class ScriptedHost {
   }
 
   async #areAssigned(): Promise<boolean> {
-    const known = this.desired.map(async ({ endpointId, workerId }) =>
-      (await this.#bench.assigned(endpointId)).some(({ id }) => id === workerId),
-    );
+    const known = [...Map.groupBy(this.desired, ({ endpointId }) => endpointId)].map(async ([endpointId, workers]) => {
+      const ids = new Set((await this.#bench.assigned(endpointId)).map(({ id }) => id));
+      return workers.every(({ workerId }) => ids.has(workerId));
+    });
     return (await Promise.all(known)).every(Boolean);
   }
 }

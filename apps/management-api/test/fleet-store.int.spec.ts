@@ -62,7 +62,7 @@ describe('what a pass loads', () => {
     await bench.addEndpoint('deleted', {}, { deletedAt: new Date(0) });
     await bench.addEndpoint('waiting');
     await bench.addEndpoint('rest');
-    await bench.store.createWorker(newWorker(), term);
+    await bench.store.createWorkers([newWorker()], term);
     await bench.store.saveScaling({ ...scalingRecord(1), endpointId: 'waiting' as EndpointId });
     await bench.store.saveScaling({ ...scalingRecord(0), endpointId: 'rest' as EndpointId });
     expect(await loadedIds()).toEqual(['deleted', 'e1', 'minimum', 'waiting']);
@@ -71,7 +71,7 @@ describe('what a pass loads', () => {
   test('comes with hosts, workers and the last decision, as they were written', async () => {
     const term = await prepare();
     const worker = newWorker();
-    await bench.store.createWorker(worker, term);
+    await bench.store.createWorkers([worker], term);
     const waiting = [{ reason: 'vcpu', detail: 'full', since: '2026-01-01T00:00:00.000Z', hosts: [] }];
     await bench.store.saveScaling({ ...scalingRecord(2), waiting });
     const fleet = await bench.store.load([]);
@@ -96,7 +96,7 @@ describe('what a pass loads', () => {
           [RESOURCES],
         );
       }),
-      bench.store.createWorker(newWorker(), term),
+      bench.store.createWorkers([newWorker()], term),
     ]);
     for (const { hosts, workers } of fleets) {
       expect(workers.every(({ hostId }) => hosts.has(hostId))).toBe(true);
@@ -110,7 +110,7 @@ describe('placing a worker', () => {
     const term = await prepare();
     await bench.source.query(`UPDATE leader_leases SET holder = 'other', term = term + 1`);
     expect(term.isOver()).toBe(false);
-    expect(await bench.store.createWorker(newWorker(), term)).toBe(false);
+    expect(await bench.store.createWorkers([newWorker()], term)).toBe(false);
     expect(await bench.workers()).toEqual([]);
   });
 
@@ -127,20 +127,22 @@ describe('placing a worker', () => {
     await placing.commitTransaction();
     await placing.release();
     await takeover;
-    expect(await bench.store.createWorker(newWorker(), term)).toBe(false);
+    expect(await bench.store.createWorkers([newWorker()], term)).toBe(false);
   });
 
   test('fails on a host that was removed, and for an endpoint that is gone', async () => {
     const term = await prepare();
-    await expect(bench.store.createWorker(newWorker('w', { hostId: 'h2' as HostId }), term)).rejects.toThrow();
-    await expect(bench.store.createWorker(newWorker('w', { endpointId: 'e2' as EndpointId }), term)).rejects.toThrow();
+    await expect(bench.store.createWorkers([newWorker('w', { hostId: 'h2' as HostId })], term)).rejects.toThrow();
+    await expect(
+      bench.store.createWorkers([newWorker('w', { endpointId: 'e2' as EndpointId })], term),
+    ).rejects.toThrow();
   });
 });
 
 describe('a worker that leaves', () => {
   test('stays drained, whatever its host reports', async () => {
     const term = await prepare();
-    await bench.store.createWorker(newWorker(), term);
+    await bench.store.createWorkers([newWorker()], term);
     await bench.store.drainWorker(W1);
     await bench.report('h1', [observed('w1', 'idle')]);
     await bench.store.drainWorker(W1);
@@ -150,7 +152,7 @@ describe('a worker that leaves', () => {
 
   test('is forgotten as removed only while its host says so', async () => {
     const term = await prepare();
-    await bench.store.createWorker(newWorker(), term);
+    await bench.store.createWorkers([newWorker()], term);
     const gone = { id: W1, reason: 'removed', hostLastSeenAtMs: bench.clock.nowMs() } as const;
     expect(await bench.store.forgetWorker(gone)).toBe(false);
     await bench.report('h1', [observed('w1', 'removed')]);
@@ -161,7 +163,7 @@ describe('a worker that leaves', () => {
 
   test('is forgotten with its lost host only while that host has not been heard again', async () => {
     const term = await prepare();
-    await bench.store.createWorker(newWorker(), term);
+    await bench.store.createWorkers([newWorker()], term);
     const gone = { id: W1, reason: 'host-lost', hostLastSeenAtMs: bench.clock.nowMs() } as const;
     await bench.clock.advance(40_000);
     await bench.report('h1');
@@ -171,7 +173,7 @@ describe('a worker that leaves', () => {
 
   test('goes with a host that is removed', async () => {
     const term = await prepare();
-    await bench.store.createWorker(newWorker(), term);
+    await bench.store.createWorkers([newWorker()], term);
     await bench.source.getRepository(HostEntity).delete({ id: 'h1' });
     expect(await bench.workers()).toEqual([]);
     expect(await bench.store.forgetWorker({ id: W1, reason: 'host-removed', hostLastSeenAtMs: null })).toBe(false);
@@ -182,7 +184,7 @@ test('an endpoint is forgotten only when it was deleted and has no worker left, 
   const term = await prepare();
   const isThere = (): Promise<boolean> => bench.source.getRepository(EndpointEntity).existsBy({ id: 'e1' });
   await bench.store.saveScaling(scalingRecord(0));
-  await bench.store.createWorker(newWorker(), term);
+  await bench.store.createWorkers([newWorker()], term);
   await bench.store.forgetEndpoint(E1);
   expect(await isThere()).toBe(true);
   await bench.change(EndpointEntity, 'e1', { deletedAt: new Date(0) });

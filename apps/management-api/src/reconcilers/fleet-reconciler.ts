@@ -7,7 +7,6 @@ import {
   newFleetMemory,
   planFleet,
   throttledCount,
-  withOperation,
   workerIdOf,
   type CarriedOut,
   type Demand,
@@ -21,14 +20,15 @@ import {
   type Worker,
   type WorkerId,
 } from '@berth/domain';
-import type { Clock, Random } from '@berth/lifecycle';
+import { inParallel, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import { assignedWorker, slotsOf } from './assigned-worker.js';
 import type { DemandBoard } from './demand-board.js';
 import type { FleetPublisher } from './fleet-publisher.port.js';
-import type { FleetStore, NewWorker } from './fleet.store.js';
+import type { FleetStore } from './fleet.store.js';
 import type { ControllersMetrics } from './metrics.js';
+import { CarriedOperations } from './operations/carried-operations.js';
 import type { ScalingHistoryStore } from '../scaling-history/index.js';
 
 export interface FleetReconcilerOptions {
@@ -56,15 +56,9 @@ interface Visit {
 
 type StaffingPlan = EndpointPlan & { readonly kind: 'staff' };
 
-/** What was carried out of a plan. */
-interface Staffed {
-  readonly done: readonly FleetOperation[];
-  readonly workers: readonly Worker[];
-  /** True when the rows had changed since they were read: the rest of the plan was left to the next pass. */
-  readonly isCutShort: boolean;
-}
-
 const WORKER_ID_LENGTH = 14;
+/** Fewer than the connections of the process: the lease is renewed and jobs' history is written meanwhile. */
+const VISITS_AT_ONCE = 4;
 
 /**
  * One pass of the control loop: load, plan, carry out, publish. Level-triggered: each pass starts from the rows as they
@@ -72,6 +66,7 @@ const WORKER_ID_LENGTH = 14;
  */
 export class FleetReconciler {
   readonly #options: FleetReconcilerOptions;
+  readonly #operations: CarriedOperations;
   #memory: FleetMemory;
   #suspects: ReadonlySet<HostId> = new Set();
   /** Hosts that are to be woken as soon as the routers know of their workers. */
@@ -79,6 +74,12 @@ export class FleetReconciler {
 
   constructor(options: FleetReconcilerOptions) {
     this.#options = options;
+    this.#operations = new CarriedOperations({
+      ...options,
+      onDone: (operation, workers) => {
+        if (operation.kind !== 'note-stay') this.#note(operation, workers);
+      },
+    });
     this.#memory = newFleetMemory(options.clock.nowMs());
   }
 
@@ -97,19 +98,10 @@ export class FleetReconciler {
     this.#memory = plan.memory;
     this.#tellSuspects(plan.suspects);
     const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);
-    const visits: Visit[] = [];
     const failed = new Set<EndpointId>();
     this.#count(plan.endpoints);
     for (const [endpointId, error] of plan.failed) this.#fail(failed, endpointId, error);
-    for (const each of plan.endpoints) {
-      const { id } = each.endpoint;
-      try {
-        visits.push(await this.#visit(each, workers.get(id) ?? [], nowMs));
-      } catch (error) {
-        if (error instanceof TermOverError) throw error;
-        this.#fail(failed, id, error);
-      }
-    }
+    const visits = await this.#visitAll(plan.endpoints, workers, { nowMs, failed });
     const assignments = { snapshots: visits.map(({ assignment }) => assignment), unknown: failed };
     await publisher.publishAssignments(assignments, () => {
       requireTerm(term);
@@ -117,7 +109,30 @@ export class FleetReconciler {
     publisher.pulse();
     this.#wake();
     if (failed.size > 0) throw new Error(`endpoints that failed: ${[...failed].join(', ')}`);
+    // What was postponed needs nothing but another pass.
+    if (plan.postponed > 0) return { recheckAtMs: nowMs };
     return { recheckAtMs: earliest(visits.map(({ recheckAtMs }) => recheckAtMs)) };
+  }
+
+  /** Ends when nothing is under way any more, also where the term is over. @throws TermOverError */
+  async #visitAll(
+    plans: readonly EndpointPlan[],
+    workers: ReadonlyMap<EndpointId, readonly Worker[]>,
+    { failed, nowMs }: { readonly nowMs: number; readonly failed: Set<EndpointId> },
+  ): Promise<readonly Visit[]> {
+    let over: TermOverError | null = null;
+    const visits = await inParallel(plans, VISITS_AT_ONCE, async (plan) => {
+      const { id } = plan.endpoint;
+      try {
+        return over === null ? [await this.#visit(plan, workers.get(id) ?? [], nowMs)] : [];
+      } catch (error) {
+        if (error instanceof TermOverError) over = error;
+        else this.#fail(failed, id, error);
+        return [];
+      }
+    });
+    if (over !== null) throw over as TermOverError;
+    return visits.flat();
   }
 
   #tellSuspects(suspects: ReadonlyMap<HostId, string>): void {
@@ -155,55 +170,13 @@ export class FleetReconciler {
       await store.forgetEndpoint(endpointId);
       return { assignment: { endpointId, workers: [] }, recheckAtMs: null };
     }
-    const staffed = await this.#carryOut(plan, workers);
+    const staffed = await this.#operations.carryOut(plan.operations, workers);
     await this.#keep(plan, { before: workers, done: staffed.done }, nowMs);
     await this.#save(plan, nowMs);
     return {
       assignment: this.#describe(plan, staffed.workers, nowMs),
       recheckAtMs: staffed.isCutShort ? nowMs : plan.decision.recheckAtMs,
     };
-  }
-
-  async #carryOut({ operations }: StaffingPlan, before: readonly Worker[]): Promise<Staffed> {
-    let workers = before;
-    const done: FleetOperation[] = [];
-    for (const operation of operations) {
-      requireTerm(this.#options.term);
-      if (!(await this.#perform(operation))) return { done, workers, isCutShort: true };
-      done.push(operation);
-      workers = withOperation(workers, operation);
-      if (operation.kind !== 'note-stay') this.#note(operation, before);
-    }
-    return { done, workers, isCutShort: false };
-  }
-
-  /** False: the row was not as it was read. @throws TermOverError */
-  async #perform(operation: FleetOperation): Promise<boolean> {
-    const { store, term } = this.#options;
-    switch (operation.kind) {
-      case 'create-worker':
-        if (!(await store.createWorker({ ...operation.worker, ...boundBy(operation) }, term)))
-          throw new TermOverError();
-        return true;
-      case 'drain-worker':
-        await store.drainWorker(operation.workerId, operation.leavesAfterIdleMs);
-        return true;
-      case 'pause-worker':
-        await store.pauseWorker(operation.workerId, operation.pausesAfterIdleMs);
-        return true;
-      case 'resume-worker':
-        await store.resumeWorker(operation.workerId);
-        return true;
-      case 'forget-worker': {
-        const { hostLastSeenAtMs, reason, workerId: id } = operation;
-        return store.forgetWorker({ id, reason, hostLastSeenAtMs });
-      }
-      case 'note-stay':
-        await store.noteStay(operation.workerId, operation.because);
-        return true;
-      default:
-        return operation satisfies never;
-    }
   }
 
   #note(operation: Exclude<FleetOperation, { readonly kind: 'note-stay' }>, workers: readonly Worker[]): void {
@@ -270,9 +243,6 @@ export class FleetReconciler {
     }
   }
 }
-
-const boundBy = ({ storageId }: FleetOperation & { readonly kind: 'create-worker' }): Pick<NewWorker, 'storageId'> =>
-  storageId === undefined ? {} : { storageId };
 
 const earliest = (instants: readonly (number | null)[]): number | null => {
   const known = instants.filter((instant) => instant !== null);

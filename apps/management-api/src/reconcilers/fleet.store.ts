@@ -105,33 +105,28 @@ export class FleetStore {
   }
 
   /**
-   * Places a worker, unless the term is over by what the database says: two leaders that believed in themselves at once
-   * would fill one host twice. The lease is held still meanwhile, so who takes it over next sees the worker. Returns
-   * whether it was placed. Its network volume lies on the storage of its host from then on.
+   * Places workers, all or none, unless the term is over by what the database says: two leaders that believed in themselves
+   * at once would fill one host twice. The lease is held still meanwhile, so who takes it over next sees the workers.
+   * Returns whether they were placed. Their network volumes lie on the storage of their hosts from then on.
    *
-   * @throws Error where the volume lies elsewhere by now, or is gone
+   * @throws Error where a volume lies elsewhere by now, or is gone
    */
-  async createWorker(worker: NewWorker, { name, number }: LeaderTerm): Promise<boolean> {
+  async createWorkers(workers: readonly NewWorker[], { name, number }: LeaderTerm): Promise<boolean> {
     return this.#database.transaction(async (manager) => {
+      const rows = workers.map(({ createdAtMs, storageId: _, ...worker }) => ({
+        ...{ failedOn: [], ...worker, createdAt: new Date(createdAtMs) },
+      }));
       const placed = await manager.query<unknown[]>(
         `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources, created_at, failed_on, volume_id)
-         SELECT $1, $2, $3, $4, 'running', $5::jsonb, $6::timestamptz, $9::text[], $10
-           FROM leader_leases WHERE name = $7 AND term = $8 FOR SHARE
+         SELECT w.id, w."endpointId", w."hostId", w.release, 'running', w.resources, w."createdAt", w."failedOn", w."volumeId"
+           FROM (SELECT FROM leader_leases WHERE name = $2 AND term = $3 FOR SHARE) AS held
+          CROSS JOIN jsonb_to_recordset($1::jsonb) AS w(id text, "endpointId" text, "hostId" text, release integer,
+                  resources jsonb, "createdAt" timestamptz, "failedOn" text[], "volumeId" text)
          RETURNING id`,
-        [
-          worker.id,
-          worker.endpointId,
-          worker.hostId,
-          worker.release,
-          JSON.stringify(worker.resources),
-          new Date(worker.createdAtMs),
-          name,
-          number,
-          worker.failedOn ?? [],
-          worker.volumeId ?? null,
-        ],
+        [JSON.stringify(rows), name, number],
       );
-      if (placed.length > 0) await bindVolume(manager, worker);
+      const bound = new Map(workers.map((worker) => [`${worker.volumeId} ${worker.storageId}`, worker]));
+      if (placed.length > 0) for (const worker of bound.values()) await bindVolume(manager, worker);
       return placed.length > 0;
     });
   }

@@ -1,8 +1,12 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { CONTROL_PULSE_SUBJECT, wakeSubject, type AssignmentSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
+import { inParallel } from '@berth/lifecycle';
 import type { SnapshotDirectory, SnapshotWriter } from '@berth/messaging';
 import type { Assignments, FleetPublisher } from './fleet-publisher.port.js';
+
+/** Each of another endpoint: one pass may change many. */
+const WRITES_AT_ONCE = 16;
 
 export interface NatsFleetOutletOptions {
   readonly connection: NatsConnection;
@@ -49,18 +53,19 @@ export class NatsFleetPublisher implements FleetPublisher {
     const wanted = new Map<string, AssignmentSnapshot>(
       snapshots.filter(hasWorkers).map((each) => [each.endpointId, each]),
     );
-    for (const [endpointId, snapshot] of wanted) {
-      if (this.#present.get(endpointId)?.text === JSON.stringify(snapshot)) continue;
+    const changed = [...wanted].filter(([id, snapshot]) => this.#present.get(id)?.text !== JSON.stringify(snapshot));
+    await inParallel(changed, WRITES_AT_ONCE, async ([endpointId, snapshot]) => {
       beforeEach();
       await this.#options.writer.put(endpointId, snapshot);
       this.#note(endpointId, snapshot);
-    }
-    for (const endpointId of [...this.#present.keys(), ...this.#options.directory.unreadable()]) {
-      if (wanted.has(endpointId) || unknown.has(endpointId as EndpointId)) continue;
+    });
+    const there = new Set([...this.#present.keys(), ...this.#options.directory.unreadable()]);
+    const left = [...there].filter((id) => !wanted.has(id) && !unknown.has(id as EndpointId));
+    await inParallel(left, WRITES_AT_ONCE, async (endpointId) => {
       beforeEach();
       await this.#options.writer.delete(endpointId);
       this.#note(endpointId, null);
-    }
+    });
   }
 
   pulse(): void {

@@ -486,19 +486,21 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
           decidedAtMs: NOW_MS,
         }),
     ],
-    createWorker: [
+    createWorkers: [
       (fleet) =>
-        fleet.createWorker(
-          {
-            id: 'new' as WorkerId,
-            endpointId: SMALL_ENDPOINT,
-            hostId: HOST,
-            release: 1,
-            resources: RESOURCES,
-            createdAtMs: NOW_MS,
-            volumeId: 'v1',
-            storageId: 'storage',
-          },
+        fleet.createWorkers(
+          [
+            {
+              id: 'new' as WorkerId,
+              endpointId: SMALL_ENDPOINT,
+              hostId: HOST,
+              release: 1,
+              resources: RESOURCES,
+              createdAtMs: NOW_MS,
+              volumeId: 'v1',
+              storageId: 'storage',
+            },
+          ],
           { name: 'controllers', number: 1, isOver: () => false },
         ),
     ],

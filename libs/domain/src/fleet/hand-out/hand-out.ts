@@ -65,23 +65,22 @@ export function handOut(claims: readonly Claim[], shares: AccountShares, room: R
   }
   const given = new Map<EndpointId, Given>();
   const failed = new Map<EndpointId, unknown>();
-  const serving: Serving = { shares, refusals: new Map(), postponed: new Set(), room };
-  let [placesLeft, postponed] = [PLACES_MAX, 0];
+  const serving: Serving = {
+    ...{ shares, room, refusals: new Map(), postponed: new Set() },
+    count: { placesLeft: PLACES_MAX, postponed: 0 },
+  };
   for (let account = queue.take(); account !== null; account = queue.take()) {
     const claim = account.claims.take();
     if (claim === null) continue;
     try {
-      const isPostponed = placesLeft === 0 && hasPlace(claim, serving);
-      if (placesLeft > 0 && serve(claim, serving)) placesLeft -= 1;
-      if (isPostponed) postponed += claim.missing - claim.creates.length;
-      if (!isPostponed && isOpen(claim)) account.claims.put(claim);
+      if (isOpenAfter(claim, serving)) account.claims.put(claim);
       else given.set(claim.endpoint.id, { creates: claim.creates, unplaced: leftOf(claim) });
     } catch (error) {
       failed.set(claim.endpoint.id, error);
     }
     if (account.claims.peek() !== null) queue.put({ ...account, share: shares.shareOf(account.accountId) });
   }
-  return { given, postponed, failed };
+  return { given, postponed: serving.count.postponed, failed };
 }
 
 interface OpenClaim extends Claim {
@@ -134,6 +133,18 @@ interface Serving {
   /** What was asked for, and has a place, when no more places are handed out: room stays as it is from then on. */
   readonly postponed: Set<string>;
   readonly room: Room;
+  readonly count: { placesLeft: number; postponed: number };
+}
+
+/** Gives the claim its next place, as long as there are any to hand out. Returns whether it wants another one in this plan. */
+function isOpenAfter(claim: OpenClaim, serving: Serving): boolean {
+  const { count } = serving;
+  if (count.placesLeft > 0) {
+    if (serve(claim, serving)) count.placesLeft -= 1;
+    return isOpen(claim);
+  }
+  if (hasPlace(claim, serving)) count.postponed += claim.missing - claim.creates.length;
+  return false;
 }
 
 /** One more worker, or the reason why there is none. Returns whether there is one. */

@@ -121,9 +121,11 @@ test('who has no place is told so in the same plan, whoever is postponed', () =>
   expect(next.endpoints).toMatchObject([{ unplaced: { count: 895 } }, { unplaced: { count: 895 } }]);
 });
 
+const greed = fc.record({ jobs: fc.integer({ min: 200, max: 1_000 }), after: fc.nat(6), isFirst: fc.boolean() });
+
 test('one account that wants a thousand workers delays the first worker of another by no plan while there is room', () => {
   fc.assert(
-    fc.property(hosts, fc.integer({ min: 200, max: 1_000 }), fc.nat(6), fc.boolean(), (vcpus, jobs, after, isFirst) => {
+    fc.property(hosts, greed, (vcpus, { after, isFirst, jobs }) => {
       const passes = new Passes([...vcpus, 2]);
       const greedy = { account: 'greedy', jobs };
       for (let pass = 0; pass < after; pass += 1) passes.pass([greedy]);
