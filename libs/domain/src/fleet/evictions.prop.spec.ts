@@ -271,3 +271,28 @@ test('no endpoint gets more workers than its maximum, paused ones counted, and n
     }),
   );
 });
+
+test('what evictions cost does not grow with the endpoints for which no worker can make room', () => {
+  const looksWith = (endpoints: number): number => {
+    const scene: Scene = {
+      hosts: Array.from({ length: 40 }, () => 4),
+      endpoints: [
+        { id: 'idle', max: 1_000 },
+        // More than any host has.
+        ...Array.from({ length: endpoints }, (_, at) => ({ id: `e${at}`, vcpus: 8, queued: 1 })),
+      ],
+      workers: Array.from({ length: 80 }, (_, at) => ({ id: `w${at}`, of: 'idle', host: at % 40 })),
+    };
+    const fleet = fleetOf(scene);
+    let looks = 0;
+    const hosts = Object.assign(new Map(fleet.hosts), {
+      get: (id: HostId) => {
+        looks += 1;
+        return fleet.hosts.get(id);
+      },
+    });
+    planOf({ ...fleet, hosts }, scene);
+    return looks;
+  };
+  expect(looksWith(60)).toBe(looksWith(1));
+});

@@ -1,5 +1,5 @@
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
-import { HostRoom, placeWorker, placementRequestOf, type HostLoad, type PlacementRequest } from '../placement/index.js';
+import { HostRoom, placeFinder, placementRequestOf, type HostLoad, type Placed } from '../placement/index.js';
 import { byLastUse, lastUsedAtMs, type Worker, type WorkerResources } from '../worker/index.js';
 import type { Fleet, FleetEndpoint, WaitingWorker } from './fleet.js';
 import { withOperation, type FleetOperation } from './fleet-operation.js';
@@ -7,6 +7,9 @@ import type { EndpointPlan } from './endpoint-plan.js';
 
 /** So many paused workers leave in one pass at most; the next pass goes on. */
 const EVICTIONS_MAX = 100;
+
+/** The best of some hosts for one worker of the plan at hand; null: none of them. */
+type Find = (hosts: readonly HostLoad[]) => Placed | null;
 
 type StaffPlan = EndpointPlan & { readonly kind: 'staff' };
 
@@ -43,6 +46,8 @@ class PausedPlaces {
   /** By those that stay: whoever leaves, and has no job that keeps it, takes nothing any more. */
   readonly #taken = new Map<HostId, Taken[]>();
   readonly #evictable = new Map<HostId, Worker[]>();
+  /** What would be left of each host if all that could leave it did; absent: it has changed, or nobody has asked. */
+  readonly #emptied = new Map<HostId, readonly HostRoom[]>();
   /** Hosts that somebody is leaving. */
   readonly #freed = new Set<HostId>();
   readonly #evictions = new Map<EndpointId, FleetOperation[]>();
@@ -70,12 +75,13 @@ class PausedPlaces {
 
   /** Returns the hosts on which room is being made for those of the plan that have no place. */
   makeRoom({ endpoint, unplaced }: StaffPlan): ReadonlySet<HostId> {
-    const request = placementRequestOf(endpoint.spec, endpoint.volumeDataCenterIds, endpoint.volumes);
+    const { spec, volumeDataCenterIds, volumes } = endpoint;
+    const find = placeFinder(placementRequestOf(spec, volumeDataCenterIds, volumes), this.#view.nowMs);
     const found = new Set<HostId>();
     // What no host stands in the way of, such as an account's limit, no place helps.
     if (unplaced === null || unplaced.why.hosts.length === 0) return found;
     for (let left = unplaced.count; left > 0; left -= 1) {
-      const hostId = this.#awaited(request) ?? this.#evictFor(endpoint, request);
+      const hostId = this.#awaited(find) ?? this.#evictFor(endpoint, find);
       if (hostId === null) break;
       found.add(hostId);
     }
@@ -83,27 +89,53 @@ class PausedPlaces {
   }
 
   /** A host that will have room by those who are leaving it already. */
-  #awaited(request: PlacementRequest): HostId | null {
+  #awaited(find: Find): HostId | null {
     const loads = [...this.#freed].flatMap((hostId) => this.#load(hostId, this.#taken.get(hostId) ?? []));
-    return this.#reserve(request, loads);
+    return this.#reserve(find, loads);
   }
 
-  #evictFor(endpoint: FleetEndpoint, request: PlacementRequest): HostId | null {
-    const [best] = [...this.#evictable.keys()]
-      .flatMap((hostId) => this.#victimsOn(hostId, endpoint.id, request))
-      .toSorted((a, b) => a.lastUsedAtMs - b.lastUsedAtMs || a.victims.length - b.victims.length);
-    if (best === undefined || best.victims.length > this.#left) return null;
+  #evictFor(endpoint: FleetEndpoint, find: Find): HostId | null {
+    const best = this.#left === 0 ? null : this.#bestVictims(endpoint.id, find);
+    if (best === null || best.victims.length > this.#left) return null;
     const { hostId, victims } = best;
     for (const victim of victims) this.#evict(victim, endpoint);
     this.#freed.add(hostId);
-    return this.#reserve(request, this.#load(hostId, this.#taken.get(hostId) ?? []));
+    return this.#reserve(find, this.#load(hostId, this.#taken.get(hostId) ?? []));
+  }
+
+  /** Only hosts are looked at closely that have room once all have left that could, those with the oldest use first. */
+  #bestVictims(endpointId: EndpointId, find: Find): Victims | null {
+    const hosts = [...this.#evictable]
+      .flatMap(([hostId, [oldest]]) => (oldest === undefined ? [] : [{ hostId, sinceMs: lastUsedAtMs(oldest) }]))
+      .filter(({ hostId }) => find(this.#emptiedLoad(hostId)) !== null)
+      .toSorted((a, b) => a.sinceMs - b.sinceMs);
+    let best: Victims | null = null;
+    for (const { hostId, sinceMs } of hosts) {
+      if (
+        best !== null &&
+        (sinceMs > best.lastUsedAtMs || (sinceMs === best.lastUsedAtMs && best.victims.length === 1))
+      )
+        break;
+      for (const found of this.#victimsOn(hostId, endpointId, find)) {
+        if (best === null || compareVictims(found, best) < 0) best = found;
+      }
+    }
+    return best;
+  }
+
+  #emptiedLoad(hostId: HostId): readonly HostRoom[] {
+    const known = this.#emptied.get(hostId);
+    if (known !== undefined) return known;
+    const emptied = this.#load(hostId, this.#without(hostId, this.#evictable.get(hostId) ?? []));
+    this.#emptied.set(hostId, emptied);
+    return emptied;
   }
 
   /** The least recently used of a host that have to go for the request to fit, without those that need not. */
-  #victimsOn(hostId: HostId, endpointId: EndpointId, request: PlacementRequest): readonly Victims[] {
+  #victimsOn(hostId: HostId, endpointId: EndpointId, find: Find): readonly Victims[] {
     const candidates = (this.#evictable.get(hostId) ?? []).filter((worker) => worker.endpointId !== endpointId);
     const fitsWithout = (gone: readonly Worker[]): boolean =>
-      placeWorker(request, this.#load(hostId, this.#without(hostId, gone)), this.#view.nowMs).kind === 'placed';
+      find(this.#load(hostId, this.#without(hostId, gone))) !== null;
     const enough = candidates.findIndex((_, index) => fitsWithout(candidates.slice(0, index + 1)));
     if (enough < 0) return [];
     let victims: readonly Worker[] = candidates.slice(0, enough + 1);
@@ -117,6 +149,7 @@ class PausedPlaces {
   #evict(victim: Worker, endpoint: FleetEndpoint): void {
     const { endpointId, hostId, id: workerId } = victim;
     this.#taken.set(hostId, this.#without(hostId, [victim]));
+    this.#emptied.delete(hostId);
     this.#evictable.set(
       hostId,
       (this.#evictable.get(hostId) ?? []).filter((worker) => worker !== victim),
@@ -130,9 +163,10 @@ class PausedPlaces {
   }
 
   /** What the request takes is taken from now on. */
-  #reserve(request: PlacementRequest, loads: readonly HostLoad[]): HostId | null {
-    const place = loads.length === 0 ? null : placeWorker(request, loads, this.#view.nowMs);
-    if (place?.kind !== 'placed') return null;
+  #reserve(find: Find, loads: readonly HostLoad[]): HostId | null {
+    const place = find(loads);
+    if (place === null) return null;
+    this.#emptied.delete(place.hostId);
     this.#add(this.#taken, place.hostId, { by: null, resources: place.resources });
     return place.hostId;
   }
@@ -142,7 +176,7 @@ class PausedPlaces {
     return (this.#taken.get(hostId) ?? []).filter(({ by }) => !ids.has(by));
   }
 
-  #load(hostId: HostId, taken: readonly Taken[]): readonly HostLoad[] {
+  #load(hostId: HostId, taken: readonly Taken[]): readonly HostRoom[] {
     const host = this.#view.fleet.hosts.get(hostId);
     return host === undefined
       ? []
@@ -172,6 +206,9 @@ interface Victims {
   readonly victims: readonly Worker[];
   readonly lastUsedAtMs: number;
 }
+
+const compareVictims = (a: Victims, b: Victims): number =>
+  a.lastUsedAtMs - b.lastUsedAtMs || a.victims.length - b.victims.length;
 
 const isEvictable = ({ endpoint, kind }: EndpointPlan): boolean =>
   kind === 'staff' && endpoint.spec.flashboot === 'FLASHBOOT';

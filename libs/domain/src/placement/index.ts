@@ -2,7 +2,7 @@ export { FAILED_HOSTS_MAX, decideMove, failedHosts } from './decide-move.js';
 export { freeResources, type FreeResources, type HostLoad } from './free-resources.js';
 export { HostRoom } from './host-room.js';
 export { unplaced, type Unplaced } from './describe-refusal.js';
-export { placeWorker, type Placed } from './place-worker.js';
+export { placeFinder, placeWorker, type Placed } from './place-worker.js';
 export { besideSiblings, placementRequestOf, type PlacementRequest } from './placement-request.js';
 export { volumeIn, type PlaceableVolume } from './volume-storage.js';
 export { suspectHosts } from './suspect-hosts.js';

@@ -24,15 +24,31 @@ export interface Placed {
  * repeated: equals are told apart by host id.
  */
 export function placeWorker(request: PlacementRequest, hosts: readonly HostLoad[], nowMs: number): Placed | Unplaced {
+  const search = searchFor(request, nowMs);
+  if (search.options.length === 0) {
+    return unplaced('no-eligible-type', 'the selection leaves no type that the catalog has');
+  }
+  return bestOf(hosts, search) ?? describeRefusal(hosts, (load) => fitsOf(load, search));
+}
+
+/** As `placeWorker`, for who asks often and need not hear why there is none: the sentences take longer than the search. */
+export function placeFinder(request: PlacementRequest, nowMs: number): (hosts: readonly HostLoad[]) => Placed | null {
+  const search = searchFor(request, nowMs);
+  return (hosts) => bestOf(hosts, search);
+}
+
+function searchFor(request: PlacementRequest, nowMs: number): Search {
   const options = workerOptions(request);
-  if (options.length === 0) return unplaced('no-eligible-type', 'the selection leaves no type that the catalog has');
-  const search: Search = { request, options, siblingsByRank: siblingsByRank(request, options), nowMs };
+  return { request, options, siblingsByRank: siblingsByRank(request, options), nowMs };
+}
+
+function bestOf(hosts: readonly HostLoad[], search: Search): Placed | null {
   let best: Placed | null = null;
   for (const load of hosts) {
     const found = bestOn(load, search);
     if (found !== null && (best === null || compare(found, best) < 0)) best = found;
   }
-  return best ?? describeRefusal(hosts, (load) => fitsOf(load, search));
+  return best;
 }
 
 interface Search {
@@ -56,13 +72,18 @@ function siblingsByRank(
   return counts;
 }
 
-/** One for each option; none on a host that has not joined. */
+/**
+ * One for each option that comes near; none on a host that has not joined. A card that the host has not comes no nearer than
+ * another, so of a host that has none of them one option says it all.
+ */
 function fitsOf(load: HostLoad, search: Search): readonly Fit[] {
   const { host } = load;
   const { inventory } = host;
   if (inventory === null) return [];
   const place = { host, inventory, free: freeOf(load, inventory) };
-  return search.options.map((option) => fitOf(place, option, search));
+  const types = new Set(inventory.gpus.map(({ typeId }) => typeId));
+  const near = search.options.filter((option) => option.kind === 'cpu' || types.has(option.typeId));
+  return (near.length === 0 ? search.options.slice(0, 1) : near).map((option) => fitOf(place, option, search));
 }
 
 const freeOf = ({ free, taken }: HostLoad, inventory: Inventory): FreeResources =>
