@@ -33,6 +33,20 @@ test('image names are cleaned, bounded, and judged one by one', () => {
   expect(dropped).toMatchObject({ count: 3 });
 });
 
+test('a card that a host names twice is one card', () => {
+  const card = (index: number, uuid?: string) => ({
+    index,
+    typeId: 'T',
+    memoryBytes: 1,
+    ...(uuid === undefined ? {} : { uuid }),
+  });
+  const gpus = [card(0, 'GPU-a'), card(1, 'GPU-a'), card(0, 'GPU-b'), card(2), card(3), card(3)];
+  const reading = readReport({ ...FRAME, inventory: { ...INVENTORY, gpus }, workers: [] });
+  if (reading.kind === 'unreadable') throw new Error(reading.reason);
+  expect(reading.value.inventory?.gpus.map(({ index }) => index)).toEqual([0, 2, 3]);
+  expect(reading.value.dropped).toMatchObject({ count: 3, examples: [{ member: 'inventory.gpus' }, {}, {}] });
+});
+
 test('what a host says of an end on our clock is not taken over', () => {
   const worker = {
     workerId: 'w',

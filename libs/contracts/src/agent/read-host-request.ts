@@ -165,10 +165,11 @@ function readInventory(reader: EntryReader, value: unknown): Inventory | null {
     return null;
   }
   const gpuList = { member: 'inventory.gpus', max: GPUS_MAX };
-  const gpus = reader.readList(memberOf(value, 'gpus'), gpuList, (item, member) => {
+  const listed = reader.readList(memberOf(value, 'gpus'), gpuList, (item, member) => {
     const gpu = reader.read<HostGpu>(GPU, item, member);
     return gpu === null ? null : { ...gpu, typeId: cleanText(gpu.typeId, NAME_CHARACTERS_MAX) };
   });
+  const gpus = withoutRepeatedGpus(reader, listed);
   const imageList = { member: 'inventory.images', max: REPORTED_IMAGES_MAX };
   const images = reader.readList(memberOf(value, 'images'), imageList, (name, member) => {
     if (typeof name === 'string') return cleanText(name, NAME_CHARACTERS_MAX);
@@ -180,6 +181,17 @@ function readInventory(reader: EntryReader, value: unknown): Inventory | null {
   const { volumes, ...rest } = inventory;
   const kept = volumes == null ? {} : { volumes: { storageId: volumes.storageId } };
   return { ...rest, cudaVersion: rest.cudaVersion ?? null, gpus, images, ...kept };
+}
+
+/** A card that is named twice would be given to two workers. */
+function withoutRepeatedGpus(reader: EntryReader, gpus: readonly HostGpu[]): readonly HostGpu[] {
+  const seen = new Set<number | string>();
+  return gpus.filter(({ index, uuid = index }) => {
+    const isRepeated = seen.has(index) || seen.has(uuid);
+    if (isRepeated) reader.drop('inventory.gpus', `the card with index ${index} is named twice`);
+    else seen.add(index).add(uuid);
+    return !isRepeated;
+  });
 }
 
 /** Of two words about one worker neither is known to be the newer one; the first counts. */
