@@ -4,9 +4,27 @@ import { simulateFleet, type FleetOutcome, type FleetScenario } from './simulate
 
 export const FLEET_SCENARIOS = {
   /** A day of 500 hosts. */
-  day: { seed: 1, hosts: 500, endpoints: 2_000, accounts: 50, hours: 24, passMs: 10_000, badHostOneIn: 100 },
+  day: {
+    seed: 1,
+    hosts: 500,
+    endpoints: 2_000,
+    accounts: 50,
+    hours: 24,
+    passMs: 10_000,
+    badHostOneIn: 100,
+    silentHostOneIn: 10,
+  },
   /** The same in small, for a test. */
-  hours: { seed: 1, hosts: 40, endpoints: 160, accounts: 8, hours: 2, passMs: 4_000, badHostOneIn: 20 },
+  hours: {
+    seed: 1,
+    hosts: 40,
+    endpoints: 160,
+    accounts: 8,
+    hours: 2,
+    passMs: 4_000,
+    badHostOneIn: 20,
+    silentHostOneIn: 4,
+  },
 } as const satisfies Readonly<Record<string, BaseScenario>>;
 
 type BaseScenario = Omit<FleetScenario, 'hasGreedyNeighbour' | 'accountLimits'>;
@@ -21,8 +39,12 @@ interface FleetFigures {
   readonly gpuHoursHeld: number;
   /** With workers that start at once and are never idle. */
   readonly gpuHoursIdeal: number;
+  /** The same of workers without a GPU. */
+  readonly vcpuHoursHeld: number;
+  readonly vcpuHoursIdeal: number;
   readonly jobsPerStart: number;
   readonly movesPerThousandStarts: number;
+  readonly lostPerThousandStarts: number;
 }
 
 /** What a neighbour does to the account that it does most to. */
@@ -58,7 +80,9 @@ export function reportFleet(scenario: BaseScenario): FleetReport {
 
 /** Waits are those of everybody but the greedy account. */
 function figuresOf(outcome: FleetOutcome): FleetFigures {
-  const { gpus, heldGpuMs, moves, starts, unstarted, usedGpuMs, workersMax } = outcome;
+  const { gpus, lost, moves, starts, unstarted, workersMax } = outcome;
+  const perThousandStarts = (count: number): number => rounded((1_000 * count) / Math.max(1, starts));
+  const inHours = (ms: number): number => rounded(ms / HOUR_MS);
   const all = [...outcome.waitsMs.values()].reduce((sum, waits) => sum + waits.length, 0);
   const waits = [...outcome.waitsMs]
     .flatMap(([accountId, theirs]) => (accountId === GREEDY_ACCOUNT ? [] : theirs))
@@ -67,10 +91,13 @@ function figuresOf(outcome: FleetOutcome): FleetFigures {
     ...{ jobs: all, unstarted, gpus, workersMax },
     waitP50Ms: percentile(waits, 0.5),
     waitP99Ms: percentile(waits, 0.99),
-    gpuHoursHeld: rounded(heldGpuMs / HOUR_MS),
-    gpuHoursIdeal: rounded(usedGpuMs / HOUR_MS),
+    gpuHoursHeld: inHours(outcome.heldGpuMs),
+    gpuHoursIdeal: inHours(outcome.usedGpuMs),
+    vcpuHoursHeld: inHours(outcome.heldVcpuMs),
+    vcpuHoursIdeal: inHours(outcome.usedVcpuMs),
     jobsPerStart: rounded(all / Math.max(1, starts)),
-    movesPerThousandStarts: rounded((1_000 * moves) / Math.max(1, starts)),
+    movesPerThousandStarts: perThousandStarts(moves),
+    lostPerThousandStarts: perThousandStarts(lost),
   };
 }
 

@@ -16,8 +16,8 @@ const CARDS = [
   { typeId: 'NVIDIA H100 80GB HBM3', pool: 'ADA_80_PRO', memoryGb: 80, percent: 20 },
 ] as const;
 
-/** After every instant of a simulation: a host is never silent in it. */
-const ALWAYS_HEARD_MS = Number.MAX_SAFE_INTEGER;
+/** After every instant of a simulation: of a host that is not silent. */
+export const ALWAYS_HEARD_MS = Number.MAX_SAFE_INTEGER;
 
 export interface WorldSize {
   readonly hosts: number;
@@ -82,7 +82,7 @@ function drawEndpoint(index: number, accountId: string, random: SeededRandom): S
   // What its owner may have found good: all jobs of a burst are done a minute or two after it.
   const max = Math.min(20, Math.ceil((jobsPerBurst * meanExecutionMs) / 60_000));
   const spec: EndpointSpec = {
-    ...{ name: `e${index}`, type: 'QUEUE', cpu: null, networkVolumeIds: [], flashboot: 'OFF' },
+    ...{ name: `e${index}`, type: 'QUEUE', networkVolumeIds: [], flashboot: 'OFF' },
     container: { image: `image/${index}`, args: '', diskGb: 20, env: {}, ports: [], registryId: null },
     scaling: isDelayed ? { type: 'QUEUE_DELAY', queueDelaySeconds: 4 } : { type: 'REQUEST_COUNT', requestCount: 2 },
     workers: {
@@ -90,10 +90,7 @@ function drawEndpoint(index: number, accountId: string, random: SeededRandom): S
       max,
       idleTimeoutSeconds: isDelayed ? random.pick([5, 5, 30, 60]) : null,
     },
-    gpu: {
-      ...{ pools: drawPools(random), excludedTypes: [], count: random.chance(0.05) ? 2 : 1 },
-      ...{ allowedCudaVersions: [], minCudaVersion: null },
-    },
+    ...drawHardware(random),
     ...{ dataCenterIds: random.chance(0.1) ? ['EU-1', 'EU-2'] : [], executionTimeoutMs: 600_000 },
   };
   return {
@@ -105,6 +102,13 @@ function drawEndpoint(index: number, accountId: string, random: SeededRandom): S
       ...{ meanExecutionMs, jobsPerBurst },
     },
   };
+}
+
+/** One of five goes without a GPU. */
+function drawHardware(random: SeededRandom): Pick<EndpointSpec, 'cpu' | 'gpu'> {
+  if (random.chance(0.2)) return { gpu: null, cpu: [{ flavorId: 'cpu3c', vcpuCount: random.pick([2, 4]) }] };
+  const gpu = { pools: drawPools(random), excludedTypes: [], count: random.chance(0.05) ? 2 : 1 };
+  return { gpu: { ...gpu, allowedCudaVersions: [], minCudaVersion: null }, cpu: null };
 }
 
 const drawPools = (random: SeededRandom): readonly string[] =>

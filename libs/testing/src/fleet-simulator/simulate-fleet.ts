@@ -10,10 +10,19 @@ import {
   type FleetOperation,
   type Host,
   type HostId,
+  type Worker,
   type WorkerId,
 } from '@berth/domain';
 import { SeededRandom } from '../clock/seeded-random.js';
-import { drawWorld, greedyNeighbour, type Nature, type SimulatedEndpoint, type WorldSize } from './fleet-world.js';
+import {
+  ALWAYS_HEARD_MS,
+  drawWorld,
+  greedyNeighbour,
+  type Nature,
+  type SimulatedEndpoint,
+  type WorldSize,
+} from './fleet-world.js';
+import { HostSilences } from './host-silences.js';
 import { SimulatedQueue } from './simulated-queue.js';
 import { SimulatedWorker } from './simulated-worker.js';
 
@@ -24,6 +33,8 @@ export interface FleetScenario extends WorldSize {
   readonly passMs: number;
   /** One host of so many fails to start any worker; 0: none. */
   readonly badHostOneIn: number;
+  /** One host of so many falls silent now and then; 0: none. */
+  readonly silentHostOneIn: number;
   readonly hasGreedyNeighbour: boolean;
   readonly accountLimits: ReadonlyMap<AccountId, AccountLimits>;
 }
@@ -36,9 +47,14 @@ export interface FleetOutcome {
   readonly unstarted: number;
   readonly starts: number;
   readonly moves: number;
+  /** Workers that were given up because nothing was heard of their host. */
+  readonly lost: number;
   /** GPUs times the time that workers held them, and that jobs ran on them. */
   readonly heldGpuMs: number;
   readonly usedGpuMs: number;
+  /** The same of vCPU, of workers without a GPU. */
+  readonly heldVcpuMs: number;
+  readonly usedVcpuMs: number;
   /** Most workers that were there at one time. */
   readonly workersMax: number;
   readonly gpus: number;
@@ -67,17 +83,23 @@ class FleetSimulation {
   readonly #scenario: FleetScenario;
   readonly #hosts: Map<HostId, Host>;
   readonly #badHosts: ReadonlySet<HostId>;
+  readonly #silences: HostSilences;
+  readonly #silent = new Set<HostId>();
   readonly #living: ReadonlyMap<EndpointId, Living>;
   readonly #waitsMs = new Map<AccountId, number[]>();
-  readonly #sums = { starts: 0, moves: 0, heldGpuMs: 0, usedGpuMs: 0, workersMax: 0 };
+  readonly #sums = { starts: 0, moves: 0, lost: 0, workersMax: 0 };
+  readonly #times = { heldGpuMs: 0, usedGpuMs: 0, heldVcpuMs: 0, usedVcpuMs: 0 };
   #memory: FleetMemory = newFleetMemory(0);
 
   constructor(scenario: FleetScenario) {
     this.#scenario = scenario;
-    const { badHostOneIn, hasGreedyNeighbour, hours, seed } = scenario;
+    const { badHostOneIn, hasGreedyNeighbour, hours, seed, silentHostOneIn } = scenario;
     const { endpoints, hosts } = drawWorld(scenario, new SeededRandom(seed));
     this.#hosts = new Map(hosts.map((host) => [host.id, host]));
-    this.#badHosts = new Set(hosts.filter((_, at) => badHostOneIn > 0 && at % badHostOneIn === 1).map(({ id }) => id));
+    const oneIn = (count: number, first: number): readonly HostId[] =>
+      hosts.filter((_, at) => count > 0 && at % count === first).map(({ id }) => id);
+    this.#badHosts = new Set(oneIn(badHostOneIn, 1));
+    this.#silences = new HostSilences(oneIn(silentHostOneIn, 0), hours * 3_600_000, new SeededRandom(seed + 1));
     const all = hasGreedyNeighbour ? [...endpoints, greedyNeighbour(GREEDY_JOBS_PER_HOST * hosts.length)] : endpoints;
     const living = ({ endpoint, nature }: SimulatedEndpoint, at: number): Living => {
       // Chance of its own, so that one endpoint more changes nothing of the others.
@@ -88,12 +110,13 @@ class FleetSimulation {
   }
 
   pass(nowMs: number): void {
+    this.#hearHosts(nowMs);
     const active: Living[] = [];
     for (const living of this.#living.values()) {
       this.#runJobs(living, nowMs);
       if (isActive(living)) active.push(living);
     }
-    const workers = active.flatMap((living) => Array.from(living.workers.values(), (each) => each.observe(nowMs)));
+    const workers = active.flatMap((living) => Array.from(living.workers.values(), (each) => this.#seen(each, nowMs)));
     const fleet = {
       endpoints: active.map(({ endpoint }) => endpoint),
       ...{ hosts: this.#hosts, workers, accountLimits: this.#scenario.accountLimits },
@@ -115,33 +138,57 @@ class FleetSimulation {
   outcome(): FleetOutcome {
     const endMs = this.#scenario.hours * 3_600_000;
     const left = Array.from(this.#living.values(), ({ queue }) => queue.waiting);
-    let heldGpuMs = this.#sums.heldGpuMs;
-    for (const { workers } of this.#living.values()) {
-      for (const { worker } of workers.values()) heldGpuMs += heldBy(worker, endMs);
-    }
+    for (const { workers } of this.#living.values())
+      for (const { worker } of workers.values()) this.#hold(worker, endMs);
     const gpus = Array.from(this.#hosts.values(), ({ inventory }) => inventory?.gpus.length ?? 0);
     return {
       ...this.#sums,
-      heldGpuMs,
+      ...this.#times,
       waitsMs: this.#waitsMs,
       unstarted: left.reduce((sum, count) => sum + count, 0),
       gpus: gpus.reduce((sum, count) => sum + count, 0),
     };
   }
 
-  /** The worker that is free first takes the oldest job. */
+  #hearHosts(nowMs: number): void {
+    for (const id of this.#silences.hostIds) {
+      const sinceMs = this.#silences.silentSinceMs(id, nowMs);
+      const host = this.#hosts.get(id);
+      if (host === undefined || (sinceMs !== null) === this.#silent.has(id)) continue;
+      if (sinceMs === null) this.#silent.delete(id);
+      else this.#silent.add(id);
+      this.#hosts.set(id, { ...host, lastSeenAtMs: sinceMs ?? ALWAYS_HEARD_MS });
+    }
+  }
+
+  /** As it was last told of. */
+  #seen(each: SimulatedWorker, nowMs: number): Worker {
+    return this.#silent.has(each.worker.hostId) ? each.worker : each.observe(nowMs);
+  }
+
+  #hold({ createdAtMs, resources: { gpuCount, vcpus } }: Worker, untilMs: number): void {
+    this.#times.heldGpuMs += (untilMs - createdAtMs) * gpuCount;
+    if (gpuCount === 0) this.#times.heldVcpuMs += (untilMs - createdAtMs) * vcpus;
+  }
+
+  /** The worker that is free first takes the oldest job; on a silent host none does. */
   #runJobs({ endpoint, queue, workers }: Living, nowMs: number): void {
     queue.advance(nowMs);
     while (workers.size > 0) {
       const arrivalMs = queue.nextArrivalMs;
       if (arrivalMs === null || arrivalMs > nowMs) return;
       let next: SimulatedWorker | null = null;
-      for (const worker of workers.values()) if (next === null || worker.freeAtMs < next.freeAtMs) next = worker;
+      for (const worker of workers.values()) {
+        const isAsking = this.#silent.size === 0 || !this.#silent.has(worker.worker.hostId);
+        if (isAsking && (next === null || worker.freeAtMs < next.freeAtMs)) next = worker;
+      }
       if (next === null || next.freeAtMs > nowMs) return;
       const startMs = Math.max(arrivalMs, next.freeAtMs);
       const executionMs = queue.start(startMs);
       next.run(startMs, executionMs);
-      this.#sums.usedGpuMs += executionMs * next.worker.resources.gpuCount;
+      const { gpuCount, vcpus } = next.worker.resources;
+      this.#times.usedGpuMs += executionMs * gpuCount;
+      if (gpuCount === 0) this.#times.usedVcpuMs += executionMs * vcpus;
       this.#noteWait(endpoint.accountId, startMs - arrivalMs);
     }
   }
@@ -178,7 +225,8 @@ class FleetSimulation {
         return;
       case 'forget-worker': {
         const gone = living.workers.get(operation.workerId);
-        if (gone !== undefined) this.#sums.heldGpuMs += heldBy(gone.worker, nowMs);
+        if (gone !== undefined) this.#hold(gone.worker, nowMs);
+        if (operation.reason === 'host-lost') this.#sums.lost += 1;
         living.workers.delete(operation.workerId);
         return;
       }
@@ -207,8 +255,3 @@ class FleetSimulation {
 
 const isActive = ({ endpoint: { lastDecision, spec }, queue, workers }: Living): boolean =>
   workers.size > 0 || queue.waiting > 0 || spec.workers.min > 0 || (lastDecision?.desired ?? 0) > 0;
-
-const heldBy = (
-  { createdAtMs, resources }: { readonly createdAtMs: number; readonly resources: { readonly gpuCount: number } },
-  untilMs: number,
-): number => (untilMs - createdAtMs) * resources.gpuCount;
