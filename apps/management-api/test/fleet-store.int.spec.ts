@@ -204,6 +204,20 @@ test('a decision replaces the one before', async () => {
   expect(await bench.decision('e1')).toMatchObject({ desired: 3, reason: 'pace' });
 });
 
+test('workers that wait for one reason are kept as one entry, and are as many as before when they are read', async () => {
+  await prepare();
+  const hosts = Array.from({ length: 50 }, (_, at) => ({
+    id: `h${at}`,
+    reason: 'the worker needs 4 vCPU, 2 are free',
+  }));
+  const vcpu = { reason: 'vcpu', detail: 'full', since: '2026-01-01T00:00:00.000Z', hosts };
+  const waiting = [...Array.from({ length: 50 }, () => vcpu), { ...vcpu, reason: 'memory' }];
+  await bench.store.saveScaling({ ...scalingRecord(60), waiting });
+  expect((await bench.store.load([E1])).endpoints[0]?.lastDecision?.waiting).toEqual(waiting);
+  const [row] = await bench.source.query<{ length: number }[]>('SELECT length(waiting::text) FROM endpoint_scaling');
+  expect(row?.length).toBeLessThan(3 * JSON.stringify(vcpu).length);
+});
+
 test('a database that is away is told as an outage that passes', async () => {
   await prepare();
   await bench.postgres.restart('kill');

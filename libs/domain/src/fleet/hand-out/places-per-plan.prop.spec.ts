@@ -121,7 +121,11 @@ test('who has no place is told so in the same plan, whoever is postponed', () =>
   expect(next.endpoints).toMatchObject([{ unplaced: { count: 895 } }, { unplaced: { count: 895 } }]);
 });
 
-const greed = fc.record({ jobs: fc.integer({ min: 200, max: 1_000 }), after: fc.integer({ min: 1, max: 6 }), isFirst: fc.boolean() });
+const greed = fc.record({
+  jobs: fc.integer({ min: 200, max: 1_000 }),
+  after: fc.integer({ min: 1, max: 6 }),
+  isFirst: fc.boolean(),
+});
 
 test('one account that wants a thousand workers delays the first worker of another by no plan while there is room', () => {
   fc.assert(

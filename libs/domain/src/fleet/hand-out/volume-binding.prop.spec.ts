@@ -77,7 +77,9 @@ test('a volume lies on one storage, whoever comes to it in one plan, and each wo
         { nowMs: NOW_MS, newWorkerId: () => `w${(made += 1)}` as WorkerId },
       );
       expect(plan.failed.size).toBe(0);
-      const lies = new Map<string, string>(all.flatMap(({ id, storageId }) => (storageId === null ? [] : [[id, storageId]])));
+      const lies = new Map<string, string>(
+        all.flatMap(({ id, storageId }) => (storageId === null ? [] : [[id, storageId]])),
+      );
       for (const { endpoint, ...own } of plan.endpoints) {
         for (const operation of 'operations' in own ? own.operations : []) {
           if (operation.kind !== 'create-worker') continue;
