@@ -666,6 +666,17 @@ describe('a worker that fails again and again', () => {
   });
 });
 
+test('more new workers than one pass makes are made by the next, which may follow at once', async () => {
+  await bench.addEndpoint('e1', { workers: { ...SPEC.workers, max: 1_000 } });
+  await bench.addHost('h1', { inventory: { ...INVENTORY, vcpus: 1_000, isOvercommitted: true } });
+  const demand = { e1: queued(300) };
+  expect(await pass(demand)).toEqual({ recheckAtMs: bench.clock.nowMs() });
+  expect(await bench.workers()).toHaveLength(200);
+  expect(await bench.decision('e1')).toMatchObject({ desired: 300, unplaced: 0, waiting: [] });
+  expect((await pass(demand)).recheckAtMs).not.toBe(bench.clock.nowMs());
+  expect(await bench.workers()).toHaveLength(300);
+});
+
 describe('limits and the history of decisions', () => {
   const decisions = async (endpointId: string) => {
     const history = new ScalingHistoryStore(new Database(bench.source));
