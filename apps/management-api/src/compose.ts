@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { InjectionToken, Provider } from '@nestjs/common';
+import type { HardwareCatalog } from '@berth/domain';
 import {
   API_KEY_DIRECTORY,
   createHttpApp,
@@ -18,6 +19,7 @@ import { ApiKeysService, ApiKeysStore } from './api-keys/index.js';
 import { ManagementModule } from './app/index.js';
 import { AuditStore } from './audit/index.js';
 import { credentialsOf } from './broker/index.js';
+import { loadCatalog } from './catalog-file/index.js';
 import { CatalogService, HostLoadsStore } from './catalog/index.js';
 import { ClustersService, ClustersStore } from './clusters/index.js';
 import type { ManagementConfig } from './config.js';
@@ -53,6 +55,7 @@ const PROBLEM_PAGES = fileURLToPath(new URL('../../../docs/problems/', import.me
 /** The parts of the process that others need. */
 interface Process extends OpenProcess {
   readonly config: ManagementConfig;
+  readonly catalog: HardwareCatalog;
 }
 
 export interface ListeningPorts {
@@ -63,7 +66,8 @@ export interface ListeningPorts {
 /** Starts the management API; what has been started is stopped in the opposite order. */
 export async function startManagementApi(config: ManagementConfig, parts: ProcessParts): Promise<ListeningPorts> {
   const { httpHost: host, operationsPort: port } = config;
-  const self: Process = { ...(await openProcess(parts, { host, port })), config };
+  const catalog = await loadCatalog(config.catalogFile);
+  const self: Process = { ...(await openProcess(parts, { host, port })), config, catalog };
   const { logger, onStop, operationsPort, readiness } = self;
   const database = await openDatabase(self);
   const connection = await openNats(self);
@@ -190,11 +194,11 @@ interface Services {
 
 /** The services behind the controllers, each under its own class. */
 function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
-  const { clock, config, database, hostSessions, logger, metrics, random, snapshots, webhookSecrets } = parts;
+  const { catalog, clock, config, database, hostSessions, logger, metrics, random, snapshots, webhookSecrets } = parts;
   const envs = new EnvSeal(config.secrets);
-  const changes = new ChangeSeal(config.secrets);
+  const [use, changes] = [new AccountUseStore(database), new ChangeSeal(config.secrets)];
   const audit = new AuditStore(database, clock, changes);
-  const shared = { clock, random, snapshots, audit, use: new AccountUseStore(database), transactions: database };
+  const shared = { catalog, clock, random, snapshots, audit, use, transactions: database };
   const apiKeys = new ApiKeysStore(database);
   const makeJoinToken = makeJoinTokens(random);
   const credentials = new RegistryCredentialsService(config.secrets, logger);
@@ -210,6 +214,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
   const clusters = new ClustersService(new ClustersStore(database));
   const services = [
     audit,
+    catalog,
     templates,
     endpoints,
     logs,
@@ -221,7 +226,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     new WebhookSecretsService({ ...shared, endpoints, keeper: webhookSecrets }),
     new WorkersService({ ...shared, endpoints, records: workers }),
     new ScalingHistoryService({ endpoints, workers, records: new ScalingHistoryStore(database) }),
-    new V1EndpointsService(endpoints),
+    new V1EndpointsService(endpoints, catalog),
     new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, changes) }),
     new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved }),
     new CatalogService({ ...shared, loads: new HostLoadsStore(database) }),
@@ -230,7 +235,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     new ProblemPagesService(PROBLEM_PAGES),
     composeHostSessions({
       ...{ store: hostSessions, deletedVolumes: new DeletedVolumesStore(database) },
-      ...{ snapshots, credentials, envs, clock, logger, metrics },
+      ...{ catalog, snapshots, credentials, envs, clock, logger, metrics },
     }),
   ];
   const own = [valueOf(API_KEY_DIRECTORY, apiKeys), valueOf(PUBLIC_ADDRESSES, config.addresses)];

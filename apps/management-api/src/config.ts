@@ -4,6 +4,7 @@ import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { PORT_MAX, GIB, MIB, type PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
+import { readCatalogPath } from './catalog-file/index.js';
 import type { RateQuotas } from './rate-limits/index.js';
 
 /** How agents are let in by the broker's auth callout. */
@@ -31,6 +32,8 @@ export interface ManagementConfig extends LogSettings {
   readonly admission: AdmissionConfig | null;
   readonly topology: TopologySize;
   readonly databaseUrl: string;
+  /** An operator's catalog; null: the shipped one. */
+  readonly catalogFile: string | null;
   /** Seals what tenants entrust to us before it goes into the database. */
   readonly secrets: SecretBox;
   /** Requests of each account. */
@@ -78,6 +81,7 @@ export const readManagementConfig = (read: ConfigReader): ManagementConfig => ({
   admission: readAdmission(read),
   topology: readTopology(read),
   databaseUrl: readDatabaseUrl(read),
+  catalogFile: readCatalogPath(read),
   secrets: readSecretBox(read),
   rateQuotas: {
     minute: quota(read, 'minute', REQUESTS_PER_MINUTE),

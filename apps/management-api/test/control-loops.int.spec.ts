@@ -1,11 +1,13 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { SPEC } from './fleet-bench.js';
+import { HardwareCatalog, SHIPPED_TABLES } from '@berth/domain';
+import { GIB, INVENTORY, SPEC } from './fleet-bench.js';
 import { useControlPlane } from './control-plane-bench.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(180_000);
 
-const bench = useControlPlane();
+const T4 = { id: 'T4', name: 'T4', memoryGb: 16, pool: 'TURING_16', reportedAs: ['Tesla T4'] };
+const bench = useControlPlane(new HardwareCatalog({ ...SHIPPED_TABLES, gpuCards: [...SHIPPED_TABLES.gpuCards, T4] }));
 const { fleet } = bench;
 
 const QUEUED = { e1: { queuedNormal: 1, oldestQueuedAtMs: 1 } };
@@ -200,5 +202,24 @@ describe('of two controllers processes', () => {
     });
     expect(first.lease.isLeader()).toBe(false);
     expect(await fleet.workers()).toHaveLength(1);
+  });
+});
+
+test("an operator's card in a pool of its own is served by a host that reports it", async () => {
+  const gpu = { pools: ['TURING_16'], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null };
+  await fleet.addEndpoint('e1', { gpu, cpu: null });
+  const host = await bench.addAgent('h1');
+  await bench.startControllers('first');
+  bench.demand = QUEUED;
+  await bench.until(async () => {
+    expect(await fleet.decision('e1')).toMatchObject({ waiting: [{ reason: 'gpu-type' }] });
+  });
+  host.inventory = { ...INVENTORY, gpus: [{ index: 0, typeId: 'Tesla T4', memoryBytes: 16 * GIB }] };
+  host.phase = 'idle';
+  await bench.until(async () => {
+    expect(host.desired).toMatchObject([
+      { resources: { gpuTypeId: 'Tesla T4', gpuCount: 1 }, gpuType: { id: 'T4', pool: 'TURING_16' } },
+    ]);
+    expect(await phases()).toEqual(['h1 idle']);
   });
 });

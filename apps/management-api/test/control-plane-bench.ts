@@ -12,7 +12,14 @@ import {
   type HostReply,
   type JoinReply,
 } from '@berth/contracts';
-import type { Demand, HostId, Inventory, WorkerPhase } from '@berth/domain';
+import {
+  SHIPPED_CATALOG,
+  type Demand,
+  type HardwareCatalog,
+  type HostId,
+  type Inventory,
+  type WorkerPhase,
+} from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import {
   AgentTransport,
@@ -84,12 +91,14 @@ export class ControlPlaneBench {
   readonly hosts: ScriptedHost[] = [];
   /** What the one router says in each step; null: nothing, as if there were none. */
   demand: Readonly<Record<string, Partial<Demand>>> | null = {};
+  readonly #catalog: HardwareCatalog;
   readonly #stops: Stop[] = [];
   #router: NatsConnection | undefined;
   #assignments: SnapshotWriter<AssignmentSnapshot> | undefined;
   #steps = 0;
 
-  constructor(nats: NatsFixture, fleet: FleetBench) {
+  constructor(nats: NatsFixture, fleet: FleetBench, catalog: HardwareCatalog) {
+    this.#catalog = catalog;
     this.nats = nats;
     this.fleet = fleet;
   }
@@ -155,7 +164,8 @@ export class ControlPlaneBench {
     const store = new FleetStore(new Database(source));
     const logger = silentLogger;
     const history = new ScalingHistoryStore(new Database(source));
-    const shared = { store, history, demand, publisher, clock, random: systemRandom, logger, metrics };
+    const catalog = this.#catalog;
+    const shared = { catalog, store, history, demand, publisher, clock, random: systemRandom, logger, metrics };
     const loops = new ControlLoops({
       connection,
       lease,
@@ -232,6 +242,7 @@ export class ControlPlaneBench {
     };
     const credentials = new RegistryCredentialsService(secretBox(), silentLogger);
     const service = new HostSessionsService({
+      catalog: this.#catalog,
       store: this.sessions,
       credentials,
       envs: envSeal(),
@@ -260,7 +271,6 @@ export class ControlPlaneBench {
 export class ScriptedHost {
   readonly #bench: ControlPlaneBench;
   readonly #hostId: HostId;
-  readonly #inventory: Inventory;
   readonly #secret = systemRandom.id(40);
   readonly #instanceId = systemRandom.id(8);
   #connection: NatsConnection | undefined;
@@ -269,6 +279,7 @@ export class ScriptedHost {
   desired: readonly DesiredWorker[] = [];
   /** What it says of a worker that is to run. */
   phase: WorkerPhase = 'preparing';
+  inventory: Inventory;
   isSilent = false;
   /** For each wake that could be followed up: whether the routers knew of all its desired workers by then. */
   readonly wakes: boolean[] = [];
@@ -277,13 +288,13 @@ export class ScriptedHost {
   constructor(bench: ControlPlaneBench, hostId: HostId, inventory = INVENTORY) {
     this.#bench = bench;
     this.#hostId = hostId;
-    this.#inventory = inventory;
+    this.inventory = inventory;
   }
 
   async join(token: string): Promise<JoinReply> {
     const connection = await this.#bench.connectAgent('join', token, this.#hostId);
     try {
-      const body = { token, secretHash: hashHostSecret(this.#secret), inventory: this.#inventory };
+      const body = { token, secretHash: hashHostSecret(this.#secret), inventory: this.inventory };
       const subject = hostSubject(this.#hostId, 'join');
       return (await new AgentTransport(connection).request(subject, body, { timeoutMs: REQUEST_MS })) as JoinReply;
     } finally {
@@ -316,7 +327,7 @@ export class ScriptedHost {
       observed(workerId, intent === 'drained' ? 'removed' : this.phase, { endpointId, release }),
     );
     const [secret, instanceId, sequence] = [this.#secret, this.#instanceId, this.#sequence];
-    const body = { secret, instanceId, sequence, inventory: this.#inventory, workers };
+    const body = { secret, instanceId, sequence, inventory: this.inventory, workers };
     const subject = hostSubject(this.#hostId, 'report');
     const transport = new AgentTransport(this.#connection);
     // A broker that is away takes no report; the next one tells the same.
@@ -349,8 +360,8 @@ export class ScriptedHost {
 }
 
 /** Call once at the top of a spec. */
-export function useControlPlane(): ControlPlaneBench {
-  const bench = new ControlPlaneBench(useNatsServer({ access: 'roles' }), useFleetBench());
+export function useControlPlane(catalog = SHIPPED_CATALOG): ControlPlaneBench {
+  const bench = new ControlPlaneBench(useNatsServer({ access: 'roles' }), useFleetBench(), catalog);
   beforeEach(() => bench.open());
   afterEach(() => bench.close());
   return bench;

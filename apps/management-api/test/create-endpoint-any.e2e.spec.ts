@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { CPU_FLAVORS, GPU_POOLS, gpuTypesOfPool } from '@berth/domain';
+import { SHIPPED_CATALOG } from '@berth/domain';
 import fc from 'fast-check';
 import { QUEUE_ENDPOINT, useManagementApi } from './management-bench.js';
 
@@ -26,8 +26,8 @@ const word = fc.stringMatching(/^[a-z0-9./:_-]{1,40}$/);
 const cuda = fc.stringMatching(/^\d{1,2}\.\d{1,2}$/);
 const list = <Item>(item: fc.Arbitrary<Item>): fc.Arbitrary<Item[]> => fc.array(item, { maxLength: 4 });
 
-const gpu = fc.array(fc.constantFrom(...GPU_POOLS), { minLength: 1, maxLength: 4 }).chain((pools) => {
-  const types = [...new Set(pools)].flatMap((pool) => gpuTypesOfPool(pool).map(({ id }) => id));
+const gpu = fc.array(fc.constantFrom(...SHIPPED_CATALOG.gpuPools), { minLength: 1, maxLength: 4 }).chain((pools) => {
+  const types = [...new Set(pools)].flatMap((pool) => SHIPPED_CATALOG.gpuTypesOfPool(pool).map(({ id }) => id));
   return fc
     .record(
       {
@@ -45,7 +45,7 @@ const gpu = fc.array(fc.constantFrom(...GPU_POOLS), { minLength: 1, maxLength: 4
 });
 
 const size = fc.record({
-  id: fc.constantFrom(...CPU_FLAVORS.map((flavor) => flavor.id)),
+  id: fc.constantFrom(...SHIPPED_CATALOG.cpuFlavors.map((flavor) => flavor.id)),
   vcpuCount: fc.constantFrom(2, 4, 8, 16, 32),
 });
 const cpu = fc.uniqueArray(size, { minLength: 1, maxLength: 4, selector: (each) => `${each.id}-${each.vcpuCount}` });

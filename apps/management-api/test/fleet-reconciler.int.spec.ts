@@ -1,5 +1,6 @@
 import { assignmentSnapshotShape, readShape, type AssignmentSnapshot } from '@berth/contracts';
 import {
+  SHIPPED_CATALOG,
   DELETED_KEPT_MS,
   type AccountId,
   type Demand,
@@ -87,6 +88,7 @@ const newFleet = (): FleetReconciler => {
   const metrics = controllersMetrics(new MetricRegistry());
   const random = new SeededRandom(bench.clock.nowMs());
   return new FleetReconciler({
+    catalog: SHIPPED_CATALOG,
     store,
     history: new ScalingHistoryStore(new Database(bench.source)),
     demand,

@@ -121,7 +121,9 @@ export class ManagementBench {
   }
 
   /** One more process on the same servers; it ends with the bench, or before. */
-  async startProcess(): Promise<{ url: string; operationsUrl: string; stop: () => Promise<void> }> {
+  async startProcess(
+    environment: Environment = {},
+  ): Promise<{ url: string; operationsUrl: string; stop: () => Promise<void> }> {
     const stops: Stop[] = [];
     const stop = async (): Promise<void> => {
       for (const each of stops.splice(0).reverse()) await each();
@@ -141,6 +143,7 @@ export class ManagementBench {
       // A spec asks more in a minute than people do.
       BERTH_RATE_LIMIT_MINUTE: 'off',
       ...this.#environment,
+      ...environment,
     });
     const parts = systemProcess(mainOf(stops), 'management-api', { ...config, output: this.#log });
     const { httpPort, operationsPort } = await startManagementApi(config, parts);

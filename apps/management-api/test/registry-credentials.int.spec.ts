@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { DesiredWorker } from '@berth/contracts';
-import type { AccountId, HostId } from '@berth/domain';
+import { SHIPPED_CATALOG, type AccountId, type HostId } from '@berth/domain';
 import { createLogger, silentLogger } from '@berth/telemetry';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HostSessionsService } from '../src/host-sessions/host-sessions-service.js';
@@ -20,6 +20,7 @@ const ACCOUNT = 'account' as AccountId;
 async function desiredOf(hostId: string, credentials = new RegistryCredentialsService(secretBox(), silentLogger)) {
   const { clock, deletedVolumes, sessions: store } = bench;
   const service = new HostSessionsService({
+    catalog: SHIPPED_CATALOG,
     store,
     credentials,
     envs: envSeal(),

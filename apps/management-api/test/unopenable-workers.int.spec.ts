@@ -1,5 +1,5 @@
 import type { HostReply } from '@berth/contracts';
-import type { AccountId, EndpointId, HostId } from '@berth/domain';
+import { SHIPPED_CATALOG, type AccountId, type EndpointId, type HostId } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HostSessionsService } from '../src/host-sessions/host-sessions-service.js';
@@ -19,6 +19,7 @@ let sequence = 0;
 /** What the host hears to its next report. */
 function report(unopenable?: UnopenableWorkers): Promise<HostReply> {
   const service = new HostSessionsService({
+    catalog: SHIPPED_CATALOG,
     store: bench.sessions,
     credentials: new RegistryCredentialsService(secretBox(), silentLogger),
     envs: envSeal(),

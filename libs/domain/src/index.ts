@@ -39,6 +39,7 @@ export {
   findCpuFlavor,
   findDataCenter,
   findGpuType,
+  inWordsOf,
   installationOf,
   listCpuFlavors,
   listDataCenters,
@@ -213,15 +214,14 @@ export {
   type WaitingWorker,
 } from './fleet/index.js';
 export {
-  CPU_FLAVORS,
-  GPU_POOLS,
-  cpuFlavorById,
-  cpuMemoryGb,
+  HardwareCatalog,
+  SHIPPED_CATALOG,
+  SHIPPED_TABLES,
   VCPU_MIN,
-  gpuTypeById,
-  gpuTypesOfPool,
+  cpuMemoryGb,
   type GpuManufacturer,
 } from './hardware-catalog/index.js';
+export { readCatalogFile } from './catalog-file/index.js';
 export { requestTypes, type CpuRequest, type GpuRequest } from './hardware-request/index.js';
 export {
   CLOUDS,

@@ -1,6 +1,7 @@
 import {
   NO_DEMAND,
   newFleetMemory,
+  SHIPPED_CATALOG,
   planFleet,
   type AccountId,
   type EndpointId,
@@ -58,7 +59,7 @@ function planOnce(fleet: Fleet): number {
   let made = 0;
   const plan = planFleet(
     {
-      fleet,
+      ...{ fleet, catalog: SHIPPED_CATALOG },
       demandOf: ({ createdAtMs }) => (createdAtMs % WANTING_ONE_IN < 2 ? { ...NO_DEMAND, queuedNormal: 9 } : NO_DEMAND),
       memory: { ...newFleetMemory(0), lastLookMs: NOW_MS },
     },

@@ -90,6 +90,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     }),
     BERTH_TRUSTED_BROKER: facts.config.trustedBroker,
     BERTH_DATABASE_URL: facts.databaseUrl,
+    ...catalogFile(facts),
     BERTH_SECRET_KEY: facts.secrets.secretKey,
     BERTH_BASE_URL: baseUrl(facts.ports),
     BERTH_RUN_URL: runUrl(facts.ports),
@@ -100,6 +101,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
   controllers: (facts) => ({
     ...natsSeed(facts, 'controllers'),
     BERTH_DATABASE_URL: facts.databaseUrl,
+    ...catalogFile(facts),
   }),
   'job-router': (facts) => ({
     ...natsSeed(facts, 'router'),
@@ -122,6 +124,9 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     ...(facts.config.simulatedGpus !== null && { BERTH_SIMULATED_GPUS: facts.config.simulatedGpus }),
   }),
 };
+
+const catalogFile = ({ config }: StackFacts): AppEnvironment =>
+  config.catalogFile === null ? {} : { BERTH_CATALOG_FILE: config.catalogFile };
 
 /** Where network volumes lie. */
 export const volumesFolder = (home: string): string => join(home, 'volumes');

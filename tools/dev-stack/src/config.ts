@@ -25,6 +25,8 @@ export interface StackConfig {
   /** Agents are heard also where the broker at `natsUrl` does not keep hosts apart. */
   readonly trustedBroker: 'on' | 'off';
   readonly databaseUrl: string | null;
+  /** Absolute; null: the shipped catalog. */
+  readonly catalogFile: string | null;
   readonly simulatedGpus: string | null;
   readonly vcpus: number | null;
   readonly hasDemo: boolean;
@@ -74,6 +76,8 @@ const IMAGES = 'Where the `process` runtime finds `local/NAME`.';
 const TRUSTED_BROKER =
   '`on`: hear agents also at a `BERTH_NATS_URL` that lets anyone in, or whose users may all say everything; then whoever ' +
   'reaches it can take and end every job.';
+const CATALOG_FILE =
+  'JSON file with hardware and prices of your own, laid over the shipped ones ([hardware catalog](hardware-catalog.md)).';
 const SIMULATED_GPUS = 'Pretend to have GPUs, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
 const DOCKER_SOCKET = 'Path or address of the container engine. Without it `DOCKER_HOST`, or wherever one usually is.';
 const CONFINEMENT = '`required`: no container where the firewall cannot confine it.';
@@ -112,6 +116,7 @@ export function readStack(
       'postgres:',
       'postgresql:',
     ]),
+    catalogFile: readCatalogFile(read, folder),
     simulatedGpus: read.optional('BERTH_SIMULATED_GPUS', SIMULATED_GPUS),
     vcpus: readVcpus(read),
     hasDemo:
@@ -187,6 +192,11 @@ function readHandedOn(read: ConfigReader): Readonly<Record<string, string>> {
     ([variable, { app }]) => [variable, read.optional(variable, `Handed on to ${app}.`)] as const,
   );
   return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+function readCatalogFile(read: ConfigReader, folder: string): string | null {
+  const path = read.optional('BERTH_CATALOG_FILE', CATALOG_FILE);
+  return path === null ? null : resolve(folder, path);
 }
 
 function readPlaces(read: ConfigReader): Pick<StackConfig, 'ports' | 'routers' | 'hosts'> {

@@ -15,12 +15,14 @@ import {
   type ErrorCode,
   type GpuCatalogEntry,
   type GpuStockQuery,
+  type HardwareCatalog,
   type Installation,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { HostLoadsStore } from './host-loads.store.js';
 
 export interface CatalogServiceOptions {
+  readonly catalog: HardwareCatalog;
   readonly loads: HostLoadsStore;
   readonly clock: Clock;
 }
@@ -65,8 +67,8 @@ export class CatalogService {
   }
 
   async #installation(): Promise<Installation> {
-    const { clock, loads } = this.#options;
-    return installationOf(await loads.all(), clock.nowMs());
+    const { catalog, clock, loads } = this.#options;
+    return installationOf(await loads.all(), catalog, clock.nowMs());
   }
 }
 

@@ -1,6 +1,7 @@
 import { Broker, openConnection, unreadableLog } from '@berth/messaging';
 import { openProcess, type ProcessParts } from '@berth/telemetry';
 import { credentialsOf } from '../broker/index.js';
+import { loadCatalog } from '../catalog-file/index.js';
 import { composeJobHistory } from '../job-history/index.js';
 import { LeaderLease } from '../leadership/index.js';
 import { Database, openDataSource } from '../persistence/index.js';
@@ -13,6 +14,7 @@ const INBOX_PREFIX = '_INBOX_controllers';
 
 /** Composition root of the controllers process: the only place that names its concrete parts. */
 export async function startControllers(config: ControllersConfig, parts: ProcessParts): Promise<void> {
+  const catalog = await loadCatalog(config.catalogFile);
   const process = await openProcess(parts, { host: config.operationsHost, port: config.operationsPort });
   const { clock, logger, metrics, onStop, random, readiness } = process;
   const onUnreadable = unreadableLog({ app: 'controllers', metrics, logger });
@@ -35,7 +37,7 @@ export async function startControllers(config: ControllersConfig, parts: Process
     leaseMs: LEADER_LEASE_MS,
     clock,
   });
-  await startReconcilers({ ...process, database, connection, inboxPrefix: INBOX_PREFIX, lease, onUnreadable });
+  await startReconcilers({ ...process, catalog, database, connection, inboxPrefix: INBOX_PREFIX, lease, onUnreadable });
   const { historyRetentionDays: retentionDays } = config;
   const broker = await Broker.over({ connection: logConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   const history = composeJobHistory({ broker, database, lease, retentionDays, clock, logger, metrics });

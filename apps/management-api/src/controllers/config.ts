@@ -1,6 +1,7 @@
 import { PORT_MAX } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
+import { readCatalogPath } from '../catalog-file/index.js';
 
 /** Settings of the controllers process. */
 export interface ControllersConfig extends LogSettings {
@@ -8,6 +9,8 @@ export interface ControllersConfig extends LogSettings {
   /** nkey seed of the role `controllers`; null: the address carries its credentials. */
   readonly natsSeed: string | null;
   readonly databaseUrl: string;
+  /** An operator's catalog; null: the shipped one. */
+  readonly catalogFile: string | null;
   /** Days that the job history keeps a job, from its submission. */
   readonly historyRetentionDays: number;
   readonly operationsHost: string;
@@ -30,6 +33,7 @@ export const readControllersConfig = (read: ConfigReader): ControllersConfig => 
     'nkey seed of the role `controllers`; without it the address carries its credentials.',
   ),
   databaseUrl: read.url('BERTH_DATABASE_URL', 'The database.', { protocols: ['postgres:', 'postgresql:'] }),
+  catalogFile: readCatalogPath(read),
   historyRetentionDays: read.integer(
     'BERTH_HISTORY_RETENTION_DAYS',
     'How long the job history keeps a job, from its submission.',

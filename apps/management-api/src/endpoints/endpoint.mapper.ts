@@ -16,6 +16,7 @@ import {
   type EndpointDraft,
   type EndpointPatch,
   type GpuRequest,
+  type HardwareCatalog,
   type PublicAddresses,
   type Scaling,
   type TemplateOverrides,
@@ -99,8 +100,12 @@ const toCpuRequest = (dto: CpuRequestDto): CpuRequest => ({ flavorId: dto.id, vc
 const unique = (items: readonly string[]): readonly string[] => [...new Set(items)];
 
 /** An endpoint as it is answered (API decisions 3.2). */
-export function toEndpointBody({ createdAtMs, id, spec }: Endpoint, addresses: PublicAddresses): EndpointBody {
-  const { name, type, ...fields } = endpointFields(spec);
+export function toEndpointBody(
+  { createdAtMs, id, spec }: Endpoint,
+  addresses: PublicAddresses,
+  catalog: HardwareCatalog,
+): EndpointBody {
+  const { name, type, ...fields } = endpointFields(spec, catalog);
   return {
     id,
     name,

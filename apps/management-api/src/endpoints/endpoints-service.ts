@@ -11,6 +11,7 @@ import {
   type EndpointId,
   type EndpointPatch,
   type EndpointSpec,
+  type HardwareCatalog,
   type PatchedEndpoint,
 } from '@berth/domain';
 import { requireVersion, type Caller, type VersionMatch } from '@berth/http';
@@ -24,6 +25,7 @@ import { type EndpointReferences, refuseConflicts } from '../references/index.js
 import type { EndpointChange, EndpointRequest } from './endpoint-request.js';
 
 export interface EndpointsServiceOptions {
+  readonly catalog: HardwareCatalog;
   readonly records: EndpointsStore;
   readonly references: EndpointReferences;
   readonly use: AccountUseStore;
@@ -52,12 +54,12 @@ export class EndpointsService {
    * @throws PlatformError `scope-missing`, `rule-conflict`, `limit-reached`, and as `EndpointReferences.resolve`
    */
   async create(caller: Caller, request: EndpointRequest): Promise<Endpoint> {
-    const { audit, clock, random, records, snapshots, transactions, use, webhookSecrets } = this.#options;
+    const { audit, catalog, clock, random, records, snapshots, transactions, use, webhookSecrets } = this.#options;
     if (caller.endpointIds !== null) {
       throw new PlatformError('scope-missing', 'access denied: a key limited to some endpoints cannot create others');
     }
     refuseConflicts(checkEndpointRules(request.draft));
-    refuseConflicts(checkCatalogs(request.draft));
+    refuseConflicts(checkCatalogs(request.draft, catalog));
     const endpoint = await transactions.run(async () => {
       const made: Endpoint = {
         id: random.id(ID_LENGTH) as EndpointId,
@@ -68,7 +70,7 @@ export class EndpointsService {
         createdAtMs: clock.nowMs(),
       };
       await records.insert(made, this.#newRelease(caller, []));
-      const diff = fieldChanges({}, endpointFields(made.spec));
+      const diff = fieldChanges({}, endpointFields(made.spec, catalog));
       await audit.append({ caller, action: 'endpoint.created', resourceId: made.id, diff });
       await Promise.all([webhookSecrets.begin(made.id), snapshots.endpointsChanged([made.id])]);
       // The last thing before the commit: from here on the creates of one account wait for one another.
@@ -153,11 +155,13 @@ export class EndpointsService {
   /** The rules look at what the request says itself: a template decides nothing but the container. */
   async #patched(caller: Caller, { spec }: Endpoint, change: EndpointChange): Promise<Patched> {
     const { overrides, patch, templateId } = change;
-    const { dataCenterIds, networkVolumeIds } = requirePatched(spec, { ...patch, container: overrides }).spec;
+    const { catalog } = this.#options;
+    const { dataCenterIds, networkVolumeIds } = requirePatched(spec, { ...patch, container: overrides }, catalog).spec;
     const arePlacesSaid = patch.dataCenterIds !== undefined || patch.networkVolumeIds !== undefined;
     const places = arePlacesSaid ? { dataCenterIds, networkVolumeIds } : null;
     const applied = await this.#options.references.resolve(caller, change, places);
-    return requirePatched(spec, { ...patch, container: templateId === undefined ? overrides : applied.container });
+    const container = templateId === undefined ? overrides : applied.container;
+    return requirePatched(spec, { ...patch, container }, catalog);
   }
 
   #newRelease(caller: Caller, diff: NewRelease['diff']): NewRelease {
@@ -167,8 +171,8 @@ export class EndpointsService {
 
 type Patched = Extract<PatchedEndpoint, { kind: 'patched' }>;
 
-function requirePatched(spec: EndpointSpec, patch: EndpointPatch): Patched {
-  const patched = patchEndpoint(spec, patch);
+function requirePatched(spec: EndpointSpec, patch: EndpointPatch, catalog: HardwareCatalog): Patched {
+  const patched = patchEndpoint(spec, patch, catalog);
   if (patched.kind === 'patched') return patched;
   refuseConflicts(patched.failures);
   throw new Error('a patch was refused without a reason');

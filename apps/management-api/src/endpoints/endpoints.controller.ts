@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CreateEndpointDto, EndpointBody, EndpointListBody, UpdateEndpointDto } from '@berth/contracts/http';
-import type { Endpoint, EndpointId, PublicAddresses } from '@berth/domain';
+import { HardwareCatalog, type Endpoint, type EndpointId, type PublicAddresses } from '@berth/domain';
 import {
   ApiProblems,
   CurrentCaller,
@@ -57,10 +57,16 @@ export const PUBLIC_ADDRESSES = Symbol('PublicAddresses');
 export class EndpointsController {
   readonly #endpoints: EndpointsService;
   readonly #addresses: PublicAddresses;
+  readonly #catalog: HardwareCatalog;
 
-  constructor(endpoints: EndpointsService, @Inject(PUBLIC_ADDRESSES) addresses: PublicAddresses) {
+  constructor(
+    endpoints: EndpointsService,
+    @Inject(PUBLIC_ADDRESSES) addresses: PublicAddresses,
+    catalog: HardwareCatalog,
+  ) {
     this.#endpoints = endpoints;
     this.#addresses = addresses;
+    this.#catalog = catalog;
   }
 
   @Post()
@@ -82,7 +88,7 @@ export class EndpointsController {
   @ApiOkResponse({ type: EndpointListBody })
   async list(@CurrentCaller() caller: Caller): Promise<EndpointListBody> {
     const endpoints = await this.#endpoints.list(caller);
-    return { endpoints: endpoints.map((endpoint) => toEndpointBody(endpoint, this.#addresses)) };
+    return { endpoints: endpoints.map((endpoint) => this.#bodyOf(endpoint)) };
   }
 
   @Get(':id')
@@ -128,6 +134,10 @@ export class EndpointsController {
   }
 
   #answer(endpoint: Endpoint): VersionedAnswer<EndpointBody> {
-    return new VersionedAnswer(toEndpointBody(endpoint, this.#addresses), endpoint.version);
+    return new VersionedAnswer(this.#bodyOf(endpoint), endpoint.version);
+  }
+
+  #bodyOf(endpoint: Endpoint): EndpointBody {
+    return toEndpointBody(endpoint, this.#addresses, this.#catalog);
   }
 }

@@ -6,7 +6,10 @@ import { HostSessionsService, type HostSessionsOptions } from './host-sessions-s
 import type { HostSessionsStore } from './host-sessions.store.js';
 import { UnopenableWorkers } from './unopenable-workers.js';
 
-export interface HostSessionParts extends Pick<HostSessionsOptions, 'credentials' | 'deletedVolumes' | 'envs'> {
+export interface HostSessionParts extends Pick<
+  HostSessionsOptions,
+  'catalog' | 'credentials' | 'deletedVolumes' | 'envs'
+> {
   readonly store: HostSessionsStore;
   readonly snapshots: Pick<ControlSnapshots, 'announce'>;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { PlatformError, type HostId } from '@berth/domain';
+import { PlatformError, type HardwareCatalog, type HostId } from '@berth/domain';
 import type {
   DesiredWorker,
   DroppedEntries,
@@ -20,6 +20,7 @@ import { hashHostSecret, isSameHash } from './secret-hash.js';
 import type { UnopenableWorker } from './unopenable-workers.js';
 
 export interface HostSessionsOptions {
+  readonly catalog: HardwareCatalog;
   readonly store: HostSessionsStore;
   readonly credentials: Pick<RegistryCredentialsService, 'open'>;
   readonly envs: Pick<EnvSeal, 'openContainer'>;
@@ -138,7 +139,8 @@ export class HostSessionsService {
   /** Each by itself: what of one tenant cannot be opened must not keep a host from hearing of the others. */
   #open(hostId: HostId, desired: readonly StoredDesiredWorker[]): readonly DesiredWorker[] {
     const unopenable: UnopenableWorker[] = [];
-    const opened = desired.map((worker) => {
+    const opened = desired.map((stored) => {
+      const worker = this.#named(stored);
       try {
         return this.#opened(worker);
       } catch (error) {
@@ -148,6 +150,14 @@ export class HostSessionsService {
     });
     this.#options.onUnopenable?.(hostId, unopenable);
     return opened;
+  }
+
+  /** With what the catalog has of the worker's card: only the control plane knows it. */
+  #named(worker: StoredDesiredWorker): StoredDesiredWorker {
+    const { gpuTypeId } = worker.resources;
+    if (gpuTypeId === null) return worker;
+    const type = this.#options.catalog.gpuTypeOfCard(gpuTypeId);
+    return { ...worker, gpuType: { id: type?.id ?? gpuTypeId, pool: type?.pool ?? null } };
   }
 
   /**

@@ -1,9 +1,15 @@
 import type { HostBody, HostWorkerBody } from '@berth/contracts/http';
-import { isHostLive, workerStatus, type HostId, type Worker } from '@berth/domain';
+import { inWordsOf, isHostLive, workerStatus, type HardwareCatalog, type HostId, type Worker } from '@berth/domain';
 import type { HostRecord } from '../persistence/index.js';
 
-/** @param suspects why hosts are, where they are */
-export const toHostBody = (host: HostRecord, suspects: ReadonlyMap<HostId, string>, nowMs: number): HostBody => ({
+interface Telling {
+  readonly catalog: HardwareCatalog;
+  /** Why hosts are suspect, where they are. */
+  readonly suspects: ReadonlyMap<HostId, string>;
+  readonly nowMs: number;
+}
+
+export const toHostBody = (host: HostRecord, { catalog, nowMs, suspects }: Telling): HostBody => ({
   id: host.id,
   name: host.name,
   dataCenterId: host.dataCenterId,
@@ -11,7 +17,7 @@ export const toHostBody = (host: HostRecord, suspects: ReadonlyMap<HostId, strin
   state: host.intent,
   isOnline: isHostLive(host, nowMs),
   suspectBecause: suspects.get(host.id) ?? null,
-  inventory: host.inventory,
+  inventory: host.inventory === null ? null : inWordsOf(catalog, host.inventory),
   lastSeenAt: host.lastSeenAtMs === null ? null : new Date(host.lastSeenAtMs).toISOString(),
   createdAt: new Date(host.createdAtMs).toISOString(),
 });

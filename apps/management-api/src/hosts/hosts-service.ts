@@ -6,7 +6,14 @@ import {
   type HostBody,
   type HostDetailBody,
 } from '@berth/contracts/http';
-import { PlatformError, fieldChanges, suspectHosts, type HostId, type HostIntent } from '@berth/domain';
+import {
+  PlatformError,
+  fieldChanges,
+  suspectHosts,
+  type HardwareCatalog,
+  type HostId,
+  type HostIntent,
+} from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { AuditAction, HostRecord, Transactions } from '../persistence/index.js';
@@ -19,6 +26,7 @@ import type { HostsStore } from './hosts.store.js';
 type MakeJoinToken = (hostId: HostId) => { readonly token: string; readonly hash: string };
 
 export interface HostsServiceOptions {
+  readonly catalog: HardwareCatalog;
   readonly records: HostsStore;
   readonly transactions: Transactions;
   readonly audit: AuditStore;
@@ -125,7 +133,8 @@ export class HostsService {
   }
 
   #bodyOf(host: HostRecord, suspects: ReadonlyMap<HostId, string>): HostBody {
-    return toHostBody(host, suspects, this.#options.clock.nowMs());
+    const { catalog, clock } = this.#options;
+    return toHostBody(host, { catalog, suspects, nowMs: clock.nowMs() });
   }
 }
 

@@ -1,5 +1,5 @@
 import { BUCKETS, assignmentSnapshotShape } from '@berth/contracts';
-import { isUnreadable, type UnreadableMessage } from '@berth/domain';
+import { isUnreadable, type HardwareCatalog, type UnreadableMessage } from '@berth/domain';
 import { Broker, SnapshotDirectory, SnapshotWriter, snapshotCodec } from '@berth/messaging';
 import type { OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -14,6 +14,7 @@ import { controllersMetrics } from './metrics.js';
 import { NatsFleetPublisher } from './nats-fleet-publisher.js';
 
 export interface ReconcilerParts extends OpenProcess {
+  readonly catalog: HardwareCatalog;
   readonly database: Database;
   readonly connection: NatsConnection;
   readonly inboxPrefix: string;
@@ -55,11 +56,11 @@ function composeLoops(
   publisher: NatsFleetPublisher,
   history: ScalingHistoryStore,
 ): ControlLoops {
-  const { clock, connection, database, lease, logger, metrics: registry, onUnreadable, random } = parts;
+  const { catalog, clock, connection, database, lease, logger, metrics: registry, onUnreadable, random } = parts;
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
   const newFleet = (term: LeaderTerm): FleetReconciler =>
-    new FleetReconciler({ store, history, demand, publisher, clock, random, term, logger, metrics });
+    new FleetReconciler({ catalog, store, history, demand, publisher, clock, random, term, logger, metrics });
   return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
 }

@@ -15,6 +15,7 @@ import {
   type FleetEndpoint,
   type FleetMemory,
   type FleetOperation,
+  type HardwareCatalog,
   type HostId,
   type ScalingRecord,
   type Worker,
@@ -32,6 +33,7 @@ import { CarriedOperations } from './operations/carried-operations.js';
 import type { ScalingHistoryStore } from '../scaling-history/index.js';
 
 export interface FleetReconcilerOptions {
+  readonly catalog: HardwareCatalog;
   readonly store: Pick<FleetStore, keyof FleetStore>;
   readonly history: Pick<ScalingHistoryStore, 'append'>;
   readonly demand: DemandBoard;
@@ -89,12 +91,12 @@ export class FleetReconciler {
    * @throws TermOverError; an Error that names the endpoints that failed, once everything else is done
    */
   async run(): Promise<PassOutcome> {
-    const { clock, demand, publisher, random, store, term } = this.#options;
+    const { catalog, clock, demand, publisher, random, store, term } = this.#options;
     const fleet = await store.load(demand.endpointIds(clock.monotonicMs()));
     const [nowMs, heardMs] = [clock.nowMs(), clock.monotonicMs()];
     const newWorkerId = (): WorkerId => random.id(WORKER_ID_LENGTH) as WorkerId;
     const demandOf = ({ id, spec: { type } }: FleetEndpoint): Demand | null => demand.demandOf({ id, type }, heardMs);
-    const plan = planFleet({ fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
+    const plan = planFleet({ catalog, fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
     this.#memory = plan.memory;
     this.#tellSuspects(plan.suspects);
     const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);

@@ -1,13 +1,13 @@
 import { V1_DEFAULTS, type CreateV1EndpointDto } from '@berth/contracts/http';
 import {
   ENDPOINT_DEFAULTS,
-  cpuFlavorById,
   cpuMemoryGb,
   requestTypes,
   unknownGpuType,
   type CpuRequest,
   type FieldFailure,
   type GpuRequest,
+  type HardwareCatalog,
 } from '@berth/domain';
 
 /** Exactly one of the two is set where nothing fails. */
@@ -25,11 +25,12 @@ export const isCpu = ({ computeType, cpuFlavorIds, gpuTypeIds, instanceIds }: Si
     ? gpuTypeIds === undefined && (cpuFlavorIds ?? instanceIds) !== undefined
     : computeType === 'CPU';
 
-export const toCompute = (dto: CreateV1EndpointDto): V1Compute => (isCpu(dto) ? toCpu(dto) : toGpu(dto));
+export const toCompute = (dto: CreateV1EndpointDto, catalog: HardwareCatalog): V1Compute =>
+  isCpu(dto) ? toCpu(dto, catalog) : toGpu(dto, catalog);
 
-function toGpu(dto: CreateV1EndpointDto): V1Compute {
+function toGpu(dto: CreateV1EndpointDto, catalog: HardwareCatalog): V1Compute {
   const { cpuFlavorIds, gpuTypeIds = [], instanceIds } = dto;
-  const { poollessTypes, selection, unknownTypes } = requestTypes(gpuTypeIds);
+  const { poollessTypes, selection, unknownTypes } = requestTypes(gpuTypeIds, catalog);
   const at = (typeId: string): string => `$.gpuTypeIds[${gpuTypeIds.indexOf(typeId)}]`;
   return {
     gpu: {
@@ -42,15 +43,15 @@ function toGpu(dto: CreateV1EndpointDto): V1Compute {
     failures: [
       ...stray("computeType 'GPU'", { cpuFlavorIds, instanceIds }),
       ...(gpuTypeIds.length === 0 ? [{ path: '$.gpuTypeIds', reason: "is needed for computeType 'GPU'" }] : []),
-      ...unknownTypes.map((typeId) => ({ path: at(typeId), reason: unknownGpuType(typeId) })),
+      ...unknownTypes.map((typeId) => ({ path: at(typeId), reason: unknownGpuType(typeId, catalog) })),
       ...poollessTypes.map((typeId) => ({ path: at(typeId), reason: `'${typeId}' is in no serverless pool` })),
     ],
   };
 }
 
-function toCpu(dto: CreateV1EndpointDto): V1Compute {
+function toCpu(dto: CreateV1EndpointDto, catalog: HardwareCatalog): V1Compute {
   const { cpuFlavorIds = [], gpuTypeIds, instanceIds = [], vcpuCount = V1_DEFAULTS.vcpuCount } = dto;
-  const instances = instanceIds.map(parseInstance);
+  const instances = instanceIds.map((instanceId) => parseInstance(instanceId, catalog));
   const needed = { path: '$', reason: "send one of 'cpuFlavorIds' and 'instanceIds' for computeType 'CPU'" };
   return {
     gpu: null,
@@ -71,17 +72,20 @@ const stray = (owner: string, fields: Readonly<Record<string, unknown>>): readon
   );
 
 /** @param instanceId `flavor-vcpu-memory`, checked */
-function parseInstance(instanceId: string): { readonly request: CpuRequest; readonly reason: string | null } {
+function parseInstance(
+  instanceId: string,
+  catalog: HardwareCatalog,
+): { readonly request: CpuRequest; readonly reason: string | null } {
   const [flavorId = '', vcpus, memory] = instanceId.split('-');
   const request = { flavorId, vcpuCount: Number(vcpus) };
-  const flavor = cpuFlavorById(flavorId);
+  const flavor = catalog.cpuFlavor(flavorId);
   const memoryGb = flavor === undefined ? Number(memory) : cpuMemoryGb(flavor, request.vcpuCount);
   const isRight = memoryGb === Number(memory);
   return { request, reason: isRight ? null : `has ${memoryGb} GB with ${vcpus} vCPU, not ${memory}` };
 }
 
 /** @param request of an endpoint that exists */
-export function instanceIdOf({ flavorId, vcpuCount }: CpuRequest): string {
-  const flavor = cpuFlavorById(flavorId);
+export function instanceIdOf({ flavorId, vcpuCount }: CpuRequest, catalog: HardwareCatalog): string {
+  const flavor = catalog.cpuFlavor(flavorId);
   return `${flavorId}-${vcpuCount}-${flavor === undefined ? 0 : cpuMemoryGb(flavor, vcpuCount)}`;
 }

@@ -1,5 +1,5 @@
 import { V1_DEFAULTS, type CreateV1EndpointDto, type V1EndpointBody } from '@berth/contracts/http';
-import { ENDPOINT_DEFAULTS, type Endpoint, type EndpointSpec, type Scaling } from '@berth/domain';
+import { ENDPOINT_DEFAULTS, type Endpoint, type EndpointSpec, type HardwareCatalog, type Scaling } from '@berth/domain';
 import type { EndpointRequest } from '../endpoints/index.js';
 import { instanceIdOf, type V1Compute } from './v1-compute.js';
 
@@ -42,11 +42,12 @@ function toScaling(dto: CreateV1EndpointDto): Scaling {
 export const toV1EndpointBody = (
   { accountId, createdAtMs, id, release, spec }: Endpoint,
   templateId: string,
+  catalog: HardwareCatalog,
 ): V1EndpointBody => ({
   id,
   name: spec.name,
   templateId,
-  ...hardwareOf(spec),
+  ...hardwareOf(spec, catalog),
   workersMin: spec.workers.min,
   workersMax: spec.workers.max,
   ...(spec.workers.idleTimeoutSeconds === null ? {} : { idleTimeout: spec.workers.idleTimeoutSeconds }),
@@ -68,8 +69,11 @@ type Hardware = Pick<
   'computeType' | 'gpuTypeIds' | 'gpuCount' | 'allowedCudaVersions' | 'minCudaVersion' | 'instanceIds'
 >;
 
-function hardwareOf({ cpu, gpu }: EndpointSpec): Hardware {
-  if (gpu === null) return { ...NO_GPU, computeType: 'CPU', instanceIds: (cpu ?? []).map(instanceIdOf) };
+function hardwareOf({ cpu, gpu }: EndpointSpec, catalog: HardwareCatalog): Hardware {
+  if (gpu === null) {
+    const instanceIds = (cpu ?? []).map((request) => instanceIdOf(request, catalog));
+    return { ...NO_GPU, computeType: 'CPU', instanceIds };
+  }
   const { allowedCudaVersions, count: gpuCount, minCudaVersion, preferredTypes: gpuTypeIds = [] } = gpu;
   return { computeType: 'GPU', gpuTypeIds, gpuCount, allowedCudaVersions, minCudaVersion, instanceIds: [] };
 }

@@ -2,7 +2,6 @@ import { Body, Controller, Post } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CreateV1EndpointDto, V1EndpointBody } from '@berth/contracts/http';
 import { ApiProblems, CurrentCaller, Idempotent, RequireScope, type Caller } from '@berth/http';
-import { toV1EndpointBody } from './v1-endpoint.mapper.js';
 import { CREATE_V1_EXAMPLES } from './v1-endpoint.examples.js';
 import { V1EndpointsService } from './v1-endpoints-service.js';
 
@@ -33,7 +32,7 @@ export class V1EndpointsController {
     'network-volume-not-found',
     'registry-not-found',
   )
-  async create(@CurrentCaller() caller: Caller, @Body() dto: CreateV1EndpointDto): Promise<V1EndpointBody> {
-    return toV1EndpointBody(await this.#endpoints.create(caller, dto), dto.templateId);
+  create(@CurrentCaller() caller: Caller, @Body() dto: CreateV1EndpointDto): Promise<V1EndpointBody> {
+    return this.#endpoints.create(caller, dto);
   }
 }

@@ -7,20 +7,26 @@ import {
   throttledCount,
   workerStatus,
   type Endpoint,
+  type HardwareCatalog,
   type StatusCounts,
 } from '@berth/domain';
 import type { PlacedWorker, ScalingDecision } from './workers.store.js';
+
+interface Telling {
+  readonly catalog: HardwareCatalog;
+  readonly nowMs: number;
+}
 
 /** Workers of an endpoint as a tenant sees them (wire contract 5.2): `summary` counts the list, which has all that are told. */
 export function toWorkerList(
   endpoint: Endpoint,
   { scaling, workers }: { readonly workers: readonly PlacedWorker[]; readonly scaling: ScalingDecision | null },
-  nowMs: number,
+  { catalog, nowMs }: Telling,
 ): WorkerListBody {
   const unplaced = { count: scaling?.unplaced ?? 0 };
   return {
     workers: [
-      ...workers.map((worker) => toWorkerBody(worker, endpoint.release, nowMs)),
+      ...workers.map((worker) => toWorkerBody(worker, endpoint.release, { catalog, nowMs })),
       ...throttledBodies(endpoint, unplaced, scaling?.waiting ?? []),
     ],
     summary: summaryOf(
@@ -51,7 +57,7 @@ function throttledBodies(
   }));
 }
 
-export function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs: number): WorkerBody {
+export function toWorkerBody(worker: PlacedWorker, latestRelease: number, { catalog, nowMs }: Telling): WorkerBody {
   const { dataCenterId, hostId, id, image, observed, release, resources, restarts = 0 } = worker;
   const startedAtMs = observed?.startedAtMs ?? null;
   const gpuTypeId = observed?.gpuTypeId ?? resources.gpuTypeId;
@@ -64,7 +70,7 @@ export function toWorkerBody(worker: PlacedWorker, latestRelease: number, nowMs:
     version: release,
     ...(image === null ? {} : { image }),
     gpuCount: resources.gpuCount,
-    ...(gpuTypeId === null ? {} : { gpuTypeId }),
+    ...(gpuTypeId === null ? {} : { gpuTypeId: catalog.gpuTypeIdOfCard(gpuTypeId) }),
     ...{ restarts, hostId, dataCenterId },
     ...(startedAtMs === null ? {} : timesSince(startedAtMs, nowMs)),
   };

@@ -1,5 +1,5 @@
 import type { WorkerActionDto, WorkerBody, WorkerListBody } from '@berth/contracts/http';
-import { PlatformError, type EndpointId, type WorkerId } from '@berth/domain';
+import { PlatformError, type EndpointId, type HardwareCatalog, type WorkerId } from '@berth/domain';
 import type { Caller } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { AuditStore } from '../audit/index.js';
@@ -10,6 +10,7 @@ import { toWorkerBody, toWorkerList } from './worker.mapper.js';
 import type { PlacedWorker, WorkersStore } from './workers.store.js';
 
 export interface WorkersServiceOptions {
+  readonly catalog: HardwareCatalog;
   readonly endpoints: EndpointsService;
   readonly records: WorkersStore;
   readonly transactions: Transactions;
@@ -32,11 +33,11 @@ export class WorkersService {
 
   /** @throws PlatformError `endpoint-not-found`, `scope-missing` */
   async list(caller: Caller, id: EndpointId): Promise<WorkerListBody> {
-    const { clock, endpoints, records } = this.#options;
+    const { catalog, clock, endpoints, records } = this.#options;
     const endpoint = await endpoints.get(caller, id);
     const { accountId } = caller;
     const [workers, scaling] = await Promise.all([records.ofEndpoint(accountId, id), records.scalingOf(accountId, id)]);
-    return toWorkerList(endpoint, { workers, scaling }, clock.nowMs());
+    return toWorkerList(endpoint, { workers, scaling }, { catalog, nowMs: clock.nowMs() });
   }
 
   /**
@@ -45,7 +46,7 @@ export class WorkersService {
    * @throws PlatformError `worker-not-found`, also where there is no such endpoint; else as `list`
    */
   async act(caller: Caller, id: EndpointId, { action, workerId }: WorkerDeed): Promise<WorkerBody> {
-    const { audit, clock, endpoints, records, snapshots, transactions } = this.#options;
+    const { audit, catalog, clock, endpoints, records, snapshots, transactions } = this.#options;
     const { accountId } = caller;
     found(await records.find(accountId, id, workerId));
     const { release } = await endpoints.get(caller, id);
@@ -60,7 +61,7 @@ export class WorkersService {
       }
     });
     snapshots.announce(id);
-    return toWorkerBody(found(await records.find(accountId, id, workerId)), release, clock.nowMs());
+    return toWorkerBody(found(await records.find(accountId, id, workerId)), release, { catalog, nowMs: clock.nowMs() });
   }
 }
 

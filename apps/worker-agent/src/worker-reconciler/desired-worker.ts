@@ -1,7 +1,7 @@
 import type { DesiredWorker } from '@berth/contracts';
 import {
   STOP_GRACE_DEFAULT_MS,
-  gpuTypeById,
+  SHIPPED_CATALOG,
   splitArgs,
   workerPorts,
   type WantedWorker,
@@ -79,16 +79,24 @@ export function checkVariables(env: Readonly<Record<string, string>>): void {
   }
 }
 
-export function factsOf({ resources, container, volume }: DesiredWorker, dataCenterId: string): WorkerFacts {
-  const { gpuTypeId, gpuCount, vcpus, memoryBytes } = resources;
+export function factsOf(assigned: DesiredWorker, dataCenterId: string): WorkerFacts {
+  const { container, resources, volume } = assigned;
+  const { gpuCount, vcpus, memoryBytes } = resources;
+  const type = gpuTypeOf(assigned);
   return {
-    gpuTypeId,
+    gpuTypeId: type?.id ?? null,
     gpuCount,
-    gpuPool: gpuTypeId === null ? null : (gpuTypeById(gpuTypeId)?.pool ?? null),
+    gpuPool: type?.pool ?? null,
     vcpus,
     memoryBytes,
     dataCenterId,
     volumeId: volume?.id ?? null,
     env: container.env,
   };
+}
+
+/** Older control planes do not say what their catalog has of a card: it is the one that is shipped. */
+function gpuTypeOf({ gpuType, resources: { gpuTypeId } }: DesiredWorker): DesiredWorker['gpuType'] | null {
+  if (gpuTypeId === null || gpuType !== undefined) return gpuType ?? null;
+  return { id: gpuTypeId, pool: SHIPPED_CATALOG.gpuType(gpuTypeId)?.pool ?? null };
 }

@@ -67,6 +67,13 @@ export interface WorkerVolume extends HostVolume {
   readonly sizeGb: number;
 }
 
+/** A GPU type as the operator's catalog has it. */
+export interface CatalogedGpu {
+  readonly id: string;
+  /** Null: it is in no serverless pool. */
+  readonly pool: string | null;
+}
+
 /** What the control plane wants of one worker on this host. */
 export interface DesiredWorker {
   readonly workerId: WorkerId;
@@ -85,6 +92,11 @@ export interface DesiredWorker {
   /** Absent where the image is public, and once the worker shall go. */
   readonly registryCredentials?: RegistryCredentials;
   readonly resources: WorkerResources;
+  /**
+   * What the catalog has of its card, which `resources` names as the driver does. Absent without a GPU, and from an older
+   * control plane.
+   */
+  readonly gpuType?: CatalogedGpu;
   readonly endpointType: 'QUEUE' | 'LOAD_BALANCER';
   /** Lies on the storage that the host named; absent: it has none. */
   readonly volume?: WorkerVolume;

@@ -16,6 +16,7 @@ import {
   type Reading,
 } from '../shape/index.js';
 import {
+  type CatalogedGpu,
   DELETED_VOLUMES_MAX,
   type DesiredWorker,
   type DroppedEntries,
@@ -75,6 +76,7 @@ const desiredWorker = objectOf<DesiredWorker>({
   imageDigest: optional(text()),
   registryCredentials: optional(objectOf<RegistryCredentials>({ username: words, password: words })),
   resources,
+  gpuType: optional(objectOf<CatalogedGpu>({ id: words, pool: orNull(words) })),
   volume: optional(objectOf<WorkerVolume>({ id, accountId: id, sizeGb: count })),
   endpointType: oneOf(['QUEUE', 'LOAD_BALANCER']),
   executionTimeoutMs: amount(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { GPU_POOLS } from '../hardware-catalog/index.js';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { describeFailures } from './field-failure.js';
@@ -13,21 +13,22 @@ const ofGpu = (fields: Partial<GpuRequest>): readonly string[] => {
     minCudaVersion: null,
     ...fields,
   };
-  return describeFailures(checkCatalogs({ gpu, cpu: null }));
+  return describeFailures(checkCatalogs({ gpu, cpu: null }, SHIPPED_CATALOG));
 };
 
-const ofCpu = (...cpu: CpuRequest[]): readonly string[] => describeFailures(checkCatalogs({ gpu: null, cpu }));
+const ofCpu = (...cpu: CpuRequest[]): readonly string[] =>
+  describeFailures(checkCatalogs({ gpu: null, cpu }, SHIPPED_CATALOG));
 
 describe('what the catalogs have', () => {
   test('needs no words', () => {
     expect(ofGpu({ pools: ['ADA_24', 'AMPERE_24'], excludedTypes: ['NVIDIA L4'] })).toEqual([]);
     expect(ofCpu({ flavorId: 'cpu3c', vcpuCount: 2 }, { flavorId: 'cpu5m', vcpuCount: 32 })).toEqual([]);
-    expect(checkCatalogs({ gpu: null, cpu: null })).toEqual([]);
+    expect(checkCatalogs({ gpu: null, cpu: null }, SHIPPED_CATALOG)).toEqual([]);
   });
 });
 
 describe('what the catalogs do not have', () => {
-  const pools = GPU_POOLS.join(', ');
+  const pools = SHIPPED_CATALOG.gpuPools.join(', ');
 
   test('pools, with the nearest and all that there are', () => {
     expect(ofGpu({ pools: ['ADA_24', 'ADA24', 'H100'] })).toEqual([

@@ -1,14 +1,14 @@
-import { cpuFlavorById, cpuMemoryGb } from '../hardware-catalog/index.js';
+import { cpuMemoryGb, LOST_FLAVOR, type HardwareCatalog } from '../hardware-catalog/index.js';
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import type { EndpointSpec, Scaling, WorkerRange } from './endpoint.js';
 
 /** The settings of an endpoint, in the words of the interface: as they are shown, and as their changes are told. */
-export const endpointFields = (spec: EndpointSpec) => ({
+export const endpointFields = (spec: EndpointSpec, catalog: HardwareCatalog) => ({
   name: spec.name,
   type: spec.type,
   ...containerFields(spec),
   gpu: spec.gpu === null ? null : gpuFields(spec.gpu),
-  ...(spec.cpu === null ? {} : { cpu: spec.cpu.map(cpuFields) }),
+  ...(spec.cpu === null ? {} : { cpu: spec.cpu.map((config) => cpuFields(config, catalog)) }),
   workers: workersFields(spec.workers),
   scaling: scalingFields(spec.scaling),
   dataCenterIds: spec.dataCenterIds,
@@ -55,11 +55,11 @@ const gpuFields = ({ allowedCudaVersions, count, excludedTypes, minCudaVersion, 
   minCudaVersion,
 });
 
-function cpuFields({ flavorId, vcpuCount }: CpuRequest) {
-  const flavor = cpuFlavorById(flavorId);
-  if (flavor === undefined) throw new Error(`endpoint with the unknown CPU flavor ${flavorId}`);
-  return { id: flavorId, vcpuCount, memory: cpuMemoryGb(flavor, vcpuCount) };
-}
+const cpuFields = ({ flavorId, vcpuCount }: CpuRequest, catalog: HardwareCatalog) => ({
+  id: flavorId,
+  vcpuCount,
+  memory: cpuMemoryGb(catalog.cpuFlavor(flavorId) ?? LOST_FLAVOR, vcpuCount),
+});
 
 const workersFields = ({ idleTimeoutSeconds, max, min }: WorkerRange) => ({
   min,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CPU_FLAVORS, GPU_POOLS, gpuTypesOfPool } from '../hardware-catalog/index.js';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { resolveWorkerRange } from './defaults.js';
@@ -26,7 +26,7 @@ const container: fc.Arbitrary<ContainerSpec> = fc.record({
   registryId: fc.constantFrom(null, 'r'),
 });
 
-const pools = fc.uniqueArray(fc.constantFrom(...GPU_POOLS.slice(0, 4)), { minLength: 1, maxLength: 3 });
+const pools = fc.uniqueArray(fc.constantFrom(...SHIPPED_CATALOG.gpuPools.slice(0, 4)), { minLength: 1, maxLength: 3 });
 const cuda = fc.constantFrom(
   { allowedCudaVersions: [], minCudaVersion: null },
   { allowedCudaVersions: ['12.4'], minCudaVersion: null },
@@ -34,7 +34,7 @@ const cuda = fc.constantFrom(
 );
 
 const gpu: fc.Arbitrary<GpuRequest> = pools.chain((chosen) => {
-  const types = chosen.flatMap((pool) => gpuTypesOfPool(pool).map(({ id }) => id));
+  const types = chosen.flatMap((pool) => SHIPPED_CATALOG.gpuTypesOfPool(pool).map(({ id }) => id));
   return fc
     .record({
       excludedTypes: fc.subarray(types, { maxLength: types.length - 1 }),
@@ -51,7 +51,10 @@ const gpu: fc.Arbitrary<GpuRequest> = pools.chain((chosen) => {
 });
 
 const cpu: fc.Arbitrary<CpuRequest[]> = fc.array(
-  fc.record({ flavorId: fc.constantFrom(...CPU_FLAVORS.map(({ id }) => id)), vcpuCount: fc.constantFrom(2, 4, 32) }),
+  fc.record({
+    flavorId: fc.constantFrom(...SHIPPED_CATALOG.cpuFlavors.map(({ id }) => id)),
+    vcpuCount: fc.constantFrom(2, 4, 32),
+  }),
   { minLength: 1, maxLength: 2 },
 );
 
@@ -87,8 +90,11 @@ const optional = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undef
 const gpuPatch = fc
   .record(
     {
-      pools: fc.uniqueArray(fc.constantFrom(...GPU_POOLS.slice(0, 4), 'NOPE'), { minLength: 1, maxLength: 3 }),
-      excludedTypes: fc.subarray(gpuTypesOfPool('AMPERE_24').map(({ id }) => id)),
+      pools: fc.uniqueArray(fc.constantFrom(...SHIPPED_CATALOG.gpuPools.slice(0, 4), 'NOPE'), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      excludedTypes: fc.subarray(SHIPPED_CATALOG.gpuTypesOfPool('AMPERE_24').map(({ id }) => id)),
       count: fc.integer({ min: 1, max: 2 }),
       allowedCudaVersions: fc.constantFrom([], ['12.4']),
       minCudaVersion: fc.constantFrom(null, '12.1'),
@@ -141,29 +147,39 @@ const holds = (property: (before: EndpointSpec, said: EndpointPatch) => void): v
 describe('whatever is patched', () => {
   test('what a patch leads to could have been created', () => {
     holds((before, said) => {
-      const after = patchEndpoint(before, said);
+      const after = patchEndpoint(before, said, SHIPPED_CATALOG);
       if (after.kind === 'refused') expect(after.failures).not.toEqual([]);
-      else expect([...checkEndpointRules(after.spec), ...checkCatalogs(after.spec)]).toEqual([]);
+      else expect([...checkEndpointRules(after.spec), ...checkCatalogs(after.spec, SHIPPED_CATALOG)]).toEqual([]);
     });
   });
 
   test('the same patch once more changes nothing', () => {
     holds((before, said) => {
-      const once = patchEndpoint(before, said);
+      const once = patchEndpoint(before, said, SHIPPED_CATALOG);
       if (once.kind === 'refused') return;
-      expect(patchEndpoint(once.spec, said)).toEqual({ kind: 'patched', spec: once.spec, diff: [], releaseDiff: [] });
+      expect(patchEndpoint(once.spec, said, SHIPPED_CATALOG)).toEqual({
+        kind: 'patched',
+        spec: once.spec,
+        diff: [],
+        releaseDiff: [],
+      });
     });
   });
 
   test('a patch that says nothing changes nothing', () => {
     holds((before) => {
-      expect(patchEndpoint(before, {})).toEqual({ kind: 'patched', spec: before, diff: [], releaseDiff: [] });
+      expect(patchEndpoint(before, {}, SHIPPED_CATALOG)).toEqual({
+        kind: 'patched',
+        spec: before,
+        diff: [],
+        releaseDiff: [],
+      });
     });
   });
 
   test('a release is made exactly when what workers are made of differs', () => {
     holds((before, said) => {
-      const after = patchEndpoint(before, said);
+      const after = patchEndpoint(before, said, SHIPPED_CATALOG);
       if (after.kind === 'refused') return;
       const isSame = JSON.stringify(workersMadeOf(before)) === JSON.stringify(workersMadeOf(after.spec));
       if (isSame) expect(after.releaseDiff).toEqual([]);
@@ -174,7 +190,7 @@ describe('whatever is patched', () => {
 
   test('no secret is told', () => {
     holds((before, said) => {
-      const after = patchEndpoint(before, said);
+      const after = patchEndpoint(before, said, SHIPPED_CATALOG);
       if (after.kind === 'refused') return;
       for (const change of after.diff.filter(({ field }) => field === 'env.B_TOKEN')) {
         expect([null, '***']).toContain(change.old);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { EndpointSpec } from './endpoint.js';
 import { describeFailures } from './field-failure.js';
 import { patchEndpoint, type EndpointPatch } from './patch-endpoint.js';
@@ -34,7 +35,7 @@ const CPU_SPEC: EndpointSpec = { ...GPU_SPEC, gpu: null, cpu: [{ flavorId: 'cpu3
 
 /** `field: old → new` of a change, `!` before those that make the release; or the reasons of a refusal. */
 function outcome(spec: EndpointSpec, patch: EndpointPatch): readonly string[] {
-  const patched = patchEndpoint(spec, patch);
+  const patched = patchEndpoint(spec, patch, SHIPPED_CATALOG);
   if (patched.kind === 'refused') return describeFailures(patched.failures);
   return patched.diff.map((change) => {
     const mark = patched.releaseDiff.includes(change) ? '!' : '';
@@ -121,9 +122,9 @@ describe('a patch', () => {
     const { excludedTypes, pools } = GPU_SPEC.gpu as NonNullable<EndpointSpec['gpu']>;
     const spec = { ...GPU_SPEC, gpu: { ...(GPU_SPEC.gpu as NonNullable<EndpointSpec['gpu']>), preferredTypes } };
     const kept = { spec: { gpu: { preferredTypes } } };
-    expect(patchEndpoint(spec, { gpu: { count: 2 } })).toMatchObject(kept);
-    expect(patchEndpoint(spec, { gpu: { pools, excludedTypes } })).toMatchObject(kept);
-    const other = patchEndpoint(spec, { gpu: { pools } });
+    expect(patchEndpoint(spec, { gpu: { count: 2 } }, SHIPPED_CATALOG)).toMatchObject(kept);
+    expect(patchEndpoint(spec, { gpu: { pools, excludedTypes } }, SHIPPED_CATALOG)).toMatchObject(kept);
+    const other = patchEndpoint(spec, { gpu: { pools } }, SHIPPED_CATALOG);
     expect(other.kind === 'patched' && other.spec.gpu).not.toHaveProperty('preferredTypes');
   });
 });

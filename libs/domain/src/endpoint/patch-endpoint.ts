@@ -1,4 +1,5 @@
 import { fieldChanges, type FieldChange } from '../changes/index.js';
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
 import { resolveWorkerRange } from './defaults.js';
@@ -37,17 +38,20 @@ export type PatchedEndpoint =
  * The endpoint with the request's fields over it (wire contract 5.3). Its type stays, and whether it runs on GPUs or
  * CPUs; the idle timeout goes and comes back with the scaler. The same patch once more changes nothing.
  */
-export function patchEndpoint(spec: EndpointSpec, patch: EndpointPatch): PatchedEndpoint {
+export function patchEndpoint(spec: EndpointSpec, patch: EndpointPatch, catalog: HardwareCatalog): PatchedEndpoint {
   const patched = withPatch(spec, patch);
   const failures = firstFailing(
     [...checkFamily(spec, patch), ...checkRules(patched, patch)],
-    checkCatalogs({
-      gpu: patch.gpu === undefined ? null : patched.gpu,
-      cpu: patch.cpu === undefined ? null : patched.cpu,
-    }),
+    checkCatalogs(
+      {
+        gpu: patch.gpu === undefined ? null : patched.gpu,
+        cpu: patch.cpu === undefined ? null : patched.cpu,
+      },
+      catalog,
+    ),
   );
   if (failures.length > 0) return { kind: 'refused', failures };
-  const diff = fieldChanges(endpointFields(spec), endpointFields(patched));
+  const diff = fieldChanges(endpointFields(spec, catalog), endpointFields(patched, catalog));
   return { kind: 'patched', spec: patched, diff, releaseDiff: diff.filter(({ field }) => makesRelease(field)) };
 }
 

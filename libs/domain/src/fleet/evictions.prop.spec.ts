@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { EndpointSpec, Flashboot } from '../endpoint/index.js';
 import type { Host } from '../host/index.js';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
@@ -95,7 +96,7 @@ function planOf(fleet: Fleet, { endpoints }: Scene): FleetPlan {
   let made = 0;
   const newWorkerId = (): WorkerId => `new-${(made += 1)}` as WorkerId;
   const memory = { ...newFleetMemory(NOW_MS - 60_000), lastLookMs: NOW_MS };
-  return planFleet({ fleet, demandOf, memory }, { nowMs: NOW_MS, newWorkerId });
+  return planFleet({ fleet, catalog: SHIPPED_CATALOG, demandOf, memory }, { nowMs: NOW_MS, newWorkerId });
 }
 
 const operationsOf = ({ endpoints }: FleetPlan): readonly FleetOperation[] =>

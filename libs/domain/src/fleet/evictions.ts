@@ -1,3 +1,4 @@
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import { HostRoom, placeFinder, placementRequestOf, type HostLoad, type Placed } from '../placement/index.js';
 import { byLastUse, lastUsedAtMs, type Worker, type WorkerResources } from '../worker/index.js';
@@ -15,6 +16,7 @@ type StaffPlan = EndpointPlan & { readonly kind: 'staff' };
 
 export interface WaitingFleet {
   readonly fleet: Fleet;
+  readonly catalog: HardwareCatalog;
   /** Those that are there: what is gone takes nothing. */
   readonly present: readonly Worker[];
   readonly nowMs: number;
@@ -75,8 +77,7 @@ class PausedPlaces {
 
   /** Returns the hosts on which room is being made for those of the plan that have no place. */
   makeRoom({ endpoint, unplaced }: StaffPlan): ReadonlySet<HostId> {
-    const { spec, volumeDataCenterIds, volumes } = endpoint;
-    const find = placeFinder(placementRequestOf(spec, volumeDataCenterIds, volumes), this.#view.nowMs);
+    const find = placeFinder(placementRequestOf(endpoint, this.#view.catalog), this.#view.nowMs);
     const found = new Set<HostId>();
     // What no host stands in the way of, such as an account's limit, no place helps.
     if (unplaced === null || unplaced.why.hosts.length === 0) return found;

@@ -32,8 +32,7 @@ export interface KnownOfEndpoint {
 export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: KnownOfEndpoint, room: Room): PlanDraft {
   const { nowMs, observingSinceMs: sinceMs } = room;
   if (isForgettable(endpoint, workers, nowMs)) return { kind: 'forget', endpoint };
-  const { spec, volumeDataCenterIds, volumes } = endpoint;
-  const { scaling, workers: range } = spec;
+  const { scaling, workers: range } = endpoint.spec;
   const counts = countWorkers(workers, sinceMs, nowMs);
   const decision = decideScale({ scaling, range, demand, workers: counts, memory }, nowMs);
   const starts = startsOf(endpoint, workers, room);
@@ -44,7 +43,7 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
     ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing, starts },
     yields: { mayYield, yielding },
     staying: operations.reduce(withOperation, before).filter(({ intent }) => intent === 'running'),
-    request: placementRequestOf(spec, volumeDataCenterIds, volumes),
+    request: placementRequestOf(endpoint, room.catalog),
   };
 }
 

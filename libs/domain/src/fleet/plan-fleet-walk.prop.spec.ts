@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { EndpointSpec, Scaling } from '../endpoint/index.js';
 import type { Host } from '../host/index.js';
 import type { AccountId, EndpointId, HostId, WorkerId } from '../ids.js';
@@ -66,7 +67,10 @@ function walk(spec: EndpointSpec, jobs: number) {
     };
     const fleet = { endpoints: [endpoint], hosts: new Map([[host.id, host]]), workers, accountLimits: new Map() };
     const newWorkerId = (): WorkerId => `w${(made += 1)}` as WorkerId;
-    const plan = planFleet({ fleet, demandOf: () => demandOf(jobs, taking, nowMs), memory }, { nowMs, newWorkerId });
+    const plan = planFleet(
+      { fleet, catalog: SHIPPED_CATALOG, demandOf: () => demandOf(jobs, taking, nowMs), memory },
+      { nowMs, newWorkerId },
+    );
     memory = plan.memory;
     const [own] = plan.endpoints;
     const operations: readonly FleetOperation[] = own?.kind === 'staff' ? own.operations : [];

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { EndpointSpec } from '../endpoint/index.js';
 import type { Host, Inventory } from '../host/index.js';
 import { ACCOUNT_LIMITS_DEFAULT } from '../account-limits/index.js';
@@ -121,7 +122,7 @@ function plan({ demand, fleet }: Drawn, memory: FleetMemory = newFleetMemory(NOW
   const heard = { ...memory, lastLookMs: NOW_MS };
   const newWorkerId = (): WorkerId => `new-${(made += 1)}` as WorkerId;
   const demandOf = ({ id }: FleetEndpoint): Demand | null => demand.get(id) ?? null;
-  return planFleet({ fleet, demandOf, memory: heard }, { nowMs: NOW_MS, newWorkerId });
+  return planFleet({ fleet, catalog: SHIPPED_CATALOG, demandOf, memory: heard }, { nowMs: NOW_MS, newWorkerId });
 }
 
 const operationsOf = ({ endpoints }: FleetPlan): readonly FleetOperation[] =>

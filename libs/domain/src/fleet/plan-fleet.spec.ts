@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { EndpointSpec } from '../endpoint/index.js';
 import type { Host, HostIntent, Inventory } from '../host/index.js';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
@@ -88,7 +89,10 @@ class FleetWalk {
     const endpoints = [...this.endpoints.values()];
     const fleet = { endpoints, hosts: this.hosts, workers: this.workers, accountLimits: new Map() };
     const newWorkerId = (): WorkerId => `w${(this.#made += 1)}` as WorkerId;
-    const plan = planFleet({ fleet, demandOf, memory: this.memory }, { nowMs: this.nowMs, newWorkerId });
+    const plan = planFleet(
+      { fleet, catalog: SHIPPED_CATALOG, demandOf, memory: this.memory },
+      { nowMs: this.nowMs, newWorkerId },
+    );
     expect([...plan.failed]).toEqual([]);
     this.memory = plan.memory;
     for (const each of plan.endpoints) this.#carryOut(each);

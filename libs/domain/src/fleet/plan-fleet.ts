@@ -1,3 +1,4 @@
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import { HostRoom, suspectHosts } from '../placement/index.js';
 import type { Demand, ScaleMemory } from '../scaling/index.js';
@@ -32,6 +33,7 @@ export interface PlanningMoment {
 
 export interface FleetView {
   readonly fleet: Fleet;
+  readonly catalog: HardwareCatalog;
   /** Null: unknown, which is not the same as none. */
   readonly demandOf: (endpoint: FleetEndpoint) => Demand | null;
   readonly memory: FleetMemory;
@@ -44,7 +46,7 @@ export interface FleetView {
  * Places are handed out once it is known of every endpoint what it wants (ADR 0056). Workers that fail are looked at last,
  * when it is known what is left for them elsewhere.
  */
-export function planFleet({ demandOf, fleet, memory }: FleetView, moment: PlanningMoment): FleetPlan {
+export function planFleet({ catalog, demandOf, fleet, memory }: FleetView, moment: PlanningMoment): FleetPlan {
   const { nowMs } = moment;
   const sinceMs = observingSinceMs(memory, fleet.hosts.values(), nowMs);
   const hosted = fleet.workers.map((worker) => ({ worker, host: fleet.hosts.get(worker.hostId) ?? null }));
@@ -53,7 +55,7 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   const suspects = suspectHosts(fleet.workers);
   const room: Room = {
     ...{ hosts: fleet.hosts, loads, allLoads: [...loads.values()], boundVolumes: new Map(), observingSinceMs: sinceMs },
-    suspects: new Set(suspects.keys()),
+    ...{ catalog, suspects: new Set(suspects.keys()) },
     ...moment,
   };
   const workers = Map.groupBy(hosted, ({ worker }) => worker.endpointId);
@@ -67,7 +69,7 @@ export function planFleet({ demandOf, fleet, memory }: FleetView, moment: Planni
   const served = drafted.done.filter(({ endpoint }) => !handed.failed.has(endpoint.id));
   const planned = eachOf(served, (draft) => completed(draft, handed.given.get(draft.endpoint.id), room));
   return {
-    endpoints: withEvictions(planned.done, { fleet, present: present.map(({ worker }) => worker), nowMs }),
+    endpoints: withEvictions(planned.done, { fleet, catalog, present: present.map(({ worker }) => worker), nowMs }),
     suspects,
     postponed: handed.postponed,
     failed: new Map([...drafted.failed, ...handed.failed, ...planned.failed]),

@@ -1,3 +1,4 @@
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import type { Host } from '../host/index.js';
 import type { HostId, WorkerId } from '../ids.js';
 import { decideMove, type HostRoom, type PlacementRequest } from '../placement/index.js';
@@ -14,6 +15,7 @@ import type { FleetOperation } from './fleet-operation.js';
 
 /** Where workers can go. What is taken grows as workers are placed. */
 export interface Room {
+  readonly catalog: HardwareCatalog;
   readonly hosts: ReadonlyMap<HostId, Host>;
   /** What is left of each by the workers that are there; what is gone takes nothing. */
   readonly loads: ReadonlyMap<HostId, HostRoom>;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { CPU_FLAVORS, cpuFlavorById, cpuMemoryGb } from './cpu-flavors.js';
+import { cpuMemoryGb } from './cpu-flavors.js';
+import { SHIPPED_CATALOG } from './shipped-catalog.js';
 
 describe('the CPU flavors', () => {
   test.each([
@@ -10,12 +11,12 @@ describe('the CPU flavors', () => {
     ['cpu5g', 8, 32],
     ['cpu5m', 16, 128],
   ])('%s with %d vCPU has %d GB', (flavorId, vcpuCount, memoryGb) => {
-    const flavor = CPU_FLAVORS.find(({ id }) => id === flavorId);
+    const flavor = SHIPPED_CATALOG.cpuFlavors.find(({ id }) => id === flavorId);
     expect(flavor === undefined ? null : cpuMemoryGb(flavor, vcpuCount)).toBe(memoryGb);
   });
 
   test('have the prices that are published, and none where none is', () => {
-    const prices = CPU_FLAVORS.map(({ id, podUsdPerHour, serverlessUsdPerHour }) => [
+    const prices = SHIPPED_CATALOG.cpuFlavors.map(({ id, podUsdPerHour, serverlessUsdPerHour }) => [
       id,
       podUsdPerHour,
       serverlessUsdPerHour,
@@ -36,6 +37,6 @@ describe('the CPU flavors', () => {
   });
 
   test('an unknown flavor is not found', () => {
-    expect(cpuFlavorById('cpu9z')).toBeUndefined();
+    expect(SHIPPED_CATALOG.cpuFlavor('cpu9z')).toBeUndefined();
   });
 });

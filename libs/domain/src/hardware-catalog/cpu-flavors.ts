@@ -23,7 +23,8 @@ type Row = readonly [
 
 /** The least vCPU of a CPU worker, of any flavor. */
 export const VCPU_MIN = 2;
-const VCPU_MAX = 32;
+/** The most, of a flavor that does not say. */
+export const VCPU_MAX = 32;
 
 /** The published flavors (wire contract 6.6); what is not published there of `cpu5g` is taken from its siblings. */
 const ROWS: readonly Row[] = [
@@ -35,7 +36,7 @@ const ROWS: readonly Row[] = [
   ['cpu5m', 'Memory-Optimized', 'Gen 5', 8, 0.065, null],
 ];
 
-export const CPU_FLAVORS: readonly CpuFlavor[] = ROWS.map(
+export const SHIPPED_CPU_FLAVORS: readonly CpuFlavor[] = ROWS.map(
   ([id, name, group, ramGbPerVcpu, podUsdPerHour, serverlessUsdPerHour]) => ({
     id,
     name,
@@ -48,12 +49,12 @@ export const CPU_FLAVORS: readonly CpuFlavor[] = ROWS.map(
   }),
 );
 
-export const cpuFlavorById = (flavorId: string): CpuFlavor | undefined =>
-  CPU_FLAVORS.find((flavor) => flavor.id === flavorId);
-
 /** The size that the flavor does have and that comes nearest to the wanted one: sizes are powers of two. */
 export const nearestVcpuCount = ({ vcpuMax, vcpuMin }: CpuFlavor, wanted: number): number =>
   Math.min(Math.max(2 ** Math.round(Math.log2(wanted)), vcpuMin), vcpuMax);
+
+/** A flavor that the catalog has no more: what is shown of an endpoint that names it is reckoned with the least ratio. */
+export const LOST_FLAVOR: Pick<CpuFlavor, 'ramGbPerVcpu'> = { ramGbPerVcpu: 2 };
 
 /** Memory of a worker of this flavor: whole GB, at least 1 (API decisions 3.3). */
 export const cpuMemoryGb = (flavor: Pick<CpuFlavor, 'ramGbPerVcpu'>, vcpuCount: number): number =>

@@ -93,26 +93,19 @@ const REGION_OF_PREFIX: Readonly<Record<string, Region>> = {
 };
 
 /** In the order of the catalog's answers. */
-export const DATA_CENTERS: readonly DataCenter[] = ROWS.map(([id, countryCode]) =>
-  describe({ id, region: REGION_OF_PREFIX[id.split('-')[0] ?? ''] ?? 'UNKNOWN', countryCode }),
-);
-
-const BY_ID: ReadonlyMap<string, DataCenter> = new Map(DATA_CENTERS.map((each) => [each.id, each]));
-
-/** Of the table; an id that it does not have is the operator's own. */
-export const dataCenterById = (id: string): DataCenter =>
-  BY_ID.get(id) ?? describe({ id, region: 'UNKNOWN', countryCode: null });
+export const SHIPPED_DATA_CENTERS: readonly DataCenter[] = ROWS.map(([id, countryCode]) => ({
+  ...ownDataCenter(id),
+  region: REGION_OF_PREFIX[id.split('-')[0] ?? ''] ?? 'UNKNOWN',
+  countryCode,
+}));
 
 /**
- * Adds the properties that every data center has: volumes of both types, no network between data centers, and no
- * certificate.
+ * A data center of which only the id is known, with the properties that every one has: volumes of both types, no network
+ * between data centers, and no certificate.
  */
-function describe(known: Pick<DataCenter, 'id' | 'region' | 'countryCode'>): DataCenter {
+export function ownDataCenter(id: string): DataCenter {
   return {
-    ...known,
-    name: known.id,
-    hasGlobalNetwork: false,
+    ...{ id, name: id, region: 'UNKNOWN', countryCode: null, hasGlobalNetwork: false, compliance: [] },
     networkVolumeTypes: NETWORK_VOLUME_TYPES,
-    compliance: [],
   };
 }

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { GPU_POOLS, GPU_TYPES, gpuTypeById, gpuTypesOfPool, manufacturerOf } from './gpu-types.js';
+import { manufacturerOf } from './gpu-types.js';
+import { SHIPPED_CATALOG } from './shipped-catalog.js';
 
 describe('the GPU catalog', () => {
   test('names every type once', () => {
-    const ids = GPU_TYPES.map(({ id }) => id);
+    const ids = SHIPPED_CATALOG.gpuTypes.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(new Set(GPU_TYPES.map(({ name }) => name)).size).toBe(ids.length);
+    expect(new Set(SHIPPED_CATALOG.gpuTypes.map(({ name }) => name)).size).toBe(ids.length);
   });
 
   test.each([
@@ -17,7 +18,7 @@ describe('the GPU catalog', () => {
     ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null, 'NVIDIA', null],
     ['NVIDIA GeForce RTX 4080 SUPER', 'RTX 4080 SUPER', 16, null, 'NVIDIA', null],
   ])('knows %s', (...[id, name, memoryGb, pool, manufacturer, serverlessUsdPerSecond]) => {
-    expect(gpuTypeById(id)).toEqual({ id, name, memoryGb, pool, manufacturer, serverlessUsdPerSecond });
+    expect(SHIPPED_CATALOG.gpuType(id)).toEqual({ id, name, memoryGb, pool, manufacturer, serverlessUsdPerSecond });
   });
 
   test.each([
@@ -32,7 +33,7 @@ describe('the GPU catalog', () => {
   });
 
   test('has the eleven serverless pools, and every type in at most one', () => {
-    expect(GPU_POOLS).toEqual([
+    expect(SHIPPED_CATALOG.gpuPools).toEqual([
       'AMPERE_16',
       'AMPERE_24',
       'ADA_24',
@@ -45,12 +46,12 @@ describe('the GPU catalog', () => {
       'HOPPER_141',
       'BLACKWELL_180',
     ]);
-    const pooled = GPU_POOLS.flatMap((pool) => gpuTypesOfPool(pool));
-    expect(pooled).toHaveLength(GPU_TYPES.filter(({ pool }) => pool !== null).length);
+    const pooled = SHIPPED_CATALOG.gpuPools.flatMap((pool) => SHIPPED_CATALOG.gpuTypesOfPool(pool));
+    expect(pooled).toHaveLength(SHIPPED_CATALOG.gpuTypes.filter(({ pool }) => pool !== null).length);
   });
 
   test('finds nothing for a card or a pool that it does not have', () => {
-    expect(gpuTypeById('NVIDIA RTX 9999')).toBeUndefined();
-    expect(gpuTypesOfPool('ADA_25')).toEqual([]);
+    expect(SHIPPED_CATALOG.gpuType('NVIDIA RTX 9999')).toBeUndefined();
+    expect(SHIPPED_CATALOG.gpuTypesOfPool('ADA_25')).toEqual([]);
   });
 });

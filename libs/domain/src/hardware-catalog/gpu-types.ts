@@ -1,13 +1,19 @@
 export type GpuManufacturer = 'NVIDIA' | 'AMD' | 'UNKNOWN';
 
-/** A GPU type of the catalog. */
-export interface GpuType {
-  /** The name that the driver reports; the id of the management API. */
+/** A card of the tables that a catalog is made of. */
+export interface GpuCard {
+  /** The id of the management API, and a name by which drivers report it. */
   readonly id: string;
   readonly name: string;
   readonly memoryGb: number;
   /** Null: the type is in no serverless pool. */
   readonly pool: string | null;
+  /** Further names by which drivers report it; absent: none. */
+  readonly reportedAs?: readonly string[];
+}
+
+/** A GPU type of the catalog. */
+export interface GpuType extends GpuCard {
   readonly manufacturer: GpuManufacturer;
   /** Published price of one GPU of a worker; null where none is published. */
   readonly serverlessUsdPerSecond: number | null;
@@ -17,8 +23,8 @@ type Row = readonly [id: string, name: string, memoryGb: number, pool: string | 
 
 /**
  * The published catalog (wire contract 6.5). The order of the rows is the order of the catalog's answers. A card that is not
- * published may be added, by the name that its driver reports: in a pool, so that endpoints get it at the pool's price. In
- * no pool it needs no row, since the catalog lists whatever hosts report.
+ * published stands in an operator's own file: in a pool, so that endpoints get it at the pool's price. In no pool it needs
+ * no row, since the catalog lists whatever hosts report.
  */
 const ROWS: readonly Row[] = [
   ['NVIDIA RTX A4000', 'RTX A4000', 16, 'AMPERE_16'],
@@ -68,8 +74,15 @@ const ROWS: readonly Row[] = [
   ['Tesla V100-SXM2-32GB', 'V100 SXM2 32GB', 32, null],
 ];
 
-/** The published flex rates (wire contract 6.5). `ADA_32_PRO` has none. */
-const USD_PER_SECOND_OF_POOL: Readonly<Record<string, number>> = {
+export const SHIPPED_GPU_CARDS: readonly GpuCard[] = ROWS.map(([id, name, memoryGb, pool]) => ({
+  id,
+  name,
+  memoryGb,
+  pool,
+}));
+
+/** The published flex rates, in USD per second of one GPU (wire contract 6.5). `ADA_32_PRO` has none. */
+export const SHIPPED_POOL_PRICES: Readonly<Record<string, number>> = {
   AMPERE_16: 0.00016,
   AMPERE_24: 0.00019,
   ADA_24: 0.00031,
@@ -88,24 +101,13 @@ export function manufacturerOf(typeId: string): GpuManufacturer {
   return /^(AMD|Radeon)\b/i.test(typeId) ? 'AMD' : 'UNKNOWN';
 }
 
-export const GPU_TYPES: readonly GpuType[] = ROWS.map(([id, name, memoryGb, pool]) => ({
-  id,
-  name,
-  memoryGb,
-  pool,
-  manufacturer: manufacturerOf(id),
-  serverlessUsdPerSecond: pool === null ? null : (USD_PER_SECOND_OF_POOL[pool] ?? null),
-}));
-
-const BY_ID: ReadonlyMap<string, GpuType> = new Map(GPU_TYPES.map((type) => [type.id, type]));
-
-/** Pool ids in the order of the catalog. */
-export const GPU_POOLS: readonly string[] = [
-  ...new Set(GPU_TYPES.flatMap(({ pool }) => (pool === null ? [] : [pool]))),
-];
-
-/** The catalog's entry, or undefined for a card that the catalog does not know. */
-export const gpuTypeById = (typeId: string): GpuType | undefined => BY_ID.get(typeId);
-
-/** The types of one pool; empty for an unknown pool. */
-export const gpuTypesOfPool = (pool: string): readonly GpuType[] => GPU_TYPES.filter((type) => type.pool === pool);
+/** @param pricesOfPools USD per second of one GPU, by pool */
+export function describeCard(card: GpuCard, pricesOfPools: ReadonlyMap<string, number>): GpuType {
+  const { id, pool, reportedAs = [] } = card;
+  const makers = [id, ...reportedAs].map(manufacturerOf);
+  return {
+    ...card,
+    manufacturer: makers.find((maker) => maker !== 'UNKNOWN') ?? 'UNKNOWN',
+    serverlessUsdPerSecond: pool === null ? null : (pricesOfPools.get(pool) ?? null),
+  };
+}

@@ -1,21 +1,14 @@
-export { CPU_FLAVORS, VCPU_MIN, type CpuFlavor, cpuFlavorById, cpuMemoryGb, nearestVcpuCount } from './cpu-flavors.js';
+export { cpuMemoryGb, LOST_FLAVOR, nearestVcpuCount, VCPU_MAX, VCPU_MIN, type CpuFlavor } from './cpu-flavors.js';
 export {
   type Compliance,
   COMPLIANCE,
-  DATA_CENTERS,
   type DataCenter,
-  dataCenterById,
   NETWORK_VOLUME_TYPES,
   type NetworkVolumeType,
+  ownDataCenter,
   type Region,
   REGIONS,
 } from './data-centers.js';
-export {
-  GPU_POOLS,
-  GPU_TYPES,
-  type GpuManufacturer,
-  type GpuType,
-  gpuTypeById,
-  gpuTypesOfPool,
-  manufacturerOf,
-} from './gpu-types.js';
+export { type GpuCard, type GpuManufacturer, type GpuType, manufacturerOf } from './gpu-types.js';
+export { type CatalogTables, HardwareCatalog, reportedNamesOf } from './hardware-catalog.js';
+export { SHIPPED_CATALOG, SHIPPED_TABLES } from './shipped-catalog.js';

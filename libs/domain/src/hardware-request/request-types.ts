@@ -1,5 +1,5 @@
 import type { GpuRequest } from './compute-request.js';
-import { gpuTypeById, gpuTypesOfPool } from '../hardware-catalog/index.js';
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 
 /** A selection by types, said in pools. */
 export interface RequestedTypes {
@@ -14,13 +14,15 @@ export interface RequestedTypes {
  * Exactly these types, the first the best (API decisions 3.9): the pools that hold them, in the order of the types; every
  * other type of those pools excluded, and the order kept for placement.
  */
-export function requestTypes(typeIds: readonly string[]): RequestedTypes {
+export function requestTypes(typeIds: readonly string[], catalog: HardwareCatalog): RequestedTypes {
   const named = [...new Set(typeIds)];
-  const pools = [...new Set(named.flatMap((typeId) => gpuTypeById(typeId)?.pool ?? []))];
-  const others = pools.flatMap((pool) => gpuTypesOfPool(pool).map(({ id }) => id)).filter((id) => !named.includes(id));
+  const pools = [...new Set(named.flatMap((typeId) => catalog.gpuType(typeId)?.pool ?? []))];
+  const others = pools
+    .flatMap((pool) => catalog.gpuTypesOfPool(pool).map(({ id }) => id))
+    .filter((id) => !named.includes(id));
   return {
     selection: { pools, excludedTypes: others, preferredTypes: named },
-    unknownTypes: named.filter((typeId) => gpuTypeById(typeId) === undefined),
-    poollessTypes: named.filter((typeId) => gpuTypeById(typeId)?.pool === null),
+    unknownTypes: named.filter((typeId) => catalog.gpuType(typeId) === undefined),
+    poollessTypes: named.filter((typeId) => catalog.gpuType(typeId)?.pool === null),
   };
 }

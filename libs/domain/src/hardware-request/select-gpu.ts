@@ -1,5 +1,5 @@
 import type { GpuRequest } from './compute-request.js';
-import { gpuTypeById, gpuTypesOfPool } from '../hardware-catalog/index.js';
+import type { GpuType, HardwareCatalog } from '../hardware-catalog/index.js';
 
 /** A GPU type that the request accepts. */
 interface GpuCandidate {
@@ -19,16 +19,19 @@ export interface GpuSelection {
 }
 
 /** The types of the pools without the excluded ones, in order of preference, and what of the request means nothing. */
-export function selectGpu(request: Pick<GpuRequest, 'pools' | 'excludedTypes' | 'preferredTypes'>): GpuSelection {
+export function selectGpu(
+  request: Pick<GpuRequest, 'pools' | 'excludedTypes' | 'preferredTypes'>,
+  catalog: HardwareCatalog,
+): GpuSelection {
   const { pools, excludedTypes, preferredTypes = [] } = request;
   const candidates = pools
-    .flatMap((pool, poolRank) => gpuTypesOfPool(pool).map(({ id: typeId }) => ({ typeId, pool, poolRank })))
+    .flatMap((pool, poolRank) => catalog.gpuTypesOfPool(pool).map(({ id: typeId }) => ({ typeId, pool, poolRank })))
     .filter(({ typeId }) => !excludedTypes.includes(typeId))
     .map(({ typeId, pool, poolRank }) => ({ typeId, pool, rank: rankOf(typeId, poolRank, preferredTypes) }));
   return {
     candidates: candidates.toSorted((a, b) => a.rank - b.rank),
-    unknownPools: pools.filter((pool) => gpuTypesOfPool(pool).length === 0),
-    strayExclusions: excludedTypes.filter((typeId) => !isInPools(typeId, pools)),
+    unknownPools: pools.filter((pool) => catalog.gpuTypesOfPool(pool).length === 0),
+    strayExclusions: excludedTypes.filter((typeId) => !isInPools(catalog.gpuType(typeId), pools)),
   };
 }
 
@@ -38,7 +41,5 @@ function rankOf(typeId: string, poolRank: number, preferredTypes: readonly strin
   return position >= 0 ? position : preferredTypes.length + poolRank;
 }
 
-function isInPools(typeId: string, pools: readonly string[]): boolean {
-  const pool = gpuTypeById(typeId)?.pool;
-  return pool !== undefined && pool !== null && pools.includes(pool);
-}
+const isInPools = (type: GpuType | undefined, pools: readonly string[]): boolean =>
+  type !== undefined && type.pool !== null && pools.includes(type.pool);

@@ -1,5 +1,6 @@
-import { CPU_FLAVORS, cpuFlavorById, type CpuFlavor } from '../hardware-catalog/index.js';
+import { cpuMemoryGb, type CpuFlavor } from '../hardware-catalog/index.js';
 import type { Installation } from './installation.js';
+import type { WorkerOption } from '../placement/index.js';
 import { stockOf, type Product, type Stock } from './stock.js';
 
 /** The products that CPU hardware is for; there are no clusters of it. */
@@ -20,15 +21,15 @@ export interface CpuCatalogEntry {
 }
 
 export const listCpuFlavors = (installation: Installation, query: CpuStockQuery | null): readonly CpuCatalogEntry[] =>
-  CPU_FLAVORS.map((flavor) => entryOf(installation, flavor, query));
+  installation.catalog.cpuFlavors.map((flavor) => entryOf(installation, flavor, query));
 
-/** Undefined for a flavor that the table does not have. */
+/** Undefined for a flavor that the catalog does not have. */
 export function findCpuFlavor(
   installation: Installation,
   flavorId: string,
   query: CpuStockQuery | null,
 ): CpuCatalogEntry | undefined {
-  const flavor = cpuFlavorById(flavorId);
+  const flavor = installation.catalog.cpuFlavor(flavorId);
   return flavor === undefined ? undefined : entryOf(installation, flavor, query);
 }
 
@@ -38,8 +39,10 @@ const entryOf = (installation: Installation, flavor: CpuFlavor, query: CpuStockQ
 });
 
 /** A size that the flavor does not have is nowhere. */
-function cpuStockOf({ open }: Installation, flavor: CpuFlavor, { products, vcpuCount }: CpuStockQuery): Stock {
-  const count = vcpuCount ?? flavor.vcpuMin;
-  const hosts = count >= flavor.vcpuMin && count <= flavor.vcpuMax ? open : [];
-  return stockOf(hosts, { kind: 'cpu', rank: 0, request: { flavorId: flavor.id, vcpuCount: count } }, products);
+function cpuStockOf({ catalog, open }: Installation, flavor: CpuFlavor, query: CpuStockQuery): Stock {
+  const vcpuCount = query.vcpuCount ?? flavor.vcpuMin;
+  const hosts = vcpuCount >= flavor.vcpuMin && vcpuCount <= flavor.vcpuMax ? open : [];
+  const request = { flavorId: flavor.id, vcpuCount };
+  const option: WorkerOption = { kind: 'cpu', rank: 0, request, memoryGb: cpuMemoryGb(flavor, vcpuCount) };
+  return stockOf({ catalog, hosts }, option, query.products);
 }

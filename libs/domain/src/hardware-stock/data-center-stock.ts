@@ -1,11 +1,10 @@
 import { CPU_PRODUCTS, listCpuFlavors } from './cpu-stock.js';
 import {
-  DATA_CENTERS,
-  dataCenterById,
   type Compliance,
   type DataCenter,
   type NetworkVolumeType,
   type Region,
+  ownDataCenter,
 } from '../hardware-catalog/index.js';
 import { listGpuTypes } from './gpu-stock.js';
 import type { Installation } from './installation.js';
@@ -37,7 +36,7 @@ export interface DataCenterCatalogEntry {
   readonly cpus: readonly StockLine[] | null;
 }
 
-/** The published ones, then those that only hosts name, by id. */
+/** Those of the catalog, then those that only hosts name, by id. */
 export const listDataCenters = (
   installation: Installation,
   filter: DataCenterFilter,
@@ -49,7 +48,7 @@ export const listDataCenters = (
     query,
   );
 
-/** Undefined where neither the table nor a host that has joined knows it. */
+/** Undefined where neither the catalog nor a host that has joined knows it. */
 export const findDataCenter = (
   installation: Installation,
   id: string,
@@ -61,11 +60,11 @@ export const findDataCenter = (
     query,
   )[0];
 
-function allDataCenters({ joined }: Installation): readonly DataCenter[] {
-  const known = new Set(DATA_CENTERS.map(({ id }) => id));
+function allDataCenters({ catalog, joined }: Installation): readonly DataCenter[] {
+  const known = new Set(catalog.dataCenters.map(({ id }) => id));
   const ofHosts = new Set(joined.map(({ dataCenterId }) => dataCenterId));
   const ofHostsAlone = [...ofHosts].filter((id) => !known.has(id)).toSorted();
-  return [...DATA_CENTERS, ...ofHostsAlone.map(dataCenterById)];
+  return [...catalog.dataCenters, ...ofHostsAlone.map(ownDataCenter)];
 }
 
 export function matchesFilter(dataCenter: DataCenter, filter: DataCenterFilter): boolean {

@@ -1,10 +1,9 @@
-import { GPU_TYPES, gpuTypeById, manufacturerOf, type GpuType } from '../hardware-catalog/index.js';
+import { manufacturerOf, type DataCenter, type GpuType, type HardwareCatalog } from '../hardware-catalog/index.js';
 import { acceptsCudaVersion, compareCudaVersions, parseCudaVersion } from '../hardware-request/index.js';
 import type { Cloud, HostGpu, Inventory } from '../host/index.js';
 import { GB_BYTES, type WorkerOption } from '../placement/index.js';
-import { dataCenterById } from '../hardware-catalog/index.js';
-import { unitsOn, type Installation, type JoinedHost, type OpenHost } from './installation.js';
-import { stockOf, type Product, type Stock } from './stock.js';
+import { unitsOn, type Installation, type OpenHost } from './installation.js';
+import { stockOf, type CountedHosts, type Product, type Stock } from './stock.js';
 
 /** The availability that is asked for. Every part narrows the hosts that count. */
 export interface GpuStockQuery {
@@ -42,22 +41,22 @@ export interface GpuCatalogEntry {
   readonly stock: GpuStock | null;
 }
 
-/** The types of the table, then those that only hosts know, as far as they are offered for what is asked for. */
+/** The types of the catalog, then those that only hosts know, as far as they are offered for what is asked for. */
 export function listGpuTypes(installation: Installation, query: GpuStockQuery | null): readonly GpuCatalogEntry[] {
-  const types = [...GPU_TYPES, ...typesOfHostsAlone(installation.joined)];
+  const types = [...installation.catalog.gpuTypes, ...typesOfHostsAlone(installation)];
   const offered = types.filter((type) => query === null || isOffered(type, query.products));
   const entries = offered.map((type) => entryOf(installation, type, query));
   if (query === null || query.countryCodes.length === 0) return entries;
   return entries.filter(({ stock }) => stock !== null && stock.dataCenters.length > 0);
 }
 
-/** One type, whether or not there is any of it for what is asked for; undefined where neither table nor host knows it. */
+/** One type, whether or not there is any of it for what is asked for; undefined where neither catalog nor host knows it. */
 export function findGpuType(
   installation: Installation,
   typeId: string,
   query: GpuStockQuery | null,
 ): GpuCatalogEntry | undefined {
-  const type = gpuTypeById(typeId) ?? typesOfHostsAlone(installation.joined).find(({ id }) => id === typeId);
+  const type = installation.catalog.gpuType(typeId) ?? typesOfHostsAlone(installation).find(({ id }) => id === typeId);
   return type === undefined ? undefined : entryOf(installation, type, query);
 }
 
@@ -65,36 +64,34 @@ export function findGpuType(
 const isOffered = ({ pool }: GpuType, products: readonly Product[]): boolean =>
   pool !== null || products.some((product) => product !== 'SERVERLESS');
 
-function entryOf({ joined, open }: Installation, type: GpuType, query: GpuStockQuery | null): GpuCatalogEntry {
+function entryOf({ catalog, joined, open }: Installation, type: GpuType, query: GpuStockQuery | null): GpuCatalogEntry {
   const owners = joined.map(({ inventory }) => inventory).filter((inventory) => gpusOf(inventory, type.id) > 0);
   return {
     type,
     maxCount: Math.max(0, ...owners.map((inventory) => gpusOf(inventory, type.id))),
     isSimulated: owners.some(({ areGpusSimulated }) => areGpusSimulated),
-    stock: query === null ? null : gpuStockOf(open, type, query),
+    stock: query === null ? null : gpuStockOf({ catalog, hosts: open }, type, query),
   };
 }
 
-function gpuStockOf(hosts: readonly OpenHost[], type: GpuType, query: GpuStockQuery): GpuStock {
+function gpuStockOf({ catalog, hosts }: CountedHosts, type: GpuType, query: GpuStockQuery): GpuStock {
   const { count, products } = query;
   const option: WorkerOption = { kind: 'gpu', rank: 0, typeId: type.id, count };
-  const counted = isOffered(type, products) ? hosts.filter((host) => matches(host, query)) : [];
-  return { ...stockOf(counted, option, products), cudaVersions: cudaOffers(counted, option) };
+  const counted = isOffered(type, products) ? hosts.filter((host) => matches(host, query, catalog)) : [];
+  return { ...stockOf({ catalog, hosts: counted }, option, products), cudaVersions: cudaOffers(counted, option) };
 }
 
 /** Every host is the operator's own, so there is no community cloud. */
-const matches = ({ dataCenterId, inventory }: OpenHost, query: GpuStockQuery): boolean =>
+const matches = ({ dataCenterId, inventory }: OpenHost, query: GpuStockQuery, catalog: HardwareCatalog): boolean =>
   query.cloud === 'SECURE' &&
-  isInCountries(dataCenterId, query.countryCodes) &&
+  isInCountries(catalog.dataCenter(dataCenterId), query.countryCodes) &&
   acceptsCudaVersion(
     { allowedCudaVersions: query.cudaVersions, minCudaVersion: query.minCudaVersion },
     inventory.cudaVersion,
   );
 
-function isInCountries(dataCenterId: string, countryCodes: readonly string[]): boolean {
-  const { countryCode } = dataCenterById(dataCenterId);
-  return countryCodes.length === 0 || (countryCode !== null && countryCodes.includes(countryCode));
-}
+const isInCountries = ({ countryCode }: DataCenter, countryCodes: readonly string[]): boolean =>
+  countryCodes.length === 0 || (countryCode !== null && countryCodes.includes(countryCode));
 
 function cudaOffers(hosts: readonly OpenHost[], option: WorkerOption): readonly CudaOffer[] {
   const suitable = hosts.filter((host) => unitsOn(host, option, 'whole') > 0);
@@ -110,11 +107,11 @@ function newestFirst(a: string, b: string): number {
   return left === null || right === null ? 0 : compareCudaVersions(right, left);
 }
 
-/** GPUs that no table knows: what their driver calls them is all that there is to say. By name. */
-function typesOfHostsAlone(joined: readonly JoinedHost[]): readonly GpuType[] {
+/** GPUs that the catalog does not know: what their driver calls them is all that there is to say. By name. */
+function typesOfHostsAlone({ catalog, joined }: Installation): readonly GpuType[] {
   const gpus = joined
     .flatMap(({ inventory }) => inventory.gpus)
-    .filter(({ typeId }) => gpuTypeById(typeId) === undefined);
+    .filter(({ typeId }) => catalog.gpuType(typeId) === undefined);
   const firstOfType = new Map(gpus.toReversed().map((gpu) => [gpu.typeId, gpu]));
   return [...firstOfType.values()].map(describeUnknown).toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

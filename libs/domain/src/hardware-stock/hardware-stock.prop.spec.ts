@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CPU_FLAVORS, GPU_TYPES } from '../hardware-catalog/index.js';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { HostId } from '../ids.js';
 import { GB_BYTES, placeWorker, type HostLoad, type PlacementRequest } from '../placement/index.js';
 import { findCpuFlavor } from './cpu-stock.js';
@@ -10,7 +10,7 @@ import { installationOf } from './installation.js';
 const NOW = 1_000_000;
 const L4 = 'NVIDIA L4';
 const CUDA = ['11.8', '12.2', '12.11'];
-const OTHERS = GPU_TYPES.map(({ id }) => id).filter((id) => id !== L4);
+const OTHERS = SHIPPED_CATALOG.gpuTypes.map(({ id }) => id).filter((id) => id !== L4);
 
 const gigabytes = (max: number): fc.Arbitrary<number> => fc.integer({ min: 1, max }).map((gb) => gb * GB_BYTES);
 
@@ -54,7 +54,7 @@ const loads: fc.Arbitrary<readonly HostLoad[]> = fc.array(
   { maxLength: 4 },
 );
 
-const anywhere = { dataCenterIds: [], volumeDataCenterIds: [], image: 'one', diskGb: null };
+const anywhere = { catalog: SHIPPED_CATALOG, dataCenterIds: [], volumeDataCenterIds: [], image: 'one', diskGb: null };
 
 const canPlace = (request: Pick<PlacementRequest, 'gpu' | 'cpu'>, hosts: readonly HostLoad[]): boolean =>
   placeWorker({ ...anywhere, ...request }, hosts, NOW).kind === 'placed';
@@ -63,7 +63,7 @@ test('a GPU type is available exactly when a worker with it can be placed', () =
   const versions = fc.option(fc.constantFrom(...CUDA));
   fc.assert(
     fc.property(loads, fc.integer({ min: 1, max: 3 }), versions, (hosts, count, minCudaVersion) => {
-      const stock = findGpuType(installationOf(hosts, NOW), L4, {
+      const stock = findGpuType(installationOf(hosts, SHIPPED_CATALOG, NOW), L4, {
         products: ['SERVERLESS'],
         count,
         cloud: 'SECURE',
@@ -80,11 +80,11 @@ test('a GPU type is available exactly when a worker with it can be placed', () =
 });
 
 test('a CPU flavor is available exactly when a worker of that size can be placed', () => {
-  const flavors = fc.constantFrom(...CPU_FLAVORS.map(({ id }) => id));
+  const flavors = fc.constantFrom(...SHIPPED_CATALOG.cpuFlavors.map(({ id }) => id));
   fc.assert(
     fc.property(loads, flavors, fc.constantFrom(2, 4, 8, 16, 32), (hosts, flavorId, vcpuCount) => {
       const query = { products: ['SERVERLESS'], vcpuCount } as const;
-      const stock = findCpuFlavor(installationOf(hosts, NOW), flavorId, query)?.stock;
+      const stock = findCpuFlavor(installationOf(hosts, SHIPPED_CATALOG, NOW), flavorId, query)?.stock;
       const isPlaceable = canPlace({ gpu: null, cpu: [{ flavorId, vcpuCount }] }, hosts);
       expect(stock?.availability !== 'NONE').toBe(isPlaceable);
     }),

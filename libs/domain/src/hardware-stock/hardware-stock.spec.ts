@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CPU_FLAVORS, GPU_TYPES } from '../hardware-catalog/index.js';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { Host, Inventory } from '../host/index.js';
 import type { HostId } from '../ids.js';
 import { GB_BYTES, type HostLoad } from '../placement/index.js';
@@ -7,7 +7,6 @@ import type { WorkerResources } from '../worker/index.js';
 import { availabilityOf } from './availability.js';
 import { findCpuFlavor, listCpuFlavors, type CpuStockQuery } from './cpu-stock.js';
 import { findDataCenter, listDataCenters, matchesFilter, type DataCenterFilter } from './data-center-stock.js';
-import { DATA_CENTERS, dataCenterById } from '../hardware-catalog/index.js';
 import { findGpuType, listGpuTypes, type GpuStockQuery } from './gpu-stock.js';
 import { installationOf, type Installation } from './installation.js';
 
@@ -59,7 +58,8 @@ const load = ({ has = {}, is = {}, taken = [] }: HostParts): HostLoad => ({
   })),
 });
 
-const installation = (...hosts: readonly HostParts[]): Installation => installationOf(hosts.map(load), NOW);
+const installation = (...hosts: readonly HostParts[]): Installation =>
+  installationOf(hosts.map(load), SHIPPED_CATALOG, NOW);
 
 const EMPTY = installation();
 const l4Host = (more: HostParts = {}, count = 4): HostParts => ({
@@ -98,7 +98,7 @@ const level = (of: Installation, query: Partial<GpuStockQuery> = {}): string | u
 
 describe('the list of GPU types', () => {
   test('is the table where there is no host, with none of any', () => {
-    expect(gpuIds(EMPTY, null)).toEqual(GPU_TYPES.map(({ id }) => id));
+    expect(gpuIds(EMPTY, null)).toEqual(SHIPPED_CATALOG.gpuTypes.map(({ id }) => id));
     for (const { isSimulated, maxCount, stock } of listGpuTypes(EMPTY, null)) {
       expect({ isSimulated, maxCount, stock }).toEqual({ isSimulated: false, maxCount: 0, stock: null });
     }
@@ -125,7 +125,7 @@ describe('the list of GPU types', () => {
       { has: { gpus: gpus('NVIDIA Z1', 1) }, is: { lastSeenAtMs: 0 } },
       { has: { gpus: gpus('Xe 2', 3) } },
     );
-    expect(listGpuTypes(hosts, null).slice(GPU_TYPES.length)).toEqual([
+    expect(listGpuTypes(hosts, null).slice(SHIPPED_CATALOG.gpuTypes.length)).toEqual([
       {
         type: {
           id: 'NVIDIA Z1',
@@ -223,7 +223,7 @@ describe('CPU flavors', () => {
   });
 
   test('are those of the table', () => {
-    expect(listCpuFlavors(EMPTY, null)).toEqual(CPU_FLAVORS.map((flavor) => ({ flavor, stock: null })));
+    expect(listCpuFlavors(EMPTY, null)).toEqual(SHIPPED_CATALOG.cpuFlavors.map((flavor) => ({ flavor, stock: null })));
     expect(listCpuFlavors(EMPTY, query()).map(({ stock }) => stock?.availability)).toEqual(Array(6).fill('NONE'));
     expect(findCpuFlavor(EMPTY, 'cpu9z', null)).toBeUndefined();
   });
@@ -273,7 +273,7 @@ describe('data centers', () => {
       { is: { dataCenterId: 'BASEL', lastSeenAtMs: null } },
       { is: { dataCenterId: 'NOT-JOINED' }, has: null },
     );
-    const published = DATA_CENTERS.map(({ id }) => id);
+    const published = SHIPPED_CATALOG.dataCenters.map(({ id }) => id);
     expect(published).toHaveLength(30);
     expect(ids(EMPTY)).toEqual(published);
     expect(ids(hosts)).toEqual([...published, 'BASEL', 'ZURICH']);
@@ -297,11 +297,11 @@ describe('data centers', () => {
     ['OC-AU-1', 'OCEANIA', 'AU'],
     ['AP-JP-1', 'ASIA', 'JP'],
   ])('%s is in %s', (id, region, countryCode) => {
-    expect(dataCenterById(id)).toMatchObject({ name: id, region, countryCode });
+    expect(SHIPPED_CATALOG.dataCenter(id)).toMatchObject({ name: id, region, countryCode });
   });
 
   const certified = {
-    ...dataCenterById('EU-RO-1'),
+    ...SHIPPED_CATALOG.dataCenter('EU-RO-1'),
     hasGlobalNetwork: true,
     networkVolumeTypes: ['STANDARD'] as const,
     compliance: ['GDPR', 'HIPAA'] as const,

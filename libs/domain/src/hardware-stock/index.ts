@@ -15,5 +15,5 @@ export {
   listDataCenters,
 } from './data-center-stock.js';
 export { findGpuType, type GpuCatalogEntry, type GpuStockQuery, listGpuTypes } from './gpu-stock.js';
-export { type Installation, installationOf } from './installation.js';
+export { type Installation, installationOf, inWordsOf } from './installation.js';
 export { type Product, PRODUCTS } from './stock.js';

@@ -1,3 +1,4 @@
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import { isHostPlaceable, type Inventory } from '../host/index.js';
 import {
   freeResources,
@@ -20,19 +21,24 @@ export interface OpenHost extends JoinedHost {
   readonly free: FreeResources;
 }
 
-/** The hosts of an installation at one instant. */
+/** The hosts of an installation at one instant, with their cards by the ids of the catalog's types. */
 export interface Installation {
+  readonly catalog: HardwareCatalog;
   readonly joined: readonly JoinedHost[];
   /** Those that are heard of and neither cordoned nor draining. */
   readonly open: readonly OpenHost[];
 }
 
-export function installationOf(loads: readonly HostLoad[], nowMs: number): Installation {
+export function installationOf(loads: readonly HostLoad[], catalog: HardwareCatalog, nowMs: number): Installation {
   const joined = loads.flatMap(({ host, taken }) => {
-    const { dataCenterId, inventory } = host;
-    return inventory === null ? [] : [{ dataCenterId, inventory, taken, isOpen: isHostPlaceable(host, nowMs) }];
+    const { dataCenterId } = host;
+    if (host.inventory === null) return [];
+    const inventory = inWordsOf(catalog, host.inventory);
+    const known = taken.map((each) => typed(each, catalog));
+    return [{ dataCenterId, inventory, taken: known, isOpen: isHostPlaceable(host, nowMs) }];
   });
   return {
+    catalog,
     joined,
     open: joined
       .filter(({ isOpen }) => isOpen)
@@ -44,6 +50,15 @@ export function installationOf(loads: readonly HostLoad[], nowMs: number): Insta
       })),
   };
 }
+
+/** The inventory with the ids of the catalog's types in place of what drivers call their cards. */
+export const inWordsOf = (catalog: HardwareCatalog, inventory: Inventory): Inventory => ({
+  ...inventory,
+  gpus: inventory.gpus.map((gpu) => ({ ...gpu, typeId: catalog.gpuTypeIdOfCard(gpu.typeId) })),
+});
+
+const typed = (resources: WorkerResources, catalog: HardwareCatalog): WorkerResources =>
+  resources.gpuTypeId === null ? resources : { ...resources, gpuTypeId: catalog.gpuTypeIdOfCard(resources.gpuTypeId) };
 
 /** How many workers of this kind the host has room for: all of it, or what is left of it. */
 export function unitsOn(host: OpenHost, option: WorkerOption, part: 'whole' | 'free'): number {

@@ -1,6 +1,6 @@
 import type { WorkerOption } from '../placement/index.js';
 import { availabilityOf, type AvailabilityLevel } from './availability.js';
-import { dataCenterById } from '../hardware-catalog/index.js';
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import { unitsOn, type OpenHost } from './installation.js';
 
 /** The products that capacity can be for. */
@@ -24,8 +24,14 @@ export interface Stock {
 /** A cluster has two pods at least, all in one data center. */
 const CLUSTER_PODS_MIN = 2;
 
+/** Hosts that count, in the words of a catalog. */
+export interface CountedHosts {
+  readonly catalog: HardwareCatalog;
+  readonly hosts: readonly OpenHost[];
+}
+
 /** @param products any of them will do */
-export function stockOf(hosts: readonly OpenHost[], option: WorkerOption, products: readonly Product[]): Stock {
+export function stockOf({ catalog, hosts }: CountedHosts, option: WorkerOption, products: readonly Product[]): Stock {
   const suitable = hosts.filter((host) => unitsOn(host, option, 'whole') > 0);
   const ids = [...new Set(suitable.map(({ dataCenterId }) => dataCenterId))].toSorted();
   const least = products.every((product) => product === 'CLUSTER') ? CLUSTER_PODS_MIN : 1;
@@ -38,7 +44,7 @@ export function stockOf(hosts: readonly OpenHost[], option: WorkerOption, produc
     availability: availabilityOf(units.reduce((total, each) => total + each, 0)),
     dataCenters: ids.map((id, index) => ({
       id,
-      name: dataCenterById(id).name,
+      name: catalog.dataCenter(id).name,
       availability: availabilityOf(units[index] ?? 0),
     })),
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { Host } from '../host/index.js';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import type { ObservedWorker, Worker, WorkerPhase } from '../worker/index.js';
@@ -33,6 +34,7 @@ const hostOf = (id: string, vcpus = 32): HostLoad => {
 };
 
 const request: PlacementRequest = {
+  catalog: SHIPPED_CATALOG,
   gpu: null,
   cpu: [{ flavorId: 'cpu3c', vcpuCount: 2 }],
   dataCenterIds: [],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { GPU_POOLS } from '../hardware-catalog/index.js';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import { acceptsCudaVersion, selectGpu } from '../hardware-request/index.js';
 import type { Host } from '../host/index.js';
 import type { HostId } from '../ids.js';
@@ -51,7 +51,7 @@ const cuda = fc.oneof(
 const compute: fc.Arbitrary<Pick<PlacementRequest, 'gpu' | 'cpu'>> = fc.oneof(
   fc
     .record({
-      pools: fc.shuffledSubarray(['ADA_24', 'AMPERE_48', ...GPU_POOLS.slice(0, 1)], { minLength: 1 }),
+      pools: fc.shuffledSubarray(['ADA_24', 'AMPERE_48', ...SHIPPED_CATALOG.gpuPools.slice(0, 1)], { minLength: 1 }),
       excludedTypes: fc.subarray(['NVIDIA A40']),
       count: fc.integer({ min: 1, max: 3 }),
       cuda,
@@ -74,7 +74,12 @@ const request: fc.Arbitrary<PlacementRequest> = fc
     diskGb: fc.option(fc.integer({ min: 1, max: 60 })),
     siblings: fc.option(fc.array(fc.tuple(fc.nat(4), fc.constantFrom(...TYPES)), { maxLength: 6 })),
   })
-  .map(({ compute: kind, siblings, ...rest }) => ({ ...rest, ...kind, ...apartFrom(siblings) }));
+  .map(({ compute: kind, siblings, ...rest }) => ({
+    catalog: SHIPPED_CATALOG,
+    ...rest,
+    ...kind,
+    ...apartFrom(siblings),
+  }));
 
 function apartFrom(siblings: readonly (readonly [host: number, type: string])[] | null) {
   if (siblings === null) return {};
@@ -140,7 +145,7 @@ test('the chosen host meets every condition of the request', () => {
         expect(placement.gpuTypeId).toBeNull();
         expect(wanted.cpu?.map(({ flavorId }) => flavorId)).toContain(placement.flavorId);
       } else {
-        const eligible = selectGpu(wanted.gpu).candidates.map(({ typeId }) => typeId);
+        const eligible = selectGpu(wanted.gpu, SHIPPED_CATALOG).candidates.map(({ typeId }) => typeId);
         expect(eligible).toContain(placement.gpuTypeId);
         expect(placement.resources.gpuCount).toBe(wanted.gpu.count);
         expect(acceptsCudaVersion(wanted.gpu, host?.inventory?.cudaVersion ?? null)).toBe(true);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { GpuRequest } from '../hardware-request/index.js';
 import type { Host, Inventory } from '../host/index.js';
 import type { HostId } from '../ids.js';
@@ -61,6 +62,7 @@ const gpu = (fields: Partial<GpuRequest> = {}): GpuRequest => ({
 });
 
 const request = (fields: Partial<PlacementRequest> = {}): PlacementRequest => ({
+  catalog: SHIPPED_CATALOG,
   gpu: gpu(),
   cpu: null,
   dataCenterIds: [],

@@ -1,4 +1,5 @@
 import type { EndpointSpec } from '../endpoint/index.js';
+import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import type { HostId } from '../ids.js';
 import type { Worker } from '../worker/index.js';
 import type { PlaceableVolume } from './volume-storage.js';
@@ -28,12 +29,15 @@ interface PlacedSiblings {
 /** From this `workers.max` on an endpoint's workers are spread over hosts and GPU priorities (wire contract 5.8). */
 const SPREAD_FROM_MAX = 5;
 
-/** @param volumeDataCenterIds data center of each of the spec's network volumes */
+interface Wishing extends Pick<PlacementRequest, 'volumeDataCenterIds' | 'volumes'> {
+  readonly spec: EndpointSpec;
+}
+
 export const placementRequestOf = (
-  spec: EndpointSpec,
-  volumeDataCenterIds: readonly string[] = [],
-  volumes?: readonly PlaceableVolume[],
+  { spec, volumeDataCenterIds, volumes }: Wishing,
+  catalog: HardwareCatalog,
 ): PlacementRequest => ({
+  catalog,
   gpu: spec.gpu,
   cpu: spec.cpu,
   dataCenterIds: spec.dataCenterIds,

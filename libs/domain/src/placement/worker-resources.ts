@@ -1,4 +1,4 @@
-import { cpuFlavorById, cpuMemoryGb } from '../hardware-catalog/index.js';
+import { cpuMemoryGb, reportedNamesOf, type HardwareCatalog } from '../hardware-catalog/index.js';
 import { selectGpu, type CpuRequest, type GpuRequest } from '../hardware-request/index.js';
 import type { Inventory } from '../host/index.js';
 import type { WorkerResources } from '../worker/index.js';
@@ -13,21 +13,37 @@ const WORKER_RESOURCE_DEFAULTS = {
   diskGb: 10,
 } as const;
 
-/** Exactly one of the two is set. */
+/** Exactly one of `gpu` and `cpu` is set. */
 export interface ComputeRequest {
+  /** In whose words they are. */
+  readonly catalog: HardwareCatalog;
   readonly gpu: GpuRequest | null;
   readonly cpu: readonly CpuRequest[] | null;
 }
 
 /** One acceptable kind of worker. `rank` is its preference from 0, the best; some may be equal. */
 export type WorkerOption =
+  /** `typeId` is what the driver calls the card. */
   | { readonly kind: 'gpu'; readonly rank: number; readonly typeId: string; readonly count: number }
-  | { readonly kind: 'cpu'; readonly rank: number; readonly request: CpuRequest };
+  | { readonly kind: 'cpu'; readonly rank: number; readonly request: CpuRequest; readonly memoryGb: number };
 
-/** Every kind of worker that the request allows, best first; empty when its selection leaves none. */
-export function workerOptions({ gpu, cpu }: ComputeRequest): readonly WorkerOption[] {
-  if (gpu === null) return (cpu ?? []).map((request, rank) => ({ kind: 'cpu', rank, request }));
-  return selectGpu(gpu).candidates.map(({ typeId, rank }) => ({ kind: 'gpu', rank, typeId, count: gpu.count }));
+/**
+ * Every kind of worker that the request allows, best first; empty when its selection leaves none, and when the catalog has
+ * lost all that it names. Each name by which drivers report a GPU type is an option of its own (ADR 0063).
+ */
+export function workerOptions({ catalog, cpu, gpu }: ComputeRequest): readonly WorkerOption[] {
+  if (gpu === null) return (cpu ?? []).flatMap((request, rank) => cpuOption(request, rank, catalog));
+  return selectGpu(gpu, catalog).candidates.flatMap(({ typeId, rank }) => {
+    const type = catalog.gpuType(typeId);
+    const names = type === undefined ? [] : reportedNamesOf(type);
+    return names.map((name): WorkerOption => ({ kind: 'gpu', rank, typeId: name, count: gpu.count }));
+  });
+}
+
+function cpuOption(request: CpuRequest, rank: number, catalog: HardwareCatalog): readonly WorkerOption[] {
+  const flavor = catalog.cpuFlavor(request.flavorId);
+  if (flavor === undefined) return [];
+  return [{ kind: 'cpu', rank, request, memoryGb: cpuMemoryGb(flavor, request.vcpuCount) }];
 }
 
 /**
@@ -38,7 +54,10 @@ export function workerOptions({ gpu, cpu }: ComputeRequest): readonly WorkerOpti
  */
 export function workerResources(option: WorkerOption, diskGb: number | null, inventory: Inventory): WorkerResources {
   const diskBytes = (diskGb ?? WORKER_RESOURCE_DEFAULTS.diskGb) * GB_BYTES;
-  if (option.kind === 'cpu') return { ...cpuShare(option.request), diskBytes, gpuTypeId: null, gpuCount: 0 };
+  if (option.kind === 'cpu') {
+    const share = { vcpus: option.request.vcpuCount, memoryBytes: option.memoryGb * GB_BYTES };
+    return { ...share, diskBytes, gpuTypeId: null, gpuCount: 0 };
+  }
   const perGpu = gpuShare(inventory);
   return {
     vcpus: Math.max(1, perGpu.vcpus * option.count),
@@ -50,12 +69,6 @@ export function workerResources(option: WorkerOption, diskGb: number | null, inv
 }
 
 type Share = Pick<WorkerResources, 'vcpus' | 'memoryBytes'>;
-
-/** A flavor that the catalog has lost since the endpoint was made keeps the smallest ratio. */
-function cpuShare({ flavorId, vcpuCount }: CpuRequest): Share {
-  const flavor = cpuFlavorById(flavorId) ?? { ramGbPerVcpu: 2 };
-  return { vcpus: vcpuCount, memoryBytes: cpuMemoryGb(flavor, vcpuCount) * GB_BYTES };
-}
 
 function gpuShare({ vcpus, memoryBytes, gpus }: Inventory): Share {
   const { vcpusPerGpu, memoryGbPerGpu } = WORKER_RESOURCE_DEFAULTS;

@@ -1,5 +1,6 @@
 import {
   newFleetMemory,
+  SHIPPED_CATALOG,
   planFleet,
   type AccountId,
   type AccountLimits,
@@ -123,7 +124,7 @@ class FleetSimulation {
     };
     const plan = planFleet(
       {
-        fleet,
+        ...{ fleet, catalog: SHIPPED_CATALOG },
         demandOf: ({ id }) => this.#living.get(id)?.queue.demand(nowMs) ?? null,
         memory: this.#memory,
       },

@@ -1,4 +1,4 @@
-import { GIB, MIB, cleanText, gpuTypeById } from '@berth/domain';
+import { GIB, MIB, SHIPPED_CATALOG, cleanText } from '@berth/domain';
 import { NO_GPUS, type GpuDevice, type GpuReading } from './gpu-device.js';
 import { GpuToolError, type AskTool } from './gpu-tool.js';
 
@@ -89,10 +89,10 @@ function offered(cards: readonly Card[], slices: readonly Slice[]): readonly Gpu
   return [...whole, ...parts.map((part, position) => ({ index: firstFree + position, ...part }))];
 }
 
-/** A card that shares the machine's memory says `[N/A]`; the catalog may know better. */
+/** A card that shares the machine's memory says `[N/A]`; the shipped catalog may know better. */
 function memoryOf(typeId: string, memoryMib: string): number {
   if (/^\d+$/.test(memoryMib)) return Number(memoryMib) * MIB;
-  return (gpuTypeById(typeId)?.memoryGb ?? 0) * GIB;
+  return (SHIPPED_CATALOG.gpuType(typeId)?.memoryGb ?? 0) * GIB;
 }
 
 /** The profile names its memory, rounded up from GiB. */

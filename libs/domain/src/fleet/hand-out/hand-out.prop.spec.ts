@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { SHIPPED_CATALOG } from '../../hardware-catalog/index.js';
 import type { EndpointSpec } from '../../endpoint/index.js';
 import type { Host } from '../../host/index.js';
 import type { AccountId, EndpointId, HostId, WorkerId } from '../../ids.js';
@@ -62,6 +63,7 @@ function handedOut(hosts: readonly number[], wishes: readonly Wish[]) {
   let made = 0;
   const plan = planFleet(
     {
+      catalog: SHIPPED_CATALOG,
       fleet: { endpoints, hosts: new Map(machines.map((host) => [host.id, host])), workers, accountLimits: new Map() },
       demandOf: ({ id }) => ({ ...NO_DEMAND, queuedNormal: wishes[Number(id.slice(1))]?.jobs ?? 0 }),
       memory: { ...newFleetMemory(0), lastLookMs: NOW_MS },

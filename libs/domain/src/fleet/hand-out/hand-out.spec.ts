@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { SHIPPED_CATALOG } from '../../hardware-catalog/index.js';
 import { ACCOUNT_LIMITS_DEFAULT, type LimitOverrides } from '../../account-limits/index.js';
 import type { EndpointSpec } from '../../endpoint/index.js';
 import type { Host } from '../../host/index.js';
@@ -83,6 +84,7 @@ function outcomeOf({ hosts, limits = {}, wishes, workers = [] }: Scene) {
   let made = 0;
   const plan = planFleet(
     {
+      catalog: SHIPPED_CATALOG,
       fleet,
       demandOf: ({ id }) => ({ ...NO_DEMAND, queuedNormal: jobs.get(id) ?? 0 }),
       memory: { ...newFleetMemory(0), lastLookMs: NOW_MS },

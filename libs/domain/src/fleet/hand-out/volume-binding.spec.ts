@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { SHIPPED_CATALOG } from '../../hardware-catalog/index.js';
 import type { Host } from '../../host/index.js';
 import type { EndpointId, HostId, WorkerId } from '../../ids.js';
 import type { PlaceableVolume } from '../../placement/index.js';
@@ -39,6 +40,7 @@ function plan(
   let made = 0;
   const { endpoints: plans } = planFleet(
     {
+      catalog: SHIPPED_CATALOG,
       fleet: { endpoints, hosts: new Map(hosts.map((each) => [each.id, each])), workers: [], accountLimits: new Map() },
       demandOf: () => NO_DEMAND,
       memory: { ...newFleetMemory(NOW_MS - 60_000), lastLookMs: NOW_MS },

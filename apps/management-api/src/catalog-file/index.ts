@@ -1,0 +1,2 @@
+export { loadCatalog } from './load-catalog.js';
+export { readCatalogPath } from './read-catalog-path.js';

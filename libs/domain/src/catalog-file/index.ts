@@ -1,0 +1,1 @@
+export { readCatalogFile, type CatalogReading } from './read-catalog-file.js';
