@@ -89,7 +89,8 @@ const VOLUMES =
 const WORKER_LOG = 'What is kept on disk of the log of one worker; the oldest of it goes first.';
 const ACCOUNT_LOG = 'The same, of the logs of all workers of one account on this host.';
 const LOG_AGE = 'How long a line of a log is kept, at most.';
-const SIMULATED_GPUS = 'GPUs to report that are not there, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
+const SIMULATED_GPUS =
+  'GPUs to report that are not there, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`, with its GB at the end of one that is not shipped: `Tesla T4:2:12.4:16`.';
 
 /** @throws ConfigError naming every variable that is missing or wrong */
 export const loadAgentConfig = (environment: Environment = process.env): AgentConfig =>

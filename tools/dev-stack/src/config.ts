@@ -77,8 +77,9 @@ const TRUSTED_BROKER =
   '`on`: hear agents also at a `BERTH_NATS_URL` that lets anyone in, or whose users may all say everything; then whoever ' +
   'reaches it can take and end every job.';
 const CATALOG_FILE =
-  'JSON file with hardware and prices of your own, laid over the shipped ones ([hardware catalog](hardware-catalog.md)).';
-const SIMULATED_GPUS = 'Pretend to have GPUs, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`.';
+  'JSON file with hardware and prices of your own, laid over the shipped ones (`docs/hardware-catalog.md`).';
+const SIMULATED_GPUS =
+  'Pretend to have GPUs, marked as simulated: `NVIDIA GeForce RTX 4090:2:12.4`, with its GB at the end of one that is not shipped: `Tesla T4:2:12.4:16`.';
 const DOCKER_SOCKET = 'Path or address of the container engine. Without it `DOCKER_HOST`, or wherever one usually is.';
 const CONFINEMENT = '`required`: no container where the firewall cannot confine it.';
 const PORT_MIN = 1_024;

@@ -4,5 +4,5 @@ import type { ConfigReader } from '@berth/lifecycle';
 export const readCatalogPath = (read: ConfigReader): string | null =>
   read.optional(
     'BERTH_CATALOG_FILE',
-    'JSON file with GPU types, pools, CPU flavors, data centers and prices of your own, laid over the shipped ones ([hardware catalog](hardware-catalog.md)); the management API and the controllers take the same.',
+    'JSON file with hardware and prices of your own, laid over the shipped ones (`docs/hardware-catalog.md`); the API and the controllers take the same.',
   );

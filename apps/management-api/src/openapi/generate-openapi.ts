@@ -1,6 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { HardwareCatalog } from '@berth/domain';
 import { AccountsService } from '../accounts/index.js';
 import { ApiKeysService } from '../api-keys/index.js';
 import { AuditStore } from '../audit/index.js';
@@ -37,6 +38,7 @@ const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   JobHistoryService,
   NetworkVolumesService,
   PUBLIC_ADDRESSES,
+  HardwareCatalog,
   PodsService,
   ProblemPagesService,
   RegistriesService,

@@ -37,6 +37,14 @@ describe('parseSimulatedGpus', () => {
     });
   });
 
+  test('takes the memory of a card that the shipped catalog does not have', () => {
+    expect(parseSimulatedGpus('Tesla T4:1:12.4:16')).toEqual({
+      kind: 'gpus',
+      gpus: [{ index: 0, typeId: 'Tesla T4', memoryBytes: 16 * GIB }],
+      cudaVersion: '12.4',
+    });
+  });
+
   test.each([
     '',
     'NVIDIA L4',
