@@ -9,9 +9,9 @@ const check =
   (value) =>
     holds(value) ? null : must;
 
-export const flag: Check = check('must be true or false', (value) => typeof value === 'boolean');
+export const trueOrFalse: Check = check('must be true or false', (value) => typeof value === 'boolean');
 
-export const amount = (unit: string, max: number): Check =>
+export const amountIn = (unit: string, max: number): Check =>
   check(`must be a number of ${unit}, above 0 and at most ${max}`, (value) => {
     return typeof value === 'number' && value > 0 && value <= max;
   });
@@ -22,18 +22,18 @@ export const powerOfTwo = (min: number, max: number): Check =>
     return typeof value === 'number' && value >= min && value <= max && Number.isInteger(Math.log2(value));
   });
 
-export const matching = (must: string, pattern: RegExp): Check =>
+export const textLike = (must: string, pattern: RegExp): Check =>
   check(must, (value) => typeof value === 'string' && pattern.test(value));
 
 export const wordOf = (words: readonly string[]): Check =>
   check(`must be one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value));
 
-export const orNull =
+export const nullOr =
   (other: Check): Check =>
   (value) =>
     value === null ? null : other(value);
 
-export const listOf =
+export const listOfEach =
   (each: Check, max: number): Check =>
   (value) => {
     if (!Array.isArray(value) || value.length > max) return `must be a list of at most ${max}`;

@@ -1,1 +1,1 @@
-export { readCatalogFile, type CatalogReading } from './read-catalog-file.js';
+export { readCatalogFile } from './read-catalog-file.js';

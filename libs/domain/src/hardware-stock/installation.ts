@@ -10,7 +10,7 @@ import {
 import type { WorkerResources } from '../worker/index.js';
 
 /** A host that has joined. */
-export interface JoinedHost {
+interface JoinedHost {
   readonly dataCenterId: string;
   readonly inventory: Inventory;
 }
