@@ -7,7 +7,10 @@ import { QUEUE_ENDPOINT, useManagementApi } from './management-bench.js';
 const bench = useManagementApi();
 const AT = '2026-01-01T12:00:00.000Z';
 const INPUTS = { demand: { queued: 3, queuedLow: 0, running: 1, oldestWaitMs: 2_500 }, workers: { placed: 1 } };
-const OUTCOME = { created: 1, drained: 0, resumed: 0, forgotten: 0, unplaced: 2, unplacedReason: 'vcpu' };
+const OUTCOME = {
+  ...{ created: 1, drained: 2, evicted: 1, paused: 3, resumed: 0, forgotten: 0 },
+  ...{ unplaced: 2, unplacedReason: 'vcpu' },
+};
 
 let endpointId: string;
 let path: string;

@@ -27,5 +27,7 @@ const toEntry = ({
   reason,
 }: KeptDecision): ScalingHistoryEntryBody => ({
   at: new Date(atMs).toISOString(),
-  ...{ desiredBefore, desired, reason, detail, inputs, outcome },
+  ...{ desiredBefore, desired, reason, detail, inputs },
+  // Entries of older versions count neither.
+  outcome: { evicted: 0, paused: 0, ...outcome },
 });

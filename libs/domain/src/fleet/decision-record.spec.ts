@@ -55,8 +55,23 @@ test('tells what was decided, what it rested on and what followed', () => {
       demand: { queued: 3, queuedLow: 4, running: 1, oldestWaitMs: 2_500 },
       workers: { idle: 2, placed: 1 },
     },
-    outcome: { created: 0, drained: 1, resumed: 0, forgotten: 0, unplaced: 60, unplacedReason: 'vcpu' },
+    outcome: {
+      ...{ created: 0, drained: 1, evicted: 0, paused: 0, resumed: 0, forgotten: 0 },
+      ...{ unplaced: 60, unplacedReason: 'vcpu' },
+    },
   });
+});
+
+test('counts what was paused, resumed and evicted', () => {
+  const of = { workerId: 'w' as WorkerId, hostId: 'h' as HostId };
+  const done: readonly FleetOperation[] = [
+    { ...of, kind: 'pause-worker', reason: 'scale-down', pausesAfterIdleMs: 1 },
+    { ...of, kind: 'resume-worker', reason: 'wanted' },
+    { ...of, kind: 'drain-worker', reason: 'evicted', leavesAfterIdleMs: null },
+    DRAIN,
+  ];
+  expect(recorded(planOf(), done)?.outcome).toMatchObject({ drained: 2, evicted: 1, paused: 1, resumed: 1 });
+  expect(recorded(planOf(), done.slice(0, 1))?.outcome).toMatchObject({ drained: 0, paused: 1 });
 });
 
 test('unknown demand is not none', () => {

@@ -23,7 +23,13 @@ export interface DecisionInputs {
 /** What followed of a decision. */
 export interface DecisionOutcome {
   readonly created: number;
+  /** Told to leave, those that were evicted included. */
   readonly drained: number;
+  /** Paused workers among these whose place goes to another worker. Absent of an entry that is older than this count. */
+  readonly evicted?: number;
+  /** Frozen for want of jobs. Absent of an entry that is older than this count. */
+  readonly paused?: number;
+  /** Wanted again, after they had been told to leave or were paused. */
   readonly resumed: number;
   /** Workers that were there no more. */
   readonly forgotten: number;
@@ -78,6 +84,8 @@ function outcomeOf(done: readonly FleetOperation[], unplaced: StaffPlan['unplace
   return {
     created: count('create-worker'),
     drained: count('drain-worker'),
+    evicted: done.filter((each) => each.kind === 'drain-worker' && each.reason === 'evicted').length,
+    paused: count('pause-worker'),
     resumed: count('resume-worker'),
     forgotten: count('forget-worker'),
     unplaced: unplaced?.count ?? 0,
@@ -85,8 +93,8 @@ function outcomeOf(done: readonly FleetOperation[], unplaced: StaffPlan['unplace
   };
 }
 
-const isActive = ({ created, drained, forgotten, resumed }: DecisionOutcome): boolean =>
-  created + drained + resumed + forgotten > 0;
+const isActive = ({ created, drained, forgotten, paused = 0, resumed }: DecisionOutcome): boolean =>
+  created + drained + paused + resumed + forgotten > 0;
 
 /** As many are kept as are told at most, so more than these are the same. */
 const waitsOtherwise = ({ waiting }: StaffPlan, before: ScalingRecord): boolean =>

@@ -73,7 +73,21 @@ export class DecisionOutcomeBody implements DecisionOutcome {
   @ApiProperty({ type: 'integer', description: 'Workers that were told to leave.', example: 0 })
   readonly drained!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Workers that were told to stay after all.', example: 0 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Paused workers among those, whose place goes to another worker.',
+    example: 0,
+  })
+  readonly evicted!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Workers that were told to pause for want of jobs.', example: 0 })
+  readonly paused!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Workers that were told to stay after all, and paused ones that were woken.',
+    example: 0,
+  })
   readonly resumed!: number;
 
   @ApiProperty({ type: 'integer', description: 'Workers that were there no more.', example: 0 })
