@@ -3,7 +3,8 @@ export { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.
 export { WORKER_NOTES_MAX, observeWorker, type WorkerIdentity } from './agent-plan/observe-worker.js';
 export { STOP_GRACE_DEFAULT_MS } from './agent-plan/plan-drain.js';
 export type { DrainReason } from './plan-endpoint.js';
-export { byLastUse, lastUsedAtMs, planWithPaused, type PausingOperation } from './plan-paused.js';
+export { byLastUse, lastUsedAtMs } from './last-use.js';
+export { planWithPaused, type PausingOperation } from './plan-paused.js';
 export { planWorker } from './agent-plan/plan-worker.js';
 export { isStale } from './rollout/is-stale.js';
 export { rolloutOf, type Rollout } from './rollout/rollout.js';

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { EndpointId, HostId, WorkerId } from '../ids.js';
 import type { HostedWorker } from './hosted-worker.js';
 import { planWithPaused, type PausableView, type PausingOperation } from './plan-paused.js';
+import { newReleaseStarts, type ReleaseStarts } from './rollout/release-starts.js';
 import type { Worker, WorkerIntent, WorkerPhase } from './worker.js';
 
 const NOW = 10_000_000;
@@ -94,7 +95,6 @@ describe('an endpoint with flashboot', () => {
   });
 
   test.each<{ of: string; given?: Given; fields?: Partial<PausableView>; reason: string }>([
-    { of: 'an older release', fields: { release: 2 }, reason: 'stale-release' },
     { of: 'a host that is drained', given: { hostIntent: 'draining' }, reason: 'host-draining' },
     { of: 'a deleted endpoint', fields: { isDeleted: true }, reason: 'endpoint-deleted' },
     { of: 'an endpoint whose flashboot is off by now', fields: { flashboot: 'OFF' }, reason: 'flashboot-off' },
@@ -105,5 +105,52 @@ describe('an endpoint with flashboot', () => {
 
   test('forgets a paused worker that is gone', () => {
     expect(plan([worker('a', { intent: 'paused', phase: 'removed' })])).toEqual(['forget a removed']);
+  });
+});
+
+describe('a paused worker of an older release', () => {
+  const old = (id: string, idleForMs = 60_000): HostedWorker => worker(id, { intent: 'paused', idleForMs });
+  const of = (fields: Partial<ReleaseStarts>): Partial<PausableView> => ({
+    release: 2,
+    starts: { ...newReleaseStarts(2), ...fields },
+  });
+  const UNPROVEN = of({});
+  const HALTED = of({ failedStarts: 5, loopingSinceMs: 1 });
+
+  test.each<[string, Partial<PausableView>, readonly string[]]>([
+    ['stays while nobody wants a worker', UNPROVEN, []],
+    ['stays while the rollout is halted', HALTED, []],
+    ['serves again beside the first of the latest release', { ...UNPROVEN, desiredWorkers: 1 }, ['resume a', 'create']],
+    ['serves again while the rollout is halted', { ...HALTED, desiredWorkers: 1 }, ['resume a', 'create']],
+    [
+      'makes room for the first at the maximum',
+      { ...UNPROVEN, desiredWorkers: 1, workersMax: 1 },
+      ['drain a stale-release'],
+    ],
+    ['leaves once one of the latest has been up', of({ hasBeenUp: true }), ['drain a stale-release']],
+    ['leaves when flashboot is off', { ...UNPROVEN, flashboot: 'OFF' }, ['drain a flashboot-off']],
+    ['leaves with its endpoint', { ...UNPROVEN, isDeleted: true }, ['drain a endpoint-deleted']],
+    ['leaves when there are too many', { ...UNPROVEN, workersMax: 0 }, ['drain a scale-down']],
+  ])('%s', (_, fields, expected) => {
+    expect(plan([old('a')], fields)).toEqual(expected);
+  });
+
+  test('only the least recently used one makes room; another serves meanwhile', () => {
+    const both = [old('a', 90_000), old('b', 80_000)];
+    expect(plan(both, { ...UNPROVEN, desiredWorkers: 2, workersMax: 2 })).toEqual([
+      'drain a stale-release',
+      'resume b',
+    ]);
+    const leaving = { ...both[0], worker: { ...both[0]?.worker, intent: 'drained', leavesAfterIdleMs: undefined } };
+    const later = [
+      leaving as unknown as HostedWorker,
+      { ...both[1], worker: { ...both[1]?.worker, intent: 'running' } } as HostedWorker,
+    ];
+    expect(plan(later, { ...UNPROVEN, desiredWorkers: 2, workersMax: 2 })).toEqual([]);
+  });
+
+  test('that is idle makes room after those that are paused', () => {
+    const workers = [worker('idle'), old('paused')];
+    expect(plan(workers, { ...UNPROVEN, desiredWorkers: 1, workersMax: 2 })).toEqual(['drain paused stale-release']);
   });
 });

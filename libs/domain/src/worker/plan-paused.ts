@@ -1,6 +1,7 @@
 import type { EndpointType, Flashboot } from '../endpoint/index.js';
 import type { WorkerId } from '../ids.js';
 import { goneReason, type HostedWorker } from './hosted-worker.js';
+import { byLastUse } from './last-use.js';
 import { planEndpoint, type DrainReason, type EndpointOperation, type EndpointView } from './plan-endpoint.js';
 import { isStale } from './rollout/is-stale.js';
 import type { Worker } from './worker.js';
@@ -22,21 +23,26 @@ export type PausingOperation =
 /**
  * The plan of an endpoint some of whose workers are paused. Those do not serve, so the rest is planned for as if they were
  * not there, and then: whoever would be made is resumed instead, where one is paused; and whoever would leave for want of
- * jobs is paused, where flashboot is on and the host can. They count towards the maximum.
+ * jobs is paused, where flashboot is on and the host can. They count towards the maximum. Those of an older release are
+ * part of the rollout as its idle workers are: they go once the latest has been up, and may serve again until then.
  */
 export function planWithPaused(view: PausableView, nowMs: number): readonly PausingOperation[] {
   const isThere = (hosted: HostedWorker): boolean => goneReason(hosted, view.observingSinceMs, nowMs) === null;
-  const paused = view.workers.filter(({ worker }) => worker.intent === 'paused');
-  const awake = view.workers.filter(({ worker }) => worker.intent !== 'paused');
-  const planned = planEndpoint({ ...view, workers: awake }, nowMs);
+  const isRolled = (hosted: HostedWorker): boolean =>
+    hosted.worker.intent !== 'paused' || (isStale(hosted.worker, view.release) && leavesBecause(hosted, view) === null);
+  const rolled = view.workers.filter(isRolled);
+  const paused = view.workers.filter((hosted) => !isRolled(hosted));
+  const planned = planEndpoint({ ...view, workers: rolled }, nowMs);
   const creations = planned.filter(({ kind }) => kind === 'create-worker');
   const there = paused.filter(isThere);
   const kept = there.filter((hosted) => leavesBecause(hosted, view) === null).map(({ worker }) => worker);
   const resumed = kept.filter(isResumable).toSorted(byReadiness).slice(0, creations.length);
-  const awakeNow = awake.filter(isThere).length;
-  const tooMany = kept.filter((worker) => !resumed.includes(worker)).toSorted(byLastUse);
-  const aboveMax = Math.max(0, awakeNow + kept.length - view.workersMax);
-  const roomLeft = Math.max(0, view.workersMax - awakeNow - there.length);
+  const rolledNow = rolled.filter(isThere).map(({ worker }) => worker);
+  const decided = new Set(planned.map((each) => (each.kind === 'create-worker' ? null : each.workerId)));
+  const oldest = rolledNow.filter(({ id, intent }) => intent === 'paused' && !decided.has(id)).toSorted(byLastUse);
+  const tooMany = [...oldest, ...kept.filter((worker) => !resumed.includes(worker)).toSorted(byLastUse)];
+  const aboveMax = Math.max(0, rolledNow.length + kept.length - view.workersMax);
+  const roomLeft = Math.max(0, view.workersMax - rolledNow.length - there.length);
   return [
     ...paused.flatMap((hosted) => forgotten(hosted, view, nowMs)),
     ...planned.filter(({ kind }) => kind !== 'create-worker').map((operation) => pausedInstead(operation, view)),
@@ -51,11 +57,10 @@ const canBePaused = ({ flashboot, type }: PausableView): boolean => flashboot !=
 
 const canPause = ({ host }: HostedWorker): boolean => host?.inventory?.canPause === true;
 
-/** Why a paused worker must leave; null: it may stay as it is. */
+/** Why a paused worker must leave, whatever its release; null: it may stay as it is. */
 function leavesBecause(hosted: HostedWorker, view: PausableView): DrainReason | 'flashboot-off' | null {
   if (view.isDeleted) return 'endpoint-deleted';
   if (hosted.host?.intent === 'draining') return 'host-draining';
-  if (isStale(hosted.worker, view.release)) return 'stale-release';
   return canBePaused(view) && canPause(hosted) ? null : 'flashboot-off';
 }
 
@@ -77,13 +82,6 @@ function isResumable({ observed }: Worker): boolean {
 /** Those that are not frozen yet, then the ones used last: what they hold is the most likely to be of use. */
 const byReadiness = (a: Worker, b: Worker): number =>
   Number(a.observed?.phase === 'paused') - Number(b.observed?.phase === 'paused') || byLastUse(b, a);
-
-/** The least recently used first. */
-export const byLastUse = (a: Worker, b: Worker): number =>
-  lastUsedAtMs(a) - lastUsedAtMs(b) || (a.id < b.id ? -1 : Number(a.id > b.id));
-
-/** The end of its last job, as far as is known. */
-export const lastUsedAtMs = ({ createdAtMs, observed }: Worker): number => observed?.idleSinceMs ?? createdAtMs;
 
 function forgotten(hosted: HostedWorker, view: PausableView, nowMs: number): readonly PausingOperation[] {
   const reason = goneReason(hosted, view.observingSinceMs, nowMs);

@@ -31,8 +31,9 @@ export function yieldPlaces(
   room: Room,
 ): Yielded {
   if (unplaced === null) return { leaving: [], unplaced };
-  const { staying, yields } = claim;
-  const old = yields.yielding.flatMap((id) => staying.filter((worker) => worker.id === id));
+  const { before, staying, yields } = claim;
+  // Whom the plan names here it tells nothing else; paused workers are among them.
+  const old = yields.yielding.flatMap((id) => before.filter((worker) => worker.id === id));
   const isQuota = unplaced.why.reason === 'account-quota';
   const successful = old.filter((worker) => isQuota || isRoomInPlaceOf(worker, claim, room));
   const replaced = successful.slice(0, Math.min(yields.mayYield, unplaced.count));

@@ -16,8 +16,8 @@ export interface LineUp {
   /** To be replaced, failing, and up at no time that counts: nobody waits for them. */
   readonly hopeless: readonly Worker[];
   /**
-   * Told to leave for want of jobs, and still there: the last job may have ended after that was decided. The one that would
-   * leave last comes first, to be resumed.
+   * Told to leave, or to pause, for want of jobs, and still there. The one that would leave last comes first, to be
+   * resumed.
    */
   readonly lingering: readonly Worker[];
   /** How many to be replaced have been told to leave and are still there. */
@@ -57,4 +57,4 @@ function replacedBecause({ host, worker }: HostedWorker, latestRelease: number):
 const isHopeless = (worker: Worker): boolean => !isUp(worker) && (worker.observed?.failedStarts ?? 0) > 0;
 
 const isLingering = ({ intent, leavesAfterIdleMs }: Worker): boolean =>
-  intent === 'drained' && leavesAfterIdleMs !== undefined;
+  intent === 'paused' || (intent === 'drained' && leavesAfterIdleMs !== undefined);

@@ -1,6 +1,7 @@
 import type { WorkerId } from '../../ids.js';
 import { isUp } from '../worker-status.js';
 import type { Worker } from '../worker.js';
+import { byLastUse } from '../last-use.js';
 import type { LineUp, ReplacedReason } from './line-up.js';
 import { isCrashLooping, type ReleaseStarts } from './release-starts.js';
 import { scaleDown, type ScaleDownBounds, type ScaledDown } from './scale-down.js';
@@ -54,15 +55,28 @@ function oneAtATime(line: LineUp, bounds: ScaleDownBounds, isLooping: boolean): 
   // One at most: where one leaves already, its place is waited for.
   const givesUp = isLooping || line.leaving > 0 ? 0 : missing;
   const created = Math.max(0, Math.min(missing, workersMax - line.present));
+  // What is paused serves nobody, so it goes before what does.
+  const places = [...without(pausedOld(line), [...moved, ...resumed]), ...old];
+  const isFull = room < missing || (created < missing && places.length > old.length);
+  const givingUp = isFull ? places.slice(0, givesUp) : [];
   return {
     leaving: [
       ...without(line.fresh, tries).map((worker): Leaving => ({ worker, reason: 'crash-loop' })),
-      ...[...moved, ...(room < missing ? old.slice(0, givesUp) : [])].map((worker) => leavingOld(worker, line)),
+      ...[...moved, ...givingUp].map((worker) => leavingOld(worker, line)),
       ...fewer.map((each) => scaledDown(each, line)),
     ],
-    ...{ resumed, created, mayYield: Math.min(created, givesUp), yielding: old.map(({ id }) => id) },
+    ...{
+      resumed,
+      created,
+      mayYield: Math.min(created, givesUp),
+      yielding: without(places, givingUp).map(({ id }) => id),
+    },
   };
 }
+
+/** Paused ones of an older release, the least recently used first. */
+const pausedOld = ({ lingering, reasonOf }: LineUp): readonly Worker[] =>
+  lingering.filter((worker) => worker.intent === 'paused' && reasonOf(worker) !== null).toSorted(byLastUse);
 
 /** A host is not kept from its maintenance by a release that does not come up. */
 const movedFromHosts = ({ lingering, old, reasonOf }: LineUp, isOldMoved: boolean): readonly Worker[] =>
