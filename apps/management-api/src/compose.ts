@@ -25,7 +25,7 @@ import { ClustersService, ClustersStore } from './clusters/index.js';
 import type { ManagementConfig } from './config.js';
 import { EndpointsService, EndpointsStore, PUBLIC_ADDRESSES } from './endpoints/index.js';
 import { EnvBackfillStore, makeEnvSealing } from './env-sealing/index.js';
-import { composeHostSessions, HostSessionsStore, makeJoinTokens } from './host-sessions/index.js';
+import { composeHostSessions, HostSessionsStore, ImagesAheadStore, makeJoinTokens } from './host-sessions/index.js';
 import { HostsService, HostsStore } from './hosts/index.js';
 import { composeIdempotency } from './idempotency/index.js';
 import { JobHistoryService, JobHistoryStore } from './job-history/index.js';
@@ -234,6 +234,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     new PodsService({ ...shared, clusters, records: new PodsStore(database) }),
     new ProblemPagesService(PROBLEM_PAGES),
     composeHostSessions({
+      imagesAhead: new ImagesAheadStore(database),
       ...{ store: hostSessions, deletedVolumes: new DeletedVolumesStore(database) },
       ...{ catalog, snapshots, credentials, envs, clock, logger, metrics },
     }),

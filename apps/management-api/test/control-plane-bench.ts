@@ -46,6 +46,7 @@ import { newJoinToken } from '../src/host-sessions/join-token.js';
 import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
 import { Database } from '../src/persistence/database.js';
 import { FleetStore } from '../src/reconcilers/fleet.store.js';
+import { ImagesAheadStore } from '../src/host-sessions/images-ahead.store.js';
 import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
 import { LeaderLease } from '../src/leadership/leader-lease.js';
 import { ControlLoops } from '../src/reconcilers/control-loops.js';
@@ -247,6 +248,7 @@ export class ControlPlaneBench {
       credentials,
       envs: envSeal(),
       deletedVolumes,
+      imagesAhead: new ImagesAheadStore(new Database(this.fleet.source)),
       clock,
       onChange,
     });

@@ -7,9 +7,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort, WorkerBridge } from './bridge/index.js';
 import type { AgentConfig } from './config.js';
 import { claimHome } from './home/index.js';
+import { ImagesAhead, NO_IMAGES_AHEAD, type HostImagesAhead } from './images-ahead/index.js';
 import { JobClient } from './job-client/index.js';
 import { Journal } from './journal/index.js';
-import { composeRuntime, type OnRemoving, type OpenRuntime } from './runtimes/index.js';
+import { composeRuntime, type ContainerRuntime, type OnRemoving, type OpenRuntime } from './runtimes/index.js';
 import {
   AgentLink,
   type AgentLinkOptions,
@@ -100,6 +101,7 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
   logs.serve();
   onStop('workers', () => workers.stop());
   const instanceId = random.uuid();
+  const imagesAhead = openImagesAhead(frame, { runtime, workers });
   const session = new HostSession({
     secret,
     instanceId,
@@ -108,6 +110,7 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
     workers,
     volumes,
     logs,
+    imagesAhead,
     clock,
     logger,
     onUnreadable: (entries) => {
@@ -121,6 +124,18 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
     await session.stop();
     await session.reportOnce();
   });
+}
+
+/** Folders of the process runtime are set up when a worker wants them: there is nothing to pull. */
+function openImagesAhead(
+  { clock, config, logger, onStop }: Frame,
+  parts: { readonly runtime: ContainerRuntime; readonly workers: WorkerReconciler },
+): HostImagesAhead {
+  if (config.runtime.kind === 'process') return NO_IMAGES_AHEAD;
+  const imagesAhead = new ImagesAhead({ ...parts, clock, logger });
+  imagesAhead.start();
+  onStop('images ahead', () => imagesAhead.stop());
+  return imagesAhead;
 }
 
 async function openVolumes({ clock, config, logger, onStop, random }: Frame): Promise<HostVolumes> {

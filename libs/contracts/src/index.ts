@@ -10,6 +10,7 @@ export {
 } from './bridge/index.js';
 export {
   DELETED_VOLUMES_MAX,
+  IMAGES_AHEAD_MAX,
   DONE_ENDS_MAX,
   HOST_VERBS,
   JOB_VERBS,
@@ -87,6 +88,7 @@ export {
   type JoinRequest,
   type ProgressRequest,
   type ReadHostReply,
+  type WantedImage,
   type ReadReport,
   type RegistryCredentials,
   type RenewReply,

@@ -8,7 +8,7 @@ import { UnopenableWorkers } from './unopenable-workers.js';
 
 export interface HostSessionParts extends Pick<
   HostSessionsOptions,
-  'catalog' | 'credentials' | 'deletedVolumes' | 'envs'
+  'catalog' | 'credentials' | 'deletedVolumes' | 'envs' | 'imagesAhead'
 > {
   readonly store: HostSessionsStore;
   readonly snapshots: Pick<ControlSnapshots, 'announce'>;

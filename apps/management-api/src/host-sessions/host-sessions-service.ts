@@ -9,12 +9,14 @@ import type {
   JoinRequest,
   ReadReport,
   ReportFrame,
+  WantedImage,
 } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import { SecretError } from '@berth/secrets';
 import type { DeletedVolumesStore } from '../network-volumes/index.js';
 import type { EnvSeal } from '../persistence/index.js';
 import type { StoredDesiredWorker, HostRow, HostSessionsStore, TokenState } from './host-sessions.store.js';
+import type { ImagesAheadStore, StoredWantedImage } from './images-ahead.store.js';
 import type { RegistryCredentialsService } from '../registries/index.js';
 import { hashHostSecret, isSameHash } from './secret-hash.js';
 import type { UnopenableWorker } from './unopenable-workers.js';
@@ -25,6 +27,8 @@ export interface HostSessionsOptions {
   readonly credentials: Pick<RegistryCredentialsService, 'open'>;
   readonly envs: Pick<EnvSeal, 'openContainer'>;
   readonly deletedVolumes: Pick<DeletedVolumesStore, 'on' | 'forget'>;
+  /** Absent: no host is asked for images ahead of their workers. */
+  readonly imagesAhead?: Pick<ImagesAheadStore, 'on'>;
   readonly clock: Clock;
   /** Told when something that the control loops decide on has changed. */
   readonly onChange: () => void;
@@ -111,6 +115,7 @@ export class HostSessionsService {
       dataCenterId: host.dataCenterId,
       ...(dropped === null ? {} : { dropped }),
       ...(await this.#deletions(request)),
+      ...(inventory?.imagesAhead === undefined ? {} : await this.#imagesAhead(hostId)),
     };
   }
 
@@ -134,6 +139,25 @@ export class HostSessionsService {
     const { deletedVolumes } = this.#options;
     if (cleared.length > 0) await deletedVolumes.forget(storageId, cleared);
     return deletedVolumes.on(storageId);
+  }
+
+  /** Only to hosts that prepare some: others, and older ones, do not know what it means. */
+  async #imagesAhead(hostId: HostId): Promise<Pick<HostReply, 'imagesAhead'>> {
+    const stored = (await this.#options.imagesAhead?.on(hostId)) ?? [];
+    const imagesAhead = stored.flatMap((image) => this.#openedImage(image));
+    return imagesAhead.length === 0 ? {} : { imagesAhead };
+  }
+
+  /** None where its credentials cannot be opened: nobody waits for it for ever, and its worker says what is wrong. */
+  #openedImage({ sealedRegistry, ...wanted }: StoredWantedImage): readonly WantedImage[] {
+    if (sealedRegistry === undefined) return [wanted];
+    try {
+      const registryCredentials = this.#options.credentials.open(sealedRegistry);
+      return registryCredentials === null ? [] : [{ ...wanted, registryCredentials }];
+    } catch (error) {
+      if (error instanceof SecretError) return [];
+      throw error;
+    }
   }
 
   /** Each by itself: what of one tenant cannot be opened must not keep a host from hearing of the others. */

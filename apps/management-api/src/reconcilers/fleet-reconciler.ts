@@ -175,10 +175,20 @@ export class FleetReconciler {
     const staffed = await this.#operations.carryOut(plan.operations, workers);
     await this.#keep(plan, { before: workers, done: staffed.done }, nowMs);
     await this.#save(plan, nowMs);
+    this.#askForImage(plan);
     return {
       assignment: this.#describe(plan, staffed.workers, nowMs),
       recheckAtMs: staffed.isCutShort ? nowMs : plan.decision.recheckAtMs,
     };
+  }
+
+  /** A host hears at once of the first image that a release waits for; of the others with its next report. */
+  #askForImage({ endpoint, starts }: StaffingPlan): void {
+    const before = endpoint.lastDecision?.starts?.pullAhead?.detail;
+    const { pullAhead } = starts;
+    if (pullAhead === undefined || pullAhead.detail === before) return;
+    this.#toWake.add(pullAhead.hostId);
+    this.#options.logger.info(pullAhead.detail, { endpointId: endpoint.id, hostId: pullAhead.hostId });
   }
 
   #note(operation: Exclude<FleetOperation, { readonly kind: 'note-stay' }>, workers: readonly Worker[]): void {

@@ -25,6 +25,7 @@ import { EndpointsStore } from '../../src/endpoints/endpoints.store.js';
 import { FleetStore } from '../../src/reconcilers/fleet.store.js';
 import { HostLoadsStore } from '../../src/catalog/host-loads.store.js';
 import { HostSessionsStore } from '../../src/host-sessions/host-sessions.store.js';
+import { ImagesAheadStore } from '../../src/host-sessions/images-ahead.store.js';
 import { HostsStore } from '../../src/hosts/hosts.store.js';
 import { IdempotencyKeysStore } from '../../src/idempotency/idempotency-keys.store.js';
 import { JobHistoryStore } from '../../src/job-history/job-history.store.js';
@@ -460,6 +461,7 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
     desired: [(sessions) => sessions.desired(HOST)],
     deletedOf: [(sessions) => sessions.deletedOf([GREAT_ENDPOINT, 'gone' as EndpointId])],
   }),
+  ...casesOf('ImagesAheadStore', new ImagesAheadStore(database), { on: [(images) => images.on(HOST)] }),
   ...casesOf('LogPlacesStore', new LogPlacesStore(database), {
     ofEndpoint: [
       (places) => places.ofEndpoint(GREAT_ACCOUNT, GREAT_ENDPOINT, null),

@@ -8,6 +8,7 @@ import {
 import { HOST_NEWS_MAX_BYTES, fitReport, type EndpointId, type Inventory } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
+import type { HostImagesAhead } from '../images-ahead/index.js';
 import type { HostVolumes } from '../volumes/index.js';
 import type { HostWorkers } from '../worker-reconciler/index.js';
 
@@ -24,6 +25,8 @@ export interface SessionOptions {
   readonly workers: HostWorkers;
   readonly volumes: Pick<HostVolumes, 'clearedIds' | 'setDeleted'>;
   readonly logs: SpooledLogs;
+  /** Absent: this host prepares none. */
+  readonly imagesAhead?: HostImagesAhead;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told how much of each reply could not be read, where there is any: its entries, or 1 for the whole. */
@@ -66,7 +69,9 @@ export class HostSession {
     const hurry = (): void => {
       this.#loop.hurry();
     };
-    this.#ends.push(this.#options.link.onWake(hurry), this.#options.workers.subscribe(hurry));
+    const { imagesAhead, link, workers } = this.#options;
+    this.#ends.push(link.onWake(hurry), workers.subscribe(hurry));
+    if (imagesAhead !== undefined) this.#ends.push(imagesAhead.subscribe(hurry));
     this.#loop.start();
   }
 
@@ -95,6 +100,7 @@ export class HostSession {
 
   #take(reply: ReadHostReply): void {
     const { dataCenterId, deletedEndpointIds = [], deletedVolumes = [], desired, heldIds, isComplete } = reply;
+    this.#options.imagesAhead?.setWanted(reply.imagesAhead ?? []);
     this.#noteDropped(reply.dropped);
     this.#options.volumes.setDeleted(deletedVolumes);
     this.#options.logs.forgetEndpoints(deletedEndpointIds);
@@ -126,7 +132,8 @@ export class HostSession {
 
   async #exchange(): Promise<unknown> {
     const { clock, secret, instanceId, link, logs, volumes, workers } = this.#options;
-    const inventory = await this.#options.inventory();
+    const found = await this.#options.inventory();
+    const inventory = this.#options.imagesAhead?.toldIn(found) ?? found;
     const { clearedIds } = volumes;
     this.#sequence += 1;
     const news = fitReport({ inventory, workers: workers.observed() }, HOST_NEWS_MAX_BYTES);

@@ -118,6 +118,22 @@ export interface DesiredWorker {
   readonly unopenable?: string;
 }
 
+/** An image that a host is to have ready for a release that follows another one there (ADR 0064). */
+export interface WantedImage {
+  readonly endpointId: EndpointId;
+  readonly release: number;
+  /** Whose it is, as of a worker. */
+  readonly accountId: AccountId;
+  readonly image: string;
+  /** What it stands for, `sha256:…`; absent until one host has told it. */
+  readonly imageDigest?: string;
+  /** Absent where the image is public. */
+  readonly registryCredentials?: RegistryCredentials;
+}
+
+/** Of one answer; the others are named once these are no longer wanted. */
+export const IMAGES_AHEAD_MAX = 8;
+
 /** What of a report could not be read. The rest of it was taken. */
 export interface DroppedEntries {
   readonly count: number;
@@ -142,6 +158,8 @@ export interface HostReply {
   readonly dropped?: DroppedEntries;
   /** Volumes of the host's storage whose files shall go, named until some host says that they are gone. Absent: none. */
   readonly deletedVolumes?: readonly HostVolume[];
+  /** Images to prepare when no worker waits for one; said only to hosts whose inventory has `imagesAhead`. Absent: none. */
+  readonly imagesAhead?: readonly WantedImage[];
 }
 
 /** Of one answer; the others are named once these are gone. */

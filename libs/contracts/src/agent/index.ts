@@ -1,10 +1,12 @@
 export {
   DELETED_VOLUMES_MAX,
+  IMAGES_AHEAD_MAX,
   REPORT_INTERVAL_MS,
   type DesiredWorker,
   type DroppedEntries,
   type HostReply,
   type HostVolume,
+  type WantedImage,
   type JoinReply,
   type JoinRequest,
   type RegistryCredentials,

@@ -18,6 +18,7 @@ import {
 import {
   type CatalogedGpu,
   DELETED_VOLUMES_MAX,
+  IMAGES_AHEAD_MAX,
   type DesiredWorker,
   type DroppedEntries,
   type DroppedEntry,
@@ -25,6 +26,7 @@ import {
   type HostVolume,
   type JoinReply,
   type RegistryCredentials,
+  type WantedImage,
   type WorkerVolume,
 } from './host-messages.js';
 
@@ -95,6 +97,18 @@ const droppedEntries = objectOf<DroppedEntries>({
 
 const deletedVolumes = listOf(objectOf<HostVolume>({ id, accountId: id }), DELETED_VOLUMES_MAX);
 
+const imagesAhead = listOf(
+  objectOf<WantedImage>({
+    endpointId: id,
+    release: count,
+    accountId: id,
+    image: words,
+    imageDigest: optional(text()),
+    registryCredentials: optional(objectOf<RegistryCredentials>({ username: words, password: words })),
+  }),
+  IMAGES_AHEAD_MAX,
+);
+
 export const readJoinReply = (body: unknown): Reading<JoinReply> =>
   readShape(objectOf<JoinReply>({ hostId: id, dataCenterId: text() }), body);
 
@@ -118,6 +132,10 @@ export function readHostReply(body: unknown): Reading<ReadHostReply> {
     // Whole or not at all: nothing is deleted by a list that is only half understood.
     ...(deletedVolumes(frame.deletedVolumes, '$.deletedVolumes') === null
       ? { deletedVolumes: frame.deletedVolumes as readonly HostVolume[] }
+      : {}),
+    // Nobody's worker depends on it: who does not understand it prepares nothing.
+    ...(imagesAhead(frame.imagesAhead, '$.imagesAhead') === null
+      ? { imagesAhead: frame.imagesAhead as readonly WantedImage[] }
       : {}),
   });
 }

@@ -7,6 +7,7 @@ import {
   cleanText,
   type EndpointId,
   type HostGpu,
+  type ImageAhead,
   type Inventory,
   type ObservedWorker,
   type VolumeStorage,
@@ -32,7 +33,13 @@ import {
 } from '../shape/index.js';
 import { SPOOLED_ENDPOINTS_MAX } from './log-messages.js';
 import { EntryReader } from './entry-reader.js';
-import { DELETED_VOLUMES_MAX, type DroppedEntries, type JoinRequest, type ReportRequest } from './host-messages.js';
+import {
+  DELETED_VOLUMES_MAX,
+  IMAGES_AHEAD_MAX,
+  type DroppedEntries,
+  type JoinRequest,
+  type ReportRequest,
+} from './host-messages.js';
 
 const REPORTED_WORKERS_MAX = 4_096;
 const GPUS_MAX = 256;
@@ -79,6 +86,17 @@ const INVENTORY: Members<Omit<Inventory, 'gpus' | 'images'>> = {
   runtime: oneOf(RUNTIME_KINDS),
   canPause: optional(flag),
   volumes: optional(orNull(objectOf<VolumeStorage>({ storageId: id }))),
+  imagesAhead: optional(
+    listOf(
+      objectOf<ImageAhead>({
+        endpointId: printable,
+        release: integer(1),
+        state: oneOf(['pending', 'ready', 'failed']),
+        reason: words,
+      }),
+      IMAGES_AHEAD_MAX,
+    ),
+  ),
 };
 
 /** `idleSinceMs` is ours to say: what a host writes there is not taken over. */
@@ -178,9 +196,9 @@ function readInventory(reader: EntryReader, value: unknown): Inventory | null {
   });
   const inventory = reader.read<Omit<Inventory, 'gpus' | 'images'>>(INVENTORY, value, 'inventory');
   if (inventory === null) return null;
-  const { volumes, ...rest } = inventory;
+  const { imagesAhead, volumes, ...rest } = inventory;
   const kept = volumes == null ? {} : { volumes: { storageId: volumes.storageId } };
-  return { ...rest, cudaVersion: rest.cudaVersion ?? null, gpus, images, ...kept };
+  return { ...rest, cudaVersion: rest.cudaVersion ?? null, gpus, images, ...kept, ...cleanAhead(imagesAhead) };
 }
 
 /** A card that is named twice would be given to two workers. */
@@ -193,6 +211,11 @@ function withoutRepeatedGpus(reader: EntryReader, gpus: readonly HostGpu[]): rea
     return !isRepeated;
   });
 }
+
+const cleanAhead = (ahead: readonly ImageAhead[] | undefined): Pick<Inventory, 'imagesAhead'> =>
+  ahead === undefined
+    ? {}
+    : { imagesAhead: ahead.map((each) => ({ ...each, reason: cleanText(each.reason, NAME_CHARACTERS_MAX) })) };
 
 /** Of two words about one worker neither is known to be the newer one; the first counts. */
 function withoutRepeats(reader: EntryReader, workers: readonly ObservedWorker[]): readonly ObservedWorker[] {

@@ -1,10 +1,11 @@
 import { placementRequestOf } from '../placement/index.js';
 import { countWorkers, decideScale, type Demand, type ScaleDecision, type ScaleMemory } from '../scaling/index.js';
-import { countStarts, goneReason, type HostedWorker, type ReleaseStarts } from '../worker/index.js';
+import { countStarts, goneReason, type HostedWorker, type ReleaseStarts, type Worker } from '../worker/index.js';
 import type { EndpointPlan } from './endpoint-plan.js';
 import type { FleetEndpoint } from './fleet.js';
 import { withOperation, type FleetOperation } from './fleet-operation.js';
 import type { Claim, Given } from './hand-out/hand-out.js';
+import { withAhead } from './hand-out/hold-back.js';
 import { withBoundVolumes } from './hand-out/volume-binding.js';
 import { yieldPlaces, type YieldingPlaces } from './hand-out/yield-places.js';
 import { moves, planStaffing, type Room } from './plan-staffing.js';
@@ -19,6 +20,8 @@ interface StaffDraft extends Claim {
   readonly demand: Demand | null;
   readonly operations: readonly FleetOperation[];
   readonly starts: ReleaseStarts;
+  /** Older workers whose place is not given up before the image of the latest release is there. */
+  readonly held: readonly Worker[];
   readonly yields: YieldingPlaces;
 }
 
@@ -35,12 +38,11 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
   const { scaling, workers: range } = endpoint.spec;
   const counts = countWorkers(workers, sinceMs, nowMs);
   const decision = decideScale({ scaling, range, demand, workers: counts, memory }, nowMs);
-  const starts = startsOf(endpoint, workers, room);
-  const staff = { desired: decision.desiredWorkers, workers, starts };
-  const { mayYield, missing, operations, yielding } = planStaffing(endpoint, staff, room);
+  const staff = { desired: decision.desiredWorkers, workers, starts: startsOf(endpoint, workers, room) };
+  const { held, mayYield, missing, operations, starts, yielding } = planStaffing(endpoint, staff, room);
   const before = workers.map(({ worker }) => worker);
   return {
-    ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing, starts },
+    ...{ kind: 'staff', endpoint, decision, demand, operations, before, missing, starts, held },
     yields: { mayYield, yielding },
     staying: operations.reduce(withOperation, before).filter(({ intent }) => intent === 'running'),
     request: placementRequestOf(endpoint, room.catalog),
@@ -54,8 +56,9 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
  */
 export function completed(draft: PlanDraft, given: Given | undefined, room: Room): EndpointPlan {
   if (draft.kind === 'forget') return draft;
-  const { before, decision, demand, endpoint, request, starts } = draft;
+  const { before, decision, demand, endpoint, held, request } = draft;
   const { leaving, unplaced } = yieldPlaces(draft, given?.unplaced ?? null, room);
+  const starts = unplaced === null ? draft.starts : withAhead(held[0], draft, room);
   const operations = [...draft.operations, ...leaving, ...(given?.creates ?? [])];
   const after = operations.reduce(withOperation, before);
   return {

@@ -4,13 +4,16 @@ import type { HostId, WorkerId } from '../ids.js';
 import { decideMove, type HostRoom, type PlacementRequest } from '../placement/index.js';
 import { STABLE_WINDOW_DEFAULT_MS } from '../scaling/index.js';
 import {
+  isStale,
   planWithPaused,
+  type EndpointView,
   type PausingOperation,
   type HostedWorker,
   type ReleaseStarts,
   type Worker,
 } from '../worker/index.js';
 import type { FleetEndpoint } from './fleet.js';
+import { isHeld, withAhead } from './hand-out/hold-back.js';
 import type { FleetOperation } from './fleet-operation.js';
 
 /** Where workers can go. What is taken grows as workers are placed. */
@@ -39,6 +42,10 @@ export interface Staffing {
   readonly mayYield: number;
   /** Whose place that may be, in the order in which they are asked. */
   readonly yielding: readonly WorkerId[];
+  /** Those whose place that would be too, had their hosts the image. */
+  readonly held: readonly Worker[];
+  /** With what is to be said of an image that is brought ahead. */
+  readonly starts: ReleaseStarts;
 }
 
 export interface Staff {
@@ -49,16 +56,43 @@ export interface Staff {
 
 /** Brings the workers of one endpoint to what is wanted, but for those that are missing: they want a place first. */
 export function planStaffing(endpoint: FleetEndpoint, staff: Staff, room: Room): Staffing {
-  const planned = plan(endpoint, staff, room);
+  const isHeldBack = (worker: Worker): boolean => isHeld(worker, { endpoint, starts: staff.starts }, room);
+  const planned = plan(endpoint, { ...staff, isHeldBack }, room);
   const operations = planned.flatMap((operation) =>
     operation.kind === 'create-worker' ? [] : [toFleetOperation(operation, staff.workers, room)],
   );
-  const creations = planned.flatMap((each) => (each.kind === 'create-worker' ? [each.inPlaceOf ?? []] : []));
-  const yields = creations.filter(({ length }) => length > 0);
-  return { operations, missing: creations.length, mayYield: yields.length, yielding: yields[0] ?? [] };
+  const creations = planned.filter(({ kind }) => kind === 'create-worker');
+  const yielding = yieldingIn(planned);
+  const stale = staff.workers.filter(({ worker }) => isStale(worker, endpoint.release)).map(({ worker }) => worker);
+  // What it would be without: who is named only there waits for an image.
+  const unheld = stale.some(isHeldBack) ? plan(endpoint, staff, room) : planned;
+  const [first] = [...planned, ...unheld].filter(isMakingRoom).map(({ workerId }) => workerId);
+  const without = yieldingIn(unheld).filter((id) => !yielding.includes(id));
+  return {
+    ...{ operations, missing: creations.length, mayYield: mayYield(unheld), yielding },
+    held: without.flatMap((id) => stale.filter((worker) => worker.id === id)),
+    starts: withAhead(
+      stale.find(({ id }) => id === first),
+      { endpoint, starts: staff.starts },
+      room,
+    ),
+  };
 }
 
-const plan = (endpoint: FleetEndpoint, { desired, starts, workers }: Staff, room: Room): readonly PausingOperation[] =>
+const mayYield = (planned: readonly PausingOperation[]): number =>
+  planned.filter((each) => each.kind === 'create-worker' && each.inPlaceOf !== undefined).length;
+
+const yieldingIn = (planned: readonly PausingOperation[]): readonly WorkerId[] =>
+  planned.flatMap((each) => (each.kind === 'create-worker' ? [each.inPlaceOf ?? []] : []))[0] ?? [];
+
+const isMakingRoom = (each: PausingOperation): each is PausingOperation & { readonly kind: 'drain-worker' } =>
+  each.kind === 'drain-worker' && each.reason === 'stale-release';
+
+const plan = (
+  endpoint: FleetEndpoint,
+  { desired, isHeldBack, starts, workers }: Staff & Pick<EndpointView, 'isHeldBack'>,
+  room: Room,
+): readonly PausingOperation[] =>
   planWithPaused(
     {
       isDeleted: endpoint.deletedAtMs !== null,
@@ -71,6 +105,7 @@ const plan = (endpoint: FleetEndpoint, { desired, starts, workers }: Staff, room
       observingSinceMs: room.observingSinceMs,
       idleTimeoutMs: idleTimeoutMs(endpoint),
       starts,
+      ...(isHeldBack === undefined ? {} : { isHeldBack }),
     },
     room.nowMs,
   );

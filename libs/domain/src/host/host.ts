@@ -1,4 +1,4 @@
-import type { HostId } from '../ids.js';
+import type { EndpointId, HostId } from '../ids.js';
 
 /** What a host runs its workers in. */
 export const RUNTIME_KINDS = ['docker', 'process', 'kubernetes'] as const;
@@ -32,8 +32,23 @@ export interface Inventory {
   readonly canPause?: boolean;
   /** Images already present: placement prefers such a host. */
   readonly images: readonly string[];
+  /**
+   * The images that it was asked to have ready for releases that are to come; absent: it has none to prepare, or is of a
+   * version that does not do it, and is not asked.
+   */
+  readonly imagesAhead?: readonly ImageAhead[];
   /** Where it keeps network volumes; absent, or null, where it keeps none, or cannot reach them now. */
   readonly volumes?: VolumeStorage | null;
+}
+
+/** An image that a host prepares before a worker of its release is placed there (ADR 0064). */
+export interface ImageAhead {
+  readonly endpointId: EndpointId;
+  readonly release: number;
+  /** `failed`: it was tried as often as it is. */
+  readonly state: 'pending' | 'ready' | 'failed';
+  /** Why the last try failed: clean text; empty where none has. */
+  readonly reason: string;
 }
 
 export interface VolumeStorage {

@@ -5,6 +5,7 @@ export {
   type Host,
   type HostGpu,
   type HostIntent,
+  type ImageAhead,
   type Inventory,
   type RuntimeKind,
   type VolumeStorage,

@@ -42,6 +42,8 @@ export interface EndpointView {
   readonly idleTimeoutMs?: number;
   /** How the workers of the latest release start. Absent: no more is known than what is seen of them now. */
   readonly starts?: ReleaseStarts;
+  /** See `RolloutBounds`; absent: nobody is held back. */
+  readonly isHeldBack?: (worker: Worker) => boolean;
 }
 
 /**
@@ -52,7 +54,7 @@ export interface EndpointView {
  * worker. How a new release comes is `planRollout`.
  */
 export function planEndpoint(view: EndpointView, nowMs: number): readonly EndpointOperation[] {
-  const { idleTimeoutMs, release, workersMax } = view;
+  const { idleTimeoutMs, isHeldBack, release, workersMax } = view;
   const gone: EndpointOperation[] = [];
   const present: HostedWorker[] = [];
   for (const hosted of view.workers) {
@@ -65,7 +67,8 @@ export function planEndpoint(view: EndpointView, nowMs: number): readonly Endpoi
   const starts = view.starts ?? countStarts(null, { release, workers: present.map(({ worker }) => worker) }, nowMs);
   const wanted = Math.min(view.desiredWorkers, workersMax);
   const bounds = { wanted, workersMax, nowMs, ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }) };
-  const { created, leaving, mayYield, resumed, yielding } = planRollout(line, bounds, starts);
+  const rolling = isHeldBack === undefined ? bounds : { ...bounds, isHeldBack };
+  const { created, leaving, mayYield, resumed, yielding } = planRollout(line, rolling, starts);
   return [
     ...gone,
     ...leaving.map(drain),

@@ -22,6 +22,11 @@ export interface RolloutSteps {
   readonly yielding: readonly WorkerId[];
 }
 
+export interface RolloutBounds extends ScaleDownBounds {
+  /** The image of the latest release is still on its way to the worker's host: it does not make room for the first. */
+  readonly isHeldBack?: (worker: Worker) => boolean;
+}
+
 /** A share of the wanted workers, and at least one, may be on their way out or in at one time. */
 const WINDOW_SHARE = 0.25;
 
@@ -30,7 +35,7 @@ const WINDOW_SHARE = 0.25;
  * Nothing that serves is given up for a release of which no worker has been up, but one worker where the maximum leaves
  * no place for the first; nothing at all for one that is crash-looping.
  */
-export function planRollout(line: LineUp, bounds: ScaleDownBounds, starts: ReleaseStarts): RolloutSteps {
+export function planRollout(line: LineUp, bounds: RolloutBounds, starts: ReleaseStarts): RolloutSteps {
   const goes = line.hopeless.map((worker) => leavingOld(worker, line));
   const isLooping = isCrashLooping(starts);
   const isFirst = line.hasOlder && !starts.hasBeenUp;
@@ -39,7 +44,7 @@ export function planRollout(line: LineUp, bounds: ScaleDownBounds, starts: Relea
 }
 
 /** One worker of the latest release tries, and the old ones stay. */
-function oneAtATime(line: LineUp, bounds: ScaleDownBounds, isLooping: boolean): RolloutSteps {
+function oneAtATime(line: LineUp, bounds: RolloutBounds, isLooping: boolean): RolloutSteps {
   const { wanted, workersMax } = bounds;
   const tries = isLooping ? line.fresh.toSorted(compareProbes).slice(0, 1) : line.fresh;
   const moved = movedFromHosts(line, isLooping || wanted === 0);
@@ -56,8 +61,8 @@ function oneAtATime(line: LineUp, bounds: ScaleDownBounds, isLooping: boolean): 
   const givesUp = isLooping || line.leaving > 0 ? 0 : missing;
   const created = Math.max(0, Math.min(missing, workersMax - line.present));
   // What is paused serves nobody, so it goes before what does.
-  const places = [...without(pausedOld(line), [...moved, ...resumed]), ...old];
-  const isFull = room < missing || (created < missing && places.length > old.length);
+  const places = withImage([...without(pausedOld(line), [...moved, ...resumed]), ...old], bounds);
+  const isFull = room < missing || (created < missing && places.some(({ intent }) => intent === 'paused'));
   const givingUp = isFull ? places.slice(0, givesUp) : [];
   return {
     leaving: [
@@ -73,6 +78,15 @@ function oneAtATime(line: LineUp, bounds: ScaleDownBounds, isLooping: boolean): 
     },
   };
 }
+
+/** Those whose place has the image already. One with a job gives none up while one without waits for the image. */
+function withImage(places: readonly Worker[], { isHeldBack }: RolloutBounds): readonly Worker[] {
+  if (isHeldBack === undefined) return places;
+  const hasFree = places.some((worker) => !isBusy(worker));
+  return places.filter((worker) => !isHeldBack(worker) && !(hasFree && isBusy(worker)));
+}
+
+const isBusy = ({ observed }: Worker): boolean => observed?.phase === 'busy';
 
 /** Paused ones of an older release, the least recently used first. */
 const pausedOld = ({ lingering, reasonOf }: LineUp): readonly Worker[] =>

@@ -3,6 +3,7 @@ import { cleanText } from '../../text/index.js';
 import { UNHEALTHY_AFTER_FAILURES } from '../agent-plan/start-backoff.js';
 import { isUp } from '../worker-status.js';
 import type { Worker } from '../worker.js';
+import type { PullAhead } from './image-ahead.js';
 import { isStale } from './is-stale.js';
 
 /** What is remembered of how the workers of an endpoint's latest release start, also of those that are gone since. */
@@ -18,6 +19,8 @@ export interface ReleaseStarts {
   readonly loopingSinceMs: number | null;
   /** What of each worker is in the count already; a worker that has neither failed nor been restarted is not named. */
   readonly counted: Readonly<Record<WorkerId, CountedStarts>>;
+  /** The image that its first worker waits for, or waited for in vain; absent: it waits for none. */
+  readonly pullAhead?: PullAhead;
 }
 
 interface CountedStarts {

@@ -16,7 +16,7 @@ export interface Rollout {
   /** 0 to 100, whole; 100 where there is no worker. */
   readonly percentOnLatest: number;
   readonly state: RolloutState;
-  /** Why it is halted: a sentence without its full stop; else empty. */
+  /** Why it is halted, or what it waits for: a sentence without its full stop; else empty. */
   readonly reason: string;
 }
 
@@ -29,16 +29,19 @@ export function rolloutOf(
   const workersTotal = workers.length;
   const latest = workers.filter((worker) => !isStale(worker, latestRelease));
   const inProgress = latest.length < workersTotal;
-  const reason = whyHalted(latest, starts?.release === latestRelease ? starts : null, inProgress);
+  const known = starts?.release === latestRelease ? starts : null;
+  const reason = whyHalted(latest, known, inProgress);
   return {
     inProgress,
     workersOnLatest: latest.length,
     workersTotal,
     percentOnLatest: workersTotal === 0 ? 100 : Math.floor((100 * latest.length) / workersTotal),
     state: stateOf(workersTotal, inProgress, reason),
-    reason: reason ?? '',
+    reason: reason ?? (inProgress ? waitsFor(known) : ''),
   };
 }
+
+const waitsFor = (starts: ReleaseStarts | null): string => starts?.pullAhead?.detail ?? '';
 
 function stateOf(workers: number, inProgress: boolean, reason: string | null): RolloutState {
   if (reason !== null) return 'halted';

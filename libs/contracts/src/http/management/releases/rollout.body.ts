@@ -30,6 +30,9 @@ export class RolloutBody implements Rollout {
   })
   readonly state!: Rollout['state'];
 
-  @ApiProperty({ description: 'Why it is `halted`; else empty.', example: '' })
+  @ApiProperty({
+    description: 'Why it is `halted`, or what it waits for, such as its image on a host; else empty.',
+    example: '',
+  })
   readonly reason!: string;
 }

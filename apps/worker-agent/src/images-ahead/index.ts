@@ -1,0 +1,1 @@
+export { ImagesAhead, NO_IMAGES_AHEAD, type HostImagesAhead } from './images-ahead.js';
