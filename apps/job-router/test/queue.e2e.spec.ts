@@ -146,7 +146,10 @@ describe('a job that waits says why', () => {
     } as const;
     await tell(outlook({ coming: [coming] }));
     await expectQueue(client, id, { reason: 'worker-starting', detail: expect.stringContaining('43 %') });
-    await tell(outlook({ coming: [{ ...coming, reason: 'throttled', nextStartAtMs: systemClock.nowMs() + 60_000 }] }));
+    const delayed = { ...coming, stage: 'delayed', nextStartAtMs: systemClock.nowMs() + 60_000 } as const;
+    await tell(outlook({ coming: [delayed] }));
+    await expectQueue(client, id, { reason: 'start-delayed', detail: expect.stringMatching(/^next start in \d+ s; /) });
+    await tell(outlook({ coming: [{ ...delayed, reason: 'throttled', nextStartAtMs: systemClock.nowMs() + 60_000 }] }));
     await expectQueue(client, id, { reason: 'throttled', detail: expect.stringMatching(/^next start in \d+ s; /) });
     await tell(
       outlook({ coming: [{ ...coming, reason: 'image-error', detail: 'image-missing: Image a/b is not there' }] }),

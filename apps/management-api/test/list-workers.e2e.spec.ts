@@ -49,6 +49,14 @@ describe('GET /v2/serverless/{id}/workers', () => {
       startedAtMs: null,
       gpuTypeId: null,
     });
+    await place('roomless', {
+      phase: 'waiting',
+      reason: 'disk-full',
+      startedAtMs: null,
+      gpuTypeId: null,
+      lacksRoom: true,
+    });
+    await place('frozen', { phase: 'paused', reason: '', startedAtMs: null, gpuTypeId: null });
     await place('gone', { phase: 'removed', reason: '', startedAtMs: null, gpuTypeId: null });
     const waiting = [
       {
@@ -78,13 +86,15 @@ describe('GET /v2/serverless/{id}/workers', () => {
           ...shared,
         },
         { id: 'sick', status: 'UNHEALTHY', reason: 'exit code 1, 5 times in a row', ...shared },
+        { id: 'roomless', status: 'THROTTLED', reason: 'disk-full', ...shared },
+        { id: 'frozen', status: 'IDLE', reason: '', ...shared },
         { id: 'throttled-1', status: 'THROTTLED', reason: 'no host has 2 vCPU free', ...alike },
         { id: 'throttled-2', status: 'THROTTLED', reason: 'no host has 2 vCPU free', ...alike },
       ],
-      summary: { running: 1, idle: 0, initializing: 1, throttled: 2, unhealthy: 1, total: 5 },
+      summary: { running: 1, idle: 1, initializing: 1, throttled: 3, unhealthy: 1, total: 7 },
       endpointVersion: 1,
       rollout: {
-        ...{ inProgress: false, workersOnLatest: 3, workersTotal: 3, percentOnLatest: 100 },
+        ...{ inProgress: false, workersOnLatest: 5, workersTotal: 5, percentOnLatest: 100 },
         ...{ state: 'done', reason: '' },
       },
       waiting,

@@ -120,7 +120,7 @@ describe('an accepted job says why it waits', () => {
 
   test('because its worker crashes again and again, with the delay and the last words', async () => {
     const endpointId = await createEndpoint('crashing');
-    const queue = await untilReason(endpointId, await submit(endpointId), 'throttled');
+    const queue = await untilReason(endpointId, await submit(endpointId), 'start-delayed');
     expect(queue.detail).toMatch(/^next start in \d+ s; worker \w+: \d+ failed starts?.*code 3.*no such model/);
     await client.manage('DELETE', `/v2/serverless/${endpointId}`);
   });

@@ -8,6 +8,7 @@ export const assignedWorker = ({ hostId, id, intent, observed }: Worker): Assign
   // To routers that do not know the word a paused worker is an idle one, as it is to tenants.
   phase: observed?.phase === 'paused' ? 'idle' : (observed?.phase ?? 'preparing'),
   ...(intent === 'paused' || observed?.phase === 'paused' ? { isPaused: true } : {}),
+  ...(observed?.lacksRoom === true ? { lacksRoom: true } : {}),
   isDraining: intent === 'drained',
   ...portsOf(observed),
 });

@@ -24,17 +24,19 @@ export function toWorkerList(
   { catalog, nowMs }: Telling,
 ): WorkerListBody {
   const unplaced = { count: scaling?.unplaced ?? 0 };
-  return {
-    workers: [
-      ...workers.map((worker) => toWorkerBody(worker, endpoint.release, { catalog, nowMs })),
-      ...throttledBodies(endpoint, unplaced, scaling?.waiting ?? []),
-    ],
-    summary: summaryOf(
-      countStatuses(
-        workers.map(({ observed }) => observed),
-        unplaced,
-      ),
+  const listed = [
+    ...workers.map((worker) => toWorkerBody(worker, endpoint.release, { catalog, nowMs })),
+    ...throttledBodies(endpoint, unplaced, scaling?.waiting ?? []),
+  ];
+  const summary = summaryOf(
+    countStatuses(
+      workers.map(({ observed }) => observed),
+      unplaced,
     ),
+  );
+  return {
+    workers: listed,
+    summary: { ...summary, total: listed.length },
     endpointVersion: endpoint.release,
     rollout: rolloutOf(workers, endpoint.release, scaling?.starts ?? null),
     waiting: scaling?.waiting ?? [],
@@ -90,13 +92,12 @@ const timesSince = (startedAtMs: number, nowMs: number): Required<Pick<WorkerBod
   uptimeSeconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1000)),
 });
 
-const summaryOf = (counts: StatusCounts): WorkerSummaryBody => ({
+const summaryOf = (counts: StatusCounts): Omit<WorkerSummaryBody, 'total'> => ({
   running: counts.RUNNING,
   idle: counts.IDLE,
   initializing: counts.INITIALIZING,
   throttled: counts.THROTTLED,
   unhealthy: counts.UNHEALTHY,
-  total: Object.values(counts).reduce((sum, count) => sum + count, 0),
 });
 
 const toDecision = ({ decidedAtMs, desired, detail, reason }: ScalingDecision) => ({

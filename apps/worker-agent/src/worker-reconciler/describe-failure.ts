@@ -9,7 +9,10 @@ const IMAGE_REASONS: readonly RuntimeErrorReason[] = [
   'setup-failed',
 ];
 
-export type Failure = Pick<LastFailure, 'kind' | 'reason'>;
+/** What a host has too little of for a worker that was placed on it. */
+const ROOM_REASONS: readonly RuntimeErrorReason[] = ['disk-full', 'no-such-device', 'out-of-memory'];
+
+export type Failure = Pick<LastFailure, 'kind' | 'lacksRoom' | 'reason'>;
 
 /** Why the runtime could not start or prepare a worker, for people and for the crash-loop count. */
 export function describeFailure(error: unknown): Failure {
@@ -17,5 +20,6 @@ export function describeFailure(error: unknown): Failure {
     return { kind: 'container', reason: cleanText(String(error), WORKER_REASON_CHARACTERS_MAX) };
   }
   const kind = IMAGE_REASONS.includes(error.reason) ? 'image' : 'container';
-  return { kind, reason: `${error.reason}: ${error.message}` };
+  const room = ROOM_REASONS.includes(error.reason) ? { lacksRoom: true } : {};
+  return { kind, reason: `${error.reason}: ${error.message}`, ...room };
 }

@@ -102,7 +102,8 @@ describe('a preparation that failed', () => {
   ] as const)('for %s is about the %s', async (reason, kind) => {
     end(new RuntimeError(reason, 'so it is'));
     await clock.advance(0);
-    expect(task.takeFailure()).toEqual({ kind, reason: `${reason}: so it is` });
+    const room = reason === 'disk-full' ? { lacksRoom: true } : {};
+    expect(task.takeFailure()).toEqual({ kind, reason: `${reason}: so it is`, ...room });
     expect(task.takeFailure()).toBeNull();
   });
 });

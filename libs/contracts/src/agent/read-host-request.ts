@@ -114,6 +114,7 @@ const OBSERVED_WORKER: Members<Omit<ObservedWorker, 'idleSinceMs'>> = {
   imageDigest: optional(orNull(matching('digest', /^sha256:[0-9a-f]{64}$/))),
   imagePercent: optional(orNull(integer(0, 100))),
   failure: optional(orNull(oneOf(['image', 'container']))),
+  lacksRoom: optional(flag),
   nextStartAtMs: optional(orNull(instantMs)),
   lastJobEndedAtMs: optional(orNull(instantMs)),
   port: optional(orNull(port)),

@@ -133,6 +133,7 @@ export const assignmentSnapshotShape: SnapshotShape<AssignmentSnapshot> = {
         phase: oneOf(WORKER_PHASES),
         isDraining: flag,
         isPaused: optional(flag),
+        lacksRoom: optional(flag),
         port: optional(port),
         healthPort: optional(port),
       }),

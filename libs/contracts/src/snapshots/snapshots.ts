@@ -57,6 +57,8 @@ export interface AssignedWorker extends Partial<WorkerPorts> {
   readonly hostId: HostId;
   /** Also its health, of which its agent is the judge: it takes requests while it is `idle` or `busy`, and in no other. */
   readonly phase: WorkerPhase;
+  /** It does not start because its host has no room for it: it is `THROTTLED`. Absent: it is not that. */
+  readonly lacksRoom?: boolean;
   /** It ends what it has and gets nothing new. */
   readonly isDraining: boolean;
   /** It is frozen, or is to be: `idle` for whoever counts, and nobody who takes a job at once. Absent: it is not. */

@@ -40,8 +40,15 @@ describe('a worker that takes no job yet', () => {
     ['container runs', { phase: 'starting', startedAtMs: NOW }, 'initialising', 'worker-starting'],
     ['another container follows', { phase: 'draining' }, 'replaced', 'worker-starting'],
     ['its agent has not heard yet', { phase: 'waiting' }, 'placed', 'worker-starting'],
-    ['its container failed', { phase: 'waiting', failedStarts: 1, failure: 'container' }, 'delayed', 'throttled'],
-    ['it failed, an older agent says', { phase: 'waiting', failedStarts: 1 }, 'delayed', 'throttled'],
+    ['its container failed', { phase: 'waiting', failedStarts: 1, failure: 'container' }, 'delayed', 'worker-starting'],
+    ['it failed, an older agent says', { phase: 'waiting', failedStarts: 1 }, 'delayed', 'worker-starting'],
+    ['its host has no room', { phase: 'waiting', failedStarts: 1, lacksRoom: true }, 'delayed', 'throttled'],
+    [
+      'its host has had none for long',
+      { phase: 'unhealthy', failedStarts: 9, lacksRoom: true },
+      'unhealthy',
+      'throttled',
+    ],
     ['its image failed', { phase: 'waiting', failedStarts: 1, failure: 'image' }, 'delayed', 'image-error'],
     ['its image is tried again', { phase: 'preparing', failedStarts: 1, failure: 'image' }, 'preparing', 'image-error'],
     [
@@ -68,7 +75,7 @@ describe('a worker that takes no job yet', () => {
     expect(only({ phase: 'waiting', failedStarts: 1, nextStartAtMs: NOW + 5 })).toEqual({
       id: 'w',
       stage: 'delayed',
-      reason: 'throttled',
+      reason: 'worker-starting',
       detail: 'why',
       nextStartAtMs: NOW + 5,
       sinceMs: NOW - 10,

@@ -7,6 +7,7 @@ import {
   type WorkerPhase,
 } from '../worker/index.js';
 import { clipText } from './clip-text.js';
+import { comingWord } from './coming-word.js';
 import {
   OUTLOOK_HOSTS_MAX,
   OUTLOOK_TEXT_MAX,
@@ -128,14 +129,14 @@ function describeComing(
  * that changes with every try tells nobody anything.
  */
 function reasonOf(stage: ComingStage, observed: ObservedWorker | null): ComingReason {
+  if (observed?.lacksRoom === true) return 'throttled';
   const hasImageFailed = observed?.failure === 'image' && observed.imagePercent === undefined;
   if (stage === 'unhealthy') return 'image-error';
-  if (stage === 'delayed') return hasImageFailed ? 'image-error' : 'throttled';
-  return stage === 'preparing' && hasImageFailed ? 'image-error' : 'worker-starting';
+  return (stage === 'preparing' || stage === 'delayed') && hasImageFailed ? 'image-error' : 'worker-starting';
 }
 
 function withMemory(coming: ComingWorker, before: ComingWorker | undefined): ComingWorker {
-  if (before?.reason !== coming.reason) return coming;
+  if (before === undefined || comingWord(before) !== comingWord(coming)) return coming;
   const known = { ...coming, sinceMs: before.sinceMs };
   const isSame = before.stage === coming.stage && before.nextStartAtMs === coming.nextStartAtMs;
   if (!isSame) return known;

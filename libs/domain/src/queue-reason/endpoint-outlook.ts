@@ -10,7 +10,10 @@ export type ComingStage =
   | 'delayed' // the time between two starts after a failed one
   | 'unhealthy'; // failed so often that nobody should wait for it
 
-/** Why a job waits where its endpoint has only workers that are on their way. */
+/**
+ * Why a job waits where its endpoint has only workers that are on their way. `throttled`: its host has no room for it. A
+ * delay between two starts is told by the stage: routers of older versions know no word for it.
+ */
 export type ComingReason = 'worker-starting' | 'throttled' | 'image-error';
 
 /** A worker that is placed and takes no job yet. */

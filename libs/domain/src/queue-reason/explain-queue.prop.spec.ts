@@ -34,7 +34,7 @@ const outlook: fc.Arbitrary<EndpointOutlook> = fc.record(
         hosts: fc.array(fc.record({ id: fc.string(), reason: fc.string(), detail: fc.string() }), { maxLength: 9 }),
       }),
     ),
-    crashLoop: fc.record({ detail: fc.string({ maxLength: 400 }), sinceMs: instant }),
+    crashLoop: fc.record({ detail: fc.string({ minLength: 1, maxLength: 400 }), sinceMs: instant }),
   },
   { requiredKeys: ['desired', 'scaling', 'coming', 'unplaced'] },
 );

@@ -65,9 +65,13 @@ const unplaced = (more: Partial<UnplacedWorkers> = {}): Partial<QueueView> => ({
 
 const delayed = coming({
   stage: 'delayed',
-  reason: 'throttled',
+  reason: 'worker-starting',
   detail: '2 failed starts in a row: the container exited with code 1',
   nextStartAtMs: NOW + 1_500,
+});
+const roomless = coming({
+  ...{ stage: 'delayed', reason: 'throttled', nextStartAtMs: NOW + 1_500 },
+  detail: "1 failed start: no-such-device: needs 1 × NVIDIA L4, but 0 of this host's 2 are free",
 });
 const imageMissing = coming({ stage: 'delayed', reason: 'image-error', detail: '1 failed start: no such image' });
 const looping = (worker: ComingWorker) => ({
@@ -185,10 +189,18 @@ const CASES: readonly Case[] = [
     /on its way/,
     QUEUED,
   ],
-  ['starts are delayed', onTheWay(delayed), 'throttled', /^next start in 2 s; worker w1: 2 failed starts/, NOW - 2_000],
+  [
+    'starts are delayed',
+    onTheWay(delayed),
+    'start-delayed',
+    /^next start in 2 s; worker w1: 2 failed starts/,
+    NOW - 2_000,
+  ],
   ['the image is not there', onTheWay(imageMissing), 'image-error', /no such image/, NOW - 2_000],
   ['one fails, another starts', onTheWay(imageMissing, delayed, coming()), 'worker-starting', /pulled/, NOW - 2_000],
-  ['one has no image, another is delayed', onTheWay(imageMissing, delayed), 'throttled', /exited/, NOW - 2_000],
+  ['one has no image, another is delayed', onTheWay(imageMissing, delayed), 'start-delayed', /exited/, NOW - 2_000],
+  ['its host has no room', onTheWay(roomless), 'throttled', /^next start in 2 s; worker w1: .*0 of/, NOW - 2_000],
+  ['one host has no room, another is delayed', onTheWay(roomless, delayed), 'start-delayed', /exited/, NOW - 2_000],
   [
     'its release does not come up, between two tries',
     looping(delayed),

@@ -1,5 +1,6 @@
 import { throttledCount } from '../worker/index.js';
 import { clipText } from './clip-text.js';
+import { comingWord, type ComingWord } from './coming-word.js';
 import type { ComingWorker, UnplacedWorkers } from './endpoint-outlook.js';
 import { estimateStartMs } from './estimate-start.js';
 import type { QueueReason } from './queue-reason.js';
@@ -136,9 +137,9 @@ const isBusy: Question = ({ outlook, workers: { busy, coming } }) => {
 
 const isComing: Question = ({ outlook, workers }, nowMs) => {
   if (workers.coming === 0) return null;
-  const [nearest] = (outlook?.coming ?? []).toSorted((a, b) => LIKELIHOOD[a.reason] - LIKELIHOOD[b.reason]);
+  const [nearest] = (outlook?.coming ?? []).toSorted((a, b) => LIKELIHOOD[comingWord(a)] - LIKELIHOOD[comingWord(b)]);
   if (nearest === undefined) return { reason: 'worker-starting', detail: 'a worker is on its way', sinceMs: null };
-  return { reason: nearest.reason, detail: detailOf(nearest, nowMs), sinceMs: nearest.sinceMs };
+  return { reason: comingWord(nearest), detail: detailOf(nearest, nowMs), sinceMs: nearest.sinceMs };
 };
 
 const isLow: Question = ({ job }) =>
@@ -176,16 +177,18 @@ function undecided({ job }: QueueView, nowMs: number): Finding {
 }
 
 /** Smallest: most likely to end well, and so what the job waits for. */
-const LIKELIHOOD: Readonly<Record<ComingWorker['reason'], number>> = {
+const LIKELIHOOD: Readonly<Record<ComingWord, number>> = {
   'worker-starting': 0,
-  throttled: 1,
-  'image-error': 2,
+  'start-delayed': 1,
+  throttled: 2,
+  'image-error': 3,
 };
 
-function detailOf({ detail, id, nextStartAtMs, reason }: ComingWorker, nowMs: number): string {
+function detailOf(coming: ComingWorker, nowMs: number): string {
+  const { detail, id, nextStartAtMs } = coming;
   const leftMs = nextStartAtMs === null ? 0 : nextStartAtMs - nowMs;
   const next = leftMs > 0 ? `next start in ${inSeconds(leftMs)}; ` : '';
-  return `${reason === 'worker-starting' ? '' : next}worker ${id}: ${detail}`;
+  return `${comingWord(coming) === 'worker-starting' ? '' : next}worker ${id}: ${detail}`;
 }
 
 function findUnplaced({ count: wanted, detail, hosts, reason, sinceMs }: UnplacedWorkers): Finding {

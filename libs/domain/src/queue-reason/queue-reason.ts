@@ -5,6 +5,7 @@ export const QUEUE_REASONS = [
   'waiting-for-worker',
   'at-max-workers',
   'worker-starting',
+  'start-delayed',
   'throttled',
   'image-error',
   'no-hosts',

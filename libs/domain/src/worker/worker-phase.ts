@@ -12,7 +12,7 @@ interface PhaseRow {
    * control plane sees samples of it, so it may miss a phase in between.
    */
   readonly followedBy: readonly WorkerPhase[];
-  /** What its tenant sees. `THROTTLED` is no phase: such a worker has no host yet (`throttledCount`). */
+  /** What its tenant sees. `THROTTLED` is no phase: no host has room for such a worker, or its own has not (`workerStatus`). */
   readonly status: WorkerStatus;
   /** Null: nothing is left of it. */
   readonly use: WorkerUse | null;

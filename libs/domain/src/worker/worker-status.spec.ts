@@ -33,3 +33,16 @@ test('a worker whose starts fail is not throttled: it has a host', () => {
   const failing = [observedAs('w', { phase: 'waiting', failedStarts: 3 }), observedAs('v', { phase: 'unhealthy' })];
   expect(countStatuses(failing, null)).toMatchObject({ THROTTLED: 0, INITIALIZING: 1, UNHEALTHY: 1 });
 });
+
+test('a worker that its host has no room for is throttled, as one without a host is', () => {
+  expect(workerStatus({ phase: 'waiting', lacksRoom: true })).toBe('THROTTLED');
+  expect(workerStatus({ phase: 'waiting' })).toBe('INITIALIZING');
+  const workers = [{ phase: 'unhealthy', lacksRoom: true }, { phase: 'unhealthy' }, null] as const;
+  expect(countStatuses(workers, { count: 2 })).toEqual({
+    RUNNING: 0,
+    IDLE: 0,
+    INITIALIZING: 1,
+    THROTTLED: 3,
+    UNHEALTHY: 1,
+  });
+});

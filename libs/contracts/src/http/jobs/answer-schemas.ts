@@ -111,7 +111,7 @@ const HEALTH_SCHEMAS: Schemas = {
     running: whole('At a job.', 2),
     initializing: whole('Starting.', 0),
     ready: whole('Up and taking jobs: idle or running.', 3),
-    throttled: whole('Wanted, and no host has a place for them.', 0),
+    throttled: whole('Wanted, and their host, or any host, has no room for them.', 0),
     unhealthy: whole('Failed again and again.', 0),
   }),
 };

@@ -30,6 +30,7 @@ export function observeWorker(
     ...containerFacts(container),
     ...(condition.phase === 'preparing' && view.imagePercent !== undefined ? { imagePercent: view.imagePercent } : {}),
     ...lastFailureOf(view, nowMs),
+    ...roomOf(view, condition),
     ...lastJobOf(view),
     ...notesOf(view),
     ...view.desired?.ports,
@@ -67,6 +68,10 @@ function lastFailureOf(
   const isDelayed = container.kind !== 'running' && nowMs < delayedUntilMs;
   return { failure: journal.lastFailure.kind, ...(isDelayed ? { nextStartAtMs: delayedUntilMs } : {}) };
 }
+
+/** Told while it stands: between two starts, however often they have failed. */
+const roomOf = ({ journal }: WorkerView, { phase }: WorkerCondition): Pick<ObservedWorker, 'lacksRoom'> =>
+  journal.lastFailure?.lacksRoom === true && (phase === 'waiting' || phase === 'unhealthy') ? { lacksRoom: true } : {};
 
 export interface ObservationParts {
   readonly view: WorkerView;

@@ -5,6 +5,8 @@ export interface LastFailure {
   readonly atMs: number;
   readonly reason: string;
   readonly kind: StartFailure;
+  /** The host had no room for it: GPUs, memory or disk that others have. Absent: it is not known to be that. */
+  readonly lacksRoom?: boolean;
 }
 
 /** What an agent keeps on disk about one worker, so that a restart of the agent forgets no failure. */

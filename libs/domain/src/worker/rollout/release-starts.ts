@@ -84,8 +84,12 @@ function toCounted({ id, observed, restarts = 0 }: Worker): readonly [string, Co
 const isRestarted = ({ id, restarts = 0 }: Worker, { counted }: ReleaseStarts): boolean =>
   restarts > (counted[id]?.restarts ?? 0);
 
-/** A number that is lower than the one that was counted belongs to a new row of failures. */
+/**
+ * A number that is lower than the one that was counted belongs to a new row of failures. That a host has no room says
+ * nothing of the release.
+ */
 function newFailures({ id, observed }: Worker, { counted }: ReleaseStarts): number {
+  if (observed?.lacksRoom === true) return 0;
   const now = observed?.failedStarts ?? 0;
   const before = counted[id]?.failedStarts ?? 0;
   return now >= before ? now - before : now;

@@ -6,14 +6,15 @@ const STATUSES = ['RUNNING', 'IDLE', 'INITIALIZING', 'THROTTLED', 'UNHEALTHY'];
 
 export class WorkerBody {
   @ApiProperty({
-    description: 'A worker that is `THROTTLED` has no id of its own yet: it is `throttled-1` and so on.',
+    description:
+      'A worker that is `THROTTLED` and has no host has no id of its own yet: it is `throttled-1` and so on.',
     example: 'w4k9x0q2m7a1zd',
   })
   readonly id!: string;
 
   @ApiProperty({
     description:
-      '`RUNNING`: has work. `IDLE`: waits for some. `INITIALIZING`: not there yet. `THROTTLED`: wanted, and no host has room for it. `UNHEALTHY`: its starts fail.',
+      '`RUNNING`: has work. `IDLE`: waits for some. `INITIALIZING`: not there yet. `THROTTLED`: wanted, and its host, or any host, has no room for it. `UNHEALTHY`: its starts fail.',
     enum: STATUSES,
     example: 'RUNNING',
   })
@@ -53,10 +54,10 @@ export class WorkerBody {
   })
   readonly restarts!: number;
 
-  @ApiProperty({ description: 'Absent while it is `THROTTLED`.', required: false, example: 'h7b2c5d8e1f4g9' })
+  @ApiProperty({ description: 'Absent while it has no host.', required: false, example: 'h7b2c5d8e1f4g9' })
   readonly hostId?: string;
 
-  @ApiProperty({ description: 'Absent while it is `THROTTLED`.', required: false, example: 'EU-RO-1' })
+  @ApiProperty({ description: 'Absent while it has no host.', required: false, example: 'EU-RO-1' })
   readonly dataCenterId?: string;
 
   @ApiProperty({
