@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { ACCOUNT_LIMITS_DEFAULT } from '../account-limits/index.js';
 import { SHIPPED_CATALOG } from '../hardware-catalog/index.js';
 import type { EndpointSpec, Flashboot } from '../endpoint/index.js';
 import type { Host } from '../host/index.js';
@@ -78,13 +79,19 @@ interface Scene {
   readonly hosts: readonly number[];
   readonly endpoints: readonly Made[];
   readonly workers: readonly Worked[];
+  /** Workers that each account may have; absent: the default. */
+  readonly workersMax?: number;
 }
 
-const fleetOf = ({ endpoints, hosts, workers }: Scene): Fleet => ({
+const fleetOf = ({ endpoints, hosts, workers, workersMax }: Scene): Fleet => ({
   endpoints: endpoints.map(endpointOf),
   hosts: new Map(hosts.map((vcpus, index) => hostOf(index, vcpus))),
   workers: workers.map(workerOf),
-  accountLimits: new Map(),
+  accountLimits: new Map(
+    workersMax === undefined
+      ? []
+      : endpoints.map(({ account = 'a' }) => [account as never, { ...ACCOUNT_LIMITS_DEFAULT, workers: workersMax }]),
+  ),
 });
 
 function planOf(fleet: Fleet, { endpoints }: Scene): FleetPlan {
@@ -106,6 +113,43 @@ const evicted = (plan: FleetPlan): readonly string[] =>
   operationsOf(plan).flatMap((each) =>
     each.kind === 'drain-worker' && each.reason === 'evicted' ? [each.workerId] : [],
   );
+
+describe('a worker that only its account’s limit refuses', () => {
+  const scene: Scene = {
+    hosts: [100],
+    endpoints: [
+      { id: 'calm' },
+      { id: 'priority', flashboot: 'PRIORITY_FLASHBOOT' },
+      { id: 'busy', queued: 1 },
+      { id: 'foreign', account: 'b' },
+    ],
+    workers: [
+      { id: 'dear', of: 'priority', idleForMs: 99_000 },
+      { id: 'theirs', of: 'foreign', idleForMs: 98_000 },
+      { id: 'newer', of: 'calm', idleForMs: 60_000 },
+      { id: 'older', of: 'calm', idleForMs: 90_000 },
+    ],
+    workersMax: 3,
+  };
+
+  test('comes by the least recently used paused one of its own account', () => {
+    const fleet = fleetOf(scene);
+    const plan = planOf(fleet, scene);
+    expect(evicted(plan)).toEqual(['older']);
+    const leaving = { ...fleet, workers: operationsOf(plan).reduce(withOperation, fleet.workers) };
+    expect(operationsOf(planOf(leaving, scene))).toEqual([]);
+    const gone = { ...leaving, workers: leaving.workers.filter(({ id }) => id !== 'older') };
+    expect(operationsOf(planOf(gone, scene)).map(({ kind }) => kind)).toEqual(['create-worker']);
+  });
+
+  test.each<[string, Partial<Scene>]>([
+    ['leaves those alone that may not be evicted', { workers: scene.workers.slice(0, 2), workersMax: 1 }],
+    ['that has room evicts nobody', { workersMax: 4 }],
+  ])('%s', (_, more) => {
+    const other = { ...scene, ...more };
+    expect(evicted(planOf(fleetOf(other), other))).toEqual([]);
+  });
+});
 
 describe('a worker that is wanted and has no place', () => {
   const scene: Scene = {

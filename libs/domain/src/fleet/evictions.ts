@@ -1,10 +1,11 @@
 import type { HardwareCatalog } from '../hardware-catalog/index.js';
-import type { EndpointId, HostId, WorkerId } from '../ids.js';
+import type { AccountId, EndpointId, HostId, WorkerId } from '../ids.js';
 import { HostRoom, placeFinder, placementRequestOf, type HostLoad, type Placed } from '../placement/index.js';
 import { byLastUse, lastUsedAtMs, type Worker, type WorkerResources } from '../worker/index.js';
 import type { Fleet, FleetEndpoint, WaitingWorker } from './fleet.js';
 import { withOperation, type FleetOperation } from './fleet-operation.js';
 import type { EndpointPlan } from './endpoint-plan.js';
+import { QuotaRoom } from './hand-out/quota-room.js';
 
 /** So many paused workers leave in one pass at most; the next pass goes on. */
 const EVICTIONS_MAX = 100;
@@ -25,7 +26,8 @@ export interface WaitingFleet {
 /**
  * The plans, with paused workers leaving where that makes room for one that is wanted and has no place: on one host, the
  * least recently used that are needed for it, and only those of endpoints with FLASHBOOT. While workers leave a host, what
- * they will free is kept in mind, so that no other leaves for the same place.
+ * they will free is kept in mind, so that no other leaves for the same place. Where only the account's limit stands in the
+ * way, the account's own leave, wherever they are.
  */
 export function withEvictions(plans: readonly EndpointPlan[], view: WaitingFleet): readonly EndpointPlan[] {
   const isShort = plans.some((plan) => plan.kind === 'staff' && plan.unplaced !== null);
@@ -53,19 +55,21 @@ class PausedPlaces {
   /** Hosts that somebody is leaving. */
   readonly #freed = new Set<HostId>();
   readonly #evictions = new Map<EndpointId, FleetOperation[]>();
-  readonly #accounts: ReadonlyMap<EndpointId, string>;
+  readonly #accounts: ReadonlyMap<EndpointId, AccountId>;
+  readonly #quotas: QuotaRoom;
   #left = EVICTIONS_MAX;
 
   constructor(plans: readonly EndpointPlan[], view: WaitingFleet) {
     this.#view = view;
     this.#accounts = new Map(plans.map(({ endpoint }) => [endpoint.id, endpoint.accountId]));
+    this.#quotas = new QuotaRoom(view.fleet.accountLimits);
     const mayLeave = new Set(plans.flatMap((plan) => (isEvictable(plan) ? [plan.endpoint.id] : [])));
     const operations = plans.flatMap((plan) => (plan.kind === 'staff' ? plan.operations : []));
     const before = new Map(view.present.map((worker) => [worker.id, worker]));
     for (const worker of operations.reduce(applied, before).values()) {
       const { endpointId, hostId, intent, observed } = worker;
       if (intent === 'drained' && (observed?.runningJobs ?? 0) === 0) this.#freed.add(hostId);
-      else this.#add(this.#taken, hostId, { by: worker.id, resources: worker.resources });
+      else this.#keep(worker);
       if (intent === 'paused' && mayLeave.has(endpointId)) this.#add(this.#evictable, hostId, worker);
     }
     for (const workers of this.#evictable.values()) workers.sort(byLastUse);
@@ -77,6 +81,7 @@ class PausedPlaces {
 
   /** Returns the hosts on which room is being made for those of the plan that have no place. */
   makeRoom({ endpoint, unplaced }: StaffPlan): ReadonlySet<HostId> {
+    if (unplaced?.why.reason === 'account-quota') this.#makeQuota(endpoint, unplaced.count);
     const find = placeFinder(placementRequestOf(endpoint, this.#view.catalog), this.#view.nowMs);
     const found = new Set<HostId>();
     // What no host stands in the way of, such as an account's limit, no place helps.
@@ -87,6 +92,27 @@ class PausedPlaces {
       found.add(hostId);
     }
     return found;
+  }
+
+  /** By the account's own paused workers only: others have their own limits. */
+  #makeQuota(endpoint: FleetEndpoint, count: number): void {
+    const { accountId, id, spec } = endpoint;
+    const gpuCount = spec.gpu?.count ?? 0;
+    for (let left = count; left > 0; left -= 1) {
+      const own = [...this.#evictable.values()]
+        .flat()
+        .filter(({ endpointId }) => endpointId !== id && this.#accounts.get(endpointId) === accountId);
+      const victims = this.#quotas.victimsFor(accountId, gpuCount, own.toSorted(byLastUse));
+      if (victims === null || victims.length > this.#left) return;
+      for (const victim of victims) this.#evict(victim, endpoint);
+      this.#quotas.keep(accountId, gpuCount);
+    }
+  }
+
+  #keep({ endpointId, hostId, id: by, resources }: Worker): void {
+    this.#add(this.#taken, hostId, { by, resources });
+    const accountId = this.#accounts.get(endpointId);
+    if (accountId !== undefined) this.#quotas.keep(accountId, resources.gpuCount);
   }
 
   /** A host that will have room by those who are leaving it already. */
@@ -156,8 +182,10 @@ class PausedPlaces {
       (this.#evictable.get(hostId) ?? []).filter((worker) => worker !== victim),
     );
     this.#left -= 1;
+    const owner = this.#accounts.get(endpointId);
+    if (owner !== undefined) this.#quotas.keep(owner, victim.resources.gpuCount, -1);
     // An account learns nothing of another's endpoints.
-    const isOwn = this.#accounts.get(endpointId) === endpoint.accountId;
+    const isOwn = owner === endpoint.accountId;
     const detail = `its place goes to a worker of ${isOwn ? `endpoint ${endpoint.id}` : "another account's endpoint"}`;
     const operation = { kind: 'drain-worker', workerId, hostId, reason: 'evicted', leavesAfterIdleMs: null } as const;
     this.#add(this.#evictions, endpointId, { ...operation, detail });
