@@ -3,20 +3,11 @@ import type { HostId } from '../../ids.js';
 import type { HostedWorker } from '../hosted-worker.js';
 import type { ReleaseStarts } from './release-starts.js';
 
-/** What is said of an image that is brought to a host before a worker there gives its place up. */
-export interface PullAhead {
-  /** Since when the first worker of the release waits for it. */
-  readonly sinceMs: number;
-  readonly hostId: HostId;
-  /** A sentence without its full stop. */
-  readonly detail: string;
-}
-
 /** Whether the image of a release is on a host. `failed`: its host has given up, so nobody waits for it. */
 type AheadState = { readonly kind: 'ready' | 'pending' } | { readonly kind: 'failed'; readonly reason: string };
 
 /** So long a release waits for its image at most: what the old workers serve meanwhile costs nobody anything. */
-export const PULL_AHEAD_MAX_MS = 15 * 60_000;
+const PULL_AHEAD_MAX_MS = 15 * 60_000;
 
 /** A host that prepares nothing ahead is not waited for. */
 export function imageAheadOn(

@@ -1,9 +1,8 @@
-import type { WorkerId } from '../../ids.js';
+import type { HostId, WorkerId } from '../../ids.js';
 import { cleanText } from '../../text/index.js';
 import { UNHEALTHY_AFTER_FAILURES } from '../agent-plan/start-backoff.js';
 import { isUp } from '../worker-status.js';
 import type { Worker } from '../worker.js';
-import type { PullAhead } from './image-ahead.js';
 import { isStale } from './is-stale.js';
 
 /** What is remembered of how the workers of an endpoint's latest release start, also of those that are gone since. */
@@ -21,6 +20,15 @@ export interface ReleaseStarts {
   readonly counted: Readonly<Record<WorkerId, CountedStarts>>;
   /** The image that its first worker waits for, or waited for in vain; absent: it waits for none. */
   readonly pullAhead?: PullAhead;
+}
+
+/** What is said of an image that is brought to a host before a worker there gives its place up. */
+interface PullAhead {
+  /** Since when the first worker of the release waits for it. */
+  readonly sinceMs: number;
+  readonly hostId: HostId;
+  /** A sentence without its full stop. */
+  readonly detail: string;
 }
 
 interface CountedStarts {
