@@ -9,6 +9,7 @@ import {
   type ReportRequest,
   type WireRequest,
   type WithdrawMessage,
+  type WantedImage,
 } from '@berth/contracts';
 import type { EndpointId, HostId, ObservedWorker, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
@@ -21,6 +22,7 @@ export class TestControlPlane {
   readonly reports: ReportRequest[] = [];
   desired: readonly DesiredWorker[] = [];
   deletedVolumes: readonly HostVolume[] = [];
+  imagesAhead: readonly WantedImage[] = [];
   deletedEndpointIds: readonly EndpointId[] = [];
 
   /** Nothing is wanted, nothing queued, and what an agent that died still waits for is forgotten. */
@@ -30,6 +32,7 @@ export class TestControlPlane {
     this.reports.length = 0;
     this.desired = [];
     this.deletedVolumes = [];
+    this.imagesAhead = [];
     this.deletedEndpointIds = [];
   }
 
@@ -46,8 +49,8 @@ export class TestControlPlane {
         const { body } = message.json<WireRequest<ReportRequest>>();
         this.reports.push(body);
         const deletedEndpointIds = (body.spooledEndpointIds ?? []).filter((id) => this.deletedEndpointIds.includes(id));
-        const { deletedVolumes, desired } = this;
-        message.respond(reply({ desired, deletedVolumes, dataCenterId: 'LOCAL-1', deletedEndpointIds }));
+        const { deletedVolumes, desired, imagesAhead } = this;
+        message.respond(reply({ desired, deletedVolumes, imagesAhead, dataCenterId: 'LOCAL-1', deletedEndpointIds }));
       },
     });
     connection.subscribe(withdrawSubject('*'), {

@@ -1,4 +1,4 @@
-import type { AccountId, ObservedWorker, WorkerId } from '@berth/domain';
+import type { AccountId, EndpointId, ObservedWorker, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import {
   ImageRegistry,
@@ -213,6 +213,34 @@ describe('an agent', () => {
       expect(later.imagePercent).toBeLessThan(50);
       goOn(1);
       expect(await told(W1, ({ startedAtMs }) => startedAtMs !== null)).not.toHaveProperty('imagePercent');
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'has images ready ahead of their workers, with the credentials of their account, and says which it cannot have',
+    async () => {
+      const ahead = { endpointId: 'later' as EndpointId, accountId: 'anna' as AccountId };
+      const name = closed.serve('team/worker', '8', image);
+      control.imagesAhead = [
+        { ...ahead, release: 2, image: name, registryCredentials: LOGIN },
+        { ...ahead, release: 3, image: `${open.address}/team/worker:none` },
+      ];
+      startAgent();
+      const inventory = await eventually(
+        () => {
+          const last = control.reports.at(-1)?.inventory;
+          expect(last?.imagesAhead?.map(({ state }) => state)).toEqual(['ready', 'failed']);
+          return last;
+        },
+        { deadlineMs: 55_000 },
+      );
+      expect(inventory?.images).toContain(name);
+      expect(inventory?.imagesAhead?.[1]?.reason).toMatch(/^image-missing: /);
+      const asked = closed.requests.length;
+      control.desired = [{ ...worker(W1, name, LOGIN), accountId: ahead.accountId }];
+      await told(W1, ({ startedAtMs }) => startedAtMs !== null);
+      expect(closed.requests).toHaveLength(asked);
     },
     TEST_TIMEOUT_MS,
   );

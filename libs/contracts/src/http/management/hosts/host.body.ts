@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { RUNTIME_KINDS, type HostIntent, type RuntimeKind, type WorkerStatus } from '@berth/domain';
+import { RUNTIME_KINDS, type HostIntent, type ImageAhead, type RuntimeKind, type WorkerStatus } from '@berth/domain';
 
 export class JoinTokenBody {
   @ApiProperty()
@@ -41,6 +41,22 @@ export class VolumeStorageBody {
   readonly storageId!: string;
 }
 
+const AHEAD_STATES: readonly ImageAhead['state'][] = ['pending', 'ready', 'failed'];
+
+export class ImageAheadBody {
+  @ApiProperty({ example: 'k3v9x0q2m7a1zd' })
+  readonly endpointId!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'The release whose image it is.', example: 2 })
+  readonly release!: number;
+
+  @ApiProperty({ enum: AHEAD_STATES, description: '`failed`: it is not tried again for this release.' })
+  readonly state!: ImageAhead['state'];
+
+  @ApiProperty({ description: 'Why the last try failed; else empty.', example: '' })
+  readonly reason!: string;
+}
+
 export class InventoryBody {
   @ApiProperty({ type: 'number', minimum: 0, description: 'vCPU for workers.', example: 64 })
   readonly vcpus!: number;
@@ -68,6 +84,13 @@ export class InventoryBody {
 
   @ApiProperty({ type: [String], description: 'Images that are present.', example: ['local/echo'] })
   readonly images!: readonly string[];
+
+  @ApiProperty({
+    type: () => [ImageAheadBody],
+    required: false,
+    description: 'Images that it prepares for releases to come; absent of a host that prepares none.',
+  })
+  readonly imagesAhead?: readonly ImageAheadBody[];
 
   @ApiProperty({
     type: () => VolumeStorageBody,
