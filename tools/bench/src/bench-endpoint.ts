@@ -1,7 +1,8 @@
 import type { TenantClient } from '@berth/dev-stack';
 
 export interface BenchEndpoint {
-  readonly workers: { readonly min: number; readonly max: number };
+  readonly workers: { readonly min: number; readonly max: number; readonly idleTimeout?: number };
+  readonly flashboot?: string;
   /** `local/node-echo` where absent. */
   readonly image?: string;
   readonly env?: Readonly<Record<string, string>>;

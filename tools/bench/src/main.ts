@@ -15,6 +15,7 @@ import { benchPeers, benchRouters } from './peers-bench.js';
 import { benchRates } from './rates-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchSoak } from './soak-bench.js';
+import { benchColdStart, benchFlashboot } from './starts-bench.js';
 
 const IMAGES = join(resolve(import.meta.dirname, '../../..'), 'examples/workers');
 // Measured is what the system can do, not what a tenant may do.
@@ -44,10 +45,21 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   soak: benchSoak,
   attacks: benchAttacks,
   kills: benchKills,
+  flashboot: benchFlashboot,
+  'cold-start': benchColdStart,
 };
 
-/** They take many minutes, so they are measured only where they are named. */
-const NAMED_ONLY: readonly string[] = ['memory', 'scale', 'endpoints', 'soak', 'attacks', 'kills'];
+/** They take many minutes, or need a machine that lets a container engine run: they are measured where they are named. */
+const NAMED_ONLY: readonly string[] = [
+  'memory',
+  'scale',
+  'endpoints',
+  'soak',
+  'attacks',
+  'kills',
+  'flashboot',
+  'cold-start',
+];
 
 const { positionals: asked } = parseArgs({ allowPositionals: true });
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name));

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BASE_IMAGE, pollUntil } from '@berth/servers';
+import { BASE_IMAGE, NODE_BASE_IMAGE, loadNodeBase, pollUntil } from '@berth/servers';
 import { ImageRegistry, makeSmallImage, useContainerEngine } from '@berth/testing';
 import { SAMPLE_IMAGE, chooseRuntime } from '../src/choose-runtime.js';
 import { StartedStack } from '../src/started-stack.js';
@@ -11,7 +11,6 @@ import { clientPython, driveOfficialClient } from './stack/official-client.js';
 
 const run = promisify(execFile);
 const EXAMPLES = resolve(import.meta.dirname, '../../../examples/workers');
-const NODE_BASE = 'berth-test/node-base:1';
 const NODE_ECHO = 'local/node-echo:latest';
 const SUITE_MS = 600_000;
 const JOB_MS = 90_000;
@@ -54,20 +53,14 @@ const containerIds = async (...filters: readonly string[]): Promise<readonly str
 const inspect = async (containerId: string): Promise<Container> =>
   (JSON.parse(await docker('inspect', containerId)) as [Container])[0];
 
-/** The base image has no Node, and no registry is asked: this test's own program is put into it. */
-async function makeNodeBase(): Promise<void> {
-  const container = await docker('create', BASE_IMAGE, 'true');
-  await docker('cp', '--follow-link', process.execPath, `${container}:/usr/local/bin/node`);
-  await docker('commit', container, NODE_BASE);
-  await docker('rm', container);
-}
-
 async function makeImages(): Promise<void> {
   const { engine } = fixture;
   await Promise.all([
     clientPython(),
     engine.buildImage(SAMPLE_IMAGE, join(EXAMPLES, 'python-echo'), { BASE: BASE_IMAGE }),
-    makeNodeBase().then(() => engine.buildImage(NODE_ECHO, join(EXAMPLES, 'node-echo'), { BASE: NODE_BASE })),
+    loadNodeBase(engine).then(() =>
+      engine.buildImage(NODE_ECHO, join(EXAMPLES, 'node-echo'), { BASE: NODE_BASE_IMAGE }),
+    ),
   ]);
 }
 

@@ -60,3 +60,4 @@ export {
   type ContainerEngine,
   type StartEngineOptions,
 } from './engine/start-engine.js';
+export { loadNodeBase, NODE_BASE_IMAGE } from './engine/load-node-base.js';
