@@ -3,6 +3,8 @@ import type { TenantClient } from '@berth/dev-stack';
 export interface BenchEndpoint {
   readonly workers: { readonly min: number; readonly max: number; readonly idleTimeout?: number };
   readonly flashboot?: string;
+  /** By the number of requests where absent. */
+  readonly scaling?: { readonly type: 'QUEUE_DELAY'; readonly queueDelay: number };
   /** `local/node-echo` where absent. */
   readonly image?: string;
   readonly env?: Readonly<Record<string, string>>;

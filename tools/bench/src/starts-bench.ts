@@ -85,7 +85,11 @@ async function withContainers(name: string, measure: (sides: Sides) => Promise<v
 }
 
 const createStarting = (client: TenantClient, name: string, flashboot: string): Promise<string> =>
-  createEndpoint(client, name, { image: IMAGE, workers: { min: 0, max: 1, idleTimeout: 1 }, flashboot });
+  createEndpoint(client, name, {
+    ...{ image: IMAGE, workers: { min: 0, max: 1, idleTimeout: 1 }, flashboot },
+    // The other scaling has no idle timeout: each round would wait ten seconds for the worker to rest.
+    scaling: { type: 'QUEUE_DELAY', queueDelay: 1 },
+  });
 
 async function runJob(client: TenantClient, endpointId: string): Promise<void> {
   const input = { message: 'ahoy' };

@@ -84,7 +84,7 @@ export class BareWorker {
   }
 
   #answer(url: string, response: ServerResponse): void {
-    if (url.startsWith('/take') && this.#jobsToGive > 0) {
+    if (url.startsWith('/job-take/') && this.#jobsToGive > 0) {
       this.#jobsToGive -= 1;
       response.end(JOB);
     } else if (url.startsWith('/done')) {
@@ -99,7 +99,7 @@ export class BareWorker {
     const variables = {
       RUNPOD_POD_ID: 'bare',
       RUNPOD_AI_API_KEY: 'bare',
-      RUNPOD_WEBHOOK_GET_JOB: `${base}/take/$ID?`,
+      RUNPOD_WEBHOOK_GET_JOB: `${base}/job-take/$ID?`,
       RUNPOD_WEBHOOK_POST_OUTPUT: `${base}/done/$RUNPOD_POD_ID/$ID?`,
       RUNPOD_WEBHOOK_POST_STREAM: `${base}/stream/$RUNPOD_POD_ID/$ID?`,
       RUNPOD_WEBHOOK_PING: `${base}/ping/$RUNPOD_POD_ID`,
