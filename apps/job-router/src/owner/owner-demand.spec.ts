@@ -3,7 +3,7 @@ import { NO_DEMAND, type Demand, type EndpointId, type OwnedDemand } from '@bert
 import type { DemandSource } from '@berth/endpoint-log';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { COMPLETE_INTERVAL_MS, DEBOUNCE_MS, ENDPOINTS_PER_MESSAGE, OwnerDemand } from './owner-demand.js';
+import { COMPLETE_INTERVAL_MS, DEBOUNCE_MS, ENDPOINTS_PER_MESSAGE, LOOK_MS, OwnerDemand } from './owner-demand.js';
 
 interface Shard {
   term: number;
@@ -84,7 +84,7 @@ describe('the owner of shards', () => {
     source.own(2, 3);
     source.put(1, 'a', 2);
     source.put(2, 'b', null);
-    await clock.advance(DEBOUNCE_MS);
+    await clock.advance(LOOK_MS);
     expect(sent).toMatchObject([{ routerId: 'router', sentAtMs: clock.nowMs(), sequence: 1 }]);
     expect(told()).toEqual([[['1.7 1/1', '2.3 1/1'], { a: 2, b: null }]]);
     await clock.advance(4 * DEBOUNCE_MS);
@@ -95,6 +95,21 @@ describe('the owner of shards', () => {
     await clock.advance(DEBOUNCE_MS);
     expect(sent).toMatchObject([{ sequence: 2 }]);
     expect(told()).toEqual([[['1.7'], { a: 4, c: 1 }]]);
+  });
+
+  test('tells a change after quiet as soon as it looks, and what follows together', async () => {
+    source.own(1, 1);
+    await clock.advance(4 * DEBOUNCE_MS);
+    told();
+    source.put(1, 'a', 1);
+    await clock.advance(LOOK_MS);
+    expect(told()).toEqual([[['1.1'], { a: 1 }]]);
+    source.put(1, 'a', 2);
+    await clock.advance(DEBOUNCE_MS - LOOK_MS);
+    source.put(1, 'b', 1);
+    expect(told()).toEqual([]);
+    await clock.advance(LOOK_MS);
+    expect(told()).toEqual([[['1.1'], { a: 2, b: 1 }]]);
   });
 
   test('tells everything on a timer, also that there is nothing', async () => {

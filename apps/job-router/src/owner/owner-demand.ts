@@ -3,8 +3,10 @@ import type { OwnedDemand, ToldDemand } from '@berth/domain';
 import type { DemandSource } from '@berth/endpoint-log';
 import type { Clock } from '@berth/lifecycle';
 
-/** Changes within this time go out together. */
+/** Changes within this time after the last message go out together. */
 export const DEBOUNCE_MS = 50;
+/** How soon a change after quiet is told: a job may wait for a worker that sleeps. */
+export const LOOK_MS = 10;
 
 /** How often every shard is told of whole, changed or not. */
 export const COMPLETE_INTERVAL_MS = 2_000;
@@ -33,6 +35,7 @@ export class OwnerDemand {
   /** When each shard was last told of whole in its present term, monotonic. */
   readonly #told = new Map<number, { readonly term: number; readonly atMs: number }>();
   #sequence = 0;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
   #stop: (() => void) | undefined;
 
   constructor(options: OwnerDemandOptions) {
@@ -40,7 +43,7 @@ export class OwnerDemand {
   }
 
   start(): void {
-    this.#stop ??= this.#options.clock.every(DEBOUNCE_MS, () => this.#tell());
+    this.#stop ??= this.#options.clock.every(LOOK_MS, () => this.#tell());
   }
 
   stop(): void {
@@ -50,8 +53,11 @@ export class OwnerDemand {
 
   #tell(): void {
     const { clock, publish, routerId } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#toldAtMs < DEBOUNCE_MS) return;
     this.#forgetLost();
     const told = [...this.#takeDue(), ...this.#takeChanges()];
+    if (told.length > 0) this.#toldAtMs = nowMs;
     for (const part of inMessages(told)) {
       this.#sequence += 1;
       publish(ownersDemand({ routerId, sentAtMs: clock.nowMs(), sequence: this.#sequence }, part));

@@ -1,7 +1,7 @@
 import type { DesiredWorker, ReportRequest } from '@berth/contracts';
 import type { EndpointId, Inventory, WorkerId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
-import { ManualClock } from '@berth/testing';
+import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HostSession } from './host-session.js';
 import { NO_VOLUMES } from '../volumes/index.js';
@@ -115,6 +115,22 @@ describe('HostSession', () => {
     }
     await clock.advance(100);
     expect(link.reports.length).toBeLessThanOrEqual(3);
+    await session.stop();
+  });
+
+  test('asks at once when it is woken, also while it gathers changes', async () => {
+    session.start();
+    await clock.advance(1_000);
+    const before = link.reports.length;
+    link.wake();
+    await letRun();
+    expect(link.reports).toHaveLength(before + 1);
+    workers.change();
+    await letRun();
+    expect(link.reports).toHaveLength(before + 1);
+    link.wake();
+    await letRun();
+    expect(link.reports).toHaveLength(before + 2);
     await session.stop();
   });
 

@@ -39,7 +39,7 @@ interface SpooledLogs {
   forgetEndpoints(endpointIds: readonly EndpointId[]): void;
 }
 
-/** Changes that come together are told together. */
+/** Changes that come together are told together; who is woken asks at once, because a job may wait for the answer. */
 const GATHER_MS = 50;
 /** Of what could not be read of one reply. */
 const FAULTS_SHOWN_MAX = 8;
@@ -52,6 +52,7 @@ export class HostSession {
   #isAnswered = true;
   #isTakenWhole = true;
   #isReadWhole = true;
+  #woken = new AbortController();
   readonly #ends: (() => void)[] = [];
 
   constructor(options: SessionOptions) {
@@ -69,8 +70,12 @@ export class HostSession {
     const hurry = (): void => {
       this.#loop.hurry();
     };
+    const wake = (): void => {
+      this.#woken.abort();
+      hurry();
+    };
     const { imagesAhead, link, workers } = this.#options;
-    this.#ends.push(link.onWake(hurry), workers.subscribe(hurry));
+    this.#ends.push(link.onWake(wake), workers.subscribe(hurry));
     if (imagesAhead !== undefined) this.#ends.push(imagesAhead.subscribe(hurry));
     this.#loop.start();
   }
@@ -88,8 +93,9 @@ export class HostSession {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(GATHER_MS, signal);
+    await this.#options.clock.sleep(GATHER_MS, AbortSignal.any([signal, this.#woken.signal]));
     if (signal.aborted) return;
+    this.#woken = new AbortController();
     const reply = readHostReply(await this.#exchange());
     if (!this.#isAnswered) this.#options.logger.info('the control plane answers again');
     this.#isAnswered = true;
