@@ -107,6 +107,6 @@ export class BareWorker {
     return Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
   }
 
-  #docker = async (...words: readonly string[]): Promise<string> =>
+  readonly #docker = async (...words: readonly string[]): Promise<string> =>
     (await runCommand('docker', ['--host', this.#engine.host, ...words], { timeoutMs: STEP_MS })).trim();
 }

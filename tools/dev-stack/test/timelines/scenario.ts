@@ -99,6 +99,6 @@ export class Scenario {
     if (found.length > 0) await this.#docker('rm', '--force', ...found);
   }
 
-  #docker = (...words: readonly string[]): Promise<{ readonly stdout: string }> =>
+  readonly #docker = (...words: readonly string[]): Promise<{ readonly stdout: string }> =>
     run('docker', ['--host', this.#engine.host, ...words]);
 }
