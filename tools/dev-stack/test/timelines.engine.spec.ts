@@ -5,6 +5,8 @@ import { Timeline, count, type Scene } from './timelines/timeline.js';
 
 jest.setTimeout(300_000);
 const UP = ['IDLE', 'RUNNING'];
+/** Jobs until the other worker has had one too. */
+const KEPT_MAX = 200;
 
 const fixture = useContainerEngine({ hasBaseImage: true });
 
@@ -124,6 +126,47 @@ describe('timelines of containers on two hosts', () => {
     const jobs = await scenario.ended(endpointId, ids);
     expect(jobs.every(({ status }) => status === 'COMPLETED')).toBe(true);
     await timeline.until(workersUp(4));
+    await scenario.remove(endpointId);
+  });
+
+  test('jobs of a host that stands still are done elsewhere, and its own late results count for nothing', async () => {
+    const endpointId = await scenario.create('frozen', { min: 4, max: 4 });
+    const timeline = new Timeline(scenario.client, endpointId, 'a host stands still');
+    await timeline.until(workersUp(4));
+    const ids = await scenario.submit(endpointId, 4, 2);
+    await timeline.until({ what: 'four jobs that run', is: ({ inProgress }) => inProgress === 4 });
+    timeline.note('the agent of the second host stands still');
+    scenario.freeze('SIGSTOP');
+    await timeline.until({ what: 'every job done', is: ({ completed: done }) => done === ids.length });
+    timeline.note('it goes on');
+    scenario.freeze('SIGCONT');
+    const jobs = await scenario.ended(endpointId, ids);
+    expect(jobs.every(({ status }) => status === 'COMPLETED')).toBe(true);
+    await timeline.until({
+      what: 'four workers up, and still each job done once',
+      is: (moment) => count(moment, ...UP) === 4 && moment.completed === ids.length,
+    });
+    await scenario.remove(endpointId);
+  });
+
+  test('what a worker keeps in a volume, one on the other host finds, also after a release', async () => {
+    const endpointId = await scenario.createKeepers('volume');
+    const timeline = new Timeline(scenario.client, endpointId, 'a volume is shared by two hosts');
+    await timeline.until(workersUp(2));
+    const first = await scenario.keep(endpointId, 'line 0');
+    const kept = [first];
+    while (kept.at(-1)?.workerId === first.workerId && kept.length < KEPT_MAX) {
+      kept.push(await scenario.keep(endpointId, `line ${kept.length}`));
+    }
+    expect(kept.at(-1)?.workerId).not.toBe(first.workerId);
+    expect(kept.at(-1)?.output.lines).toEqual(kept.map((_, index) => `line ${index}`));
+    timeline.note('a release');
+    await scenario.release(endpointId, {});
+    await timeline.until({
+      what: 'only new workers',
+      is: (moment) => count(moment, ...UP) === 2 && moment.workers.every(({ version }) => version === 2),
+    });
+    expect((await scenario.keep(endpointId, 'last')).output.lines.slice(0, -1)).toEqual(kept.at(-1)?.output.lines);
     await scenario.remove(endpointId);
   });
 });

@@ -8,6 +8,8 @@ import { TenantClient } from '../../src/tenant-client.js';
 const run = promisify(execFile);
 const NODE_ECHO = 'local/node-echo:latest';
 const IMAGE = 'local/timeline:latest';
+const KEEPER = 'local/keeper:latest';
+const KEEPER_FOLDER = resolve(import.meta.dirname, '../../../../apps/worker-agent/test/workers/keeper');
 const EXAMPLE = resolve(import.meta.dirname, '../../../../examples/workers/node-echo');
 /** Room for all workers of a scenario on either host. */
 const VCPUS = 8;
@@ -18,6 +20,11 @@ interface Job {
   readonly status: string;
   readonly attempts: number;
   readonly workerId: string | null;
+}
+
+export interface Kept {
+  readonly workerId: string;
+  readonly output: { readonly lines: readonly string[] };
 }
 
 /** Two hosts with containers, and what a tenant and an operator do there. */
@@ -37,6 +44,7 @@ export class Scenario {
     await loadNodeBase(engine);
     await engine.buildImage(NODE_ECHO, EXAMPLE, { BASE: NODE_BASE_IMAGE });
     await engine.buildImage(IMAGE, join(import.meta.dirname, 'image'), { BASE: NODE_ECHO });
+    await engine.buildImage(KEEPER, KEEPER_FOLDER, { BASE: NODE_BASE_IMAGE });
     const flags = ['--runtime', 'docker', '--docker-socket', engine.socketPath, '--hosts', '2', '--demo', 'off'];
     return new Scenario(await StartedStack.start([...flags, '--vcpus', String(VCPUS), '--rate-limits', 'off']), engine);
   }
@@ -53,6 +61,24 @@ export class Scenario {
       scaling: { type: 'REQUEST_COUNT', requestCount: 1 },
     });
     return body.id;
+  }
+
+  /** One worker on each host, which is too small for two; they share a volume. */
+  async createKeepers(name: string): Promise<string> {
+    const volume = { name, size: 10, dataCenter: 'LOCAL-1' };
+    const { body: made } = await this.client.manage<{ readonly id: string }>('POST', '/v2/network-volumes', volume);
+    const { body } = await this.client.manage<{ readonly id: string }>('POST', '/v2/serverless', {
+      ...{ name, type: 'QUEUE', image: KEEPER, cpu: [{ id: 'cpu3c', vcpuCount: VCPUS }], networkVolumes: [made.id] },
+      workers: { min: 2, max: 2 },
+      scaling: { type: 'REQUEST_COUNT', requestCount: 1 },
+    });
+    return body.id;
+  }
+
+  /** All lines that a keeper finds after it has added one, and which worker it is. */
+  async keep(endpointId: string, line: string): Promise<Kept> {
+    const { body } = await this.client.job<Kept>('POST', `/${endpointId}/runsync`, { input: { keep: line } });
+    return body;
   }
 
   async release(endpointId: string, env: object): Promise<void> {
@@ -88,6 +114,11 @@ export class Scenario {
 
   async actOnHost(agent: number, action: 'cordon' | 'uncordon' | 'drain'): Promise<void> {
     await this.client.manage('POST', `/v2/hosts/${this.hostId(agent)}/action`, { action });
+  }
+
+  /** The agent of the second host stands still, or goes on. */
+  freeze(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    process.kill(this.stack.pidOf('worker-agent-2'), signal);
   }
 
   /** Kills the agent of the second host and ends its containers, as a power cut would. */
