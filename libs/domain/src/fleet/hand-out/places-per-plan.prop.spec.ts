@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { EndpointSpec } from '../../endpoint/index.js';
+import { SHIPPED_CATALOG } from '../../hardware-catalog/index.js';
 import type { Host } from '../../host/index.js';
 import type { AccountId, EndpointId, HostId, WorkerId } from '../../ids.js';
 import { GB_BYTES } from '../../placement/index.js';
@@ -68,7 +69,10 @@ class Passes {
       ...{ ...NO_DEMAND, queuedNormal: wanted[createdAtMs]?.jobs ?? 0 },
     });
     const newWorkerId = (): WorkerId => `w${(this.#made += 1)}` as WorkerId;
-    const plan = planFleet({ fleet, demandOf, memory: this.#memory }, { nowMs: NOW_MS, newWorkerId });
+    const plan = planFleet(
+      { fleet, catalog: SHIPPED_CATALOG, demandOf, memory: this.#memory },
+      { nowMs: NOW_MS, newWorkerId },
+    );
     this.#memory = plan.memory;
     const operations = plan.endpoints.flatMap((each): readonly FleetOperation[] =>
       each.kind === 'staff' ? each.operations : [],

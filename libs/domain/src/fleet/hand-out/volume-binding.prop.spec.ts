@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { SHIPPED_CATALOG } from '../../hardware-catalog/index.js';
 import type { Host } from '../../host/index.js';
 import type { EndpointId, HostId, WorkerId } from '../../ids.js';
 import type { PlaceableVolume } from '../../placement/index.js';
@@ -71,6 +72,7 @@ test('a volume lies on one storage, whoever comes to it in one plan, and each wo
       const plan = planFleet(
         {
           fleet,
+          catalog: SHIPPED_CATALOG,
           demandOf: ({ createdAtMs }) => ({ ...NO_DEMAND, queuedNormal: wishes[createdAtMs]?.jobs ?? 0 }),
           memory: { ...newFleetMemory(0), lastLookMs: NOW_MS },
         },
