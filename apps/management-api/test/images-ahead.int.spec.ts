@@ -1,5 +1,5 @@
 import type { ReadReport, WantedImage } from '@berth/contracts';
-import type { EndpointId, HostId, ImageAhead, Inventory } from '@berth/domain';
+import { SHIPPED_CATALOG, type EndpointId, type HostId, type ImageAhead, type Inventory } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { SeededRandom } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -36,6 +36,7 @@ beforeEach(async () => {
   demand.take(demandMessage(clock.nowMs(), { e1: { running: 1 } }), clock.monotonicMs());
   fleet = new FleetReconciler({
     ...{ store: bench.store, history: new ScalingHistoryStore(database), demand, clock, logger: silentLogger },
+    catalog: SHIPPED_CATALOG,
     random: new SeededRandom(clock.nowMs()),
     publisher: {
       publishAssignments: async () => undefined,
@@ -48,6 +49,7 @@ beforeEach(async () => {
   });
   sessions = new HostSessionsService({
     ...{ store: bench.sessions, deletedVolumes: bench.deletedVolumes, clock, envs: envSeal() },
+    catalog: SHIPPED_CATALOG,
     credentials: new RegistryCredentialsService(secretBox(), silentLogger),
     imagesAhead: new ImagesAheadStore(database),
     onChange: () => undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EndpointSpec } from '../../endpoint/index.js';
+import { SHIPPED_CATALOG } from '../../hardware-catalog/index.js';
 import type { Host, ImageAhead } from '../../host/index.js';
 import type { AccountId, EndpointId, HostId, WorkerId } from '../../ids.js';
 import { NO_DEMAND } from '../../scaling/index.js';
@@ -75,6 +76,7 @@ class Rollout {
           ...{ endpoints: [{ ...endpoint, spec: specOf(this.#max) }], hosts: this.#hosts, workers: this.workers },
           accountLimits: new Map(),
         },
+        catalog: SHIPPED_CATALOG,
         demandOf: () => ({ ...NO_DEMAND, running: this.#max }),
         memory: { ...newFleetMemory(0), lastLookMs: this.nowMs },
       },
