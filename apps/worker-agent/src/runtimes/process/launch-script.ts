@@ -6,7 +6,8 @@
  * Arguments: the state folder, then the program and its arguments. It leads a session of its own.
  * - `ln` makes `identity` appear whole, or fails: of two launches of one folder only one gets further.
  * - SIGTERM goes to the program alone, as it does in a container: its helpers (the SDK's pings come from one) go on
- *   until it says otherwise. A trap interrupts `wait`, so that is repeated while the program lives.
+ *   until it says otherwise. A trap interrupts `wait`, so that is repeated while the program lives, and once more behind
+ *   its end: the interrupted one may have heard of the end and said only that it was interrupted. 127: it had told the code.
  * - When the folder is thrown away, nobody can find this worker any more, so it ends by itself within five seconds.
  * - The last line ends what the program left running in its group, the shell itself included.
  */
@@ -31,6 +32,9 @@ while :; do
   code=$?
   kill -s 0 "$child" 2>/dev/null || break
 done
+wait "$child"
+again=$?
+[ "$again" = 127 ] || code=$again
 trap '' TERM INT HUP
 printf '%s\\n' "$code" >"$state/exit.part" && mv "$state/exit.part" "$state/exit"
 kill -s KILL 0
