@@ -480,12 +480,22 @@ except OSError:
           allowedNetworks: [`${world.privateAddress}/32`, '169.254.0.0/16'],
           nameServers: [world.publicAddress],
         };
-        const other = await openDocker(fixture.engine.socketPath, 'host9', { confinement });
-        const places = [`${world.privateAddress}:80`, `${world.metadataAddress}:80`];
-        await other.start(startOf(W1, REACH, ...places));
-        await eventually(async () => expect((await other.inspect(W1))?.state.kind).toBe('ended'), ENDS);
-        expect(await other.logs(W1, SHOW_STACK)).toEqual([`${String(places[0])} open`, `${String(places[1])} closed`]);
-        await other.close();
+        // A host of its own: the first one's agent watches the rules of its chain, and would put its own back.
+        const other = await openDocker(fixture.engine.socketPath, 'host11', { confinement });
+        try {
+          const places = [`${world.privateAddress}:80`, `${world.metadataAddress}:80`];
+          const { labels, ...start } = startOf(W1, REACH, ...places);
+          await other.start({ ...start, labels: { ...labels, hostId: 'host11' as HostId } });
+          await eventually(async () => expect((await other.inspect(W1))?.state.kind).toBe('ended'), ENDS);
+          expect(await other.logs(W1, SHOW_STACK)).toEqual([
+            `${String(places[0])} open`,
+            `${String(places[1])} closed`,
+          ]);
+        } finally {
+          await other.remove(W1);
+          await other.network.remove();
+          await other.close();
+        }
       },
       TEST_TIMEOUT_MS,
     );
