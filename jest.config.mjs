@@ -19,6 +19,7 @@ const kind = (displayName, testMatch) => ({
   moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'json', 'node'],
   moduleNameMapper: {
     '^@berth/contracts/http$': '<rootDir>/libs/contracts/src/http/index.ts',
+    '^@berth/domain/shape$': '<rootDir>/libs/domain/src/shape/index.ts',
     '^@berth/([^/]+)$': ['<rootDir>/libs/$1/src/index.ts', '<rootDir>/tools/$1/src/index.ts'],
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },

@@ -1,4 +1,5 @@
-import { assignmentSnapshotShape, readShape, type AssignmentSnapshot } from '@berth/contracts';
+import { assignmentSnapshotShape, type AssignmentSnapshot } from '@berth/contracts';
+import { readShape } from '@berth/domain/shape';
 import {
   SHIPPED_CATALOG,
   DELETED_KEPT_MS,

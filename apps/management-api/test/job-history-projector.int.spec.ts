@@ -298,7 +298,7 @@ describe('a shard', () => {
     await run(projector());
     await expectTold();
     expect(noted.map(({ place, reason }) => [place, reason])).toEqual([
-      ['endpoint log', 'fact 0 (cancelled): $.jobId is no id'],
+      ['endpoint log', 'fact 0 (cancelled): $.jobId must be an id'],
       ['endpoint log', 'a line of it is no fact'],
     ]);
     expect(await valueOf(metrics, 'controllers_history_left_out_total{reason="unreadable"}')).toBe(2);

@@ -3,10 +3,10 @@ import {
   logAnswerSubject,
   logsSubject,
   readLogsRequest,
-  requireRead,
   type WorkerLogPage,
   type LogsRequest,
 } from '@berth/contracts';
+import { requireRead } from '@berth/domain/shape';
 import { GB_BYTES, type HostId, type LogLine, type WorkerId } from '@berth/domain';
 import { AgentTransport } from '@berth/messaging';
 import { eventually } from '@berth/testing';

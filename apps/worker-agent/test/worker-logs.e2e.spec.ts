@@ -1,14 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  logAnswerSubject,
-  logsSubject,
-  readLogsReply,
-  requireRead,
-  type WorkerLogPage,
-  type LogsRequest,
-} from '@berth/contracts';
+import { logAnswerSubject, logsSubject, readLogsReply, type WorkerLogPage, type LogsRequest } from '@berth/contracts';
+import { requireRead } from '@berth/domain/shape';
 import type { EndpointId, HostId, LogLine, WorkerId } from '@berth/domain';
 import { AgentQuestions } from '@berth/messaging';
 import { eventually } from '@berth/testing';

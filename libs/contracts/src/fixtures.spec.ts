@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readShape, type Reading, type Shape } from '@berth/domain/shape';
 import { expect, test } from '@jest/globals';
 import * as contracts from './index.js';
-import type { OwnerVerb, Reading, Shape, SnapshotShape } from './index.js';
+import type { OwnerVerb, SnapshotShape } from './index.js';
 
 const FOLDER = resolve(import.meta.dirname, '../fixtures');
 
@@ -21,7 +22,7 @@ function readExamples(shapes: Readonly<Record<OwnerVerb, Shape>>) {
       Object.entries(shapes).map(([verb, shape]) => {
         const examples = (body as Readonly<Record<string, readonly unknown[]>>)[verb] ?? [];
         expect(examples).not.toHaveLength(0);
-        return [verb, examples.map((example) => valueOf(contracts.readShape(shape, example)))];
+        return [verb, examples.map((example) => valueOf(readShape(shape, example)))];
       }),
     );
 }
@@ -90,7 +91,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 function readBy({ by, isText = false, read }: Reader, body: unknown): unknown {
   if (read !== undefined) return read(body);
   const reader = contracts[[by].flat()[0] as Name] as SnapshotShape<unknown> | ((body: unknown) => unknown);
-  if (typeof reader === 'object') return valueOf(contracts.readShape(reader.shape, body));
+  if (typeof reader === 'object') return valueOf(readShape(reader.shape, body));
   const result = reader(isText ? JSON.stringify(body) : body);
   return isReading(result) ? valueOf(result) : result;
 }
@@ -99,14 +100,7 @@ const isReading = (result: unknown): result is Reading<unknown> =>
   result !== null && typeof result === 'object' && 'kind' in result && 'value' in result;
 
 /** They read any message, or what others here read too, in another form. */
-const TOOLS: readonly Name[] = [
-  'readAs',
-  'readJson',
-  'readOversized',
-  'readPostedBytes',
-  'readShape',
-  'splitChunkBytes',
-];
+const TOOLS: readonly Name[] = ['readJson', 'readOversized', 'readPostedBytes', 'splitChunkBytes'];
 
 /** What workers post is text, which is read as it stands. */
 const POSTED = {

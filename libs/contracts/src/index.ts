@@ -154,27 +154,6 @@ export {
 } from './owner/index.js';
 export { RATES_SUBJECTS, ratesSubject, readRates, type RateNews, type RatesMessage } from './rates/index.js';
 export {
-  count,
-  id,
-  integer,
-  listOf,
-  mapOf,
-  objectOf,
-  oneOf,
-  optional,
-  orNull,
-  readAs,
-  readJson,
-  readShape,
-  requireRead,
-  text,
-  unreadable,
-  variantOf,
-  type Members,
-  type Reading,
-  type Shape,
-} from './shape/index.js';
-export {
   BUCKETS,
   apiKeySnapshotShape,
   assignmentSnapshotShape,
@@ -210,3 +189,4 @@ export {
   type WireReply,
   type WireRequest,
 } from './wire/envelope.js';
+export { readJson } from './wire/read-json.js';

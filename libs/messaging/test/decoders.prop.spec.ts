@@ -5,8 +5,8 @@ import {
   hostSnapshotShape,
   webhookSecretsSnapshotShape,
   type OwnerVerb,
-  type Reading,
 } from '@berth/contracts';
+import type { Reading } from '@berth/domain/shape';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readNotice } from '../src/owner-questions/notice-codec.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Reading } from '@berth/contracts';
+import type { Reading } from '@berth/domain/shape';
 import { decodeLines } from '@berth/endpoint-log';
 import { expect, test } from '@jest/globals';
 import { readClaim, readPresence } from '../src/endpoint-log/shard-claim-codec.js';

@@ -9,7 +9,6 @@ import {
   readTakeRequest,
   readUploadRequest,
   readWithdrawMessage,
-  requireRead,
   withdrawSubject,
   type DoneReply,
   type DownloadReply,
@@ -17,6 +16,7 @@ import {
   type ReportReply,
   type TakeReply,
 } from '@berth/contracts';
+import { requireRead } from '@berth/domain/shape';
 import { PlatformError, type HostId } from '@berth/domain';
 import { AgentGateway, ConfirmedReply, CurrentHost, PartedReply } from '@berth/messaging';
 import { EndpointDirectory } from '../directory/index.js';

@@ -7,8 +7,8 @@ import {
   type HistoryListReply,
   type HistoryListRequest,
   type HistoryVerb,
-  type Reading,
 } from '@berth/contracts';
+import type { Reading } from '@berth/domain/shape';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
 import { AgentTransport, isRetriable } from '@berth/messaging';
 import type { NatsConnection } from '@nats-io/transport-node';

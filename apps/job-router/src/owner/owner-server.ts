@@ -2,14 +2,12 @@ import {
   OWNER_QUESTION_SHAPES,
   ROUTER_INBOX,
   ownerSubjects,
-  readShape,
   replyFault,
-  unreadable,
   type OwnerReply,
   type OwnerVerb,
   type QuestionOf,
-  type Reading,
 } from '@berth/contracts';
+import { readShape, unreadable, type Reading } from '@berth/domain/shape';
 import type { EndpointId, UnreadableMessage } from '@berth/domain';
 import { atEndOfTurn, type Clock } from '@berth/lifecycle';
 import { encodeOwnerReply, logShard, readOwnerQuestion } from '@berth/messaging';

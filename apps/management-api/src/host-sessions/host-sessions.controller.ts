@@ -5,10 +5,10 @@ import {
   readJoinFrame,
   readReport,
   readReportFrame,
-  requireRead,
   type HostReply,
   type JoinReply,
 } from '@berth/contracts';
+import { requireRead } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import { AgentGateway, CurrentHost } from '@berth/messaging';
 import { HostSessionsService } from './host-sessions-service.js';

@@ -3,10 +3,10 @@ import {
   historySubject,
   readHistoryGetRequest,
   readHistoryListRequest,
-  requireRead,
   type HistoryGetReply,
   type HistoryListReply,
 } from '@berth/contracts';
+import { requireRead } from '@berth/domain/shape';
 import { AgentGateway } from '@berth/messaging';
 import { JobHistoryService } from './job-history-service.js';
 

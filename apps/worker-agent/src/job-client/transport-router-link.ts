@@ -10,11 +10,11 @@ import {
   readTakeReply,
   stopSubject,
   withdrawSubject,
-  type Reading,
   type RouterGoneMessage,
   type StopMessage,
   type WithdrawMessage,
 } from '@berth/contracts';
+import type { Reading } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import { TurnPace } from '@berth/lifecycle';
 import { TransportError, type AgentTransport } from '@berth/messaging';

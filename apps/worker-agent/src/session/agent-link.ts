@@ -4,7 +4,6 @@ import {
   logAnswerSubject,
   logsSubject,
   readLogsRequest,
-  requireRead,
   type LogsReply,
   type LogsRequest,
   wakeSubject,
@@ -12,6 +11,7 @@ import {
   type StopMessage,
   type WithdrawMessage,
 } from '@berth/contracts';
+import { requireRead } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { AgentTransport, TransportError } from '@berth/messaging';

@@ -1,4 +1,4 @@
-import { readMembers, type Members, type Reading } from '../shape/index.js';
+import { readMembers, type Members, type Reading } from '@berth/domain/shape';
 import type { DroppedEntries, DroppedEntry } from './host-messages.js';
 
 const EXAMPLES_MAX = 8;

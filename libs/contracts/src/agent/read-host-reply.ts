@@ -14,7 +14,7 @@ import {
   text,
   unreadable,
   type Reading,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import {
   type CatalogedGpu,
   DELETED_VOLUMES_MAX,

@@ -30,7 +30,7 @@ import {
   unreadable,
   type Members,
   type Reading,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import { SPOOLED_ENDPOINTS_MAX } from './log-messages.js';
 import { EntryReader } from './entry-reader.js';
 import {
@@ -57,13 +57,13 @@ export interface ReadReport extends Omit<ReportRequest, 'inventory'> {
 }
 
 /** Ids are ours, so one that is none names nothing here. */
-const printable = matching('id', /^[\x21-\x7e]{1,128}$/);
+const printable = matching('an id of printable characters', /^[\x21-\x7e]{1,128}$/);
 /** Cut to its bound where it is cleaned. */
 const words = text(Number.POSITIVE_INFINITY);
 const instantMs = amount(INSTANT_MAX_MS);
 const size = amount(Number.MAX_SAFE_INTEGER);
 
-const JOIN_FRAME: Members<JoinFrame> = { token: text(), secretHash: matching('SHA-256', /^[0-9a-f]{64}$/) };
+const JOIN_FRAME: Members<JoinFrame> = { token: text(), secretHash: matching('a SHA-256 in hex', /^[0-9a-f]{64}$/) };
 
 const REPORT_FRAME: Members<ReportFrame> = {
   secret: text(),
@@ -82,7 +82,7 @@ const INVENTORY: Members<Omit<Inventory, 'gpus' | 'images'>> = {
   memoryBytes: size,
   diskBytes: size,
   areGpusSimulated: flag,
-  cudaVersion: optional(orNull(matching('version', /^\d{1,9}\.\d{1,9}$/))),
+  cudaVersion: optional(orNull(matching('a version', /^\d{1,9}\.\d{1,9}$/))),
   runtime: oneOf(RUNTIME_KINDS),
   canPause: optional(flag),
   volumes: optional(orNull(objectOf<VolumeStorage>({ storageId: id }))),
@@ -111,7 +111,7 @@ const OBSERVED_WORKER: Members<Omit<ObservedWorker, 'idleSinceMs'>> = {
   phaseSinceMs: instantMs,
   startedAtMs: optional(orNull(instantMs)),
   gpuTypeId: optional(orNull(words)),
-  imageDigest: optional(orNull(matching('digest', /^sha256:[0-9a-f]{64}$/))),
+  imageDigest: optional(orNull(matching('a digest', /^sha256:[0-9a-f]{64}$/))),
   imagePercent: optional(orNull(integer(0, 100))),
   failure: optional(orNull(oneOf(['image', 'container']))),
   lacksRoom: optional(flag),

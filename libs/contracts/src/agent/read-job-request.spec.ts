@@ -1,6 +1,6 @@
 import { BLOB_PART_BYTES, CHUNK_MAX_BYTES, INLINE_OUTPUT_MAX_BYTES, PlatformError } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
-import { requireRead, type Reading } from '../shape/index.js';
+import { requireRead, type Reading } from '@berth/domain/shape';
 import type { AttemptEnd } from './job-messages.js';
 import {
   AGENT_ERROR_MAX_CHARACTERS,

@@ -27,7 +27,7 @@ import {
   type Members,
   type Reading,
   type Shape,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import {
   DONE_ENDS_MAX,
   RENEW_LEASES_MAX,

@@ -13,7 +13,7 @@ import {
   text,
   type Members,
   type Reading,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import {
   LOG_ANSWER_BYTES_MAX,
   LOG_CURSORS_MAX,

@@ -1,4 +1,4 @@
-import { count, id, objectOf, text } from '../shape/index.js';
+import { count, id, objectOf, text } from '@berth/domain/shape';
 import type { RouterGoneMessage, StopMessage } from './job-messages.js';
 
 type StoppedJob = StopMessage['jobs'][number];

@@ -13,7 +13,7 @@ import {
   type Members,
   type Reading,
   type Shape,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import { wireErrorShape } from '../wire/envelope.js';
 import {
   RENEW_LEASES_MAX,

@@ -17,12 +17,21 @@ describe('how far the job history has read', () => {
 
   test.each([
     ['', 'it is no JSON'],
-    ['null', '$ is no object'],
-    ['{}', '$.shards is no list'],
-    ['{"shards":[{"shard":-1,"streamCreated":"x","sequence":1}]}', '$.shards[0].shard is no count'],
+    ['null', '$ must be an object'],
+    ['{}', '$.shards must be a list'],
+    [
+      '{"shards":[{"shard":-1,"streamCreated":"x","sequence":1}]}',
+      '$.shards[0].shard must be a whole number from 0 on',
+    ],
     ['{"shards":[{"shard":1,"streamCreated":5,"sequence":1}]}', '$.shards[0].streamCreated'],
-    ['{"shards":[{"shard":1,"streamCreated":"x","sequence":1.5}]}', '$.shards[0].sequence is no count'],
-    ['{"shards":[{"shard":1,"streamCreated":"x","sequence":"1"}]}', '$.shards[0].sequence is no count'],
+    [
+      '{"shards":[{"shard":1,"streamCreated":"x","sequence":1.5}]}',
+      '$.shards[0].sequence must be a whole number from 0 on',
+    ],
+    [
+      '{"shards":[{"shard":1,"streamCreated":"x","sequence":"1"}]}',
+      '$.shards[0].sequence must be a whole number from 0 on',
+    ],
   ])('is not told by %s', (body, reason) => {
     expect(readHistoryRead(body)).toEqual({ kind: 'unreadable', reason: expect.stringContaining(reason) });
   });

@@ -1,4 +1,5 @@
-import { count, listOf, objectOf, readJson, readShape, text, type Reading } from '../shape/index.js';
+import { count, listOf, objectOf, readShape, text, type Reading } from '@berth/domain/shape';
+import { readJson } from '../wire/read-json.js';
 
 /**
  * Control plane → routers, core NATS: how far the job history has read the logs of endpoints, so that nothing of them

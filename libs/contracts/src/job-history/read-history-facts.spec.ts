@@ -42,15 +42,30 @@ describe('the facts of a batch that the job history is made of', () => {
   });
 
   test.each([
-    [changed(CANCELLED, { summary: undefined }), 'fact 0 (cancelled): $.summary is no object'],
-    [changed(CANCELLED, { summary: { ...SUMMARY, createdAtMs: '1' } }), '$.summary.createdAtMs is no instant'],
-    [changed(CANCELLED, { summary: { ...SUMMARY, createdAtMs: 1e15 } }), '$.summary.createdAtMs is no instant'],
-    [changed(CANCELLED, { atMs: 1.5 }), '$.atMs is no instant'],
-    [changed(CANCELLED, { summary: { ...SUMMARY, attempt: -1 } }), '$.summary.attempt is no count'],
-    [changed(CANCELLED, { jobId: 'a.b' }), '$.jobId is no id'],
-    [changed(CANCELLED, { kind: 'timed-out' }), '$.error is no text'],
-    [[FACTS[0], ...changed(CANCELLED, { kind: 'let-go' })] as LogFact[], 'fact 1 (let-go): $.attempt is no count'],
-    [changed(CANCELLED, { kind: 'finished', state: 'IN_QUEUE' }), '$.state is no word of COMPLETED, FAILED, TIMED_OUT'],
+    [changed(CANCELLED, { summary: undefined }), 'fact 0 (cancelled): $.summary must be an object'],
+    [
+      changed(CANCELLED, { summary: { ...SUMMARY, createdAtMs: '1' } }),
+      '$.summary.createdAtMs must be an instant in Unix milliseconds',
+    ],
+    [
+      changed(CANCELLED, { summary: { ...SUMMARY, createdAtMs: 1e15 } }),
+      '$.summary.createdAtMs must be an instant in Unix milliseconds',
+    ],
+    [changed(CANCELLED, { atMs: 1.5 }), '$.atMs must be an instant in Unix milliseconds'],
+    [
+      changed(CANCELLED, { summary: { ...SUMMARY, attempt: -1 } }),
+      '$.summary.attempt must be a whole number from 0 on',
+    ],
+    [changed(CANCELLED, { jobId: 'a.b' }), '$.jobId must be an id'],
+    [changed(CANCELLED, { kind: 'timed-out' }), '$.error must be a text'],
+    [
+      [FACTS[0], ...changed(CANCELLED, { kind: 'let-go' })] as LogFact[],
+      'fact 1 (let-go): $.attempt must be a whole number from 0 on',
+    ],
+    [
+      changed(CANCELLED, { kind: 'finished', state: 'IN_QUEUE' }),
+      '$.state must be one of COMPLETED, FAILED, TIMED_OUT',
+    ],
   ])('make it unreadable where one is none: %#', (facts, reason) => {
     expect(readHistoryFacts(facts)).toEqual({ kind: 'unreadable', reason: expect.stringContaining(reason) });
   });

@@ -13,7 +13,7 @@ import {
   unreadable,
   type Reading,
   type Shape,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 
 type OfKind<Kind extends HistoryFact['kind']> = Extract<HistoryFact, { readonly kind: Kind }>;
 
@@ -23,7 +23,9 @@ const FACT_LOG_LINES_MAX = 10_000;
 /** In whole ms, and such that every calendar knows it: later than any clock is still far from what a database can tell. */
 const MOMENT_MAX_MS = 1e14;
 const moment: Shape = (value, path) =>
-  count(value, path) === null && Number(value) <= MOMENT_MAX_MS ? null : `${path} is no instant`;
+  count(value, path) === null && Number(value) <= MOMENT_MAX_MS
+    ? null
+    : `${path} must be an instant in Unix milliseconds`;
 
 const JOB = { kind: text(), atMs: moment, jobId: id } as const;
 const LOG_TAIL = listOf(text(), FACT_LOG_LINES_MAX);

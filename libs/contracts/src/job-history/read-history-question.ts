@@ -10,7 +10,7 @@ import {
   orNull,
   readShape,
   type Reading,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import { HISTORY_PAGE_MAX, type HistoryGetRequest, type HistoryListRequest } from './history-messages.js';
 
 const listRequest = objectOf<HistoryListRequest>({

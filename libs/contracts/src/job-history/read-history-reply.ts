@@ -11,8 +11,8 @@ import {
   readShape,
   text,
   type Shape,
-} from '../shape/index.js';
-import type { Reading } from '../shape/index.js';
+} from '@berth/domain/shape';
+import type { Reading } from '@berth/domain/shape';
 import { HISTORY_PAGE_MAX, type HistoryGetReply, type HistoryListReply } from './history-messages.js';
 
 /** Far above what the history keeps of a job. */

@@ -12,7 +12,7 @@ import {
   text,
   variantOf,
   type Shape,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import type { ChunkLimitName, OwnerVerb } from './owner-questions.js';
 import { payload } from './payload-shape.js';
 

@@ -1,5 +1,5 @@
 import type { BlobManifest, Payload } from '@berth/domain';
-import { count, id, objectOf, text, variantOf, type Shape } from '../shape/index.js';
+import { count, id, objectOf, text, variantOf, type Shape } from '@berth/domain/shape';
 
 /** Far above what is accepted, and what a message could bring: the decision refuses more precisely. */
 export const PAYLOAD_MAX_CHARACTERS = 2 * 1024 * 1024;

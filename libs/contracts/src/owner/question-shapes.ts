@@ -31,7 +31,7 @@ import {
   text,
   variantOf,
   type Shape,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import type { JobWatcher, OwnerCommand, OwnerVerb, QuestionOf, TakeAsker } from './owner-questions.js';
 import { PAYLOAD_MAX_CHARACTERS, payload } from './payload-shape.js';
 

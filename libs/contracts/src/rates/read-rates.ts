@@ -1,5 +1,6 @@
 import { isJobOperation } from '@berth/domain';
-import { count, listOf, objectOf, readJson, readShape, text, type Reading } from '../shape/index.js';
+import { count, listOf, objectOf, readShape, text, type Reading } from '@berth/domain/shape';
+import { readJson } from '../wire/read-json.js';
 import type { RateNews, RatesMessage } from './rates-message.js';
 
 /** More than the endpoints and operations that one router counts between two messages. */

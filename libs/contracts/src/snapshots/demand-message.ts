@@ -8,11 +8,11 @@ import {
   oneOf,
   optional,
   orNull,
-  readJson,
   readShape,
   text,
   type Reading,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
+import { readJson } from '../wire/read-json.js';
 
 /**
  * Router → controllers, core NATS, every two seconds whole and at once for what changed: what the owner of these shards knows

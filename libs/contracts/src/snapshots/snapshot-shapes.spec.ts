@@ -1,6 +1,6 @@
 import { ACCOUNT_LIMITS_DEFAULT, effectiveLimits } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
-import { readShape } from '../shape/index.js';
+import { readShape } from '@berth/domain/shape';
 import { assignmentSnapshotShape, endpointSnapshotShape } from './snapshot-shapes.js';
 import type { AssignmentSnapshot, EndpointSnapshot } from './snapshots.js';
 
@@ -41,12 +41,12 @@ describe('the limits in the snapshot of an endpoint', () => {
   });
 
   test.each([
-    ['a list', [], '$.limits is no object'],
-    ['null', null, '$.limits is no object'],
-    ['a text', { chunkBytes: '1' }, '$.limits.chunkBytes is no count'],
-    ['a fraction', { chunkBytes: 1.5 }, '$.limits.chunkBytes is no count'],
-    ['less than nothing', { chunkBytes: -1 }, '$.limits.chunkBytes is no count'],
-    ['null for one', { chunkBytes: null }, '$.limits.chunkBytes is no count'],
+    ['a list', [], '$.limits must be an object'],
+    ['null', null, '$.limits must be an object'],
+    ['a text', { chunkBytes: '1' }, '$.limits.chunkBytes must be a whole number from 0 on'],
+    ['a fraction', { chunkBytes: 1.5 }, '$.limits.chunkBytes must be a whole number from 0 on'],
+    ['less than nothing', { chunkBytes: -1 }, '$.limits.chunkBytes must be a whole number from 0 on'],
+    ['null for one', { chunkBytes: null }, '$.limits.chunkBytes must be a whole number from 0 on'],
   ])('cannot be read where they are %s', (_what, limits, reason) => {
     expect(read(limits)).toEqual({ kind: 'unreadable', reason });
   });
@@ -66,15 +66,15 @@ describe('an assignment', () => {
   });
 
   test.each([
-    ['a port', readWorkers([{ ...worker, port: '80' }]), '$.workers[0].port is no integer from 1 to 65535'],
-    ['port 0', readWorkers([{ ...worker, port: 0 }]), '$.workers[0].port is no integer from 1 to 65535'],
-    ['port 65536', readWorkers([{ ...worker, port: 65_536 }]), '$.workers[0].port is no integer from 1 to 65535'],
+    ['a port', readWorkers([{ ...worker, port: '80' }]), '$.workers[0].port must be an integer from 1 to 65535'],
+    ['port 0', readWorkers([{ ...worker, port: 0 }]), '$.workers[0].port must be an integer from 1 to 65535'],
+    ['port 65536', readWorkers([{ ...worker, port: 65_536 }]), '$.workers[0].port must be an integer from 1 to 65535'],
     [
       'a health port',
       readWorkers([{ ...worker, healthPort: null }]),
-      '$.workers[0].healthPort is no integer from 1 to 65535',
+      '$.workers[0].healthPort must be an integer from 1 to 65535',
     ],
-    ['slots', readWorkers([worker], { slotsPerWorker: 0.5 }), '$.slotsPerWorker is no count'],
+    ['slots', readWorkers([worker], { slotsPerWorker: 0.5 }), '$.slotsPerWorker must be a whole number from 0 on'],
   ])('cannot be read where %s is none', (_what, reading, reason) => {
     expect(reading).toEqual({ kind: 'unreadable', reason });
   });

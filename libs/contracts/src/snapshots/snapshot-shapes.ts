@@ -19,7 +19,7 @@ import {
   port,
   text,
   type Shape,
-} from '../shape/index.js';
+} from '@berth/domain/shape';
 import type {
   ApiKeySnapshot,
   AssignedWorker,

@@ -1,4 +1,4 @@
-import { flag, objectOf, readShape, text, type Reading } from '../shape/index.js';
+import { flag, objectOf, readShape, text, type Reading } from '@berth/domain/shape';
 
 /**
  * Version of all messages between our processes. A receiver refuses another major version with `wire-version`, so that

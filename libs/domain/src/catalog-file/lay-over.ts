@@ -1,12 +1,12 @@
+import { isObject, type JsonObject, type Members, type Shape } from '../shape/index.js';
 import { closestWord } from '../words/index.js';
-import { isObject, type Check, type Checks, type JsonObject } from './checks.js';
 
 /** What the file may say of one table, and how. */
 export interface TableRules<Entry extends { readonly id: string }> {
   /** Where the table stands in the file. */
   readonly path: string;
-  readonly id: Check;
-  readonly members: Checks<Omit<Entry, 'id'>>;
+  readonly id: Shape;
+  readonly members: Members<Omit<Entry, 'id'>>;
   /** An entry that is not shipped before the file has said anything of it. */
   readonly fresh: (id: string) => Entry;
   /** Members that the file must say of it. */
@@ -64,8 +64,8 @@ function problemsOf<Entry extends { readonly id: string }>(
 ): readonly string[] {
   const path = pathOf(rules.path, id);
   if (id === ALL_OTHERS) return entry === null ? [] : [`${path} must be null: it takes out all that is not named`];
-  const misnamed = rules.id(id);
-  if (misnamed !== null) return [`${path}: the id ${misnamed}`];
+  const misnamed = rules.id(id, `${path}: the id`);
+  if (misnamed !== null) return [misnamed];
   if (entry === null) return isShipped ? [] : [`${path} is null, but there is no such entry to take out; check the id`];
   if (!isObject(entry)) return [`${path} must be an object, or null to take the entry out`];
   return [...memberProblems(path, entry, rules.members), ...(isShipped ? [] : missing(path, entry, rules.needed))];
@@ -73,9 +73,9 @@ function problemsOf<Entry extends { readonly id: string }>(
 
 const memberProblems = (path: string, entry: JsonObject, members: object): readonly string[] =>
   Object.entries(entry).flatMap(([name, value]) => {
-    const check = new Map<string, Check>(Object.entries(members)).get(name);
-    const reason = check === undefined ? unknownName(name, Object.keys(members)) : check(value);
-    return reason === null ? [] : [`${path}.${name} ${reason}`];
+    const shape = new Map<string, Shape>(Object.entries(members)).get(name);
+    if (shape === undefined) return [unknownName(path, name, Object.keys(members))];
+    return shape(value, `${path}.${name}`) ?? [];
   });
 
 const missing = (path: string, entry: JsonObject, needed: readonly string[]): readonly string[] =>
@@ -83,7 +83,7 @@ const missing = (path: string, entry: JsonObject, needed: readonly string[]): re
     .filter((name) => entry[name] === undefined)
     .map((name) => `${path}.${name} is missing: it is not shipped, so say it`);
 
-export function unknownName(name: string, known: readonly string[]): string {
+export function unknownName(path: string, name: string, known: readonly string[]): string {
   const closest = closestWord(name, known);
-  return `is unknown${closest === null ? '' : ` (did you mean ${closest}?)`}; known are ${known.join(', ')}`;
+  return `${path}.${name} is unknown${closest === null ? '' : ` (did you mean ${closest}?)`}; known are ${known.join(', ')}`;
 }

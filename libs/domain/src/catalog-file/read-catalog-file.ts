@@ -9,6 +9,7 @@ import {
   type DataCenter,
   type GpuCard,
 } from '../hardware-catalog/index.js';
+import { isObject } from '../shape/index.js';
 import {
   CPU_FLAVOR,
   DATA_CENTER,
@@ -19,7 +20,6 @@ import {
   POOL_ID,
   type PoolEntry,
 } from './catalog-words.js';
-import { isObject } from './checks.js';
 import { layOver, pathOf, unknownName, type TableRules } from './lay-over.js';
 
 export type CatalogReading =
@@ -62,7 +62,7 @@ export function readCatalogFile(file: unknown, shipped: CatalogTables): CatalogR
   const flavors = layOver(shipped.cpuFlavors, file['cpuFlavors'], CPU_FLAVORS);
   const dataCenters = layOver(shipped.dataCenters, file['dataCenters'], DATA_CENTERS);
   const faults = [
-    ...strangers.map((name) => `$.${name} ${unknownName(name, TABLES)}`),
+    ...strangers.map((name) => unknownName('$', name, TABLES)),
     ...[cards, pools, flavors, dataCenters].flatMap(({ problems }) => problems),
   ];
   // What the tables say of one another can be told only once each of them is right.

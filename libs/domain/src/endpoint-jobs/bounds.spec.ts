@@ -3,9 +3,9 @@ import { expectSameReplay } from '../../test/endpoint-jobs/play-story.js';
 import { Scene } from '../../test/endpoint-jobs/scene.js';
 import type { HostId, WorkerId } from '../ids.js';
 import { encodeJson } from '../json/index.js';
+import { utf8Bytes } from '../text/index.js';
 import { BATCH_MAX_BYTES, ENDPOINT_BOUNDS_DEFAULT, SLICE_MAX, SUMMARY_MAX_BYTES } from './bounds.js';
 import { LEGAL_FACTS } from './legal-facts.js';
-import { utf8Bytes } from './text-bytes.js';
 
 const ID_MAX_CHARACTERS = 128;
 const LONG = `${'"é\\'.repeat(40_000)}the end`;

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { boundedEnds, boundedText, utf8Bytes } from './text-bytes.js';
+import { utf8Bytes } from '../text/index.js';
+import { boundedEnds, boundedText } from './text-bytes.js';
 
 const texts = fc.string({ unit: 'binary', maxLength: 60 });
 

@@ -1,5 +1,5 @@
 import type { Inventory } from '../host/index.js';
-import { cleanText } from '../text/index.js';
+import { cleanText, utf8Bytes } from '../text/index.js';
 import type { ObservedWorker } from './worker.js';
 
 /** What a host tells of itself. */
@@ -41,12 +41,3 @@ const isWithin = (news: HostNews, maxBytes: number): boolean => {
   const text = JSON.stringify(news);
   return text.length * UTF8_BYTES_MAX <= maxBytes || utf8Bytes(text) <= maxBytes;
 };
-
-function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
-}

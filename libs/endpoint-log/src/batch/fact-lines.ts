@@ -1,4 +1,5 @@
-import { integer, objectOf, readJson, readShape, text } from '@berth/contracts';
+import { readJson } from '@berth/contracts';
+import { integer, objectOf, readShape, text } from '@berth/domain/shape';
 import { encodeJson, type LogFact } from '@berth/domain';
 
 const LINE_END = '\n';

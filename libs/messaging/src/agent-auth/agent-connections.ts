@@ -1,4 +1,5 @@
-import { count, listOf, objectOf, optional, orNull, readJson, readShape, text, type Shape } from '@berth/contracts';
+import { readJson } from '@berth/contracts';
+import { count, listOf, objectOf, optional, orNull, readShape, text, type Shape } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { anyText } from '../broker/read-answer.js';

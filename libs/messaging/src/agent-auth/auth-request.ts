@@ -1,4 +1,5 @@
-import { objectOf, optional, readJson, readShape, text } from '@berth/contracts';
+import { readJson } from '@berth/contracts';
+import { objectOf, optional, readShape, text } from '@berth/domain/shape';
 import { anyText } from '../broker/read-answer.js';
 
 /** The question of a server about a client that wants to connect. */

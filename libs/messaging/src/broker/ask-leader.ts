@@ -1,4 +1,4 @@
-import { count, objectOf, optional, type Members } from '@berth/contracts';
+import { count, objectOf, optional, type Members } from '@berth/domain/shape';
 import { MsgHdrsImpl, type MsgHdrs } from '@nats-io/transport-node';
 import type { Broker } from './broker.js';
 import { API_ERROR, BrokerApiError, brokerUnavailable, type ApiError } from './broker-errors.js';

@@ -1,4 +1,4 @@
-import type { Members } from '@berth/contracts';
+import type { Members } from '@berth/domain/shape';
 import { systemClock } from '@berth/lifecycle';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import {

@@ -1,4 +1,4 @@
-import { count, optional, type Reading } from '@berth/contracts';
+import { count, optional, type Reading } from '@berth/domain/shape';
 import type { Broker } from './broker.js';
 import { BROKER_HEADERS, headersOf, ttlHeader } from './headers.js';
 import { readAnswer, type BrokerAnswer } from './read-answer.js';

@@ -1,4 +1,4 @@
-import type { Reading } from '@berth/contracts';
+import type { Reading } from '@berth/domain/shape';
 import type { Broker } from './broker.js';
 import { API_ERROR, isUnanswered, unexpectedAnswer } from './broker-errors.js';
 import { sendPublication, type PubAck, type Publication } from './publication.js';

@@ -1,4 +1,4 @@
-import { count, optional } from '@berth/contracts';
+import { count, optional } from '@berth/domain/shape';
 import { describe, expect, test } from '@jest/globals';
 import { readAnswer } from './read-answer.js';
 

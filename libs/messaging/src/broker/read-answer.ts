@@ -1,14 +1,14 @@
+import { readJson } from '@berth/contracts';
 import {
   count,
   objectOf,
   optional,
-  readJson,
   readShape,
   text,
   type Members,
   type Reading,
   type Shape,
-} from '@berth/contracts';
+} from '@berth/domain/shape';
 import type { ApiError } from './broker-errors.js';
 
 /** The broker's answer: the thing that was asked for, or why not. */

@@ -1,4 +1,4 @@
-import { count, objectOf, optional, type Members } from '@berth/contracts';
+import { count, objectOf, optional, type Members } from '@berth/domain/shape';
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from './broker.js';
 import { API_ERROR, unexpectedAnswer } from './broker-errors.js';

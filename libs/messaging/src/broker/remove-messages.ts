@@ -1,4 +1,4 @@
-import { count, optional, type Members } from '@berth/contracts';
+import { count, optional, type Members } from '@berth/domain/shape';
 import type { Broker } from './broker.js';
 import { API_ERROR, unexpectedAnswer, type ApiError } from './broker-errors.js';
 

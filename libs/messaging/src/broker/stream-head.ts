@@ -1,4 +1,4 @@
-import { count, integer, objectOf, optional, text, type Members } from '@berth/contracts';
+import { count, integer, objectOf, optional, text, type Members } from '@berth/domain/shape';
 import type { Broker } from './broker.js';
 import { API_ERROR, BrokerApiError, brokerUnavailable } from './broker-errors.js';
 

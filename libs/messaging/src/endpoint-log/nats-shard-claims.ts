@@ -1,4 +1,4 @@
-import { count, mapOf, objectOf, optional, type Members, type Reading } from '@berth/contracts';
+import { count, mapOf, objectOf, optional, type Members, type Reading } from '@berth/domain/shape';
 import { UNKNOWN_ROUTER } from '@berth/domain';
 import type {
   ClaimOutcome,

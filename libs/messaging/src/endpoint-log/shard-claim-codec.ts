@@ -1,15 +1,15 @@
+import { readJson } from '@berth/contracts';
 import {
   count,
   objectOf,
   orNull,
   readAs,
-  readJson,
   readShape,
   text,
   unreadable,
   type Reading,
   type Shape,
-} from '@berth/contracts';
+} from '@berth/domain/shape';
 import type { RouterPresence, ShardClaim } from '@berth/endpoint-log';
 
 const VERSION = 1;

@@ -1,16 +1,5 @@
-import {
-  WIRE_VERSION,
-  id,
-  listOf,
-  objectOf,
-  oneOf,
-  readAs,
-  readJson,
-  readShape,
-  type NoticeMessage,
-  type Reading,
-  type WireRequest,
-} from '@berth/contracts';
+import { WIRE_VERSION, readJson, type NoticeMessage, type WireRequest } from '@berth/contracts';
+import { id, listOf, objectOf, oneOf, readAs, readShape, type Reading } from '@berth/domain/shape';
 import { wireVersion } from './wire-version.js';
 
 type Frame = WireRequest<NoticeMessage>;

@@ -19,11 +19,11 @@ describe('a question', () => {
 
   test.each([
     ['{', 'it is no JSON'],
-    ['null', '$ is no object'],
+    ['null', '$ must be an object'],
     [JSON.stringify({ v: 2, body: asked }), '$.v is not version 1'],
-    [JSON.stringify({ v: 1 }), '$.body is no object'],
-    [JSON.stringify({ v: 1, body: { ...asked, endpointId: 'a.b' } }), '$.body.endpointId is no id'],
-    [JSON.stringify({ v: 1, body: { ...asked, question: 'why' } }), '$.body.question is no object'],
+    [JSON.stringify({ v: 1 }), '$.body must be an object'],
+    [JSON.stringify({ v: 1, body: { ...asked, endpointId: 'a.b' } }), '$.body.endpointId must be an id'],
+    [JSON.stringify({ v: 1, body: { ...asked, question: 'why' } }), '$.body.question must be an object'],
   ])('is none where it is %s', (text, reason) => {
     expect(readOwnerQuestion(text)).toEqual({ kind: 'unreadable', reason });
   });
@@ -65,19 +65,19 @@ describe('a reply', () => {
   });
 
   test.each<[OwnerVerb, unknown, string]>([
-    ['find', { v: 1, result: { kind: 'answer' } }, '$.result.answer is no object'],
+    ['find', { v: 1, result: { kind: 'answer' } }, '$.result.answer must be an object'],
     ['find', { v: 7, result: { kind: 'answer', answer: null } }, '$.v is not version 1'],
-    ['find', { v: 1, error: {} }, '$.result is no object'],
-    ['find', { v: 1, result: { kind: 'refused', reason: 'no' } }, '$.result.reason is no word of busy, full, stopped'],
-    ['find', { v: 1, result: { kind: 'toString' } }, '$.result.kind is no word of answer, refused'],
+    ['find', { v: 1, error: {} }, '$.result must be an object'],
+    ['find', { v: 1, result: { kind: 'refused', reason: 'no' } }, '$.result.reason must be one of busy, full, stopped'],
+    ['find', { v: 1, result: { kind: 'toString' } }, '$.result.kind must be one of answer, refused'],
     [
       'perform',
       answered({ kind: 'accepted', jobIds: ['a b'], isReplayed: false }),
-      '$.result.answer.jobIds[0] is no id',
+      '$.result.answer.jobIds[0] must be an id',
     ],
-    ['perform', answered({ kind: 'job', jobId, state: 'GONE' }), expect.stringMatching(/answer\.state is no word/)],
-    ['list', answered({ through: null }), '$.result.answer.entries is no list'],
-    ['take', answered(null), '$.result.answer is no list'],
+    ['perform', answered({ kind: 'job', jobId, state: 'GONE' }), expect.stringMatching(/answer\.state must be one of/)],
+    ['list', answered({ through: null }), '$.result.answer.entries must be a list'],
+    ['take', answered(null), '$.result.answer must be a list'],
   ] as [OwnerVerb, unknown, string][])('to %s is none where it is %j', (verb, value, reason) => {
     expect(readOwnerReply(verb, JSON.stringify(value))).toEqual({ kind: 'unreadable', reason });
   });
@@ -102,9 +102,9 @@ describe('a notice', () => {
   test.each([
     [
       { v: 1, body: { ...told, jobs: [{ jobId, now: 'soon' }] } },
-      '$.body.jobs[0].now is no word of moved, ended, gone',
+      '$.body.jobs[0].now must be one of moved, ended, gone',
     ],
-    [{ v: 1, body: { ...told, jobs: [null] } }, '$.body.jobs[0] is no object'],
+    [{ v: 1, body: { ...told, jobs: [null] } }, '$.body.jobs[0] must be an object'],
     [{ v: 3, body: told }, '$.v is not version 1'],
   ])('is none where it is %j', (value, reason) => {
     expect(readNotice(JSON.stringify(value))).toEqual({ kind: 'unreadable', reason });

@@ -1,13 +1,5 @@
-import {
-  WIRE_VERSION,
-  id,
-  objectOf,
-  readAs,
-  readJson,
-  readShape,
-  type Reading,
-  type WireRequest,
-} from '@berth/contracts';
+import { WIRE_VERSION, readJson, type WireRequest } from '@berth/contracts';
+import { id, objectOf, readAs, readShape, type Reading } from '@berth/domain/shape';
 import type { EndpointId } from '@berth/domain';
 import { wireVersion } from './wire-version.js';
 

@@ -1,19 +1,21 @@
 import {
   OWNER_ANSWER_SHAPES,
   WIRE_VERSION,
-  objectOf,
-  oneOf,
-  readAs,
   readJson,
-  readShape,
-  unreadable,
-  variantOf,
   type AnswerOf,
   type OwnerReply,
   type OwnerVerb,
+} from '@berth/contracts';
+import {
+  objectOf,
+  oneOf,
+  readAs,
+  readShape,
+  unreadable,
+  variantOf,
   type Reading,
   type Shape,
-} from '@berth/contracts';
+} from '@berth/domain/shape';
 import { wireVersion } from './wire-version.js';
 
 const frameOf = (answer: Shape): Shape =>

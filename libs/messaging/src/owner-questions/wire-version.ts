@@ -1,4 +1,5 @@
-import { WIRE_VERSION, type Shape } from '@berth/contracts';
+import { WIRE_VERSION } from '@berth/contracts';
+import type { Shape } from '@berth/domain/shape';
 
 /** Another version is said so by its place, and the rest of its message means nothing here. */
 export const wireVersion: Shape = (value, path) =>

@@ -1,4 +1,5 @@
-import { count, objectOf, readAs, readJson, readShape, unreadable, type Reading } from '@berth/contracts';
+import { readJson } from '@berth/contracts';
+import { count, objectOf, readAs, readShape, unreadable, type Reading } from '@berth/domain/shape';
 import type { StreamCursor } from '@berth/payloads';
 
 const VERSION = 1;

@@ -1,4 +1,5 @@
-import { readJson, readShape, unreadable, type Reading, type SnapshotShape } from '@berth/contracts';
+import { readJson, type SnapshotShape } from '@berth/contracts';
+import { readShape, unreadable, type Reading } from '@berth/domain/shape';
 import { isSubjectToken } from '../topology/subject-token.js';
 
 /** How one kind of snapshot is written as JSON and read again. */

@@ -107,6 +107,6 @@ test('what nobody can read is counted, and takes nothing away', async () => {
   }, DEADLINE);
   controllers.connection.publish(HISTORY_READ_SUBJECT, '{"shards":5}');
   await eventually(() => expect(noted).toHaveLength(1), DEADLINE);
-  expect(noted[0]).toMatchObject({ place: HISTORY_READ_SUBJECT, reason: '$.shards is no list' });
+  expect(noted[0]).toMatchObject({ place: HISTORY_READ_SUBJECT, reason: '$.shards must be a list' });
   expect(watch.readThrough(8)).toBe(7);
 });

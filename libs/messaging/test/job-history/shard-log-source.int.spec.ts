@@ -141,7 +141,7 @@ describe('a batch that cannot be read', () => {
     [
       'lacks what the history needs',
       () => writeBatch(broker, logSubject(ONE), utf8('{"kind":"cancelled","atMs":1,"jobId":"j"}')),
-      'fact 0 (cancelled): $.summary is no object',
+      'fact 0 (cancelled): $.summary must be an object',
     ],
     [
       'is of an endpoint of another shard',

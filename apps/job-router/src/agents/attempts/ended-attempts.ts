@@ -1,4 +1,5 @@
-import { readEnd, requireRead, type AttemptEnd, type EndAnswer } from '@berth/contracts';
+import { readEnd, type AttemptEnd, type EndAnswer } from '@berth/contracts';
+import { requireRead } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import { toWireError } from '@berth/messaging';
 import { parseTraceparent, runWithLogContext, type Logger } from '@berth/telemetry';

@@ -1,11 +1,11 @@
 import type { JobId } from '../../ids.js';
 import type { Payload } from '../../job/index.js';
 import { encodeJson } from '../../json/index.js';
+import { utf8Bytes } from '../../text/index.js';
 import { BATCH_MAX_BYTES } from '../bounds.js';
 import type { CarriedFact, TotalsFact } from '../facts.js';
 import type { JobBody } from '../job-data.js';
 import type { CarriedItem, DeliveryRecord, EndpointState, LivingJob } from '../state.js';
-import { utf8Bytes } from '../text-bytes.js';
 
 /** A payload that is not kept in memory, and the batch of the log in which its owner's fact has it. */
 export interface LogReference {

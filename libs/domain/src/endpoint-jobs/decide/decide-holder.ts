@@ -1,4 +1,5 @@
 import { CHARGED_ATTEMPTS_MAX, isEnded, retryDelayMs } from '../../job/index.js';
+import { utf8Bytes } from '../../text/index.js';
 import {
   FACT_ERROR_MAX_BYTES,
   LOG_TAIL_MAX_BYTES,
@@ -18,7 +19,7 @@ import type {
 import type { FinishedFact, LostFact } from '../facts.js';
 import type { JobData } from '../job-data.js';
 import type { EndpointState, LivingJob } from '../state.js';
-import { boundedEnds, boundedText, utf8Bytes } from '../text-bytes.js';
+import { boundedEnds, boundedText } from '../text-bytes.js';
 import { decided, refused, summaryOf } from './outcome.js';
 
 const RECORDED = decided({ kind: 'recorded' });

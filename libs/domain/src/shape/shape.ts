@@ -1,5 +1,6 @@
-import { INSTANT_MAX_MS } from '@berth/domain';
-import { readAs, readJson, unreadable, type Reading } from './reading.js';
+import { utf8Bytes } from '../text/index.js';
+import { INSTANT_MAX_MS } from '../units/index.js';
+import { readAs, unreadable, type Reading } from './reading.js';
 
 /**
  * Says what keeps a value from having a shape, beginning with its path; null where nothing does. Members that the shape
@@ -11,52 +12,62 @@ const ID = /^[A-Za-z0-9_-]{1,128}$/;
 /** Longest text that is let pass where no other bound is named. */
 const TEXT_MAX = 4_096;
 
-const shapeOf =
+/** @param what the value must be, with its article: it goes on after `must be` */
+export const shapeOf =
   (what: string, holds: (value: unknown) => boolean): Shape =>
   (value, path) =>
-    holds(value) ? null : `${path} is no ${what}`;
+    holds(value) ? null : `${path} must be ${what}`;
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A word that may stand in a subject or a key. */
-export const id: Shape = shapeOf('id', (value) => typeof value === 'string' && ID.test(value));
-export const flag: Shape = shapeOf('boolean', (value) => typeof value === 'boolean');
+export const id: Shape = shapeOf('an id', (value) => typeof value === 'string' && ID.test(value));
+export const flag: Shape = shapeOf('true or false', (value) => typeof value === 'boolean');
 /** A whole number from 0 on. */
-export const count: Shape = shapeOf('count', (value) => Number.isSafeInteger(value) && Number(value) >= 0);
+export const count: Shape = shapeOf(
+  'a whole number from 0 on',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+);
 /** Unix milliseconds; fractions are let pass, since clocks are divided now and then. */
 export const instant: Shape = shapeOf(
-  'instant',
+  'an instant in Unix milliseconds',
   (value) => typeof value === 'number' && Number.isFinite(value) && Math.abs(value) <= INSTANT_MAX_MS,
 );
 
 /** A number from 0 on, whole or not. */
 export const amount = (max = Number.POSITIVE_INFINITY): Shape =>
-  shapeOf('amount', (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= max);
+  shapeOf(
+    max === Number.POSITIVE_INFINITY ? 'a number from 0 on' : `a number from 0 to ${max}`,
+    (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= max,
+  );
 
 /** Largest that a database keeps in an `integer`. */
 const INTEGER_MAX = 2 ** 31 - 1;
 
 export const integer = (min: number, max = INTEGER_MAX): Shape =>
-  shapeOf(`integer from ${min} to ${max}`, (value) => {
+  shapeOf(`an integer from ${min} to ${max}`, (value) => {
     return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   });
 
 /** A TCP port that something listens at. */
 export const port = integer(1, 65_535);
 
+/** @param what as for `shapeOf` */
 export const matching = (what: string, pattern: RegExp): Shape =>
   shapeOf(what, (value) => typeof value === 'string' && pattern.test(value));
 
 export const text = (maxCharacters = TEXT_MAX): Shape =>
-  shapeOf(`text of at most ${maxCharacters} characters`, (value) => {
+  shapeOf(`a text of at most ${maxCharacters} characters`, (value) => {
     return typeof value === 'string' && value.length <= maxCharacters;
   });
 
-const encoder = new TextEncoder();
-const byteLength = (value: string): number => encoder.encode(value).byteLength;
-
 /** A text whose UTF-8 has at most so many bytes. */
 export const bytes = (maxBytes: number): Shape =>
-  shapeOf(`text of at most ${maxBytes} bytes`, (value) => {
-    return typeof value === 'string' && value.length <= maxBytes && byteLength(value) <= maxBytes;
+  shapeOf(`a text of at most ${maxBytes} bytes`, (value) => {
+    return typeof value === 'string' && value.length <= maxBytes && utf8Bytes(value) <= maxBytes;
   });
 
 /** A text that spells a JSON value. */
@@ -65,11 +76,20 @@ export const json =
   (value, path) => {
     const fault = bytes(maxBytes)(value, path);
     if (fault !== null) return fault;
-    return readJson(value as string).kind === 'value' ? null : `${path} is no JSON text`;
+    return isJsonText(value as string) ? null : `${path} must be a text of JSON`;
   };
 
+function isJsonText(value: string): boolean {
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const oneOf = (words: readonly string[]): Shape =>
-  shapeOf(`word of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value));
+  shapeOf(`one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value));
 
 export const orNull =
   (shape: Shape): Shape =>
@@ -85,9 +105,9 @@ export const optional =
 export const listOf =
   (shape: Shape, max: number, min = 0): Shape =>
   (value, path) => {
-    if (!Array.isArray(value)) return `${path} is no list`;
-    if (value.length < min) return `${path} has fewer than ${min} items`;
-    if (value.length > max) return `${path} has more than ${max} items`;
+    if (!Array.isArray(value)) return `${path} must be a list`;
+    if (value.length < min) return `${path} must have at least ${min} items`;
+    if (value.length > max) return `${path} must have at most ${max} items`;
     for (const [index, item] of value.entries()) {
       const fault = shape(item, `${path}[${index}]`);
       if (fault !== null) return fault;
@@ -99,9 +119,9 @@ export const listOf =
 export const mapOf =
   (shape: Shape, max: number): Shape =>
   (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${path} is no object`;
+    if (!isObject(value)) return `${path} must be an object`;
     const values = Object.values(value);
-    if (values.length > max) return `${path} has more than ${max} members`;
+    if (values.length > max) return `${path} must have at most ${max} members`;
     for (const item of values) {
       const fault = shape(item, `${path}.*`);
       if (fault !== null) return fault;
@@ -115,9 +135,9 @@ export type Members<Value extends object> = Readonly<Record<keyof Value & string
 export const objectOf =
   <Value extends object>(members: Members<Value>): Shape =>
   (value, path) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return `${path} is no object`;
+    if (!isObject(value)) return `${path} must be an object`;
     for (const [name, shape] of Object.entries<Shape>(members)) {
-      const fault = shape((value as Readonly<Record<string, unknown>>)[name], `${path}.${name}`);
+      const fault = shape(value[name], `${path}.${name}`);
       if (fault !== null) return fault;
     }
     return null;
@@ -145,7 +165,7 @@ export function readMembers<Value extends object>(members: Members<Value>, value
 
 /** The named members of an object that has its shape. */
 export function withMembers<Value extends object>(members: Members<Value>, value: Value): Value {
-  const given = value as Readonly<Record<string, unknown>>;
+  const given = value as JsonObject;
   const names = Object.keys(members).filter((name) => given[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, given[name]])) as Value;
 }

@@ -1,4 +1,4 @@
-import { PlatformError } from '@berth/domain';
+import { PlatformError } from '../errors/index.js';
 
 /** The outcome of reading something that others wrote: the value, or why it is none. Reading never throws. */
 export type Reading<Value> =
@@ -17,18 +17,4 @@ export const unreadable = (reason: string): { readonly kind: 'unreadable'; reado
 export function requireRead<Value>(reading: Reading<Value>, path = '$'): Value {
   if (reading.kind === 'value') return reading.value;
   throw new PlatformError('invalid-fields', `${reading.reason.replace('$', () => path)}.`);
-}
-
-// Bytes that are no UTF-8 would else come out as other characters, and be taken for what was written. An explicit BOM
-// is content.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** The JSON value that the bytes, or the text, spell. */
-export function readJson(body: Uint8Array | string): Reading<unknown> {
-  try {
-    return readAs(JSON.parse(typeof body === 'string' ? body : decoder.decode(body)));
-  } catch {
-    // Without the error's own text, which quotes what it stumbled over.
-    return unreadable('it is no JSON');
-  }
 }

@@ -1,4 +1,4 @@
-export { readAs, readJson, requireRead, unreadable, type Reading } from './reading.js';
+export { readAs, requireRead, unreadable, type Reading } from './reading.js';
 export {
   amount,
   bytes,
@@ -7,6 +7,7 @@ export {
   id,
   instant,
   integer,
+  isObject,
   json,
   listOf,
   mapOf,
@@ -18,9 +19,11 @@ export {
   port,
   readMembers,
   readShape,
+  shapeOf,
   text,
   variantOf,
   withMembers,
+  type JsonObject,
   type Members,
   type Shape,
 } from './shape.js';
