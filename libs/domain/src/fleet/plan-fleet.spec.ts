@@ -245,6 +245,19 @@ describe('a worker without a place', () => {
     expect(fleet.waiting('e1')).toMatchObject([{ reason: 'vcpu', since }]);
   });
 
+  test('says since when it waits, whatever it waits for by now', () => {
+    fleet.addEndpoint('e1', BIG);
+    fleet.addHost('h1', { intent: 'cordoned' });
+    const since = new Date(fleet.nowMs).toISOString();
+    fleet.pass({ e1: queued(1) });
+    const [first] = fleet.waiting('e1') ?? [];
+    fleet.live(3, ['h1'], { e1: queued(1) });
+    fleet.intend('h1', 'ready');
+    fleet.pass({ e1: queued(1) });
+    expect(first?.reason).not.toBe('vcpu');
+    expect(fleet.waiting('e1')).toMatchObject([{ reason: 'vcpu', since }]);
+  });
+
   test('comes before those that have waited for less long', () => {
     fleet.addEndpoint('late');
     fleet.addEndpoint('early');

@@ -14,7 +14,8 @@ export interface UnplacedTally {
 /**
  * Workers that have no place, as they are kept beside the decision.
  *
- * @param before as last kept: the same reason keeps its first instant, so that a person sees how long it has lasted
+ * @param before as last kept: who waits keeps the first instant whatever the nearest refusal is by now, so that a person
+ * sees how long the worker has waited, and nobody loses the place in the line
  */
 export function describeWaiting(
   unplaced: UnplacedTally | null,
@@ -26,7 +27,7 @@ export function describeWaiting(
   const waiting: WaitingWorker = {
     reason,
     detail,
-    since: before.find((each) => each.reason === reason)?.since ?? new Date(nowMs).toISOString(),
+    since: before[0]?.since ?? new Date(nowMs).toISOString(),
     hosts: hosts.slice(0, WAITING_HOSTS_MAX).map((host) => ({ id: host.id, reason: host.detail })),
   };
   return Array.from({ length: Math.min(unplaced.count, WAITING_MAX) }, () => waiting);
