@@ -69,6 +69,12 @@ test('five without a success are a crash loop, since the look that saw the fifth
   );
 });
 
+test.each(['draining', 'removed'] as const)('a worker that is %s does not say how its last start failed', (phase) => {
+  const five = count(null, { a: failed(3), b: failed(2) });
+  const six = count(five, { a: failed(3), b: { phase, failedStarts: 3 } });
+  expect(six).toMatchObject({ failedStarts: 6, lastFailure: five.lastFailure });
+});
+
 test('another release begins with nothing against it', () => {
   const looping = count(null, { a: failed(5) });
   expect(count(looping, { a: failed(5) }, { release: 2 })).toEqual(newReleaseStarts(2));

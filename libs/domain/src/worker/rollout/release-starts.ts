@@ -66,13 +66,17 @@ export function countStarts(
   }
   const failures = own.map((worker) => newFailures(worker, known));
   const failedStarts = failures.reduce((sum, more) => sum + more, known.failedStarts);
-  const last = own.findLast((_, index) => failures[index] !== 0);
+  const last = own.findLast((worker, index) => failures[index] !== 0 && tellsFailure(worker));
   return {
     ...known,
     ...{ failedStarts, counted, lastFailure: failureOf(last) ?? known.lastFailure },
     loopingSinceMs: failedStarts < CRASH_LOOP_AFTER_FAILURES ? null : (known.loopingSinceMs ?? nowMs),
   };
 }
+
+/** One that leaves says that, however its start failed. */
+const tellsFailure = ({ observed }: Worker): boolean =>
+  observed !== null && observed.phase !== 'draining' && observed.phase !== 'removed';
 
 const failureOf = (worker: Worker | undefined): string | null =>
   worker?.observed == null ? null : cleanText(worker.observed.reason, LAST_FAILURE_CHARACTERS);
