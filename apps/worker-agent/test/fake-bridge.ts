@@ -28,6 +28,7 @@ export class FakeBridge implements Bridge {
   readonly registrations = new Map<WorkerId, WorkerAdmission & Partial<WorkerRegistration>>();
   readonly departures: (WorkerDeparture & { readonly workerId: WorkerId; readonly runningJobs: number })[] = [];
   readonly drained: WorkerId[] = [];
+  readonly askedToEnd: WorkerId[] = [];
   readonly held = new Set<WorkerId>();
   restored: readonly WorkerAdmission[] | null = null;
   /** Jobs that each restored worker had. */
@@ -60,6 +61,10 @@ export class FakeBridge implements Bridge {
   async beginDrain(workerId: WorkerId): Promise<void> {
     this.drained.push(workerId);
     this.set(workerId, { phase: 'draining' });
+  }
+
+  noteAskedToEnd(workerId: WorkerId): void {
+    this.askedToEnd.push(workerId);
   }
 
   async holdPolls(workerId: WorkerId): Promise<void> {

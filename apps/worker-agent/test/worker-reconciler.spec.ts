@@ -245,6 +245,7 @@ describe('drain', () => {
     await agent.want(assigned(W1, { intent: 'drained' }));
     expect(agent.bridge.drained).toEqual([W1]);
     expect(bench.machine.calls).toEqual(['stop w1']);
+    expect(agent.bridge.askedToEnd).toEqual([W1]);
     expect(agent.observed(W1)?.phase).toBe('draining');
     await bench.clock.advance(150_000);
     expect(bench.machine.calls).toEqual(['stop w1']);

@@ -131,6 +131,12 @@ export interface Bridge {
   beginDrain(workerId: WorkerId): Promise<void>;
 
   /**
+   * Its process has got SIGTERM. What it parked before it heard of that is answered soon, so that one without a job leaves
+   * at once: workers wait for their polls first (wire contract 1.11). An unknown worker is success.
+   */
+  noteAskedToEnd(workerId: WorkerId): void;
+
+  /**
    * No job for now, until `openPolls`. Resolves when every parked poll has been answered with 204, which is when the
    * container may be frozen: a job that was given out before is held by then (`runningJobs`), and one that comes later is
    * given back. Repeating it answers what has been parked since; an unknown worker is success.

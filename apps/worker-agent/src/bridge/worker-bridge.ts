@@ -123,6 +123,10 @@ export class WorkerBridge implements Bridge {
     await this.#sessions.get(workerId)?.drain();
   }
 
+  noteAskedToEnd(workerId: WorkerId): void {
+    this.#sessions.get(workerId)?.noteAskedToEnd();
+  }
+
   async holdPolls(workerId: WorkerId): Promise<void> {
     await this.#sessions.get(workerId)?.hold();
   }

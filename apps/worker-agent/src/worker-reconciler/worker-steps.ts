@@ -166,6 +166,7 @@ export class WorkerSteps {
     await this.#saveLife({ stoppedAtMs: this.#tools.clock.nowMs() });
     this.#tools.logs.say(this.#id, 'asked to end (SIGTERM)');
     await this.#tools.runtime.stop(this.#id, start?.assigned.executionTimeoutMs ?? 0);
+    this.#tools.bridge.noteAskedToEnd(this.#id);
   }
 
   async #kill(reason: string): Promise<void> {

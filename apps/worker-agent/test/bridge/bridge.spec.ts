@@ -502,6 +502,25 @@ describe('a drain', () => {
     expect(agent.router.losses).toEqual([]);
   });
 
+  test('answers what an idle worker parked before it heard SIGTERM soon after that, and holds what comes later', async () => {
+    await agent.bridge.beginDrain(registration('w1').workerId);
+    const waiting = clock.waiting;
+    const parkedCalls = [worker.take(), worker.stops()];
+    await eventually(() => expect(clock.waiting).toBe(waiting + parkedCalls.length));
+    agent.bridge.noteAskedToEnd(registration('w1').workerId);
+    await clock.advance(100);
+    expect((await Promise.all(parkedCalls)).map(({ status }) => status)).toEqual([204, 204]);
+    let isAnswered = false;
+    const deaf = worker.take().finally(() => {
+      isAnswered = true;
+    });
+    await eventually(() => expect(clock.waiting).toBe(waiting + 1));
+    await agent.pass(1_750);
+    expect(isAnswered).toBe(false);
+    await agent.pass(500);
+    expect(await deaf).toMatchObject({ status: 204 });
+  });
+
   test('lets a running job end, and still stops one that is cancelled', async () => {
     const running = await runOne();
     const cancelled = await runOne();
@@ -516,6 +535,7 @@ describe('a drain', () => {
 
   test('of an unknown worker is done already', async () => {
     await agent.bridge.beginDrain(registration('nobody').workerId);
+    agent.bridge.noteAskedToEnd(registration('nobody').workerId);
     await agent.bridge.unregister(registration('nobody').workerId, { reason: 'x', isFault: true });
   });
 });

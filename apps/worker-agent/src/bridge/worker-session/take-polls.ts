@@ -49,7 +49,7 @@ const JOBS_MAX = 1_024;
 export class TakePolls {
   readonly #options: TakePollsOptions;
   readonly #open = new Set<Poll>();
-  /** Those that came while no job may be given out: nothing is asked for them. */
+  /** Those that came while no job may be given out, for now or any more: nothing is asked for them. */
   readonly #parked = new Set<Poll>();
   readonly #answering = new Set<Promise<unknown>>();
   /** Aborts when jobs may be given out again; null while they may. */
@@ -77,11 +77,6 @@ export class TakePolls {
   /** Holds the poll until there is a job or its time is over. */
   async serve(call: { readonly slots: number; readonly isBatch: boolean }, reply: WorkerReply): Promise<void> {
     const { clock, random } = this.#options;
-    if (this.#isClosed) {
-      await clock.sleep(DRAIN_HOLD_MS, reply.gone);
-      await reply.send(204);
-      return;
-    }
     if (this.#open.size + this.#parked.size >= POLLS_MAX) {
       await reply.send(429);
       return;
@@ -89,10 +84,14 @@ export class TakePolls {
     const poll: Poll = {
       ...call,
       reply,
-      endsAtMs: clock.monotonicMs() + pollHoldMs(random),
+      endsAtMs: clock.monotonicMs() + (this.#isClosed ? DRAIN_HOLD_MS : pollHoldMs(random)),
       closed: new AbortController(),
     };
     reply.gone.addEventListener('abort', () => this.#close(poll), { once: true });
+    if (this.#isClosed) {
+      await this.#park(poll);
+      return;
+    }
     if (this.#held !== null && !(await this.#isOpened(poll, this.#held.signal))) return;
     this.#open.add(poll);
     await this.#feed(poll);
@@ -127,21 +126,26 @@ export class TakePolls {
     await Promise.all(this.#answering);
   }
 
-  /** Answers what is parked, so that the worker asks anew and says by it whether it still runs a job. */
+  /** Answers what is parked; a worker that does not leave asks anew, and says by it whether it still runs a job. */
   refresh(): void {
     for (const poll of [...this.#open, ...this.#parked]) void this.#answer(poll, 204);
   }
 
   /** True once jobs may be given to the poll; false when it has its answer, or its caller is gone. */
   async #isOpened(poll: Poll, opened: AbortSignal): Promise<boolean> {
+    await this.#park(poll, opened);
+    return !poll.closed.signal.aborted;
+  }
+
+  /** Holds the poll, for which nothing is asked, until jobs may be given to it, or it is answered, or its caller is gone. */
+  async #park(poll: Poll, opened?: AbortSignal): Promise<void> {
     const { clock } = this.#options;
+    const { signal: closed } = poll.closed;
     this.#parked.add(poll);
-    await clock.sleep(poll.endsAtMs - clock.monotonicMs(), AbortSignal.any([poll.closed.signal, opened]));
+    const ends = opened === undefined ? closed : AbortSignal.any([closed, opened]);
+    await clock.sleep(poll.endsAtMs - clock.monotonicMs(), ends);
     this.#parked.delete(poll);
-    if (poll.closed.signal.aborted) return false;
-    if (opened.aborted) return true;
-    await this.#answer(poll, 204);
-    return false;
+    if (!closed.aborted && opened?.aborted !== true) await this.#answer(poll, 204);
   }
 
   async #feed(poll: Poll): Promise<void> {

@@ -13,6 +13,7 @@ import type { PostedResult } from '@berth/contracts';
 import { StopPolls } from './stop-polls.js';
 import { TakePolls } from './take-polls.js';
 import { isRefreshDue, mustBeKilled } from './watch-worker.js';
+import { WorkerPolls } from './worker-polls.js';
 import type { WorkerCall } from '../http/worker-call.js';
 import type { WorkerReply } from '../http/worker-reply.js';
 
@@ -39,8 +40,7 @@ export class WorkerSession {
   readonly calls = new Semaphore(CALLS_MAX);
   readonly #tools: SessionTools;
   readonly #jobs = new HeldJobs();
-  readonly #takes: TakePolls;
-  readonly #stops: StopPolls;
+  readonly #polls: WorkerPolls;
   readonly #asking: AskingWatch;
   #hasPolled = false;
   #lastJobEndedAt: SteadyInstant | null = null;
@@ -64,8 +64,9 @@ export class WorkerSession {
     const { workerId, endpointId } = worker;
     const onDelivered = (attempt: Attempt): void => this.#onDelivered(attempt);
     const jobs = this.#jobs;
-    this.#takes = new TakePolls({ workerId, endpointId, client, jobs, clock, random, metrics, onDelivered });
-    this.#stops = new StopPolls(clock, random, () => this.#jobs.stoppingIds());
+    const takes = new TakePolls({ workerId, endpointId, client, jobs, clock, random, metrics, onDelivered });
+    const stops = new StopPolls(clock, random, () => this.#jobs.stoppingIds());
+    this.#polls = new WorkerPolls(takes, stops, clock);
   }
 
   get state(): BridgeWorkerState {
@@ -110,12 +111,12 @@ export class WorkerSession {
       this.#hasPolled = true;
       this.#tools.emit({ kind: 'first-poll', workerId: this.workerId });
     }
-    await this.#takes.serve(call, reply);
+    await this.#polls.takes.serve(call, reply);
   }
 
   async serveStop(reply: WorkerReply): Promise<void> {
     this.#jobs.noteLoop(this.#tools.clock.monotonicMs());
-    await this.#stops.serve(reply);
+    await this.#polls.stops.serve(reply);
   }
 
   servePing({ jobIds, sdkVersion }: WorkerCall & { readonly kind: 'ping' }): void {
@@ -129,9 +130,7 @@ export class WorkerSession {
   wantRecycle(reason: string): void {
     if (this.#wantsRecycle !== null) return;
     this.#wantsRecycle = reason;
-    void this.#takes.release();
-    // A worker that ends by itself waits for its own polls first.
-    this.#stops.release();
+    void this.#polls.release();
     this.#tools.emit({ kind: 'recycle-wanted', workerId: this.workerId, reason });
   }
 
@@ -164,18 +163,21 @@ export class WorkerSession {
   /** Resolves when the process may get SIGTERM. */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    this.#stops.release();
-    await this.#takes.release();
+    await this.#polls.release();
+  }
+
+  /** Its process has got SIGTERM. */
+  noteAskedToEnd(): void {
+    void this.#polls.answerWhenHeard();
   }
 
   /** Resolves when its container may be frozen. */
   async hold(): Promise<void> {
-    this.#stops.answer();
-    await this.#takes.hold();
+    await this.#polls.hold();
   }
 
   open(): void {
-    this.#takes.open();
+    this.#polls.takes.open();
   }
 
   /** Tells the worker to stop a job, and keeps telling it until the job is let go. */
@@ -183,7 +185,7 @@ export class WorkerSession {
     const job = this.#jobs.get(attempt.ref.jobId);
     if (job?.attempt !== attempt || job.stop !== null) return;
     job.stop = { reason, sinceMs: this.#tools.clock.monotonicMs() };
-    this.#stops.wake();
+    this.#polls.stops.wake();
   }
 
   /** Looks for jobs that would not stop, and for a worker that has gone silent. */
@@ -201,7 +203,7 @@ export class WorkerSession {
 
   get #isAsking(): boolean {
     // One that gets no job for now need not ask for one.
-    return this.#jobs.size > 0 || this.#takes.isOpen || this.#takes.isHeld;
+    return this.#jobs.size > 0 || this.#polls.takes.isOpen || this.#polls.takes.isHeld;
   }
 
   #findDoom(nowMs: number): string | null {
@@ -216,8 +218,7 @@ export class WorkerSession {
   /** The process is gone. Resolves once every job it had is written down as lost. */
   async leave({ reason, isFault }: WorkerDeparture): Promise<void> {
     const isKilled = this.#killAskedAtMs !== null;
-    void this.#takes.release();
-    this.#stops.release();
+    void this.#polls.release();
     await Promise.all(
       this.#jobs.values().map(async ({ attempt, stop }) => {
         this.#jobs.remove(attempt);
@@ -242,7 +243,7 @@ export class WorkerSession {
       this.#askKill(`job ${job.attempt.ref.jobId} did not stop`, nowMs);
     } else if (isRefreshDue({ ...job, nowMs })) {
       job.refreshes += 1;
-      this.#takes.refresh();
+      this.#polls.takes.refresh();
     }
   }
 
@@ -275,7 +276,7 @@ export class WorkerSession {
     if (this.#killAskedAtMs !== null && nowMs - this.#killAskedAtMs < KILL_REPEAT_MS) return;
     if (this.#killAskedAtMs === null) this.#tools.metrics.kills.inc();
     this.#killAskedAtMs = nowMs;
-    void this.#takes.release();
+    void this.#polls.takes.release();
     this.#tools.emit({ kind: 'kill-needed', workerId: this.workerId, reason });
   }
 
