@@ -116,6 +116,30 @@ describe('docker', () => {
   );
 
   test(
+    'an end is seen as soon as it is told, though the list may still say that the container runs',
+    async () => {
+      const looks: Promise<readonly OwnedContainer[]>[] = [];
+      const unwatch = runtime.watch(() => looks.push(runtime.list()));
+      await eventually(async () => {
+        await runtime.start(startOf(W2));
+        await runtime.remove(W2);
+        expect(looks.length).toBeGreaterThan(0);
+      }, SLOW);
+      await runtime.start(startOf(W1));
+      await runtime.list();
+      await runtime.kill(W1);
+      await ended(W1);
+      // Its end is the last that there is to tell.
+      await eventually(
+        async () => expect((await looks.at(-1))?.map(({ state }) => state.kind)).toEqual(['ended']),
+        SLOW,
+      );
+      unwatch();
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     'a worker that asks for more cores than there are gets all there are',
     async () => {
       await runtime.start(startOf(W1));

@@ -33,6 +33,7 @@ import { followContainer } from './follow-container.js';
 import { lastLines } from './log-frames.js';
 import { ImageRecords } from './images/image-records.js';
 import { ImageStore } from './images/image-store.js';
+import { RunningContainers } from './running-containers.js';
 
 export interface DockerRuntimeOptions extends ConfinedNetworkOptions {
   readonly engine: EngineAccess;
@@ -76,8 +77,7 @@ export class DockerRuntime implements ContainerRuntime {
   readonly #images: ImageStore;
   readonly #closing = new AbortController();
   #canLimitDisk = true;
-  /** As the last list found them, by container id. */
-  #running: ReadonlyMap<string, OwnedContainer> = new Map();
+  readonly #running = new RunningContainers();
 
   private constructor(options: DockerRuntimeOptions, { cores, engine, network, records }: RuntimeParts) {
     this.#options = options;
@@ -144,16 +144,11 @@ export class DockerRuntime implements ContainerRuntime {
 
   async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
     const found = await this.#listed();
-    // The list has neither exit codes nor start times; it is asked for every second, and what runs does not change.
     const looks = await Promise.all(
-      found.map(async ({ Id, State }) => {
-        const known = State === 'running' ? this.#running.get(Id) : undefined;
-        return known ?? (await this.#look(this.#engine.getContainer(Id)));
-      }),
+      found.map(async (each) => this.#running.find(each) ?? (await this.#look(this.#engine.getContainer(each.Id)))),
     );
     const containers = looks.filter((look) => look !== null);
-    const running = containers.filter(({ state }) => state.kind === 'running');
-    this.#running = new Map(running.map((container) => [container.containerId, container]));
+    this.#running.keep(containers);
     return containers.map((container) => this.#withNotes(container));
   }
 
@@ -204,7 +199,8 @@ export class DockerRuntime implements ContainerRuntime {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, this.#closing.signal]);
     const { clock, hostId } = this.#options;
-    void followEvents(this.#streams, { hostId, onChange, clock, signal });
+    const onEnd = (containerId: string): void => this.#running.noteEnd(containerId);
+    void followEvents(this.#streams, { hostId, onChange, onEnd, clock, signal });
     return () => {
       ended.abort();
     };
