@@ -51,7 +51,14 @@ export {
   type PostgresFixture,
   type UseNatsServerOptions,
 } from './servers/index.js';
-export { ImageRegistry, makeSmallImage, useContainerEngine, type SavedImage } from './containers/index.js';
+export {
+  ImageRegistry,
+  makeSmallImage,
+  saveImage,
+  useContainerEngine,
+  type ContainerEngineFixture,
+  type SavedImage,
+} from './containers/index.js';
 export { ContractChecker, type CheckedExchange } from './contract/contract-checker.js';
 export { DocumentSchemas } from './contract/document-schemas.js';
 export { outsideClient } from './contract/outside-client.js';

@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { BASE_IMAGE, makeTempFolder, type ContainerEngine } from '@berth/servers';
-import { readSavedImage, type SavedImage } from './saved-image.js';
+import { saveImage } from './save-image.js';
+import type { SavedImage } from './saved-image.js';
 
-const run = promisify(execFile);
-const ARCHIVE_BYTES_MAX = 64 * 1024 * 1024;
 const NAME = 'berth-test/small:1';
 /** A shell in one layer, and 8 MB that no compression makes smaller in another: enough to watch it come. */
 const DOCKERFILE = `
@@ -23,16 +20,10 @@ CMD ["/bin/sh", "-c", "echo ahoy; exec sleep 3600"]
 /** Builds a small image that says `ahoy` and stays; nothing of it is left in the engine, which has the base image. */
 export async function makeSmallImage(engine: ContainerEngine): Promise<SavedImage> {
   const folder = await makeTempFolder('berth-image');
-  const docker = (...words: readonly string[]): Promise<{ readonly stdout: Buffer }> =>
-    run('docker', ['--host', engine.host, ...words], { encoding: 'buffer', maxBuffer: ARCHIVE_BYTES_MAX });
   try {
     await writeFile(join(folder.path, 'Dockerfile'), DOCKERFILE);
     await engine.buildImage(NAME, folder.path);
-    const { stdout } = await docker('save', NAME);
-    await docker('rmi', '--force', NAME);
-    // What was built on the way has its layers too.
-    await docker('image', 'prune', '--force');
-    return readSavedImage(stdout);
+    return await saveImage(engine, NAME);
   } finally {
     await folder.remove();
   }

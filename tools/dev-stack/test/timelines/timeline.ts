@@ -1,9 +1,10 @@
 import { systemClock } from '@berth/lifecycle';
 import type { TenantClient } from '../../src/tenant-client.js';
 
-interface Worker {
+export interface Worker {
   readonly id: string;
   readonly status: string;
+  readonly reason: string;
   readonly version: number;
   readonly restarts: number;
   readonly hostId?: string;
@@ -53,6 +54,13 @@ export class Timeline {
 
   get moments(): readonly Moment[] {
     return this.#moments;
+  }
+
+  /** The moment that was looked at last. @throws Error when none was */
+  get last(): Moment {
+    const moment = this.#moments.at(-1);
+    if (moment === undefined) throw new Error('nothing has been looked at yet');
+    return moment;
   }
 
   /** Tells what is done to the endpoint or its hosts, between the changes that follow. */
