@@ -27,4 +27,7 @@ export const readCrashConfig = (environment: Environment = process.env): CrashCo
   }));
 
 /** The test's own environment with some variables set, for a child process. */
-export const environmentWith = (more: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...more });
+export const environmentWith = (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...more,
+});
