@@ -15,7 +15,7 @@ async function work({ input }) {
   const file = join(env.BERTH_VOLUME_PATH, 'lines');
   await appendFile(file, `${input.keep}\n`);
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-  return { output: { lines, volumeId: env.RUNPOD_VOLUME_ID } };
+  return { output: { lines, volumeId: env.RUNPOD_VOLUME_ID, path: env.BERTH_VOLUME_PATH } };
 }
 
 for (;;) {
