@@ -2,6 +2,7 @@ import type { LogCursor, WorkerLogPage, LogsReply, LogsRequest } from '@berth/co
 import { PlatformError } from '@berth/domain';
 import { Semaphore, type Clock } from '@berth/lifecycle';
 import type { LogShelf } from './log-shelf.js';
+import { QuestionPlaces } from './question-places.js';
 import type { LogFilter } from './worker-spool.js';
 
 export interface LogAnswersOptions {
@@ -9,13 +10,14 @@ export interface LogAnswersOptions {
   readonly clock: Clock;
 }
 
-/** Questions that are answered or held at a time. */
-const QUESTIONS_MAX = 64;
+/** Questions whose lines are read at a time: each may have an answer of the largest size in memory. */
+const READS_MAX = 16;
 
 /** Answers what the control plane asks of logs, and holds a question while there is nothing to tell. */
 export class LogAnswers {
   readonly #options: LogAnswersOptions;
-  readonly #places = new Semaphore(QUESTIONS_MAX);
+  readonly #places = new QuestionPlaces();
+  readonly #reads = new Semaphore(READS_MAX);
   /** Held questions, by what wakes them. */
   readonly #held = new Map<AbortController, ReadonlySet<string>>();
   #isClosed = false;
@@ -35,27 +37,39 @@ export class LogAnswers {
     for (const alarm of this.#held.keys()) alarm.abort();
   }
 
-  /** @throws PlatformError `rate-limited` when too many are held already */
+  /** @throws PlatformError `rate-limited` when too many are held already, of its account or in all */
   async answer(request: LogsRequest): Promise<LogsReply> {
-    let reply: LogsReply | null = null;
-    const isTaken = await this.#places.tryRun(async () => {
-      reply = await this.#answer(request);
-    });
-    if (isTaken && reply !== null) return reply;
-    throw new PlatformError('rate-limited', 'This host answers as many questions about logs as it can.');
+    const leave = this.#places.take(this.#accountOf(request));
+    if (leave === null) {
+      throw new PlatformError('rate-limited', 'This host answers as many questions about logs as it can.');
+    }
+    try {
+      return await this.#answer(request);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Whose logs are asked for; the endpoint stands for an account that is not known. */
+  #accountOf({ cursors, endpointId }: LogsRequest): string {
+    for (const { workerId } of cursors) {
+      const spool = this.#options.shelf.find(workerId, endpointId);
+      if (spool !== null) return spool.owner.accountId;
+    }
+    return endpointId;
   }
 
   async #answer({ cursors, maxBytes, waitMs, ...request }: LogsRequest): Promise<LogsReply> {
     const { clock } = this.#options;
     const untilMs = clock.monotonicMs() + waitMs;
     const workerIds = new Set<string>(cursors.map(({ workerId }) => workerId));
-    let places = await Promise.all(cursors.map((cursor) => this.#begin(cursor, request)));
+    let places = await this.#reads.run(() => Promise.all(cursors.map((cursor) => this.#begin(cursor, request))));
     for (;;) {
       // Before the look: what comes after it wakes.
       const alarm = new AbortController();
       this.#held.set(alarm, workerIds);
       try {
-        const pages = await this.#read(places, { ...request, maxBytes });
+        const pages = await this.#reads.run(() => this.#read(places, { ...request, maxBytes }));
         const leftMs = untilMs - clock.monotonicMs();
         if (pages.some(isNews) || leftMs <= 0 || this.#isClosed) return { pages };
         places = pages.map(({ next, workerId }) => ({ workerId, after: next }));
