@@ -25,3 +25,24 @@ export function registryOf(image: string): string {
   const isRegistry = image.includes('/') && (/[.:]/.test(first) || first === 'localhost');
   return isRegistry ? first : DEFAULT_REGISTRY;
 }
+
+/** What engines and registries take for a name (the grammar of references of the distribution specification). */
+const NAME_CHARACTERS_MAX = 255;
+const REGISTRY = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.(?!$)|(?=:|$)))+(?::\d{1,5})?$/;
+const FOLDER = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/;
+const TAG = /^\w[\w.-]{0,127}$/;
+const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
+
+/**
+ * Whether it can be the name of an image. Of one that cannot the engine must not even be asked: it has its names in the
+ * paths of its interface.
+ */
+export function isImageName(image: string): boolean {
+  const [name = '', digest, ...more] = image.split('@');
+  const [, repository = '', tag] = /^(.*?)(?::([^/:]*))?$/.exec(name) ?? [];
+  if (more.length > 0 || repository.length > NAME_CHARACTERS_MAX) return false;
+  if ((digest !== undefined && !DIGEST.test(digest)) || (tag !== undefined && !TAG.test(tag))) return false;
+  const [first = '', ...rest] = repository.split('/');
+  const hasRegistry = rest.length > 0 && REGISTRY.test(first);
+  return (hasRegistry ? rest : [first, ...rest]).every((folder) => FOLDER.test(folder));
+}

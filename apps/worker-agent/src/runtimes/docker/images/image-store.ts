@@ -6,11 +6,14 @@ import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import { ask, askUnless } from '../ask-engine.js';
 import { fromPullError, hasStatus, isTold } from '../engine-errors.js';
 import { chooseEvictions, type StoredImage } from './choose-evictions.js';
-import { LOCAL_PREFIX, byDigest, digestIn, repositoryOf, shortName, withTag } from './image-name.js';
+import { LOCAL_PREFIX, byDigest, digestIn, isImageName, repositoryOf, shortName, withTag } from './image-name.js';
 import { imageAccess, recordKey, withAccepted, type ImageUse } from './image-record.js';
 import type { ImageRecords } from './image-records.js';
 import { loginFor, pullImage } from './pull-image.js';
 import { SharedWork } from './shared-work.js';
+
+/** Characters of what is no name that its reason shows. */
+const NAME_SHOWN = 100;
 
 export interface ImageStoreOptions {
   /** With a time limit for each call. */
@@ -65,8 +68,11 @@ export class ImageStore {
     this.#evict();
   }
 
-  /** Null where it is not here. */
+  /** Null where it is not here. @throws RuntimeError `image-missing` of what is no name, and `runtime-unavailable` */
   async find(request: Pick<ImageRequest, 'image' | 'digest'>): Promise<FoundImage | null> {
+    if (!isImageName(request.image)) {
+      throw new RuntimeError('image-missing', `"${request.image.slice(0, NAME_SHOWN)}" is no name of an image.`);
+    }
     const wanted = nameOf(request);
     const what = `Image ${request.image} cannot be inspected`;
     const image = await askUnless([404], what, () => this.#options.engine.getImage(wanted).inspect());
