@@ -108,6 +108,32 @@ describe("an engine's log", () => {
     ]);
   });
 
+  test('that the engine tells again from an earlier line on is told once, with a gap where it goes on', () => {
+    const line = (text: string): Written => ({ stream: 1, text: `${text}\n`, nanos: 1 });
+    const [a, b, c, , e] = framesOf(['a', 'b', 'c', 'd', 'e'].map(line)).map(({ bytes }) => bytes);
+    const log = new EngineLog(null, 'c1');
+    const batches = [a, b, c, b, c, e].flatMap((bytes) => log.take(bytes ?? Buffer.alloc(0)) ?? []);
+    expect(batches.map(({ isGap, lines }) => [isGap, lines[0]?.text])).toEqual([
+      [false, 'a'],
+      [false, 'b'],
+      [false, 'c'],
+      [true, 'e'],
+    ]);
+  });
+
+  test('may have the two streams out of step', () => {
+    const [first, second] = framesOf([
+      { stream: 1, text: 'out\n', nanos: 1 },
+      { stream: 2, text: 'err\n', nanos: 1 },
+    ]);
+    const log = new EngineLog(null, 'c1');
+    const batches = [second, first].flatMap((frame) => log.take(frame?.bytes ?? Buffer.alloc(0)) ?? []);
+    expect(batches.map(({ isGap, lines }) => [isGap, lines[0]?.text])).toEqual([
+      [false, 'err'],
+      [false, 'out'],
+    ]);
+  });
+
   test('of another container begins at the beginning, and tells when each line was printed', () => {
     const frames = framesOf([{ stream: 1, text: 'hello\n', nanos: 1_500_000 }]);
     const [batch] = read(frames, { position: 'c0 1780000000.999999999 1', sizes: [1_000], batchesMax: 1 });

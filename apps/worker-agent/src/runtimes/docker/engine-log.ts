@@ -39,6 +39,9 @@ interface Entry {
  * Reads the engine's answer to a question for a container's log with the time of each entry. The engine begins with the
  * instant that it is asked for, so the entries of that instant which are known are left out; where they do not come, they
  * are gone, and what came after them may be too.
+ *
+ * An engine whose files rotate faster than it reads them goes back within one answer, and tells again from an earlier
+ * entry on; somewhere behind that it leaves entries out. Those of one stream come in their order, so that is seen.
  */
 export class EngineLog {
   #rest: Buffer = Buffer.alloc(0);
@@ -47,6 +50,9 @@ export class EngineLog {
   /** Behind the last line that was told. */
   #told: EnginePosition;
   #isGap = false;
+  /** The instant of the latest entry of each stream. */
+  readonly #latest = new Map<number, string>();
+  #isToldAgain = false;
   /** The beginning of a line of one of the two streams. */
   #begun: Entry | null = null;
 
@@ -71,7 +77,7 @@ export class EngineLog {
       if (end > frames.length) break;
       const entry = entryOf(frames[at] ?? 0, frames.subarray(at + HEADER_BYTES, end));
       at = end;
-      if (entry === null || this.#isKnown(entry)) continue;
+      if (entry === null || this.#isKnown(entry) || this.#isOfBefore(entry)) continue;
       const before = this.#position;
       this.#count(entry.since);
       lines.push(...this.#add(entry, before));
@@ -106,6 +112,16 @@ export class EngineLog {
     return false;
   }
 
+  #isOfBefore({ since, stream }: Entry): boolean {
+    const latest = this.#latest.get(stream) ?? '';
+    if (since < latest) this.#isToldAgain = true;
+    if (this.#isToldAgain && since <= latest) return true;
+    if (this.#isToldAgain) this.#isGap = true;
+    this.#isToldAgain = false;
+    this.#latest.set(stream, since);
+    return false;
+  }
+
   #count(since: string): void {
     const { containerId, count } = this.#position;
     this.#position = { containerId, since, count: since === this.#position.since ? count + 1 : 1 };
@@ -115,7 +131,8 @@ export class EngineLog {
   #add(entry: Entry, before: EnginePosition): readonly PrintedLine[] {
     const begun = this.#begun;
     this.#begun = null;
-    if (begun !== null && begun.stream !== entry.stream) return [lineOf(begun), ...this.#add(entry, before)];
+    if (begun !== null && (begun.stream !== entry.stream || this.#isGap))
+      return [lineOf(begun), ...this.#add(entry, before)];
     const whole = begun === null ? entry : { ...begun, text: begun.text + entry.text };
     if (whole.text.endsWith('\n') || whole.text.length >= PIECE_CHARACTERS) {
       this.#told = this.#position;

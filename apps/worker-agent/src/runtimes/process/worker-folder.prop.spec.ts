@@ -7,6 +7,11 @@ import fc from 'fast-check';
 import { createWorkerFolder } from './worker-folder.js';
 
 const newFolder = useTempFolders();
+const MIB = 1_024 * 1_024;
+/** Of four bytes each: as much as takes a while to copy. */
+const NUMBERS = 16 * MIB;
+const FIRST_BYTES = 2 * MIB;
+const READ_BYTES = 64 * 1_024;
 
 const LABELS = {
   hostId: 'host1' as HostId,
@@ -48,4 +53,38 @@ test('output is read without a loss and without a double over any rotation that 
     }),
     { numRuns: 60 },
   );
+});
+
+test('output of before the last rotation is read rightly while the next one is under way', async () => {
+  const file = { containerId: 'c1', labels: LABELS, startedAtMs: 0, gpuIndexes: [] };
+  const folder = await createWorkerFolder(await newFolder(), file, async () => undefined);
+  const log = join(folder.path, 'output.log');
+  const printed = Buffer.from(Uint32Array.from({ length: NUMBERS }, (_, index) => index).buffer);
+  await appendFile(log, printed.subarray(0, FIRST_BYTES));
+  await folder.rotateLog(MIB);
+  await appendFile(log, printed.subarray(FIRST_BYTES));
+  let isOver = false;
+  const rotation = folder.rotateLog(printed.length / 2).then(() => {
+    isOver = true;
+  });
+  let reads = 0;
+  while (!isOver) {
+    const { bytes, start } = await folder.readOutput(0, READ_BYTES);
+    expect(bytes.length).toBeGreaterThan(0);
+    expect(bytes.equals(printed.subarray(start, start + bytes.length))).toBe(true);
+    reads += 1;
+  }
+  await rotation;
+  expect(reads).toBeGreaterThan(1);
+  expect((await folder.readOutput(0, READ_BYTES)).start).toBe(FIRST_BYTES);
+});
+
+test('of more than is kept the end is kept', async () => {
+  const file = { containerId: 'c1', labels: LABELS, startedAtMs: 0, gpuIndexes: [] };
+  const folder = await createWorkerFolder(await newFolder(), file, async () => undefined);
+  await appendFile(join(folder.path, 'output.log'), `${'x'.repeat(1_000)}last words\n`);
+  await folder.rotateLog(20);
+  const { bytes, start } = await folder.readOutput(0, READ_BYTES);
+  expect([start, bytes.toString()]).toEqual([971, `${'x'.repeat(29)}last words\n`]);
+  expect(await folder.logTail(1)).toEqual([bytes.toString().trimEnd()]);
 });

@@ -2,15 +2,20 @@ import { isAlive, parseIdentity, type ProcessIdentity } from '@berth/lifecycle';
 import {
   appendFileSync,
   closeSync,
+  createReadStream,
+  createWriteStream,
   fstatSync,
   ftruncateSync,
   openSync,
   readSync,
+  renameSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdir, open, readFile, readdir, rename, rm, stat, copyFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { ContainerExit, ContainerLabels, OwnedContainerState } from '../container-runtime.port.js';
 import { isStopped } from './process-group.js';
 import { signalName } from '../signal-name.js';
@@ -32,11 +37,15 @@ export const heldNames = ({ gpuIndexes = [], gpus }: Pick<LabelsFile, 'gpus' | '
 
 const REMOVING_PREFIX = '.removing-';
 const DRAFT_PREFIX = '.draft-';
+const COPY_CHUNK_BYTES = 1_024 * 1_024;
+/** The agent does nothing else meanwhile. */
+const CATCH_UP_MAX_BYTES = 16 * COPY_CHUNK_BYTES;
+const KEPT_FILES = 2;
 
 /**
  * What is written down about one started worker, in a folder named after it:
  * `labels.json`, `identity` (of the shell around the program), `exit` (its code), `killed` and `paused` (we did it), `output.log`
- * and `output.1.log` (what was in it before), `rotated` (how much has left the first for good), `work/` (where it runs) and `tmp/`.
+ * and `output.1.log` (what was in it before; `output.next.log` while it is copied), `rotated` (how much has left the first for good), `work/` (where it runs) and `tmp/`.
  */
 export class WorkerFolder {
   readonly path: string;
@@ -90,32 +99,35 @@ export class WorkerFolder {
     else await rm(join(this.path, 'paused'), { force: true });
   }
 
-  /** Keeps the log bounded: twice `maxBytes`, and what comes between two calls. */
+  /**
+   * Keeps the log bounded: three times `maxBytes`, and what comes between two calls. Of more than that the end is kept,
+   * which readers find as a gap: nobody could read a flood in time.
+   */
   async rotateLog(maxBytes: number): Promise<void> {
     const log = join(this.path, 'output.log');
     const size = await sizeOf(log);
     if (size <= maxBytes) return;
-    // The program has the file open for appending, so it is emptied in place: what it writes next lands at the start.
-    const older = join(this.path, 'output.1.log');
-    await copyFile(log, older);
-    this.#emptyCopied(log, older, await this.#rotatedBytes());
+    // Beside the older one, from which a reader may be reading. The program has the file open for appending, so it is
+    // emptied in place: what it writes next lands at the start.
+    const next = join(this.path, 'output.next.log');
+    const start = Math.max(0, size - KEPT_FILES * maxBytes);
+    await pipeline(createReadStream(log, { start, end: size - 1 }), createWriteStream(next));
+    this.#emptyCopied(log, { next, start, rotatedBytes: await this.#rotatedBytes() });
   }
 
   /**
    * What was written while the file was copied is copied too, and nothing of this agent comes between that and the
-   * emptying: what a program writes in those microseconds is lost.
+   * emptying: what a program writes in those microseconds is lost. Of one that writes faster than it can be copied
+   * nothing is kept, which is a gap as well.
    */
-  #emptyCopied(log: string, older: string, rotatedBytes: number): void {
+  #emptyCopied(log: string, { next, rotatedBytes, start }: Rotation): void {
     const file = openSync(log, 'r+');
     try {
-      let copied = statSync(older).size;
-      for (let left = fstatSync(file).size - copied; left > 0; left = fstatSync(file).size - copied) {
-        const rest = Buffer.alloc(left);
-        const count = readSync(file, rest, 0, left, copied);
-        appendFileSync(older, rest.subarray(0, count));
-        copied += count;
-      }
-      writeFileSync(join(this.path, 'rotated'), String(rotatedBytes + copied));
+      const isWhole = copyRest(file, next, start);
+      const leaving = isWhole ? start + statSync(next).size : fstatSync(file).size;
+      if (!isWhole) truncateSync(next);
+      renameSync(next, join(this.path, 'output.1.log'));
+      writeFileSync(join(this.path, 'rotated'), String(rotatedBytes + leaving));
       ftruncateSync(file);
     } finally {
       closeSync(file);
@@ -172,6 +184,28 @@ export class WorkerFolder {
     await renameIfThere(this.path, aside);
     await rm(aside, { recursive: true, force: true });
   }
+}
+
+interface Rotation {
+  /** The copy. */
+  readonly next: string;
+  /** Where in the file it begins. */
+  readonly start: number;
+  readonly rotatedBytes: number;
+}
+
+/** Adds what the copy lacks of the file; false where it is still behind after as much as a copy may take in one go. */
+function copyRest(file: number, copy: string, start: number): boolean {
+  const chunk = Buffer.alloc(COPY_CHUNK_BYTES);
+  let at = start + statSync(copy).size;
+  const end = at + CATCH_UP_MAX_BYTES;
+  while (at < end) {
+    const count = readSync(file, chunk, 0, chunk.length, at);
+    if (count === 0) return true;
+    appendFileSync(copy, chunk.subarray(0, count));
+    at += count;
+  }
+  return false;
 }
 
 /** A worker's folder appears under its name only when it is whole: `fill` works on a draft of it. */
