@@ -38,10 +38,15 @@ const DIGEST = /^(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
  * paths of its interface.
  */
 export function isImageName(image: string): boolean {
-  const [name = '', digest, ...more] = image.split('@');
+  const [name = '', ...digests] = image.split('@');
   const [, repository = '', tag] = /^(.*?)(?::([^/:]*))?$/.exec(name) ?? [];
-  if (more.length > 0 || repository.length > NAME_CHARACTERS_MAX) return false;
-  if ((digest !== undefined && !DIGEST.test(digest)) || (tag !== undefined && !TAG.test(tag))) return false;
+  const areWhole = digests.length <= 1 && digests.every((digest) => DIGEST.test(digest));
+  const isTagged = tag === undefined || TAG.test(tag);
+  return areWhole && isTagged && isRepository(repository);
+}
+
+function isRepository(repository: string): boolean {
+  if (repository.length > NAME_CHARACTERS_MAX) return false;
   const [first = '', ...rest] = repository.split('/');
   const hasRegistry = rest.length > 0 && REGISTRY.test(first);
   return (hasRegistry ? rest : [first, ...rest]).every((folder) => FOLDER.test(folder));
