@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
 import type { DockerRuntime } from '../src/runtimes/docker/docker-runtime.js';
+import { RuntimeError } from '../src/runtimes/runtime-error.js';
 import { exampleWorker, useAgents } from './agent-bench.js';
 import { openDocker } from './open-docker.js';
 import { W1, W2 } from './worker-bench.js';
@@ -38,6 +39,31 @@ beforeEach(async () => {
 });
 afterAll(() => Promise.all([open.stop(), closed.stop()]));
 
+/** As a tenant may give them: what the engine, or a path of its interface, would make of each is nobody's business. */
+const ODD_NAMES = [
+  ...['REGISTRY/Team/Worker:1', 'REGISTRY/team/worker@sha256:abc', `REGISTRY/team/worker@sha256:${'a'.repeat(63)}`],
+  ...[`REGISTRY/${'x'.repeat(10_000)}:1`, `REGISTRY/team/worker:${'t'.repeat(129)}`, 'REGISTRY/тeam/worker:1'],
+  ...[
+    'REGISTRY/team/worker/',
+    'REGISTRY//team/worker',
+    'REGISTRY/team/worker:',
+    'REGISTRY/team/worker@',
+    ':1',
+    '@',
+    '/',
+  ],
+  ...[
+    'http://REGISTRY/team/worker:1',
+    'https://REGISTRY/team/worker',
+    'localhost/',
+    'host:notaport/x',
+    '-x',
+    'a b',
+    '',
+  ],
+  ...['..', '../containers/json', 'team/../../info', 'json?all=1', 'team/worker#', 'team%2f..%2fworker', 'a\u0000b'],
+];
+
 const authorizationsAt = ({ requests }: ImageRegistry): readonly string[] => [
   ...new Set(requests.map(({ authorization }) => authorization ?? 'none')),
 ];
@@ -62,6 +88,19 @@ describe('the docker runtime', () => {
     const asked = open.requests.length;
     await prepare(name);
     expect(open.requests).toHaveLength(asked);
+  });
+
+  test.each(ODD_NAMES)('says that no image has the name %s, and asks nobody', async (name) => {
+    open.requests.length = 0;
+    const refusal = await prepare(
+      name.replace('REGISTRY', open.serve('team/worker', '1', image).split('/')[0] ?? ''),
+    ).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(RuntimeError);
+    expect(refusal).toMatchObject({
+      reason: 'image-missing',
+      message: expect.stringMatching(/is no name of an image/),
+    });
+    expect(open.requests).toEqual([]);
   });
 
   test('sends credentials to the registry of the image only', async () => {
