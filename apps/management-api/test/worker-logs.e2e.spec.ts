@@ -144,13 +144,13 @@ afterEach(async () => {
   await bench.source.query('DELETE FROM departed_workers');
 });
 
-async function place(): Promise<WorkerId> {
+async function place(of = endpointId): Promise<WorkerId> {
   workers += 1;
   const id = `worker${String(workers)}`;
   const resources = { vcpus: 2, memoryBytes: 4 * GB_BYTES, diskBytes: GB_BYTES, gpuTypeId: null, gpuCount: 0 };
   await bench.source.query(
     `INSERT INTO workers (id, endpoint_id, host_id, release, intent, resources) VALUES ($1, $2, $3, 1, 'running', $4)`,
-    [id, endpointId, hostId, JSON.stringify(resources)],
+    [id, of, hostId, JSON.stringify(resources)],
   );
   return id as WorkerId;
 }
@@ -289,13 +289,26 @@ describe('the log of a worker', () => {
     expect(revoked.told.map(({ event }) => event)).not.toContain('end');
   });
 
-  test('is read by so many of one account at a time', async () => {
-    const id = await place();
+  test('is read by so many of one account at a time, which keeps no other account from reading its own', async () => {
+    const key = await bench.newAccount();
+    const others = (await bench.call('POST /v2/serverless', { key, body: QUEUE_ENDPOINT })).body.id as string;
+    const [id, theirs] = [await place(), await place(others)];
     agent.print(id, 'here');
+    agent.print(theirs, 'there');
     for (let open = 0; open < 32; open += 1) read(`/workers/${id}/logs`);
     await eventually(() => expect(readers.every(({ lines }) => lines.length === 1)).toBe(true), SLOW);
     const refused = await bench.call(`GET /v2/serverless/${endpointId}/workers/${id}/logs`);
-    expect(refused).toMatchObject({ status: 429, body: { type: expect.stringContaining('limit-reached') } });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: {
+        type: expect.stringContaining('limit-reached'),
+        detail: expect.stringContaining('reads 32 logs already'),
+      },
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const other = new Reader(`/v2/serverless/${others}/workers/${theirs}/logs`, { key });
+    await eventually(() => expect(other.lines).toEqual(['there']), SLOW);
+    other.leave();
     for (const reader of readers) reader.leave();
     await eventually(async () => {
       expect((await bench.call(`GET /v2/serverless/${endpointId}/workers/${id}/logs`)).status).toBe(200);
