@@ -1,6 +1,6 @@
 import { demandSubject } from '@berth/contracts';
 import { createHttpApp, HTTP_DRAIN_MS, jobRendering, openAiRendering, pointElsewhere, type HttpApp } from '@berth/http';
-import type { ThreadProgram } from '@berth/lifecycle';
+import { atEndOfTurn, type ThreadProgram } from '@berth/lifecycle';
 import { HistoryReadWatch, JetStreamReaderCursors, OwnerRequests, logShard, unreadableLog } from '@berth/messaging';
 import { openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import { composeAgents, NatsGoneHints, serveAgents } from './agents/index.js';
@@ -118,6 +118,7 @@ function composeCore(
     ...{ attachments: stores.attachments, deletedEndpoints: snapshots.deletedEndpoints },
     readThrough: (shard) => history.readThrough(shard),
     onDeliveriesDue: (endpointId) => webhooks.isDue(endpointId),
+    onDemand: () => demand.hurry(),
     onRouterGone: (incarnation, shards) => {
       requests.letGo(shards);
       watches.lookAgain((endpointId) => shards.has(logShard(endpointId)));
@@ -135,7 +136,7 @@ function composeCore(
   const webhooks = composeWebhooks(platform, { deliveries, blobs, names, snapshots });
   const { routerId } = settings;
   const demand = new OwnerDemand({
-    ...{ source: owner.routerLogs, clock, routerId },
+    ...{ source: owner.routerLogs, clock, routerId, atEndOfTurn },
     publish: (message) => broker.connection.publish(demandSubject(routerId), JSON.stringify(message)),
   });
   watchOwner(process.readiness, broker, owner);

@@ -56,6 +56,8 @@ export interface OwnerOptions {
   /** The sequence through which the job history has read a shard's log. */
   readonly readThrough: (shard: number) => number;
   readonly onDeliveriesDue: (endpointId: EndpointId) => void;
+  /** Something happened to jobs here: more or fewer may wait. Must not throw. */
+  readonly onDemand: () => void;
   /** News of jobs for callers that are held in this very process. Must not throw. */
   readonly onNotice: (notice: NoticeMessage) => void;
   /** A router's process is gone that owned these shards. Must not throw. */
@@ -194,7 +196,10 @@ function openRouterLogs(options: OwnerOptions, around: Around): RouterLogs {
     shardCount: LOG_SHARDS,
     provenDead: () => probe.dead,
     formatOf: () => LOG_FORMAT,
-    onTouched: (endpointId, touched) => effects.tell(endpointId, touched),
+    onTouched: (endpointId, touched) => {
+      effects.tell(endpointId, touched);
+      options.onDemand();
+    },
     onLooked: (endpointId) => takes.wake(endpointId),
     onEvent: (event) => lines.event(event),
     onError: (name, error) => lines.failed(name, error),

@@ -164,7 +164,7 @@ async function play({ delayMs, restMs, seed }: Story): Promise<void> {
   const routers = ['one', 'two'].map((routerId) => {
     const [way, shards] = [new Way(), new OwnedShards(truth, nowMs)];
     const publish = (message: DemandMessage): void => way.send(message, ++order, nowMs() + upTo(delayMs));
-    new OwnerDemand({ source: shards, publish, clock, routerId }).start();
+    new OwnerDemand({ source: shards, publish, clock, routerId, atEndOfTurn: (run) => run() }).start();
     return { way, shards };
   });
   const moves = Array.from({ length: SHARDS }, () => ({

@@ -58,11 +58,20 @@ let clock: ManualClock;
 let source: Shards;
 let sent: DemandMessage[];
 let demand: OwnerDemand;
+let endTurn: () => void;
 beforeEach(() => {
   clock = new ManualClock();
   source = new Shards();
   sent = [];
-  demand = new OwnerDemand({ source, clock, routerId: 'router', publish: (message) => sent.push(message) });
+  let atEnd: (() => void)[] = [];
+  endTurn = () => {
+    const runs = atEnd;
+    atEnd = [];
+    for (const run of runs) run();
+  };
+  const publish = (message: DemandMessage): void => void sent.push(message);
+  const atEndOfTurn = (run: () => void): void => void atEnd.push(run);
+  demand = new OwnerDemand({ source, clock, routerId: 'router', publish, atEndOfTurn });
   demand.start();
 });
 
@@ -110,6 +119,31 @@ describe('the owner of shards', () => {
     expect(told()).toEqual([]);
     await clock.advance(LOOK_MS);
     expect(told()).toEqual([[['1.1'], { a: 2, b: 1 }]]);
+  });
+
+  test('tells a change after quiet at the end of the turn in which it is hurried, and no change twice', async () => {
+    source.own(1, 1);
+    await clock.advance(4 * DEBOUNCE_MS);
+    told();
+    for (const count of [1, 2, 3]) {
+      source.put(1, 'a', count);
+      demand.hurry();
+    }
+    expect(told()).toEqual([]);
+    endTurn();
+    expect(told()).toEqual([[['1.1'], { a: 3 }]]);
+    source.put(1, 'a', 4);
+    demand.hurry();
+    endTurn();
+    expect(told()).toEqual([]);
+    await clock.advance(DEBOUNCE_MS);
+    expect(told()).toEqual([[['1.1'], { a: 4 }]]);
+    await clock.advance(DEBOUNCE_MS);
+    source.put(1, 'a', 5);
+    demand.hurry();
+    demand.stop();
+    endTurn();
+    expect(told()).toEqual([]);
   });
 
   test('tells everything on a timer, also that there is nothing', async () => {

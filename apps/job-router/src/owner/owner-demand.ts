@@ -5,7 +5,7 @@ import type { Clock } from '@berth/lifecycle';
 
 /** Changes within this time after the last message go out together. */
 export const DEBOUNCE_MS = 50;
-/** How soon a change after quiet is told: a job may wait for a worker that sleeps. */
+/** How soon a change is told that was not hurried, or came within that time. */
 export const LOOK_MS = 10;
 
 /** How often every shard is told of whole, changed or not. */
@@ -22,6 +22,8 @@ export interface OwnerDemandOptions {
   /** Sends it to the controllers, in order. A lost message is told again soon. */
   readonly publish: (message: DemandMessage) => void;
   readonly clock: Clock;
+  /** Calls `run` when this turn of the event loop is over. */
+  readonly atEndOfTurn: (run: () => void) => void;
   readonly routerId: string;
 }
 
@@ -37,6 +39,7 @@ export class OwnerDemand {
   #sequence = 0;
   #toldAtMs = Number.NEGATIVE_INFINITY;
   #stop: (() => void) | undefined;
+  #isHurried = false;
 
   constructor(options: OwnerDemandOptions) {
     this.#options = options;
@@ -49,6 +52,17 @@ export class OwnerDemand {
   stop(): void {
     this.#stop?.();
     this.#stop = undefined;
+  }
+
+  /** Something may have changed: after quiet it is told at the end of this turn, since a job may wait for a worker that sleeps. */
+  hurry(): void {
+    const { atEndOfTurn, clock } = this.#options;
+    if (this.#isHurried || clock.monotonicMs() - this.#toldAtMs < DEBOUNCE_MS) return;
+    this.#isHurried = true;
+    atEndOfTurn(() => {
+      this.#isHurried = false;
+      if (this.#stop !== undefined) this.#tell();
+    });
   }
 
   #tell(): void {

@@ -102,6 +102,7 @@ export class RunningOwners {
       messageMaxBytes: broker.connection.info?.max_payload ?? 1024 ** 2,
       readThrough: () => this.readThrough,
       onDeliveriesDue: (endpointId) => deliveriesDue.push(endpointId),
+      onDemand: () => undefined,
       onRouterGone: (incarnation, shards) => gone.push({ incarnation, shards }),
       onNotice: (notice) => notices.push(notice),
       ...{ clock: systemClock, random: systemRandom, logger: silentLogger },
