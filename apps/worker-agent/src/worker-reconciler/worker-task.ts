@@ -60,6 +60,8 @@ export class WorkerTask {
   #wish: Wish;
   #container: ContainerState = { kind: 'absent' };
   #observed: ObservedWorker | null = null;
+  /** The container is known as it is now: it was looked at in this run, and nothing was done to it since. */
+  #isSeen = false;
   #alarm = new AbortController();
 
   constructor(options: WorkerTaskOptions) {
@@ -135,6 +137,7 @@ export class WorkerTask {
 
   async #run(signal: AbortSignal): Promise<void> {
     this.#alarm.abort();
+    this.#isSeen = false;
     for (let step = 0; step < STEPS_MAX; step += 1) {
       if (signal.aborted || (await this.#step())) return;
     }
@@ -146,7 +149,7 @@ export class WorkerTask {
     const { clock, runtime, records } = this.#options.tools;
     const { identity } = this.#steps.record;
     await this.#fold();
-    this.#see(await viewContainer(runtime, await runtime.inspect(identity.workerId)));
+    if (!this.#isSeen) this.#see(await viewContainer(runtime, await runtime.inspect(identity.workerId)));
     const view = this.#view();
     const nowMs = clock.nowMs();
     const { operation, condition } = planWorker(view, nowMs);
@@ -160,6 +163,8 @@ export class WorkerTask {
       this.#options.onForgotten();
       return true;
     }
+    // Neither touches the container.
+    this.#isSeen = operation.kind === 'prepare' || operation.kind === 'write-journal';
     if (operation.kind === 'prepare') this.#preparing.begin(this.#wish.assigned);
     else await this.#steps.apply(operation, this.#container, this.#startFacts());
     return false;

@@ -21,26 +21,30 @@ export class DockerFreezer implements ContainerFreezer {
     this.#parts = parts;
   }
 
-  pause(workerId: WorkerId, options: CallOptions = {}): Promise<void> {
-    return this.#change(workerId, 'running', options);
-  }
-
-  resume(workerId: WorkerId, options: CallOptions = {}): Promise<void> {
-    return this.#change(workerId, 'paused', options);
-  }
-
   /** An engine may answer a refusal with the status of a state that was overtaken, so the look afterwards decides. */
-  async #change(workerId: WorkerId, from: 'running' | 'paused', { signal }: CallOptions): Promise<void> {
+  async pause(workerId: WorkerId, { signal }: CallOptions = {}): Promise<void> {
     const { container: find, look } = this.#parts;
     const container = find(workerId);
-    if ((await look(container))?.state.kind !== from) return;
+    if ((await look(container))?.state.kind !== 'running') return;
     throwIfCancelled(signal);
     try {
-      await (from === 'running' ? container.pause() : container.unpause());
+      await container.pause();
     } catch (error) {
-      const isOvertaken = hasStatus(error, ...OVERTAKEN) && (await look(container))?.state.kind !== from;
-      const what = from === 'running' ? 'paused' : 'resumed';
-      if (!isOvertaken) throw fromFreezeError(error, `Worker ${workerId} cannot be ${what}`);
+      const isOvertaken = hasStatus(error, ...OVERTAKEN) && (await look(container))?.state.kind !== 'running';
+      if (!isOvertaken) throw fromFreezeError(error, `Worker ${workerId} cannot be paused`);
+    }
+  }
+
+  /** Without a look before: a job may wait for it, and an engine refuses to resume what is not paused. */
+  async resume(workerId: WorkerId, { signal }: CallOptions = {}): Promise<void> {
+    const { container: find, look } = this.#parts;
+    const container = find(workerId);
+    throwIfCancelled(signal);
+    try {
+      await container.unpause();
+    } catch (error) {
+      if ((await look(container))?.state.kind !== 'paused') return;
+      throw fromFreezeError(error, `Worker ${workerId} cannot be resumed`);
     }
   }
 }

@@ -10,24 +10,15 @@ import type {
   PrintedBatch,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
-import { groupsOf } from '../machine/amd-gpus.js';
-import type { HeldGpus } from '../machine/held-gpus.js';
 import type { Machine } from '../machine/machine.js';
 import { ask, askUnless } from './ask-engine.js';
 import { ConfinedNetwork, type ConfinedNetworkOptions } from './confinement/confined-network.js';
 import { ownedOf } from './container-look.js';
-import {
-  HOST_LABEL,
-  containerName,
-  containerOptions,
-  deviceFilesFor,
-  fromEngineLabels,
-  gpuNamesOf,
-  type ContainerSurroundings,
-} from './container-options.js';
+import { ContainerMaker } from './container-maker.js';
+import { HOST_LABEL, containerName, fromEngineLabels, gpuNamesOf } from './container-options.js';
 import { DockerFreezer } from './docker-freezer.js';
 import type { EngineAccess } from './engine-access.js';
-import { fromEngineError, fromStartError, isDiskLimitRefusal } from './engine-errors.js';
+import { fromEngineError, fromStartError } from './engine-errors.js';
 import { followEvents } from './engine-events.js';
 import { followContainer } from './follow-container.js';
 import { lastLines } from './log-frames.js';
@@ -73,21 +64,27 @@ export class DockerRuntime implements ContainerRuntime {
   readonly #options: DockerRuntimeOptions;
   readonly #engine: Dockerode;
   readonly #streams: Dockerode;
-  readonly #cores: number;
   readonly #images: ImageStore;
   readonly #closing = new AbortController();
-  #canLimitDisk = true;
+  readonly #maker: ContainerMaker;
   readonly #running = new RunningContainers();
 
   private constructor(options: DockerRuntimeOptions, { cores, engine, network, records }: RuntimeParts) {
     this.#options = options;
     this.#engine = engine;
     this.#streams = new Dockerode(options.engine.options);
-    this.#cores = cores;
     this.network = network;
     const { clock, logger } = options;
     const budgetBytes = (): Promise<number> => this.#imageBytesMax();
     this.#images = new ImageStore({ engine, streams: this.#streams, records, budgetBytes, clock, logger });
+    this.#maker = new ContainerMaker({
+      ...options,
+      engine,
+      engineName: options.engine.name,
+      network,
+      images: this.#images,
+      cores,
+    });
     this.freezer = new DockerFreezer({ container: (id) => this.#container(id), look: (found) => this.#look(found) });
   }
 
@@ -120,12 +117,12 @@ export class DockerRuntime implements ContainerRuntime {
     const { workerId } = start.labels;
     const present = await this.inspect(workerId);
     if (present?.state.kind === 'running' || present?.state.kind === 'paused') return present;
-    await this.remove(workerId, options);
+    if (present === null) this.#options.machine.releaseGpus(workerId);
+    else await this.remove(workerId, options);
     throwIfCancelled(options.signal);
     try {
       const gpus = await this.#options.machine.takeGpus(workerId, start.gpu);
-      await this.network.ensure();
-      const container = await this.#create(await this.#withImage(start), gpus);
+      const container = await this.#maker.make(start, gpus);
       await container.start();
       const started = await this.inspect(workerId);
       if (started === null) throw new RuntimeError('start-failed', `Worker ${workerId} vanished while it was started.`);
@@ -235,46 +232,11 @@ export class DockerRuntime implements ContainerRuntime {
     }
   }
 
-  /** By digest, so that a name that stands for something else by now changes nothing between two starts. */
-  async #withImage(start: ContainerStart): Promise<ContainerStart> {
-    const { imageDigest, ...labels } = start.labels;
-    const found = await this.#images.find({
-      image: labels.image,
-      ...(imageDigest === undefined ? {} : { digest: imageDigest }),
-    });
-    const digest = found?.digest ?? imageDigest;
-    return { ...start, labels: { ...labels, ...(digest === undefined ? {} : { imageDigest: digest }) } };
-  }
-
   async #imageBytesMax(): Promise<number> {
     const { imagesBytesMax, machine } = this.#options;
     if (imagesBytesMax !== null) return imagesBytesMax;
     const { diskBytes } = await machine.inventory({ runtime: 'docker', images: [] });
     return diskBytes * IMAGES_SHARE_OF_ROOM;
-  }
-
-  async #create(start: ContainerStart, gpus: HeldGpus): Promise<Container> {
-    try {
-      return await this.#engine.createContainer(containerOptions(start, await this.#surroundings(gpus)));
-    } catch (error) {
-      if (!this.#canLimitDisk || !isDiskLimitRefusal(error)) throw error;
-      this.#canLimitDisk = false;
-      this.#options.logger.warn('the engine cannot limit what a container writes to the disk; workers carry a note', {
-        engine: this.#options.engine.name,
-        words: (error as Error).message,
-      });
-      return this.#engine.createContainer(containerOptions(start, await this.#surroundings(gpus)));
-    }
-  }
-
-  async #surroundings(gpus: HeldGpus): Promise<ContainerSurroundings> {
-    const { bridge, name: network } = this.network;
-    const nameServers = this.#options.confinement.nameServers ?? [];
-    const deviceGroups = await groupsOf(deviceFilesFor(gpus));
-    return {
-      ...{ network, bridge, nameServers, cores: this.#cores, gpus, deviceGroups },
-      canLimitDisk: this.#canLimitDisk,
-    };
   }
 
   async #signal(workerId: WorkerId, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -140,7 +140,8 @@ export class Confinement {
     }
     try {
       const nameServers = this.#options.policy.nameServers ?? (await nameServersOfMachine());
-      for (const [firewall, fence] of this.#fences(network, nameServers)) await this.#keep(firewall, fence);
+      // Each changes another part of the firewall.
+      await allDone(this.#fences(network, nameServers).map(([firewall, fence]) => this.#keep(firewall, fence)));
       await this.#keepCount(this.#options.firewalls, this.#countingFence(network));
       return null;
     } catch (error) {
@@ -218,6 +219,12 @@ export class Confinement {
     else if (policy.isRequired) logger.error('workers are not confined; none is started', { obstacle });
     else logger.warn('WORKERS ARE NOT CONFINED: they may reach this host and its networks', { obstacle });
   }
+}
+
+/** Rejects with the first failure once nothing is under way any more. */
+async function allDone(works: readonly Promise<void>[]): Promise<void> {
+  const failure = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected');
+  if (failure?.status === 'rejected') throw failure.reason;
 }
 
 const chainOf = ({ interfaceName }: WorkerNetwork): string => interfaceName.replace(INTERFACE_PREFIX, 'BERTH-');
