@@ -99,23 +99,23 @@ export class HostSessionsService {
     const host = await this.#find(hostId);
     assertSecret(hostId, host, request.secret);
     const { instanceId, inventory, sentAtMs, sequence, workers } = request;
-    const outcome = await store.record({
-      hostId,
-      instanceId,
-      sequence,
-      inventory,
-      workers,
-      receivedAtMs: clock.nowMs(),
-      ...(sentAtMs === undefined ? {} : { sentAtMs }),
-    });
+    const words = { instanceId, sequence, inventory, workers, ...(sentAtMs === undefined ? {} : { sentAtMs }) };
+    // Most reports say nothing new, and a job may wait for the answer.
+    const [outcome, known, deletions, imagesAhead] = await Promise.all([
+      store.record({ hostId, receivedAtMs: clock.nowMs(), ...words }),
+      store.desired(hostId),
+      this.#deletions(request),
+      inventory?.imagesAhead === undefined ? {} : this.#imagesAhead(hostId),
+    ]);
     if (outcome === 'changed') onChange();
+    const desired = outcome === 'changed' ? await store.desired(hostId) : known;
     this.#options.onDropped?.(hostId, dropped);
     return {
-      desired: this.#open(hostId, await store.desired(hostId)),
+      desired: this.#open(hostId, desired),
       dataCenterId: host.dataCenterId,
       ...(dropped === null ? {} : { dropped }),
-      ...(await this.#deletions(request)),
-      ...(inventory?.imagesAhead === undefined ? {} : await this.#imagesAhead(hostId)),
+      ...deletions,
+      ...imagesAhead,
     };
   }
 

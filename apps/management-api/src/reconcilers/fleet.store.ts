@@ -112,7 +112,7 @@ export class FleetStore {
    * @throws Error where a volume lies elsewhere by now, or is gone
    */
   async createWorkers(workers: readonly NewWorker[], { name, number }: LeaderTerm): Promise<boolean> {
-    return this.#database.transaction(async (manager) => {
+    const place = async (manager: EntityManager): Promise<boolean> => {
       const rows = workers.map(({ createdAtMs, storageId: _, ...worker }) => ({
         ...{ failedOn: [], ...worker, createdAt: new Date(createdAtMs) },
       }));
@@ -128,7 +128,10 @@ export class FleetStore {
       const bound = new Map(workers.map((worker) => [`${worker.volumeId} ${worker.storageId}`, worker]));
       if (placed.length > 0) for (const worker of bound.values()) await bindVolume(manager, worker);
       return placed.length > 0;
-    });
+    };
+    // Without volumes it is one statement, and a job may wait for it.
+    const isOne = workers.every(({ volumeId }) => volumeId === undefined);
+    return isOne ? this.#database.read(place) : this.#database.transaction(place);
   }
 
   /**
