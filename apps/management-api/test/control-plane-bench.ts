@@ -50,7 +50,7 @@ import { ImagesAheadStore } from '../src/host-sessions/images-ahead.store.js';
 import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
 import { LeaderLease } from '../src/leadership/leader-lease.js';
 import { ControlLoops } from '../src/reconcilers/control-loops.js';
-import { DemandBoard } from '../src/reconcilers/demand-board.js';
+import { DemandBoard } from '../src/reconcilers/demand/demand-board.js';
 import { NatsFleetPublisher } from '../src/reconcilers/nats-fleet-publisher.js';
 import { FleetReconciler } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';

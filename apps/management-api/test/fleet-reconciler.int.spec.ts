@@ -1,4 +1,4 @@
-import { assignmentSnapshotShape, type AssignmentSnapshot } from '@berth/contracts';
+import { assignmentSnapshotShape, type AssignmentSnapshot, type WakeMessage } from '@berth/contracts';
 import { readShape } from '@berth/domain/shape';
 import {
   SHIPPED_CATALOG,
@@ -15,7 +15,7 @@ import { SeededRandom } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { EndpointEntity, HostEntity, type WorkerEntity } from '../src/persistence/entities/index.js';
 import type { LeaderTerm } from '../src/leadership/leader-lease.js';
-import { DemandBoard } from '../src/reconcilers/demand-board.js';
+import { DemandBoard } from '../src/reconcilers/demand/demand-board.js';
 import type { Assignments, FleetPublisher } from '../src/reconcilers/fleet-publisher.port.js';
 import { FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
@@ -32,6 +32,7 @@ const bench = useFleetBench();
 /** What routers and agents would have heard, in order. */
 class RecordedPublisher implements FleetPublisher {
   readonly told: string[] = [];
+  readonly wakes: WakeMessage[] = [];
   readonly assignments = new Map<EndpointId, AssignmentSnapshot>();
   failure: Error | null = null;
   pulses = 0;
@@ -54,8 +55,9 @@ class RecordedPublisher implements FleetPublisher {
     this.pulses += 1;
   }
 
-  wake(hostId: HostId): void {
+  wake(hostId: HostId, message: WakeMessage): void {
     this.told.push(`wake ${hostId}`);
+    this.wakes.push(message);
   }
 
   phases(endpointId: string): readonly string[] {
@@ -85,13 +87,20 @@ function overtakableStore() {
   return overtakable;
 }
 
+/** In place of the history's own; null: that one. */
+let append: ScalingHistoryStore['append'] | null;
+
+const entries = (endpointId: string): Promise<readonly object[]> =>
+  bench.source.query(`SELECT * FROM scaling_decisions WHERE endpoint_id = $1 ORDER BY ordinal`, [endpointId]);
+
 const newFleet = (): FleetReconciler => {
+  const history = new ScalingHistoryStore(new Database(bench.source));
   const metrics = controllersMetrics(new MetricRegistry());
   const random = new SeededRandom(bench.clock.nowMs());
   return new FleetReconciler({
     catalog: SHIPPED_CATALOG,
     store,
-    history: new ScalingHistoryStore(new Database(bench.source)),
+    history: { append: (entry) => (append ?? ((each) => history.append(each)))(entry) },
     demand,
     random,
     publisher,
@@ -104,6 +113,7 @@ const newFleet = (): FleetReconciler => {
 
 beforeEach(async () => {
   publisher = new RecordedPublisher();
+  append = null;
   demand = new DemandBoard();
   store = overtakableStore();
   term = (await bench.leaderLease('leader', 10_000_000)).currentTerm();
@@ -200,6 +210,22 @@ describe('demand', () => {
     expect(await bench.decision('e1')).toMatchObject({ desired: 2, reason: 'from-zero', waiting: [] });
     expect(publisher.told).toEqual(['assignments', 'wake h1']);
     expect(publisher.phases('e1')).toEqual(['preparing', 'preparing']);
+  });
+
+  test('is answered before the decision is written down, and what of that fails is made up for by the next pass', async () => {
+    await bench.addEndpoint('e1');
+    await bench.addHost('h1');
+    append = () => Promise.reject(new Error('the history is away'));
+    await expect(pass({ e1: queued(1) })).rejects.toThrow('endpoints that failed: e1');
+    expect(publisher.told).toEqual(['assignments', 'wake h1']);
+    expect(publisher.phases('e1')).toEqual(['preparing']);
+    expect(await bench.decision('e1')).toBeNull();
+    append = null;
+    await pass({ e1: queued(1) });
+    expect(await bench.decision('e1')).toMatchObject({ desired: 1 });
+    expect(await entries('e1')).toMatchObject([{ desired_before: 0, desired: 1 }]);
+    expect(await bench.workers('e1')).toHaveLength(1);
+    expect(publisher.told).toEqual(['assignments', 'wake h1', 'assignments']);
   });
 
   test('that stays the same changes nothing and wakes nobody, and what workers do is passed on', async () => {
@@ -474,6 +500,9 @@ describe('what happens during a pass', () => {
     publisher.failure = new Error('the broker is away');
     await expect(pass({ e1: queued(1) })).rejects.toThrow('the broker is away');
     expect(await bench.workers()).toHaveLength(1);
+    // What was done is in the history all the same.
+    expect(await bench.decision('e1')).toMatchObject({ desired: 1 });
+    expect(await entries('e1')).toMatchObject([{ outcome: { created: 1 } }]);
     publisher.failure = null;
     await pass({ e1: queued(1) });
     expect(publisher.told).toEqual(['assignments', 'wake h1']);
@@ -598,8 +627,10 @@ describe('a worker of an endpoint with flashboot', () => {
     expect(desired).toMatchObject({ intent: 'paused', pausesAfterIdleMs: 10_000 });
     expect(desired).not.toHaveProperty('leavesAfterIdleMs');
     expect(publisher.phases('e1')).toEqual(['idle']);
+    expect(publisher.wakes.at(-1)).toEqual({ resumedIds: [] });
     await pass({ e1: queued(1) });
     expect(await bench.workers()).toMatchObject([{ id: worker?.id, intent: 'running', leavesAfterIdleMs: null }]);
+    expect(publisher.wakes.at(-1)).toEqual({ resumedIds: [worker?.id], isAll: true });
   });
 
   test('is let go by a host that cannot pause it any more', async () => {

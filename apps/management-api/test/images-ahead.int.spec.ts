@@ -7,7 +7,7 @@ import { HostSessionsService } from '../src/host-sessions/host-sessions-service.
 import { ImagesAheadStore } from '../src/host-sessions/images-ahead.store.js';
 import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
 import { Database } from '../src/persistence/database.js';
-import { DemandBoard } from '../src/reconcilers/demand-board.js';
+import { DemandBoard } from '../src/reconcilers/demand/demand-board.js';
 import { FleetReconciler } from '../src/reconcilers/fleet-reconciler.js';
 import { controllersMetrics } from '../src/reconcilers/metrics.js';
 import { RegistryCredentialsService } from '../src/registries/registry-credentials-service.js';

@@ -1,4 +1,4 @@
-import type { JobId } from '@berth/domain';
+import type { JobId, WorkerId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import { RuntimeError } from '../src/runtimes/runtime-error.js';
 import { W1, WorkerBench, assigned, type BenchAgent } from './worker-bench.js';
@@ -81,6 +81,27 @@ describe('a paused worker', () => {
     await successor.want(RUNNING);
     expect(bench.machine.calls).toEqual(['resume w1']);
     expect(successor.observed(W1)?.phase).toBe('idle');
+  });
+
+  test('goes on when a wake names it, and is frozen again where the list says so; no other is touched', async () => {
+    const bench = new WorkerBench();
+    const agent = await paused(bench);
+    agent.reconciler.resume(['w9' as WorkerId]);
+    await bench.clock.advance(0);
+    expect(bench.machine.calls).toEqual([]);
+    agent.reconciler.resume([W1]);
+    await bench.clock.advance(0);
+    expect(bench.machine.calls).toEqual(['resume w1']);
+    expect(agent.observed(W1)?.phase).toBe('idle');
+    await agent.want(PAUSED);
+    await bench.clock.advance(5_000);
+    expect(bench.machine.calls).toEqual(['resume w1', 'pause w1']);
+    await agent.want({ ...RUNNING, intent: 'drained' });
+    const calls = [...bench.machine.calls];
+    agent.reconciler.resume([W1]);
+    await bench.clock.advance(0);
+    expect(bench.machine.calls).toEqual(calls);
+    expect(agent.observed(W1)?.phase).toBe('removed');
   });
 
   test('is drained when it is to leave: it goes on, hears SIGTERM, and is gone', async () => {

@@ -66,6 +66,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'done-request': { by: ['readDoneRequest', 'readEnd'], read: readEnds },
   'done-reply': { by: 'readDoneReply' },
   'stop-message': { by: 'readStopMessage' },
+  'wake-message': { by: 'readWakeMessage' },
   'logs-request': { by: 'readLogsRequest' },
   'logs-reply': { by: 'readLogsReply' },
   'router-gone': { by: 'readRouterGone' },

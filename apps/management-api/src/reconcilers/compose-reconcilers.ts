@@ -7,7 +7,7 @@ import type { LeaderLease, LeaderTerm } from '../leadership/index.js';
 import type { Database } from '../persistence/index.js';
 import { ScalingHistoryLoop, ScalingHistoryStore } from '../scaling-history/index.js';
 import { ControlLoops } from './control-loops.js';
-import { DemandBoard } from './demand-board.js';
+import { DemandBoard } from './demand/demand-board.js';
 import { FleetReconciler } from './fleet-reconciler.js';
 import { FleetStore } from './fleet.store.js';
 import { controllersMetrics } from './metrics.js';

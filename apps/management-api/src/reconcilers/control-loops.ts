@@ -5,10 +5,11 @@ import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { type LeaderLease, type LeaderTerm, TermOverError } from '../leadership/index.js';
 import { ResettableTimer } from './resettable-timer.js';
-import type { DemandBoard } from './demand-board.js';
+import type { DemandBoard } from './demand/demand-board.js';
 import type { FleetReconciler } from './fleet-reconciler.js';
 import { controllersMetrics, tellLeadership } from './metrics.js';
-import { readDemand } from './read-demand.js';
+import { paceAfter, quietAfterMs, type PassPace } from './pass-pace.js';
+import { readDemand } from './demand/read-demand.js';
 
 export interface ControlLoopsOptions {
   readonly connection: NatsConnection;
@@ -25,12 +26,6 @@ export interface ControlLoopsOptions {
 
 const LEASE_INTERVAL_MS = 1_500;
 const PASS_INTERVAL_MS = 1_000;
-/**
- * Hints come with every job, and a pass reads the whole fleet. It is followed by as much quiet as it took, within these
- * bounds, so that hints alone never keep the database busy all the time.
- */
-const PASS_GAP_MIN_MS = 50;
-const PASS_GAP_MAX_MS = 500;
 
 /** The loops of the controllers process: one renews the lease, one runs the fleet while it is held. */
 export class ControlLoops {
@@ -40,6 +35,7 @@ export class ControlLoops {
   readonly #recheck: ResettableTimer;
   readonly #metrics: ReturnType<typeof controllersMetrics>;
   readonly #subscriptions: Subscription[] = [];
+  #pace: PassPace | null = null;
   #fleet: { readonly term: LeaderTerm; readonly reconciler: FleetReconciler } | null = null;
 
   constructor(options: ControlLoopsOptions) {
@@ -111,8 +107,9 @@ export class ControlLoops {
       logger.warn('the term ended in the middle of a pass');
     } finally {
       endTimer();
-      const tookMs = clock.monotonicMs() - startedAtMs;
-      await clock.sleep(Math.min(PASS_GAP_MAX_MS, Math.max(PASS_GAP_MIN_MS, tookMs)), signal);
+      this.#pace = paceAfter(this.#pace, { startedAtMs, endedAtMs: clock.monotonicMs() });
+      const quietMs = quietAfterMs(this.#pace);
+      if (quietMs > 0) await clock.sleep(quietMs, signal);
     }
   }
 

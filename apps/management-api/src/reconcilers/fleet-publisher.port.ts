@@ -1,4 +1,4 @@
-import type { AssignmentSnapshot } from '@berth/contracts';
+import type { AssignmentSnapshot, WakeMessage } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 
 export interface Assignments {
@@ -20,6 +20,10 @@ export interface FleetPublisher {
   publishAssignments(assignments: Assignments, beforeEach: () => void): Promise<void>;
   /** Says that the control plane has just looked, whether or not anything has changed. A hint. */
   pulse(): void;
-  /** Hurries an agent to come and hear what is wanted of it. Losing it costs time only. */
-  wake(hostId: HostId): void;
+  /**
+   * Hurries an agent to come and hear what is wanted of it. Losing it costs time only.
+   *
+   * @param message what it can do before it has asked, so that no job waits for that
+   */
+  wake(hostId: HostId, message: WakeMessage): void;
 }

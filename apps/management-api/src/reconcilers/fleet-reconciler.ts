@@ -1,14 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AssignmentSnapshot } from '@berth/contracts';
 import {
-  describeDecision,
   describeOutlook,
   hostIdOf,
   newFleetMemory,
   planFleet,
-  throttledCount,
   workerIdOf,
-  type CarriedOut,
   type Demand,
   type EndpointId,
   type EndpointPlan,
@@ -17,7 +13,6 @@ import {
   type FleetOperation,
   type HardwareCatalog,
   type HostId,
-  type ScalingRecord,
   type Worker,
   type WorkerId,
 } from '@berth/domain';
@@ -25,11 +20,13 @@ import { inParallel, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import { assignedWorker, slotsOf } from './assigned-worker.js';
-import type { DemandBoard } from './demand-board.js';
+import { writeDecision, type CarriedPlan, type StaffingPlan } from './decisions/write-decision.js';
+import type { DemandBoard } from './demand/demand-board.js';
 import type { FleetPublisher } from './fleet-publisher.port.js';
 import type { FleetStore } from './fleet.store.js';
 import type { ControllersMetrics } from './metrics.js';
 import { CarriedOperations } from './operations/carried-operations.js';
+import { HostWakes } from './operations/host-wakes.js';
 import type { ScalingHistoryStore } from '../scaling-history/index.js';
 
 export interface FleetReconcilerOptions {
@@ -54,25 +51,25 @@ export interface PassOutcome {
 interface Visit {
   readonly assignment: AssignmentSnapshot;
   readonly recheckAtMs: number | null;
+  /** What is left to be written down of it; null of an endpoint that is forgotten. */
+  readonly carried: CarriedPlan | null;
 }
-
-type StaffingPlan = EndpointPlan & { readonly kind: 'staff' };
 
 const WORKER_ID_LENGTH = 14;
 /** Fewer than the connections of the process: the lease is renewed and jobs' history is written meanwhile. */
 const VISITS_AT_ONCE = 4;
 
 /**
- * One pass of the control loop: load, plan, carry out, publish. Level-triggered: each pass starts from the rows as they
- * are, so a pass that was cut off anywhere is simply followed by the next.
+ * One pass of the control loop: load, plan, carry out, publish, write down why. A job may wait for what is carried out, and
+ * nobody waits for the reasons, so these come last. Level-triggered: each pass starts from the rows as they are, so a pass
+ * that was cut off anywhere is simply followed by the next, to which a decision that was not written down is news still.
  */
 export class FleetReconciler {
   readonly #options: FleetReconcilerOptions;
   readonly #operations: CarriedOperations;
   #memory: FleetMemory;
   #suspects: ReadonlySet<HostId> = new Set();
-  /** Hosts that are to be woken as soon as the routers know of their workers. */
-  readonly #toWake = new Set<HostId>();
+  readonly #wakes = new HostWakes();
 
   constructor(options: FleetReconcilerOptions) {
     this.#options = options;
@@ -91,7 +88,7 @@ export class FleetReconciler {
    * @throws TermOverError; an Error that names the endpoints that failed, once everything else is done
    */
   async run(): Promise<PassOutcome> {
-    const { catalog, clock, demand, publisher, random, store, term } = this.#options;
+    const { catalog, clock, demand, random, store } = this.#options;
     const fleet = await store.load(demand.endpointIds(clock.monotonicMs()));
     const [nowMs, heardMs] = [clock.nowMs(), clock.monotonicMs()];
     const newWorkerId = (): WorkerId => random.id(WORKER_ID_LENGTH) as WorkerId;
@@ -103,38 +100,65 @@ export class FleetReconciler {
     const failed = new Set<EndpointId>();
     this.#count(plan.endpoints);
     for (const [endpointId, error] of plan.failed) this.#fail(failed, endpointId, error);
-    const visits = await this.#visitAll(plan.endpoints, workers, { nowMs, failed });
-    const assignments = { snapshots: visits.map(({ assignment }) => assignment), unknown: failed };
-    await publisher.publishAssignments(assignments, () => {
-      requireTerm(term);
-    });
-    publisher.pulse();
-    this.#wake();
+    const endpointIdOf = ({ endpoint }: EndpointPlan): EndpointId => endpoint.id;
+    const visits = await this.#forEach(plan.endpoints, { endpointIdOf, failed }, (each) =>
+      this.#visit(each, workers.get(each.endpoint.id) ?? [], nowMs),
+    );
+    try {
+      await this.#tell(visits, failed);
+    } finally {
+      // What was done belongs in the history, also where nobody could be told of it.
+      await this.#writeAll(visits, { nowMs, failed });
+    }
     if (failed.size > 0) throw new Error(`endpoints that failed: ${[...failed].join(', ')}`);
     // What was postponed needs nothing but another pass.
     if (plan.postponed > 0) return { recheckAtMs: nowMs };
     return { recheckAtMs: earliest(visits.map(({ recheckAtMs }) => recheckAtMs)) };
   }
 
-  /** Ends when nothing is under way any more, also where the term is over. @throws TermOverError */
-  async #visitAll(
-    plans: readonly EndpointPlan[],
-    workers: ReadonlyMap<EndpointId, readonly Worker[]>,
-    { failed, nowMs }: { readonly nowMs: number; readonly failed: Set<EndpointId> },
-  ): Promise<readonly Visit[]> {
+  /** An endpoint that fails keeps no other waiting. @throws TermOverError once nothing is under way any more */
+  async #forEach<Item, Result>(
+    items: readonly Item[],
+    { endpointIdOf, failed }: { readonly endpointIdOf: (item: Item) => EndpointId; readonly failed: Set<EndpointId> },
+    act: (item: Item) => Promise<Result>,
+  ): Promise<readonly Result[]> {
     let over: TermOverError | null = null;
-    const visits = await inParallel(plans, VISITS_AT_ONCE, async (plan) => {
-      const { id } = plan.endpoint;
+    const results = await inParallel(items, VISITS_AT_ONCE, async (item) => {
       try {
-        return over === null ? [await this.#visit(plan, workers.get(id) ?? [], nowMs)] : [];
+        return over === null ? [await act(item)] : [];
       } catch (error) {
         if (error instanceof TermOverError) over = error;
-        else this.#fail(failed, id, error);
+        else this.#fail(failed, endpointIdOf(item), error);
         return [];
       }
     });
     if (over !== null) throw over as TermOverError;
-    return visits.flat();
+    return results.flat();
+  }
+
+  /** @throws TermOverError; an Error where the routers cannot be told */
+  async #tell(visits: readonly Visit[], failed: ReadonlySet<EndpointId>): Promise<void> {
+    const { publisher, term } = this.#options;
+    const assignments = { snapshots: visits.map(({ assignment }) => assignment), unknown: failed };
+    await publisher.publishAssignments(assignments, () => {
+      requireTerm(term);
+    });
+    publisher.pulse();
+    // After the routers know: an agent that is told first would ask for jobs and hear that it has no such worker.
+    this.#wakes.send(publisher);
+  }
+
+  /** @throws TermOverError */
+  async #writeAll(
+    visits: readonly Visit[],
+    { failed, nowMs }: { readonly failed: Set<EndpointId>; readonly nowMs: number },
+  ): Promise<void> {
+    const carried = visits.flatMap((visit) => visit.carried ?? []);
+    const endpointIdOf = ({ plan }: CarriedPlan): EndpointId => plan.endpoint.id;
+    await this.#forEach(carried, { endpointIdOf, failed }, async (each) => {
+      await writeDecision(each, nowMs, this.#options);
+      this.#askForImage(each.plan);
+    });
   }
 
   #tellSuspects(suspects: ReadonlyMap<HostId, string>): void {
@@ -170,24 +194,26 @@ export class FleetReconciler {
     if (plan.kind === 'forget') {
       const { id: endpointId } = plan.endpoint;
       await store.forgetEndpoint(endpointId);
-      return { assignment: { endpointId, workers: [] }, recheckAtMs: null };
+      return { assignment: { endpointId, workers: [] }, recheckAtMs: null, carried: null };
     }
     const staffed = await this.#operations.carryOut(plan.operations, workers);
-    await this.#keep(plan, { before: workers, done: staffed.done }, nowMs);
-    await this.#save(plan, nowMs);
-    this.#askForImage(plan);
     return {
       assignment: this.#describe(plan, staffed.workers, nowMs),
       recheckAtMs: staffed.isCutShort ? nowMs : plan.decision.recheckAtMs,
+      carried: { plan, before: workers, done: staffed.done },
     };
   }
 
-  /** A host hears at once of the first image that a release waits for; of the others with its next report. */
+  /**
+   * A host hears at once of the first image that a release waits for, now that it is written down which; of the others
+   * with its next report.
+   */
   #askForImage({ endpoint, starts }: StaffingPlan): void {
     const before = endpoint.lastDecision?.starts?.pullAhead?.detail;
     const { pullAhead } = starts;
+    const { publisher } = this.#options;
     if (pullAhead === undefined || pullAhead.detail === before) return;
-    this.#toWake.add(pullAhead.hostId);
+    publisher.wake(pullAhead.hostId, { resumedIds: [] });
     this.#options.logger.info(pullAhead.detail, { endpointId: endpoint.id, hostId: pullAhead.hostId });
   }
 
@@ -197,7 +223,7 @@ export class FleetReconciler {
     const [hostId, workerId] = [hostIdOf(operation), workerIdOf(operation)];
     const endpointId = kind === 'create-worker' ? operation.worker.endpointId : workers[0]?.endpointId;
     const detail = kind === 'drain-worker' && operation.detail !== undefined ? { detail: operation.detail } : {};
-    this.#toWake.add(hostId);
+    this.#wakes.note(operation);
     metrics.operations.inc({ kind, reason });
     logger.info(`${kind}: ${reason}`, { endpointId, hostId, workerId, ...detail });
   }
@@ -221,38 +247,6 @@ export class FleetReconciler {
       nowMs,
     );
     return { endpointId, workers: workers.map(assignedWorker), ...slotsOf(spec), outlook };
-  }
-
-  /** Before the decision itself: an entry that was lost on the way is made again, as long as the decision is news. */
-  async #keep(plan: StaffingPlan, carriedOut: CarriedOut, nowMs: number): Promise<void> {
-    const entry = describeDecision(plan, carriedOut, nowMs);
-    if (entry === null) return;
-    requireTerm(this.#options.term);
-    await this.#options.history.append(entry);
-  }
-
-  /** A decision that says the same as the last one is not written again. */
-  async #save({ decision, endpoint, starts, unplaced, waiting }: StaffingPlan, nowMs: number): Promise<void> {
-    const { logger, metrics, store, term } = this.#options;
-    const { desiredWorkers: desired, detail, reason } = decision;
-    const { id: endpointId, lastDecision } = endpoint;
-    const known = { waiting, unplaced: throttledCount(unplaced), starts };
-    const record: ScalingRecord = { endpointId, desired, reason, detail, ...known, decidedAtMs: nowMs };
-    if (isDeepStrictEqual({ ...record, decidedAtMs: lastDecision?.decidedAtMs }, lastDecision)) return;
-    requireTerm(term);
-    await store.saveScaling(record);
-    const before = lastDecision?.desired ?? 0;
-    if (before === desired) return;
-    metrics.decisions.inc({ reason });
-    logger.info(`desired workers ${before} → ${desired}: ${reason}, ${detail}`, { endpointId });
-  }
-
-  /** After the routers know: an agent that is told first would ask for jobs and hear that it has no such worker. */
-  #wake(): void {
-    for (const hostId of this.#toWake) {
-      this.#options.publisher.wake(hostId);
-      this.#toWake.delete(hostId);
-    }
   }
 }
 

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { CONTROL_PULSE_SUBJECT, wakeSubject, type AssignmentSnapshot } from '@berth/contracts';
+import { CONTROL_PULSE_SUBJECT, wakeSubject, type AssignmentSnapshot, type WakeMessage } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import { inParallel } from '@berth/lifecycle';
-import type { SnapshotDirectory, SnapshotWriter } from '@berth/messaging';
+import { publishOneWay, type SnapshotDirectory, type SnapshotWriter } from '@berth/messaging';
 import type { Assignments, FleetPublisher } from './fleet-publisher.port.js';
 
 /** Each of another endpoint: one pass may change many. */
@@ -72,8 +72,8 @@ export class NatsFleetPublisher implements FleetPublisher {
     this.#options.connection.publish(CONTROL_PULSE_SUBJECT);
   }
 
-  wake(hostId: HostId): void {
-    this.#options.connection.publish(wakeSubject(hostId));
+  wake(hostId: HostId, message: WakeMessage): void {
+    publishOneWay(this.#options.connection, wakeSubject(hostId), message);
   }
 
   #note(key: string, snapshot: AssignmentSnapshot | null): void {

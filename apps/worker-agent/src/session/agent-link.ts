@@ -4,9 +4,11 @@ import {
   logAnswerSubject,
   logsSubject,
   readLogsRequest,
+  readWakeMessage,
   type LogsReply,
   type LogsRequest,
   wakeSubject,
+  type WakeMessage,
   type ReportRequest,
   type StopMessage,
   type WithdrawMessage,
@@ -59,7 +61,7 @@ interface OpenLink {
 export class AgentLink implements RouterLink {
   readonly #options: AgentLinkOptions;
   readonly #stopListeners = new Set<(message: StopMessage) => void>();
-  readonly #wakeListeners = new Set<() => void>();
+  readonly #wakeListeners = new Set<(message: WakeMessage) => void>();
   readonly #line: BrokerLine;
   readonly #payloadLine: BrokerLine;
   #open: OpenLink | null = null;
@@ -136,7 +138,7 @@ export class AgentLink implements RouterLink {
   }
 
   /** Called when the control plane has news, and whenever the connection stands again. */
-  onWake(listener: () => void): () => void {
+  onWake(listener: (message: WakeMessage) => void): () => void {
     this.#wakeListeners.add(listener);
     return () => this.#wakeListeners.delete(listener);
   }
@@ -175,11 +177,9 @@ export class AgentLink implements RouterLink {
     open.routers.onStop((message) => {
       for (const listener of this.#stopListeners) listener(message);
     });
-    // A hint without content, so one that cannot be read is as good as one that can.
-    const wake = (): void => {
-      this.#wake();
-    };
-    open.transport.listen(wakeSubject(this.#options.hostId), wake, wake);
+    // A hint, so one that cannot be read is as good as one without content.
+    const wake = (body: unknown): void => this.#wake(readWakeMessage(body));
+    open.transport.listen(wakeSubject(this.#options.hostId), wake, () => this.#wake());
     this.#open = open;
     this.#wake();
   }
@@ -192,8 +192,8 @@ export class AgentLink implements RouterLink {
     );
   }
 
-  #wake(): void {
-    for (const listener of this.#wakeListeners) listener();
+  #wake(message: WakeMessage = { resumedIds: [] }): void {
+    for (const listener of this.#wakeListeners) listener(message);
   }
 }
 

@@ -1,11 +1,13 @@
 import {
   REPORT_INTERVAL_MS,
+  RESUMED_IDS_MAX,
   readHostReply,
   type DroppedEntries,
   type ReadHostReply,
   type ReportRequest,
+  type WakeMessage,
 } from '@berth/contracts';
-import { HOST_NEWS_MAX_BYTES, fitReport, type EndpointId, type Inventory } from '@berth/domain';
+import { HOST_NEWS_MAX_BYTES, fitReport, type EndpointId, type Inventory, type WorkerId } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { HostImagesAhead } from '../images-ahead/index.js';
@@ -19,7 +21,7 @@ export interface SessionOptions {
   readonly link: {
     /** The answer is read here: it may be anything. */
     report(request: ReportRequest): Promise<unknown>;
-    onWake(listener: () => void): () => void;
+    onWake(listener: (message: WakeMessage) => void): () => void;
   };
   readonly inventory: () => Promise<Inventory>;
   readonly workers: HostWorkers;
@@ -52,7 +54,15 @@ export class HostSession {
   #isAnswered = true;
   #isTakenWhole = true;
   #isReadWhole = true;
+  #reportedAtMs = Number.NEGATIVE_INFINITY;
+  /** Something has changed since the last report was gathered. */
+  #hasNews = false;
   #woken = new AbortController();
+  /** Whether the report that goes out now was asked for. */
+  #isWoken = false;
+  #found: { readonly atMs: number; readonly inventory: Inventory } | null = null;
+  /** Those that were resumed since the last report went out: its answer may be older than that. */
+  readonly #resumed = new Set<WorkerId>();
   readonly #ends: (() => void)[] = [];
 
   constructor(options: SessionOptions) {
@@ -68,10 +78,14 @@ export class HostSession {
 
   start(): void {
     const hurry = (): void => {
+      this.#hasNews = true;
       this.#loop.hurry();
     };
-    const wake = (): void => {
-      this.#woken.abort();
+    const wake = ({ isAll = false, resumedIds }: WakeMessage): void => {
+      // A job may wait for them; the report that follows hears the same.
+      this.#options.workers.resume(resumedIds);
+      for (const workerId of resumedIds) if (this.#resumed.size < RESUMED_IDS_MAX) this.#resumed.add(workerId);
+      if (!isAll) this.#woken.abort();
       hurry();
     };
     const { imagesAhead, link, workers } = this.#options;
@@ -87,14 +101,20 @@ export class HostSession {
 
   /** Says the last word of this agent: what has become of its workers. Failing is no harm, the control plane finds out. */
   async reportOnce(): Promise<void> {
+    this.#isWoken = false;
     await this.#exchange().catch((error: unknown) => {
       this.#complain(error);
     });
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(GATHER_MS, AbortSignal.any([signal, this.#woken.signal]));
+    const { clock } = this.#options;
+    // What came while others were gathered was told with them.
+    if (!this.#hasNews && clock.monotonicMs() - this.#reportedAtMs < REPORT_INTERVAL_MS / 2) return;
+    await clock.sleep(GATHER_MS, AbortSignal.any([signal, this.#woken.signal]));
     if (signal.aborted) return;
+    this.#hasNews = false;
+    this.#isWoken = this.#woken.signal.aborted;
     this.#woken = new AbortController();
     const reply = readHostReply(await this.#exchange());
     if (!this.#isAnswered) this.#options.logger.info('the control plane answers again');
@@ -111,7 +131,9 @@ export class HostSession {
     this.#options.volumes.setDeleted(deletedVolumes);
     this.#options.logs.forgetEndpoints(deletedEndpointIds);
     const held = new Set(heldIds);
-    this.#options.workers.setDesired(desired, dataCenterId, (workerId) => !isComplete || held.has(workerId));
+    const { workers } = this.#options;
+    workers.setDesired(desired, dataCenterId, (workerId) => !isComplete || held.has(workerId));
+    workers.resume([...this.#resumed]);
   }
 
   /** Counted each time, and logged once until a reply can be read whole again. */
@@ -138,16 +160,27 @@ export class HostSession {
 
   async #exchange(): Promise<unknown> {
     const { clock, secret, instanceId, link, logs, volumes, workers } = this.#options;
-    const found = await this.#options.inventory();
+    const found = await this.#inventory();
     const inventory = this.#options.imagesAhead?.toldIn(found) ?? found;
     const { clearedIds } = volumes;
     this.#sequence += 1;
+    this.#reportedAtMs = clock.monotonicMs();
     const news = fitReport({ inventory, workers: workers.observed() }, HOST_NEWS_MAX_BYTES);
     const spooledEndpointIds = logs.spooledEndpointIds();
     const spooled = spooledEndpointIds.length === 0 ? {} : { spooledEndpointIds };
     const cleared = clearedIds.length === 0 ? {} : { clearedVolumeIds: clearedIds };
     const words = { ...news, ...cleared, ...spooled };
+    this.#resumed.clear();
     return link.report({ secret, instanceId, sequence: this.#sequence, ...words, sentAtMs: clock.nowMs() });
+  }
+
+  /** A woken agent says again what it found a moment ago: looking takes time, and a job may wait for the answer. */
+  async #inventory(): Promise<Inventory> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const known =
+      this.#isWoken && this.#found !== null && nowMs - this.#found.atMs < REPORT_INTERVAL_MS ? this.#found : null;
+    this.#found = known ?? { atMs: nowMs, inventory: await this.#options.inventory() };
+    return this.#found.inventory;
   }
 
   /** Once per interruption: the loop goes on every few seconds, and the log should stay readable. */

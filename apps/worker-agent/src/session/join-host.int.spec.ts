@@ -171,7 +171,7 @@ describe('AgentLink', () => {
     const halfway = (as: ConnectAs) => ((lines += 1) === 1 ? connect(as) : stuck(as));
     const options = { ...LINK, connect: halfway };
     const link = new AgentLink(options);
-    const stands = new Promise<void>((resolve) => link.onWake(resolve));
+    const stands = new Promise<void>((resolve) => link.onWake(() => resolve()));
     link.start();
     await stands;
     await expect(link.check()).rejects.toThrow('no connection');

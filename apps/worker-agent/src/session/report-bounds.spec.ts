@@ -37,6 +37,7 @@ function newSession(clock: ManualClock) {
   }));
   const workers = {
     setDesired: () => undefined,
+    resume: () => undefined,
     observed: () => observed,
     subscribe: (listener: () => void) => {
       change = listener;

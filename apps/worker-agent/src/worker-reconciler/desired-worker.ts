@@ -47,6 +47,13 @@ function initTimeoutMs({ endpointType, container, unopenable }: DesiredWorker): 
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) * MS_PER_SECOND : INIT_TIMEOUT_DEFAULT_MS;
 }
 
+/** One that shall be paused shall run instead; any other as it is. */
+export function asResumed(assigned: DesiredWorker): DesiredWorker {
+  if (assigned.intent !== 'paused') return assigned;
+  const { pausesAfterIdleMs: _, ...rest } = assigned;
+  return { ...rest, intent: 'running' };
+}
+
 export const identityOf = ({ workerId, endpointId, release, resources }: DesiredWorker): WorkerIdentity => ({
   workerId,
   endpointId,

@@ -3,7 +3,7 @@ import { WORKER_PHASES, type ObservedWorker, type WorkerId } from '@berth/domain
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
 import type { OwnedContainer } from '../runtimes/index.js';
-import { identityOf } from './desired-worker.js';
+import { asResumed, identityOf } from './desired-worker.js';
 import type { HostWorkers } from './host-workers.port.js';
 import { countPhases } from './metrics.js';
 import { newRecord, parseRecord, type WorkerLife, type WorkerRecord } from './worker-record.js';
@@ -91,6 +91,13 @@ export class WorkerReconciler implements HostWorkers {
     for (const assigned of desired) {
       if (!this.#tasks.has(assigned.workerId)) this.#open(newRecord(identityOf(assigned), assigned.restarts)).start();
     }
+    this.#tellWishes();
+  }
+
+  resume(workerIds: readonly WorkerId[]): void {
+    const resumed = workerIds.flatMap((workerId) => this.#assigned.get(workerId) ?? []).map(asResumed);
+    if (resumed.length === 0) return;
+    this.#assigned = new Map([...this.#assigned, ...resumed.map((each) => [each.workerId, each] as const)]);
     this.#tellWishes();
   }
 

@@ -148,6 +148,17 @@ export interface DroppedEntry {
   readonly reason: string;
 }
 
+/** The most that one wake names; of others its host hears by its next report. */
+export const RESUMED_IDS_MAX = 1_024;
+
+/** Why an agent is woken, as far as it can act on it before it has asked. An older control plane sends nothing. */
+export interface WakeMessage {
+  /** Paused workers that shall run again. A hint: what is so is said by the next `HostReply`. */
+  readonly resumedIds: readonly WorkerId[];
+  /** Nothing else has changed: it need not ask at once. Not said of what may be more, or by an older control plane. */
+  readonly isAll?: boolean;
+}
+
 export interface HostReply {
   /** Every worker that this host shall have: what is not named here must go. */
   readonly desired: readonly DesiredWorker[];

@@ -2,6 +2,7 @@ export {
   DELETED_VOLUMES_MAX,
   IMAGES_AHEAD_MAX,
   REPORT_INTERVAL_MS,
+  RESUMED_IDS_MAX,
   type DesiredWorker,
   type DroppedEntries,
   type HostReply,
@@ -11,6 +12,7 @@ export {
   type JoinRequest,
   type RegistryCredentials,
   type ReportRequest,
+  type WakeMessage,
 } from './host-messages.js';
 export {
   DONE_ENDS_MAX,
@@ -87,7 +89,7 @@ export {
   readUploadRequest,
   readWithdrawMessage,
 } from './read-job-request.js';
-export { readHostReply, readJoinReply, type ReadHostReply } from './read-host-reply.js';
+export { readHostReply, readJoinReply, readWakeMessage, type ReadHostReply } from './read-host-reply.js';
 export {
   readJoin,
   readJoinFrame,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { readHostReply } from './read-host-reply.js';
+import { RESUMED_IDS_MAX } from './host-messages.js';
+import { readHostReply, readWakeMessage } from './read-host-reply.js';
 
 const worker = (workerId: string, more: object = {}): object => ({
   workerId,
@@ -68,5 +69,30 @@ describe('a reply to a host', () => {
     const reading = JSON.stringify(read([worker('bad', { container })]));
     expect(reading).toContain('$.desired[0].container.env');
     expect(reading).not.toMatch(/hidden|SECRET/);
+  });
+});
+
+describe('a wake', () => {
+  test('names the workers that run again, as far as it can be read', () => {
+    expect(readWakeMessage({ resumedIds: ['w1', null, 5, '', {}, 'w2'] })).toEqual({ resumedIds: ['w1', 'w2'] });
+  });
+
+  test.each([undefined, null, '', 5, [], {}, { resumedIds: null }, { resumedIds: 'w1' }])(
+    'of %j names none',
+    (body) => {
+      expect(readWakeMessage(body)).toEqual({ resumedIds: [] });
+    },
+  );
+
+  test('says that it is all only where it could be read whole', () => {
+    expect(readWakeMessage({ resumedIds: ['w1'], isAll: true })).toEqual({ resumedIds: ['w1'], isAll: true });
+    expect(readWakeMessage({ resumedIds: ['w1', 5], isAll: true })).toEqual({ resumedIds: ['w1'] });
+    expect(readWakeMessage({ isAll: true })).toEqual({ resumedIds: [] });
+    expect(readWakeMessage({ resumedIds: ['w1'], isAll: 'yes' })).toEqual({ resumedIds: ['w1'] });
+  });
+
+  test('names no more than there may be', () => {
+    const resumedIds = Array.from({ length: RESUMED_IDS_MAX + 1 }, (_, index) => `w${index}`);
+    expect(readWakeMessage({ resumedIds }).resumedIds).toHaveLength(RESUMED_IDS_MAX);
   });
 });

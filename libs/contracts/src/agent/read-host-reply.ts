@@ -19,6 +19,7 @@ import {
   type CatalogedGpu,
   DELETED_VOLUMES_MAX,
   IMAGES_AHEAD_MAX,
+  RESUMED_IDS_MAX,
   type DesiredWorker,
   type DroppedEntries,
   type DroppedEntry,
@@ -26,6 +27,7 @@ import {
   type HostVolume,
   type JoinReply,
   type RegistryCredentials,
+  type WakeMessage,
   type WantedImage,
   type WorkerVolume,
 } from './host-messages.js';
@@ -159,4 +161,14 @@ function readDesired(
     else isComplete = false;
   }
   return { desired, heldIds, isComplete, faults };
+}
+
+/** What can be made of a wake: what cannot be read of it says nothing, and the reply to the next report says all. */
+export function readWakeMessage(body: unknown): WakeMessage {
+  const { isAll, resumedIds } = (body ?? {}) as { readonly isAll?: unknown; readonly resumedIds?: unknown };
+  const entries: readonly unknown[] = Array.isArray(resumedIds) ? resumedIds.slice(0, RESUMED_IDS_MAX) : [];
+  const readable = entries.filter((entry): entry is WorkerId => id(entry, '$') === null);
+  // An agent that is not sure to have read all must ask.
+  const isWhole = isAll === true && Array.isArray(resumedIds) && readable.length === resumedIds.length;
+  return { resumedIds: readable, ...(isWhole ? { isAll } : {}) };
 }
