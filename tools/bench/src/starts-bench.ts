@@ -50,14 +50,22 @@ async function measurePaused({ bare, client }: Sides): Promise<void> {
 async function measureCold({ bare, client }: Sides): Promise<void> {
   const endpointId = await createStarting(client, 'bench-cold', 'OFF');
   await runJob(client, endpointId);
-  const times = { ours: [] as number[], bare: [] as number[] };
+  await bare.openNetwork();
+  const times = { ours: [] as number[], bare: [] as number[], confined: [] as number[] };
   for (let round = 0; round < ROUNDS; round += 1) {
     await untilWorkers(client, endpointId, (workers) => workers.length === 0);
     times.bare.push(await timed(() => bare.run()));
     await bare.remove();
+    times.confined.push(await timed(() => bare.runConfined()));
+    await bare.remove();
     times.ours.push(await timed(() => runJob(client, endpointId)));
   }
   tell('cold start, request to result', times.ours, { name: '`docker run` to its first result', times: times.bare });
+  tell('cold start, request to result', times.ours, {
+    name: 'the same, confined as a worker is',
+    times: times.confined,
+  });
+  tell('`docker run`, confined', times.confined, { name: '`docker run`', times: times.bare });
 }
 
 async function withContainers(name: string, measure: (sides: Sides) => Promise<void>): Promise<void> {

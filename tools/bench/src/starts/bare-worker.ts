@@ -5,6 +5,12 @@ import { runCommand, type ContainerEngine } from '@berth/servers';
 
 const STEP_MS = 60_000;
 const CONTAINER = 'bench-bare';
+const NETWORK = 'bench-own';
+/** As hosts start workers: in a network of its own, with limits, few rights, and somebody who collects its processes. */
+const CONFINED = [
+  ...['--network', NETWORK, '--init', '--cpus', '2', '--memory', '4g', '--memory-swap', '4g', '--pids-limit', '4096'],
+  ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--ulimit', 'core=0'],
+];
 const JOB = JSON.stringify({ id: 'bare', input: { message: 'ahoy' } });
 
 /**
@@ -40,16 +46,23 @@ export class BareWorker {
   }
 
   /** `docker run` until its first job's result is heard. */
-  async run(): Promise<void> {
-    const gateway = await this.#docker(
-      'network',
-      'inspect',
-      'bridge',
-      '--format',
-      '{{(index .IPAM.Config 0).Gateway}}',
-    );
+  run(): Promise<void> {
+    return this.#run('bridge', []);
+  }
+
+  /** The same of a container that is confined and limited as a worker of Berth is; after `openNetwork`. */
+  runConfined(): Promise<void> {
+    return this.#run(NETWORK, CONFINED);
+  }
+
+  async openNetwork(): Promise<void> {
+    await this.#docker('network', 'create', '--opt', 'com.docker.network.bridge.enable_icc=false', NETWORK);
+  }
+
+  async #run(network: string, words: readonly string[]): Promise<void> {
+    const gateway = await this.#docker('network', 'inspect', network, '--format', '{{(index .IPAM.Config 0).Gateway}}');
     const result = this.#nextResult();
-    await this.#docker('run', '--detach', '--name', CONTAINER, ...this.#variables(gateway), this.#image);
+    await this.#docker('run', '--detach', '--name', CONTAINER, ...words, ...this.#variables(gateway), this.#image);
     await result;
   }
 
