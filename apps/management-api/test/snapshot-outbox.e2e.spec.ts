@@ -81,6 +81,25 @@ describe('a commit that fails', () => {
 });
 
 describe('when the answer comes', () => {
+  test('the routers know what stands at the door of a load-balanced endpoint', async () => {
+    const balanced = { type: 'LOAD_BALANCER', scaling: { type: 'REQUEST_COUNT', requestCount: 2 } };
+    const request = { ...QUEUE_ENDPOINT, ...balanced, env: { HEALTH_CHECK_PATH: 'ready?deep=1' } };
+    const { body, status } = await bench.call('POST /v2/serverless', { body: request });
+    expect(status).toBe(201);
+    const closed = await bench.endpointSnapshot(body.id);
+    expect(closed).toMatchObject({ healthCheckPath: '/ready?deep=1' });
+    expect(closed).not.toHaveProperty('access');
+    const change = { loadBalancer: { isPublic: true }, env: {} };
+    expect(await bench.call(`PATCH /v2/serverless/${body.id}`, { body: change })).toMatchObject({
+      status: 200,
+      body: { loadBalancer: { isPublic: true, allowsPreflights: false } },
+    });
+    expect(await bench.endpointSnapshot(body.id)).toMatchObject({
+      access: { isPublic: true, allowsPreflights: false },
+      healthCheckPath: '/ping',
+    });
+  });
+
   test('the routers know: of what was made, changed and deleted; and nothing is left to publish', async () => {
     const { body } = await create('known');
     expect(await bench.endpointSnapshot(body.id)).toMatchObject({ id: body.id, isDeleted: false });

@@ -67,6 +67,8 @@ export {
   endpointFields,
   patchEndpoint,
   requestUrls,
+  healthCheckPath,
+  type LoadBalancerAccess,
   resolveWorkerRange,
   splitArgs,
   unknownGpuType,

@@ -15,6 +15,7 @@ import {
   type Endpoint,
   type EndpointDraft,
   type EndpointPatch,
+  type EndpointSettings,
   type GpuRequest,
   type HardwareCatalog,
   type PublicAddresses,
@@ -33,8 +34,12 @@ export const requestOfEndpoint = (dto: CreateEndpointDto): EndpointRequest => ({
     networkVolumeIds: unique(dto.networkVolumes ?? []),
     flashboot: dto.flashboot ?? ENDPOINT_DEFAULTS.flashboot,
     executionTimeoutMs: dto.timeout ?? ENDPOINT_DEFAULTS.executionTimeoutMs,
+    ...accessOf(dto),
   },
 });
+
+const accessOf = ({ loadBalancer }: CreateEndpointDto): Pick<EndpointSettings, 'loadBalancer'> =>
+  loadBalancer === undefined ? {} : { loadBalancer: { ...ENDPOINT_DEFAULTS.loadBalancer, ...loadBalancer } };
 
 export const toEndpointChange = (dto: UpdateEndpointDto): EndpointChange => ({
   patch: {
@@ -47,6 +52,7 @@ export const toEndpointChange = (dto: UpdateEndpointDto): EndpointChange => ({
     networkVolumeIds: dto.networkVolumes === undefined ? undefined : unique(dto.networkVolumes),
     flashboot: dto.flashboot,
     executionTimeoutMs: dto.timeout,
+    loadBalancer: dto.loadBalancer,
   },
   templateId: dto.templateId,
   overrides: toOverrides(dto),
@@ -62,6 +68,7 @@ const toDraft = (dto: CreateEndpointDto): EndpointDraft => ({
     max: dto.workers?.max ?? ENDPOINT_DEFAULTS.workersMax,
     idleTimeoutSeconds: dto.workers?.idleTimeout ?? null,
   },
+  ...accessOf(dto),
 });
 
 const toOverrides = (dto: CreateEndpointDto | UpdateEndpointDto): TemplateOverrides => ({

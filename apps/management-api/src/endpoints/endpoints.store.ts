@@ -1,4 +1,11 @@
-import { type AccountId, type Endpoint, type EndpointId, type FieldChange, PlatformError } from '@berth/domain';
+import {
+  type AccountId,
+  type Endpoint,
+  type EndpointId,
+  type FieldChange,
+  healthCheckPath,
+  PlatformError,
+} from '@berth/domain';
 import { IsNull, type EntityManager } from 'typeorm';
 import {
   type ChangeSeal,
@@ -132,7 +139,9 @@ export class EndpointsStore {
 
   #sealed(endpoint: Endpoint): StoredEndpointSpec {
     const { spec } = endpoint;
-    return { ...spec, container: this.#envs.sealContainer(spec.container, ownerOf(endpoint)) };
+    const container = this.#envs.sealContainer(spec.container, ownerOf(endpoint));
+    if (spec.type === 'QUEUE') return { ...spec, container };
+    return { ...spec, container, healthCheckPath: healthCheckPath(spec.container.env) };
   }
 
   #opened(row: EndpointEntity): Endpoint {

@@ -41,6 +41,7 @@ import { ScalingDecisions1763800000049 } from './migrations/1763800000049-scalin
 import { ImageDigests1763800000050 } from './migrations/1763800000050-image-digests.js';
 import { VolumeStorage1763800000051 } from './migrations/1763800000051-volume-storage.js';
 import { PausedWorkers1763800000052 } from './migrations/1763800000052-paused-workers.js';
+import { LoadBalancerAccess1763800000054 } from './migrations/1763800000054-load-balancer-access.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -67,6 +68,7 @@ const MIGRATIONS = [
   ImageDigests1763800000050,
   VolumeStorage1763800000051,
   PausedWorkers1763800000052,
+  LoadBalancerAccess1763800000054,
 ] as const;
 
 export interface DataSourceOptions {

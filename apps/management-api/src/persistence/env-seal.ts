@@ -7,7 +7,11 @@ export type Env = Readonly<Record<string, string>>;
 export type StoredEnv = string | Env;
 
 export type StoredContainer = Omit<ContainerSpec, 'env'> & { readonly env: StoredEnv };
-export type StoredEndpointSpec = Omit<EndpointSpec, 'container'> & { readonly container: StoredContainer };
+export type StoredEndpointSpec = Omit<EndpointSpec, 'container'> & {
+  readonly container: StoredContainer;
+  /** Of a load-balanced endpoint, out of its sealed variables: routers know it, as callers do. */
+  readonly healthCheckPath?: string;
+};
 
 /** Whose variables they are. A release's are its endpoint's. */
 export interface EnvOwner {

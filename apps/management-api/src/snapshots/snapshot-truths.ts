@@ -7,6 +7,7 @@ import {
   type Database,
   type EndpointEntity,
   HostEntity,
+  type StoredEndpointSpec,
   toApiKeySnapshot,
   toEndpoint,
   toHostRecord,
@@ -82,7 +83,7 @@ class EndpointTruth implements SnapshotTruth<EndpointSnapshot> {
 function snapshotOf(row: EndpointWithLimits): EndpointSnapshot {
   const endpoint = toEndpoint(row);
   return row.deletedAt === null
-    ? endpointSnapshot(endpoint, row.limits)
+    ? { ...endpointSnapshot(endpoint, row.limits), ...doorOf(row.spec) }
     : endpointTombstone(endpoint, row.deletedAt.getTime());
 }
 
@@ -111,6 +112,12 @@ const endpointSnapshot = (endpoint: Endpoint, limits: LimitOverrides): EndpointS
   ...endpointFacts(endpoint),
   isDeleted: false,
   ...(Object.keys(limits).length === 0 ? {} : { limits }),
+});
+
+/** What routers need at the door of a load-balanced endpoint. */
+const doorOf = ({ healthCheckPath: path, loadBalancer: access }: StoredEndpointSpec) => ({
+  ...(access === undefined ? {} : { access }),
+  ...(path === undefined ? {} : { healthCheckPath: path }),
 });
 
 /** The remains of a deleted endpoint. No decision needs its limits any more. */

@@ -53,6 +53,7 @@ const CPU_POD = {
   memory_gb: 4,
 } as const;
 const QUEUE_DELAY = { type: 'QUEUE_DELAY', queueDelaySeconds: 1 };
+const BALANCED = { type: 'LOAD_BALANCER', workers: { min: 0, max: 3, idleTimeoutSeconds: 10 } };
 const GPU = { pools: ['ADA_24'], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null };
 
 export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
@@ -126,6 +127,14 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     spec('places that are no list', { dataCenterIds: 'dc' }),
     spec('an unknown flashboot', { flashboot: 'YES' }),
     spec('no time to execute', { executionTimeoutMs: 0 }),
+    spec('a queue that lets callers in', { loadBalancer: { isPublic: true, allowsPreflights: true } }),
+    spec('a load balancer that lets callers in by a word', {
+      ...BALANCED,
+      loadBalancer: { isPublic: 'yes', allowsPreflights: true },
+    }),
+    spec('a load balancer with half a door', { ...BALANCED, loadBalancer: { isPublic: true } }),
+    spec('a queue with health checks', { healthCheckPath: '/ping' }),
+    spec('a path without a slash', { ...BALANCED, healthCheckPath: 'ping' }),
     ...badContainers.map(([what, change]) => spec(what, { container: container(change) })),
     ['an unknown registry', { spec: { ...SPEC, container: container({ registryId: 'nothing' }) } }, 'reference'],
     [

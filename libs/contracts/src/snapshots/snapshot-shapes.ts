@@ -5,6 +5,7 @@ import {
   type EndpointOutlook,
   type EndpointType,
   type LimitOverrides,
+  type LoadBalancerAccess,
 } from '@berth/domain';
 import {
   count,
@@ -72,6 +73,8 @@ export const endpointSnapshotShape: SnapshotShape<EndpointSnapshot> = {
     isDeleted: flag,
     deletedAtMs: optional(instant),
     limits: optional(limits),
+    access: optional(objectOf<LoadBalancerAccess>({ isPublic: flag, allowsPreflights: flag })),
+    healthCheckPath: optional(text()),
   }),
   keyOf: (value) => value.id,
 };

@@ -5,6 +5,7 @@ import type {
   EndpointType,
   HostId,
   LimitOverrides,
+  LoadBalancerAccess,
   WorkerId,
   WorkerPhase,
   WorkerPorts,
@@ -26,6 +27,10 @@ export interface EndpointSnapshot {
    * altogether: all are.
    */
   readonly limits?: LimitOverrides;
+  /** Of a load-balanced endpoint: what needs no API key. Absent: everything needs one. */
+  readonly access?: LoadBalancerAccess;
+  /** Of a load-balanced endpoint: the path of its health checks. Absent where the writer is of a version that did not say it. */
+  readonly healthCheckPath?: string;
 }
 
 /** An API key as every process knows it. Key in bucket `api-keys`: the key's public prefix. */

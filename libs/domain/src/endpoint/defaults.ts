@@ -12,6 +12,7 @@ export const ENDPOINT_DEFAULTS = {
   /** Of load-balanced workers, where `env` does not say otherwise. */
   port: 80,
   healthCheckPath: '/ping',
+  loadBalancer: { isPublic: false, allowsPreflights: false },
 } as const;
 
 /** False for the one combination that has no idle timeout: a queue that scales on its request count. */

@@ -15,6 +15,7 @@ export const endpointFields = (spec: EndpointSpec, catalog: HardwareCatalog) => 
   networkVolumes: spec.networkVolumeIds,
   timeout: spec.executionTimeoutMs,
   flashboot: spec.flashboot,
+  ...(spec.loadBalancer === undefined ? {} : { loadBalancer: spec.loadBalancer }),
 });
 
 /**

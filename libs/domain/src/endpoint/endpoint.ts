@@ -30,6 +30,14 @@ export interface ContainerSpec {
   readonly registryId: string | null;
 }
 
+/** Callers of a load-balanced endpoint that need no API key. */
+export interface LoadBalancerAccess {
+  /** Everybody, with every request. */
+  readonly isPublic: boolean;
+  /** Browsers that ask whether another origin may call: such requests never carry a key. */
+  readonly allowsPreflights: boolean;
+}
+
 /** The settings of a request, in the form in which they are kept. */
 export interface EndpointSettings {
   readonly name: string;
@@ -38,6 +46,8 @@ export interface EndpointSettings {
   readonly flashboot: Flashboot;
   /** Execution time limit of a job without its own policy, in ms. */
   readonly executionTimeoutMs: number;
+  /** Absent: nobody comes without a key. Of a queue: always. */
+  readonly loadBalancer?: LoadBalancerAccess;
 }
 
 /** The configuration of a tenant. Only the management API writes it. */

@@ -10,12 +10,19 @@ export {
   type EndpointSpec,
   type EndpointType,
   type Flashboot,
+  type LoadBalancerAccess,
   type Scaling,
   type WorkerRange,
 } from './endpoint.js';
 export { describeFailures, type FieldFailure } from './field-failure.js';
 export { patchEndpoint, type EndpointPatch, type PatchedEndpoint } from './patch-endpoint.js';
-export { requestUrls, type LoadBalancerUrls, type PublicAddresses, type QueueUrls } from './request-urls.js';
+export {
+  healthCheckPath,
+  requestUrls,
+  type LoadBalancerUrls,
+  type PublicAddresses,
+  type QueueUrls,
+} from './request-urls.js';
 export { splitArgs } from './split-args.js';
 export { workerPorts, type WorkerPorts } from './worker-ports.js';
 export { checkEndpointRules, type EndpointDraft } from './validate-endpoint.js';

@@ -43,11 +43,34 @@ function outcome(spec: EndpointSpec, patch: EndpointPatch): readonly string[] {
   });
 }
 
+const BALANCED: EndpointSpec = {
+  ...GPU_SPEC,
+  type: 'LOAD_BALANCER',
+  scaling: { type: 'REQUEST_COUNT', requestCount: 2 },
+};
+
+test('what needs no key is changed member by member, and makes no release', () => {
+  const preflights = patchEndpoint(BALANCED, { loadBalancer: { allowsPreflights: true } }, SHIPPED_CATALOG);
+  expect(preflights).toMatchObject({
+    kind: 'patched',
+    spec: { loadBalancer: { isPublic: false, allowsPreflights: true } },
+    releaseDiff: [],
+  });
+  const open = { ...BALANCED, loadBalancer: { isPublic: false, allowsPreflights: true } };
+  expect(outcome(open, { loadBalancer: { isPublic: true } })).toEqual(['loadBalancer.isPublic: false → true']);
+  expect(outcome(open, { loadBalancer: { allowsPreflights: true } })).toEqual([]);
+});
+
 const REQUEST_COUNT = { type: 'REQUEST_COUNT', requestCount: 2 } as const;
 
 describe('a patch', () => {
   test.each<[string, EndpointPatch, string[]]>([
     ['that says nothing changes nothing', {}, []],
+    [
+      'that lets callers of a queue in is refused',
+      { loadBalancer: { isPublic: true } },
+      ["$.loadBalancer: applies to a 'LOAD_BALANCER' endpoint only; omit it"],
+    ],
     ['that says what is changes nothing', { name: 'echo', container: { args: '--a' }, gpu: { count: 1 } }, []],
     [
       'of name, workers, timeout makes no release',

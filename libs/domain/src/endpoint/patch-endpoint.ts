@@ -2,9 +2,9 @@ import { fieldChanges, type FieldChange } from '../changes/index.js';
 import type { HardwareCatalog } from '../hardware-catalog/index.js';
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { checkCatalogs } from './check-catalogs.js';
-import { resolveWorkerRange } from './defaults.js';
+import { ENDPOINT_DEFAULTS, resolveWorkerRange } from './defaults.js';
 import { endpointFields, makesRelease } from './endpoint-fields.js';
-import type { ContainerSpec, EndpointSettings, EndpointSpec, Scaling } from './endpoint.js';
+import type { ContainerSpec, EndpointSettings, EndpointSpec, LoadBalancerAccess, Scaling } from './endpoint.js';
 import { failure, type FieldFailure } from './field-failure.js';
 import { checkEndpointRules } from './validate-endpoint.js';
 
@@ -12,7 +12,7 @@ import { checkEndpointRules } from './validate-endpoint.js';
 type Partly<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 
 /** The settings of an endpoint that a request changes. Each field alone is valid already. */
-export interface EndpointPatch extends Partly<EndpointSettings> {
+export interface EndpointPatch extends Partly<Omit<EndpointSettings, 'loadBalancer'>> {
   /** A template's container, where one is applied, with the request's own fields over it. */
   readonly container?: Partly<ContainerSpec> | undefined;
   /** Pools without exclusions clear these; exclusions never come alone. */
@@ -20,6 +20,7 @@ export interface EndpointPatch extends Partly<EndpointSettings> {
   readonly cpu?: readonly CpuRequest[] | undefined;
   readonly scaling?: Scaling | undefined;
   readonly workers?: Partly<{ min: number; max: number; idleTimeoutSeconds: number }> | undefined;
+  readonly loadBalancer?: Partly<LoadBalancerAccess> | undefined;
 }
 
 export type PatchedEndpoint =
@@ -56,7 +57,7 @@ export function patchEndpoint(spec: EndpointSpec, patch: EndpointPatch, catalog:
 }
 
 function withPatch(spec: EndpointSpec, patch: EndpointPatch): EndpointSpec {
-  const { container = {}, cpu, gpu = {}, workers = {}, ...rest } = patch;
+  const { container = {}, cpu, gpu = {}, loadBalancer, workers = {}, ...rest } = patch;
   const laid = laidOver(spec, rest);
   return {
     ...laid,
@@ -64,8 +65,12 @@ function withPatch(spec: EndpointSpec, patch: EndpointPatch): EndpointSpec {
     workers: resolveWorkerRange(laid, laidOver(spec.workers, workers)),
     gpu: spec.gpu === null ? null : patchGpu(spec.gpu, gpu),
     cpu: spec.cpu === null ? null : (cpu ?? spec.cpu),
+    ...(loadBalancer === undefined ? {} : { loadBalancer: patchAccess(spec, loadBalancer) }),
   };
 }
+
+const patchAccess = (spec: EndpointSpec, said: Partly<LoadBalancerAccess>): LoadBalancerAccess =>
+  laidOver(spec.loadBalancer ?? ENDPOINT_DEFAULTS.loadBalancer, said);
 
 const patchGpu = (gpu: GpuRequest, patch: NonNullable<EndpointPatch['gpu']>): GpuRequest => ({
   ...patchSelection(gpu, patch),

@@ -40,7 +40,7 @@ export function requestUrls(
 }
 
 /** The path polled for a load-balanced worker's health, with its leading slash. */
-function healthCheckPath(env: Readonly<Record<string, string>>): string {
+export function healthCheckPath(env: Readonly<Record<string, string>>): string {
   const path = env['HEALTH_CHECK_PATH'] ?? '';
   if (path === '') return ENDPOINT_DEFAULTS.healthCheckPath;
   return path.startsWith('/') ? path : `/${path}`;

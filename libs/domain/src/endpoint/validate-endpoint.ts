@@ -1,6 +1,6 @@
 import type { CpuRequest, GpuRequest } from '../hardware-request/index.js';
 import { hasIdleTimeout } from './defaults.js';
-import type { EndpointType, Scaling } from './endpoint.js';
+import type { EndpointType, LoadBalancerAccess, Scaling } from './endpoint.js';
 import { failure, type FieldFailure } from './field-failure.js';
 
 /** The subject of the rules: the spec as it would be after the request. Each field alone is valid already. */
@@ -15,11 +15,18 @@ export interface EndpointDraft {
     /** Null where the request itself says none, even if one is stored. */
     readonly idleTimeoutSeconds: number | null;
   };
+  readonly loadBalancer?: LoadBalancerAccess;
 }
 
 /** The rules between fields (API decisions 1.3, group 3). Empty when all hold. */
 export function checkEndpointRules(draft: EndpointDraft): readonly FieldFailure[] {
-  return [...checkCompute(draft), ...checkCudaRules(draft.gpu), ...checkScaling(draft), ...checkWorkers(draft)];
+  return [
+    ...checkCompute(draft),
+    ...checkCudaRules(draft.gpu),
+    ...checkScaling(draft),
+    ...checkWorkers(draft),
+    ...checkAccess(draft),
+  ];
 }
 
 const checkCompute = ({ gpu, cpu }: EndpointDraft): readonly FieldFailure[] => {
@@ -36,6 +43,11 @@ const checkCudaRules = (gpu: GpuRequest | null): readonly FieldFailure[] =>
 const checkScaling = ({ type, scaling }: EndpointDraft): readonly FieldFailure[] =>
   type === 'LOAD_BALANCER' && scaling.type !== 'REQUEST_COUNT'
     ? [failure('$.scaling.type', "a 'LOAD_BALANCER' endpoint scales on 'REQUEST_COUNT' only")]
+    : [];
+
+const checkAccess = ({ type, loadBalancer }: EndpointDraft): readonly FieldFailure[] =>
+  type === 'QUEUE' && loadBalancer !== undefined
+    ? [failure('$.loadBalancer', "applies to a 'LOAD_BALANCER' endpoint only; omit it")]
     : [];
 
 function checkWorkers({ type, scaling, workers }: EndpointDraft): readonly FieldFailure[] {

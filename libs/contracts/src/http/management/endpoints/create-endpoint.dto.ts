@@ -16,6 +16,8 @@ import {
   DataCenterIdsField,
   FlashbootField,
   IdleTimeoutField,
+  type LoadBalancerAccessDto,
+  LoadBalancerAccessField,
   NAME,
   NetworkVolumesField,
   TemplateIdField,
@@ -107,4 +109,7 @@ export class CreateEndpointDto {
     example: WORKERS,
   })
   readonly workers?: WorkersDto;
+
+  @LoadBalancerAccessField()
+  readonly loadBalancer?: LoadBalancerAccessDto;
 }

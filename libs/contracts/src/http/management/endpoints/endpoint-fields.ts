@@ -1,6 +1,8 @@
 import { ENDPOINT_DEFAULTS, FLASHBOOT_MODES, VCPU_MIN } from '@berth/domain';
+import { BooleanField } from '../../fields/boolean-field.js';
 import type { FieldOptions } from '../../fields/field-options.js';
 import { TextListField } from '../../fields/list-field.js';
+import { NestedField } from '../../fields/nested-field.js';
 import { IntegerField } from '../../fields/number-field.js';
 import { ChoiceField, TextField } from '../../fields/text-field.js';
 import { LIST_MAX, TEXT_MAX } from '../templates/container-fields.js';
@@ -122,6 +124,32 @@ export const IdleTimeoutField = (documented: Documented = {}): PropertyDecorator
     maximum: IDLE_TIMEOUT_MAX_SECONDS,
     description: 'Seconds before idle workers go. A QUEUE that scales on REQUEST_COUNT has none: 400.',
     example: 60,
+  });
+
+/** Callers of a load-balanced endpoint that need no API key. */
+export class LoadBalancerAccessDto {
+  @BooleanField({
+    isOptional: true,
+    description: 'Requests need no API key: everybody reaches the workers, and wakes them.',
+    example: false,
+  })
+  readonly isPublic?: boolean;
+
+  @BooleanField({
+    isOptional: true,
+    description:
+      'CORS preflights, which browsers send without a key (OPTIONS with Origin and Access-Control-Request-Method), go on to the workers. They wake none.',
+    example: true,
+  })
+  readonly allowsPreflights?: boolean;
+}
+
+export const LoadBalancerAccessField = (documented: Documented = {}): PropertyDecorator =>
+  NestedField(LoadBalancerAccessDto, {
+    ...documented,
+    isOptional: true,
+    description: 'What needs no API key at a LOAD_BALANCER endpoint. Of a QUEUE: 400.',
+    example: { allowsPreflights: true },
   });
 
 /** Of a create. */

@@ -3,6 +3,7 @@ import {
   FLASHBOOT_MODES,
   type EndpointType,
   type Flashboot,
+  type LoadBalancerAccess,
   type LoadBalancerUrls,
   type QueueUrls,
 } from '@berth/domain';
@@ -121,6 +122,14 @@ export class WorkerRangeBody {
   readonly idleTimeout?: number;
 }
 
+export class LoadBalancerAccessBody implements LoadBalancerAccess {
+  @ApiProperty({ description: 'Every request.', example: false })
+  readonly isPublic!: boolean;
+
+  @ApiProperty({ description: 'CORS preflights.', example: true })
+  readonly allowsPreflights!: boolean;
+}
+
 @ApiExtraModels(QueueUrlsBody, LoadBalancerUrlsBody)
 export class EndpointBody {
   @ApiProperty({ example: 'k3v9x0q2m7a1zd' })
@@ -187,6 +196,13 @@ export class EndpointBody {
 
   @ApiProperty({ enum: FLASHBOOT_MODES, example: 'OFF' })
   readonly flashboot!: Flashboot;
+
+  @ApiProperty({
+    type: () => LoadBalancerAccessBody,
+    required: false,
+    description: 'What needs no API key. Absent: nothing was said, so everything needs one.',
+  })
+  readonly loadBalancer?: LoadBalancerAccessBody;
 
   @ApiProperty({ format: 'date-time', example: '2026-01-01T12:00:00.000Z' })
   readonly createdAt!: string;

@@ -15,6 +15,8 @@ import {
   DataCenterIdsField,
   FlashbootField,
   IdleTimeoutField,
+  type LoadBalancerAccessDto,
+  LoadBalancerAccessField,
   NAME,
   NetworkVolumesField,
   TemplateIdField,
@@ -46,7 +48,7 @@ export class UpdateWorkersDto {
  * | `templateId` | image, args, disk, ports, env and registry become the template's, the body's own fields over them, once | |
  * | `gpu` | each member replaced; `pools` alone clears the exclusions | `excludedTypes: []`, `allowedCudaVersions: []`, `minCudaVersion: ""` |
  * | `cpu` | the whole list replaced | |
- * | `workers` | each member replaced | |
+ * | `workers`, `loadBalancer` | each member replaced | |
  * | `scaling` | replaced; the idle timeout goes and comes back with the scaler | |
  * | `dataCenterIds`, `networkVolumes` | the whole list replaced | `[]` |
  */
@@ -111,4 +113,7 @@ export class UpdateEndpointDto {
     example: { max: 5 },
   })
   readonly workers?: UpdateWorkersDto;
+
+  @LoadBalancerAccessField()
+  readonly loadBalancer?: LoadBalancerAccessDto;
 }
