@@ -19,6 +19,7 @@ import {
 import { composeJobStream } from './job-stream/index.js';
 import { bodyMaxBytes, composeJobs, getHasEffect } from './jobs/index.js';
 import { NatsJobNotices } from './notices/index.js';
+import { composeLoadBalancer } from './load-balancer/index.js';
 import { composeOpenAi } from './openai/index.js';
 import { composeOwner, LogDeliveries, OwnerDemand, watchOwner } from './owner/index.js';
 import type { Platform } from './platform/index.js';
@@ -26,6 +27,7 @@ import { pulseMetrics, QueueReasons } from './queue-reasons/index.js';
 import { isOpenAiUrl, REQUEST_BODY_THREAD, RequestBodies } from './request-bodies/index.js';
 import { batchMetrics, RunBatch } from './run-batch/index.js';
 import { composeStores, watchStores } from './stores/index.js';
+import type { WorkerLink } from '@berth/tunnel';
 import { composeWebhooks, type NameLookup, SystemNameLookup } from './webhooks/index.js';
 
 export interface RouterEnvironment extends ProcessParts {
@@ -33,6 +35,8 @@ export interface RouterEnvironment extends ProcessParts {
   readonly nameLookup?: NameLookup;
   /** Reads large bodies; other than the build's only in a test. */
   readonly bodyThread?: ThreadProgram;
+  /** Absent: no agent has opened a way to its workers. */
+  readonly workerLink?: WorkerLink;
 }
 
 export interface RunningRouter {
@@ -53,34 +57,38 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const directory = new EndpointDirectory({ snapshots, clock });
   const parts = { platform, process, brokers, snapshots, directory };
   const core = composeCore(parts, { ...environment, hasOneBroker: config.topology.replicas === 1 });
+  const balancer = composeBalancer(parts, environment.workerLink);
   const callers = composeCallers(parts, { ...environment, jobs: core.jobs, onUnreadable });
   readiness.add('directory', async () => {
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
   });
   const { exchange, reader } = callers;
-  const app = RouterModule.of({ directory, platform, jobs: core.jobs, made: [...core.agents, ...callers.made] });
+  const app = RouterModule.of({
+    directory,
+    platform,
+    jobs: core.jobs,
+    made: [...core.agents, ...callers.made, balancer.places],
+  });
   const http = await createHttpApp(app, {
     ...{ ...process, docsUrl: config.docsUrl, trustedProxies: config.trustedProxies, bodyMaxBytes, getHasEffect },
     credentialForm: 'bearer-or-bare',
     renderingOf: ({ url }) => (isOpenAiUrl(url) ? openAiRendering : jobRendering),
     elsewhere: pointElsewhere('jobs', config.baseUrl),
     beforeHandlers: limitJobRates({ directory, rates: callers.rates }),
+    dispatch: balancer.door,
   });
   assertOperationsDeclared(http.nest);
   startAll(process, core.works);
   await snapshots.start();
-  startAll(process, { rates: exchange });
+  startAll(process, { rates: exchange, heldDemand: balancer.demand });
   await serveAgents(http, {
-    ...process,
-    connection: brokers.agents,
-    drainMs: HTTP_DRAIN_MS,
-    guard,
-    takes: core.taking,
+    ...{ ...process, connection: brokers.agents, drainMs: HTTP_DRAIN_MS },
+    ...{ guard, takes: core.taking },
   });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
   onStop('requests', async () => {
     readiness.stop();
-    await drain(http, [() => reader.release(), () => core.taking.close()]);
+    await drain(http, [() => reader.release(), () => core.taking.close(), balancer.release]);
   });
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
@@ -143,6 +151,20 @@ function composeCore(
   watchStores(process, { logs: () => owner.logFill(), blobs: () => blobRooms.fullest });
   const works = { history, blobRooms, chunkRooms, watches, owner, webhooks, demand };
   return { jobs, agents: Object.values(agents), taking: agents.taking, works };
+}
+
+/** An agent that has opened no way takes nothing. */
+const NO_WAYS: WorkerLink = { open: async () => ({ kind: 'refused', reason: 'no-way' }) };
+
+/** The door to load-balanced endpoints, which are no part of the job API. */
+function composeBalancer({ brokers, directory, platform, snapshots }: Parts, link: WorkerLink = NO_WAYS) {
+  const { connection } = brokers.shared;
+  const subject = demandSubject(platform.settings.routerId);
+  return composeLoadBalancer({
+    ...{ ...platform, directory, link, drainMs: HTTP_DRAIN_MS },
+    onAssignmentChanged: snapshots.onAssignmentChanged,
+    publish: (message) => connection.publish(subject, JSON.stringify(message)),
+  });
 }
 
 interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {

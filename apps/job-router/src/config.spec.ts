@@ -17,6 +17,7 @@ describe('the settings of the router', () => {
       httpPort: 8_001,
       streamFormat: 'array',
       rateLimits: { isOn: true, requestsPerWorker: 50 },
+      loadBalancer: { domain: 'localhost:8001', holdMs: 120_000, bodyBytesMax: 30_000_000 },
       logLevel: 'info',
     });
   });
@@ -55,6 +56,8 @@ describe('the settings of the router', () => {
         BERTH_NATS_REPLICAS: '2',
         BERTH_NATS_STORAGE_BYTES: 'much',
         BERTH_STREAM_FORMAT: 'list',
+        BERTH_LB_HOLD_MS: '-1',
+        BERTH_LB_BODY_BYTES_MAX: '30 MB',
         BERTH_ROUTER_ID: 'a.b',
         BERTH_WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, 10.0.0.0/33',
       });
@@ -66,6 +69,8 @@ describe('the settings of the router', () => {
       'NATS_REPLICAS',
       'NATS_STORAGE_BYTES',
       'STREAM_FORMAT',
+      'LB_HOLD_MS',
+      'LB_BODY_BYTES_MAX',
       'ROUTER_ID',
       'WEBHOOK_ALLOWED_NETWORKS',
       'SECRET_KEY',

@@ -35,6 +35,8 @@ const OPERATIONS_PORT_DEFAULT = 9_102;
 const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: 'bytes' };
 const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB, unit: 'bytes' };
 const REQUESTS_PER_WORKER_BOUNDS = { min: 0, max: 100_000, fallback: 50, unit: 'requests' };
+const HOLD_BOUNDS = { min: 0, max: 600_000, fallback: 120_000, unit: 'ms' };
+const LB_BODY_BOUNDS = { min: 0, max: 64 * GIB, fallback: 30_000_000, unit: 'bytes' };
 const TRUSTED_BROKER =
   '`on`: hear agents also at a broker that lets anyone in, or whose users may all say everything; then whoever reaches it ' +
   'can take and end every job.';
@@ -63,6 +65,7 @@ export const readRouterConfig = (read: ConfigReader): RouterConfig => ({
   secrets: readSecretBox(read),
   webhookAddresses: readWebhookAddresses(read),
   rateLimits: readRateLimits(read),
+  loadBalancer: readLoadBalancer(read),
   streamFormat: read.oneOf('BERTH_STREAM_FORMAT', 'How `/stream` answers.', {
     choices: ['array', 'object'],
     fallback: 'array',
@@ -127,6 +130,20 @@ function readAddresses(
 const readRateLimits = (read: ConfigReader): RouterConfig['rateLimits'] => ({
   isOn: read.oneOf('BERTH_RATE_LIMITS', RATE_LIMITS, { choices: ['on', 'off'], fallback: 'on' }) === 'on',
   requestsPerWorker: read.integer('BERTH_REQUESTS_PER_WORKER', REQUESTS_PER_WORKER, REQUESTS_PER_WORKER_BOUNDS),
+});
+
+const readLoadBalancer = (read: ConfigReader): RouterConfig['loadBalancer'] => ({
+  domain: read.string(
+    'BERTH_LB_DOMAIN',
+    'Domain under which each load-balancing endpoint has its own name.',
+    'localhost:8001',
+  ),
+  holdMs: read.integer('BERTH_LB_HOLD_MS', 'How long a request waits for a worker of its endpoint.', HOLD_BOUNDS),
+  bodyBytesMax: read.integer(
+    'BERTH_LB_BODY_BYTES_MAX',
+    'The largest body of a request to a load-balancing endpoint.',
+    LB_BODY_BOUNDS,
+  ),
 });
 
 const ALLOWED_NETWORKS = 'BERTH_WEBHOOK_ALLOWED_NETWORKS';

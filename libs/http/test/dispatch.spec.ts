@@ -177,11 +177,11 @@ describe('a request that is taken', () => {
 
   test('counts as under way: of those sent ahead without a key few begin, and with one all up to the bound', async () => {
     const caller = newCaller();
-    caller.say(head('GET /', 'mine').repeat(6));
+    caller.say(head('GET /', 'mine', { authorization: bench.authorization }).repeat(6));
     const { connection } = await taker.next(4);
     caller.say(head('GET /things', 'other'));
     expect(taker.taken).toHaveLength(4);
-    connection.prove('account');
+    await connection.admit();
     await taker.next(6);
     for (const { response } of taker.taken) response.end('taken;');
     await caller.hears('{"by":"the edge"}');

@@ -104,6 +104,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     ...catalogFile(facts),
   }),
   'job-router': (facts) => ({
+    BERTH_LB_DOMAIN: loadBalancerDomain(facts.ports),
     ...natsSeed(facts, 'router'),
     ...(facts.config.natsUrl === null && { BERTH_AGENTS_SEED: facts.secrets.nats.roles.gateway }),
     BERTH_TRUSTED_BROKER: facts.config.trustedBroker,

@@ -56,6 +56,8 @@ export const HANDED_ON: Readonly<Record<string, { readonly app: AppName; readonl
   BERTH_ACCOUNT_LOG_MIB: { app: 'worker-agent' },
   BERTH_LOG_HOURS: { app: 'worker-agent' },
   BERTH_REQUESTS_PER_WORKER: { app: 'job-router' },
+  BERTH_LB_HOLD_MS: { app: 'job-router' },
+  BERTH_LB_BODY_BYTES_MAX: { app: 'job-router' },
   // Who tries webhooks here receives them on the same machine.
   BERTH_WEBHOOK_ALLOWED_NETWORKS: { app: 'job-router', fallback: '127.0.0.0/8,::1/128' },
   BERTH_STREAM_FORMAT: { app: 'job-router' },

@@ -109,6 +109,16 @@ export class EndpointDirectory {
     return placementOf(await this.#assignments.fetch(endpointId), worker);
   }
 
+  /** The endpoint's workers as memory has them; null: none. */
+  assignmentOf(endpointId: EndpointId): AssignmentSnapshot | null {
+    return this.#snapshots.assignments.get(endpointId) ?? null;
+  }
+
+  /** Memory is as the bucket is now. @throws PlatformError `service-unavailable` */
+  async refreshAssignment(endpointId: EndpointId): Promise<void> {
+    await this.#assignments.fetch(endpointId);
+  }
+
   /** Workers of the endpoint that are up and take jobs, as far as memory knows. */
   readyWorkers(endpointId: EndpointId): number {
     return countAssigned(this.#snapshots.assignments.get(endpointId) ?? null).ready;

@@ -32,6 +32,8 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
   readonly hosts: Snapshots<HostSnapshot>;
   readonly assignments: Snapshots<AssignmentSnapshot>;
   readonly deletedEndpoints: DeletedEndpoints;
+  /** Calls `listener` whenever the workers of an endpoint are others, or other than they were. */
+  readonly onAssignmentChanged: (listener: (endpointId: EndpointId) => void) => void;
   /** All that the watch has told of. */
   readonly hostIds: () => readonly HostId[];
   /** Of each endpoint, sealed. */
@@ -62,6 +64,11 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
     this.hosts = asSnapshots(hosts);
     this.assignments = asSnapshots(assignments);
     this.hostIds = () => Array.from(hosts.entries(), ([id]) => id as HostId);
+    this.onAssignmentChanged = (listener) => {
+      assignments.onChange((key) => {
+        listener(key as EndpointId);
+      });
+    };
     this.deletedEndpoints = asDeletedEndpoints(endpoints);
     this.webhookSecrets = asSnapshots(webhookSecrets);
     this.pulse = new ControlPulse(options.broker.connection, options.clock);

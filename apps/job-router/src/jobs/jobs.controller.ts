@@ -8,6 +8,7 @@ import { EndpointDirectory } from '../directory/index.js';
 import { jobKeyFrom } from '../platform/index.js';
 import { LimitedAs } from '../job-rate-limits/index.js';
 import { Jobs } from '../edge/index.js';
+import { Places } from '../load-balancer/index.js';
 import {
   DescribeBody,
   DescribeEndpointCall,
@@ -50,6 +51,7 @@ export class JobsController {
     private readonly reader: JobReader,
     private readonly commands: JobCommands,
     private readonly jobs: Jobs,
+    private readonly places: Places,
   ) {}
 
   @Post('run')
@@ -210,7 +212,11 @@ export class JobsController {
   })
   async health(@CurrentCaller() caller: Caller, @Param('endpointId') endpointId: string): Promise<RawJson> {
     const endpoint = await this.directory.authorize(caller, endpointId, 'jobs:read');
-    return healthBody(await this.jobs.counts(endpoint.id), await this.directory.workerCounts(endpoint.id));
+    const counts = await this.jobs.counts(endpoint.id);
+    const workers = await this.directory.workerCounts(endpoint.id);
+    if (endpoint.type === 'QUEUE') return healthBody(counts, workers);
+    const { held, inFlight } = this.places.countsOf(endpoint.id);
+    return healthBody({ ...counts, inQueue: held, inProgress: inFlight }, workers);
   }
 
   private async authorize(request: JobCall, scope: JobScope): Promise<void> {

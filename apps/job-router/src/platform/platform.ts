@@ -10,6 +10,15 @@ export interface RateLimitSettings {
   readonly requestsPerWorker: number;
 }
 
+/** Of the door to load-balanced endpoints. */
+interface LoadBalancerSettings {
+  /** Each endpoint's host name is `{endpointId}.{domain}`; a port in it does not count. */
+  readonly domain: string;
+  /** How long a request waits for a worker. */
+  readonly holdMs: number;
+  readonly bodyBytesMax: number;
+}
+
 /** The part of the configuration that rooms need. */
 export interface RouterSettings {
   /** Names this process to the controllers. */
@@ -17,6 +26,7 @@ export interface RouterSettings {
   /** Rendering of `/stream` for callers that nothing tells apart. */
   readonly streamFormat: 'array' | 'object';
   readonly rateLimits: RateLimitSettings;
+  readonly loadBalancer: LoadBalancerSettings;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
   /** Seals what callers give in confidence; the same key as the control plane's. */

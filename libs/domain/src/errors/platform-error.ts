@@ -1,6 +1,8 @@
 /** Every way in which Berth refuses or fails a caller. `libs/http` has one problem row per code, `docs/problems` one page. */
 export type ErrorCode =
   | 'account-not-found'
+  | 'affinity-worker-gone'
+  | 'affinity-worker-timeout'
   | 'api-key-not-found'
   | 'body-not-json'
   | 'body-too-large'
@@ -31,6 +33,7 @@ export type ErrorCode =
   | 'missing-api-key'
   | 'network-volume-in-use'
   | 'network-volume-not-found'
+  | 'no-worker-available'
   | 'pod-not-found'
   | 'precondition-failed'
   | 'rate-limited'
@@ -43,8 +46,15 @@ export type ErrorCode =
   | 'service-unavailable'
   | 'template-not-found'
   | 'template-not-serverless'
+  | 'too-many-held-requests'
   | 'unsupported-media-type'
+  | 'worker-answer-invalid'
+  | 'worker-answer-timeout'
+  | 'worker-connect-timeout'
+  | 'worker-connection-lost'
+  | 'worker-idle-timeout'
   | 'worker-not-found'
+  | 'worker-total-timeout'
   | 'wrong-endpoint-type';
 
 export interface PlatformErrorOptions {

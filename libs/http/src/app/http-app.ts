@@ -142,7 +142,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   await options.configure?.(adapter.getInstance(), app);
   const directory = app.get<ApiKeyDirectory>(API_KEY_DIRECTORY, { strict: false });
   const authenticator = new Authenticator({ directory, clock, form: options.credentialForm, metrics });
-  const admission = new Admission({ authenticator, connections, clock });
+  const admission = new Admission({ authenticator, connections, clock, proxies });
+  handedOn.admitBy(admission);
   admitRequests(adapter.getInstance(), admission);
   guardHandlers(adapter.getInstance(), { admission, clock, rateLimiter });
   if (options.beforeHandlers !== undefined) adapter.getInstance().addHook('preHandler', options.beforeHandlers(app));

@@ -1,7 +1,9 @@
 import { PlatformError } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyRequest } from 'fastify';
-import { networkOf } from '../callers/caller-address.js';
+import type { IncomingMessage } from 'node:http';
+import { addressBehind, networkOf, socketNetwork } from '../callers/caller-address.js';
+import type { TrustedProxies } from '../callers/trusted-proxies.js';
 import type { Connections } from '../connections/connections.js';
 import { findCaller, setCaller } from './access.decorator.js';
 import type { Authenticator, Caller } from './authenticator.js';
@@ -13,6 +15,7 @@ export interface AdmissionOptions {
   readonly authenticator: Authenticator;
   readonly connections: Connections;
   readonly clock: Clock;
+  readonly proxies: TrustedProxies;
 }
 
 /** Lets callers in: before a byte of their body is read, and once more when all of it has come. */
@@ -27,12 +30,27 @@ export class Admission {
 
   /** @throws PlatformError as `Authenticator.authenticate` does */
   async admit(request: FastifyRequest): Promise<Caller> {
-    const { authenticator, clock, connections } = this.#options;
-    const caller = await authenticator.authenticate(request.headers.authorization, networkOf(request));
+    const caller = await this.#prove(request.raw, networkOf(request));
     setCaller(request, caller);
-    this.#admittedAtMs.set(request, clock.monotonicMs());
-    connections.prove(request.raw.socket, caller.accountId);
+    this.#admittedAtMs.set(request, this.#options.clock.monotonicMs());
     return caller;
+  }
+
+  /** Of a request that the framework never sees. @throws PlatformError as `Authenticator.authenticate` does */
+  admitHandedOn(request: IncomingMessage): Promise<Caller> {
+    return this.#prove(request, this.#networkBehind(request));
+  }
+
+  /** `meet`, of a request that the framework never sees. @throws PlatformError `rate-limited` */
+  async meetHandedOn(request: IncomingMessage): Promise<void> {
+    const network = this.#networkBehind(request);
+    if (!(await this.#hasGoodKey(request, network))) this.#options.authenticator.admitStranger(network);
+  }
+
+  /** The address that it came from; and whether that is a proxy whose word on where others are is believed. */
+  peerOf({ socket }: IncomingMessage): { readonly address: string; readonly isTrusted: boolean } {
+    const address = socket.remoteAddress ?? '';
+    return { address, isTrusted: this.#options.proxies.has(address) };
   }
 
   /**
@@ -42,7 +60,8 @@ export class Admission {
    * @throws PlatformError `rate-limited`
    */
   async meet(request: FastifyRequest): Promise<void> {
-    if (!(await this.#hasGoodKey(request))) this.#options.authenticator.admitStranger(networkOf(request));
+    const network = networkOf(request);
+    if (!(await this.#hasGoodKey(request.raw, network))) this.#options.authenticator.admitStranger(network);
   }
 
   /** The caller as it was let in; null where that is so long ago that it is to be asked for again. */
@@ -51,17 +70,25 @@ export class Admission {
     return this.#options.clock.monotonicMs() - atMs < TRUSTED_FOR_MS ? (findCaller(request) ?? null) : null;
   }
 
-  async #hasGoodKey(request: FastifyRequest): Promise<boolean> {
-    const { authenticator, connections } = this.#options;
-    const { authorization } = request.headers;
-    if (authorization === undefined) return false;
+  async #hasGoodKey(request: IncomingMessage, network: string): Promise<boolean> {
+    if (request.headers.authorization === undefined) return false;
     try {
-      const { accountId } = await authenticator.authenticate(authorization, networkOf(request));
-      connections.prove(request.raw.socket, accountId);
+      await this.#prove(request, network);
       return true;
     } catch (error) {
       if (error instanceof PlatformError) return false;
       throw error;
     }
+  }
+
+  async #prove({ headers, socket }: IncomingMessage, network: string): Promise<Caller> {
+    const { authenticator, connections } = this.#options;
+    const caller = await authenticator.authenticate(headers.authorization, network);
+    connections.prove(socket, caller.accountId);
+    return caller;
+  }
+
+  #networkBehind(request: IncomingMessage): string {
+    return socketNetwork(addressBehind(request, this.#options.proxies));
   }
 }

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { callerNetwork } from '@berth/domain';
 import type { FastifyRequest } from 'fastify';
+import type { TrustedProxies } from './trusted-proxies.js';
 
 /** Where a caller is whose connection was gone before anybody looked. */
 const NOWHERE = 'nowhere';
@@ -12,3 +14,17 @@ export const networkOf = ({ ip, raw }: FastifyRequest): string =>
 /** @param address as a socket has it */
 export const socketNetwork = (address: string | undefined): string =>
   address === undefined ? NOWHERE : callerNetwork(address);
+
+/**
+ * The address of the caller of a request that the framework never sees, found as the framework finds it: the nearest one
+ * that is no trusted proxy's.
+ */
+export function addressBehind({ headers, socket }: IncomingMessage, proxies: TrustedProxies): string | undefined {
+  const told = [headers['x-forwarded-for'] ?? []].flat().flatMap((value) => value.split(','));
+  let address = socket.remoteAddress;
+  for (const next of told.reverse().map((each) => each.trim())) {
+    if (address === undefined || isIP(next) === 0 || !proxies.has(address)) return address;
+    address = next;
+  }
+  return address;
+}

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Caller } from '../auth/authenticator.js';
 
 /**
  * Takes requests away from the edge, by their heads. Of what it takes nothing has been read and nothing answered: no body,
@@ -24,6 +25,19 @@ export interface Dispatch {
 }
 
 export interface DispatchedConnection {
-  /** A caller has shown a good key on it, so that it has the room of those who did. */
-  prove(accountId: string): void;
+  /** The address that it came from; and whether that is a proxy whose word on where others are is believed. */
+  readonly peer: { readonly address: string; readonly isTrusted: boolean };
+  /**
+   * The caller by the key in `Authorization`, as at any path of the edge; its connection has the room of callers with keys
+   * from then on.
+   *
+   * @throws PlatformError `missing-api-key`, `invalid-api-key`, `rate-limited`; `service-unavailable` when nobody can tell
+   */
+  admit(): Promise<Caller>;
+  /**
+   * For what is open to everybody: a caller without a good key is counted as a stranger.
+   *
+   * @throws PlatformError `rate-limited`
+   */
+  meet(): Promise<void>;
 }

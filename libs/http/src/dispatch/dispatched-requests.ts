@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@berth/telemetry';
+import type { Admission } from '../auth/admission.js';
 import type { Connections } from '../connections/connections.js';
 import type { Dispatch, DispatchedConnection } from './dispatch.js';
 
@@ -20,10 +21,16 @@ export class DispatchedRequests {
   readonly #underWay = new Map<Socket, number>();
   /** Those of which it could not be told whether their upgrade is taken. */
   readonly #undecided = new WeakSet<IncomingMessage>();
+  #admission: Admission | undefined;
   #isDraining = false;
 
   constructor(options: DispatchedRequestsOptions) {
     this.#options = options;
+  }
+
+  /** To be said before anything comes: who lets callers in. */
+  admitBy(admission: Admission): void {
+    this.#admission = admission;
   }
 
   /** Gives the request to whoever takes it. False: the edge itself shall answer it. */
@@ -54,7 +61,7 @@ export class DispatchedRequests {
       socket.on('error', (error) => {
         this.#options.logger.debug('an upgraded connection broke', { error });
       });
-      this.#begin(socket, socket, (connection) => {
+      this.#begin(request, socket, (connection) => {
         this.#options.dispatch?.upgrade(request, socket, { ...connection, head });
       });
     });
@@ -71,22 +78,23 @@ export class DispatchedRequests {
   }
 
   #hand(request: IncomingMessage, response: ServerResponse): void {
-    this.#begin(request.socket, response, (connection) => {
+    this.#begin(request, response, (connection) => {
       this.#options.dispatch?.request(request, response, connection);
     });
   }
 
-  #begin(socket: Socket, until: ServerResponse | Socket, hand: (connection: DispatchedConnection) => void): void {
+  #begin(
+    request: IncomingMessage,
+    until: ServerResponse | Socket,
+    hand: (connection: DispatchedConnection) => void,
+  ): void {
     const { connections } = this.#options;
+    const { socket } = request;
     if (!this.#underWay.has(socket)) socket.once('close', () => this.#underWay.delete(socket));
     this.#underWay.set(socket, (this.#underWay.get(socket) ?? 0) + 1);
     connections.countHandedOn(socket, until, () => {
       try {
-        hand({
-          prove: (accountId) => {
-            connections.prove(socket, accountId);
-          },
-        });
+        hand(this.#connectionOf(request));
       } catch (error) {
         // What has been said of an answer is unknown, so none can be given.
         this.#options.logger.error('a request was taken and then failed; its connection is cut', { error });
@@ -96,6 +104,17 @@ export class DispatchedRequests {
     until.once('close', () => {
       this.#end(socket);
     });
+  }
+
+  /** @throws Error where it was not said who lets callers in */
+  #connectionOf(request: IncomingMessage): DispatchedConnection {
+    const admission = this.#admission;
+    if (admission === undefined) throw new Error('nobody lets callers in yet');
+    return {
+      peer: admission.peerOf(request),
+      admit: () => admission.admitHandedOn(request),
+      meet: () => admission.meetHandedOn(request),
+    };
   }
 
   /** Null: nobody knows, because the question failed. */

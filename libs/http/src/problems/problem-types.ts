@@ -10,6 +10,8 @@ export interface ProblemType {
 /** Every way to fail a caller: one row per code here, one page per code in `docs/problems`. */
 export const PROBLEMS = {
   'account-not-found': { status: 404, title: 'Account not found' },
+  'affinity-worker-gone': { status: 404, title: 'Wanted worker gone' },
+  'affinity-worker-timeout': { status: 400, title: 'Wanted worker did not get free' },
   'api-key-not-found': { status: 404, title: 'API key not found' },
   'body-not-json': { status: 400, title: 'Body is not a JSON object' },
   'body-too-large': { status: 413, title: 'Body too large' },
@@ -40,6 +42,7 @@ export const PROBLEMS = {
   'missing-api-key': { status: 401, title: 'API key missing' },
   'network-volume-in-use': { status: 400, title: 'Network volume in use' },
   'network-volume-not-found': { status: 404, title: 'Network volume not found' },
+  'no-worker-available': { status: 503, title: 'No worker available' },
   'pod-not-found': { status: 404, title: 'Pod not found' },
   'precondition-failed': { status: 412, title: 'Resource has changed' },
   'rate-limited': { status: 429, title: 'Rate limit exceeded' },
@@ -52,7 +55,14 @@ export const PROBLEMS = {
   'service-unavailable': { status: 503, title: 'Service unavailable' },
   'template-not-found': { status: 404, title: 'Template not found' },
   'template-not-serverless': { status: 422, title: 'Template is not serverless' },
+  'too-many-held-requests': { status: 429, title: 'Too many requests wait for a worker' },
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+  'worker-answer-invalid': { status: 502, title: 'Answer of the worker is no HTTP' },
+  'worker-answer-timeout': { status: 504, title: 'Worker has not answered in time' },
+  'worker-connect-timeout': { status: 504, title: 'Worker not reached in time' },
+  'worker-connection-lost': { status: 502, title: 'Connection to the worker lost' },
+  'worker-idle-timeout': { status: 504, title: 'Answer of the worker stands still' },
   'worker-not-found': { status: 404, title: 'Worker not found' },
+  'worker-total-timeout': { status: 504, title: 'Request took longer than the endpoint allows' },
   'wrong-endpoint-type': { status: 400, title: 'Wrong endpoint type' },
 } as const satisfies Record<ErrorCode, ProblemType>;

@@ -1,0 +1,60 @@
+import type { WitnessMessage } from '@berth/contracts';
+import type { EndpointId } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { WorkerLink } from '@berth/tunnel';
+import type { RouterSettings } from '../platform/index.js';
+import type { LoadBalancerDirectory } from './directory.port.js';
+import { Door } from './door.js';
+import { HeldDemand } from './held-demand.js';
+import { loadBalancerMetrics } from './metrics.js';
+import { Places } from './places.js';
+
+export interface LoadBalancerParts {
+  readonly settings: Pick<RouterSettings, 'docsUrl' | 'loadBalancer' | 'routerId'>;
+  readonly directory: LoadBalancerDirectory;
+  /** Calls `listener` when the workers of an endpoint are others, or other than they were. */
+  readonly onAssignmentChanged: (listener: (endpointId: EndpointId) => void) => void;
+  readonly link: WorkerLink;
+  readonly publish: (message: WitnessMessage) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** How long requests in flight may still take once the process stops. */
+  readonly drainMs: number;
+}
+
+/** Callers of WebSockets have this long, of the time for draining, to close them. */
+const SAY_GOODBYE_MS = 2_000;
+
+/** The door to load-balanced endpoints. `demand` is to be started. */
+export function composeLoadBalancer({ metrics: registry, settings, ...parts }: LoadBalancerParts) {
+  const { clock, directory, drainMs, onAssignmentChanged, publish } = parts;
+  const { docsUrl, loadBalancer, routerId } = settings;
+  const { bodyBytesMax, domain, holdMs } = loadBalancer;
+  const metrics = loadBalancerMetrics(registry);
+  const places = new Places({ ...parts, metrics, holdMs });
+  onAssignmentChanged((endpointId) => {
+    places.assignmentChanged(endpointId);
+  });
+  const door = new Door({ ...parts, metrics, directory, places, domain, docsUrl, bodyBytesMax });
+  const demand = new HeldDemand({ places, clock, routerId, publish });
+  registry.gaugeOf(
+    { name: 'router_lb_held', help: 'Requests that wait here for a worker.' },
+    () => places.total().held,
+  );
+  registry.gaugeOf(
+    { name: 'router_lb_in_flight', help: 'Requests and WebSockets of this router that workers have.' },
+    () => places.total().inFlight,
+  );
+  registry.gaugeOf({ name: 'router_lb_open_sockets', help: 'WebSockets that are open.' }, () => door.openSockets);
+  // Nothing waits any more; what workers have goes on, and WebSockets are closed in time.
+  const release = (): void => {
+    places.close();
+    clock.after(Math.max(0, drainMs - SAY_GOODBYE_MS), () => {
+      door.leave();
+    });
+  };
+  return { door, places, demand, release };
+}

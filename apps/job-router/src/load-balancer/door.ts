@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  PlatformError,
+  WORKER_HEADER,
+  bytesOfHead,
+  endpointIdOfHost,
+  readAffinity,
+  type TimeLimits,
+} from '@berth/domain';
+import { makeRequestId, toProblem, type Dispatch, type DispatchedConnection } from '@berth/http';
+import type { Clock, Random } from '@berth/lifecycle';
+import { continueTrace, formatTraceparent, readTrace, type Logger } from '@berth/telemetry';
+import { AccessLog, type VisitOutcome } from './access-log.js';
+import { admitVisit, type AdmittedVisit } from './admit-visit.js';
+import { answerProblem } from './answer-problem.js';
+import type { LoadBalancerDirectory } from './directory.port.js';
+import { Exchange, type ExchangeOutcome, type UpgradedPlace } from './exchange.js';
+import type { LoadBalancerMetrics } from './metrics.js';
+import { OpenSocket } from './open-socket.js';
+import type { Places } from './places.js';
+import { WantedSocket, goneOf, type Visit } from './visit.js';
+import type { Place } from './waiter.js';
+
+export interface DoorOptions {
+  readonly directory: Pick<LoadBalancerDirectory, 'authorize' | 'knownEndpoint'>;
+  readonly places: Places;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: LoadBalancerMetrics;
+  /** Each endpoint's host name is `{endpointId}.{domain}`. */
+  readonly domain: string;
+  /** Problem pages are at `{docsUrl}/problems/<code>`. */
+  readonly docsUrl: string;
+  readonly bodyBytesMax: number;
+}
+
+/** The longest that workers are known to take for one answer (wire contract 4). */
+const FIRST_BYTE_MS = 330_000;
+const IDLE_MS = 120_000;
+/** Of WebSockets: clients that ping do so at least this often. */
+const OPEN_IDLE_MS = 600_000;
+const MS_PER_SECOND = 1_000;
+
+/** Requests to load-balanced endpoints, by their host name, from their head to the last byte of their answer. */
+export class Door implements Dispatch {
+  readonly #options: DoorOptions;
+  readonly #accessLog: AccessLog;
+  readonly #open = new Set<OpenSocket>();
+
+  constructor(options: DoorOptions) {
+    this.#options = options;
+    this.#accessLog = new AccessLog(options);
+  }
+
+  /** WebSockets that are open. */
+  get openSockets(): number {
+    return this.#open.size;
+  }
+
+  takes({ headers }: IncomingMessage): boolean {
+    return endpointIdOfHost(headers.host, this.#options.domain) !== null;
+  }
+
+  /** A wish for anything but a WebSocket is ignored, as HTTP allows. */
+  takesUpgrade(request: IncomingMessage): boolean {
+    return (
+      this.takes(request) && request.method === 'GET' && request.headers.upgrade?.trim().toLowerCase() === 'websocket'
+    );
+  }
+
+  request(request: IncomingMessage, response: ServerResponse, connection: DispatchedConnection): void {
+    void this.#serve(this.#visit({ request, response, connection, wanted: null }));
+  }
+
+  upgrade(
+    request: IncomingMessage,
+    socket: Socket,
+    { head, ...connection }: DispatchedConnection & { readonly head: Buffer },
+  ): void {
+    const wanted = new WantedSocket(socket, head);
+    void this.#serve(this.#visit({ request, response: wanted.makeResponse(request), connection, wanted }));
+  }
+
+  /** Tells those at the ends of WebSockets to come again, elsewhere. */
+  leave(): void {
+    for (const each of this.#open) each.leave();
+  }
+
+  #visit(parts: Pick<Visit, 'request' | 'response' | 'connection' | 'wanted'>): Visit {
+    const { clock, domain, logger, random } = this.#options;
+    const { request, response } = parts;
+    response.on('error', (error) => logger.debug('an answer could not be written', { error }));
+    return {
+      ...parts,
+      endpointId: endpointIdOfHost(request.headers.host, domain) ?? '',
+      requestId: makeRequestId(random),
+      traceparent: formatTraceparent(continueTrace(readTrace(request.headers))),
+      beganAtMs: clock.monotonicMs(),
+      gone: goneOf(response),
+    };
+  }
+
+  /** Never rejects. */
+  async #serve(visit: Visit): Promise<void> {
+    let outcome: VisitOutcome;
+    try {
+      const admitted = await admitVisit(visit, this.#options);
+      const place = await this.#place(visit, admitted);
+      outcome = place === null ? { kind: 'caller-gone' } : await this.#exchange(visit, place, admitted);
+    } catch (error) {
+      outcome = this.#refuse(visit, error);
+    }
+    this.#accessLog.note(visit, outcome);
+  }
+
+  async #place(visit: Visit, { endpoint, isPassing }: AdmittedVisit): Promise<Place | null> {
+    const { clock, metrics, places } = this.#options;
+    const { gone, request } = visit;
+    const askedAtMs = clock.monotonicMs();
+    const place = await places.place(endpoint.id, {
+      affinity: readAffinity([request.headers[WORKER_HEADER] ?? []].flat()[0]),
+      bytes: bytesOfHead(request.url ?? '', request.rawHeaders),
+      isPassing,
+      gone,
+    });
+    if (place !== null) metrics.held.observe((clock.monotonicMs() - askedAtMs) / MS_PER_SECOND);
+    return place;
+  }
+
+  async #exchange(
+    visit: Visit,
+    place: Place,
+    { endpoint, hidesAuthorization }: AdmittedVisit,
+  ): Promise<ExchangeOutcome> {
+    const { clock, metrics } = this.#options;
+    const limits: TimeLimits = { firstByteMs: FIRST_BYTE_MS, idleMs: IDLE_MS, totalMs: endpoint.executionTimeoutMs };
+    const beganAtMs = clock.monotonicMs();
+    try {
+      const exchange = new Exchange(visit, place, {
+        ...this.#options,
+        ...{ limits, hidesAuthorization },
+        onFirstByte: () => metrics.firstByte.observe((clock.monotonicMs() - beganAtMs) / MS_PER_SECOND),
+        onUpgrade: (upgraded) => this.#openSocket(visit, upgraded, { ...limits, idleMs: OPEN_IDLE_MS }),
+      });
+      return await exchange.run();
+    } catch (error) {
+      place.stream.destroy();
+      throw error;
+    }
+  }
+
+  #openSocket({ response, wanted }: Visit, { answerHead, early, stream }: UpgradedPlace, limits: TimeLimits): void {
+    if (wanted === null) throw new Error('a request that is no wish for a WebSocket has become one');
+    const { socket: caller } = wanted;
+    const ofCaller = wanted.take(response);
+    caller.write(switchingHead(answerHead), 'latin1');
+    const open = new OpenSocket({
+      ...{ caller, worker: stream, clock: this.#options.clock, limits },
+      onClose: () => this.#open.delete(open),
+    });
+    this.#open.add(open);
+    open.start({ ofCaller, ofWorker: early });
+  }
+
+  #refuse(visit: Visit, error: unknown): VisitOutcome {
+    const { docsUrl, logger } = this.#options;
+    const { requestId, response, endpointId } = visit;
+    if (!(error instanceof PlatformError)) {
+      logger.error('a request to a load-balanced endpoint failed on our side', { requestId, endpointId, error });
+    }
+    if (visit.gone.aborted) return { kind: 'caller-gone' };
+    if (response.headersSent) response.destroy();
+    else answerProblem(visit, error, { docsUrl });
+    return { kind: 'failed', code: toProblem(error).code, wasCut: false };
+  }
+}
+
+function switchingHead(headers: readonly string[]): string {
+  const lines = Array.from({ length: headers.length / 2 }, (_, at) => `${headers[2 * at]}: ${headers[2 * at + 1]}`);
+  return ['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n');
+}

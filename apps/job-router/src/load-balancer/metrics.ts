@@ -1,0 +1,44 @@
+import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
+
+/** A request may be held for minutes, and take many more. */
+const LONG_SECONDS = [...SECONDS_BUCKETS, 120, 300, 600, 1_800] as const;
+
+export type LoadBalancerMetrics = ReturnType<typeof loadBalancerMetrics>;
+
+/** Of all endpoints together: there are too many of them for a label. */
+export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
+  requests: metrics.counter({
+    name: 'router_lb_requests_total',
+    help: 'Requests to load-balanced endpoints that are over: class of status, websocket, caller-gone, or the problem.',
+    labels: ['outcome'],
+  }),
+  refusals: metrics.counter({
+    name: 'router_lb_refusals_total',
+    help: 'Times that a worker did not take a request, of which no byte had reached it.',
+    labels: ['reason'],
+  }),
+  ejections: metrics.counter({
+    name: 'router_lb_ejections_total',
+    help: 'Workers that were left out for a while, for their connect errors.',
+  }),
+  held: metrics.histogram({
+    name: 'router_lb_held_seconds',
+    help: 'From when a request might go to a worker until one had it.',
+    buckets: LONG_SECONDS,
+  }),
+  connect: metrics.histogram({
+    name: 'router_lb_connect_seconds',
+    help: 'From the question to a worker until it had the request.',
+    buckets: SECONDS_BUCKETS,
+  }),
+  firstByte: metrics.histogram({
+    name: 'router_lb_first_byte_seconds',
+    help: 'From when a worker had the request until the head of its answer.',
+    buckets: LONG_SECONDS,
+  }),
+  total: metrics.histogram({
+    name: 'router_lb_total_seconds',
+    help: 'From the head of a request until all was over.',
+    buckets: LONG_SECONDS,
+  }),
+});

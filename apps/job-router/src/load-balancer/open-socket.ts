@@ -1,0 +1,87 @@
+import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+import { FrameBoundaries, SERVICE_RESTART_FRAME, nextLimit, type TimeLimits } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+
+export interface OpenSocketOptions {
+  readonly caller: Socket;
+  readonly worker: Duplex;
+  readonly clock: Clock;
+  readonly limits: TimeLimits;
+  /** Both ends are closed. */
+  readonly onClose: () => void;
+}
+
+/** A WebSocket between a caller and a worker: bytes both ways, each end closing for itself. */
+export class OpenSocket {
+  readonly #options: OpenSocketOptions;
+  /** Of what the worker says. */
+  readonly #frames = new FrameBoundaries();
+  readonly #openedAtMs: number;
+  #movedAtMs: number;
+  #isLeaving = false;
+  #disarm: (() => void) | undefined;
+
+  constructor(options: OpenSocketOptions) {
+    this.#options = options;
+    this.#openedAtMs = options.clock.monotonicMs();
+    this.#movedAtMs = this.#openedAtMs;
+  }
+
+  /** @param early what each has sent by now */
+  start(early: { readonly ofCaller: Buffer; readonly ofWorker: Buffer }): void {
+    const { caller, worker } = this.#options;
+    this.#followWorker(early.ofWorker);
+    if (early.ofWorker.length > 0) caller.write(early.ofWorker);
+    if (early.ofCaller.length > 0) worker.write(early.ofCaller);
+    worker.on('error', () => caller.destroy());
+    caller.once('close', () => worker.destroy());
+    worker.once('close', () => {
+      caller.destroySoon();
+      this.#disarm?.();
+      this.#options.onClose();
+    });
+    caller.pipe(worker);
+    worker.pipe(caller);
+    // Behind the pipes, so that a chunk has been passed on when it is looked at.
+    caller.on('data', () => this.#moved());
+    worker.on('data', (chunk: Buffer) => {
+      this.#followWorker(chunk);
+      if (this.#isLeaving) this.#closeBetweenFrames();
+    });
+    this.#arm();
+  }
+
+  /** Says to the caller that it shall come again, as soon as no frame of the worker is under way. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.#closeBetweenFrames();
+  }
+
+  #closeBetweenFrames(): void {
+    const { caller, worker } = this.#options;
+    if (!this.#frames.isBetween || caller.writableEnded) return;
+    worker.unpipe(caller);
+    if (this.#frames.hasClosed) caller.end();
+    else caller.end(SERVICE_RESTART_FRAME);
+    // What the worker still says is for nobody.
+    worker.resume();
+  }
+
+  #followWorker(chunk: Buffer): void {
+    this.#moved();
+    this.#frames.pass(chunk);
+  }
+
+  #moved(): void {
+    this.#movedAtMs = this.#options.clock.monotonicMs();
+  }
+
+  #arm(): void {
+    const { caller, clock, limits } = this.#options;
+    const progress = { phase: 'open' as const, admittedAtMs: this.#openedAtMs, movedAtMs: this.#movedAtMs };
+    const leftMs = nextLimit(progress, limits).atMs - clock.monotonicMs();
+    if (leftMs > 0) this.#disarm = clock.after(leftMs, () => this.#arm());
+    else caller.destroy();
+  }
+}

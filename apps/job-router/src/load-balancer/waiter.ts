@@ -1,0 +1,72 @@
+import type { Duplex } from 'node:stream';
+import {
+  PlatformError,
+  type Affinity,
+  type CandidateWorker,
+  type Held,
+  type NoWorkerReason,
+  type WorkerRefusal,
+} from '@berth/domain';
+
+/** A request that wants a worker. */
+export interface PlaceWish {
+  readonly affinity: Affinity;
+  /** Of its head. */
+  readonly bytes: number;
+  /** It wakes nobody and waits for nobody: a worker takes it now, or it fails. */
+  readonly isPassing: boolean;
+  /** Its caller has gone. */
+  readonly gone: AbortSignal;
+}
+
+/** A worker that has taken the request. It has it until the stream has closed. */
+export interface Place {
+  readonly worker: CandidateWorker;
+  readonly stream: Duplex;
+}
+
+/** Null: the caller went away before. */
+export type PlaceOutcome = Place | null;
+
+/** A wish in line. */
+export interface Waiter extends Held, PlaceWish {
+  /** Unix. */
+  readonly sinceUnixMs: number;
+  /** What the last worker said that was asked. */
+  lastRefusal: WorkerRefusal | null;
+  readonly settle: (outcome: PlaceOutcome | PlatformError) => void;
+}
+
+/** When a new try makes sense: a worker that starts takes some seconds, if not more. */
+const RETRY_AFTER_SECONDS = 5;
+
+export const wantedGone = (): PlatformError =>
+  new PlatformError(
+    'affinity-worker-gone',
+    'The worker that the request wants is no worker of this endpoint any more.',
+  );
+
+export const tooManyHeld = (): PlatformError =>
+  new PlatformError('too-many-held-requests', 'As many requests as may be wait for a worker of this endpoint.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+
+export const isStopping = (): PlatformError => noWorker('This router is being stopped.');
+
+/** The request has waited for as long as it may, or may not wait. */
+export function noPlace({ affinity, isPassing, lastRefusal }: Waiter, reason: NoWorkerReason): PlatformError {
+  if (affinity.kind === 'only' && !isPassing) {
+    return new PlatformError('affinity-worker-timeout', 'timed out waiting for worker');
+  }
+  if (lastRefusal === 'timed-out' && !isPassing) {
+    return new PlatformError('worker-connect-timeout', 'The workers of this endpoint could not be reached in time.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+  return noWorker(
+    reason === 'all-busy' ? 'All workers of this endpoint are busy.' : 'No worker of this endpoint is up.',
+  );
+}
+
+const noWorker = (detail: string): PlatformError =>
+  new PlatformError('no-worker-available', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -1,0 +1,60 @@
+import { connect } from 'node:net';
+import type { LinkAnswer, LinkTarget, WorkerLink } from '@berth/tunnel';
+
+interface ListeningWorker {
+  readonly port: number;
+  readonly slots: number;
+}
+
+/** A way to workers as their agent would keep it, on one machine and without a tunnel: it alone keeps the cap. */
+export class TcpLink implements WorkerLink {
+  readonly asked: string[] = [];
+  readonly workers = new Map<string, ListeningWorker>();
+  readonly inFlight = new Map<string, number>();
+  /** The most that a worker ever had at one time. */
+  mostInFlight = 0;
+  /** Answers that it gives before any other. */
+  readonly refusals: Extract<LinkAnswer, { readonly kind: 'refused' }>['reason'][] = [];
+  /** It says nothing until it is given up. */
+  isSilent = false;
+
+  async open({ workerId }: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
+    this.asked.push(workerId);
+    const refusal = this.refusals.shift();
+    if (refusal !== undefined) return { kind: 'refused', reason: refusal };
+    if (this.isSilent) return untilGivenUp(signal);
+    const worker = this.workers.get(workerId);
+    if (worker === undefined) return { kind: 'refused', reason: 'unknown-worker' };
+    const inFlight = this.inFlight.get(workerId) ?? 0;
+    if (inFlight >= worker.slots) return { kind: 'refused', reason: 'full' };
+    this.#set(workerId, inFlight + 1);
+    return this.#connect(workerId, worker.port);
+  }
+
+  #connect(workerId: string, port: number): Promise<LinkAnswer> {
+    const stream = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    stream.once('close', () => {
+      this.#set(workerId, (this.inFlight.get(workerId) ?? 0) - 1);
+    });
+    return new Promise((resolve) => {
+      stream.once('connect', () => {
+        resolve({ kind: 'admitted', stream });
+      });
+      stream.once('error', () => {
+        resolve({ kind: 'refused', reason: 'unreachable' });
+      });
+    });
+  }
+
+  #set(workerId: string, inFlight: number): void {
+    this.inFlight.set(workerId, inFlight);
+    this.mostInFlight = Math.max(this.mostInFlight, inFlight);
+  }
+}
+
+const untilGivenUp = (signal: AbortSignal): Promise<LinkAnswer> =>
+  new Promise((resolve) => {
+    const giveUp = (): void => resolve({ kind: 'refused', reason: 'timed-out' });
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+  });

@@ -1,0 +1,137 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { forwardAnswer } from './forward-answer.js';
+import { forwardRequest, type RequestToForward } from './forward-request.js';
+import { faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
+
+const REQUEST: RequestToForward = {
+  ...{ method: 'GET', headers: ['Host', 'e.test'], framing: 'none', isUpgrade: false },
+  peer: { address: '192.0.2.1', isTrusted: false },
+  ...{ requestId: 'req_1', traceparent: '00-1-2-01', hidesAuthorization: true },
+};
+const ANSWER = { status: 200, headers: [] as string[], workerId: 'w', requestId: 'req_1', mayHaveTrailers: true };
+
+/** Values of one name in what goes on, in their order. */
+const valuesIn = (flat: readonly string[], name: string): readonly string[] =>
+  flat.filter((_, at) => at % 2 === 1 && flat[at - 1]?.toLowerCase() === name);
+
+const HOP = [
+  'Connection',
+  'Keep-Alive',
+  'Proxy-Authorization',
+  'Proxy-Connection',
+  'TE',
+  'Transfer-Encoding',
+  'Upgrade',
+];
+const token = fc.stringMatching(/^[a-z]{1,8}$/).map((word) => `x-own-${word}`);
+const own = fc.array(fc.tuple(token, fc.stringMatching(/^[ -~]{0,10}$/)), { maxLength: 10 });
+const hops = fc.array(fc.tuple(fc.constantFrom(...HOP), fc.constantFrom('x-hop', 'close', 'keep-alive')), {
+  maxLength: 4,
+});
+
+describe('a request that goes on', () => {
+  test('keeps what is its own in its order and spelling, and nothing of the connection that it came by', () => {
+    fc.assert(
+      fc.property(own, hops, (mine, theirs) => {
+        const headers = ['Host', 'e.test', ...theirs.flat(), 'X-Hop', '1', ...mine.flat(), 'Connection', 'X-Hop'];
+        const flat = forwardRequest({ ...REQUEST, headers });
+        expect(flat.join('\n').startsWith(['Host', 'e.test', ...mine.flat()].join('\n'))).toBe(true);
+        expect(valuesIn(flat, 'connection')).toEqual(['close']);
+        for (const name of ['keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade', 'x-hop'])
+          expect(valuesIn(flat, name)).toEqual([]);
+        expect(valuesIn(flat, 'transfer-encoding')).toEqual([]);
+      }),
+    );
+  });
+
+  test('no Connection takes its host or its length away', () => {
+    const headers = ['Host', 'e.test', 'Connection', 'host, content-length', 'Content-Length', '3'];
+    const flat = forwardRequest({ ...REQUEST, headers, framing: 'length' });
+    expect([valuesIn(flat, 'host'), valuesIn(flat, 'content-length')]).toEqual([['e.test'], ['3']]);
+  });
+
+  test.each([
+    { method: 'GET', framing: 'none', lengths: [], codings: [] },
+    { method: 'POST', framing: 'none', lengths: ['0'], codings: [] },
+    { method: 'POST', framing: 'chunked', lengths: [], codings: ['chunked'] },
+    { method: 'POST', framing: 'length', lengths: ['7'], codings: [] },
+  ] as const)('$method with a body of $framing is framed once', ({ codings, framing, lengths, method }) => {
+    const headers = ['Host', 'e.test', 'Content-Length', '7'];
+    const flat = forwardRequest({ ...REQUEST, method, framing, headers });
+    expect(valuesIn(flat, 'content-length')).toEqual(lengths);
+    expect(valuesIn(flat, 'transfer-encoding')).toEqual(codings);
+  });
+
+  test('shows no key of ours, but the worker’s own from the header beside it', () => {
+    const headers = ['Authorization', 'Bearer ours', 'X-Worker-Authorization', 'Bearer theirs'];
+    expect(valuesIn(forwardRequest({ ...REQUEST, headers }), 'authorization')).toEqual(['Bearer theirs']);
+    const alone = ['Authorization', 'Basic own'];
+    expect(valuesIn(forwardRequest({ ...REQUEST, headers: alone }), 'authorization')).toEqual([]);
+    expect(
+      valuesIn(forwardRequest({ ...REQUEST, headers: alone, hidesAuthorization: false }), 'authorization'),
+    ).toEqual(['Basic own']);
+  });
+
+  test('tells where it comes from by our word, or by that of a proxy that is trusted', () => {
+    const headers = ['Host', 'e.test', 'X-Forwarded-For', '203.0.113.7', 'Forwarded', 'for=203.0.113.7'];
+    expect(valuesIn(forwardRequest({ ...REQUEST, headers }), 'x-forwarded-for')).toEqual(['192.0.2.1']);
+    const peer = { address: '2001:db8::1', isTrusted: true };
+    const flat = forwardRequest({ ...REQUEST, headers, peer });
+    expect(valuesIn(flat, 'x-forwarded-for')).toEqual(['203.0.113.7, 2001:db8::1']);
+    expect(valuesIn(flat, 'forwarded')).toEqual(['for=203.0.113.7, for="[2001:db8::1]";host=e.test;proto=http']);
+  });
+
+  test('to a WebSocket asks for that alone; trailers are taken where their caller takes them', () => {
+    const flat = forwardRequest({
+      ...REQUEST,
+      headers: ['Upgrade', 'websocket, h2c', 'TE', 'trailers'],
+      isUpgrade: true,
+    });
+    expect([valuesIn(flat, 'upgrade'), valuesIn(flat, 'connection')]).toEqual([['websocket'], ['Upgrade']]);
+    const plain = forwardRequest({ ...REQUEST, headers: ['TE', 'gzip, trailers'] });
+    expect([valuesIn(plain, 'te'), valuesIn(plain, 'connection')]).toEqual([['trailers'], ['close, TE']]);
+  });
+});
+
+describe('an answer that goes on', () => {
+  test('names its worker by our word, and the request by its own where it has one', () => {
+    const flat = forwardAnswer({
+      ...ANSWER,
+      headers: ['X-Runpod-Worker-Id', 'other', 'X-Berth-Error', 'x', 'X-Own', '1'],
+    });
+    expect(flat).toEqual(['X-Own', '1', 'X-Runpod-Worker-Id', 'w', 'X-Request-Id', 'req_1']);
+    expect(valuesIn(forwardAnswer({ ...ANSWER, headers: ['x-request-id', 'own'] }), 'x-request-id')).toEqual(['own']);
+  });
+
+  test('has no length beside chunks, and no promise of trailers that cannot come', () => {
+    const headers = ['Content-Length', '3', 'Transfer-Encoding', 'chunked', 'Trailer', 'X-T'];
+    const flat = forwardAnswer({ ...ANSWER, headers, mayHaveTrailers: false });
+    for (const name of ['content-length', 'transfer-encoding', 'trailer']) expect(valuesIn(flat, name)).toEqual([]);
+    expect(valuesIn(forwardAnswer({ ...ANSWER, headers }), 'trailer')).toEqual(['X-T']);
+  });
+});
+
+describe('the head of a request', () => {
+  const headers = ['Host', 'e.test'];
+  test.each([
+    ['/', headers, null],
+    ['*', headers, null],
+    ['http://other/', headers, 'malformed-request'],
+    ['/', [...headers, ...headers], 'malformed-request'],
+    ['/', [], 'malformed-request'],
+    ['/', [...headers, 'Transfer-Encoding', 'Chunked'], null],
+    ['/', [...headers, 'Transfer-Encoding', 'gzip, chunked'], 'malformed-request'],
+    ['/', [...headers, 'Transfer-Encoding', 'chunked', 'Transfer-Encoding', 'identity'], 'malformed-request'],
+    ['/', [...headers, ...Array.from({ length: 1_000 }, () => 'a')], 'headers-too-large'],
+  ])('%s with these headers: %#', (url, given, code) => {
+    expect(faultOfHead(url, given)?.code ?? null).toBe(code);
+  });
+
+  test('a health check is known by its path, a preflight by what a browser asks', () => {
+    expect([isHealthPath('/ping?x', '/ping'), isHealthPath('/pings', '/ping')]).toEqual([true, false]);
+    const preflight = ['Origin', 'https://a', 'Access-Control-Request-Method', 'PUT'];
+    expect(isPreflight('OPTIONS', preflight)).toBe(true);
+    expect([isPreflight('GET', preflight), isPreflight('OPTIONS', preflight.slice(0, 2))]).toEqual([false, false]);
+  });
+});
