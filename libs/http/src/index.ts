@@ -46,7 +46,7 @@ export { withoutUnused } from './openapi/without-unused.js';
 export { ApiProblems, ProblemBody } from './problems/api-problems.decorator.js';
 export { problemExample } from './problems/problem-examples.js';
 export { PROBLEMS } from './problems/problem-types.js';
-export { toProblem, type Problem } from './problems/problem.js';
+export { toProblem } from './problems/problem.js';
 export { jobRendering, managementRendering, openAiRendering, v1Rendering } from './problems/renderings.js';
 export { pointElsewhere, whichApi } from './problems/which-api.js';
 export { type RateLimitVerdict, type RateLimiter } from './rate-limit/rate-limiter.port.js';

@@ -3,12 +3,12 @@ import {
   HoldLine,
   NO_LOAD,
   PlatformError,
-  admitted,
+  afterAdmission,
+  afterChoice,
+  afterEnd,
+  afterRefusal,
   chooseWorker,
-  chosen,
-  ended,
   nextOpeningMs,
-  refused,
   type EndpointId,
   type NoWorkerReason,
   type WorkerId,
@@ -148,7 +148,7 @@ export class EndpointPlaces {
     const askedAtMs = clock.monotonicMs();
     this.#choices += 1;
     const choice = this.#choices;
-    this.#update(worker.id, (load) => chosen(load, choice));
+    this.#update(worker.id, (load) => afterChoice(load, choice));
     this.#line.note(waiter, true);
     const limit = new AbortController();
     const disarm = clock.after(CONNECT_MS, () => limit.abort());
@@ -175,13 +175,13 @@ export class EndpointPlaces {
     worker: AssignedWorker,
     { stream }: Extract<LinkAnswer, { readonly kind: 'admitted' }>,
   ): void {
-    this.#update(worker.id, admitted);
+    this.#update(worker.id, afterAdmission);
     this.#inFlight += 1;
     // The exchange hears of it too; here it only must not be unheard.
     stream.on('error', () => undefined);
     stream.once('close', () => {
       this.#inFlight -= 1;
-      this.#update(worker.id, ended);
+      this.#update(worker.id, afterEnd);
       this.look();
     });
     if (waiter.gone.aborted) stream.destroy();
@@ -193,12 +193,12 @@ export class EndpointPlaces {
     const nowMs = clock.monotonicMs();
     if (waiter.gone.aborted) {
       // Its caller gave up, which says nothing of the worker.
-      this.#update(workerId, ended);
+      this.#update(workerId, afterEnd);
     } else {
       metrics.refusals.inc({ reason });
       waiter.lastRefusal = reason;
       this.#update(workerId, (load) => {
-        const after = refused(load, { reason, nowMs, spread: random.fraction() });
+        const after = afterRefusal(load, { reason, nowMs, spread: random.fraction() });
         if (after.ejectedUntilMs > load.ejectedUntilMs) metrics.ejections.inc();
         return after;
       });

@@ -8,10 +8,10 @@ import {
   EJECTED_MS,
   ERRORS_TO_EJECT,
   NO_LOAD,
-  admitted,
-  chosen,
-  ended,
-  refused,
+  afterAdmission,
+  afterChoice,
+  afterEnd,
+  afterRefusal,
   type WorkerLoad,
 } from './worker-loads.js';
 
@@ -111,7 +111,7 @@ describe('the choice of a worker', () => {
       const choice = chooseWorker({ workers, slotsPerWorker: 1, loadOf: (id) => loads.get(id) }, { kind: 'any' }, 0);
       if (choice.kind === 'none') return 'none';
       const { id } = choice.worker;
-      loads.set(id, ended(admitted(chosen(loads.get(id) ?? NO_LOAD, index + 1))));
+      loads.set(id, afterEnd(afterAdmission(afterChoice(loads.get(id) ?? NO_LOAD, index + 1))));
       return id;
     });
     expect(turns).toEqual([...ids, ...ids]);
@@ -126,9 +126,9 @@ describe('what is seen of a worker', () => {
     fc.assert(
       fc.property(ends, (all) => {
         const after = all.reduce<WorkerLoad>((seen, end, index) => {
-          const asked = chosen(seen, index);
+          const asked = afterChoice(seen, index);
           expect(asked.inFlight).toBe(1);
-          return end === 'ended' ? ended(admitted(asked)) : refused(asked, { ...full, reason: end });
+          return end === 'ended' ? afterEnd(afterAdmission(asked)) : afterRefusal(asked, { ...full, reason: end });
         }, NO_LOAD);
         expect(after.inFlight).toBe(0);
       }),
@@ -136,8 +136,8 @@ describe('what is seen of a worker', () => {
   });
 
   test('one that was full is asked for one more at a time, once it is open again', () => {
-    const two = [1, 2].reduce((seen, choice) => admitted(chosen(seen, choice)), NO_LOAD);
-    const refusedThird = refused(chosen(two, 3), full);
+    const two = [1, 2].reduce((seen, choice) => afterAdmission(afterChoice(seen, choice)), NO_LOAD);
+    const refusedThird = afterRefusal(afterChoice(two, 3), full);
     const from = {
       workers: [{ id: 'a' as WorkerId, hostId: 'h' as HostId, phase: 'busy' as const, isDraining: false }],
       slotsPerWorker: 4,
@@ -146,17 +146,17 @@ describe('what is seen of a worker', () => {
       chooseWorker({ ...from, loadOf: () => seen }, { kind: 'any' }, nowMs).kind;
     expect(at(refusedThird, NOW_MS)).toBe('none');
     expect(at(refusedThird, NOW_MS + 100)).toBe('chosen');
-    expect(at(chosen(refusedThird, 4), NOW_MS + 100)).toBe('none');
-    expect(at(ended(refusedThird), NOW_MS)).toBe('chosen');
+    expect(at(afterChoice(refusedThird, 4), NOW_MS + 100)).toBe('none');
+    expect(at(afterEnd(refusedThird), NOW_MS)).toBe('chosen');
   });
 
   test('connect errors in a short time take it out for a while; spread over long, or with a success between, not', () => {
     const failAt = (seen: WorkerLoad, nowMs: number): WorkerLoad =>
-      refused(chosen(seen, 1), { reason: 'unreachable', nowMs, spread: 0 });
+      afterRefusal(afterChoice(seen, 1), { reason: 'unreachable', nowMs, spread: 0 });
     const quick = Array.from({ length: ERRORS_TO_EJECT }, (_, n) => n * 1_000).reduce(failAt, NO_LOAD);
     expect(quick.ejectedUntilMs).toBe((ERRORS_TO_EJECT - 1) * 1_000 + EJECTED_MS);
     expect([0, 6_000, 12_000, 18_000].reduce(failAt, NO_LOAD).ejectedUntilMs).toBe(NO_LOAD.ejectedUntilMs);
-    const between = failAt(ended(admitted(chosen([0, 1].reduce(failAt, NO_LOAD), 1))), 2);
+    const between = failAt(afterEnd(afterAdmission(afterChoice([0, 1].reduce(failAt, NO_LOAD), 1))), 2);
     expect(between.ejectedUntilMs).toBe(NO_LOAD.ejectedUntilMs);
   });
 });

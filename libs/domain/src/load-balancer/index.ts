@@ -1,16 +1,18 @@
 export { WORKER_HEADER, readAffinity, type Affinity } from './affinity.js';
 export { chooseWorker, nextOpeningMs, type CandidateWorker, type NoWorkerReason } from './choose-worker.js';
 export { OUR_ERROR_HEADER, forwardAnswer, isChunked } from './forward-answer.js';
-export { forwardRequest, type RequestToForward } from './forward-request.js';
+export { forwardRequest } from './forward-request.js';
 export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
+export { nextLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
 export {
-  nextLimit,
-  type ExchangePhase,
-  type ExchangeProgress,
-  type TimeLimitCode,
-  type TimeLimits,
-} from './time-limits.js';
-export { NO_LOAD, admitted, chosen, ended, refused, type WorkerLoad, type WorkerRefusal } from './worker-loads.js';
+  NO_LOAD,
+  afterAdmission,
+  afterChoice,
+  afterEnd,
+  afterRefusal,
+  type WorkerLoad,
+  type WorkerRefusal,
+} from './worker-loads.js';

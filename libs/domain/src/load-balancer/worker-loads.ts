@@ -58,21 +58,21 @@ export const isOpenAt = ({ ejectedUntilMs, shutUntilMs }: WorkerLoad, nowMs: num
   nowMs >= shutUntilMs && nowMs >= ejectedUntilMs;
 
 /** A request is about to be given to it. */
-export const chosen = (load: WorkerLoad, choice: number): WorkerLoad => ({
+export const afterChoice = (load: WorkerLoad, choice: number): WorkerLoad => ({
   ...load,
   inFlight: load.inFlight + 1,
   lastChoice: choice,
 });
 
 /** It has taken the request, so a connection to it was made. */
-export const admitted = (load: WorkerLoad): WorkerLoad => ({
+export const afterAdmission = (load: WorkerLoad): WorkerLoad => ({
   ...load,
   ceiling: Math.max(load.ceiling, load.inFlight),
   connectErrorsAtMs: [],
 });
 
 /** A request that it had taken is over, so it has room. */
-export const ended = (load: WorkerLoad): WorkerLoad => ({
+export const afterEnd = (load: WorkerLoad): WorkerLoad => ({
   ...load,
   inFlight: load.inFlight - 1,
   ...(load.isShutAsFull ? { shutUntilMs: Number.NEGATIVE_INFINITY, isShutAsFull: false } : {}),
@@ -86,7 +86,7 @@ export interface Refused {
 }
 
 /** It has not taken the request, of which no byte has reached it. */
-export function refused(load: WorkerLoad, { nowMs, reason, spread }: Refused): WorkerLoad {
+export function afterRefusal(load: WorkerLoad, { nowMs, reason, spread }: Refused): WorkerLoad {
   const inFlight = load.inFlight - 1;
   const shutUntilMs = Math.max(load.shutUntilMs, nowMs + SHUT_MS[reason] * (1 + spread));
   const isFull = reason === 'full';
