@@ -88,7 +88,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const httpPort = await http.listen(config.httpHost, config.httpPort);
   onStop('requests', async () => {
     readiness.stop();
-    await drain(http, [() => reader.release(), () => core.taking.close(), balancer.release]);
+    await balancer.release(() => drain(http, [() => reader.release(), () => core.taking.close()]));
   });
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });

@@ -49,12 +49,14 @@ export function composeLoadBalancer({ metrics: registry, settings, ...parts }: L
     () => places.total().inFlight,
   );
   registry.gaugeOf({ name: 'router_lb_open_sockets', help: 'WebSockets that are open.' }, () => door.openSockets);
-  // Nothing waits any more; what workers have goes on, and WebSockets are closed in time.
-  const release = (): void => {
+  /** Nothing waits any more; what workers have goes on while the process drains, and WebSockets are closed in time. */
+  const release = async (drained: () => Promise<void>): Promise<void> => {
     places.close();
-    clock.after(Math.max(0, drainMs - SAY_GOODBYE_MS), () => {
+    const disarm = clock.after(Math.max(0, drainMs - SAY_GOODBYE_MS), () => {
       door.leave();
     });
+    await drained();
+    disarm();
   };
   return { door, places, demand, release };
 }

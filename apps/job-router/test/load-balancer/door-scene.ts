@@ -124,7 +124,11 @@ export class DoorScene implements LoadBalancerDirectory {
     await this.drain();
   }
 
-  /** As the process does when it stops. */
+  /** As the process begins to stop, and does not come to an end. */
+  stop(): void {
+    void this.parts.release(() => new Promise(() => undefined));
+  }
+
   async drain(): Promise<void> {
     const app = this.#app;
     this.#app = undefined;

@@ -243,7 +243,7 @@ describe('a router that stops', () => {
     await asked('/flying');
     const waits = ask('/waits');
     await held(1);
-    scene.parts.release();
+    scene.stop();
     await waits.hears(/^HTTP\/1\.1 503 [^]*Retry-After: 5/);
     const late = ask('/late');
     await late.hears(/^HTTP\/1\.1 503 /);
@@ -261,6 +261,6 @@ test('more requests than may wait are refused at once, and those that wait are k
   const caller = ask('/');
   await caller.hears(/^HTTP\/1\.1 429 [^]*x-berth-error: too-many-held-requests[^]*Retry-After: 5/);
   expect(scene.parts.places.total().held).toBe(1_000);
-  scene.parts.release();
+  scene.stop();
   await Promise.allSettled(places);
 });

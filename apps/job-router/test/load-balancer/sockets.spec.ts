@@ -119,7 +119,7 @@ test('a worker that dies cuts its sockets', async () => {
 test('a router that stops tells the ends of sockets to come again', async () => {
   const client = await opened();
   const code = closing(client);
-  scene.parts.release();
+  scene.stop();
   await scene.manualClock().advance(8_000);
   expect(await code).toBe(1_012);
   await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
