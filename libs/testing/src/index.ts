@@ -7,6 +7,9 @@ export {
   logBrokerConformance,
   readerCursorsConformance,
   shardClaimsConformance,
+  workerLinkConformance,
+  type LinkedWorker,
+  type OpenLink,
   type Conforming,
   type ConformingLog,
 } from './conformance/index.js';

@@ -1,0 +1,23 @@
+import type { MetricRegistry } from '@berth/telemetry';
+
+export function listenerMetrics(metrics: MetricRegistry, tunnels: () => number) {
+  metrics.gaugeOf({ name: 'router_tunnels', help: 'Tunnels of hosts that stand.' }, tunnels);
+  return {
+    opens: metrics.counter<'outcome'>({
+      name: 'router_tunnel_opens_total',
+      help: 'Ways to workers that were asked for, by what came of it: admitted, or why not.',
+      labels: ['outcome'],
+    }),
+    handshakes: metrics.counter<'outcome'>({
+      name: 'router_tunnel_handshakes_total',
+      help: 'Connections to the tunnel port, by what came of them: open, failed.',
+      labels: ['outcome'],
+    }),
+    losses: metrics.counter({
+      name: 'router_tunnel_losses_total',
+      help: 'Tunnels that ended with whatever was in them.',
+    }),
+  };
+}
+
+export type ListenerMetrics = ReturnType<typeof listenerMetrics>;

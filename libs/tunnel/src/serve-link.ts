@@ -1,0 +1,67 @@
+import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
+import { pipeline } from 'node:stream/promises';
+import type { Duplex } from 'node:stream';
+import type { HostId } from '@berth/domain';
+import { admission, readHead, refusal, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
+import type { LinkAnswer, WorkerLink } from './worker-link.port.js';
+
+/**
+ * Answers what comes through tunnels by a link of this host. Tunnels are given to it as connections; it listens nowhere.
+ */
+export function serveLink(hostId: HostId, link: WorkerLink): Http2Server {
+  const server = createServer(SESSION_OPTIONS);
+  server.on('session', (session) => {
+    session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    // Its end is told by `close`, which comes after every error.
+    session.on('error', () => undefined);
+  });
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined);
+    const target = readHead(headers, hostId);
+    if (target === null) refuse(stream, { kind: 'refused', reason: 'unknown-worker' });
+    else void answer(stream, link.open(target, closedSignal(stream)));
+  });
+  return server;
+}
+
+async function answer(stream: ServerHttp2Stream, opening: Promise<LinkAnswer>): Promise<void> {
+  const opened = await opening;
+  if (opened.kind === 'refused') refuse(stream, opened);
+  else if (stream.destroyed) opened.stream.destroy();
+  else {
+    stream.respond(admission());
+    await join(stream, opened.stream);
+  }
+}
+
+function refuse(stream: ServerHttp2Stream, { reason }: Extract<LinkAnswer, { kind: 'refused' }>): void {
+  if (stream.destroyed) return;
+  stream.respond(refusal(reason), { endStream: true });
+  // What the router may have sent already goes nowhere.
+  stream.resume();
+}
+
+/**
+ * Each direction ends for itself; one that breaks takes the other along. The pipeline destroys the stream with the worker's
+ * error, so that an answer that was cut is never taken for one that ended.
+ */
+async function join(stream: ServerHttp2Stream, worker: Duplex): Promise<void> {
+  // A stream that is reset looks as if both of its sides had ended in order, but for this event.
+  stream.once('aborted', () => worker.destroy());
+  const ways = [pipeline(stream, worker), pipeline(worker, stream)];
+  for (const way of ways) {
+    way.catch((error: unknown) => {
+      stream.destroy(error as Error);
+      worker.destroy();
+    });
+  }
+  await Promise.allSettled(ways);
+}
+
+function closedSignal(stream: ServerHttp2Stream): AbortSignal {
+  const closed = new AbortController();
+  stream.once('close', () => {
+    closed.abort();
+  });
+  return closed.signal;
+}

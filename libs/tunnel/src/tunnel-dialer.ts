@@ -1,0 +1,107 @@
+import type { Http2Server, ServerHttp2Session } from 'node:http2';
+import { connect, type TLSSocket } from 'node:tls';
+import type { HostId } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { Invitation } from './invitations.js';
+import { keepAlive } from './keep-alive.js';
+import { serveLink } from './serve-link.js';
+import { TUNNEL_TLS } from './tunnel-protocol.js';
+import type { WorkerLink } from './worker-link.port.js';
+
+/** Where a router waits for the host's tunnel, and how both know each other there. */
+export interface TunnelOffer extends Invitation {
+  /** The router's process: one tunnel to each. */
+  readonly router: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface TunnelDialerOptions {
+  readonly hostId: HostId;
+  /** The way to this host's own workers. */
+  readonly link: WorkerLink;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** More routers than any installation has; what is offered beyond is left. */
+const TUNNELS_MAX = 64;
+const CONNECT_MS = 5_000;
+
+/**
+ * A host's side of all tunnels: it dials the routers that offer one, and answers what they ask. A router offers again for as
+ * long as there is no tunnel, so nothing is tried twice here.
+ */
+export class TunnelDialer {
+  readonly #options: TunnelDialerOptions;
+  readonly #server: Http2Server;
+  /** By router; null while it is dialled. */
+  readonly #tunnels = new Map<string, TLSSocket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  #isClosed = false;
+
+  constructor(options: TunnelDialerOptions) {
+    this.#options = options;
+    this.#server = serveLink(options.hostId, options.link);
+    this.#server.on('session', (session) => {
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+      keepAlive(session, options.clock, () => {
+        session.destroy(new Error('the router answers no more'));
+      });
+    });
+  }
+
+  /** Dials, unless there is a tunnel to this router already, or one is being opened. */
+  accept(offer: TunnelOffer): void {
+    const { router } = offer;
+    if (this.#isClosed || this.#tunnels.has(router)) return;
+    if (this.#tunnels.size >= TUNNELS_MAX) {
+      this.#options.logger.warn('a router offers a tunnel, and there are too many', { router, most: TUNNELS_MAX });
+      return;
+    }
+    const socket = this.#dial(offer);
+    this.#tunnels.set(router, socket);
+    socket.once('close', () => {
+      this.#tunnels.delete(router);
+    });
+  }
+
+  /** What is under way gets until then; nothing begins any more. */
+  drain(): void {
+    for (const session of this.#sessions) session.close();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const socket of this.#tunnels.values()) socket.destroy();
+  }
+
+  #dial(offer: TunnelOffer): TLSSocket {
+    const { host, key: psk, port, router, ticket: identity } = offer;
+    const { clock, logger } = this.#options;
+    const socket = connect({
+      ...TUNNEL_TLS,
+      host,
+      port,
+      pskCallback: () => ({ psk, identity }),
+      // The key is the identity: a router has no name.
+      checkServerIdentity: () => undefined,
+    });
+    const cancel = clock.after(CONNECT_MS, () => {
+      socket.destroy(new Error('the router did not answer in time'));
+    });
+    socket.once('close', cancel);
+    socket.on('error', (error) => {
+      logger.warn('the tunnel to a router failed', { router, address: `${host}:${String(port)}`, error });
+    });
+    socket.once('secureConnect', () => {
+      cancel();
+      socket.setNoDelay(true);
+      logger.info('the tunnel to a router stands', { router });
+      this.#server.emit('connection', socket);
+    });
+    return socket;
+  }
+}

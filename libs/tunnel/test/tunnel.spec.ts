@@ -1,0 +1,259 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { eventually, workerLinkConformance } from '@berth/testing';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import {
+  TunnelDialer,
+  TunnelError,
+  TunnelListener,
+  type LinkAnswer,
+  type LinkTarget,
+  type TunnelOffer,
+  type WorkerLink,
+} from '../src/index.js';
+import { DialledWorker } from './dialled-worker.js';
+
+const HOST = 'host1' as HostId;
+const TARGET: LinkTarget = { hostId: HOST, endpointId: 'endpoint1' as EndpointId, workerId: 'worker1' as WorkerId };
+const SOON = { deadlineMs: 20_000, intervalMs: 10 };
+const NEVER = new AbortController().signal;
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Router {
+  readonly listener: TunnelListener;
+  readonly metrics: MetricRegistry;
+  offer(hostId?: HostId): TunnelOffer;
+}
+
+async function router(name = 'router1'): Promise<Router> {
+  const metrics = new MetricRegistry();
+  const listener = new TunnelListener({ clock: systemClock, logger: silentLogger, metrics, onChange: () => undefined });
+  const port = await listener.listen('127.0.0.1', 0);
+  closers.push(() => listener.close());
+  return {
+    listener,
+    metrics,
+    offer: (hostId = HOST) => {
+      const invitation = { ticket: randomBytes(16).toString('hex'), key: randomBytes(32) };
+      listener.invite(hostId, invitation);
+      return { ...invitation, router: name, host: '127.0.0.1', port };
+    },
+  };
+}
+
+function host(link: WorkerLink, hostId = HOST): TunnelDialer {
+  const dialer = new TunnelDialer({ hostId, link, clock: systemClock, logger: silentLogger });
+  closers.push(() => {
+    dialer.close();
+  });
+  return dialer;
+}
+
+const stands = ({ listener }: Router): Promise<void> =>
+  eventually(async () => {
+    const answer = await listener.open({ ...TARGET, workerId: 'probe' as WorkerId }, NEVER);
+    if (answer.kind === 'admitted') answer.stream.destroy();
+    expect(answer).not.toEqual({ kind: 'refused', reason: 'no-way' });
+  }, SOON);
+
+/** Answers one word to whoever asks for a worker, but the probe of `stands`. */
+class Refusing implements WorkerLink {
+  answers: LinkAnswer = { kind: 'refused', reason: 'full' };
+  asked = 0;
+
+  open({ workerId }: LinkTarget): Promise<LinkAnswer> {
+    if (workerId === ('probe' as WorkerId)) return Promise.resolve({ kind: 'refused', reason: 'unready' });
+    this.asked += 1;
+    return Promise.resolve(this.answers);
+  }
+}
+
+workerLinkConformance('the tunnel', async (port) => {
+  const [near, link] = [await router(), new DialledWorker(port)];
+  host(link).accept(near.offer());
+  await eventually(() => {
+    expect(near.listener.isExpected(HOST)).toBe(true);
+  }, SOON);
+  await tunnelOf(near);
+  return { link: near.listener, target: TARGET, inFlight: () => link.sockets.size };
+});
+
+/** Without a request: the worker of the conformance suite counts them. */
+const tunnelOf = ({ metrics }: Router): Promise<void> =>
+  eventually(async () => {
+    expect(await metrics.text()).toMatch(/router_tunnels 1$/m);
+  }, SOON);
+
+describe('a tunnel', () => {
+  test('says why a host refuses, in its own words', async () => {
+    const [near, link] = [await router(), new Refusing()];
+    host(link).accept(near.offer());
+    await stands(near);
+    for (const reason of ['full', 'leaving', 'unready', 'unknown-worker', 'unreachable'] as const) {
+      link.answers = { kind: 'refused', reason };
+      expect(await near.listener.open(TARGET, NEVER)).toEqual({ kind: 'refused', reason });
+    }
+    expect(await near.metrics.text()).toMatch(/router_tunnel_opens_total\{outcome="full"\} 1$/m);
+  });
+
+  test('tells a host whose worker and whose endpoint are wanted', async () => {
+    const worker = createServer((socket) => socket.end('hi'));
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => void worker.close());
+    const [near, link] = [await router(), new DialledWorker((worker.address() as AddressInfo).port)];
+    host(link).accept(near.offer());
+    await tunnelOf(near);
+    const answer = await near.listener.open(TARGET, NEVER);
+    if (answer.kind === 'admitted') answer.stream.destroy();
+    expect(answer.kind).toBe('admitted');
+    expect(link.asked).toEqual([TARGET]);
+  });
+
+  test('gives a place back that comes too late', async () => {
+    const worker = createServer();
+    const taken: Socket[] = [];
+    worker.on('connection', (socket) => taken.push(socket));
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => void worker.close());
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const dialled = new DialledWorker((worker.address() as AddressInfo).port);
+    const near = await router();
+    let isAsked = false;
+    const link: WorkerLink = {
+      open: async (target) => {
+        isAsked = true;
+        await gate;
+        return dialled.open(target, NEVER);
+      },
+    };
+    host(link).accept(near.offer());
+    await tunnelOf(near);
+    const giveUp = new AbortController();
+    const opening = near.listener.open(TARGET, giveUp.signal);
+    await eventually(() => {
+      expect(isAsked).toBe(true);
+    }, SOON);
+    giveUp.abort();
+    expect(await opening).toEqual({ kind: 'refused', reason: 'timed-out' });
+    open();
+    await eventually(() => {
+      expect(taken).toHaveLength(1);
+      expect(dialled.sockets.size).toBe(0);
+    }, SOON);
+  });
+
+  test('that is lost fails what is in it with its own error, and nothing in another one', async () => {
+    const worker = createServer((socket) => socket.on('error', () => undefined));
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => void worker.close());
+    const port = (worker.address() as AddressInfo).port;
+    const near = await router();
+    const second = 'host2' as HostId;
+    const [lost, kept] = [host(new DialledWorker(port)), host(new DialledWorker(port), second)];
+    lost.accept(near.offer());
+    kept.accept(near.offer(second));
+    await eventually(async () => {
+      expect(await near.metrics.text()).toMatch(/router_tunnels 2$/m);
+    }, SOON);
+    const [one, other] = await Promise.all([
+      near.listener.open(TARGET, NEVER),
+      near.listener.open({ ...TARGET, hostId: second }, NEVER),
+    ]);
+    if (one.kind === 'refused' || other.kind === 'refused') throw new Error('refused');
+    const failed = once(one.stream, 'error');
+    lost.close();
+    expect((await failed)[0]).toBeInstanceOf(TunnelError);
+    expect(await near.listener.open(TARGET, NEVER)).toEqual({ kind: 'refused', reason: 'no-way' });
+    expect(other.stream.destroyed).toBe(false);
+    expect(await near.metrics.text()).toMatch(/router_tunnel_losses_total 1$/m);
+    other.stream.destroy();
+  });
+
+  test('that a newer one replaces keeps what is in it', async () => {
+    const worker = createServer((socket) => socket.pipe(socket));
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => void worker.close());
+    const port = (worker.address() as AddressInfo).port;
+    const near = await router();
+    host(new DialledWorker(port)).accept(near.offer());
+    await tunnelOf(near);
+    const old = await near.listener.open(TARGET, NEVER);
+    if (old.kind === 'refused') throw new Error('refused');
+    const newer = new DialledWorker(port);
+    host(newer).accept(near.offer());
+    await eventually(async () => {
+      const answer = await near.listener.open(TARGET, NEVER);
+      if (answer.kind === 'admitted') answer.stream.destroy();
+      expect(newer.asked.length).toBeGreaterThan(0);
+    }, SOON);
+    old.stream.write('still');
+    expect(String((await once(old.stream, 'data'))[0])).toBe('still');
+    old.stream.destroy();
+    await tunnelOf(near);
+  });
+});
+
+describe('an invitation', () => {
+  const refused = async (near: Router): Promise<void> => {
+    await eventually(async () => {
+      expect(await near.metrics.text()).toMatch(/router_tunnel_handshakes_total\{outcome="failed"\} [1-9]/m);
+    }, SOON);
+    expect(await near.listener.open(TARGET, NEVER)).toEqual({ kind: 'refused', reason: 'no-way' });
+  };
+
+  test('is good once', async () => {
+    const near = await router();
+    const offer = near.offer();
+    host(new Refusing()).accept(offer);
+    await stands(near);
+    host(new Refusing()).accept(offer);
+    await eventually(async () => {
+      expect(await near.metrics.text()).toMatch(/router_tunnel_handshakes_total\{outcome="failed"\} 1$/m);
+    }, SOON);
+    expect(await near.metrics.text()).toMatch(/router_tunnels 1$/m);
+  });
+
+  test.each([
+    ['with another key', (offer: TunnelOffer) => ({ ...offer, key: randomBytes(32) })],
+    ['that nobody gave', (offer: TunnelOffer) => ({ ...offer, ticket: 'guessed' })],
+  ])('%s opens nothing', async (_, change) => {
+    const near = await router();
+    host(new Refusing()).accept(change(near.offer()));
+    await refused(near);
+  });
+
+  test('is replaced by the next one of the same host', async () => {
+    const near = await router();
+    const first = near.offer();
+    near.offer();
+    host(new Refusing()).accept(first);
+    await refused(near);
+  });
+
+  test('is not needed to hold a connection, so strangers have their bound and their time', async () => {
+    const near = await router();
+    const { port } = near.offer();
+    const strangers = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'));
+    closers.push(() => {
+      for (const stranger of strangers) stranger.destroy();
+    });
+    let gone = 0;
+    for (const stranger of strangers) {
+      stranger.on('error', () => undefined);
+      stranger.once('close', () => (gone += 1));
+    }
+    await eventually(() => {
+      expect(gone).toBeGreaterThanOrEqual(300 - 256);
+    }, SOON);
+    host(new Refusing()).accept(near.offer());
+    await stands(near);
+  });
+});
