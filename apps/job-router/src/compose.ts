@@ -28,6 +28,7 @@ import { isOpenAiUrl, REQUEST_BODY_THREAD, RequestBodies } from './request-bodie
 import { batchMetrics, RunBatch } from './run-batch/index.js';
 import { composeStores, watchStores } from './stores/index.js';
 import type { WorkerLink } from '@berth/tunnel';
+import { composeTunnels } from './tunnels/index.js';
 import { composeWebhooks, type NameLookup, SystemNameLookup } from './webhooks/index.js';
 
 export interface RouterEnvironment extends ProcessParts {
@@ -35,8 +36,6 @@ export interface RouterEnvironment extends ProcessParts {
   readonly nameLookup?: NameLookup;
   /** Reads large bodies; other than the build's only in a test. */
   readonly bodyThread?: ThreadProgram;
-  /** Absent: no agent has opened a way to its workers. */
-  readonly workerLink?: WorkerLink;
 }
 
 export interface RunningRouter {
@@ -57,7 +56,10 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const directory = new EndpointDirectory({ snapshots, clock });
   const parts = { platform, process, brokers, snapshots, directory };
   const core = composeCore(parts, { ...environment, hasOneBroker: config.topology.replicas === 1 });
-  const balancer = composeBalancer(parts, environment.workerLink);
+  const { listener, offers } = await composeTunnels(process, {
+    ...{ settings: config.tunnel, connection: brokers.shared.connection, router: core.incarnation, snapshots },
+  });
+  const balancer = composeBalancer(parts, listener);
   const callers = composeCallers(parts, { ...environment, jobs: core.jobs, onUnreadable });
   readiness.add('directory', async () => {
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
@@ -80,12 +82,13 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   assertOperationsDeclared(http.nest);
   startAll(process, core.works);
   await snapshots.start();
-  startAll(process, { rates: exchange, heldDemand: balancer.demand });
+  startAll(process, { rates: exchange, heldDemand: balancer.demand, tunnelOffers: offers });
   await serveAgents(http, {
     ...{ ...process, connection: brokers.agents, drainMs: HTTP_DRAIN_MS },
     ...{ guard, takes: core.taking },
   });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
+  onStop('tunnels', () => listener.close());
   onStop('requests', async () => {
     readiness.stop();
     await balancer.release(() => drain(http, [() => reader.release(), () => core.taking.close()]));
@@ -150,14 +153,11 @@ function composeCore(
   watchOwner(process.readiness, broker, owner);
   watchStores(process, { logs: () => owner.logFill(), blobs: () => blobRooms.fullest });
   const works = { history, blobRooms, chunkRooms, watches, owner, webhooks, demand };
-  return { jobs, agents: Object.values(agents), taking: agents.taking, works };
+  return { jobs, agents: Object.values(agents), taking: agents.taking, works, incarnation };
 }
 
-/** An agent that has opened no way takes nothing. */
-const NO_WAYS: WorkerLink = { open: async () => ({ kind: 'refused', reason: 'no-way' }) };
-
 /** The door to load-balanced endpoints, which are no part of the job API. */
-function composeBalancer({ brokers, directory, platform, snapshots }: Parts, link: WorkerLink = NO_WAYS) {
+function composeBalancer({ brokers, directory, platform, snapshots }: Parts, link: WorkerLink) {
   const { connection } = brokers.shared;
   const subject = demandSubject(platform.settings.routerId);
   return composeLoadBalancer({

@@ -5,6 +5,7 @@ import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { type RouterSettings, WebhookAddresses } from './platform/index.js';
+import type { TunnelSettings } from './tunnels/index.js';
 
 /** Where the broker is, and who one is to it. */
 interface BrokerConfig {
@@ -23,6 +24,7 @@ export interface RouterConfig extends RouterSettings, BrokerConfig, LogSettings 
   readonly httpHost: string;
   readonly httpPort: number;
   readonly operationsPort: number;
+  readonly tunnel: TunnelSettings;
   /** Whose word on where callers are is believed. */
   readonly trustedProxies: TrustedProxies;
   /** Where clients reach the management API; null: nobody has said. */
@@ -61,6 +63,7 @@ export const readRouterConfig = (read: ConfigReader): RouterConfig => ({
     read.oneOf('BERTH_TRUSTED_BROKER', TRUSTED_BROKER, { choices: ['on', 'off'], fallback: 'off' }) === 'on',
   topology: readTopology(read),
   ...readAddresses(read),
+  tunnel: readTunnel(read),
   trustedProxies: readTrustedProxies(read),
   secrets: readSecretBox(read),
   webhookAddresses: readWebhookAddresses(read),
@@ -125,6 +128,33 @@ function readAddresses(
     baseUrl: read.optionalUrl('BERTH_BASE_URL', 'Where clients reach the management API.', ['http:', 'https:']),
     docsUrl: read.string('BERTH_DOCS_URL', 'Problem pages are at `/problems/CODE` under it.', '/docs'),
   };
+}
+
+const TUNNEL_ADDRESS = 'BERTH_TUNNEL_ADDRESS';
+const TUNNEL_ADDRESS_MEANING =
+  'Host and port under which worker hosts reach the tunnel port, as `router.example.com:8443`; without it, where it listens.';
+
+function readTunnel(read: ConfigReader): TunnelSettings {
+  const bounds = { min: 0, max: PORT_MAX, fallback: 0 };
+  const listenHost = read.string(
+    'BERTH_TUNNEL_HOST',
+    'Address that it listens at for tunnels of worker hosts.',
+    '127.0.0.1',
+  );
+  const port = read.integer(
+    'BERTH_TUNNEL_PORT',
+    'Port for tunnels of worker hosts, who are told; `0`: any that is free.',
+    bounds,
+  );
+  const address = read.optional(TUNNEL_ADDRESS, TUNNEL_ADDRESS_MEANING);
+  return { listenHost, port, advertised: address === null ? null : readAddress(read, address) };
+}
+
+function readAddress(read: ConfigReader, text: string): TunnelSettings['advertised'] {
+  const [, host = '', port = ''] = /^\[?([^\s/[\]]+?)\]?:(\d{1,5})$/.exec(text) ?? [];
+  if (Number(port) >= 1 && Number(port) <= PORT_MAX) return { host, port: Number(port) };
+  read.problems.push(`${TUNNEL_ADDRESS} must be a host and a port, like router.example.com:8443`);
+  return null;
 }
 
 const readRateLimits = (read: ConfigReader): RouterConfig['rateLimits'] => ({

@@ -36,6 +36,8 @@ export interface AgentConfig extends LogSettings {
   readonly logs: SpoolBounds;
   /** True: workers go on when the agent stops, and its next life finds them again. False: they leave with it. */
   readonly keepsWorkers: boolean;
+  /** Dialled for tunnels in place of the host that a router names; null: that one. */
+  readonly tunnelVia: string | null;
   readonly operationsHost: string;
   readonly operationsPort: number;
 }
@@ -83,6 +85,8 @@ const KEEP_WORKERS =
 const SPOOL = 'What the journal may take on disk for large results and chunks that no router has taken yet.';
 const WORKER_SPOOL = 'Of it, what one worker may have; at most half.';
 const WORKER_MEMORY = "What one worker may have of the agent's memory, for results and chunks that are small.";
+const TUNNEL_VIA =
+  'Name or address at which this host reaches every router, dialled for tunnels in place of the one that a router names.';
 const VOLUMES =
   'Folder that network volumes lie in, on this host or where a share is mounted, which must be there. Without it no ' +
   'worker with a volume comes here.';
@@ -122,6 +126,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
     logs: readLogBounds(read),
     keepsWorkers:
       read.oneOf('BERTH_KEEP_WORKERS', KEEP_WORKERS, { choices: ['true', 'false'], fallback: 'true' }) === 'true',
+    tunnelVia: read.optional('BERTH_TUNNEL_VIA', TUNNEL_VIA),
     operationsHost: read.string('BERTH_HTTP_HOST', 'Address that health and metrics are at.', '127.0.0.1'),
     operationsPort: read.integer('BERTH_OPERATIONS_PORT', 'Port for health and metrics.', {
       min: 0,

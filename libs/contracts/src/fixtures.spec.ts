@@ -70,6 +70,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'logs-request': { by: 'readLogsRequest' },
   'logs-reply': { by: 'readLogsReply' },
   'router-gone': { by: 'readRouterGone' },
+  'tunnel-offer': { by: 'readTunnelOffer' },
   'wire-error': { by: 'readWireError' },
   'owner-questions': { by: 'OWNER_QUESTION_SHAPES', read: readExamples(contracts.OWNER_QUESTION_SHAPES) },
   'owner-answers': { by: 'OWNER_ANSWER_SHAPES', read: readExamples(contracts.OWNER_ANSWER_SHAPES) },

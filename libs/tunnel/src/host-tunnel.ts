@@ -2,6 +2,7 @@ import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } f
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '@berth/lifecycle';
 import { keepAlive } from './keep-alive.js';
+import { ENDS_BY_TRAILERS, endInOrder } from './orderly-end.js';
 import { TunnelError } from './tunnel-error.js';
 import { headOf, readAnswer, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
 import type { LinkAnswer, LinkTarget } from './worker-link.port.js';
@@ -88,7 +89,8 @@ export class HostTunnel {
 
   #begin(target: LinkTarget): ClientHttp2Stream | null {
     if (!this.isOpen) return null;
-    const stream = this.#session.request(headOf(target));
+    const stream = this.#session.request(headOf(target), ENDS_BY_TRAILERS);
+    endInOrder(stream);
     this.#streams.add(stream);
     stream.once('close', () => this.#streams.delete(stream));
     // Whoever has the stream listens for itself; one that nobody has yet must not end the process.

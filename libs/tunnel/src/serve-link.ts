@@ -2,6 +2,7 @@ import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:htt
 import { pipeline } from 'node:stream/promises';
 import type { Duplex } from 'node:stream';
 import type { HostId } from '@berth/domain';
+import { ENDS_BY_TRAILERS, endInOrder } from './orderly-end.js';
 import { admission, readHead, refusal, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
 import type { LinkAnswer, WorkerLink } from './worker-link.port.js';
 
@@ -29,7 +30,8 @@ async function answer(stream: ServerHttp2Stream, opening: Promise<LinkAnswer>): 
   if (opened.kind === 'refused') refuse(stream, opened);
   else if (stream.destroyed) opened.stream.destroy();
   else {
-    stream.respond(admission());
+    endInOrder(stream);
+    stream.respond(admission(), ENDS_BY_TRAILERS);
     await join(stream, opened.stream);
   }
 }

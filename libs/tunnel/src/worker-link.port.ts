@@ -32,8 +32,7 @@ export type LinkRefusal = (typeof LINK_REFUSALS)[number];
  * other, and the worker's connection with it. Where the tunnel breaks, the stream fails with a `TunnelError`.
  */
 export type LinkAnswer =
-  | { readonly kind: 'admitted'; readonly stream: Duplex }
-  | { readonly kind: 'refused'; readonly reason: LinkRefusal };
+  { readonly kind: 'admitted'; readonly stream: Duplex } | { readonly kind: 'refused'; readonly reason: LinkRefusal };
 
 /** The way to workers. All implementations pass `workerLinkConformance`. */
 export interface WorkerLink {

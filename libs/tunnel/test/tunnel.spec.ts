@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
-import { systemClock } from '@berth/lifecycle';
+import { systemClock, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { eventually, workerLinkConformance } from '@berth/testing';
+import { eventually, ManualClock, workerLinkConformance } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   TunnelDialer,
@@ -33,9 +33,9 @@ interface Router {
   offer(hostId?: HostId): TunnelOffer;
 }
 
-async function router(name = 'router1'): Promise<Router> {
+async function router(name = 'router1', clock: Clock = systemClock): Promise<Router> {
   const metrics = new MetricRegistry();
-  const listener = new TunnelListener({ clock: systemClock, logger: silentLogger, metrics, onChange: () => undefined });
+  const listener = new TunnelListener({ clock, logger: silentLogger, metrics, onChange: () => undefined });
   const port = await listener.listen('127.0.0.1', 0);
   closers.push(() => listener.close());
   return {
@@ -85,6 +85,27 @@ workerLinkConformance('the tunnel', async (port) => {
   await tunnelOf(near);
   return { link: near.listener, target: TARGET, inFlight: () => link.sockets.size };
 });
+
+/** A wire between the two that carries nothing any more once it is stopped, and stays open. */
+async function standstill(offer: TunnelOffer): Promise<{ readonly offer: TunnelOffer; stop(): void }> {
+  const sockets: Socket[] = [];
+  const server = createServer((from) => {
+    const to = connect(offer.port, offer.host);
+    sockets.push(from, to);
+    for (const socket of [from, to]) socket.on('error', () => undefined);
+    from.pipe(to);
+    to.pipe(from);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const stop = (): void => {
+    for (const socket of sockets) socket.unpipe().pause();
+  };
+  return { offer: { ...offer, port: (server.address() as AddressInfo).port }, stop };
+}
 
 /** Without a request: the worker of the conformance suite counts them. */
 const tunnelOf = ({ metrics }: Router): Promise<void> =>
@@ -175,6 +196,26 @@ describe('a tunnel', () => {
     expect(other.stream.destroyed).toBe(false);
     expect(await near.metrics.text()).toMatch(/router_tunnel_losses_total 1$/m);
     other.stream.destroy();
+  });
+
+  test('whose host stands still is lost when a ping is not answered in time', async () => {
+    const clock = new ManualClock();
+    const near = await router('router1', clock);
+    const wire = await standstill(near.offer());
+    const worker = createServer((socket) => socket.on('error', () => undefined));
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => void worker.close());
+    host(new DialledWorker((worker.address() as AddressInfo).port)).accept(wire.offer);
+    await tunnelOf(near);
+    const answer = await near.listener.open(TARGET, NEVER);
+    if (answer.kind === 'refused') throw new Error('refused');
+    const failed = once(answer.stream, 'error');
+    wire.stop();
+    await clock.advance(5_000);
+    await clock.advance(9_000);
+    expect(answer.stream.destroyed).toBe(false);
+    await clock.advance(1_000);
+    expect((await failed)[0]).toBeInstanceOf(TunnelError);
   });
 
   test('that a newer one replaces keeps what is in it', async () => {

@@ -34,6 +34,8 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
   readonly deletedEndpoints: DeletedEndpoints;
   /** Calls `listener` whenever the workers of an endpoint are others, or other than they were. */
   readonly onAssignmentChanged: (listener: (endpointId: EndpointId) => void) => void;
+  /** Hosts with workers of load-balanced endpoints, some of them more than once. */
+  readonly balancedHosts: () => Iterable<HostId>;
   /** All that the watch has told of. */
   readonly hostIds: () => readonly HostId[];
   /** Of each endpoint, sealed. */
@@ -64,6 +66,7 @@ export class NatsSnapshots implements ControlPlaneSnapshots {
     this.hosts = asSnapshots(hosts);
     this.assignments = asSnapshots(assignments);
     this.hostIds = () => Array.from(hosts.entries(), ([id]) => id as HostId);
+    this.balancedHosts = () => hostsOf(assignments.entries());
     this.onAssignmentChanged = (listener) => {
       assignments.onChange((key) => {
         listener(key as EndpointId);
@@ -116,3 +119,10 @@ const asDeletedEndpoints = (endpoints: SnapshotDirectory<EndpointSnapshot>): Del
     });
   },
 });
+
+/** A queue's workers take no requests, and have no slots. */
+function* hostsOf(assignments: Iterable<readonly [string, AssignmentSnapshot]>): Iterable<HostId> {
+  for (const [, { slotsPerWorker, workers }] of assignments) {
+    if (slotsPerWorker !== undefined) for (const { hostId } of workers) yield hostId;
+  }
+}

@@ -5,6 +5,8 @@ import {
   logsSubject,
   readLogsRequest,
   readWakeMessage,
+  requireRead,
+  tunnelSubject,
   type LogsReply,
   type LogsRequest,
   wakeSubject,
@@ -62,6 +64,7 @@ export class AgentLink implements RouterLink {
   readonly #options: AgentLinkOptions;
   readonly #stopListeners = new Set<(message: StopMessage) => void>();
   readonly #wakeListeners = new Set<(message: WakeMessage) => void>();
+  readonly #offerListeners = new Set<(offer: unknown) => void>();
   readonly #line: BrokerLine;
   readonly #payloadLine: BrokerLine;
   #open: OpenLink | null = null;
@@ -143,6 +146,11 @@ export class AgentLink implements RouterLink {
     return () => this.#wakeListeners.delete(listener);
   }
 
+  /** Called when a router offers a tunnel; nothing of what it says has been checked. */
+  onTunnelOffer(listener: (offer: unknown) => void): void {
+    this.#offerListeners.add(listener);
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#line.close(), this.#payloadLine.close()]);
   }
@@ -180,8 +188,19 @@ export class AgentLink implements RouterLink {
     // A hint, so one that cannot be read is as good as one without content.
     const wake = (body: unknown): void => this.#wake(readWakeMessage(body));
     open.transport.listen(wakeSubject(this.#options.hostId), wake, () => this.#wake());
+    this.#hearOffers(open.transport);
     this.#open = open;
     this.#wake();
+  }
+
+  #hearOffers(transport: AgentTransport): void {
+    const { hostId, logger } = this.#options;
+    const hear = (offer: unknown): void => {
+      for (const listener of this.#offerListeners) listener(offer);
+    };
+    transport.listen(tunnelSubject(hostId), hear, (error) => {
+      logger.warn('The offer of a tunnel could not be read.', { error });
+    });
   }
 
   /** Over the connection for what is large: a reader of logs must not keep a renewal waiting. */

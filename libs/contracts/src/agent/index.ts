@@ -36,6 +36,7 @@ export {
   type RenewRequest,
   type ReportReply,
   type RouterGoneMessage,
+  type TunnelOfferMessage,
   type StopMessage,
   type TakeReply,
   type TakeRequest,
@@ -64,6 +65,7 @@ export {
   JOINING_USER,
   REFUSED_USER,
   goneSubject,
+  tunnelSubject,
   isAgentSubject,
   hostOfSubject,
   hostSubject,
@@ -106,4 +108,4 @@ export {
   readReportReply,
   readTakeReply,
 } from './read-router-reply.js';
-export { readRouterGone, readStopMessage } from './read-router-message.js';
+export { readRouterGone, readStopMessage, readTunnelOffer } from './read-router-message.js';

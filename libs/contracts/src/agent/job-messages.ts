@@ -169,6 +169,22 @@ export interface RouterGoneMessage {
   readonly router: string;
 }
 
+/**
+ * A router has requests for workers of this host, or will have, and waits for its tunnel. Said again for as long as there
+ * is none; the latest counts.
+ */
+export interface TunnelOfferMessage {
+  /** Incarnation of the process. */
+  readonly router: string;
+  /** Name or address under which hosts reach it. */
+  readonly host: string;
+  readonly port: number;
+  /** Names the invitation. */
+  readonly ticket: string;
+  /** Of the invitation: 32 bytes in base64url, which prove both sides to each other. */
+  readonly key: string;
+}
+
 export interface StopMessage {
   readonly jobs: readonly (AttemptRef & { readonly reason: string })[];
 }

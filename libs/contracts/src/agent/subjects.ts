@@ -27,6 +27,8 @@ export const withdrawSubject = (hostId: HostId | '*'): string => `agents.${hostI
 export const stopSubject = (hostId: HostId): string => `agents.${hostId}.down.stop`;
 /** Router → agent: another router's process is gone. */
 export const goneSubject = (hostId: HostId): string => `agents.${hostId}.down.gone`;
+/** Router → agent: open a tunnel to me. */
+export const tunnelSubject = (hostId: HostId): string => `agents.${hostId}.down.tunnel`;
 /** Control plane → agent: your desired workers changed, report now and hear (`WakeMessage`). */
 export const wakeSubject = (hostId: HostId): string => `agents.${hostId}.down.wake`;
 

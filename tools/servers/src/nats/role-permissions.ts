@@ -126,6 +126,7 @@ const router = (shards: ShardCounts): RolePermissions => {
       ...HISTORY_VERBS.map(historySubject),
       'agents.*.down.stop',
       'agents.*.down.gone',
+      'agents.*.down.tunnel',
     ],
     subscribe: [
       `${ROUTER_INBOX}.>`,

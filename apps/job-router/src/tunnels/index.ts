@@ -1,0 +1,1 @@
+export { composeTunnels, type TunnelSettings } from './compose-tunnels.js';

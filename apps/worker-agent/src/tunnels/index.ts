@@ -1,0 +1,1 @@
+export { HostTunnels } from './host-tunnels.js';
