@@ -2,12 +2,14 @@ import type { EntityManager } from 'typeorm';
 import type { DesiredWorker } from '@berth/contracts';
 import {
   HOST_PLACEABLE_MS,
+  workerSlots,
   type AccountId,
   type EndpointId,
   type EndpointType,
   type HostId,
   type Inventory,
   type ObservedWorker,
+  type Scaling,
   type WorkerId,
 } from '@berth/domain';
 import type { SealedRegistry } from '../registries/index.js';
@@ -55,6 +57,7 @@ interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'r
   readonly endpoint_id: string;
   readonly container: StoredContainer;
   readonly type: EndpointType;
+  readonly scaling: Scaling;
   readonly execution_timeout_ms: number;
   readonly account_id: string;
   readonly registry_id: string | null;
@@ -177,6 +180,7 @@ export class HostSessionsStore {
                      ELSE w.intent END AS intent,
                 COALESCE(r.container, e.spec->'container') AS container,
                 e.spec->>'type' AS type, (e.spec->>'executionTimeoutMs')::integer AS execution_timeout_ms,
+                e.spec->'scaling' AS scaling,
                 e.account_id, g.id AS registry_id, g.sealed_credentials, r.image_digest,
                 v.id AS volume_id, v.size_gb
            FROM workers w
@@ -202,6 +206,7 @@ export class HostSessionsStore {
       executionTimeoutMs: row.execution_timeout_ms,
       restarts: row.restarts,
       ...(row.image_digest === null ? {} : { imageDigest: row.image_digest }),
+      ...slotsOf(row),
       ...idleTimeOf(row),
       ...sealedRegistryOf(row),
       ...volumeOf(row),
@@ -221,6 +226,12 @@ async function takeDigests(manager: EntityManager, { hostId, workers }: HostRepo
       WHERE r.endpoint_id = t.endpoint_id AND r.release = t.release AND r.image_digest IS NULL`,
     [hostId, told.map(({ workerId }) => workerId), told.map(({ imageDigest }) => imageDigest)],
   );
+}
+
+/** As many as routers are told in the assignment. */
+function slotsOf(row: DesiredRow): Pick<StoredDesiredWorker, 'slots'> {
+  const slots = workerSlots(row);
+  return slots === null ? {} : { slots };
 }
 
 const idleTimeOf = ({ intent, leaves_after_idle_ms: ms }: DesiredRow): Pick<StoredDesiredWorker, IdleTimes> => {

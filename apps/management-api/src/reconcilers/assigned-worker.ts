@@ -1,5 +1,5 @@
 import type { AssignedWorker, AssignmentSnapshot } from '@berth/contracts';
-import type { EndpointSpec, ObservedWorker, Worker, WorkerPorts } from '@berth/domain';
+import { workerSlots, type EndpointSpec, type ObservedWorker, type Worker, type WorkerPorts } from '@berth/domain';
 
 /** A worker as the routers are told of it. */
 export const assignedWorker = ({ hostId, id, intent, observed }: Worker): AssignedWorker => ({
@@ -20,5 +20,7 @@ function portsOf(observed: ObservedWorker | null): Partial<WorkerPorts> {
 }
 
 /** How many requests each worker may have at one time, where the endpoint's settings say it. */
-export const slotsOf = ({ scaling, type }: EndpointSpec): Pick<AssignmentSnapshot, 'slotsPerWorker'> =>
-  type === 'LOAD_BALANCER' && scaling.type === 'REQUEST_COUNT' ? { slotsPerWorker: scaling.requestCount } : {};
+export function slotsOf(spec: EndpointSpec): Pick<AssignmentSnapshot, 'slotsPerWorker'> {
+  const slots = workerSlots(spec);
+  return slots === null ? {} : { slotsPerWorker: slots };
+}

@@ -98,9 +98,14 @@ export interface DesiredWorker {
    */
   readonly gpuType?: CatalogedGpu;
   readonly endpointType: 'QUEUE' | 'LOAD_BALANCER';
+  /**
+   * How many requests a load-balanced worker takes at a time: its endpoint's `requestCount`. Absent of a queue's, and from
+   * an older control plane.
+   */
+  readonly slots?: number;
   /** Lies on the storage that the host named; absent: it has none. */
   readonly volume?: WorkerVolume;
-  /** Longest execution a running job may still need when the worker drains, in ms. */
+  /** Longest execution a running job, or request, may still need when the worker drains, in ms. */
   readonly executionTimeoutMs: number;
   /** Grows when an operator asks for a restart. */
   readonly restarts: number;

@@ -83,6 +83,7 @@ const desiredWorker = objectOf<DesiredWorker>({
   gpuType: optional(objectOf<CatalogedGpu>({ id: words, pool: orNull(words) })),
   volume: optional(objectOf<WorkerVolume>({ id, accountId: id, sizeGb: count })),
   endpointType: oneOf(['QUEUE', 'LOAD_BALANCER']),
+  slots: optional(count),
   executionTimeoutMs: amount(),
   restarts: count,
   leavesAfterIdleMs: optional(amount()),

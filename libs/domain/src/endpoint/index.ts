@@ -24,5 +24,6 @@ export {
   type QueueUrls,
 } from './request-urls.js';
 export { splitArgs } from './split-args.js';
-export { workerPorts, type WorkerPorts } from './worker-ports.js';
+export { healthCheckPorts, workerPorts, type WorkerPorts } from './worker-ports.js';
+export { workerSlots } from './worker-slots.js';
 export { checkEndpointRules, type EndpointDraft } from './validate-endpoint.js';

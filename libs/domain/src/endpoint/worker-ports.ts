@@ -15,6 +15,16 @@ export const workerPorts = (env: Readonly<Record<string, string>>): WorkerPorts 
   healthPort: portIn(env['PORT_HEALTH']),
 });
 
+/**
+ * Where health checks are tried, in this order: a worker that is told its port, and nothing of health checks, may expect
+ * those on port 80 or on its own (wire contract 4).
+ */
+export function healthCheckPorts(env: Readonly<Record<string, string>>): readonly number[] {
+  const { port, healthPort } = workerPorts(env);
+  const isSaid = (env['PORT_HEALTH'] ?? '') !== '';
+  return isSaid || port === healthPort ? [healthPort] : [healthPort, port];
+}
+
 function portIn(text = ''): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   return port >= 1 && port <= PORT_MAX ? port : ENDPOINT_DEFAULTS.port;

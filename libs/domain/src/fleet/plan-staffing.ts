@@ -96,7 +96,6 @@ const plan = (
   planWithPaused(
     {
       isDeleted: endpoint.deletedAtMs !== null,
-      type: endpoint.spec.type,
       flashboot: endpoint.spec.flashboot,
       release: endpoint.release,
       desiredWorkers: desired,

@@ -1,5 +1,16 @@
 export { HOST_NEWS_MAX_BYTES, fitReport } from './fit-report.js';
 export { goneReason, type GoneReason, type HostedWorker } from './hosted-worker.js';
+export {
+  admitRequest,
+  afterCheck,
+  afterConnectionError,
+  afterRest,
+  newHealth,
+  nextCheckInMs,
+  type AdmissionRefusal,
+  type HealthAnswer,
+  type WorkerHealth,
+} from './balanced/index.js';
 export { WORKER_NOTES_MAX, observeWorker, type WorkerIdentity } from './agent-plan/observe-worker.js';
 export { STOP_GRACE_DEFAULT_MS } from './agent-plan/plan-drain.js';
 export type { DrainReason, EndpointView } from './plan-endpoint.js';
@@ -23,6 +34,7 @@ export type {
   Preparation,
   ContainerSession,
   PauseFailure,
+  SessionHealth,
   WorkerView,
 } from './agent-plan/worker-view.js';
 export {

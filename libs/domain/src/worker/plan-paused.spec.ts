@@ -38,7 +38,7 @@ function worker(id: string, given: Given = {}): HostedWorker {
 }
 
 const viewOf = (workers: readonly HostedWorker[], fields: Partial<PausableView> = {}): PausableView => ({
-  ...{ type: 'QUEUE', flashboot: 'FLASHBOOT', isDeleted: false, release: 1, desiredWorkers: 0, workersMax: 3 },
+  ...{ flashboot: 'FLASHBOOT', isDeleted: false, release: 1, desiredWorkers: 0, workersMax: 3 },
   ...{ workers, observingSinceMs: 0, idleTimeoutMs: IDLE_MS },
   ...fields,
 });
@@ -64,7 +64,6 @@ describe('an endpoint with flashboot', () => {
 
   test.each<[string, Given, Partial<PausableView>]>([
     ['without flashboot', {}, { flashboot: 'OFF' }],
-    ['that is load-balanced', {}, { type: 'LOAD_BALANCER' }],
     ['whose host cannot pause', { canPause: false }, {}],
     ['that has not come up', { phase: 'preparing' }, {}],
   ])('drains a worker %s as before', (_, given, fields) => {

@@ -1,4 +1,4 @@
-import type { EndpointType, Flashboot } from '../endpoint/index.js';
+import type { Flashboot } from '../endpoint/index.js';
 import type { WorkerId } from '../ids.js';
 import { goneReason, type HostedWorker } from './hosted-worker.js';
 import { byLastUse } from './last-use.js';
@@ -8,7 +8,6 @@ import type { Worker } from './worker.js';
 
 /** What `planEndpoint` looks at, and whether workers may be paused. */
 export interface PausableView extends EndpointView {
-  readonly type: EndpointType;
   readonly flashboot: Flashboot;
 }
 
@@ -53,7 +52,7 @@ export function planWithPaused(view: PausableView, nowMs: number): readonly Paus
   ];
 }
 
-const canBePaused = ({ flashboot, type }: PausableView): boolean => flashboot !== 'OFF' && type === 'QUEUE';
+const canBePaused = ({ flashboot }: PausableView): boolean => flashboot !== 'OFF';
 
 const canPause = ({ host }: HostedWorker): boolean => host?.inventory?.canPause === true;
 

@@ -1,16 +1,21 @@
+import { diedSick } from './find-sickness.js';
 import { withContainerEnd } from './worker-journal.js';
 import type { WorkerOperation } from './worker-operation.js';
 import type { ContainerSession, WorkerView } from './worker-view.js';
 
+const INIT_TIMEOUT_REASON = 'the worker was not ready within its initialization time';
+
 /** Said of a container that was killed because it never became ready. */
-export const INIT_TIMEOUT_REASON = 'the worker was not ready within its initialization time';
+export const initTimeoutReason = ({ health }: ContainerSession): string =>
+  health === undefined || health.words === '' ? INIT_TIMEOUT_REASON : `${INIT_TIMEOUT_REASON}: ${health.words}`;
 
 /** The next step after a session's container exited or vanished: settle its jobs, count its end, take it away. */
 export function planContainerEnd(view: WorkerView, session: ContainerSession, nowMs: number): WorkerOperation {
   const { containerId } = session;
   const exited = exitOf(view, session);
-  const reason = endReason(exited, session);
-  const isExpected = session.stoppedAtMs !== null || session.killReason !== null;
+  const sickness = diedSick(session, nowMs);
+  const reason = sickness ?? endReason(exited, session);
+  const isExpected = sickness === null && (session.stoppedAtMs !== null || session.killReason !== null);
   if (session.runningJobs > 0) {
     return { kind: 'give-back-jobs', isCharged: !isExpected && session.killedAtMs === null, reason };
   }
@@ -40,7 +45,7 @@ const exitOf = ({ container }: WorkerView, { containerId }: ContainerSession): E
 function endReason(exit: Exit | null, session: ContainerSession): string {
   if (session.killReason !== null) return session.killReason;
   if (session.readyAtMs === null && session.stoppedAtMs === null && session.killedAtMs !== null) {
-    return INIT_TIMEOUT_REASON;
+    return initTimeoutReason(session);
   }
   if (exit === null) return 'the container vanished';
   const code = exit.exitCode === null ? 'an unknown code' : `code ${exit.exitCode}`;

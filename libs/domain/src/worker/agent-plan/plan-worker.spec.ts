@@ -298,13 +298,6 @@ describe('the drain', () => {
     expect(planWorker(view, NOW).operation).toEqual(operation);
   });
 
-  test('of a load-balanced worker leaves the routers time to see it', () => {
-    const desired = desiredOf({ intent: 'drained', endpointType: 'LOAD_BALANCER' });
-    const view = viewOf({ desired, session: sessionOf({ releasedAtMs: NOW }) });
-    expect(planWorker(view, NOW).operation).toEqual({ kind: 'wait-until', untilMs: NOW + 5_000 });
-    expect(planWorker(view, NOW + 5_000).operation).toEqual({ kind: 'stop' });
-  });
-
   test('is reported until nothing is left', () => {
     expect(planWorker(drained(), NOW).condition.phase).toBe('draining');
     expect(planWorker(absent({ desired: DRAINED }), NOW).condition).toEqual({ phase: 'removed', reason: '' });

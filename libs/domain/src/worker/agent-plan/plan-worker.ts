@@ -1,6 +1,7 @@
 import { findCutOff } from './find-cut-off.js';
+import { findSickness } from './find-sickness.js';
 import { lingersUntilMs } from '../idle-time.js';
-import { INIT_TIMEOUT_REASON, planContainerEnd } from './plan-container-end.js';
+import { initTimeoutReason, planContainerEnd } from './plan-container-end.js';
 import { planDrain } from './plan-drain.js';
 import { pausesAtMs, planPause } from './plan-pause.js';
 import { STABLE_AFTER_MS } from './start-backoff.js';
@@ -46,7 +47,7 @@ function planKept(view: WorkerView, session: ContainerSession, nowMs: number): W
   const operation = planPause(view, session, nowMs) ?? planAwake(view, session, nowMs);
   if (operation.kind !== 'wait-until') return operation;
   const idleUntilMs = view.desired?.intent === 'paused' ? nextPauseAtMs(view, session) : lingersUntilMs(view);
-  const instants = [operation.untilMs, findCutOff(view)?.fromMs ?? null, idleUntilMs];
+  const instants = [operation.untilMs, findCutOff(view)?.fromMs, findSickness(view)?.fromMs, idleUntilMs];
   const earliestMs = Math.min(...instants.map((instant) => instant ?? Number.POSITIVE_INFINITY));
   return waitUntil(Number.isFinite(earliestMs) ? earliestMs : null);
 }
@@ -79,7 +80,7 @@ function planAbsent(view: WorkerView, purpose: WorkerPurpose, nowMs: number): Wo
 function planRunning({ desired, journal }: WorkerView, session: ContainerSession, nowMs: number): WorkerOperation {
   if (!isSessionReady(session)) {
     const deadlineMs = session.openedAtMs + (desired?.initTimeoutMs ?? 0);
-    return nowMs < deadlineMs ? waitUntil(deadlineMs) : killStep(session, INIT_TIMEOUT_REASON, nowMs);
+    return nowMs < deadlineMs ? waitUntil(deadlineMs) : killStep(session, initTimeoutReason(session), nowMs);
   }
   if (journal.failedStarts === 0 || session.readyAtMs === null) return waitUntil(null);
   const stableAtMs = session.readyAtMs + STABLE_AFTER_MS;

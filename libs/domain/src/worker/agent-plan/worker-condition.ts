@@ -38,13 +38,28 @@ function withFault({ phase, reason }: WorkerCondition, { desired }: WorkerView):
 function runningCondition(view: WorkerView): WorkerCondition {
   const { session, journal } = view;
   if (isFrozen(view)) return hopeful('paused', PAUSED_REASON, journal);
+  const sick = session === null ? null : sickCondition(session);
+  if (sick !== null) return hopeful(sick.phase, sick.reason, journal);
   if (session !== null && isSessionReady(session)) {
     const phase = session.runningJobs > 0 ? 'busy' : 'idle';
     if (session.killReason !== null) return { phase, reason: session.killReason };
     return hopeful(phase, pauseFault(view, session), journal);
   }
   if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
-  return hopeful('starting', 'the worker has not asked for a job yet', journal);
+  return hopeful('starting', startingReason(session), journal);
+}
+
+function startingReason(session: ContainerSession | null): string {
+  if (session?.health === undefined) return 'the worker has not asked for a job yet';
+  const { words } = session.health;
+  return `no health check has succeeded yet${words === '' ? '' : `: ${words}`}`;
+}
+
+/** Of a worker that has been up: its requests may go on, and it gets no new ones. */
+function sickCondition({ health, readyAtMs }: ContainerSession): WorkerCondition | null {
+  if (health === undefined || readyAtMs === null) return null;
+  if (health.standing === 'out') return { phase: 'unhealthy', reason: health.words };
+  return health.standing === 'initializing' ? { phase: 'starting', reason: health.words } : null;
 }
 
 /** Why a worker that was to be paused is not. */

@@ -1,4 +1,5 @@
 import { findCutOff } from './find-cut-off.js';
+import { findSickness } from './find-sickness.js';
 import { lingersUntilMs } from '../idle-time.js';
 import type { ContainerSession, WorkerView } from './worker-view.js';
 
@@ -32,13 +33,16 @@ const isKeptForNow = (view: WorkerView, nowMs: number): boolean =>
 
 /** What the container's own life gives as a reason to replace it; null while there is none. */
 export function replaceReason(view: WorkerView, nowMs: number): string | null {
-  const cutOff = findCutOff(view);
   return (
     view.session?.recycleReason ??
     otherImage(view) ??
-    (cutOff !== null && nowMs >= cutOff.fromMs ? cutOff.reason : null)
+    sinceThen(findCutOff(view), nowMs) ??
+    sinceThen(findSickness(view), nowMs)
   );
 }
+
+const sinceThen = (found: { readonly fromMs: number; readonly reason: string } | null, nowMs: number): string | null =>
+  found !== null && nowMs >= found.fromMs ? found.reason : null;
 
 /** Two hosts that began a release at once may have found its name to stand for two images: the first that was told counts. */
 function otherImage({ container, desired }: WorkerView): string | null {

@@ -1,4 +1,5 @@
 import type { EndpointType, WorkerPorts } from '../../endpoint/index.js';
+import type { WorkerHealth } from '../balanced/index.js';
 import type { WorkerJournal } from './worker-journal.js';
 import type { WorkerIntent } from '../worker.js';
 
@@ -12,6 +13,8 @@ export interface WantedWorker {
   readonly ports?: WorkerPorts;
   /** How long the container may take until it is ready. */
   readonly initTimeoutMs: number;
+  /** How long the requests of a load-balanced worker that leaves may go on before SIGTERM; absent: not at all. */
+  readonly requestGraceMs?: number;
   /** How long it has after SIGTERM where no running job gives it longer. */
   readonly stopGraceMs: number;
   /**
@@ -72,7 +75,9 @@ export interface ContainerSession {
   readonly notAskingSinceMs?: number | null;
   /** First sign of the SDK (or of a good health check) in this session; null until then. */
   readonly readyAtMs: number | null;
-  /** Delivered and not finished. */
+  /** What its health checks show; absent of a worker that has none, which is one with a queue. */
+  readonly health?: SessionHealth;
+  /** Delivered and not finished: jobs, or the requests of a load-balanced worker. */
   readonly runningJobs: number;
   readonly finishedJobs: number;
   /** When its last job ended in this session, however it ended; absent or null: it has had none. */
@@ -93,6 +98,12 @@ export interface ContainerSession {
   readonly resumedAtMs?: number | null;
   /** How the last pause failed; null or absent: none has, or one has succeeded since. */
   readonly pauseFailure?: PauseFailure | null;
+}
+
+/** What the health checks of a load-balanced worker show, at this instant. */
+export interface SessionHealth extends Pick<WorkerHealth, 'standing' | 'words'> {
+  /** Unix ms from which it stands so. */
+  readonly sinceMs: number;
 }
 
 export interface PauseFailure {
