@@ -9,6 +9,7 @@ import type { AgentConfig } from './config.js';
 import { claimHome } from './home/index.js';
 import { ImagesAhead, NO_IMAGES_AHEAD, type HostImagesAhead } from './images-ahead/index.js';
 import { JobClient } from './job-client/index.js';
+import { FreePorts, LocalWorkerLink } from './load-balanced/index.js';
 import { Journal } from './journal/index.js';
 import { composeRuntime, type ContainerRuntime, type OnRemoving, type OpenRuntime } from './runtimes/index.js';
 import {
@@ -93,7 +94,8 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
   readiness.add('nats', () => link.check());
   const bridge = await openBridge(frame, { link, journal, opened });
   await opened.confine(bridge.port);
-  const tools = workerTools(frame, { hostId, runtime, bridge, logs, volumes, records: journal.workers });
+  const balanced = openBalanced(frame, { hostId });
+  const tools = workerTools(frame, { hostId, runtime, bridge, balanced, logs, volumes, records: journal.workers });
   const workers = new WorkerReconciler(tools, dataCenterId);
   // Jobs that run are kept only when a router renews them; who has none need not wait for one.
   if (journal.workers.list().size > 0) await link.connected(CONNECT_WAIT_MS);
@@ -124,6 +126,15 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
     await session.stop();
     await session.reportOnce();
   });
+}
+
+/** The way of requests to this host's load-balanced workers; those that are in flight end with this process. */
+function openBalanced({ clock, metrics, onStop }: Frame, { hostId }: { readonly hostId: HostId }): LocalWorkerLink {
+  const balanced = new LocalWorkerLink({ hostId, clock, metrics });
+  onStop('load-balanced workers', () => {
+    balanced.close();
+  });
+  return balanced;
 }
 
 /** Folders of the process runtime are set up when a worker wants them: there is nothing to pull. */
@@ -158,8 +169,8 @@ const inventoryOf =
 
 const workerTools = (
   { clock, logger, metrics, random }: Frame,
-  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'logs' | 'records' | 'volumes'>,
-): WorkerTools => ({ ...parts, clock, random, logger, metrics: workerMetrics(metrics) });
+  parts: Pick<WorkerTools, 'hostId' | 'runtime' | 'bridge' | 'balanced' | 'logs' | 'records' | 'volumes'>,
+): WorkerTools => ({ ...parts, ports: new FreePorts(random), clock, random, logger, metrics: workerMetrics(metrics) });
 
 async function openLogs({ clock, config, logger, onStop }: Frame, { runtime }: OpenRuntime): Promise<HostWorkerLogs> {
   const folder = join(config.home, 'worker-logs');

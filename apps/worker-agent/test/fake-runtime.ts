@@ -36,6 +36,8 @@ export class FakeMachine {
   readonly containers = new Map<WorkerId, FakeContainer>();
   readonly images: Set<string>;
   readonly gpus: readonly HostGpu[];
+  /** As where workers are processes. */
+  sharesPorts = false;
   /** What was asked of it, in order: `start w1`. */
   readonly calls: string[] = [];
   readonly listeners = new Set<() => void>();
@@ -97,6 +99,10 @@ export class FakeRuntime implements ContainerRuntime {
       pause: (workerId) => this.#freeze(workerId, true),
       resume: (workerId) => this.#freeze(workerId, false),
     };
+  }
+
+  get sharesPorts(): boolean {
+    return this.#machine.sharesPorts;
   }
 
   /** The next call of the verb, and every one after it until `null`, fails so. */
@@ -263,6 +269,7 @@ const describe = ({ containerId, start, startedAtMs, exit, isPaused }: FakeConta
   labels: start.labels,
   state: exit === null ? { kind: isPaused ? 'paused' : 'running' } : { kind: 'ended', exit },
   startedAtMs,
+  ...(exit === null ? { address: '10.9.0.1' } : {}),
   notes: [
     'The limits of vCPU, memory and disk are pretended.',
     ...(start.volumeFolder === undefined ? [] : [VOLUME_SIZE_NOTE]),

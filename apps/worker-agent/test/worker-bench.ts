@@ -5,6 +5,8 @@ import { ManualClock, SeededRandom } from '@berth/testing';
 import type { WorkerRecords } from '../src/journal/worker-records.port.js';
 import { workerMetrics } from '../src/worker-reconciler/metrics.js';
 import { WorkerReconciler } from '../src/worker-reconciler/worker-reconciler.js';
+import { FreePorts } from '../src/load-balanced/index.js';
+import { FakeBalanced } from './fake-balanced.js';
 import { FakeBridge } from './fake-bridge.js';
 import { FakeMachine, FakeRuntime } from './fake-runtime.js';
 import { FakeWorkerLogs } from './fake-worker-logs.js';
@@ -49,6 +51,7 @@ export class BenchAgent {
   readonly bench: WorkerBench;
   readonly bridge: FakeBridge;
   readonly runtime: FakeRuntime;
+  readonly balanced = new FakeBalanced();
   readonly logs = new FakeWorkerLogs();
   readonly reconciler: WorkerReconciler;
 
@@ -61,7 +64,17 @@ export class BenchAgent {
     const { runtime } = this;
     const hostId = 'host1' as HostId;
     const volumes = { folderOf: async ({ accountId, id }: HostVolume) => `/volumes/${accountId}/${id}` };
-    const parts = { hostId, runtime, bridge, logs: this.logs, records, volumes };
+    const { balanced } = this;
+    const parts = {
+      hostId,
+      runtime,
+      bridge,
+      balanced,
+      ports: new FreePorts(random),
+      logs: this.logs,
+      records,
+      volumes,
+    };
     const tools = { ...parts, clock, random, logger: silentLogger, metrics };
     this.reconciler = new WorkerReconciler(tools, 'LOCAL-1');
   }

@@ -475,6 +475,7 @@ export {
 } from './template/index.js';
 export { cleanPrinted, cleanText } from './text/index.js';
 export {
+  HEALTH_START_MAX_MS,
   HOST_NEWS_MAX_BYTES,
   STOP_GRACE_DEFAULT_MS,
   STRAY_GRACE_MS,
@@ -494,6 +495,7 @@ export {
   observeWorker,
   isFrozen,
   type AdmissionRefusal,
+  type AdmissionView,
   type HealthAnswer,
   type SessionHealth,
   type WorkerHealth,

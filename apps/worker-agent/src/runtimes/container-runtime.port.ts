@@ -79,6 +79,8 @@ export interface OwnedContainer {
   readonly state: OwnedContainerState;
   /** Unix ms at which its program was started; null while `created`. */
   readonly startedAtMs: number | null;
+  /** Where this machine reaches what it listens on while it runs; absent where that is not known. */
+  readonly address?: string;
   /** What of the start's wish the host does not keep, one sentence each; absent where nothing is known to be amiss. */
   readonly notes?: readonly string[];
 }
@@ -134,6 +136,8 @@ export interface ContainerFreezer {
  * when to start, stop or remove is the reconciler's business. All implementations pass `containerRuntimeConformance`.
  */
 export interface ContainerRuntime {
+  /** True where what a container listens on takes a port of this machine: it has to be told one that is free. */
+  readonly sharesPorts?: boolean;
   /** Absent where containers cannot be frozen; the inventory says it by `canPause`. */
   readonly freezer?: ContainerFreezer;
 

@@ -5,7 +5,6 @@ import {
   logsSubject,
   readLogsRequest,
   readWakeMessage,
-  requireRead,
   tunnelSubject,
   type LogsReply,
   type LogsRequest,

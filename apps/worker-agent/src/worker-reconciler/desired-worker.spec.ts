@@ -27,5 +27,5 @@ test.each<[string, DesiredWorker, { readonly gpuTypeId: string | null; readonly 
   ],
   ['without one nothing', withGpu(null), { gpuTypeId: null, gpuPool: null }],
 ])('a worker is told of its card %s', (...[, assigned, facts]) => {
-  expect(factsOf(assigned, 'LOCAL-1')).toMatchObject(facts);
+  expect(factsOf(assigned, 'LOCAL-1', {})).toMatchObject(facts);
 });

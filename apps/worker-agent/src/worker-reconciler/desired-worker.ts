@@ -2,47 +2,54 @@ import type { DesiredWorker } from '@berth/contracts';
 import {
   STOP_GRACE_DEFAULT_MS,
   SHIPPED_CATALOG,
+  HEALTH_START_MAX_MS,
   splitArgs,
-  workerPorts,
   type WantedWorker,
   type WorkerIdentity,
 } from '@berth/domain';
 import type { WorkerFacts } from '../bridge/index.js';
+import { listeningBy, portsOf, type WorkerListening } from '../load-balanced/index.js';
 import { RuntimeError } from '../runtimes/index.js';
 
 /** Cold start of the hosted original; workers raise it by `RUNPOD_INIT_TIMEOUT` (wire contract 1.16), in seconds. */
 const INIT_TIMEOUT_DEFAULT_MS = 420_000;
 const INIT_TIMEOUT_VARIABLE = 'RUNPOD_INIT_TIMEOUT';
 const MS_PER_SECOND = 1_000;
+/** A worker that leaves does not stay for a request, such as a WebSocket, for longer than this. */
+const REQUEST_GRACE_MAX_MS = 10 * 60_000;
 const NULL_BYTE = '\0';
 
 /**
  * What the plan needs to know of what the control plane wants.
  *
  * @param generation the present one, which a worker keeps that could not be started anew
+ * @param listens null where that is not known, and of a queue's worker
  */
-export const toDesired = (assigned: DesiredWorker, generation: number): WantedWorker => ({
+export const toDesired = (
+  assigned: DesiredWorker,
+  { generation, listens }: { readonly generation: number; readonly listens: WorkerListening | null },
+): WantedWorker => ({
   intent: assigned.intent,
   endpointType: assigned.endpointType,
   generation: assigned.unopenable === undefined ? assigned.restarts : generation,
   initTimeoutMs: initTimeoutMs(assigned),
+  requestGraceMs: Math.min(assigned.executionTimeoutMs, REQUEST_GRACE_MAX_MS),
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
+  ...(listens === null ? {} : { ports: portsOf(listens) }),
   ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
   ...(assigned.imageDigest === undefined ? {} : { imageDigest: assigned.imageDigest }),
   ...(assigned.pausesAfterIdleMs === undefined ? {} : { pausesAfterIdleMs: assigned.pausesAfterIdleMs }),
-  ...(assigned.unopenable === undefined ? portsOf(assigned) : { unstartable: assigned.unopenable }),
+  ...(assigned.unopenable === undefined ? {} : { unstartable: assigned.unopenable }),
 });
 
-/** The agent alone knows them: the control loops do not see variables. */
-const portsOf = ({ container, endpointType }: DesiredWorker): Pick<WantedWorker, 'ports'> =>
-  endpointType === 'LOAD_BALANCER' ? { ports: workerPorts(container.env) } : {};
+/** Null where its variables are not known, and of a queue's worker. */
+export const listeningOf = ({ container, endpointType, unopenable }: DesiredWorker): WorkerListening | null =>
+  endpointType === 'LOAD_BALANCER' && unopenable === undefined ? listeningBy(container.env) : null;
 
-/**
- * A load-balanced worker never asks for a job, so the bridge cannot tell when it is ready: its health checks do. And of
- * one that could not be opened it is not known how long it may take.
- */
+/** Of one that could not be opened it is not known how long it may take. */
 function initTimeoutMs({ endpointType, container, unopenable }: DesiredWorker): number {
-  if (endpointType === 'LOAD_BALANCER' || unopenable !== undefined) return Number.MAX_SAFE_INTEGER;
+  if (unopenable !== undefined) return Number.MAX_SAFE_INTEGER;
+  if (endpointType === 'LOAD_BALANCER') return HEALTH_START_MAX_MS;
   const text = container.env[INIT_TIMEOUT_VARIABLE] ?? '';
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) * MS_PER_SECOND : INIT_TIMEOUT_DEFAULT_MS;
 }
@@ -86,7 +93,15 @@ export function checkVariables(env: Readonly<Record<string, string>>): void {
   }
 }
 
-export function factsOf(assigned: DesiredWorker, dataCenterId: string): WorkerFacts {
+/** Older control planes do not say how many requests a worker takes: one is never too many. */
+export const slotsOf = ({ slots = 1 }: DesiredWorker): number => slots;
+
+/** @param ports variables that it gets whatever its endpoint says */
+export function factsOf(
+  assigned: DesiredWorker,
+  dataCenterId: string,
+  ports: Readonly<Record<string, string>>,
+): WorkerFacts {
   const { container, resources, volume } = assigned;
   const { gpuCount, vcpus, memoryBytes } = resources;
   const type = gpuTypeOf(assigned);
@@ -98,7 +113,7 @@ export function factsOf(assigned: DesiredWorker, dataCenterId: string): WorkerFa
     memoryBytes,
     dataCenterId,
     volumeId: volume?.id ?? null,
-    env: container.env,
+    env: { ...container.env, ...ports },
   };
 }
 

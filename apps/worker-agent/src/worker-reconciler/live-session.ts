@@ -1,7 +1,9 @@
 import type { ContainerSession, PauseFailure } from '@berth/domain';
 import { SteadyInstant, type Clock } from '@berth/lifecycle';
 import type { BridgeWorkerState } from '../bridge/index.js';
-import type { WorkerLife } from './worker-record.js';
+import type { BalancedWorker, BalancedWorkerState, WorkerListening } from '../load-balanced/index.js';
+import type { OwnedContainer } from '../runtimes/index.js';
+import type { WorkerLife, WorkerRecord } from './worker-record.js';
 
 /** What this agent has seen of one container's life since it started or adopted it. */
 export interface LiveSession {
@@ -44,11 +46,32 @@ const NO_CALLS: Pick<
   wantsRecycle: null,
 };
 
-/** The session as the plan sees it: what was seen, what is on disk, and what the bridge knows now. */
-export function viewSession(
+interface SeenNow {
+  /** Of the bridge. */
+  readonly address: string;
+  readonly state: BridgeWorkerState | null;
+  /** Null of a queue's worker. */
+  readonly balanced: BalancedWorkerState | null;
+}
+
+/** The session as the plan sees it: what was seen, what is on disk, and what is known now of its jobs or requests. */
+export function viewSession(session: LiveSession, life: WorkerLife | null, seen: SeenNow): ContainerSession {
+  const view = viewCalls(session, life, seen);
+  if (seen.balanced === null) return view;
+  const { finishedRequests, health, inFlight, lastRequestEndedAtMs } = seen.balanced;
+  return {
+    ...view,
+    health,
+    runningJobs: inFlight,
+    finishedJobs: finishedRequests,
+    lastJobEndedAtMs: lastRequestEndedAtMs,
+  };
+}
+
+function viewCalls(
   { openedAt, ...session }: LiveSession,
   life: WorkerLife | null,
-  bridge: { readonly address: string; readonly state: BridgeWorkerState | null },
+  bridge: Omit<SeenNow, 'balanced'>,
 ): ContainerSession {
   const { readyAtMs, releasedAtMs, stoppedAtMs, heldAtMs = null } = life ?? NO_LIFE;
   const { hasCalled, notAskingSinceMs, runningJobs, lastJobEndedAtMs, latestDeadlineAtMs, wantsRecycle } =
@@ -68,5 +91,21 @@ export function viewSession(
     lastJobEndedAtMs,
     latestDeadlineAtMs,
     recycleReason: wantsRecycle,
+  };
+}
+
+/** A load-balanced worker with a container, by what is on disk and what the runtime shows. */
+export function viewBalanced(
+  { identity, life }: WorkerRecord,
+  { address, containerId, state }: Pick<OwnedContainer, 'address' | 'containerId' | 'state'>,
+  { slots, ...listens }: WorkerListening & { readonly slots: number | null },
+): Omit<BalancedWorker, 'isLeaving'> {
+  const { endpointId, workerId } = identity;
+  return {
+    ...listens,
+    ...{ workerId, endpointId, containerId, address: address ?? null },
+    slots: slots ?? life?.slots ?? 1,
+    wasReady: (life?.readyAtMs ?? null) !== null,
+    isAwake: state.kind === 'running' && (life?.heldAtMs ?? null) === null,
   };
 }

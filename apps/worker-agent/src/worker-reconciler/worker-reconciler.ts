@@ -51,7 +51,7 @@ export class WorkerReconciler implements HostWorkers {
    * waiting until it has heard here who still runs.
    */
   async start(): Promise<void> {
-    const { bridge, records, runtime, logger } = this.#tools;
+    const { balanced, bridge, records, runtime, logger } = this.#tools;
     const containers = await runtime.list();
     for (const [workerId, value] of records.list()) {
       const record = parseRecord(value);
@@ -64,11 +64,11 @@ export class WorkerReconciler implements HostWorkers {
     for (const { registration, killReason } of removed) {
       await bridge.unregister(registration.workerId, { reason: killReason, isFault: false });
     }
-    for (const { registration, releasedAtMs, heldAtMs = null } of known) {
-      if (releasedAtMs !== null) void bridge.beginDrain(registration.workerId);
-      else if (heldAtMs !== null) void bridge.holdPolls(registration.workerId);
-    }
-    this.#ends.push(bridge.subscribe((event) => this.#take(event)));
+    for (const life of known) this.#takeUp(life);
+    this.#ends.push(
+      bridge.subscribe((event) => this.#take(event)),
+      balanced.subscribe((workerId, news) => this.#tasks.get(workerId)?.takeBalanced(news)),
+    );
     this.#ends.push(
       runtime.watch(() => {
         this.#loop.hurry();
@@ -161,6 +161,15 @@ export class WorkerReconciler implements HostWorkers {
       const isGone = life !== null && !present.has(life.registration.workerId);
       return isGone && life.killReason !== null ? [{ ...life, killReason: life.killReason }] : [];
     });
+  }
+
+  /** As it was left: what it must not get, it gets no more now; and its program goes on listening where it did. */
+  #takeUp({ heldAtMs = null, listens, registration: { workerId }, releasedAtMs }: WorkerLife): void {
+    const { bridge, ports, runtime } = this.#tools;
+    if (releasedAtMs !== null) void bridge.beginDrain(workerId);
+    else if (heldAtMs !== null) void bridge.holdPolls(workerId);
+    if (listens === undefined || runtime.sharesPorts !== true) return;
+    ports.adopt(workerId, [listens.port, ...listens.healthPorts]);
   }
 
   #open(record: WorkerRecord): WorkerTask {

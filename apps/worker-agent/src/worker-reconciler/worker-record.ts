@@ -1,5 +1,6 @@
 import { newJournal, type WorkerIdentity, type WorkerJournal } from '@berth/domain';
 import type { WorkerAdmission } from '../bridge/index.js';
+import type { WorkerListening } from '../load-balanced/index.js';
 
 /** One life of a worker: a container from its start until it is removed. */
 export interface WorkerLife {
@@ -7,7 +8,7 @@ export interface WorkerLife {
   readonly containerId: string | null;
   /**
    * As the bridge got it; a container that is found again still has this token in its environment. The rest of that
-   * environment may hold a tenant's secrets and is never written down.
+   * environment may hold a tenant's secrets and is never written down, but for where a load-balanced worker listens.
    */
   readonly registration: WorkerAdmission;
   /** Where the bridge was when it was started: all that it knows of it. */
@@ -16,6 +17,10 @@ export interface WorkerLife {
   readonly readyAtMs: number | null;
   readonly releasedAtMs: number | null;
   readonly stoppedAtMs: number | null;
+  /** Where a load-balanced one listens; absent of a queue's, and in records of agents that did not look after them. */
+  readonly listens?: WorkerListening;
+  /** How many requests it takes at a time, until the control plane says it again. */
+  readonly slots?: number;
   /** Since when it gets no job, to be paused or because it is; absent in records of agents that could not pause. */
   readonly heldAtMs?: number | null;
   /** Why it was killed for the sake of a job; null while it was not. Its other jobs must not pay for that. */

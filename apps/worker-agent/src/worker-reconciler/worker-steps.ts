@@ -2,7 +2,8 @@ import type { DesiredWorker } from '@berth/contracts';
 import { withStartFailure, type ContainerState, type WorkerOperation } from '@berth/domain';
 import type { WorkerAdmission, WorkerRegistration } from '../bridge/index.js';
 import { type ContainerStart, RuntimeError } from '../runtimes/index.js';
-import { checkVariables, factsOf, readArgs } from './desired-worker.js';
+import { listeningOnFree, portVariables, type WorkerListening } from '../load-balanced/index.js';
+import { checkVariables, factsOf, listeningOf, readArgs, slotsOf } from './desired-worker.js';
 import { newSession, type LiveSession } from './live-session.js';
 import { describeFailure, type Failure } from './describe-failure.js';
 import { PauseSteps, isPauseStep, type PauseStep } from './pause-steps.js';
@@ -59,6 +60,7 @@ export class WorkerSteps {
       case 'kill':
         return this.#kill(step.reason);
       case 'give-back-jobs':
+        this.#tools.balanced.cut(this.#id);
         return this.#tools.bridge.unregister(this.#id, { reason: step.reason, isFault: step.isCharged });
       case 'remove':
         return this.#remove();
@@ -105,8 +107,10 @@ export class WorkerSteps {
     // What its last container printed goes with that container.
     await this.#tools.logs.settle(workerId);
     await this.#save({ life: newLife(admission, bridge.address) });
-    const registration = { ...admission, facts: factsOf(assigned, dataCenterId) };
     try {
+      const listens = await this.#listening(assigned);
+      const registration = { ...admission, facts: factsOf(assigned, dataCenterId, this.#portVariables(listens)) };
+      if (listens !== null) await this.#saveLife({ listens, slots: slotsOf(assigned) });
       const { volume } = assigned;
       const mounts = volume === undefined ? {} : { volumeFolder: await volumes.folderOf(volume) };
       const { containerId } = await runtime.start({ ...this.#containerStart(assigned, registration), ...mounts });
@@ -116,10 +120,25 @@ export class WorkerSteps {
       metrics.starts.inc({ outcome: 'started' });
     } catch (error) {
       metrics.starts.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
+      this.#tools.ports.release(this.#id);
       await bridge.unregister(this.#id, { reason: 'it could not be started', isFault: true });
       await this.#save({ life: null });
       await this.fail(describeFailure(error));
     }
+  }
+
+  /** @throws RuntimeError where no port is free */
+  async #listening(assigned: DesiredWorker): Promise<WorkerListening | null> {
+    const { ports, runtime } = this.#tools;
+    const listens = listeningOf(assigned);
+    if (listens === null || runtime.sharesPorts !== true) return listens;
+    const free = await listeningOnFree(this.#id, assigned.container.env, ports);
+    if (free === null) throw new RuntimeError('start-failed', 'This host has no free port for it.');
+    return free;
+  }
+
+  #portVariables(listens: WorkerListening | null): Readonly<Record<string, string>> {
+    return listens === null || this.#tools.runtime.sharesPorts !== true ? {} : portVariables(listens);
   }
 
   /** @throws RuntimeError when the endpoint's words cannot be given to a program */
@@ -165,6 +184,8 @@ export class WorkerSteps {
   async #stop(start: StartFacts | null): Promise<void> {
     await this.#saveLife({ stoppedAtMs: this.#tools.clock.nowMs() });
     this.#tools.logs.say(this.#id, 'asked to end (SIGTERM)');
+    // Their time is over, if there were any.
+    this.#tools.balanced.cut(this.#id);
     await this.#tools.runtime.stop(this.#id, start?.assigned.executionTimeoutMs ?? 0);
     this.#tools.bridge.noteAskedToEnd(this.#id);
   }
@@ -185,6 +206,8 @@ export class WorkerSteps {
     await this.#tools.logs.settle(this.#id);
     await runtime.remove(this.#id);
     await bridge.unregister(this.#id, { reason: 'it was removed', isFault: false });
+    this.#tools.balanced.forget(this.#id);
+    this.#tools.ports.release(this.#id);
     metrics.ends.inc({ expected: String(isExpected) });
     await this.#save({ life: null });
     this.#session = null;

@@ -14,9 +14,11 @@ import {
 } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
+import type { BalancedNews, WorkerListening } from '../load-balanced/index.js';
+import type { OwnedContainer } from '../runtimes/index.js';
 import { viewContainer } from './container-view.js';
-import { toDesired } from './desired-worker.js';
-import { viewSession } from './live-session.js';
+import { listeningOf, slotsOf, toDesired } from './desired-worker.js';
+import { viewBalanced, viewSession } from './live-session.js';
 import { PrepareTask } from './prepare-task.js';
 import type { WorkerRecord } from './worker-record.js';
 import { WorkerSteps, type StartFacts } from './worker-steps.js';
@@ -60,6 +62,8 @@ export class WorkerTask {
   #wish: Wish;
   #container: ContainerState = { kind: 'absent' };
   #observed: ObservedWorker | null = null;
+  /** As the runtime had it at the last look. */
+  #found: OwnedContainer | null = null;
   /** The container is known as it is now: it was looked at in this run, and nothing was done to it since. */
   #isSeen = false;
   #alarm = new AbortController();
@@ -130,6 +134,11 @@ export class WorkerTask {
     else this.hurry();
   }
 
+  takeBalanced(news: BalancedNews): void {
+    if (news === 'requests') this.#loop.hurryPaced(JOB_NEWS_PAUSE_MS);
+    else this.hurry();
+  }
+
   demandKill(reason: string): void {
     this.#steps.demandKill(reason);
     this.hurry();
@@ -146,10 +155,11 @@ export class WorkerTask {
 
   /** True when there is nothing to do now. */
   async #step(): Promise<boolean> {
-    const { clock, runtime, records } = this.#options.tools;
+    const { clock, records } = this.#options.tools;
     const { identity } = this.#steps.record;
     await this.#fold();
-    if (!this.#isSeen) this.#see(await viewContainer(runtime, await runtime.inspect(identity.workerId)));
+    if (!this.#isSeen) await this.#look();
+    await this.#balance();
     const view = this.#view();
     const nowMs = clock.nowMs();
     const { operation, condition } = planWorker(view, nowMs);
@@ -179,6 +189,37 @@ export class WorkerTask {
     }
   }
 
+  async #look(): Promise<void> {
+    const { runtime } = this.#options.tools;
+    this.#found = await runtime.inspect(this.#steps.record.identity.workerId);
+    this.#see(await viewContainer(runtime, this.#found));
+  }
+
+  /** Says how a load-balanced worker is now, so that it gets requests, or none; and takes in that it is well. */
+  async #balance(): Promise<void> {
+    const found = this.#found;
+    const { balanced } = this.#options.tools;
+    const { record, session } = this.#steps;
+    const { workerId } = record.identity;
+    if (session === null || record.life === null || found?.containerId !== session.containerId) return;
+    const { assigned } = this.#wish;
+    const listens = this.#listens();
+    if (listens === null) return;
+    balanced.see({
+      ...viewBalanced(record, found, { ...listens, slots: assigned === null ? null : slotsOf(assigned) }),
+      isLeaving: record.life.releasedAtMs !== null || session.killReason !== null,
+    });
+    if (balanced.state(workerId)?.isHealthy === true) await this.#steps.noteReady();
+  }
+
+  /** Null of a queue's worker, and where that is not known. */
+  #listens(): WorkerListening | null {
+    const { life } = this.#steps.record;
+    const { assigned } = this.#wish;
+    if (life?.listens !== undefined) return life.listens;
+    return assigned === null || this.#options.tools.runtime.sharesPorts === true ? null : listeningOf(assigned);
+  }
+
   #openLog(): void {
     const { endpointId, workerId } = this.#steps.record.identity;
     this.#options.tools.logs.open({ workerId, endpointId, accountId: this.#wish.assigned?.accountId ?? null });
@@ -201,9 +242,10 @@ export class WorkerTask {
 
   #view(): WorkerView {
     const { record, session } = this.#steps;
-    const { bridge } = this.#options.tools;
+    const { balanced, bridge } = this.#options.tools;
     const { imagePercent } = this.#preparing;
-    const seen = { address: bridge.address, state: bridge.state(record.identity.workerId) };
+    const { workerId } = record.identity;
+    const seen = { address: bridge.address, state: bridge.state(workerId), balanced: balanced.state(workerId) };
     return {
       desired: this.#desired(),
       isSynced: this.#wish.isSynced,
@@ -218,9 +260,10 @@ export class WorkerTask {
   #desired(): WantedWorker | null {
     const { assigned, mustLeave } = this.#wish;
     const { generation } = this.#steps.record.journal;
-    if (!mustLeave) return assigned === null ? null : toDesired(assigned, generation);
+    if (!mustLeave) return assigned === null ? null : toDesired(assigned, { generation, listens: this.#listens() });
     const endpointType = assigned?.endpointType ?? 'QUEUE';
-    return { intent: 'drained', endpointType, generation, initTimeoutMs: 0, stopGraceMs: STOP_GRACE_DEFAULT_MS };
+    const graces = { requestGraceMs: STOP_GRACE_DEFAULT_MS, stopGraceMs: STOP_GRACE_DEFAULT_MS };
+    return { intent: 'drained', endpointType, generation, initTimeoutMs: 0, ...graces };
   }
 
   /** A container that is there was prepared, by this life of the agent or an earlier one. */

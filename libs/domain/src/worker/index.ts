@@ -8,10 +8,12 @@ export {
   newHealth,
   nextCheckInMs,
   type AdmissionRefusal,
+  type AdmissionView,
   type HealthAnswer,
   type WorkerHealth,
 } from './balanced/index.js';
 export { WORKER_NOTES_MAX, observeWorker, type WorkerIdentity } from './agent-plan/observe-worker.js';
+export { HEALTH_START_MAX_MS } from './agent-plan/find-sickness.js';
 export { STOP_GRACE_DEFAULT_MS } from './agent-plan/plan-drain.js';
 export type { DrainReason, EndpointView } from './plan-endpoint.js';
 export { byLastUse, lastUsedAtMs } from './last-use.js';

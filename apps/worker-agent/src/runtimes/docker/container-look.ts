@@ -17,14 +17,24 @@ const GB = 1e9;
 /**
  * What the engine's description of a container means; null when it is none of ours.
  *
- * @param lacks what of their confinement containers lack now, one sentence each
+ * @param network that of the workers; `notes`: what of their confinement containers lack now, one sentence each
  */
-export function ownedOf(look: ContainerInspectInfo, lacks: readonly string[]): OwnedContainer | null {
+export function ownedOf(
+  look: ContainerInspectInfo,
+  network: { readonly name: string; readonly notes: readonly string[] },
+): OwnedContainer | null {
   const labels = fromEngineLabels(look.Config.Labels);
   if (labels === null) return null;
   const state = stateOf(look);
   const startedAtMs = state.kind === 'created' ? null : Date.parse(look.State.StartedAt);
-  return { containerId: look.Id, labels, state, startedAtMs, notes: [...notesOn(look), ...lacks] };
+  const notes = [...notesOn(look), ...network.notes];
+  return { containerId: look.Id, labels, state, startedAtMs, ...addressOn(look, network.name), notes };
+}
+
+/** Its own in the workers' network: nothing of it is published. An engine says an empty one of what does not run. */
+function addressOn({ NetworkSettings }: ContainerInspectInfo, network: string): Pick<OwnedContainer, 'address'> {
+  const address = NetworkSettings.Networks[network]?.IPAddress ?? '';
+  return address === '' ? {} : { address };
 }
 
 function notesOn({ Config, HostConfig, Mounts }: ContainerInspectInfo): readonly string[] {

@@ -252,7 +252,7 @@ export class DockerRuntime implements ContainerRuntime {
   /** Null where there is none of this host's, even under a name that would be ours. */
   async #look(container: Container): Promise<OwnedContainer | null> {
     const look = await askUnless([404], 'A container cannot be inspected', () => container.inspect());
-    const owned = look === undefined ? null : ownedOf(look, this.network.notes);
+    const owned = look === undefined ? null : ownedOf(look, this.network);
     return owned?.labels.hostId === this.#options.hostId ? owned : null;
   }
 }

@@ -25,7 +25,7 @@ import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { ProcessFreezer } from './process-freezer.js';
 import { killGroup, killProcess } from './process-group.js';
-import { notesOn, volumeOf } from './process-notes.js';
+import { LOOPBACK, notesOn, volumeOf } from './process-notes.js';
 import { runSetup } from './run-setup.js';
 import {
   WorkerFolder,
@@ -74,6 +74,7 @@ const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
  */
 export class ProcessRuntime implements ContainerRuntime {
   readonly freezer: ProcessFreezer;
+  readonly sharesPorts = true;
   readonly #options: ProcessRuntimeOptions;
   readonly #listeners = new Set<() => void>();
   readonly #stopTicking: () => void;
@@ -132,7 +133,7 @@ export class ProcessRuntime implements ContainerRuntime {
         (draft) => makeWorkingCopy(image.folder, draft.work, signal),
       );
       await this.#launch(folder, image, { ...start, gpus, cudaVersion: start.gpu && (await machine.cudaVersion()) });
-      return { ...life, state: { kind: 'running' }, notes: notesOn(start) };
+      return { ...life, state: { kind: 'running' }, address: LOOPBACK, notes: notesOn(start) };
     } catch (error) {
       // Why it did not start is the news; what of it cannot be removed keeps its GPUs, and the next start replaces it.
       await this.remove(workerId).catch(() => undefined);
@@ -198,7 +199,8 @@ export class ProcessRuntime implements ContainerRuntime {
     const { containerId, labels, startedAtMs } = file;
     const state = await stateOf(folder);
     const notes = [...notesOn(file), ...this.#options.machine.notesOn(labels.workerId)];
-    return { containerId, labels, state, startedAtMs: state.kind === 'created' ? null : startedAtMs, notes };
+    const own = { containerId, labels, address: LOOPBACK, notes };
+    return { ...own, state, startedAtMs: state.kind === 'created' ? null : startedAtMs };
   }
 
   async #adoptGpus(): Promise<void> {

@@ -19,8 +19,7 @@ export interface AdmissionView {
 export type AdmissionRefusal = 'unknown-worker' | 'leaving' | 'unready' | 'full';
 
 /**
- * Whether a worker takes a request of an endpoint; null: it does. Whoever asks must count the request before anybody else
- * asks.
+ * Whether a worker takes a request of an endpoint; null: it does. The caller counts the request before it asks again.
  *
  * @param view null: the host has no such worker
  */

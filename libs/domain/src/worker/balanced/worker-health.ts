@@ -7,7 +7,7 @@ export type HealthAnswer =
  * `unknown`: not enough checks since its container was started or found again. `initializing`: it says so itself. Only one
  * that is `in` gets requests.
  */
-export type HealthStanding = 'unknown' | 'in' | 'initializing' | 'out';
+type HealthStanding = 'unknown' | 'in' | 'initializing' | 'out';
 
 /** What the checks of one container have shown. Instants are of one clock that never steps. */
 export interface WorkerHealth {
@@ -78,7 +78,7 @@ const standingAs = (health: WorkerHealth, standing: HealthStanding, nowMs: numbe
   health.standing === standing ? health : { ...health, standing, sinceMs: nowMs };
 
 /** From one check to the next of a worker that has come up. */
-export const HEALTH_INTERVAL_MS = 5_000;
+const HEALTH_INTERVAL_MS = 5_000;
 const STARTING_INTERVAL_MS = 250;
 const STARTING_INTERVAL_MAX_MS = 1_000;
 

@@ -1,0 +1,100 @@
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { cleanText, type HealthAnswer } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+
+/** Where one worker is asked whether it is well. */
+export interface HealthTarget {
+  readonly address: string;
+  /** At least one. */
+  readonly healthPorts: readonly number[];
+  readonly healthPath: string;
+}
+
+interface CheckOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const CHECK_MAX_MS = 2_000;
+/** Of an answer whose status counts: what it says beyond that is read and thrown away. */
+const BODY_MAX_BYTES = 65_536;
+const HEAD_MAX_BYTES = 16_384;
+const PATH_SHOWN_MAX = 100;
+const OK = 200;
+const NO_CONTENT = 204;
+
+/** The best answer of its ports, which are asked in their order until one is good (wire contract 4). Never rejects. */
+export async function checkHealth(target: HealthTarget, options: CheckOptions): Promise<HealthAnswer> {
+  let best: HealthAnswer | null = null;
+  for (const port of target.healthPorts) {
+    const answer = await checkPort({ ...target, port }, options);
+    if (answer.kind === 'ready') return answer;
+    if (best === null || answer.kind === 'initializing') best = answer;
+  }
+  return best ?? { kind: 'failed', words: 'has no port for health checks' };
+}
+
+function checkPort(
+  { address, healthPath, port }: HealthTarget & { readonly port: number },
+  { clock, signal }: CheckOptions,
+): Promise<HealthAnswer> {
+  const what = `GET ${cleanText(healthPath, PATH_SHOWN_MAX)} on port ${port}`;
+  const failed = (how: string): HealthAnswer => ({ kind: 'failed', words: `${what} ${how}` });
+  return new Promise((resolve) => {
+    const asked = ask({ host: address, port, path: healthPath });
+    if (asked === null) {
+      resolve(failed('cannot be asked'));
+      return;
+    }
+    const end = (answer: HealthAnswer): void => {
+      resolve(answer);
+      asked.destroy();
+    };
+    const cancel = clock.after(CHECK_MAX_MS, () => {
+      end(failed(`had no answer within ${CHECK_MAX_MS / 1000} s`));
+    });
+    const giveUp = (): void => {
+      end(failed('was given up'));
+    };
+    signal.addEventListener('abort', giveUp);
+    asked.on('response', (response) => {
+      resolve(answerOf(what, response.statusCode ?? 0));
+      discard(response, asked);
+    });
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      end(failed(`failed: ${error.code ?? cleanText(error.message, PATH_SHOWN_MAX)}`));
+    });
+    asked.on('close', () => {
+      cancel();
+      signal.removeEventListener('abort', giveUp);
+      resolve(failed('had no answer'));
+    });
+    asked.end();
+  });
+}
+
+/** Null for a path that no request line can hold. */
+function ask(where: { readonly host: string; readonly port: number; readonly path: string }): ClientRequest | null {
+  try {
+    const headers = { 'user-agent': 'berth-health-check', connection: 'close' };
+    return request({ ...where, agent: false, maxHeaderSize: HEAD_MAX_BYTES, headers });
+  } catch {
+    return null;
+  }
+}
+
+function answerOf(what: string, status: number): HealthAnswer {
+  const words = `${what} answered ${status}`;
+  if (status === OK) return { kind: 'ready', words };
+  return { kind: status === NO_CONTENT ? 'initializing' : 'failed', words };
+}
+
+function discard(response: IncomingMessage, asked: ClientRequest): void {
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > BODY_MAX_BYTES) asked.destroy();
+  });
+  // The status has been told; how the rest fails changes nothing.
+  response.on('error', () => asked.destroy());
+}

@@ -1,0 +1,10 @@
+export {
+  type BalancedNews,
+  type BalancedWorker,
+  type BalancedWorkers,
+  type BalancedWorkerState,
+  type WorkerListening,
+} from './balanced-worker.js';
+export { FreePorts } from './free-ports.js';
+export { listeningBy, listeningOnFree, portVariables, portsOf } from './worker-listening.js';
+export { LocalWorkerLink } from './local-worker-link.js';

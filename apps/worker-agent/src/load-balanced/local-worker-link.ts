@@ -1,0 +1,100 @@
+import { admitRequest, type EndpointId, type HostId, type WorkerId } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import type { MetricRegistry } from '@berth/telemetry';
+import type { LinkAnswer, LinkRefusal, LinkTarget, WorkerLink } from '@berth/tunnel';
+import type { BalancedNews, BalancedWorker, BalancedWorkers, BalancedWorkerState } from './balanced-worker.js';
+import { balancedMetrics, type BalancedMetrics } from './metrics.js';
+import { WorkerSession } from './worker-session.js';
+
+export interface LocalWorkerLinkOptions {
+  readonly hostId: HostId;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+}
+
+const refused = (reason: LinkRefusal): LinkAnswer => ({ kind: 'refused', reason });
+
+/**
+ * The load-balanced workers of this host, and the only way to them: each request for one is admitted here, so no worker
+ * gets more at a time than it has slots, however many routers there are.
+ */
+export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
+  readonly #options: LocalWorkerLinkOptions;
+  readonly #metrics: BalancedMetrics;
+  readonly #sessions = new Map<WorkerId, WorkerSession>();
+  readonly #listeners = new Set<(workerId: WorkerId, news: BalancedNews) => void>();
+  #isClosed = false;
+
+  constructor(options: LocalWorkerLinkOptions) {
+    this.#options = options;
+    this.#metrics = balancedMetrics(options.metrics);
+    options.metrics.gaugeOf(
+      { name: 'agent_balanced_requests_in_flight', help: 'Requests that load-balanced workers of this host have.' },
+      () => [...this.inFlight().values()].reduce((sum, each) => sum + each, 0),
+    );
+  }
+
+  async open(target: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
+    const answer = await this.#open(target, signal);
+    this.#metrics.requests.inc({ outcome: answer.kind === 'admitted' ? 'admitted' : answer.reason });
+    return answer;
+  }
+
+  see(worker: BalancedWorker): void {
+    if (this.#isClosed) return;
+    const { containerId, workerId } = worker;
+    const present = this.#sessions.get(workerId);
+    if (present?.worker.containerId === containerId) {
+      present.see(worker);
+      return;
+    }
+    present?.close();
+    const { clock } = this.#options;
+    const onNews = (news: BalancedNews): void => {
+      for (const listener of this.#listeners) listener(workerId, news);
+    };
+    this.#sessions.set(workerId, new WorkerSession(worker, { clock, metrics: this.#metrics, onNews }));
+  }
+
+  cut(workerId: WorkerId): void {
+    this.#sessions.get(workerId)?.cut();
+  }
+
+  forget(workerId: WorkerId): void {
+    this.#sessions.get(workerId)?.close();
+    this.#sessions.delete(workerId);
+  }
+
+  state(workerId: WorkerId): BalancedWorkerState | null {
+    return this.#sessions.get(workerId)?.state ?? null;
+  }
+
+  /** How many requests each endpoint has here; those without any are not named. */
+  inFlight(): ReadonlyMap<EndpointId, number> {
+    const counts = new Map<EndpointId, number>();
+    for (const { state, worker } of this.#sessions.values()) {
+      if (state.inFlight > 0) counts.set(worker.endpointId, (counts.get(worker.endpointId) ?? 0) + state.inFlight);
+    }
+    return counts;
+  }
+
+  subscribe(listener: (workerId: WorkerId, news: BalancedNews) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Nothing is admitted any more, and what is in flight is cut off: the way to it goes with this process. */
+  close(): void {
+    this.#isClosed = true;
+    for (const session of this.#sessions.values()) session.close();
+  }
+
+  async #open({ endpointId, hostId, workerId }: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
+    if (signal.aborted) return refused('timed-out');
+    if (this.#isClosed) return refused('leaving');
+    const session = hostId === this.#options.hostId ? this.#sessions.get(workerId) : undefined;
+    const refusal = admitRequest(session?.admission ?? null, endpointId);
+    if (session === undefined || refusal !== null) return refused(refusal ?? 'unknown-worker');
+    return session.open(signal);
+  }
+}

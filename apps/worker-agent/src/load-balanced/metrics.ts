@@ -1,0 +1,16 @@
+import type { MetricRegistry } from '@berth/telemetry';
+
+export const balancedMetrics = (metrics: MetricRegistry) => ({
+  requests: metrics.counter<'outcome'>({
+    name: 'agent_balanced_requests_total',
+    help: 'Requests for load-balanced workers, by outcome: admitted, or why not.',
+    labels: ['outcome'],
+  }),
+  checks: metrics.counter<'outcome'>({
+    name: 'agent_health_checks_total',
+    help: 'Health checks of load-balanced workers, by outcome.',
+    labels: ['outcome'],
+  }),
+});
+
+export type BalancedMetrics = ReturnType<typeof balancedMetrics>;
