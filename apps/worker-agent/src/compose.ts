@@ -9,7 +9,7 @@ import type { AgentConfig } from './config.js';
 import { claimHome } from './home/index.js';
 import { ImagesAhead, NO_IMAGES_AHEAD, type HostImagesAhead } from './images-ahead/index.js';
 import { JobClient } from './job-client/index.js';
-import { FreePorts, LocalWorkerLink } from './load-balanced/index.js';
+import { balancedMetrics, FreePorts, InFlightWitness, LocalWorkerLink } from './load-balanced/index.js';
 import { Journal } from './journal/index.js';
 import { composeRuntime, type ContainerRuntime, type OnRemoving, type OpenRuntime } from './runtimes/index.js';
 import {
@@ -94,7 +94,7 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
   readiness.add('nats', () => link.check());
   const bridge = await openBridge(frame, { link, journal, opened });
   await opened.confine(bridge.port);
-  const balanced = openBalanced(frame, { hostId });
+  const balanced = openBalanced(frame, { hostId, link });
   const tools = workerTools(frame, { hostId, runtime, bridge, balanced, logs, volumes, records: journal.workers });
   const workers = new WorkerReconciler(tools, dataCenterId);
   // Jobs that run are kept only when a router renews them; who has none need not wait for one.
@@ -129,9 +129,27 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
 }
 
 /** The way of requests to this host's load-balanced workers; those that are in flight end with this process. */
-function openBalanced({ clock, metrics, onStop }: Frame, { hostId }: { readonly hostId: HostId }): LocalWorkerLink {
+function openBalanced(
+  { clock, metrics, onStop }: Frame,
+  { hostId, link }: { readonly hostId: HostId; readonly link: AgentLink },
+): LocalWorkerLink {
   const balanced = new LocalWorkerLink({ hostId, clock, metrics });
+  const { untold } = balancedMetrics(metrics);
+  const witness = new InFlightWitness({
+    hostId,
+    inFlight: () => balanced.inFlight(),
+    onChange: (listener) => balanced.subscribe(listener),
+    tell: (message) => {
+      link.tellDemand(message);
+    },
+    onUntold: () => {
+      untold.inc();
+    },
+    clock,
+  });
+  witness.start();
   onStop('load-balanced workers', () => {
+    witness.stop();
     balanced.close();
   });
   return balanced;

@@ -22,6 +22,7 @@ export {
   TAKE_JOBS_MAX,
   TAKE_WISHES_MAX,
   goneSubject,
+  hostDemandSubject,
   hostOfSubject,
   JOINING_USER,
   REFUSED_USER,

@@ -242,7 +242,7 @@ describe('access to the broker', () => {
     expect(await subscribeRefused('gateway', [...fromAgents, '_INBOX_gateway.>'])).toEqual([]);
     expect(await subscribeRefused('router', ['shard.>', 'notice.>', 'rates.*', '_INBOX_router.>'])).toEqual([]);
     expect(await subscribeRefused('sessions', ['agents.*.up.host.join', 'agents.*.up.host.report'])).toEqual([]);
-    expect(await subscribeRefused('controllers', ['demand.*', 'control.changed'])).toEqual([]);
+    expect(await subscribeRefused('controllers', ['demand.*', 'agents.*.up.demand', 'control.changed'])).toEqual([]);
     expect(await subscribeRefused('router', ['control.pulse'])).toEqual([]);
     expect(await publishRefused('controllers', ['control.pulse'])).toEqual([]);
     expect(

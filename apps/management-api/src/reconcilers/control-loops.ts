@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import { CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS } from '@berth/contracts';
+import { CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS, hostDemandSubject, hostOfSubject } from '@berth/contracts';
 import type { UnreadableMessage } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
@@ -9,7 +9,7 @@ import type { DemandBoard } from './demand/demand-board.js';
 import type { FleetReconciler } from './fleet-reconciler.js';
 import { controllersMetrics, tellLeadership } from './metrics.js';
 import { paceAfter, quietAfterMs, type PassPace } from './pass-pace.js';
-import { readDemand } from './demand/read-demand.js';
+import { readDemand, readHostDemand } from './demand/read-demand.js';
 
 export interface ControlLoopsOptions {
   readonly connection: NatsConnection;
@@ -55,6 +55,10 @@ export class ControlLoops {
   start(): void {
     this.#listen(DEMAND_SUBJECTS, (message) => {
       this.#options.demand.take(readDemand(message.string()), this.#options.clock.monotonicMs());
+    });
+    this.#listen(hostDemandSubject('*'), (message) => {
+      const told = readHostDemand(message.string(), hostOfSubject(message.subject));
+      this.#options.demand.take(told, this.#options.clock.monotonicMs());
     });
     this.#listen(CONTROL_HINT_SUBJECT, () => undefined);
     this.#leadershipLoop.start();

@@ -92,11 +92,14 @@ export class FleetReconciler {
     const fleet = await store.load(demand.endpointIds(clock.monotonicMs()));
     const [nowMs, heardMs] = [clock.nowMs(), clock.monotonicMs()];
     const newWorkerId = (): WorkerId => random.id(WORKER_ID_LENGTH) as WorkerId;
-    const demandOf = ({ id, spec: { type } }: FleetEndpoint): Demand | null => demand.demandOf({ id, type }, heardMs);
+    const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);
+    const demandOf = ({ id, spec: { type } }: FleetEndpoint): Demand | null => {
+      const hostIds = new Set((workers.get(id) ?? []).map(({ hostId }) => hostId));
+      return demand.demandOf({ id, type, hostIds }, heardMs);
+    };
     const plan = planFleet({ catalog, fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
     this.#memory = plan.memory;
     this.#tellSuspects(plan.suspects);
-    const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);
     const failed = new Set<EndpointId>();
     this.#count(plan.endpoints);
     for (const [endpointId, error] of plan.failed) this.#fail(failed, endpointId, error);

@@ -6,6 +6,10 @@ export const balancedMetrics = (metrics: MetricRegistry) => ({
     help: 'Requests for load-balanced workers, by outcome: admitted, or why not.',
     labels: ['outcome'],
   }),
+  untold: metrics.counter({
+    name: 'agent_demand_untold_total',
+    help: 'Messages of what is in flight that could not be sent.',
+  }),
   checks: metrics.counter<'outcome'>({
     name: 'agent_health_checks_total',
     help: 'Health checks of load-balanced workers, by outcome.',

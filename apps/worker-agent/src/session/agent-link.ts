@@ -1,5 +1,7 @@
 import {
+  hostDemandSubject,
   hostSubject,
+  type WitnessMessage,
   inboxPrefix,
   logAnswerSubject,
   logsSubject,
@@ -132,6 +134,13 @@ export class AgentLink implements RouterLink {
   async report(request: ReportRequest): Promise<unknown> {
     const subject = hostSubject(this.#options.hostId, 'report');
     return present(this.#line, this.#open).transport.request(subject, request, { timeoutMs: REPORT_TIMEOUT_MS });
+  }
+
+  /** Tells those who listen now; nobody answers. @throws TransportError while the connection does not stand */
+  tellDemand(message: WitnessMessage): void {
+    const connection = this.#line.connection;
+    if (connection === null) throw notConnected();
+    connection.publish(hostDemandSubject(this.#options.hostId), JSON.stringify(message));
   }
 
   onStop(listener: (message: StopMessage) => void): () => void {

@@ -66,6 +66,7 @@ export {
   REFUSED_USER,
   goneSubject,
   tunnelSubject,
+  hostDemandSubject,
   isAgentSubject,
   hostOfSubject,
   hostSubject,

@@ -23,6 +23,9 @@ export const hostSubject = (hostId: HostId | '*', verb: HostVerb): string => `ag
  */
 export const withdrawSubject = (hostId: HostId | '*'): string => `agents.${hostId}.up.job.withdraw`;
 
+/** Agent → controllers: what is in flight at its load-balanced workers. `*` stands for any host. */
+export const hostDemandSubject = (hostId: HostId | '*'): string => `agents.${hostId}.up.demand`;
+
 /** Router → agent: stop these jobs. */
 export const stopSubject = (hostId: HostId): string => `agents.${hostId}.down.stop`;
 /** Router → agent: another router's process is gone. */

@@ -47,6 +47,8 @@ export interface DemandQuestion {
   /** That of its log. */
   readonly shard: number;
   readonly type: EndpointType;
+  /** Hosts that have workers of it: what another one says of it does not count. Absent: all are believed. */
+  readonly hostIds?: ReadonlySet<string>;
 }
 
 /** A list of which not every part has been heard. */
@@ -61,6 +63,8 @@ interface Listing {
 
 /** A source, with what is known by it: the owner of a shard, or a witness. */
 interface Source {
+  /** Null: it owns a shard. */
+  readonly witness: DemandWitness | null;
   readonly term: number;
   sequence: number;
   readonly demands: Map<EndpointId, Demand | null>;
@@ -101,14 +105,14 @@ export class ToldDemands {
     this.#heardAtMs = heardAtMs;
     const place: Place =
       'witness' in told
-        ? { sources: this.#witnesses, key: `${told.witness.kind}.${told.witness.id}` }
-        : { sources: this.#owners, key: told.shard };
+        ? { sources: this.#witnesses, key: `${told.witness.kind}.${told.witness.id}`, witness: told.witness }
+        : { sources: this.#owners, key: told.shard, witness: null };
     const source = this.#sourceAt(place, told, heardAtMs);
     if (source !== null) note(source, told, heardAtMs);
   }
 
   /** Null: unknown, which is not the same as none. */
-  demandOf({ endpointId, shard, type }: DemandQuestion, nowMs: number): Demand | null {
+  demandOf({ endpointId, hostIds, shard, type }: DemandQuestion, nowMs: number): Demand | null {
     const owner = this.#owners.get(shard);
     // Where no owner is heard, nobody may be, so a silence of witnesses would mean nothing.
     if (owner === undefined || !this.#isKnown(owner, nowMs)) return null;
@@ -116,20 +120,21 @@ export class ToldDemands {
     if (type === 'LOAD_BALANCER') {
       // How many witnesses there are nobody knows, but by then each that lives has told everything once.
       if (nowMs - this.#sinceMs < this.#staleMs) return null;
-      sources.push(...this.#knownOf(this.#witnesses, nowMs));
+      sources.push(...this.#knownOf(this.#witnesses, nowMs).filter((source) => isBelieved(source, hostIds)));
     }
     return sumDemands(sources.map(({ demands }) => partOf(demands, endpointId)));
   }
 
-  /** Every endpoint that is known to have demand. */
+  /** Every endpoint that is known to have demand; what hosts say is left out, for they speak of those with workers only. */
   endpointIds(nowMs: number): readonly EndpointId[] {
-    const known = [...this.#knownOf(this.#owners, nowMs), ...this.#knownOf(this.#witnesses, nowMs)];
+    const routers = this.#knownOf(this.#witnesses, nowMs).filter(({ witness }) => witness?.kind !== 'host');
+    const known = [...this.#knownOf(this.#owners, nowMs), ...routers];
     const ids = known.flatMap(({ demands }) => [...demands].flatMap(([id, demand]) => (demand === null ? [] : [id])));
     return [...new Set(ids)];
   }
 
   /** Null: it has spoken again since, or somebody in its place, so it is late. */
-  #sourceAt({ key, sources }: Place, { sequence, term }: Spoken, heardAtMs: number): Source | null {
+  #sourceAt({ key, sources, witness }: Place, { sequence, term }: Spoken, heardAtMs: number): Source | null {
     const known = sources.get(key);
     // A bucket of claims that was made anew begins with low terms, so no term is remembered for ever.
     const isCurrent = known !== undefined && this.#isRemembered(known, heardAtMs);
@@ -137,6 +142,7 @@ export class ToldDemands {
     if (isCurrent && term === known.term) return (sequence ?? Number.POSITIVE_INFINITY) > known.sequence ? known : null;
     for (const [each, source] of sources) if (!this.#isRemembered(source, heardAtMs)) sources.delete(each);
     const made: Source = {
+      witness,
       term,
       sequence: Number.NEGATIVE_INFINITY,
       demands: new Map(),
@@ -165,9 +171,13 @@ export class ToldDemands {
 interface Place {
   readonly sources: Map<number | string, Source>;
   readonly key: number | string;
+  readonly witness: DemandWitness | null;
 }
 
 type Spoken = Pick<WitnessedDemand, 'sequence' | 'term'>;
+
+const isBelieved = ({ witness }: Source, hostIds: ReadonlySet<string> | undefined): boolean =>
+  witness?.kind !== 'host' || hostIds === undefined || hostIds.has(witness.id);
 
 function partOf(demands: ReadonlyMap<EndpointId, Demand | null>, endpointId: EndpointId): Demand | null {
   const demand = demands.get(endpointId);

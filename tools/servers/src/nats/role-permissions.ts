@@ -7,6 +7,7 @@ import {
   HISTORY_VERBS,
   HOST_VERBS,
   historySubject,
+  hostDemandSubject,
   hostSubject,
   JOB_VERBS,
   jobSubject,
@@ -70,7 +71,7 @@ export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, 
   controllers: controlPlane('controllers', {
     // The job history is made of the logs, which are read and never written here.
     publish: [CONTROL_PULSE_SUBJECT, HISTORY_READ_SUBJECT, ...numbered('LOG', shards.logs).flatMap(readStream)],
-    subscribe: [CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS],
+    subscribe: [CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS, hostDemandSubject('*')],
   }),
   router: router(shards),
   gateway: heard('gateway', [...JOB_VERBS.map((verb) => jobSubject('*', verb)), withdrawSubject('*')]),

@@ -1,12 +1,14 @@
 import { DEMAND_STALE_MS, ownersDemand, type DemandMessage, type WitnessMessage } from '@berth/contracts';
-import type { Demand, EndpointId, ToldDemand } from '@berth/domain';
+import type { Demand, EndpointId, HostId, ToldDemand } from '@berth/domain';
 import { logShard } from '@berth/messaging';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DemandBoard } from './demand-board.js';
-import { readDemand } from './read-demand.js';
+import { readDemand, readHostDemand } from './read-demand.js';
 
 const A = 'a' as EndpointId;
 const B = 'b' as EndpointId;
+
+const NO_HOSTS: ReadonlySet<HostId> = new Set();
 
 const NONE: Demand = {
   queuedNormal: 0,
@@ -39,7 +41,7 @@ beforeEach(() => {
 });
 
 const queuedAt = (nowMs: number, id = A): number | null =>
-  board.demandOf({ id, type: 'QUEUE' }, nowMs)?.queuedNormal ?? null;
+  board.demandOf({ id, type: 'QUEUE', hostIds: NO_HOSTS }, nowMs)?.queuedNormal ?? null;
 
 describe('routers that own shards', () => {
   test('count together, each for its own', () => {
@@ -78,7 +80,7 @@ const witnessed = (queuedNormal: number, id: string, sequence = 1): WitnessMessa
 
 describe('witnesses of a load-balanced endpoint', () => {
   const balancedAt = (nowMs: number): number | null =>
-    board.demandOf({ id: A, type: 'LOAD_BALANCER' }, nowMs)?.queuedNormal ?? null;
+    board.demandOf({ id: A, type: 'LOAD_BALANCER', hostIds: NO_HOSTS }, nowMs)?.queuedNormal ?? null;
 
   const listen = (): void => {
     for (const atMs of [0, DEMAND_STALE_MS / 2, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
@@ -99,6 +101,44 @@ describe('witnesses of a load-balanced endpoint', () => {
     listen();
     board.take({ ...witnessed(1, 'one'), endpoints: [], unknown: [A] }, DEMAND_STALE_MS);
     expect(balancedAt(DEMAND_STALE_MS)).toBeNull();
+  });
+});
+
+describe('a host', () => {
+  const H1 = 'h1' as HostId;
+  const ofHost = (running: number, id = 'h1'): WitnessMessage => ({
+    ...witnessed(0, id),
+    witness: { kind: 'host', id, term: 1, part: { index: 0, count: 1 } },
+    endpoints: [{ endpointId: A, ...NONE, running }],
+  });
+
+  test('is believed of endpoints that have workers there, and makes no demand of others', () => {
+    for (const atMs of [0, DEMAND_STALE_MS / 2, DEMAND_STALE_MS]) board.take(owned({ b: 0 }), atMs);
+    for (const atMs of [0, DEMAND_STALE_MS / 2, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
+    board.take(ofHost(3), DEMAND_STALE_MS);
+    board.take({ ...ofHost(9, 'h2'), unknown: [B] }, DEMAND_STALE_MS);
+    const runningAt = (hostIds: ReadonlySet<HostId>) =>
+      board.demandOf({ id: A, type: 'LOAD_BALANCER', hostIds }, DEMAND_STALE_MS)?.running;
+    expect(runningAt(new Set([H1]))).toBe(3);
+    expect(runningAt(NO_HOSTS)).toBe(0);
+    const unknownOf = board.demandOf({ id: B, type: 'LOAD_BALANCER', hostIds: new Set([H1]) }, DEMAND_STALE_MS);
+    expect(unknownOf).toEqual(NONE);
+  });
+
+  test('names no endpoint that would be looked at for its sake', () => {
+    board.take(ofHost(3), 0);
+    expect(board.endpointIds(0)).toEqual([]);
+  });
+
+  test('speaks for itself alone, within bounds, and nobody else for it', () => {
+    const text = JSON.stringify(ofHost(1));
+    expect(readHostDemand(text, H1)).toEqual(ofHost(1));
+    expect(() => readHostDemand(text, 'h2' as HostId)).toThrow('no demand of the host');
+    expect(() => readHostDemand(JSON.stringify(witnessed(1, 'h1')), H1)).toThrow('no demand of the host');
+    expect(() => readHostDemand(JSON.stringify(owned({ a: 1 })), H1)).toThrow('no demand of the host');
+    expect(() => readDemand(text)).toThrow('no demand of a router');
+    const many = { ...ofHost(1), unknown: Array.from({ length: 4_096 }, (_, index) => `e${index}`) };
+    expect(() => readHostDemand(JSON.stringify(many), H1)).toThrow('too much');
   });
 });
 

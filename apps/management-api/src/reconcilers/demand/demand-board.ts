@@ -5,8 +5,15 @@ import {
   type DemandMessage,
   type WitnessMessage,
 } from '@berth/contracts';
-import { ToldDemands, type Demand, type EndpointId, type EndpointType } from '@berth/domain';
+import { ToldDemands, type Demand, type EndpointId, type EndpointType, type HostId } from '@berth/domain';
 import { logShard } from '@berth/messaging';
+
+interface BoardQuestion {
+  readonly id: EndpointId;
+  readonly type: EndpointType;
+  /** Those that have workers of it: no other host is believed. */
+  readonly hostIds: ReadonlySet<HostId>;
+}
 
 /** The latest demand that the routers published, each for the shards that it owns, and that witnesses did. */
 export class DemandBoard {
@@ -18,8 +25,8 @@ export class DemandBoard {
   }
 
   /** Null: unknown, which is not the same as none. */
-  demandOf({ id, type }: { readonly id: EndpointId; readonly type: EndpointType }, nowMs: number): Demand | null {
-    return this.#demands.demandOf({ endpointId: id, shard: logShard(id), type }, nowMs);
+  demandOf({ hostIds, id, type }: BoardQuestion, nowMs: number): Demand | null {
+    return this.#demands.demandOf({ endpointId: id, shard: logShard(id), type, hostIds }, nowMs);
   }
 
   endpointIds(nowMs: number): readonly EndpointId[] {
