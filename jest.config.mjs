@@ -18,6 +18,7 @@ const kind = (displayName, testMatch) => ({
   // `js` stands before `ts`: a dependency that ships its sources beside its build must resolve to the build.
   moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'json', 'node'],
   moduleNameMapper: {
+    '^@berth/tunnel/conformance$': '<rootDir>/libs/tunnel/src/worker-link.conformance.ts',
     '^@berth/contracts/http$': '<rootDir>/libs/contracts/src/http/index.ts',
     '^@berth/domain/shape$': '<rootDir>/libs/domain/src/shape/index.ts',
     '^@berth/([^/]+)$': ['<rootDir>/libs/$1/src/index.ts', '<rootDir>/tools/$1/src/index.ts'],

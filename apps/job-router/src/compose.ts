@@ -27,7 +27,6 @@ import { pulseMetrics, QueueReasons } from './queue-reasons/index.js';
 import { isOpenAiUrl, REQUEST_BODY_THREAD, RequestBodies } from './request-bodies/index.js';
 import { batchMetrics, RunBatch } from './run-batch/index.js';
 import { composeStores, watchStores } from './stores/index.js';
-import type { WorkerLink } from '@berth/tunnel';
 import { composeTunnels } from './tunnels/index.js';
 import { composeWebhooks, type NameLookup, SystemNameLookup } from './webhooks/index.js';
 
@@ -56,10 +55,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const directory = new EndpointDirectory({ snapshots, clock });
   const parts = { platform, process, brokers, snapshots, directory };
   const core = composeCore(parts, { ...environment, hasOneBroker: config.topology.replicas === 1 });
-  const { listener, offers } = await composeTunnels(process, {
-    ...{ settings: config.tunnel, connection: brokers.shared.connection, router: core.incarnation, snapshots },
-  });
-  const balancer = composeBalancer(parts, listener);
+  const balancer = await composeBalancer(parts, config.tunnel, core.incarnation);
   const callers = composeCallers(parts, { ...environment, jobs: core.jobs, onUnreadable });
   readiness.add('directory', async () => {
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
@@ -82,13 +78,12 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   assertOperationsDeclared(http.nest);
   startAll(process, core.works);
   await snapshots.start();
-  startAll(process, { rates: exchange, heldDemand: balancer.demand, tunnelOffers: offers });
+  startAll(process, { rates: exchange, heldDemand: balancer.demand, tunnelOffers: balancer.offers });
   await serveAgents(http, {
     ...{ ...process, connection: brokers.agents, drainMs: HTTP_DRAIN_MS },
     ...{ guard, takes: core.taking },
   });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
-  onStop('tunnels', () => listener.close());
   onStop('requests', async () => {
     readiness.stop();
     await balancer.release(() => drain(http, [() => reader.release(), () => core.taking.close()]));
@@ -156,15 +151,21 @@ function composeCore(
   return { jobs, agents: Object.values(agents), taking: agents.taking, works, incarnation };
 }
 
-/** The door to load-balanced endpoints, which are no part of the job API. */
-function composeBalancer({ brokers, directory, platform, snapshots }: Parts, link: WorkerLink) {
+/** The door to load-balanced endpoints, which are no part of the job API, and the tunnels to their workers. */
+async function composeBalancer(
+  { brokers, directory, platform, process, snapshots }: Parts,
+  tunnel: RouterConfig['tunnel'],
+  router: string,
+) {
   const { connection } = brokers.shared;
+  const { listener: link, offers } = await composeTunnels(process, { settings: tunnel, connection, router, snapshots });
   const subject = demandSubject(platform.settings.routerId);
-  return composeLoadBalancer({
+  const balancer = composeLoadBalancer({
     ...{ ...platform, directory, link, drainMs: HTTP_DRAIN_MS },
     onAssignmentChanged: snapshots.onAssignmentChanged,
     publish: (message) => connection.publish(subject, JSON.stringify(message)),
   });
+  return { ...balancer, offers };
 }
 
 interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {

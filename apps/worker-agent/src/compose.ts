@@ -22,6 +22,7 @@ import {
   identifyHost,
   joinHost,
 } from './session/index.js';
+import { HostTunnels } from './tunnels/index.js';
 import { NO_VOLUMES, VolumeFolder, type HostVolumes } from './volumes/index.js';
 import { HostWorkerLogs, logTailOf } from './worker-logs/index.js';
 import { noteRemoved, workerMetrics, WorkerReconciler, type WorkerTools } from './worker-reconciler/index.js';
@@ -104,6 +105,7 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
   onStop('workers', () => workers.stop());
   const instanceId = random.uuid();
   const imagesAhead = openImagesAhead(frame, { runtime, workers });
+  openTunnels(frame, { hostId, link, balanced });
   const session = new HostSession({
     secret,
     instanceId,
@@ -153,6 +155,23 @@ function openBalanced(
     balanced.close();
   });
   return balanced;
+}
+
+/** Requests come through them; what is under way when the agent stops gets some time, though its workers go on. */
+function openTunnels(
+  { clock, config, logger, onStop }: Frame,
+  parts: { readonly hostId: HostId; readonly link: AgentLink; readonly balanced: LocalWorkerLink },
+): void {
+  const { balanced, hostId, link } = parts;
+  const tunnels = new HostTunnels({ hostId, link: balanced, via: config.tunnelVia, clock, logger });
+  link.onTunnelOffer((offer) => {
+    tunnels.hear(offer);
+  });
+  onStop('tunnels', async () => {
+    tunnels.drain();
+    await balanced.settled(DRAIN_LIMIT_MS);
+    tunnels.close();
+  });
 }
 
 /** Folders of the process runtime are set up when a worker wants them: there is nothing to pull. */

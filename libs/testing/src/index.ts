@@ -7,9 +7,6 @@ export {
   logBrokerConformance,
   readerCursorsConformance,
   shardClaimsConformance,
-  workerLinkConformance,
-  type LinkedWorker,
-  type OpenLink,
   type Conforming,
   type ConformingLog,
 } from './conformance/index.js';

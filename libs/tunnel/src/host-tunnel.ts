@@ -23,7 +23,7 @@ export class HostTunnel {
 
   constructor({ clock, onClosed, socket }: HostTunnelOptions) {
     // Before the session hears of it, so that each stream fails with the reason and not as if its caller had cancelled it.
-    socket.on('error', (error) => {
+    socket.on('error', (error: Error) => {
       this.#lose(error.message);
     });
     socket.on('close', () => {
@@ -33,7 +33,7 @@ export class HostTunnel {
     this.#session.once('connect', () => {
       this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES);
     });
-    this.#session.on('error', (error) => {
+    this.#session.on('error', (error: Error) => {
       this.#lose(error.message);
     });
     this.#session.once('close', () => {
@@ -93,7 +93,7 @@ export class HostTunnel {
     endInOrder(stream);
     this.#streams.add(stream);
     stream.once('close', () => this.#streams.delete(stream));
-    // Whoever has the stream listens for itself; one that nobody has yet must not end the process.
+    // Its reader listens for itself; one that nobody has yet must not end the process.
     stream.on('error', () => undefined);
     return stream;
   }

@@ -46,7 +46,7 @@ export class TunnelListener implements WorkerLink {
         this.#welcome(socket);
       },
     );
-    this.#server.on('connection', (socket) => {
+    this.#server.on('connection', (socket: Socket) => {
       this.#watch(socket);
     });
     this.#server.on('tlsClientError', (error, socket) => {

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { eventually, ManualClock, workerLinkConformance } from '@berth/testing';
+import { eventually, ManualClock } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   TunnelDialer,
@@ -15,6 +15,7 @@ import {
   type TunnelOffer,
   type WorkerLink,
 } from '../src/index.js';
+import { workerLinkConformance } from '../src/worker-link.conformance.js';
 import { DialledWorker } from './dialled-worker.js';
 
 const HOST = 'host1' as HostId;

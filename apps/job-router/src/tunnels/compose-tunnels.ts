@@ -38,6 +38,7 @@ export async function composeTunnels(process: OpenProcess, { connection, router,
   const port = await listener.listen(host, wanted).catch((error: unknown) => {
     throw listenError(error, { host, port: wanted, variable: 'BERTH_TUNNEL_PORT' });
   });
+  process.onStop('tunnels', () => listener.close());
   const offers = new TunnelOffers({
     ...{ listener, router, clock, random, logger },
     hosts: snapshots.balancedHosts,

@@ -83,6 +83,18 @@ export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Resolves when nothing is in flight any more, or when the time is over. */
+  async settled(withinMs: number): Promise<void> {
+    const isSettled = new AbortController();
+    const look = (): void => {
+      if (this.inFlight().size === 0) isSettled.abort();
+    };
+    const unsubscribe = this.subscribe(look);
+    look();
+    await this.#options.clock.sleep(withinMs, isSettled.signal);
+    unsubscribe();
+  }
+
   /** Nothing is admitted any more, and what is in flight is cut off: the way to it goes with this process. */
   close(): void {
     this.#isClosed = true;

@@ -4,5 +4,4 @@ export { type Conforming } from './conformance.js';
 export { logBrokerConformance, type ConformingLog } from './log-broker.conformance.js';
 export { readerCursorsConformance } from './reader-cursors.conformance.js';
 export { freshKey } from './fresh-key.js';
-export { workerLinkConformance, type LinkedWorker, type OpenLink } from './worker-link.conformance.js';
 export { shardClaimsConformance } from './shard-claims.conformance.js';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { LinkTarget, WorkerLink } from '@berth/tunnel';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../servers/eventually.js';
+import { eventually } from '@berth/testing';
+import type { LinkTarget, WorkerLink } from './worker-link.port.js';
 
 /** A link that leads to one worker, which takes every request. */
 export interface LinkedWorker {
