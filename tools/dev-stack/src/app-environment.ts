@@ -22,6 +22,9 @@ export interface StackFacts {
 
 export type AppEnvironment = Readonly<Record<string, string>>;
 
+const LOOPBACK = '127.0.0.1';
+const EVERY_ADDRESS = '0.0.0.0';
+
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 export const baseUrl = (ports: StackPorts): string => localUrl(ports.managementApi);
 /** Of all routers the first is the one that callers are told of. */
@@ -50,6 +53,7 @@ export function agentEnvironment(agent: AgentProcess, { facts, home, inherited, 
     ...appEnvironment(agent, facts, inherited),
     ...broker,
     ...operations,
+    BERTH_TUNNEL_VIA: network?.machineAddress ?? LOOPBACK,
     BERTH_HOME: home,
     BERTH_BRIDGE_PORT: String(agent.bridgePort),
     BERTH_KEEP_WORKERS: 'false',
@@ -113,6 +117,8 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_BASE_URL: baseUrl(facts.ports),
     BERTH_DOCS_URL: `${baseUrl(facts.ports)}/docs`,
     BERTH_RATE_LIMITS: facts.config.rateLimits,
+    // Hosts in networks of their own do not reach this machine's loopback.
+    BERTH_TUNNEL_HOST: facts.config.hosts > 1 ? EVERY_ADDRESS : LOOPBACK,
   }),
   'worker-agent': (facts) => ({
     BERTH_RUNTIME: facts.runtime,
