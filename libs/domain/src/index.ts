@@ -494,7 +494,6 @@ export {
   nextCheckInMs,
   observeWorker,
   isFrozen,
-  type AdmissionRefusal,
   type AdmissionView,
   type HealthAnswer,
   type SessionHealth,

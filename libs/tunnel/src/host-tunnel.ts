@@ -4,7 +4,7 @@ import type { Clock } from '@berth/lifecycle';
 import { keepAlive } from './keep-alive.js';
 import { ENDS_BY_TRAILERS, endInOrder } from './orderly-end.js';
 import { TunnelError } from './tunnel-error.js';
-import { headOf, readAnswer, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
+import { headOf, readAdmission, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
 import type { LinkAnswer, LinkTarget } from './worker-link.port.js';
 
 export interface HostTunnelOptions {
@@ -64,7 +64,7 @@ export class HostTunnel {
     };
     signal.addEventListener('abort', giveUp, { once: true });
     stream.once('response', (headers) => {
-      const reason = readAnswer(headers);
+      const reason = readAdmission(headers);
       if (reason === null) settle({ kind: 'admitted', stream });
       else {
         stream.resume();

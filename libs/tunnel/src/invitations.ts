@@ -14,7 +14,7 @@ interface Issued extends Invitation {
 }
 
 /** How long an invitation is good for. */
-export const INVITATION_MS = 15_000;
+const INVITATION_MS = 15_000;
 
 /** The invitations that are open: one of each host at most, good once. Instants are monotonic. */
 export class Invitations {

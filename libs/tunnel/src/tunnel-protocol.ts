@@ -64,7 +64,7 @@ export const refusal = (reason: LinkRefusal): OutgoingHttpHeaders => ({
 });
 
 /** Null: it is admitted. A refusal for a reason that this version does not know counts as no way. */
-export function readAnswer(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): LinkRefusal | null {
+export function readAdmission(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): LinkRefusal | null {
   if (headers[':status'] === ADMITTED) return null;
   return LINK_REFUSALS.find((reason) => reason === headers[REFUSAL_HEADER]) ?? 'no-way';
 }

@@ -6,15 +6,9 @@ import { systemClock, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { eventually, ManualClock } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  TunnelDialer,
-  TunnelError,
-  TunnelListener,
-  type LinkAnswer,
-  type LinkTarget,
-  type TunnelOffer,
-  type WorkerLink,
-} from '../src/index.js';
+import { TunnelDialer, TunnelListener, type LinkAnswer, type LinkTarget, type WorkerLink } from '../src/index.js';
+import type { TunnelOffer } from '../src/tunnel-dialer.js';
+import { TunnelError } from '../src/tunnel-error.js';
 import { workerLinkConformance } from '../src/worker-link.conformance.js';
 import { DialledWorker } from './dialled-worker.js';
 

@@ -4,7 +4,7 @@ import type { MetricRegistry } from '@berth/telemetry';
 import type { LinkAnswer, LinkRefusal, LinkTarget, WorkerLink } from '@berth/tunnel';
 import type { BalancedNews, BalancedWorker, BalancedWorkers, BalancedWorkerState } from './balanced-worker.js';
 import { balancedMetrics, type BalancedMetrics } from './metrics.js';
-import { WorkerSession } from './worker-session.js';
+import { BalancedSession } from './balanced-session.js';
 
 export interface LocalWorkerLinkOptions {
   readonly hostId: HostId;
@@ -21,7 +21,7 @@ const refused = (reason: LinkRefusal): LinkAnswer => ({ kind: 'refused', reason 
 export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
   readonly #options: LocalWorkerLinkOptions;
   readonly #metrics: BalancedMetrics;
-  readonly #sessions = new Map<WorkerId, WorkerSession>();
+  readonly #sessions = new Map<WorkerId, BalancedSession>();
   readonly #listeners = new Set<(workerId: WorkerId, news: BalancedNews) => void>();
   #isClosed = false;
 
@@ -53,7 +53,7 @@ export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
     const onNews = (news: BalancedNews): void => {
       for (const listener of this.#listeners) listener(workerId, news);
     };
-    this.#sessions.set(workerId, new WorkerSession(worker, { clock, metrics: this.#metrics, onNews }));
+    this.#sessions.set(workerId, new BalancedSession(worker, { clock, metrics: this.#metrics, onNews }));
   }
 
   cut(workerId: WorkerId): void {

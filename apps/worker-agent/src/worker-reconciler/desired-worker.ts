@@ -94,7 +94,7 @@ export function checkVariables(env: Readonly<Record<string, string>>): void {
 }
 
 /** Older control planes do not say how many requests a worker takes: one is never too many. */
-export const slotsOf = ({ slots = 1 }: DesiredWorker): number => slots;
+export const slotsOfWorker = ({ slots = 1 }: DesiredWorker): number => slots;
 
 /** @param ports variables that it gets whatever its endpoint says */
 export function factsOf(

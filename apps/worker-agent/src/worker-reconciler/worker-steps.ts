@@ -3,7 +3,7 @@ import { withStartFailure, type ContainerState, type WorkerOperation } from '@be
 import type { WorkerAdmission, WorkerRegistration } from '../bridge/index.js';
 import { type ContainerStart, RuntimeError } from '../runtimes/index.js';
 import { listeningOnFree, portVariables, type WorkerListening } from '../load-balanced/index.js';
-import { checkVariables, factsOf, listeningOf, readArgs, slotsOf } from './desired-worker.js';
+import { checkVariables, factsOf, listeningOf, readArgs, slotsOfWorker } from './desired-worker.js';
 import { newSession, type LiveSession } from './live-session.js';
 import { describeFailure, type Failure } from './describe-failure.js';
 import { PauseSteps, isPauseStep, type PauseStep } from './pause-steps.js';
@@ -110,7 +110,7 @@ export class WorkerSteps {
     try {
       const listens = await this.#listening(assigned);
       const registration = { ...admission, facts: factsOf(assigned, dataCenterId, this.#portVariables(listens)) };
-      if (listens !== null) await this.#saveLife({ listens, slots: slotsOf(assigned) });
+      if (listens !== null) await this.#saveLife({ listens, slots: slotsOfWorker(assigned) });
       const { volume } = assigned;
       const mounts = volume === undefined ? {} : { volumeFolder: await volumes.folderOf(volume) };
       const { containerId } = await runtime.start({ ...this.#containerStart(assigned, registration), ...mounts });

@@ -17,7 +17,7 @@ import type { BridgeEvent } from '../bridge/index.js';
 import type { BalancedNews, WorkerListening } from '../load-balanced/index.js';
 import type { OwnedContainer } from '../runtimes/index.js';
 import { viewContainer } from './container-view.js';
-import { listeningOf, slotsOf, toDesired } from './desired-worker.js';
+import { listeningOf, slotsOfWorker, toDesired } from './desired-worker.js';
 import { viewBalanced, viewSession } from './live-session.js';
 import { PrepareTask } from './prepare-task.js';
 import type { WorkerRecord } from './worker-record.js';
@@ -206,7 +206,7 @@ export class WorkerTask {
     const listens = this.#listens();
     if (listens === null) return;
     balanced.see({
-      ...viewBalanced(record, found, { ...listens, slots: assigned === null ? null : slotsOf(assigned) }),
+      ...viewBalanced(record, found, { ...listens, slots: assigned === null ? null : slotsOfWorker(assigned) }),
       isLeaving: record.life.releasedAtMs !== null || session.killReason !== null,
     });
     if (balanced.state(workerId)?.isHealthy === true) await this.#steps.noteReady();

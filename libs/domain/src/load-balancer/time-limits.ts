@@ -19,7 +19,7 @@ export interface ExchangeProgress {
   readonly movedAtMs: number;
 }
 
-export type TimeLimitCode =
+type TimeLimitCode =
   | 'request-timeout' // the caller sends nothing any more
   | 'worker-answer-timeout' // no head of an answer
   | 'worker-idle-timeout' // an answer that stands still

@@ -7,7 +7,6 @@ export {
   afterRest,
   newHealth,
   nextCheckInMs,
-  type AdmissionRefusal,
   type AdmissionView,
   type HealthAnswer,
   type WorkerHealth,

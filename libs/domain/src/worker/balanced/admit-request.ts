@@ -16,7 +16,7 @@ export interface AdmissionView {
 }
 
 /** Why a request is not taken. The first that applies is said. */
-export type AdmissionRefusal = 'unknown-worker' | 'leaving' | 'unready' | 'full';
+type AdmissionRefusal = 'unknown-worker' | 'leaving' | 'unready' | 'full';
 
 /**
  * Whether a worker takes a request of an endpoint; null: it does. The caller counts the request before it asks again.

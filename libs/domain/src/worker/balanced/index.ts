@@ -1,4 +1,4 @@
-export { admitRequest, type AdmissionRefusal, type AdmissionView } from './admit-request.js';
+export { admitRequest, type AdmissionView } from './admit-request.js';
 export {
   afterCheck,
   afterConnectionError,

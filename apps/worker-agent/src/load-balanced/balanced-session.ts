@@ -7,7 +7,7 @@ import { connectWorker } from './connect-worker.js';
 import { HealthWatch } from './health-watch.js';
 import type { BalancedMetrics } from './metrics.js';
 
-export interface SessionTools {
+export interface BalancedSessionTools {
   readonly clock: Clock;
   readonly metrics: BalancedMetrics;
   readonly onNews: (news: BalancedNews) => void;
@@ -16,8 +16,8 @@ export interface SessionTools {
 const refused = (reason: LinkRefusal): LinkAnswer => ({ kind: 'refused', reason });
 
 /** One container of a load-balanced worker: its requests in flight, and its health. */
-export class WorkerSession {
-  readonly #tools: SessionTools;
+export class BalancedSession {
+  readonly #tools: BalancedSessionTools;
   readonly #watch: HealthWatch;
   /** One for each request; aborting it cuts the request off. */
   readonly #inFlight = new Set<AbortController>();
@@ -25,7 +25,7 @@ export class WorkerSession {
   #finished = 0;
   #lastEndedAt: SteadyInstant | null = null;
 
-  constructor(worker: BalancedWorker, tools: SessionTools) {
+  constructor(worker: BalancedWorker, tools: BalancedSessionTools) {
     const { clock, metrics, onNews } = tools;
     this.#tools = tools;
     this.#worker = worker;
