@@ -82,7 +82,7 @@ export const FlashbootField = (documented: Documented = {}): PropertyDecorator =
     ...documented,
     isOptional: true,
     description:
-      'What becomes of a worker that is idle for long enough. OFF: it leaves. FLASHBOOT: it is paused, on hosts that can, goes on in place of a cold start, and leaves when another worker needs its place. PRIORITY_FLASHBOOT: the same, and it keeps its place. A paused worker counts in workers.max. Without effect on LOAD_BALANCER endpoints.',
+      'What becomes of a worker that is idle for long enough. OFF: it leaves. FLASHBOOT: it is paused, on hosts that can, goes on in place of a cold start, and leaves when another worker needs its place. PRIORITY_FLASHBOOT: the same, and it keeps its place. A paused worker counts in workers.max.',
     example: 'FLASHBOOT',
   });
 
