@@ -131,6 +131,8 @@ describe('a worker that only its account’s limit refuses', () => {
     ],
     workersMax: 3,
   };
+  const wanting = (more: Partial<Made>): readonly Made[] =>
+    scene.endpoints.map((each) => (each.id === 'busy' ? { ...each, ...more } : each));
 
   test('comes by the least recently used paused one of its own account', () => {
     const fleet = fleetOf(scene);
@@ -145,9 +147,50 @@ describe('a worker that only its account’s limit refuses', () => {
   test.each<[string, Partial<Scene>]>([
     ['leaves those alone that may not be evicted', { workers: scene.workers.slice(0, 2), workersMax: 1 }],
     ['that has room evicts nobody', { workersMax: 4 }],
+    ['evicts nobody where it has no place anyway', { hosts: [8], endpoints: wanting({ vcpus: 16 }) }],
+    [
+      'evicts nobody where others work in its place',
+      {
+        hosts: [102, 10],
+        endpoints: wanting({ vcpus: 8 }),
+        workers: [
+          ...scene.workers,
+          { id: 'working', of: 'foreign', vcpus: 94, intent: 'running' },
+          { id: 'also', of: 'foreign', host: 1, vcpus: 4, intent: 'running' },
+        ],
+      },
+    ],
   ])('%s', (_, more) => {
     const other = { ...scene, ...more };
     expect(evicted(planOf(fleetOf(other), other))).toEqual([]);
+  });
+
+  test.each<[string, readonly Worked[], readonly string[]]>([
+    [
+      'by one that makes room, not by an older one that makes none',
+      [
+        { id: 'older', of: 'calm', idleForMs: 90_000 },
+        { id: 'newer', of: 'calm', host: 1, vcpus: 4, idleForMs: 60_000 },
+      ],
+      ['newer'],
+    ],
+    [
+      'by one of its own, and one of others that makes room',
+      [
+        { id: 'older', of: 'calm', idleForMs: 90_000 },
+        { id: 'newer', of: 'calm', idleForMs: 60_000 },
+        { id: 'theirs', of: 'foreign', host: 1, vcpus: 4, idleForMs: 10_000 },
+      ],
+      ['older', 'theirs'],
+    ],
+  ])('comes, where no host has room, %s', (_, workers, expected) => {
+    const full: Scene = { hosts: [2, 4], endpoints: wanting({ vcpus: 4 }), workers, workersMax: 2 };
+    const fleet = fleetOf(full);
+    const plan = planOf(fleet, full);
+    expect(evicted(plan).toSorted()).toEqual(expected);
+    const after = carriedOut(fleet, plan);
+    const gone = { ...after, workers: after.workers.filter(({ intent }) => intent !== 'drained') };
+    expect(operationsOf(planOf(gone, full)).map(({ kind }) => kind)).toEqual(['create-worker']);
   });
 });
 
@@ -297,6 +340,21 @@ test('a plan that was carried out is followed by one that takes no further place
       const fleet = fleetOf(scene);
       const first = planOf(fleet, scene);
       expect(evicted(planOf(carriedOut(fleet, first), scene))).toEqual([]);
+    }),
+  );
+});
+
+test('also at the limit of an account nobody leaves in vain, and the next plan takes no further place', () => {
+  fc.assert(
+    fc.property(scenes, fc.integer({ min: 1, max: 6 }), (made, workersMax) => {
+      const scene = { ...made, workersMax };
+      const fleet = fleetOf(scene);
+      const plan = planOf(fleet, scene);
+      if (evicted(plan).length === 0) return;
+      const after = carriedOut(fleet, plan);
+      expect(evicted(planOf(after, scene))).toEqual([]);
+      const gone = { ...after, workers: after.workers.filter(({ intent }) => intent !== 'drained') };
+      expect(operationsOf(planOf(gone, scene)).map(({ kind }) => kind)).toContain('create-worker');
     }),
   );
 });

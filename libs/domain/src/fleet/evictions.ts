@@ -5,6 +5,7 @@ import { byLastUse, lastUsedAtMs, type Worker, type WorkerResources } from '../w
 import type { Fleet, FleetEndpoint, WaitingWorker } from './fleet.js';
 import { withOperation, type FleetOperation } from './fleet-operation.js';
 import type { EndpointPlan } from './endpoint-plan.js';
+import { refusalKey } from './hand-out/hand-out.js';
 import { QuotaRoom } from './hand-out/quota-room.js';
 
 /** So many paused workers leave in one pass at most; the next pass goes on. */
@@ -12,6 +13,12 @@ const EVICTIONS_MAX = 100;
 
 /** The best of some hosts for one worker of the plan at hand; null: none of them. */
 type Find = (hosts: readonly HostLoad[]) => Placed | null;
+
+interface Wanted {
+  readonly find: Find;
+  /** The same for all that want the same. */
+  readonly key: string;
+}
 
 type StaffPlan = EndpointPlan & { readonly kind: 'staff' };
 
@@ -26,8 +33,8 @@ export interface WaitingFleet {
 /**
  * The plans, with paused workers leaving where that makes room for one that is wanted and has no place: on one host, the
  * least recently used that are needed for it, and only those of endpoints with FLASHBOOT. While workers leave a host, what
- * they will free is kept in mind, so that no other leaves for the same place. Where only the account's limit stands in the
- * way, the account's own leave, wherever they are.
+ * they will free is kept in mind, so that no other leaves for the same place. Where the account's limit stands in the way,
+ * the account's own leave, wherever they are, as long as the worker then has a place.
  */
 export function withEvictions(plans: readonly EndpointPlan[], view: WaitingFleet): readonly EndpointPlan[] {
   const isShort = plans.some((plan) => plan.kind === 'staff' && plan.unplaced !== null);
@@ -54,6 +61,8 @@ class PausedPlaces {
   readonly #emptied = new Map<HostId, readonly HostRoom[]>();
   /** Hosts that somebody is leaving. */
   readonly #freed = new Set<HostId>();
+  /** What was asked for, and has no place even if all left that could. */
+  readonly #hopeless = new Set<string>();
   readonly #evictions = new Map<EndpointId, FleetOperation[]>();
   readonly #accounts: ReadonlyMap<EndpointId, AccountId>;
   readonly #quotas: QuotaRoom;
@@ -81,8 +90,11 @@ class PausedPlaces {
 
   /** Returns the hosts on which room is being made for those of the plan that have no place. */
   makeRoom({ endpoint, unplaced }: StaffPlan): ReadonlySet<HostId> {
-    if (unplaced?.why.reason === 'account-quota') this.#makeQuota(endpoint, unplaced.count);
-    const find = placeFinder(placementRequestOf(endpoint, this.#view.catalog), this.#view.nowMs);
+    const request = placementRequestOf(endpoint, this.#view.catalog);
+    const find = placeFinder(request, this.#view.nowMs);
+    if (unplaced?.why.reason === 'account-quota') {
+      this.#makeQuota(endpoint, unplaced.count, { find, key: refusalKey(request) });
+    }
     const found = new Set<HostId>();
     // What no host stands in the way of, such as an account's limit, no place helps.
     if (unplaced === null || unplaced.why.hosts.length === 0) return found;
@@ -94,19 +106,48 @@ class PausedPlaces {
     return found;
   }
 
-  /** By the account's own paused workers only: others have their own limits. */
-  #makeQuota(endpoint: FleetEndpoint, count: number): void {
-    const { accountId, id, spec } = endpoint;
-    const gpuCount = spec.gpu?.count ?? 0;
+  #makeQuota(endpoint: FleetEndpoint, count: number, wanted: Wanted): void {
+    const gpuCount = endpoint.spec.gpu?.count ?? 0;
     for (let left = count; left > 0; left -= 1) {
-      const own = [...this.#evictable.values()]
-        .flat()
-        .filter(({ endpointId }) => endpointId !== id && this.#accounts.get(endpointId) === accountId);
-      const victims = this.#quotas.victimsFor(accountId, gpuCount, own.toSorted(byLastUse));
+      const victims = this.#quotaVictims(endpoint, gpuCount, wanted);
       if (victims === null || victims.length > this.#left) return;
       for (const victim of victims) this.#evict(victim, endpoint);
-      this.#quotas.keep(accountId, gpuCount);
+      this.#quotas.keep(endpoint.accountId, gpuCount);
+      this.#reserve(wanted.find, this.#loadsWithout([]));
     }
+  }
+
+  /**
+   * Those that have to go for one more worker of an account that is at its limit: of its own the least recently used, since
+   * others have their own limits; where that leaves no place, whoever makes one, and of its own those that are still needed.
+   */
+  #quotaVictims({ accountId, id }: FleetEndpoint, gpuCount: number, { find, key }: Wanted): readonly Worker[] | null {
+    const own = [...this.#evictable.values()]
+      .flat()
+      .filter(({ endpointId }) => endpointId !== id && this.#accounts.get(endpointId) === accountId)
+      .toSorted(byLastUse);
+    const victims = this.#quotas.victimsFor(accountId, gpuCount, own);
+    if (victims === null || victims.length === 0) return victims;
+    if (!this.#hasHope(find, key)) return null;
+    if (find(this.#loadsWithout(victims)) !== null) return victims;
+    const onHost = this.#bestVictims(id, find)?.victims ?? [];
+    if (onHost.length === 0) return null;
+    const firstThose = own.toSorted((a, b) => Number(onHost.includes(b)) - Number(onHost.includes(a)));
+    const needed = this.#quotas.victimsFor(accountId, gpuCount, firstThose);
+    return needed && [...new Set([...onHost, ...needed])];
+  }
+
+  /** Asked once for what many want. */
+  #hasHope(find: Find, key: string): boolean {
+    if (this.#hopeless.has(key)) return false;
+    const emptied = [...this.#view.fleet.hosts.keys()].flatMap((hostId) => this.#emptiedLoad(hostId));
+    if (find(emptied) !== null) return true;
+    this.#hopeless.add(key);
+    return false;
+  }
+
+  #loadsWithout(gone: readonly Worker[]): readonly HostLoad[] {
+    return [...this.#view.fleet.hosts.keys()].flatMap((hostId) => this.#load(hostId, this.#without(hostId, gone)));
   }
 
   #keep({ endpointId, hostId, id: by, resources }: Worker): void {
@@ -126,7 +167,6 @@ class PausedPlaces {
     if (best === null || best.victims.length > this.#left) return null;
     const { hostId, victims } = best;
     for (const victim of victims) this.#evict(victim, endpoint);
-    this.#freed.add(hostId);
     return this.#reserve(find, this.#load(hostId, this.#taken.get(hostId) ?? []));
   }
 
@@ -177,6 +217,7 @@ class PausedPlaces {
     const { endpointId, hostId, id: workerId } = victim;
     this.#taken.set(hostId, this.#without(hostId, [victim]));
     this.#emptied.delete(hostId);
+    this.#freed.add(hostId);
     this.#evictable.set(
       hostId,
       (this.#evictable.get(hostId) ?? []).filter((worker) => worker !== victim),

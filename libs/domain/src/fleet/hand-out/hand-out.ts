@@ -220,5 +220,11 @@ function newWorker(
 }
 
 /** All that can be refused; the image and what is better do not count. */
-const refusalKey = ({ cpu, dataCenterIds, diskGb, gpu, volumeDataCenterIds, volumes }: PlacementRequest): string =>
-  JSON.stringify([cpu, gpu, diskGb, dataCenterIds, volumeDataCenterIds, volumes]);
+export const refusalKey = ({
+  cpu,
+  dataCenterIds,
+  diskGb,
+  gpu,
+  volumeDataCenterIds,
+  volumes,
+}: PlacementRequest): string => JSON.stringify([cpu, gpu, diskGb, dataCenterIds, volumeDataCenterIds, volumes]);
