@@ -19,7 +19,7 @@ import { ApiKeysService, ApiKeysStore } from './api-keys/index.js';
 import { ManagementModule } from './app/index.js';
 import { AuditStore } from './audit/index.js';
 import { credentialsOf } from './broker/index.js';
-import { loadCatalog } from './catalog-file/index.js';
+import { loadCatalog, watchCatalog } from './catalog-file/index.js';
 import { CatalogService, HostLoadsStore } from './catalog/index.js';
 import { ClustersService, ClustersStore } from './clusters/index.js';
 import type { ManagementConfig } from './config.js';
@@ -70,6 +70,7 @@ export async function startManagementApi(config: ManagementConfig, parts: Proces
   const self: Process = { ...(await openProcess(parts, { host, port })), config, catalog };
   const { logger, onStop, operationsPort, readiness } = self;
   const database = await openDatabase(self);
+  watchCatalog({ ...self, app: 'management-api', file: config.catalogFile, database });
   const connection = await openNats(self);
   const httpPort = await startServing(self, database, connection);
   readiness.start();

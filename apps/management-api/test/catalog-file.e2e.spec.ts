@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { GB_BYTES } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
+import { eventually } from '@berth/testing';
 import { HostEntity, WorkerEntity } from '../src/persistence/entities/index.js';
 import { QUEUE_ENDPOINT, each, useManagementApi } from './management-bench.js';
 
@@ -97,4 +98,13 @@ describe("an operator's catalog", () => {
 test('a catalog that cannot be used stops the start', async () => {
   const broken = fileOf('broken.json', { gpuTypes: 1 });
   await expect(bench.startProcess({ BERTH_CATALOG_FILE: broken })).rejects.toThrow('$.gpuTypes must be an object');
+});
+
+test('a process with another catalog than one that runs says so in its metrics', async () => {
+  const other = await bench.startProcess({ BERTH_CATALOG_FILE: fileOf('other.json', { cpuFlavors: { cpu3m: null } }) });
+  await eventually(async () => {
+    const metrics = await fetch(`${other.operationsUrl}/metrics`);
+    expect(await metrics.text()).toMatch(/^management_catalog_differences 1$/m);
+  });
+  await other.stop();
 });

@@ -1,2 +1,3 @@
+export { watchCatalog } from './compose-catalog-watch.js';
 export { loadCatalog } from './load-catalog.js';
 export { readCatalogPath } from './read-catalog-path.js';

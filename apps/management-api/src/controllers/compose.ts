@@ -1,7 +1,7 @@
 import { Broker, openConnection, unreadableLog } from '@berth/messaging';
 import { openProcess, type ProcessParts } from '@berth/telemetry';
 import { credentialsOf } from '../broker/index.js';
-import { loadCatalog } from '../catalog-file/index.js';
+import { loadCatalog, watchCatalog } from '../catalog-file/index.js';
 import { composeJobHistory } from '../job-history/index.js';
 import { LeaderLease } from '../leadership/index.js';
 import { Database, openDataSource } from '../persistence/index.js';
@@ -31,6 +31,7 @@ export async function startControllers(config: ControllersConfig, parts: Process
   const database = new Database(source);
   readiness.add('postgresql', () => database.ping());
   readiness.add('nats', () => connection.flush());
+  watchCatalog({ ...process, app: 'controllers', catalog, file: config.catalogFile, database });
   const lease = new LeaderLease(source, {
     name: 'controllers',
     holder: random.uuid(),

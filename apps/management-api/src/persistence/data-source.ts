@@ -42,6 +42,7 @@ import { ImageDigests1763800000050 } from './migrations/1763800000050-image-dige
 import { VolumeStorage1763800000051 } from './migrations/1763800000051-volume-storage.js';
 import { PausedWorkers1763800000052 } from './migrations/1763800000052-paused-workers.js';
 import { LoadBalancerAccess1763800000054 } from './migrations/1763800000054-load-balancer-access.js';
+import { RunningCatalogs1763800000055 } from './migrations/1763800000055-running-catalogs.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -69,6 +70,7 @@ const MIGRATIONS = [
   VolumeStorage1763800000051,
   PausedWorkers1763800000052,
   LoadBalancerAccess1763800000054,
+  RunningCatalogs1763800000055,
 ] as const;
 
 export interface DataSourceOptions {

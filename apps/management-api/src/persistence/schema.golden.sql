@@ -462,6 +462,19 @@ CREATE TABLE releases (
   CONSTRAINT releases_release_check CHECK ((release >= 1))
 );
 
+CREATE TABLE running_catalogs (
+  process text NOT NULL,
+  app text NOT NULL,
+  digest text NOT NULL,
+  file text,
+  said_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT running_catalogs_pkey PRIMARY KEY (process),
+  CONSTRAINT running_catalogs_app_check CHECK ((app <> ''::text)),
+  CONSTRAINT running_catalogs_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
+  CONSTRAINT running_catalogs_file_check CHECK ((file <> ''::text)),
+  CONSTRAINT running_catalogs_process_check CHECK ((process <> ''::text))
+);
+
 CREATE TABLE scaling_decisions (
   endpoint_id text NOT NULL,
   ordinal bigint NOT NULL,

@@ -30,6 +30,7 @@ import { HostsStore } from '../../src/hosts/hosts.store.js';
 import { IdempotencyKeysStore } from '../../src/idempotency/idempotency-keys.store.js';
 import { JobHistoryStore } from '../../src/job-history/job-history.store.js';
 import { LeaderLease } from '../../src/leadership/leader-lease.js';
+import { RunningCatalogsStore } from '../../src/catalog-file/running-catalogs.store.js';
 import { DeletedVolumesStore } from '../../src/network-volumes/deleted-volumes.store.js';
 import { LogPlacesStore } from '../../src/worker-logs/log-places.store.js';
 import { NetworkVolumesStore } from '../../src/network-volumes/network-volumes.store.js';
@@ -335,6 +336,10 @@ const resourceCases = (database: Database): readonly StoreCase[] => [
     ],
     update: [(volumes) => volumes.update({ id: 'v1', accountId: SMALL_ACCOUNT, name: 'other', sizeGb: 20 })],
     delete: [(volumes) => volumes.delete(SMALL_ACCOUNT, 'v5')],
+  }),
+  ...casesOf('RunningCatalogsStore', new RunningCatalogsStore(database), {
+    exchange: [(running) => running.exchange({ process: 'p', app: 'controllers', digest: HASH, file: null }, 90_000)],
+    forget: [(running) => running.forget('p')],
   }),
   ...casesOf('DeletedVolumesStore', new DeletedVolumesStore(database), {
     on: [(volumes) => volumes.on('storage')],

@@ -280,6 +280,12 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['an unknown type', { type: 'FAST' }, 'check'],
     ['a storage without a name', { storage_id: '' }, 'check'],
   ],
+  running_catalogs: [
+    ['no process', { process: '' }, 'check'],
+    ['no app', { app: '' }, 'check'],
+    ['a digest that is none', { digest: 'a' }, 'check'],
+    ['a file without a name', { file: '' }, 'check'],
+  ],
   deleted_volumes: [...badId, ['no account', { account_id: '' }, 'check'], ['no storage', { storage_id: '' }, 'check']],
   templates: [
     ...badId,

@@ -38,6 +38,7 @@ export const SOUND = {
   api_keys: { id: 'key', ...MINE, name: 'key', prefix: 'prefix12', hash: HASH, scopes: ['jobs:read'] },
   registries: registry('registry', MINE),
   network_volumes: volume('volume', MINE),
+  running_catalogs: { process: 'process', app: 'controllers', digest: HASH, file: null },
   deleted_volumes: { id: 'deleted-volume', account_id: 'account', storage_id: 'storage' },
   endpoints: endpoint('endpoint', MINE),
   releases: release('endpoint'),
