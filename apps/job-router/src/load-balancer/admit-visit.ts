@@ -28,13 +28,13 @@ export interface AdmitOptions {
  */
 export async function admitVisit(visit: Visit, { bodyBytesMax, directory }: AdmitOptions): Promise<AdmittedVisit> {
   const { request } = visit;
-  const fault = faultOfHead(request.url ?? '', request.rawHeaders);
+  const { httpVersion, rawHeaders: headers, url = '' } = request;
+  const fault = faultOfHead({ url, headers, httpVersion });
   if (fault !== null) throw new PlatformError(fault.code, fault.detail);
   const { access, endpoint } = await admitCaller(visit, directory);
   if (endpoint.type !== 'LOAD_BALANCER') throw new PlatformError('wrong-endpoint-type', 'not allowed for QB API');
   if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge(bodyBytesMax);
-  const isHealthCheck =
-    request.method === 'GET' && isHealthPath(request.url ?? '', endpoint.healthCheckPath ?? HEALTH_PATH_DEFAULT);
+  const isHealthCheck = request.method === 'GET' && isHealthPath(url, endpoint.healthCheckPath ?? HEALTH_PATH_DEFAULT);
   return {
     endpoint,
     isPassing: isHealthCheck || access === 'preflight',

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { OUR_ERROR_HEADER, PlatformError, type ErrorCode } from '@berth/domain';
 import { toProblem } from '@berth/http';
 import type { Visit } from './visit.js';
@@ -33,7 +34,8 @@ export function answerProblem(
   const type = `${docsUrl}/problems/${code}`;
   const body = JSON.stringify({ type, title, detail, error, instance: requestId });
   if (!isSmall(request)) response.shouldKeepAlive = false;
-  response.writeHead(status, {
+  // Said outright, for words of a worker that could not be written would be kept otherwise.
+  response.writeHead(status, STATUS_CODES[status] ?? '', {
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     'X-Request-Id': requestId,

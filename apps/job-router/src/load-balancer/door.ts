@@ -19,7 +19,7 @@ import { Exchange, type ExchangeOutcome, type UpgradedPlace } from './exchange.j
 import type { LoadBalancerMetrics } from './metrics.js';
 import { OpenSocket } from './open-socket.js';
 import type { Places } from './places.js';
-import { WantedSocket, goneOf, type Visit } from './visit.js';
+import { WantedSocket, framingOf, goneOf, type Visit } from './visit.js';
 import type { Place } from './waiter.js';
 
 export interface DoorOptions {
@@ -63,11 +63,14 @@ export class Door implements Dispatch {
     return endpointIdOfHost(headers.host, this.#options.domain) !== null;
   }
 
-  /** A wish for anything but a WebSocket is ignored, as HTTP allows. */
+  /**
+   * A wish for anything but a WebSocket is ignored, as HTTP allows; so is one of HTTP/1.0, which has none, and one with a
+   * body, which would have to arrive before.
+   */
   takesUpgrade(request: IncomingMessage): boolean {
-    return (
-      this.takes(request) && request.method === 'GET' && request.headers.upgrade?.trim().toLowerCase() === 'websocket'
-    );
+    const { headers, httpVersion, method } = request;
+    const isForSocket = method === 'GET' && headers.upgrade?.trim().toLowerCase() === 'websocket';
+    return this.takes(request) && isForSocket && httpVersion === '1.1' && framingOf(request) === 'none';
   }
 
   request(request: IncomingMessage, response: ServerResponse, connection: DispatchedConnection): void {

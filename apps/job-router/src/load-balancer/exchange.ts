@@ -2,8 +2,12 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import type { Duplex } from 'node:stream';
 import {
   PlatformError,
+  bytesOfHead,
+  faultOfAnswer,
   forwardAnswer,
+  forwardInformation,
   forwardRequest,
+  forwardTrailers,
   isChunked,
   nextLimit,
   type ErrorCode,
@@ -13,8 +17,10 @@ import {
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { answerProblem, tooLarge } from './answer-problem.js';
+import { FAILURES, type ExchangeFailure } from './failures.js';
 import { flow } from './flow.js';
-import type { Visit } from './visit.js';
+import { linger } from './linger.js';
+import { framingOf, type Visit } from './visit.js';
 import type { Place } from './waiter.js';
 
 /** How it ended. `upgraded`: it is a WebSocket now, and whoever was told so has it. */
@@ -45,20 +51,10 @@ export interface ExchangeOptions {
 
 type Finish = (outcome: ExchangeOutcome) => void;
 
-/** What is left of a body whose answer has been given may still arrive for so long. */
-const LINGER_MS = 5_000;
 /** Of the head of a worker's answer. */
 const ANSWER_HEAD_MAX_BYTES = 64 * 1_024;
-
-const DETAILS = {
-  'request-timeout': 'The body of the request did not go on to arrive.',
-  'worker-answer-timeout': 'The worker has not begun to answer in time.',
-  'worker-idle-timeout': 'The worker neither took nor sent anything for too long.',
-  'worker-total-timeout': 'The request took longer than the timeout of the endpoint.',
-  'worker-connection-lost': 'The connection to the worker was lost; what it has done by then is not known.',
-  'worker-answer-invalid': 'The answer of the worker is no HTTP/1.1.',
-} as const satisfies Partial<Record<ErrorCode, string>>;
-type Failure = keyof typeof DETAILS;
+/** Of all that a worker says before its answer: a caller that does not read cannot hold it back. */
+const INFORMATION_MAX_BYTES = 256 * 1_024;
 
 /** One request with the worker that has it. It is never given to another one: what this one has done is not known. */
 export class Exchange {
@@ -69,6 +65,7 @@ export class Exchange {
   readonly #upstream: ClientRequest;
   #phase: ExchangePhase = 'sending';
   #movedAtMs: number;
+  #informationBytes = 0;
   #disarm: (() => void) | undefined;
   #finish: Finish | undefined;
 
@@ -149,7 +146,7 @@ export class Exchange {
         return bytes <= this.#options.bodyBytesMax || this.#refuseBody();
       },
       onEnd: () => {
-        if (request.rawTrailers.length > 0) this.#upstream.addTrailers(pairs(request.rawTrailers));
+        if (request.rawTrailers.length > 0) this.#upstream.addTrailers(pairs(forwardTrailers(request.rawTrailers)));
         this.#upstream.end();
         this.#sent();
       },
@@ -168,14 +165,20 @@ export class Exchange {
 
   #inform(status: number, rawHeaders: readonly string[]): void {
     const { request, response } = this.#visit;
+    this.#informationBytes += bytesOfHead(String(status), rawHeaders);
+    if (this.#informationBytes > INFORMATION_MAX_BYTES) {
+      this.#fail('worker-answer-invalid');
+      return;
+    }
     if (request.httpVersion === '1.0') return;
     this.#moved();
-    if (status !== 100) response.writeInformation(status, [...rawHeaders]);
+    if (status !== 100) response.writeInformation(status, forwardInformation(rawHeaders));
     else if (request.headers.expect !== undefined) response.writeContinue();
   }
 
   #answer(answer: IncomingMessage): void {
     const { request, requestId, response } = this.#visit;
+    if (!this.#isSound(answer)) return;
     this.#begin();
     const mayHaveTrailers = isChunked(answer.rawHeaders) && request.httpVersion === '1.1';
     const { rawHeaders: headers, statusCode: status = 0, statusMessage = '' } = answer;
@@ -189,7 +192,8 @@ export class Exchange {
       },
       onEnd: () =>
         this.#relay(() => {
-          if (answer.rawTrailers.length > 0 && mayHaveTrailers) response.addTrailers(pairs(answer.rawTrailers));
+          if (answer.rawTrailers.length > 0 && mayHaveTrailers)
+            response.addTrailers(pairs(forwardTrailers(answer.rawTrailers)));
           response.end();
           this.#end({ kind: 'answered', status });
         }),
@@ -198,10 +202,7 @@ export class Exchange {
   }
 
   #upgrade(answer: IncomingMessage, early: Buffer): void {
-    if (this.#visit.wanted === null) {
-      this.#fail('worker-answer-invalid');
-      return;
-    }
+    if (!this.#isSound(answer)) return;
     this.#begin();
     const { rawHeaders: headers, statusCode: status = 0 } = answer;
     const { requestId } = this.#visit;
@@ -210,6 +211,15 @@ export class Exchange {
     const finish = this.#stop();
     this.#options.onUpgrade({ stream: this.#place.stream, answerHead, early });
     finish?.({ kind: 'upgraded' });
+  }
+
+  /** False: the exchange has failed for it. */
+  #isSound({ rawHeaders: headers, statusCode: status = 0 }: IncomingMessage): boolean {
+    const fault = faultOfAnswer({ status, headers }, this.#visit.wanted !== null);
+    if (fault === null) return true;
+    this.#options.logger.debug('an answer of a worker is not passed on', { fault });
+    this.#fail('worker-answer-invalid');
+    return false;
   }
 
   #begin(): void {
@@ -241,8 +251,8 @@ export class Exchange {
     else this.#fail(code === 'request-timeout' && this.#upstream.writableNeedDrain ? 'worker-idle-timeout' : code);
   }
 
-  #fail(code: Failure): void {
-    this.#failWith(new PlatformError(code, DETAILS[code]));
+  #fail(code: ExchangeFailure): void {
+    this.#failWith(new PlatformError(code, FAILURES[code]));
   }
 
   #failWith(error: PlatformError): void {
@@ -262,7 +272,7 @@ export class Exchange {
     if (finish === undefined) return;
     this.#upstream.destroy();
     this.#place.stream.destroy();
-    this.#linger();
+    linger(this.#visit.request, this.#options.clock);
     finish(outcome);
   }
 
@@ -272,21 +282,7 @@ export class Exchange {
     this.#disarm?.();
     return finish;
   }
-
-  /** The rest of a body that nobody wants is read, so that its caller comes to read the answer; but not for long. */
-  #linger(): void {
-    const { request } = this.#visit;
-    if (request.complete || request.destroyed) return;
-    request.resume();
-    const disarm = this.#options.clock.after(LINGER_MS, () => request.socket.destroy());
-    request.once('end', disarm).once('close', disarm);
-  }
 }
-
-const framingOf = ({ headers }: IncomingMessage): 'none' | 'length' | 'chunked' => {
-  if (headers['transfer-encoding'] !== undefined) return 'chunked';
-  return Number(headers['content-length'] ?? 0) > 0 ? 'length' : 'none';
-};
 
 const pairs = (raw: readonly string[]): [string, string][] =>
   Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] ?? '', raw[2 * index + 1] ?? '']);

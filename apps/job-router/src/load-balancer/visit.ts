@@ -50,6 +50,8 @@ export class WantedSocket {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(this.socket);
+    // No server looks after it any more.
+    response.once('finish', () => this.socket.destroySoon());
     return response;
   }
 
@@ -73,3 +75,9 @@ export function goneOf(response: ServerResponse): AbortSignal {
   });
   return gone.signal;
 }
+
+/** How the end of its body is told. */
+export const framingOf = ({ headers }: IncomingMessage): 'none' | 'length' | 'chunked' => {
+  if (headers['transfer-encoding'] !== undefined) return 'chunked';
+  return Number(headers['content-length'] ?? 0) > 0 ? 'length' : 'none';
+};

@@ -1,5 +1,6 @@
 import { WORKER_HEADER } from './affinity.js';
-import { endToEnd, flatten, pairsOf, valuesOf, wordsOf, type RawHeaders } from './header-pairs.js';
+import { endToEnd, flatten, pairsOf, valuesOf, wordsOf, type HeaderPair, type RawHeaders } from './header-pairs.js';
+import { HEADERS_MAX, isChunkedAtMost } from './request-faults.js';
 
 export interface AnswerToForward {
   readonly status: number;
@@ -14,6 +15,25 @@ export interface AnswerToForward {
 export const OUR_ERROR_HEADER = 'x-berth-error';
 
 const SWITCHING_PROTOCOLS = 101;
+const NO_CONTENT = 204;
+
+/**
+ * `unwanted-switch`: to a protocol that nobody asked for. `too-many-headers`: some may have been left out unseen.
+ * `unknown-coding`: the body is packed in a way whose name does not go on.
+ */
+type AnswerFault = 'unwanted-switch' | 'too-many-headers' | 'unknown-coding';
+
+/** Why a worker's answer cannot be passed on as what it is; null: it can. */
+export function faultOfAnswer(
+  { headers, status }: Pick<AnswerToForward, 'headers' | 'status'>,
+  isUpgrade: boolean,
+): AnswerFault | null {
+  const pairs = pairsOf(headers);
+  if (pairs.length > HEADERS_MAX) return 'too-many-headers';
+  if (!isChunkedAtMost(valuesOf(pairs, 'transfer-encoding'))) return 'unknown-coding';
+  const hasSwitched = status === SWITCHING_PROTOCOLS;
+  return hasSwitched && !(isUpgrade && wordsOf(pairs, 'upgrade').has('websocket')) ? 'unwanted-switch' : null;
+}
 
 /**
  * The headers of a worker's answer as the caller gets them. Only which worker it was is our word whatever the worker says;
@@ -23,11 +43,9 @@ export function forwardAnswer(answer: AnswerToForward): string[] {
   const pairs = pairsOf(answer.headers);
   const kept = endToEnd(pairs).filter(
     ({ key }) =>
-      key !== WORKER_HEADER &&
-      key !== OUR_ERROR_HEADER &&
+      !isOurWord(key) &&
       (key !== 'trailer' || answer.mayHaveTrailers) &&
-      // Beside chunks a length is not what the body has.
-      (key !== 'content-length' || !isChunked(answer.headers)),
+      (key !== 'content-length' || hasLength(answer)),
   );
   const isNamed = valuesOf(pairs, 'x-request-id').length > 0;
   return flatten([
@@ -37,6 +55,19 @@ export function forwardAnswer(answer: AnswerToForward): string[] {
     ...(isNamed ? [] : [{ name: 'X-Request-Id', value: answer.requestId }]),
   ]);
 }
+
+/** The headers of what a worker says before its answer. Such a word has no body. */
+export const forwardInformation = (headers: RawHeaders): string[] =>
+  flatten(
+    endToEnd(pairsOf(headers)).filter(({ key }) => !isOurWord(key) && key !== 'content-length' && key !== 'trailer'),
+  );
+
+/** What nobody but us says to a caller. */
+export const isOurWord = (key: HeaderPair['key']): boolean => key === WORKER_HEADER || key === OUR_ERROR_HEADER;
+
+/** Beside chunks a length is not what the body has; and what cannot have a body may not have one (RFC 9110, 8.6). */
+const hasLength = ({ headers, status }: AnswerToForward): boolean =>
+  !isChunked(headers) && status !== SWITCHING_PROTOCOLS && status !== NO_CONTENT;
 
 /** Only as the answer to a wish, which no other than one for a WebSocket is let through. */
 const upgradeOf = ({ status }: AnswerToForward): readonly { readonly name: string; readonly value: string }[] =>

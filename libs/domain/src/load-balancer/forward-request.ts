@@ -31,6 +31,9 @@ const OURS = new Set([
   WORKER_HEADER,
 ]);
 
+/** Programs that read headers from variables take `_` and `-` for one (RFC 3875, 4.1.18), so neither spelling is anybody's. */
+export const isOurs = (key: HeaderPair['key']): boolean => OURS.has(key.replaceAll('_', '-'));
+
 /** Methods whose requests have a body only where they say so (RFC 9110, 8.6). */
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
@@ -42,7 +45,7 @@ export function forwardRequest(request: RequestToForward): string[] {
 }
 
 function goesOn({ key }: HeaderPair, request: RequestToForward, pairs: readonly HeaderPair[]): boolean {
-  if (OURS.has(key)) return false;
+  if (isOurs(key)) return false;
   if (key === 'content-length' || key === 'trailer') return isFramedBy(key, request.framing);
   const isHidden = request.hidesAuthorization || valuesOf(pairs, WORKER_AUTHORIZATION_HEADER).length > 0;
   return key !== 'authorization' || !isHidden;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { forwardAnswer } from './forward-answer.js';
+import { faultOfAnswer, forwardAnswer, forwardInformation } from './forward-answer.js';
 import { forwardRequest, type RequestToForward } from './forward-request.js';
+import { forwardTrailers } from './forward-trailers.js';
 import { faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
 
 const REQUEST: RequestToForward = {
@@ -76,6 +77,8 @@ describe('a request that goes on', () => {
   test('tells where it comes from by our word, or by that of a proxy that is trusted', () => {
     const headers = ['Host', 'e.test', 'X-Forwarded-For', '203.0.113.7', 'Forwarded', 'for=203.0.113.7'];
     expect(valuesIn(forwardRequest({ ...REQUEST, headers }), 'x-forwarded-for')).toEqual(['192.0.2.1']);
+    const folded = ['Host', 'e.test', 'X_Forwarded_For', '203.0.113.7', 'x-request_id', 'mine'];
+    expect(forwardRequest({ ...REQUEST, headers: folded }).join('\n')).not.toMatch(/_for|_id/i);
     const peer = { address: '2001:db8::1', isTrusted: true };
     const flat = forwardRequest({ ...REQUEST, headers, peer });
     expect(valuesIn(flat, 'x-forwarded-for')).toEqual(['203.0.113.7, 2001:db8::1']);
@@ -92,6 +95,14 @@ describe('a request that goes on', () => {
     const plain = forwardRequest({ ...REQUEST, headers: ['TE', 'gzip, trailers'] });
     expect([valuesIn(plain, 'te'), valuesIn(plain, 'connection')]).toEqual([['trailers'], ['close, TE']]);
   });
+});
+
+test('what came behind a body goes on without what only a head may say, or only we', () => {
+  const trailers = ['Authorization', 'a', 'host', 'b', 'X-Berth-Error', 'c', 'X_Forwarded_For', 'd', 'TE', 'e'];
+  expect(forwardTrailers([...trailers, 'Server-Timing', 'db;dur=1', 'X-Runpod-Worker-Id', 'f'])).toEqual([
+    'Server-Timing',
+    'db;dur=1',
+  ]);
 });
 
 describe('an answer that goes on', () => {
@@ -112,6 +123,31 @@ describe('an answer that goes on', () => {
   });
 });
 
+describe('an answer', () => {
+  test.each([
+    { status: 200, headers: ['Transfer-Encoding', 'chunked'], isUpgrade: false, fault: null },
+    { status: 200, headers: ['Transfer-Encoding', 'gzip, chunked'], isUpgrade: false, fault: 'unknown-coding' },
+    { status: 200, headers: Array.from({ length: 1_002 }, () => 'a'), isUpgrade: false, fault: 'too-many-headers' },
+    { status: 101, headers: ['Upgrade', 'websocket'], isUpgrade: true, fault: null },
+    { status: 101, headers: ['Upgrade', 'websocket'], isUpgrade: false, fault: 'unwanted-switch' },
+    { status: 101, headers: ['Upgrade', 'h2c'], isUpgrade: true, fault: 'unwanted-switch' },
+    { status: 101, headers: [], isUpgrade: true, fault: 'unwanted-switch' },
+  ])('of $status with $headers is $fault', ({ fault, headers, isUpgrade, status }) => {
+    expect(faultOfAnswer({ status, headers }, isUpgrade)).toBe(fault);
+  });
+
+  test.each([204, 101])('of %s has no length', (status) => {
+    expect(valuesIn(forwardAnswer({ ...ANSWER, status, headers: ['Content-Length', '5'] }), 'content-length')).toEqual(
+      [],
+    );
+  });
+
+  test('is not spoken for before it is given', () => {
+    const headers = ['Link', '</a>', 'Connection', 'X-Hop', 'X-Hop', '1', 'X-Berth-Error', 'x', 'Content-Length', '5'];
+    expect(forwardInformation(headers)).toEqual(['Link', '</a>']);
+  });
+});
+
 describe('the head of a request', () => {
   const headers = ['Host', 'e.test'];
   test.each([
@@ -123,9 +159,19 @@ describe('the head of a request', () => {
     ['/', [...headers, 'Transfer-Encoding', 'Chunked'], null],
     ['/', [...headers, 'Transfer-Encoding', 'gzip, chunked'], 'malformed-request'],
     ['/', [...headers, 'Transfer-Encoding', 'chunked', 'Transfer-Encoding', 'identity'], 'malformed-request'],
+    ['/', [...headers, 'Transfer-Encoding', 'chunked', 'Transfer-Encoding', 'chunked'], 'malformed-request'],
     ['/', [...headers, ...Array.from({ length: 1_000 }, () => 'a')], 'headers-too-large'],
   ])('%s with these headers: %#', (url, given, code) => {
-    expect(faultOfHead(url, given)?.code ?? null).toBe(code);
+    expect(faultOfHead({ url, headers: given, httpVersion: '1.1' })?.code ?? null).toBe(code);
+  });
+
+  test.each([
+    ['1.0', [], null],
+    ['1.0', ['Transfer-Encoding', 'chunked'], 'malformed-request'],
+    ['0.9', [], 'malformed-request'],
+    ['2.0', [], 'malformed-request'],
+  ])('of HTTP/%s with these headers: %#', (httpVersion, more, code) => {
+    expect(faultOfHead({ url: '/', headers: [...headers, ...more], httpVersion })?.code ?? null).toBe(code);
   });
 
   test('a health check is known by its path, a preflight by what a browser asks', () => {

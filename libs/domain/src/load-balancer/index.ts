@@ -1,7 +1,8 @@
 export { WORKER_HEADER, readAffinity, type Affinity } from './affinity.js';
 export { chooseWorker, nextOpeningMs, type CandidateWorker, type NoWorkerReason } from './choose-worker.js';
-export { OUR_ERROR_HEADER, forwardAnswer, isChunked } from './forward-answer.js';
+export { OUR_ERROR_HEADER, faultOfAnswer, forwardAnswer, forwardInformation, isChunked } from './forward-answer.js';
 export { forwardRequest } from './forward-request.js';
+export { forwardTrailers } from './forward-trailers.js';
 export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost } from './host-name.js';
