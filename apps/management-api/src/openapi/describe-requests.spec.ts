@@ -109,6 +109,7 @@ test('examples keep the rules between fields', () => {
     cpu: NAME,
     exact: { ...NAME, 'x-excludes': 'floor' },
     floor: NAME,
+    door: { ...NAME, 'x-of-some-kinds': 'true' },
   };
   expect(examplesOf(describeRequests(documentOf({ Thing: { properties } })))).toMatchObject({
     minimal: { value: { image: 'a', gpu: 'a' } },

@@ -1,6 +1,6 @@
 import type { Schema, Schemas } from '@berth/contracts/http';
 import { resolveSchema } from '@berth/http';
-import { EITHER_OR, EXCLUDES, REQUIRED_UNLESS, otherField } from './field-rules.js';
+import { EITHER_OR, EXCLUDES, OF_SOME_KINDS, REQUIRED_UNLESS, otherField } from './field-rules.js';
 
 /** `minimal`: only what has to be there; where nothing has to, the first member. */
 export type ExampleKind = 'minimal' | 'full';
@@ -33,13 +33,15 @@ function objectOf(schema: Schema, schemas: Schemas, kind: ExampleKind): object {
   return Object.fromEntries(wanted.map((name) => [name, exampleOf(properties[name] ?? {}, schemas, kind)]));
 }
 
-/** All that may be there at once: of two that exclude each other, the one that says so. */
+/** All that may be there at once, whatever its kind: of two that exclude each other, the one that says so. */
 function together(properties: Schemas): readonly string[] {
   const excluded = Object.values(properties).flatMap((property) => [
     otherField(property, EITHER_OR),
     otherField(property, EXCLUDES),
   ]);
-  return Object.keys(properties).filter((name) => !excluded.includes(name));
+  return Object.keys(properties).filter(
+    (name) => !excluded.includes(name) && properties[name]?.[OF_SOME_KINDS] === undefined,
+  );
 }
 
 function needed({ properties = {}, required = [] }: Schema): readonly string[] {

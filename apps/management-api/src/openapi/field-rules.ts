@@ -6,6 +6,8 @@ export const REQUIRED_UNLESS = 'x-required-unless';
 export const EITHER_OR = 'x-either-or';
 export const EXCLUDES = 'x-excludes';
 const REQUIRES = 'x-requires';
+/** No rule about another field: only some kinds of the object have it. */
+export const OF_SOME_KINDS = 'x-of-some-kinds';
 
 /** @returns the other field, where this one has a rule of this kind */
 export const otherField = (property: Schema | undefined, rule: string): string | undefined => {
@@ -43,7 +45,7 @@ const rule = (
 
 const present = (name: string): Schema => ({ required: [name] });
 
-const RULES: ReadonlySet<string> = new Set([REQUIRED_UNLESS, EITHER_OR, EXCLUDES, REQUIRES]);
+const RULES: ReadonlySet<string> = new Set([REQUIRED_UNLESS, EITHER_OR, EXCLUDES, REQUIRES, OF_SOME_KINDS]);
 
 const withoutRules = (property: Schema): Schema =>
   Object.fromEntries(Object.entries(property).filter(([word]) => !RULES.has(word)));

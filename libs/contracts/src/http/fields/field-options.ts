@@ -16,6 +16,8 @@ export interface FieldOptions {
   readonly excludes?: string;
   /** Another field that has to be there together with this one. */
   readonly requires?: string;
+  /** Not every kind of the object may have it, so the example of everything is without it. Documentation only. */
+  readonly isOfSomeKinds?: boolean;
   /** Null is a value of its own. An optional field that is not nullable refuses null. */
   readonly isNullable?: boolean;
   /** The meaning of an omitted field; documentation only. */
@@ -47,6 +49,7 @@ const documentationOf = (options: FieldOptions): object => ({
   ...(options.eitherOr === undefined ? {} : { 'x-either-or': options.eitherOr }),
   ...(options.excludes === undefined ? {} : { 'x-excludes': options.excludes }),
   ...(options.requires === undefined ? {} : { 'x-requires': options.requires }),
+  ...(options.isOfSomeKinds === true ? { 'x-of-some-kinds': 'true' } : {}),
   ...('default' in options ? { default: options.default } : {}),
   ...('example' in options ? { example: options.example } : {}),
 });

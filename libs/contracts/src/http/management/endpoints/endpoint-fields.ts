@@ -148,6 +148,7 @@ export const LoadBalancerAccessField = (documented: Documented = {}): PropertyDe
   NestedField(LoadBalancerAccessDto, {
     ...documented,
     isOptional: true,
+    isOfSomeKinds: true,
     description: 'What needs no API key at a LOAD_BALANCER endpoint. Of a QUEUE: 400.',
     example: { allowsPreflights: true },
   });
