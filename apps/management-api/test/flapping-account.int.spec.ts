@@ -5,6 +5,7 @@ import { AccountEntity } from '../src/persistence/entities/index.js';
 import { DECISIONS_MAX } from '../src/scaling-history/scaling-history.store.js';
 import { useControlPlane } from './control-plane-bench.js';
 import { INVENTORY } from './fleet-bench.js';
+import { placedOf, recordPlaces } from './recorded-places.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(180_000);
@@ -24,20 +25,8 @@ const FULL_HISTORY = 'flapping-0';
 const query = (sql: string, values: readonly unknown[] = []): Promise<readonly Record<string, string>[]> =>
   fleet.source.query(sql, [...values]);
 
-/** Remembers the order in which workers are placed, and in which transaction: reports change the rows themselves. */
-async function recordPlaces(): Promise<void> {
-  await query('CREATE TABLE places (at bigserial, endpoint_id text, worker_id text, transaction bigint)');
-  await query(`CREATE FUNCTION note_place() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO places (endpoint_id, worker_id, transaction) VALUES (new.endpoint_id, new.id, txid_current());
-    RETURN new; END $$`);
-  await query('CREATE TRIGGER note_place AFTER INSERT ON workers FOR EACH ROW EXECUTE FUNCTION note_place()');
-}
-
 const lastPlace = async (): Promise<string> =>
   (await query('SELECT coalesce(max(at), 0) AS at FROM places'))[0]?.['at'] ?? '0';
-
-const placedOf = async (endpointId: string): Promise<number> =>
-  Number((await query('SELECT count(*) AS count FROM places WHERE endpoint_id = $1', [endpointId]))[0]?.['count']);
 
 /** What a PATCH of an endpoint's minimum and maximum leaves in its row, one transaction each. */
 async function setWorkers(ids: readonly string[], { max, min }: { min: number; max: number }): Promise<void> {
@@ -81,7 +70,7 @@ test('an account that changes hundreds of endpoints again and again delays the f
   for (const id of FLAPPING) await fleet.addEndpoint(id);
   await fleet.addEndpoint('one', {}, { accountId: 'modest' });
   await fillHistory();
-  await recordPlaces();
+  await recordPlaces(fleet.source);
   for (const hostId of HOSTS) await bench.addAgent(hostId, { ...INVENTORY, vcpus: 800, isOvercommitted: true });
   const one: Partial<Demand> = { queuedNormal: 1, oldestQueuedAtMs: 1 };
   const demand = Object.fromEntries(FLAPPING.map((id) => [id, one]));
@@ -96,7 +85,7 @@ test('an account that changes hundreds of endpoints again and again delays the f
   bench.demand = { ...demand, one };
   await bench.until(async () => {
     await flap();
-    expect(await placedOf('one')).toBe(1);
+    expect(await placedOf(fleet.source, 'one')).toBe(1);
   });
   const meanwhile = await query(
     `SELECT count(*) AS workers, count(DISTINCT transaction) AS passes FROM places

@@ -2,6 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import { AccountEntity } from '../src/persistence/entities/index.js';
 import { useControlPlane } from './control-plane-bench.js';
 import { INVENTORY, SPEC } from './fleet-bench.js';
+import { placedOf, recordPlaces } from './recorded-places.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.
 jest.setTimeout(180_000);
@@ -17,35 +18,23 @@ const HOSTS = ['h1', 'h2', 'h3'];
 const query = (sql: string, values: readonly unknown[] = []): Promise<readonly Record<string, string>[]> =>
   fleet.source.query(sql, [...values]);
 
-/** Remembers the order in which workers are placed, and in which transaction: reports change the rows themselves. */
-async function recordPlaces(): Promise<void> {
-  await query('CREATE TABLE places (at bigserial, endpoint_id text, worker_id text, transaction bigint)');
-  await query(`CREATE FUNCTION note_place() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO places (endpoint_id, worker_id, transaction) VALUES (new.endpoint_id, new.id, txid_current());
-    RETURN new; END $$`);
-  await query('CREATE TRIGGER note_place AFTER INSERT ON workers FOR EACH ROW EXECUTE FUNCTION note_place()');
-}
-
-const placedOf = async (endpointId: string): Promise<number> =>
-  Number((await query('SELECT count(*) AS count FROM places WHERE endpoint_id = $1', [endpointId]))[0]?.['count']);
-
 test('one account that wants a thousand workers delays the first worker of another by at most one pass', async () => {
   await fleet.source.getRepository(AccountEntity).insert({ id: 'modest', name: 'modest', createdAt: new Date(0) });
   await fleet.addEndpoint('many', { workers: { ...SPEC.workers, max: WORKERS } });
   await fleet.addEndpoint('one', {}, { accountId: 'modest' });
-  await recordPlaces();
+  await recordPlaces(fleet.source);
   for (const hostId of HOSTS) await bench.addAgent(hostId, { ...INVENTORY, vcpus: 800, isOvercommitted: true });
   await bench.startControllers('first');
   const many = { queuedNormal: WORKERS, oldestQueuedAtMs: 1 };
   bench.demand = { many };
   await bench.until(async () => {
-    expect(await placedOf('many')).toBeGreaterThan(0);
+    expect(await placedOf(fleet.source, 'many')).toBeGreaterThan(0);
   });
 
   const [before] = await query('SELECT max(at) AS at FROM places');
   bench.demand = { many, one: { queuedNormal: 1, oldestQueuedAtMs: 1 } };
   await bench.until(async () => {
-    expect(await placedOf('one')).toBe(1);
+    expect(await placedOf(fleet.source, 'one')).toBe(1);
   });
   const [meanwhile] = await query(
     `SELECT count(*) AS workers, count(DISTINCT transaction) AS passes FROM places
@@ -57,7 +46,7 @@ test('one account that wants a thousand workers delays the first worker of anoth
   expect(Number(meanwhile?.['workers'])).toBeLessThanOrEqual(2 * PLACES_MAX);
 
   await bench.until(async () => {
-    expect(await placedOf('many')).toBe(WORKERS);
+    expect(await placedOf(fleet.source, 'many')).toBe(WORKERS);
   });
   const passes = await query(`SELECT count(*) AS workers FROM places WHERE endpoint_id = 'many' GROUP BY transaction`);
   for (const { workers } of passes) expect(Number(workers)).toBeLessThanOrEqual(PLACES_MAX);
