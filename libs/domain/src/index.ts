@@ -385,6 +385,7 @@ export {
   readAffinity,
   type Affinity,
   type CandidateWorker,
+  type DueLimit,
   type ExchangePhase,
   type Held,
   type NoWorkerReason,

@@ -1,6 +1,6 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { ExchangeOutcome } from './exchange.js';
+import type { ExchangeOutcome } from './exchange/exchange-outcome.js';
 import type { LoadBalancerMetrics } from './metrics.js';
 import type { Visit } from './visit.js';
 

@@ -6,9 +6,9 @@ import type { WorkerLink } from '@berth/tunnel';
 import type { RouterSettings } from '../platform/index.js';
 import type { LoadBalancerDirectory } from './directory.port.js';
 import { Door } from './door.js';
-import { HeldDemand } from './held-demand.js';
 import { loadBalancerMetrics } from './metrics.js';
-import { Places } from './places.js';
+import { HeldDemand } from './places/held-demand.js';
+import { Places } from './places/places.js';
 
 export interface LoadBalancerParts {
   readonly settings: Pick<RouterSettings, 'docsUrl' | 'loadBalancer' | 'routerId'>;

@@ -15,12 +15,13 @@ import { AccessLog, type VisitOutcome } from './access-log.js';
 import { admitVisit, type AdmittedVisit } from './admit-visit.js';
 import { answerProblem } from './answer-problem.js';
 import type { LoadBalancerDirectory } from './directory.port.js';
-import { Exchange, type ExchangeOutcome, type UpgradedPlace } from './exchange.js';
+import type { ExchangeOutcome, UpgradedPlace } from './exchange/exchange-outcome.js';
+import { Exchange } from './exchange/exchange.js';
+import { OpenSocket } from './exchange/open-socket.js';
 import type { LoadBalancerMetrics } from './metrics.js';
-import { OpenSocket } from './open-socket.js';
-import type { Places } from './places.js';
+import type { Places } from './places/places.js';
+import type { Place } from './places/waiter.js';
 import { WantedSocket, framingOf, goneOf, type Visit } from './visit.js';
-import type { Place } from './waiter.js';
 
 export interface DoorOptions {
   readonly directory: Pick<LoadBalancerDirectory, 'authorize' | 'knownEndpoint'>;

@@ -1,3 +1,3 @@
 export { composeLoadBalancer } from './compose-load-balancer.js';
 export type { LoadBalancerDirectory } from './directory.port.js';
-export { Places } from './places.js';
+export { Places } from './places/places.js';

@@ -7,7 +7,7 @@ export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
-export { nextLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
+export { nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
 export {
   NO_LOAD,
   afterAdmission,

@@ -1,5 +1,4 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import {
   PlatformError,
   bytesOfHead,
@@ -9,34 +8,21 @@ import {
   forwardRequest,
   forwardTrailers,
   isChunked,
-  nextLimit,
-  type ErrorCode,
-  type ExchangePhase,
+  type DueLimit,
   type TimeLimits,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { answerProblem, tooLarge } from './answer-problem.js';
+import { answerProblem, tooLarge } from '../answer-problem.js';
+import type { Place } from '../places/waiter.js';
+import { framingOf, type Visit } from '../visit.js';
+import type { ExchangeOutcome, UpgradedPlace } from './exchange-outcome.js';
+import { ExchangeWatch } from './exchange-watch.js';
 import { FAILURES, type ExchangeFailure } from './failures.js';
 import { flow } from './flow.js';
 import { linger } from './linger.js';
-import { framingOf, type Visit } from './visit.js';
-import type { Place } from './waiter.js';
-
-/** How it ended. `upgraded`: it is a WebSocket now, and whoever was told so has it. */
-export type ExchangeOutcome =
-  | { readonly kind: 'answered'; readonly status: number }
-  | { readonly kind: 'upgraded' }
-  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly wasCut: boolean }
-  | { readonly kind: 'caller-gone' };
-
-export interface UpgradedPlace {
-  readonly stream: Duplex;
-  /** The head of the answer, for the caller. */
-  readonly answerHead: readonly string[];
-  /** What the worker has sent behind it. */
-  readonly early: Buffer;
-}
+import { sendBody } from './send-body.js';
+import { trailerPairs } from './trailer-pairs.js';
 
 export interface ExchangeOptions {
   readonly clock: Clock;
@@ -61,20 +47,20 @@ export class Exchange {
   readonly #visit: Visit;
   readonly #place: Place;
   readonly #options: ExchangeOptions;
-  readonly #admittedAtMs: number;
+  readonly #watch: ExchangeWatch;
   readonly #upstream: ClientRequest;
-  #phase: ExchangePhase = 'sending';
-  #movedAtMs: number;
   #informationBytes = 0;
-  #disarm: (() => void) | undefined;
   #finish: Finish | undefined;
 
   constructor(visit: Visit, place: Place, options: ExchangeOptions) {
     this.#visit = visit;
     this.#place = place;
     this.#options = options;
-    this.#admittedAtMs = options.clock.monotonicMs();
-    this.#movedAtMs = this.#admittedAtMs;
+    this.#watch = new ExchangeWatch({
+      clock: options.clock,
+      limits: options.limits,
+      onDue: (code) => this.#late(code),
+    });
     this.#upstream = this.#open();
   }
 
@@ -87,7 +73,7 @@ export class Exchange {
       else gone.addEventListener('abort', () => this.#end({ kind: 'caller-gone' }));
       this.#listen();
       this.#send();
-      this.#arm();
+      this.#watch.arm();
     });
   }
 
@@ -131,36 +117,18 @@ export class Exchange {
   }
 
   #send(): void {
-    const { request } = this.#visit;
-    if (framingOf(request) === 'none') {
-      this.#upstream.end();
-      this.#sent();
-      return;
-    }
-    this.#upstream.flushHeaders();
-    let bytes = 0;
-    flow(request, this.#upstream, {
-      onChunk: (chunk) => {
-        this.#moved();
-        bytes += chunk.length;
-        return bytes <= this.#options.bodyBytesMax || this.#refuseBody();
+    const { bodyBytesMax } = this.#options;
+    sendBody(this.#visit.request, this.#upstream, {
+      onBytes: (bytes) => {
+        this.#watch.moved();
+        if (bytes > bodyBytesMax) this.#failWith(tooLarge(bodyBytesMax));
+        return bytes <= bodyBytesMax;
       },
-      onEnd: () => {
-        if (request.rawTrailers.length > 0) this.#upstream.addTrailers(pairs(forwardTrailers(request.rawTrailers)));
-        this.#upstream.end();
-        this.#sent();
+      onSent: () => {
+        if (this.#watch.phase === 'sending') this.#watch.enter('awaiting');
+        else this.#watch.moved();
       },
     });
-  }
-
-  #sent(): void {
-    if (this.#phase === 'sending') this.#enter('awaiting');
-    else this.#moved();
-  }
-
-  #refuseBody(): false {
-    this.#failWith(tooLarge(this.#options.bodyBytesMax));
-    return false;
   }
 
   #inform(status: number, rawHeaders: readonly string[]): void {
@@ -171,7 +139,7 @@ export class Exchange {
       return;
     }
     if (request.httpVersion === '1.0') return;
-    this.#moved();
+    this.#watch.moved();
     if (status !== 100) response.writeInformation(status, forwardInformation(rawHeaders));
     else if (request.headers.expect !== undefined) response.writeContinue();
   }
@@ -187,13 +155,13 @@ export class Exchange {
     response.flushHeaders();
     flow(answer, response, {
       onChunk: () => {
-        this.#moved();
+        this.#watch.moved();
         return true;
       },
       onEnd: () =>
         this.#relay(() => {
           if (answer.rawTrailers.length > 0 && mayHaveTrailers)
-            response.addTrailers(pairs(forwardTrailers(answer.rawTrailers)));
+            response.addTrailers(trailerPairs(forwardTrailers(answer.rawTrailers)));
           response.end();
           this.#end({ kind: 'answered', status });
         }),
@@ -223,32 +191,13 @@ export class Exchange {
   }
 
   #begin(): void {
-    this.#enter('answering');
+    this.#watch.enter('answering');
     this.#options.onFirstByte();
   }
 
-  /** Each phase has its own limit, which may come sooner than that of the one before. */
-  #enter(phase: ExchangePhase): void {
-    this.#phase = phase;
-    this.#moved();
-    this.#arm();
-  }
-
-  #moved(): void {
-    this.#movedAtMs = this.#options.clock.monotonicMs();
-  }
-
-  /** Looks when a limit would be reached without any progress, and then again. */
-  #arm(): void {
-    this.#disarm?.();
-    if (this.#finish === undefined) return;
-    const { clock, limits } = this.#options;
-    const progress = { phase: this.#phase, admittedAtMs: this.#admittedAtMs, movedAtMs: this.#movedAtMs };
-    const { atMs, code } = nextLimit(progress, limits);
-    const leftMs = atMs - clock.monotonicMs();
-    if (leftMs > 0) this.#disarm = clock.after(leftMs, () => this.#arm());
-    // Where the worker takes nothing, its caller is not to blame that nothing comes.
-    else this.#fail(code === 'request-timeout' && this.#upstream.writableNeedDrain ? 'worker-idle-timeout' : code);
+  /** Where the worker takes nothing, its caller is not to blame that nothing comes. */
+  #late(code: DueLimit['code']): void {
+    this.#fail(code === 'request-timeout' && this.#upstream.writableNeedDrain ? 'worker-idle-timeout' : code);
   }
 
   #fail(code: ExchangeFailure): void {
@@ -279,10 +228,7 @@ export class Exchange {
   #stop(): Finish | undefined {
     const finish = this.#finish;
     this.#finish = undefined;
-    this.#disarm?.();
+    this.#watch.stop();
     return finish;
   }
 }
-
-const pairs = (raw: readonly string[]): [string, string][] =>
-  Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] ?? '', raw[2 * index + 1] ?? '']);

@@ -1,10 +1,8 @@
 import type { AssignedWorker } from '@berth/contracts';
 import {
   HoldLine,
-  NO_LOAD,
   PlatformError,
   afterAdmission,
-  afterChoice,
   afterEnd,
   afterRefusal,
   chooseWorker,
@@ -12,14 +10,15 @@ import {
   type EndpointId,
   type NoWorkerReason,
   type WorkerId,
-  type WorkerLoad,
   type WorkerRefusal,
 } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { LinkAnswer, WorkerLink } from '@berth/tunnel';
-import type { LoadBalancerDirectory } from './directory.port.js';
-import type { LoadBalancerMetrics } from './metrics.js';
+import type { LoadBalancerDirectory } from '../directory.port.js';
+import type { LoadBalancerMetrics } from '../metrics.js';
+import { askWorker } from './ask-worker.js';
+import { SeenWorkers } from './seen-workers.js';
 import {
   isStopping,
   noPlace,
@@ -49,9 +48,6 @@ export interface EndpointPlacesOptions extends PlacesOptions {
 
 /** A request that wants one worker alone waits about this long for it (wire contract 4). */
 const STRICT_HOLD_MS = 300_000;
-/** A worker, with its agent, that says nothing for so long is taken for unreachable. */
-const CONNECT_MS = 5_000;
-const MS_PER_SECOND = 1_000;
 
 /**
  * The line of one endpoint, and its workers as this router has seen them. Everything comes down to `look`, which may be
@@ -60,14 +56,14 @@ const MS_PER_SECOND = 1_000;
 export class EndpointPlaces {
   readonly #options: EndpointPlacesOptions;
   readonly #line = new HoldLine<Waiter>();
-  readonly #loads = new Map<WorkerId, WorkerLoad>();
-  #choices = 0;
+  readonly #workers: SeenWorkers;
   #inFlight = 0;
   #isClosed = false;
   #disarm: (() => void) | undefined;
 
   constructor(options: EndpointPlacesOptions) {
     this.#options = options;
+    this.#workers = new SeenWorkers(options);
   }
 
   /** Requests that workers have. */
@@ -110,8 +106,7 @@ export class EndpointPlaces {
 
   /** Forgets what was seen of workers that are gone, and looks who can go on. */
   changed(): void {
-    const ids = new Set(this.#workers().map(({ id }) => id));
-    for (const [id, { inFlight }] of this.#loads) if (inFlight === 0 && !ids.has(id)) this.#loads.delete(id);
+    this.#workers.forgetGone();
     this.look();
   }
 
@@ -130,7 +125,7 @@ export class EndpointPlaces {
 
   /** Null: a worker is being asked. */
   #tryOne(waiter: Waiter, nowMs: number): NoWorkerReason | null {
-    const choice = chooseWorker(this.#from(), waiter.affinity, nowMs);
+    const choice = chooseWorker(this.#workers.pool(), waiter.affinity, nowMs);
     if (choice.kind === 'none') return choice.reason;
     this.#ask(waiter, choice.worker);
     return null;
@@ -144,30 +139,12 @@ export class EndpointPlaces {
   }
 
   #ask(waiter: Waiter, worker: AssignedWorker): void {
-    const { clock, endpointId, link, logger, metrics } = this.#options;
-    const askedAtMs = clock.monotonicMs();
-    this.#choices += 1;
-    const choice = this.#choices;
-    this.#update(worker.id, (load) => afterChoice(load, choice));
+    this.#workers.choose(worker.id);
     this.#line.note(waiter, true);
-    const limit = new AbortController();
-    const disarm = clock.after(CONNECT_MS, () => limit.abort());
-    const target = { hostId: worker.hostId, endpointId, workerId: worker.id };
-    void link
-      .open(target, AbortSignal.any([limit.signal, waiter.gone]))
-      .catch((error: unknown): LinkAnswer => {
-        logger.error('the way to a worker failed in a way that it must not', { endpointId, error });
-        return { kind: 'refused', reason: 'no-way' };
-      })
-      .then((answer) => {
-        disarm();
-        if (answer.kind === 'refused') {
-          this.#refused(waiter, worker.id, answer.reason);
-          return;
-        }
-        metrics.connect.observe((clock.monotonicMs() - askedAtMs) / MS_PER_SECOND);
-        this.#admitted(waiter, worker, answer);
-      });
+    void askWorker(worker, waiter.gone, this.#options).then((answer) => {
+      if (answer.kind === 'refused') this.#refused(waiter, worker.id, answer.reason);
+      else this.#admitted(waiter, worker, answer);
+    });
   }
 
   #admitted(
@@ -175,13 +152,13 @@ export class EndpointPlaces {
     worker: AssignedWorker,
     { stream }: Extract<LinkAnswer, { readonly kind: 'admitted' }>,
   ): void {
-    this.#update(worker.id, afterAdmission);
+    this.#workers.note(worker.id, afterAdmission);
     this.#inFlight += 1;
     // The exchange hears of it too; here it only must not be unheard.
     stream.on('error', () => undefined);
     stream.once('close', () => {
       this.#inFlight -= 1;
-      this.#update(worker.id, afterEnd);
+      this.#workers.note(worker.id, afterEnd);
       this.look();
     });
     if (waiter.gone.aborted) stream.destroy();
@@ -193,11 +170,11 @@ export class EndpointPlaces {
     const nowMs = clock.monotonicMs();
     if (waiter.gone.aborted) {
       // Its caller gave up, which says nothing of the worker.
-      this.#update(workerId, afterEnd);
+      this.#workers.note(workerId, afterEnd);
     } else {
       metrics.refusals.inc({ reason });
       waiter.lastRefusal = reason;
-      this.#update(workerId, (load) => {
+      this.#workers.note(workerId, (load) => {
         const after = afterRefusal(load, { reason, nowMs, spread: random.fraction() });
         if (after.ejectedUntilMs > load.ejectedUntilMs) metrics.ejections.inc();
         return after;
@@ -219,7 +196,7 @@ export class EndpointPlaces {
     this.#disarm = undefined;
     const waiting = this.#line.waiting();
     if (waiting.length === 0) return;
-    const opening = nextOpeningMs(this.#from(), nowMs) ?? Number.POSITIVE_INFINITY;
+    const opening = nextOpeningMs(this.#workers.pool(), nowMs) ?? Number.POSITIVE_INFINITY;
     const dueMs = waiting.reduce((due, { untilMs }) => Math.min(due, untilMs), opening);
     this.#disarm = this.#options.clock.after(Math.max(1, dueMs - nowMs), () => {
       this.#disarm = undefined;
@@ -232,24 +209,5 @@ export class EndpointPlaces {
     const sinceMs = clock.monotonicMs();
     const untilMs = sinceMs + (wish.affinity.kind === 'only' ? Math.max(STRICT_HOLD_MS, holdMs) : holdMs);
     return { ...wish, sinceMs, untilMs, sinceUnixMs: clock.nowMs(), lastRefusal: null, settle };
-  }
-
-  #workers(): readonly AssignedWorker[] {
-    const { directory, endpointId } = this.#options;
-    return directory.assignmentOf(endpointId)?.workers ?? [];
-  }
-
-  #from() {
-    const { directory, endpointId } = this.#options;
-    const assignment = directory.assignmentOf(endpointId);
-    return {
-      workers: assignment?.workers ?? [],
-      slotsPerWorker: assignment?.slotsPerWorker ?? 1,
-      loadOf: (id: WorkerId) => this.#loads.get(id),
-    };
-  }
-
-  #update(id: WorkerId, change: (load: WorkerLoad) => WorkerLoad): void {
-    this.#loads.set(id, change(this.#loads.get(id) ?? NO_LOAD));
   }
 }
