@@ -67,7 +67,8 @@ export class HostTunnel {
       const reason = readAdmission(headers);
       if (reason === null) settle({ kind: 'admitted', stream });
       else {
-        stream.resume();
+        // The host has ended its half alone, and a stream of which one half is open counts for as long as the tunnel lives.
+        stream.close(constants.NGHTTP2_CANCEL);
         settle({ kind: 'refused', reason });
       }
     });

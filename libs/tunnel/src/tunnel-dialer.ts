@@ -39,13 +39,14 @@ export class TunnelDialer {
   /** By router; null while it is dialled. */
   readonly #tunnels = new Map<string, TLSSocket>();
   readonly #sessions = new Set<ServerHttp2Session>();
-  #isClosed = false;
+  #isLeaving = false;
 
   constructor(options: TunnelDialerOptions) {
     this.#options = options;
     this.#server = serveLink(options.hostId, options.link);
     this.#server.on('session', (session) => {
       this.#sessions.add(session);
+      if (this.#isLeaving) session.close();
       session.once('close', () => this.#sessions.delete(session));
       keepAlive(session, options.clock, () => {
         session.destroy(new Error('the router answers no more'));
@@ -53,10 +54,10 @@ export class TunnelDialer {
     });
   }
 
-  /** Dials, unless there is a tunnel to this router already, or one is being opened. */
+  /** Dials, unless there is a tunnel to this router already, or one is being opened, or this host is about to stop. */
   accept(offer: TunnelOffer): void {
     const { router } = offer;
-    if (this.#isClosed || this.#tunnels.has(router)) return;
+    if (this.#isLeaving || this.#tunnels.has(router)) return;
     if (this.#tunnels.size >= TUNNELS_MAX) {
       this.#options.logger.warn('a router offers a tunnel, and there are too many', { router, most: TUNNELS_MAX });
       return;
@@ -70,11 +71,12 @@ export class TunnelDialer {
 
   /** What is under way gets until then; nothing begins any more. */
   drain(): void {
+    this.#isLeaving = true;
     for (const session of this.#sessions) session.close();
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#isLeaving = true;
     for (const socket of this.#tunnels.values()) socket.destroy();
   }
 

@@ -13,6 +13,7 @@ import { workerLinkConformance } from '../src/worker-link.conformance.js';
 import { DialledWorker } from './dialled-worker.js';
 
 const HOST = 'host1' as HostId;
+const OTHER_HOST = 'host2' as HostId;
 const TARGET: LinkTarget = { hostId: HOST, endpointId: 'endpoint1' as EndpointId, workerId: 'worker1' as WorkerId };
 const SOON = { deadlineMs: 20_000, intervalMs: 10 };
 const NEVER = new AbortController().signal;
@@ -133,6 +134,23 @@ describe('a tunnel', () => {
     expect(link.asked).toEqual([TARGET]);
   });
 
+  test('lets go of a request that was refused, so that refusals never fill the tunnel', async () => {
+    const near = await router();
+    let over = 0;
+    const link: WorkerLink = {
+      open: (_, signal) => {
+        signal.addEventListener('abort', () => (over += 1));
+        return Promise.resolve({ kind: 'refused', reason: 'full' });
+      },
+    };
+    host(link).accept(near.offer());
+    await tunnelOf(near);
+    for (let n = 0; n < 20; n += 1) await near.listener.open(TARGET, NEVER);
+    await eventually(() => {
+      expect(over).toBe(20);
+    }, SOON);
+  });
+
   test('gives a place back that comes too late', async () => {
     const worker = createServer();
     const taken: Socket[] = [];
@@ -234,6 +252,31 @@ describe('a tunnel', () => {
     expect(String((await once(old.stream, 'data'))[0])).toBe('still');
     old.stream.destroy();
     await tunnelOf(near);
+  });
+});
+
+describe('a host that drains', () => {
+  test('opens no tunnel any more, though the router offers one again', async () => {
+    const near = await router();
+    const dialer = host(new Refusing());
+    dialer.drain();
+    dialer.accept(near.offer());
+    host(new Refusing(), OTHER_HOST).accept(near.offer(OTHER_HOST));
+    await tunnelOf(near);
+    expect(await near.listener.open(TARGET, NEVER)).toEqual({ kind: 'refused', reason: 'no-way' });
+  });
+
+  test('also none that was being opened when it began', async () => {
+    const near = await router();
+    const dialer = host(new Refusing());
+    dialer.accept(near.offer());
+    dialer.drain();
+    await eventually(async () => {
+      expect(await near.metrics.text()).toMatch(/router_tunnel_handshakes_total\{outcome="open"\} 1$/m);
+    }, SOON);
+    await eventually(async () => {
+      expect(await near.metrics.text()).toMatch(/router_tunnels 0$/m);
+    }, SOON);
   });
 });
 
