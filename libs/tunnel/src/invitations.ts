@@ -30,9 +30,11 @@ export class Invitations {
     this.#byTicket.set(invitation.ticket, { ...invitation, hostId, untilMs: nowMs + INVITATION_MS });
   }
 
-  hasOpen(hostId: HostId, nowMs: number): boolean {
+  /** The host's own that it may still use; null: it has none. */
+  openOf(hostId: HostId, nowMs: number): Invitation | null {
     this.#forgetStale(nowMs);
-    return this.#tickets.has(hostId);
+    const issued = this.#byTicket.get(this.#tickets.get(hostId) ?? '');
+    return issued === undefined ? null : { ticket: issued.ticket, key: issued.key };
   }
 
   /** Uses it up. Null: it was never issued, is too old, was replaced or has been used. */

@@ -68,10 +68,14 @@ export class TunnelListener implements WorkerLink {
     this.#invitations.issue(hostId, invitation, this.#options.clock.monotonicMs());
   }
 
-  /** Whether the host has a tunnel, or an invitation that it may still use. */
-  isExpected(hostId: HostId): boolean {
-    if (this.#tunnels.get(hostId)?.isOpen === true) return true;
-    return this.#invitations.hasOpen(hostId, this.#options.clock.monotonicMs());
+  /** Whether requests may begin in a tunnel of the host. */
+  hasTunnel(hostId: HostId): boolean {
+    return this.#tunnels.get(hostId)?.isOpen === true;
+  }
+
+  /** The one that the host may still use; null: there is none. */
+  invitationOf(hostId: HostId): Invitation | null {
+    return this.#invitations.openOf(hostId, this.#options.clock.monotonicMs());
   }
 
   async open(target: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {

@@ -3,7 +3,7 @@ import type { TunnelOfferMessage } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { ControlLoop, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { TunnelListener } from '@berth/tunnel';
+import type { Invitation, TunnelListener } from '@berth/tunnel';
 
 export interface TunnelOffersOptions {
   readonly listener: TunnelListener;
@@ -19,8 +19,10 @@ export interface TunnelOffersOptions {
   readonly logger: Logger;
 }
 
-/** Also how long a host waits that did not hear an offer, or whose tunnel failed as it opened it. */
+/** Also how long a host waits that did not hear an offer, as one whose agent was just being started. */
 const INTERVAL_MS = 2_000;
+/** A host that was told so short a time ago is not told again: it may be dialling. */
+const TOLD_MS = INTERVAL_MS / 2;
 /** Assignments change by the hundred when hosts come and go. */
 const PAUSE_MS = 50;
 const TICKET_LENGTH = 20;
@@ -30,6 +32,8 @@ const KEY_BYTES = 32;
 export class TunnelOffers {
   readonly #options: TunnelOffersOptions;
   readonly #loop: ControlLoop;
+  /** When each host was told last, monotonic: those alone that were told just now. */
+  readonly #toldAtMs = new Map<HostId, number>();
 
   constructor(options: TunnelOffersOptions) {
     const { clock, logger } = options;
@@ -61,13 +65,28 @@ export class TunnelOffers {
   }
 
   #offer(): void {
-    const { address, hosts, listener, random, router, tell } = this.#options;
+    const { clock, hosts, listener } = this.#options;
+    const nowMs = clock.monotonicMs();
+    for (const [hostId, toldAtMs] of this.#toldAtMs) if (nowMs - toldAtMs >= TOLD_MS) this.#toldAtMs.delete(hostId);
     for (const hostId of new Set(hosts())) {
-      if (listener.isExpected(hostId)) continue;
-      const invitation = { ticket: random.id(TICKET_LENGTH), key: randomBytes(KEY_BYTES) };
-      listener.invite(hostId, invitation);
-      const { key, ticket } = invitation;
-      tell(hostId, { router, ...address, ticket, key: key.toString('base64url') });
+      if (listener.hasTunnel(hostId)) continue;
+      const open = listener.invitationOf(hostId);
+      if (open !== null && this.#toldAtMs.has(hostId)) continue;
+      this.#toldAtMs.set(hostId, nowMs);
+      // The same one again: the host may have heard it and be on its way.
+      this.#tell(hostId, open ?? this.#invite(hostId));
     }
+  }
+
+  #invite(hostId: HostId): Invitation {
+    const { listener, random } = this.#options;
+    const invitation = { ticket: random.id(TICKET_LENGTH), key: randomBytes(KEY_BYTES) };
+    listener.invite(hostId, invitation);
+    return invitation;
+  }
+
+  #tell(hostId: HostId, { key, ticket }: Invitation): void {
+    const { address, router, tell } = this.#options;
+    tell(hostId, { router, ...address, ticket, key: Buffer.from(key).toString('base64url') });
   }
 }
