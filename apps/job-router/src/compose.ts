@@ -163,6 +163,7 @@ async function composeBalancer(
   const balancer = composeLoadBalancer({
     ...{ ...platform, directory, link, drainMs: HTTP_DRAIN_MS },
     onAssignmentChanged: snapshots.onAssignmentChanged,
+    onEndpointDeleted: snapshots.deletedEndpoints.onDeleted,
     publish: (message) => connection.publish(subject, JSON.stringify(message)),
   });
   return { ...balancer, offers };

@@ -1,5 +1,6 @@
 import type { EndpointSnapshot } from '@berth/contracts';
 import { PlatformError, faultOfHead, isHealthPath, isPreflight, type EndpointId } from '@berth/domain';
+import { prefixOfApiKey } from '@berth/http';
 import type { LoadBalancerDirectory } from './directory.port.js';
 import { tooLarge } from './answer-problem.js';
 import type { Visit } from './visit.js';
@@ -9,9 +10,11 @@ const HEALTH_PATH_DEFAULT = '/ping';
 
 export interface AdmittedVisit {
   readonly endpoint: EndpointSnapshot;
+  /** By a key, which may be revoked while the request waits. */
+  readonly isKeyed: boolean;
   /** It wakes nobody and waits for nobody. */
   readonly isPassing: boolean;
-  /** `Authorization` was for us. */
+  /** `Authorization` was for us, or holds a key of ours. */
   readonly hidesAuthorization: boolean;
 }
 
@@ -37,10 +40,15 @@ export async function admitVisit(visit: Visit, { bodyBytesMax, directory }: Admi
   const isHealthCheck = request.method === 'GET' && isHealthPath(url, endpoint.healthCheckPath ?? HEALTH_PATH_DEFAULT);
   return {
     endpoint,
+    isKeyed: access === 'key',
     isPassing: isHealthCheck || access === 'preflight',
-    hidesAuthorization: access === 'key',
+    hidesAuthorization: access !== 'public' || holdsOurKey(request.headersDistinct['authorization']),
   };
 }
+
+/** Also a public endpoint's workers are no readers of our callers' keys, which clients send out of habit. */
+const holdsOurKey = (fields: readonly string[] = []): boolean =>
+  fields.flatMap((field) => field.split(/[\s,]+/)).some((word) => prefixOfApiKey(word) !== null);
 
 type Access = 'key' | 'public' | 'preflight';
 

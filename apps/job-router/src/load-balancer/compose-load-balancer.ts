@@ -15,6 +15,8 @@ export interface LoadBalancerParts {
   readonly directory: LoadBalancerDirectory;
   /** Calls `listener` when the workers of an endpoint are others, or other than they were. */
   readonly onAssignmentChanged: (listener: (endpointId: EndpointId) => void) => void;
+  /** Calls `listener` whenever some endpoint is deleted. */
+  readonly onEndpointDeleted: (listener: () => void) => void;
   readonly link: WorkerLink;
   readonly publish: (message: WitnessMessage) => void;
   readonly clock: Clock;
@@ -30,13 +32,16 @@ const SAY_GOODBYE_MS = 2_000;
 
 /** The door to load-balanced endpoints. `demand` is to be started. */
 export function composeLoadBalancer({ metrics: registry, settings, ...parts }: LoadBalancerParts) {
-  const { clock, directory, drainMs, onAssignmentChanged, publish } = parts;
+  const { clock, directory, drainMs, onAssignmentChanged, onEndpointDeleted, publish } = parts;
   const { docsUrl, loadBalancer, routerId } = settings;
   const { bodyBytesMax, domain, holdMs } = loadBalancer;
   const metrics = loadBalancerMetrics(registry);
   const places = new Places({ ...parts, metrics, holdMs });
   onAssignmentChanged((endpointId) => {
     places.assignmentChanged(endpointId);
+  });
+  onEndpointDeleted(() => {
+    places.endpointDeleted();
   });
   const door = new Door({ ...parts, metrics, directory, places, domain, docsUrl, bodyBytesMax });
   const demand = new HeldDemand({ places, clock, routerId, publish });

@@ -42,6 +42,8 @@ const FIRST_BYTE_MS = 330_000;
 const IDLE_MS = 120_000;
 /** Of WebSockets: clients that ping do so at least this often. */
 const OPEN_IDLE_MS = 600_000;
+/** As at the rest of the edge: a key that is revoked while its request waits for longer is refused. */
+const TRUSTED_FOR_MS = 1_000;
 const MS_PER_SECOND = 1_000;
 
 /** Requests to load-balanced endpoints, by their host name, from their head to the last byte of their answer. */
@@ -119,7 +121,8 @@ export class Door implements Dispatch {
     this.#accessLog.note(visit, outcome);
   }
 
-  async #place(visit: Visit, { endpoint, isPassing }: AdmittedVisit): Promise<Place | null> {
+  async #place(visit: Visit, admitted: AdmittedVisit): Promise<Place | null> {
+    const { endpoint, isKeyed, isPassing } = admitted;
     const { clock, metrics, places } = this.#options;
     const { gone, request } = visit;
     const askedAtMs = clock.monotonicMs();
@@ -129,8 +132,21 @@ export class Door implements Dispatch {
       isPassing,
       gone,
     });
-    if (place !== null) metrics.held.observe((clock.monotonicMs() - askedAtMs) / MS_PER_SECOND);
+    if (place === null) return null;
+    const waitedMs = clock.monotonicMs() - askedAtMs;
+    metrics.held.observe(waitedMs / MS_PER_SECOND);
+    if (isKeyed && waitedMs >= TRUSTED_FOR_MS) await this.#admitAgain(visit, place);
     return place;
+  }
+
+  /** @throws PlatformError where its caller may no longer ask; no byte has reached the worker then */
+  async #admitAgain(visit: Visit, { stream }: Place): Promise<void> {
+    try {
+      await admitVisit(visit, this.#options);
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
   }
 
   async #exchange(

@@ -15,6 +15,7 @@ import {
 import {
   API_KEY_DIRECTORY,
   createHttpApp,
+  hashApiKey,
   jobRendering,
   makeApiKey,
   type HttpApp,
@@ -54,6 +55,7 @@ export class DoorScene implements LoadBalancerDirectory {
   readonly #servers: Server[] = [];
   readonly #callers: RawCaller[] = [];
   #changed: (endpointId: EndpointId) => void = () => undefined;
+  #deleted: () => void = () => undefined;
   #parts: ReturnType<typeof composeLoadBalancer> | undefined;
   #app: HttpApp | undefined;
   #port = 0;
@@ -85,6 +87,18 @@ export class DoorScene implements LoadBalancerDirectory {
     return key;
   }
 
+  revoke(key: string): void {
+    const at = this.#keys.findIndex(({ hash }) => hash === hashApiKey(key));
+    this.#keys.splice(at, 1);
+  }
+
+  /** The control plane has deleted the scene's endpoint. */
+  deleteEndpoint(): void {
+    const endpoint = this.endpoints.get(ENDPOINT);
+    if (endpoint !== undefined) this.endpoints.set(ENDPOINT, { ...endpoint, isDeleted: true });
+    this.#deleted();
+  }
+
   async open(): Promise<void> {
     const { clock, metrics } = this;
     const parts = { clock, metrics, random: systemRandom, logger: silentLogger };
@@ -99,6 +113,7 @@ export class DoorScene implements LoadBalancerDirectory {
       },
       directory: this,
       onAssignmentChanged: (listener) => (this.#changed = listener),
+      onEndpointDeleted: (listener) => (this.#deleted = listener),
       link: this.link,
       publish: (message) => this.told.push(message),
       drainMs: 10_000,

@@ -261,6 +261,25 @@ describe('who may ask', () => {
     await other.hears('got ;');
   });
 
+  test.each([
+    ['a public endpoint', { isPublic: true, allowsPreflights: false }, 'GET'],
+    ['an endpoint that lets preflights through', { isPublic: false, allowsPreflights: true }, 'OPTIONS'],
+  ])('a key of ours goes to no worker of %s', async (_, access, method) => {
+    const caller = await withEcho({ endpoint: { access } });
+    const preflight = { Origin: 'https://a.test', 'Access-Control-Request-Method': 'GET' };
+    const shown = [
+      `Bearer ${scene.key}`,
+      scene.key,
+      `bearer  ${scene.newKey([])}`,
+      `Basic own\r\nAuthorization: ${scene.key}`,
+    ];
+    for (const [at, Authorization] of shown.entries()) {
+      caller.ask(`${method} /`, { ...preflight, Authorization });
+      await eventually(() => expect(caller.heard.match(/got ;/g)).toHaveLength(at + 1));
+    }
+    expect(seen.map(headersOf).join('\n')).not.toMatch(/authorization|bk_/i);
+  });
+
   test('a browser’s preflight, where it is let through, and then nothing else; it wakes nobody', async () => {
     const caller = await withEcho({ endpoint: { access: { isPublic: false, allowsPreflights: true } } });
     const preflight = { Authorization: null, Origin: 'https://a.test', 'Access-Control-Request-Method': 'POST' };

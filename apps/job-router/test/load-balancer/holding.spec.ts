@@ -62,6 +62,27 @@ describe('without a free worker', () => {
     expect(scene.parts.places.total().held).toBe(0);
   });
 
+  test('a request whose endpoint is deleted meanwhile is a 404 at once', async () => {
+    await open();
+    const caller = ask('/');
+    await held(1);
+    scene.deleteEndpoint();
+    await caller.hears(/^HTTP\/1\.1 404 [^]*x-berth-error: endpoint-not-found/i);
+    await held(0);
+  });
+
+  test('a request whose key is revoked meanwhile is a 401, and its worker hears nothing of it', async () => {
+    await open();
+    const caller = ask('/revoked');
+    await held(1);
+    await scene.manualClock().advance(60_000);
+    scene.revoke(scene.key);
+    await scene.addWorker('w1', keep);
+    await caller.hears(/^HTTP\/1\.1 401 [^]*x-berth-error: invalid-api-key/i);
+    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
+    expect(order).toEqual([]);
+  });
+
   test('the body of one that waits is not read', async () => {
     await open();
     const caller = ask('/', { Expect: '100-continue', 'Content-Length': '3' }, 'POST');

@@ -20,6 +20,7 @@ import type { LoadBalancerMetrics } from '../metrics.js';
 import { askWorker } from './ask-worker.js';
 import { SeenWorkers } from './seen-workers.js';
 import {
+  endpointGone,
   isStopping,
   noPlace,
   tooManyHeld,
@@ -30,7 +31,7 @@ import {
 } from './waiter.js';
 
 export interface PlacesOptions {
-  readonly directory: Pick<LoadBalancerDirectory, 'assignmentOf' | 'refreshAssignment'>;
+  readonly directory: Pick<LoadBalancerDirectory, 'assignmentOf' | 'knownEndpoint' | 'refreshAssignment'>;
   readonly link: WorkerLink;
   readonly clock: Clock;
   readonly random: Pick<Random, 'fraction'>;
@@ -113,6 +114,7 @@ export class EndpointPlaces {
   look(): void {
     const nowMs = this.#options.clock.monotonicMs();
     let closed: NoWorkerReason | null = null;
+    if (this.#isDeleted()) for (const waiter of this.#line.waiting()) this.#settle(waiter, endpointGone());
     for (const waiter of this.#line.waiting()) {
       const isOnly = waiter.affinity.kind === 'only';
       const reason: NoWorkerReason | null = closed !== null && !isOnly ? closed : this.#tryOne(waiter, nowMs);
@@ -209,5 +211,10 @@ export class EndpointPlaces {
     const sinceMs = clock.monotonicMs();
     const untilMs = sinceMs + (wish.affinity.kind === 'only' ? Math.max(STRICT_HOLD_MS, holdMs) : holdMs);
     return { ...wish, sinceMs, untilMs, sinceUnixMs: clock.nowMs(), lastRefusal: null, settle };
+  }
+
+  #isDeleted(): boolean {
+    const { directory, endpointId } = this.#options;
+    return directory.knownEndpoint(endpointId)?.isDeleted === true;
   }
 }

@@ -36,6 +36,11 @@ export class Places {
     this.#forgetIdle(endpointId);
   }
 
+  /** Some endpoint was deleted: whoever waits for a worker of it waits in vain. */
+  endpointDeleted(): void {
+    for (const places of this.#endpoints.values()) places.look();
+  }
+
   /** Those that wait for a worker hear that they wait in vain; nothing waits from now on. */
   close(): void {
     this.#isClosed = true;

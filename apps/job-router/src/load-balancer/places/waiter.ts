@@ -51,6 +51,8 @@ export const tooManyHeld = (): PlatformError =>
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
+export const endpointGone = (): PlatformError => new PlatformError('endpoint-not-found', 'No such endpoint.');
+
 export const isStopping = (): PlatformError => noWorker('This router is being stopped.');
 
 /** The request has waited for as long as it may, or may not wait. */
