@@ -8,11 +8,17 @@ export interface OpenSocketOptions {
   readonly worker: Duplex;
   readonly clock: Clock;
   readonly limits: TimeLimits;
-  /** Both ends are closed. */
+  /** The worker's end is closed, and the caller's as soon as it has taken what was said. */
   readonly onClose: () => void;
 }
 
-/** A WebSocket between a caller and a worker: bytes both ways, each end closing for itself. */
+/**
+ * From when one end has closed its side. Both say a close frame before they do, so nothing but what is still on its way is
+ * waited for.
+ */
+const HALF_OPEN_MS = 5_000;
+
+/** A WebSocket between a caller and a worker: bytes both ways, each end closing for itself, the second one soon. */
 export class OpenSocket {
   readonly #options: OpenSocketOptions;
   /** Of what the worker says. */
@@ -20,6 +26,7 @@ export class OpenSocket {
   readonly #openedAtMs: number;
   #movedAtMs: number;
   #isLeaving = false;
+  #isHalfOpen = false;
   #disarm: (() => void) | undefined;
 
   constructor(options: OpenSocketOptions) {
@@ -35,12 +42,16 @@ export class OpenSocket {
     if (early.ofWorker.length > 0) caller.write(early.ofWorker);
     if (early.ofCaller.length > 0) worker.write(early.ofCaller);
     worker.on('error', () => caller.destroy());
-    caller.once('close', () => worker.destroy());
+    caller.once('close', () => {
+      this.#disarm?.();
+      worker.destroy();
+    });
     worker.once('close', () => {
       caller.destroySoon();
-      this.#disarm?.();
+      this.#limitHalfOpen();
       this.#options.onClose();
     });
+    for (const end of [caller, worker]) end.once('end', () => this.#limitHalfOpen());
     caller.pipe(worker);
     worker.pipe(caller);
     // Behind the pipes, so that a chunk has been passed on when it is looked at.
@@ -75,6 +86,14 @@ export class OpenSocket {
 
   #moved(): void {
     this.#movedAtMs = this.#options.clock.monotonicMs();
+  }
+
+  #limitHalfOpen(): void {
+    const { caller, clock } = this.#options;
+    if (this.#isHalfOpen || caller.destroyed) return;
+    this.#isHalfOpen = true;
+    this.#disarm?.();
+    this.#disarm = clock.after(HALF_OPEN_MS, () => caller.destroy());
   }
 
   #arm(): void {
