@@ -428,7 +428,9 @@ export {
   type QueueExplanation,
 } from './queue-reason/index.js';
 export {
+  HOST_ENDPOINTS_MAX,
   NO_DEMAND,
+  hostRooms,
   ToldDemands,
   type Demand,
   type DemandWitness,

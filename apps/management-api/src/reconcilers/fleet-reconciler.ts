@@ -2,9 +2,11 @@ import type { AssignmentSnapshot } from '@berth/contracts';
 import {
   describeOutlook,
   hostIdOf,
+  hostRooms,
   newFleetMemory,
   planFleet,
   workerIdOf,
+  workerSlots,
   type Demand,
   type EndpointId,
   type EndpointPlan,
@@ -93,9 +95,9 @@ export class FleetReconciler {
     const [nowMs, heardMs] = [clock.nowMs(), clock.monotonicMs()];
     const newWorkerId = (): WorkerId => random.id(WORKER_ID_LENGTH) as WorkerId;
     const workers = Map.groupBy(fleet.workers, ({ endpointId }) => endpointId);
-    const demandOf = ({ id, spec: { type } }: FleetEndpoint): Demand | null => {
-      const hostIds = new Set((workers.get(id) ?? []).map(({ hostId }) => hostId));
-      return demand.demandOf({ id, type, hostIds }, heardMs);
+    const demandOf = ({ id, spec }: FleetEndpoint): Demand | null => {
+      const rooms = hostRooms(workers.get(id) ?? [], workerSlots(spec) ?? 1);
+      return demand.demandOf({ id, type: spec.type, rooms }, heardMs);
     };
     const plan = planFleet({ catalog, fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
     this.#memory = plan.memory;

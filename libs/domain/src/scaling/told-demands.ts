@@ -1,7 +1,11 @@
 import type { EndpointType } from '../endpoint/index.js';
 import type { EndpointId } from '../ids.js';
 import { NO_DEMAND, type Demand } from './demand.js';
+import { believedOfHost } from './host-rooms.js';
 import { sumDemands } from './sum-demands.js';
+
+/** Endpoints of which a host may speak: more than any has workers. */
+export const HOST_ENDPOINTS_MAX = 4_096;
 
 /** What the owner of a shard of endpoints knows of their jobs. */
 export interface OwnedDemand {
@@ -47,8 +51,11 @@ export interface DemandQuestion {
   /** That of its log. */
   readonly shard: number;
   readonly type: EndpointType;
-  /** Hosts that have workers of it: what another one says of it does not count. Absent: all are believed. */
-  readonly hostIds?: ReadonlySet<string>;
+  /**
+   * How many requests each host can have that has workers of it: a host is believed no more, and another one nothing. Absent:
+   * all are believed everything.
+   */
+  readonly rooms?: ReadonlyMap<string, number>;
 }
 
 /** A list of which not every part has been heard. */
@@ -112,17 +119,16 @@ export class ToldDemands {
   }
 
   /** Null: unknown, which is not the same as none. */
-  demandOf({ endpointId, hostIds, shard, type }: DemandQuestion, nowMs: number): Demand | null {
+  demandOf({ endpointId, rooms, shard, type }: DemandQuestion, nowMs: number): Demand | null {
     const owner = this.#owners.get(shard);
     // Where no owner is heard, nobody may be, so a silence of witnesses would mean nothing.
     if (owner === undefined || !this.#isKnown(owner, nowMs)) return null;
-    const sources = [owner];
-    if (type === 'LOAD_BALANCER') {
-      // How many witnesses there are nobody knows, but by then each that lives has told everything once.
-      if (nowMs - this.#sinceMs < this.#staleMs) return null;
-      sources.push(...this.#knownOf(this.#witnesses, nowMs).filter((source) => isBelieved(source, hostIds)));
-    }
-    return sumDemands(sources.map(({ demands }) => partOf(demands, endpointId)));
+    const ofOwner = partOf(owner, endpointId);
+    if (type === 'QUEUE') return ofOwner;
+    // How many witnesses there are nobody knows, but by then each that lives has told everything once.
+    if (nowMs - this.#sinceMs < this.#staleMs) return null;
+    const seen = this.#knownOf(this.#witnesses, nowMs).map((source) => seenBy(source, endpointId, rooms));
+    return sumDemands([ofOwner, ...seen]);
   }
 
   /** Every endpoint that is known to have demand; what hosts say is left out, for they speak of those with workers only. */
@@ -176,10 +182,14 @@ interface Place {
 
 type Spoken = Pick<WitnessedDemand, 'sequence' | 'term'>;
 
-const isBelieved = ({ witness }: Source, hostIds: ReadonlySet<string> | undefined): boolean =>
-  witness?.kind !== 'host' || hostIds === undefined || hostIds.has(witness.id);
+function seenBy(source: Source, endpointId: EndpointId, rooms: DemandQuestion['rooms']): Demand | null {
+  const { witness } = source;
+  const part = partOf(source, endpointId);
+  if (witness?.kind !== 'host' || rooms === undefined) return part;
+  return believedOfHost(part, rooms.get(witness.id) ?? 0);
+}
 
-function partOf(demands: ReadonlyMap<EndpointId, Demand | null>, endpointId: EndpointId): Demand | null {
+function partOf({ demands }: Source, endpointId: EndpointId): Demand | null {
   const demand = demands.get(endpointId);
   return demand === undefined ? NO_DEMAND : demand;
 }
@@ -189,11 +199,16 @@ function note(source: Source, told: Omit<WitnessedDemand, 'witness'>, heardAtMs:
   source.sequence = told.sequence ?? source.sequence;
   source.listing = continued(source.listing, told, heardAtMs);
   for (const [endpointId, demand] of told.demands) {
+    if (!hasRoomFor(source, endpointId)) continue;
     source.demands.set(endpointId, demand);
     source.listing?.named.add(endpointId);
   }
   if (source.listing !== null && source.listing.next === source.listing.count) end(source, source.listing);
 }
+
+/** What a host says beyond its share is left out: it belongs to somebody, and may name whatever it likes. */
+const hasRoomFor = ({ demands, witness }: Source, endpointId: EndpointId): boolean =>
+  witness?.kind !== 'host' || demands.size < HOST_ENDPOINTS_MAX || demands.has(endpointId);
 
 /** The list that is under way after this word; one of which a part is missing is given up, and the next one awaited. */
 function continued(listing: Listing | null, { part, sequence }: Telling, heardAtMs: number): Listing | null {

@@ -8,7 +8,7 @@ import { readDemand, readHostDemand } from './read-demand.js';
 const A = 'a' as EndpointId;
 const B = 'b' as EndpointId;
 
-const NO_HOSTS: ReadonlySet<HostId> = new Set();
+const NO_HOSTS: ReadonlyMap<HostId, number> = new Map();
 
 const NONE: Demand = {
   queuedNormal: 0,
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 const queuedAt = (nowMs: number, id = A): number | null =>
-  board.demandOf({ id, type: 'QUEUE', hostIds: NO_HOSTS }, nowMs)?.queuedNormal ?? null;
+  board.demandOf({ id, type: 'QUEUE', rooms: NO_HOSTS }, nowMs)?.queuedNormal ?? null;
 
 describe('routers that own shards', () => {
   test('count together, each for its own', () => {
@@ -80,7 +80,7 @@ const witnessed = (queuedNormal: number, id: string, sequence = 1): WitnessMessa
 
 describe('witnesses of a load-balanced endpoint', () => {
   const balancedAt = (nowMs: number): number | null =>
-    board.demandOf({ id: A, type: 'LOAD_BALANCER', hostIds: NO_HOSTS }, nowMs)?.queuedNormal ?? null;
+    board.demandOf({ id: A, type: 'LOAD_BALANCER', rooms: NO_HOSTS }, nowMs)?.queuedNormal ?? null;
 
   const listen = (): void => {
     for (const atMs of [0, DEMAND_STALE_MS / 2, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
@@ -112,16 +112,16 @@ describe('a host', () => {
     endpoints: [{ endpointId: A, ...NONE, running }],
   });
 
-  test('is believed of endpoints that have workers there, and makes no demand of others', () => {
+  test('is believed as much as its workers of an endpoint can have, and makes no demand of others', () => {
     for (const atMs of [0, DEMAND_STALE_MS / 2, DEMAND_STALE_MS]) board.take(owned({ b: 0 }), atMs);
     for (const atMs of [0, DEMAND_STALE_MS / 2, DEMAND_STALE_MS]) board.take(owned({ a: 0 }), atMs);
     board.take(ofHost(3), DEMAND_STALE_MS);
     board.take({ ...ofHost(9, 'h2'), unknown: [B] }, DEMAND_STALE_MS);
-    const runningAt = (hostIds: ReadonlySet<HostId>) =>
-      board.demandOf({ id: A, type: 'LOAD_BALANCER', hostIds }, DEMAND_STALE_MS)?.running;
-    expect(runningAt(new Set([H1]))).toBe(3);
+    const runningAt = (rooms: ReadonlyMap<HostId, number>) =>
+      board.demandOf({ id: A, type: 'LOAD_BALANCER', rooms }, DEMAND_STALE_MS)?.running;
+    expect([runningAt(new Map([[H1, 4]])), runningAt(new Map([[H1, 2]]))]).toEqual([3, 2]);
     expect(runningAt(NO_HOSTS)).toBe(0);
-    const unknownOf = board.demandOf({ id: B, type: 'LOAD_BALANCER', hostIds: new Set([H1]) }, DEMAND_STALE_MS);
+    const unknownOf = board.demandOf({ id: B, type: 'LOAD_BALANCER', rooms: new Map([[H1, 4]]) }, DEMAND_STALE_MS);
     expect(unknownOf).toEqual(NONE);
   });
 

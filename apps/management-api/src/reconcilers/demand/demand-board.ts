@@ -11,8 +11,8 @@ import { logShard } from '@berth/messaging';
 interface BoardQuestion {
   readonly id: EndpointId;
   readonly type: EndpointType;
-  /** Those that have workers of it: no other host is believed. */
-  readonly hostIds: ReadonlySet<HostId>;
+  /** How many requests each host that has workers of it can have: it is believed no more, and no other host anything. */
+  readonly rooms: ReadonlyMap<HostId, number>;
 }
 
 /** The latest demand that the routers published, each for the shards that it owns, and that witnesses did. */
@@ -25,8 +25,8 @@ export class DemandBoard {
   }
 
   /** Null: unknown, which is not the same as none. */
-  demandOf({ hostIds, id, type }: BoardQuestion, nowMs: number): Demand | null {
-    return this.#demands.demandOf({ endpointId: id, shard: logShard(id), type, hostIds }, nowMs);
+  demandOf({ id, rooms, type }: BoardQuestion, nowMs: number): Demand | null {
+    return this.#demands.demandOf({ endpointId: id, shard: logShard(id), type, rooms }, nowMs);
   }
 
   endpointIds(nowMs: number): readonly EndpointId[] {

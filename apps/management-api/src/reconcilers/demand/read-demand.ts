@@ -1,9 +1,6 @@
 import { readDemandMessage, type DemandMessage, type WitnessMessage } from '@berth/contracts';
-import type { EndpointId, HostId } from '@berth/domain';
+import { HOST_ENDPOINTS_MAX, type EndpointId, type HostId } from '@berth/domain';
 import { LOG_SHARDS, logShard } from '@berth/messaging';
-
-/** More than any host has workers. */
-const HOST_ENDPOINTS_MAX = 4_096;
 
 /**
  * What a host says of the requests in flight at its own workers, and of nothing in another's name.
