@@ -69,7 +69,7 @@ export class TunnelDialer {
     });
   }
 
-  /** What is under way gets until then; nothing begins any more. */
+  /** What is under way goes on; nothing begins any more, also not in a tunnel that a router offers for one that has closed. */
   drain(): void {
     this.#isLeaving = true;
     for (const session of this.#sessions) session.close();
