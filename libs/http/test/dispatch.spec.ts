@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Body, Controller, Get, Post } from '@nestjs/common';
@@ -312,6 +313,32 @@ describe('draining', () => {
     await draining.over;
     await caller.closes();
     expect(caller.heard).toContain('in time');
+  });
+
+  test('tells callers in the answer that the connection ends, also in one to a request that comes only then', async () => {
+    const [caller, late, idle] = [newCaller(), newCaller(), newCaller()];
+    caller.say(head('GET /', 'mine'));
+    const first = await taker.next();
+    late.say(head('GET /', 'mine'));
+    const begun = await taker.next(2);
+    begun.response.write('begun before');
+    idle.say(head('GET /things', 'other'));
+    await idle.hears('{"by":"the edge"}');
+    const draining = drain();
+    await idle.closes();
+    first.response.end('said in time');
+    await caller.closes();
+    expect(caller.heard).toMatch(/^connection: close\r$/im);
+    expect(caller.heard).toContain('said in time');
+    // Sent on a connection of which nobody could be told that it ends.
+    late.say(head('GET /', 'mine'));
+    const { response } = await taker.next(3);
+    const ended = once(begun.response, 'close');
+    begun.response.end();
+    await ended;
+    response.end('said to the late one');
+    await Promise.all([late.closes(), draining.over]);
+    expect(late.heard).toMatch(/begun before[^]*^connection: close\r$[^]*said to the late one/im);
   });
 
   test('waits for an upgraded connection, and ends with it', async () => {

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -113,6 +113,28 @@ test('a worker that dies cuts its sockets', async () => {
   const client = await opened();
   const code = closing(client);
   for (const socket of sockets.clients) socket.terminate();
+  expect(await code).toBe(1_006);
+});
+
+test('a way to the worker that breaks, as at the end of a drain, tells the ends of sockets to come again', async () => {
+  const client = await opened();
+  const [code, heard] = [closing(client), message(client)];
+  client.send('hello');
+  await heard;
+  scene.link.breakAll();
+  expect(await code).toBe(1_012);
+  await eventually(() => expect([scene.link.inFlight.get('w1'), scene.parts.door.openSockets]).toEqual([0, 0]));
+});
+
+test('a way that breaks within a frame cuts its socket, for whatever was said would be read as part of the frame', async () => {
+  const client = await opened();
+  const code = closing(client);
+  const [socket] = sockets.clients;
+  const written = new Promise((resolve) => client.once('ping', resolve));
+  // The first half of a frame, behind a whole one that shows when it has come.
+  (socket as unknown as { readonly _socket: Socket })._socket.write(Buffer.from([0x89, 0, 0x81, 100, 1, 2, 3]));
+  await written;
+  scene.link.breakAll();
   expect(await code).toBe(1_006);
 });
 

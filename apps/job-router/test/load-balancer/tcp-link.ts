@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { LinkAnswer, LinkTarget, WorkerLink } from '@berth/tunnel';
 
 interface ListeningWorker {
@@ -18,6 +18,13 @@ export class TcpLink implements WorkerLink {
   /** It says nothing until it is given up. */
   isSilent = false;
 
+  readonly #streams = new Set<Socket>();
+
+  /** As a tunnel that is lost, or an agent that lets go of its worker's connections. */
+  breakAll(): void {
+    for (const stream of this.#streams) stream.destroy(new Error('the way to the worker is lost'));
+  }
+
   async open({ workerId }: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
     this.asked.push(workerId);
     const refusal = this.refusals.shift();
@@ -33,7 +40,9 @@ export class TcpLink implements WorkerLink {
 
   #connect(workerId: string, port: number): Promise<LinkAnswer> {
     const stream = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    this.#streams.add(stream);
     stream.once('close', () => {
+      this.#streams.delete(stream);
       this.#set(workerId, (this.inFlight.get(workerId) ?? 0) - 1);
     });
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@berth/telemetry';
 import type { Admission } from '../auth/admission.js';
@@ -17,8 +17,8 @@ const SERVER_ERROR = 500;
 /** The requests and upgraded connections that the edge has given away: counted, and cut where they take too long to end. */
 export class DispatchedRequests {
   readonly #options: DispatchedRequestsOptions;
-  /** How many are under way on each connection; one that is upgraded is under way until it closes. */
-  readonly #underWay = new Map<Socket, number>();
+  /** What is under way on each connection, oldest first; one that is upgraded is under way itself until it closes. */
+  readonly #underWay = new Map<Socket, Set<ServerResponse | Socket>>();
   /** Those of which it could not be told whether their upgrade is taken. */
   readonly #undecided = new WeakSet<IncomingMessage>();
   #admission: Admission | undefined;
@@ -67,9 +67,10 @@ export class DispatchedRequests {
     });
   }
 
-  /** From now on a connection ends with the last request on it. */
+  /** From now on a connection ends with the last request on it, which its answer says where it can say it. */
   drain(): void {
     this.#isDraining = true;
+    for (const underWay of this.#underWay.values()) sayLast(underWay);
   }
 
   /** Ends every request that is still under way. */
@@ -91,7 +92,9 @@ export class DispatchedRequests {
     const { connections } = this.#options;
     const { socket } = request;
     if (!this.#underWay.has(socket)) socket.once('close', () => this.#underWay.delete(socket));
-    this.#underWay.set(socket, (this.#underWay.get(socket) ?? 0) + 1);
+    const underWay = (this.#underWay.get(socket) ?? new Set()).add(until);
+    this.#underWay.set(socket, underWay);
+    if (this.#isDraining) sayLast(underWay);
     connections.countHandedOn(socket, until, () => {
       try {
         hand(this.#connectionOf(request));
@@ -102,7 +105,7 @@ export class DispatchedRequests {
       }
     });
     until.once('close', () => {
-      this.#end(socket);
+      this.#end(socket, until);
     });
   }
 
@@ -127,10 +130,17 @@ export class DispatchedRequests {
     }
   }
 
-  #end(socket: Socket): void {
-    const left = (this.#underWay.get(socket) ?? 1) - 1;
-    if (left > 0) this.#underWay.set(socket, left);
-    else this.#underWay.delete(socket);
+  #end(socket: Socket, ended: ServerResponse | Socket): void {
+    const underWay = this.#underWay.get(socket);
+    underWay?.delete(ended);
+    if (underWay?.size === 0) this.#underWay.delete(socket);
+    if (this.#isDraining && underWay !== undefined) sayLast(underWay);
     if (this.#isDraining && this.#options.connections.isIdle(socket)) socket.end();
   }
+}
+
+/** Its client sends no further request then, which would find the connection closed. Of several, another one is the last. */
+function sayLast(underWay: ReadonlySet<ServerResponse | Socket>): void {
+  const [only] = underWay;
+  if (underWay.size === 1 && only instanceof ServerResponse) only.shouldKeepAlive = false;
 }

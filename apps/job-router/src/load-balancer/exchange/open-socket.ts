@@ -41,7 +41,7 @@ export class OpenSocket {
     this.#followWorker(early.ofWorker);
     if (early.ofWorker.length > 0) caller.write(early.ofWorker);
     if (early.ofCaller.length > 0) worker.write(early.ofCaller);
-    worker.on('error', () => caller.destroy());
+    worker.on('error', () => this.#lose());
     caller.once('close', () => {
       this.#disarm?.();
       worker.destroy();
@@ -77,6 +77,12 @@ export class OpenSocket {
     else caller.end(SERVICE_RESTART_FRAME);
     // What the worker still says is for nobody.
     worker.resume();
+  }
+
+  /** The way to the worker is gone, as at the end of its drain: its caller hears it where no frame is cut by that. */
+  #lose(): void {
+    this.leave();
+    if (!this.#frames.isBetween) this.#options.caller.destroy();
   }
 
   #followWorker(chunk: Buffer): void {
