@@ -28,6 +28,7 @@ export interface BalancedWorker {
   readonly status: string;
   readonly hostId: string;
   readonly version: number;
+  readonly reason?: string | null;
 }
 
 /** Where a request that waits at a gate has come to. */
@@ -39,14 +40,17 @@ export interface Reached {
 
 export interface BalancedOptions {
   readonly requestCount: number;
-  readonly workers: { readonly min: number; readonly max: number };
+  readonly workers: { readonly min: number; readonly max: number; readonly idleTimeout?: number };
+  /** Unless said, `local/balanced`. */
+  readonly image?: string;
+  readonly flashboot?: 'FLASHBOOT';
   readonly vcpus?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const CUT = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 
-/** A load-balanced endpoint of a stack, with workers of the image `balanced`, and its callers. */
+/** A load-balanced endpoint of a stack, and its callers; its gates are those of the image `local/balanced`. */
 export class BalancedEndpoint {
   readonly id: string;
   readonly #stack: StartedStack;
@@ -61,12 +65,12 @@ export class BalancedEndpoint {
   }
 
   static async create(stack: StartedStack, options: BalancedOptions): Promise<BalancedEndpoint> {
-    const { env = {}, requestCount, vcpus = 2, workers } = options;
+    const { env = {}, flashboot = 'OFF', image = 'local/balanced', requestCount, vcpus = 2, workers } = options;
     const folder = join(stack.home, systemRandom.id(12));
     mkdirSync(folder);
     const tenant = new TenantClient(() => stack.dev, WAIT.deadlineMs);
     const { body, status } = await tenant.manage<{ readonly id: string }>('POST', '/v2/serverless', {
-      ...{ name: 'balanced', type: 'LOAD_BALANCER', image: 'local/balanced', workers },
+      ...{ name: 'balanced', type: 'LOAD_BALANCER', image, workers, flashboot },
       cpu: [{ id: 'cpu3c', vcpuCount: vcpus }],
       scaling: { type: 'REQUEST_COUNT', requestCount },
       env: { ...env, FOLDER: folder },
