@@ -4,7 +4,10 @@ import { HoldLine, type Held } from './hold-line.js';
 
 const LIMITS = { countMax: 3, bytesMax: 100 };
 const steps = fc.array(
-  fc.record({ act: fc.constantFrom('enter', 'ask', 'refuse', 'leave'), pick: fc.nat(9), bytes: fc.nat(60) }),
+  fc.record({
+    act: fc.constantFrom('enter', 'ask', 'refuse', 'leave'),
+    ...{ pick: fc.nat(9), bytes: fc.nat(60), lane: fc.constantFrom('a', 'b', 'c') },
+  }),
   { maxLength: 100 },
 );
 
@@ -15,10 +18,10 @@ test('those that wait are within both bounds, oldest first, and one that was ref
       /** The same by the simplest means. */
       let model: { readonly entry: Held; isAsked: boolean }[] = [];
       let comebacks = 0;
-      for (const { act, bytes, pick } of walk) {
+      for (const { act, bytes, lane, pick } of walk) {
         const one = model[pick % Math.max(1, model.length)];
         if (act === 'enter' && line.hasRoomFor(bytes)) {
-          const entry: Held = { bytes, sinceMs: 0, untilMs: 0 };
+          const entry: Held = { lane, bytes, sinceMs: 0, untilMs: 0 };
           line.enter(entry);
           model.push({ entry, isAsked: false });
         } else if (one !== undefined && act === 'leave') {
@@ -31,6 +34,12 @@ test('those that wait are within both bounds, oldest first, and one that was ref
         }
         const waiting = model.filter(({ isAsked }) => !isAsked).map(({ entry }) => entry);
         expect(line.waiting()).toEqual(waiting);
+        const oldestOf = (blocked: readonly string[]) => waiting.find((each) => !blocked.includes(each.lane)) ?? null;
+        for (const blocked of [[], [lane], ['a', 'b', 'c']]) {
+          expect(line.next(new Set(blocked))).toBe(oldestOf(blocked));
+        }
+        const fronts = ['a', 'b', 'c'].flatMap((each) => waiting.find((entry) => entry.lane === each) ?? []);
+        expect(new Set(line.fronts())).toEqual(new Set(fronts));
         expect(line.all()).toEqual(model.map(({ entry }) => entry));
         // Only one that had its place already may come back to a full line.
         expect(waiting.length).toBeLessThanOrEqual(LIMITS.countMax + comebacks);

@@ -113,13 +113,11 @@ export class EndpointPlaces {
 
   look(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    let closed: NoWorkerReason | null = null;
     if (this.#isDeleted()) for (const waiter of this.#line.waiting()) this.#settle(waiter, endpointGone());
-    for (const waiter of this.#line.waiting()) {
-      const isOnly = waiter.affinity.kind === 'only';
-      const reason: NoWorkerReason | null = closed !== null && !isOnly ? closed : this.#tryOne(waiter, nowMs);
-      if (!isOnly) closed = reason;
-      if (reason !== null) this.#sendAway(waiter, reason, nowMs);
+    const blocked = new Set<string>();
+    for (let waiter = this.#line.next(blocked); waiter !== null; waiter = this.#line.next(blocked)) {
+      const reason = this.#tryOne(waiter, nowMs);
+      if (reason !== null && !this.#sendAway(waiter, reason, nowMs)) blocked.add(waiter.lane);
     }
     this.#arm(nowMs);
     this.#options.onChange();
@@ -133,11 +131,12 @@ export class EndpointPlaces {
     return null;
   }
 
-  /** Ends the wait of whoever may wait no longer. */
-  #sendAway(waiter: Waiter, reason: NoWorkerReason, nowMs: number): void {
+  /** Ends the wait of whoever may wait no longer. False: it goes on to wait. */
+  #sendAway(waiter: Waiter, reason: NoWorkerReason, nowMs: number): boolean {
     if (reason === 'gone') this.#settle(waiter, wantedGone());
     else if (this.#isClosed) this.#settle(waiter, isStopping());
     else if (waiter.isPassing || waiter.untilMs <= nowMs) this.#settle(waiter, noPlace(waiter, reason));
+    return !this.#line.isWaiting(waiter);
   }
 
   #ask(waiter: Waiter, worker: AssignedWorker): void {
@@ -196,7 +195,8 @@ export class EndpointPlaces {
   #arm(nowMs: number): void {
     this.#disarm?.();
     this.#disarm = undefined;
-    const waiting = this.#line.waiting();
+    // Those of one lane wait equally long, so the first of each is the first to have waited for long enough.
+    const waiting = this.#line.fronts();
     if (waiting.length === 0) return;
     const opening = nextOpeningMs(this.#workers.pool(), nowMs) ?? Number.POSITIVE_INFINITY;
     const dueMs = waiting.reduce((due, { untilMs }) => Math.min(due, untilMs), opening);
@@ -210,7 +210,7 @@ export class EndpointPlaces {
     const { clock, holdMs } = this.#options;
     const sinceMs = clock.monotonicMs();
     const untilMs = sinceMs + (wish.affinity.kind === 'only' ? Math.max(STRICT_HOLD_MS, holdMs) : holdMs);
-    return { ...wish, sinceMs, untilMs, sinceUnixMs: clock.nowMs(), lastRefusal: null, settle };
+    return { ...wish, lane: laneOf(wish), sinceMs, untilMs, sinceUnixMs: clock.nowMs(), lastRefusal: null, settle };
   }
 
   #isDeleted(): boolean {
@@ -218,3 +218,7 @@ export class EndpointPlaces {
     return directory.knownEndpoint(endpointId)?.isDeleted === true;
   }
 }
+
+/** Whoever wants no worker in particular may have any; whoever passes is never in the way of those that wait. */
+const laneOf = ({ affinity, isPassing }: PlaceWish): string =>
+  `${isPassing ? 'passing' : 'held'} ${affinity.kind === 'only' ? affinity.workerId : ''}`;
