@@ -21,6 +21,7 @@ import { OpenSocket } from './exchange/open-socket.js';
 import type { LoadBalancerMetrics } from './metrics.js';
 import type { Places } from './places/places.js';
 import type { Place } from './places/waiter.js';
+import { Turns } from './turns.js';
 import { WantedSocket, framingOf, goneOf, type Visit } from './visit.js';
 
 export interface DoorOptions {
@@ -51,6 +52,7 @@ export class Door implements Dispatch {
   readonly #options: DoorOptions;
   readonly #accessLog: AccessLog;
   readonly #open = new Set<OpenSocket>();
+  readonly #turns = new Turns();
 
   constructor(options: DoorOptions) {
     this.#options = options;
@@ -104,6 +106,7 @@ export class Door implements Dispatch {
       requestId: makeRequestId(random),
       traceparent: formatTraceparent(continueTrace(readTrace(request.headers))),
       beganAtMs: clock.monotonicMs(),
+      turn: this.#turns.take(request, response),
       gone: goneOf(response),
     };
   }
@@ -126,6 +129,7 @@ export class Door implements Dispatch {
     const { clock, metrics, places } = this.#options;
     const { gone, request } = visit;
     const askedAtMs = clock.monotonicMs();
+    await visit.turn;
     const place = await places.place(endpoint.id, {
       affinity: readAffinity([request.headers[WORKER_HEADER] ?? []].flat()[0]),
       bytes: bytesOfHead(request.url ?? '', request.rawHeaders),

@@ -14,6 +14,8 @@ export interface Visit {
   readonly traceparent: string;
   /** Monotonic. */
   readonly beganAtMs: number;
+  /** Resolves when those before it on its connection are over that it may not be under way with. */
+  readonly turn: Promise<unknown>;
   /** Aborts when the caller went away before the answer had all been written. */
   readonly gone: AbortSignal;
   /** Of a request that wants to become a WebSocket: what came behind its head. Null: it does not. */

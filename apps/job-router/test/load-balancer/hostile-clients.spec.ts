@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { eventually } from '@berth/testing';
+import { eventually, letRun } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { BODY_MAX_BYTES, DoorScene, HOST, type RawCaller, type SceneOptions } from './door-scene.js';
 import { RawWorker, onHead, type RawAnswer } from './raw-worker.js';
@@ -250,6 +250,22 @@ describe('a connection', () => {
     expect(caller.heard).toBe('');
     first[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow');
     await caller.hears(/^HTTP\/1\.1 200 [^]*slowHTTP\/1\.1 103 [^]*HTTP\/1\.1 200 [^]*fast$/);
+  });
+
+  test('has one request at a time that may have effects', async () => {
+    const caller = await open(
+      onHead((socket) => {
+        if (worker.heard.length > 1) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      }),
+    );
+    caller.ask('POST /first', { 'Content-Length': '3' }, 'abc');
+    caller.ask('POST /second', { 'Content-Length': '3' }, 'def');
+    await eventually(() => expect(worker.heard[0]).toContain('abc'));
+    await letRun();
+    expect(worker.heard).toHaveLength(1);
+    worker.sockets[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    await eventually(() => expect(worker.heard).toHaveLength(2));
+    await caller.hears(/^HTTP\/1\.1 200 [^]*okHTTP\/1\.1 200 [^]*ok$/);
   });
 
   test('that is dropped by its caller with requests sent ahead lets every worker go', async () => {
