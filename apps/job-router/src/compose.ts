@@ -163,7 +163,9 @@ async function composeBalancer(
   const balancer = composeLoadBalancer({
     ...{ ...platform, directory, link, drainMs: HTTP_DRAIN_MS },
     onAssignmentChanged: snapshots.onAssignmentChanged,
-    onEndpointDeleted: snapshots.deletedEndpoints.onDeleted,
+    onEndpointDeleted: (listener) => {
+      snapshots.deletedEndpoints.onDeleted(listener);
+    },
     publish: (message) => connection.publish(subject, JSON.stringify(message)),
   });
   return { ...balancer, offers };

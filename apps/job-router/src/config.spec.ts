@@ -22,6 +22,14 @@ describe('the settings of the router', () => {
     });
   });
 
+  test.each(['https://lb.example.com', '.lb.example.com', 'lb.example.com/', '*.lb.example.com', 'lb.example.com:'])(
+    'have no domain of endpoints like %p',
+    (domain) => {
+      expect(() => loadConfig({ ...MINIMAL, BERTH_LB_DOMAIN: domain })).toThrow('BERTH_LB_DOMAIN must be a domain');
+      expect(() => loadConfig({ ...MINIMAL, BERTH_LB_DOMAIN: 'LB-1.example.com:8443' })).not.toThrow();
+    },
+  );
+
   test('are frozen', () => {
     expect(Object.isFrozen(loadConfig(MINIMAL))).toBe(true);
   });

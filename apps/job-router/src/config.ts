@@ -1,4 +1,4 @@
-import { PORT_MAX, GIB, MIB } from '@berth/domain';
+import { PORT_MAX, GIB, MIB, isEndpointDomain } from '@berth/domain';
 import { parseConfig, systemRandom, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
@@ -163,11 +163,7 @@ const readRateLimits = (read: ConfigReader): RouterConfig['rateLimits'] => ({
 });
 
 const readLoadBalancer = (read: ConfigReader): RouterConfig['loadBalancer'] => ({
-  domain: read.string(
-    'BERTH_LB_DOMAIN',
-    'Domain under which each load-balancing endpoint has its own name.',
-    'localhost:8001',
-  ),
+  domain: readLoadBalancerDomain(read),
   holdMs: read.integer('BERTH_LB_HOLD_MS', 'How long a request waits for a worker of its endpoint.', HOLD_BOUNDS),
   bodyBytesMax: read.integer(
     'BERTH_LB_BODY_BYTES_MAX',
@@ -175,6 +171,14 @@ const readLoadBalancer = (read: ConfigReader): RouterConfig['loadBalancer'] => (
     LB_BODY_BOUNDS,
   ),
 });
+
+function readLoadBalancerDomain(read: ConfigReader): string {
+  const meaning = 'Domain under which each load-balancing endpoint has its own name.';
+  const domain = read.string('BERTH_LB_DOMAIN', meaning, 'localhost:8001');
+  if (isEndpointDomain(domain)) return domain;
+  read.problems.push('BERTH_LB_DOMAIN must be a domain, with or without a port, like lb.example.com or localhost:8001');
+  return domain;
+}
 
 const ALLOWED_NETWORKS = 'BERTH_WEBHOOK_ALLOWED_NETWORKS';
 const ALLOWED_NETWORKS_MEANING = 'Private networks that webhooks may go to, with commas between.';

@@ -22,6 +22,16 @@ describe('the settings of the management API', () => {
     });
   });
 
+  test.each(['https://lb.example.com', '.lb.example.com', 'lb.example.com/', '*.lb.example.com', 'lb.example.com:'])(
+    'have no domain of endpoints like %p',
+    (domain) => {
+      expect(() => loadManagementConfig({ ...NEEDED, BERTH_LB_DOMAIN: domain })).toThrow(
+        'BERTH_LB_DOMAIN must be a domain',
+      );
+      expect(() => loadManagementConfig({ ...NEEDED, BERTH_LB_DOMAIN: 'LB-1.example.com:8443' })).not.toThrow();
+    },
+  );
+
   test('follow the port and the public address', () => {
     expect(loadManagementConfig({ ...NEEDED, BERTH_HTTP_PORT: '9' }).docsUrl).toBe('http://127.0.0.1:9/docs');
     const config = loadManagementConfig({ ...NEEDED, BERTH_BASE_URL: 'https://api.example.com' });

@@ -2,7 +2,7 @@ import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
-import { PORT_MAX, GIB, MIB, type PublicAddresses } from '@berth/domain';
+import { PORT_MAX, GIB, MIB, isEndpointDomain, type PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
 import { readCatalogPath } from './catalog-file/index.js';
 import type { RateQuotas } from './rate-limits/index.js';
@@ -157,13 +157,17 @@ function readAddresses(
       protocols: HTTP,
       fallback: 'http://127.0.0.1:8001',
     }),
-    loadBalancerDomain: read.string(
-      'BERTH_LB_DOMAIN',
-      'Domain under which each load-balancing endpoint has its own name.',
-      'localhost:8001',
-    ),
+    loadBalancerDomain: readLoadBalancerDomain(read),
   };
   return { httpHost, httpPort, operationsPort, baseUrl, addresses, docsUrl };
+}
+
+function readLoadBalancerDomain(read: ConfigReader): string {
+  const meaning = 'Domain under which each load-balancing endpoint has its own name.';
+  const domain = read.string('BERTH_LB_DOMAIN', meaning, 'localhost:8001');
+  if (isEndpointDomain(domain)) return domain;
+  read.problems.push('BERTH_LB_DOMAIN must be a domain, with or without a port, like lb.example.com or localhost:8001');
+  return domain;
 }
 
 function quota(read: ConfigReader, span: 'minute' | 'hour' | 'day', fallback: number): number | null {

@@ -371,6 +371,7 @@ export {
   bytesOfHead,
   chooseWorker,
   endpointIdOfHost,
+  isEndpointDomain,
   faultOfAnswer,
   faultOfHead,
   forwardAnswer,

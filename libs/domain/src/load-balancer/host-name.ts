@@ -13,5 +13,11 @@ export function endpointIdOfHost(host: string | undefined, domain: string): stri
   return name.length > suffix.length && name.endsWith(suffix) ? name.slice(0, -suffix.length) : null;
 }
 
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d{1,5})?$`, 'i');
+
+/** Whether names of endpoints can lie under it: a domain, with or without a port, and nothing else of an address. */
+export const isEndpointDomain = (text: string): boolean => DOMAIN.test(text);
+
 /** A trailing dot says that a name is whole, and changes nothing of which it is. */
 const bareName = (host: string): string => host.replace(PORT, '').replace(/\.$/, '').toLowerCase();

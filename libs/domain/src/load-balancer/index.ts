@@ -5,7 +5,7 @@ export { forwardRequest } from './forward-request.js';
 export { forwardTrailers } from './forward-trailers.js';
 export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
 export { HoldLine, type Held } from './hold-line.js';
-export { endpointIdOfHost } from './host-name.js';
+export { endpointIdOfHost, isEndpointDomain } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
 export { nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
 export {

@@ -219,6 +219,6 @@ export class EndpointPlaces {
   }
 }
 
-/** Whoever wants no worker in particular may have any; whoever passes is never in the way of those that wait. */
+/** Requests that want no worker in particular may have any; those that pass are never in the way of those that wait. */
 const laneOf = ({ affinity, isPassing }: PlaceWish): string =>
   `${isPassing ? 'passing' : 'held'} ${affinity.kind === 'only' ? affinity.workerId : ''}`;
