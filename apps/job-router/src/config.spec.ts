@@ -17,7 +17,7 @@ describe('the settings of the router', () => {
       httpPort: 8_001,
       streamFormat: 'array',
       rateLimits: { isOn: true, requestsPerWorker: 50 },
-      loadBalancer: { domain: 'localhost:8001', holdMs: 120_000, bodyBytesMax: 30_000_000 },
+      loadBalancer: { domain: 'localhost:8001', holdMs: 120_000, bodyBytesMax: 30_000_000, loggedPermille: 10 },
       logLevel: 'info',
     });
   });

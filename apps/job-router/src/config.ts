@@ -38,6 +38,7 @@ const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: '
 const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB, unit: 'bytes' };
 const REQUESTS_PER_WORKER_BOUNDS = { min: 0, max: 100_000, fallback: 50, unit: 'requests' };
 const HOLD_BOUNDS = { min: 0, max: 600_000, fallback: 120_000, unit: 'ms' };
+const LB_LOGGED_BOUNDS = { min: 0, max: 1_000, fallback: 10, unit: 'requests' };
 const LB_BODY_BOUNDS = { min: 0, max: 64 * GIB, fallback: 30_000_000, unit: 'bytes' };
 const TRUSTED_BROKER =
   '`on`: hear agents also at a broker that lets anyone in, or whose users may all say everything; then whoever reaches it ' +
@@ -169,6 +170,11 @@ const readLoadBalancer = (read: ConfigReader): RouterConfig['loadBalancer'] => (
     'BERTH_LB_BODY_BYTES_MAX',
     'The largest body of a request to a load-balancing endpoint.',
     LB_BODY_BOUNDS,
+  ),
+  loggedPermille: read.integer(
+    'BERTH_LB_LOGGED_PERMILLE',
+    'Of 1,000 requests to load-balancing endpoints that the router did not fail itself, as many are logged.',
+    LB_LOGGED_BOUNDS,
   ),
 });
 

@@ -34,7 +34,7 @@ const SAY_GOODBYE_MS = 2_000;
 export function composeLoadBalancer({ metrics: registry, settings, ...parts }: LoadBalancerParts) {
   const { clock, directory, drainMs, onAssignmentChanged, onEndpointDeleted, publish } = parts;
   const { docsUrl, loadBalancer, routerId } = settings;
-  const { bodyBytesMax, domain, holdMs } = loadBalancer;
+  const { bodyBytesMax, domain, holdMs, loggedPermille } = loadBalancer;
   const metrics = loadBalancerMetrics(registry);
   const places = new Places({ ...parts, metrics, holdMs });
   onAssignmentChanged((endpointId) => {
@@ -43,7 +43,7 @@ export function composeLoadBalancer({ metrics: registry, settings, ...parts }: L
   onEndpointDeleted(() => {
     places.endpointDeleted();
   });
-  const door = new Door({ ...parts, metrics, directory, places, domain, docsUrl, bodyBytesMax });
+  const door = new Door({ ...parts, metrics, directory, places, domain, docsUrl, bodyBytesMax, loggedPermille });
   const demand = new HeldDemand({ places, clock, routerId, publish });
   registry.gaugeOf(
     { name: 'router_lb_held', help: 'Requests that wait here for a worker.' },

@@ -6,12 +6,13 @@ import {
   bytesOfHead,
   endpointIdOfHost,
   readAffinity,
+  toldRequestId,
   type TimeLimits,
 } from '@berth/domain';
 import { makeRequestId, toProblem, type Dispatch, type DispatchedConnection } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import { continueTrace, formatTraceparent, readTrace, type Logger } from '@berth/telemetry';
-import { AccessLog, type VisitOutcome } from './access-log.js';
+import type { Logger } from '@berth/telemetry';
+import { AccessLog, type VisitEnd } from './access/access-log.js';
 import { admitVisit, type AdmittedVisit } from './admit-visit.js';
 import { answerProblem } from './answer-problem.js';
 import type { LoadBalancerDirectory } from './directory.port.js';
@@ -36,11 +37,17 @@ export interface DoorOptions {
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
   readonly bodyBytesMax: number;
+  /** Of 1,000 requests that we did not fail, as many are logged. */
+  readonly loggedPermille: number;
 }
 
-/** The longest that workers are known to take for one answer (wire contract 4). */
-const FIRST_BYTE_MS = 330_000;
-const IDLE_MS = 120_000;
+const LIMITS = {
+  /** The longest that workers are known to take for one answer (wire contract 4). */
+  firstByteMs: 330_000,
+  idleMs: 120_000,
+  /** Below every line that carries a call: a body that drips would hold a place at a worker for as long as it likes. */
+  leastBytesPerSecond: 1_024,
+} as const;
 /** Of WebSockets: clients that ping do so at least this often. */
 const OPEN_IDLE_MS = 600_000;
 /** As at the rest of the edge: a key that is revoked while its request waits for longer is refused. */
@@ -103,25 +110,29 @@ export class Door implements Dispatch {
     return {
       ...parts,
       endpointId: endpointIdOfHost(request.headers.host, domain) ?? '',
-      requestId: makeRequestId(random),
-      traceparent: formatTraceparent(continueTrace(readTrace(request.headers))),
+      requestId: toldRequestId([request.headers['x-request-id'] ?? []].flat()[0]) ?? makeRequestId(random),
       beganAtMs: clock.monotonicMs(),
       turn: this.#turns.take(request, response),
+      traffic: { inBytes: 0, outBytes: 0 },
       gone: goneOf(response),
     };
   }
 
   /** Never rejects. */
   async #serve(visit: Visit): Promise<void> {
-    let outcome: VisitOutcome;
+    let place: Place | null = null;
+    let outcome: ExchangeOutcome;
     try {
       const admitted = await admitVisit(visit, this.#options);
-      const place = await this.#place(visit, admitted);
+      place = await this.#place(visit, admitted);
       outcome = place === null ? { kind: 'caller-gone' } : await this.#exchange(visit, place, admitted);
     } catch (error) {
       outcome = this.#refuse(visit, error);
     }
-    this.#accessLog.note(visit, outcome);
+    const end: VisitEnd = { outcome, workerId: place?.worker.id ?? null };
+    // A WebSocket is over when both of its ends are.
+    if (outcome.kind === 'upgraded') place?.stream.once('close', () => this.#accessLog.note(visit, end));
+    else this.#accessLog.note(visit, end);
   }
 
   async #place(visit: Visit, admitted: AdmittedVisit): Promise<Place | null> {
@@ -159,7 +170,7 @@ export class Door implements Dispatch {
     { endpoint, hidesAuthorization }: AdmittedVisit,
   ): Promise<ExchangeOutcome> {
     const { clock, metrics } = this.#options;
-    const limits: TimeLimits = { firstByteMs: FIRST_BYTE_MS, idleMs: IDLE_MS, totalMs: endpoint.executionTimeoutMs };
+    const limits: TimeLimits = { ...LIMITS, totalMs: endpoint.executionTimeoutMs };
     const beganAtMs = clock.monotonicMs();
     try {
       const exchange = new Exchange(visit, place, {
@@ -175,20 +186,24 @@ export class Door implements Dispatch {
     }
   }
 
-  #openSocket({ response, wanted }: Visit, { answerHead, early, stream }: UpgradedPlace, limits: TimeLimits): void {
+  #openSocket(
+    { response, traffic, wanted }: Visit,
+    { answerHead, early, stream }: UpgradedPlace,
+    limits: TimeLimits,
+  ): void {
     if (wanted === null) throw new Error('a request that is no wish for a WebSocket has become one');
     const { socket: caller } = wanted;
     const ofCaller = wanted.take(response);
     caller.write(switchingHead(answerHead), 'latin1');
     const open = new OpenSocket({
-      ...{ caller, worker: stream, clock: this.#options.clock, limits },
+      ...{ caller, worker: stream, clock: this.#options.clock, limits, traffic },
       onClose: () => this.#open.delete(open),
     });
     this.#open.add(open);
     open.start({ ofCaller, ofWorker: early });
   }
 
-  #refuse(visit: Visit, error: unknown): VisitOutcome {
+  #refuse(visit: Visit, error: unknown): ExchangeOutcome {
     const { docsUrl, logger } = this.#options;
     const { requestId, response, endpointId } = visit;
     if (!(error instanceof PlatformError)) {

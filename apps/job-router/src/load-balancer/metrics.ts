@@ -7,6 +7,18 @@ export type LoadBalancerMetrics = ReturnType<typeof loadBalancerMetrics>;
 
 /** Of all endpoints together: there are too many of them for a label. */
 export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
+  requestBytes: metrics.counter({
+    name: 'router_lb_request_bytes_total',
+    help: 'Bytes of bodies, and on WebSockets, that callers sent in requests that are over.',
+  }),
+  answerBytes: metrics.counter({
+    name: 'router_lb_answer_bytes_total',
+    help: 'Bytes of bodies, and on WebSockets, that workers sent in requests that are over.',
+  }),
+  unlogged: metrics.counter({
+    name: 'router_lb_unlogged_total',
+    help: 'Requests that should have been logged, where there were too many.',
+  }),
   requests: metrics.counter({
     name: 'router_lb_requests_total',
     help: 'Requests to load-balanced endpoints that are over: class of status, websocket, caller-gone, or the problem.',
@@ -38,7 +50,7 @@ export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
   }),
   total: metrics.histogram({
     name: 'router_lb_total_seconds',
-    help: 'From the head of a request until all was over.',
+    help: 'From the head of a request until all was over, but for WebSockets.',
     buckets: LONG_SECONDS,
   }),
 });

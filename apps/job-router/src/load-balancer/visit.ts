@@ -2,6 +2,14 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DispatchedConnection } from '@berth/http';
 
+/** Bytes of bodies, and of what WebSockets say. */
+export interface Traffic {
+  /** Of the caller. */
+  inBytes: number;
+  /** Of the worker. */
+  outBytes: number;
+}
+
 /** One request on its way, as it came. */
 export interface Visit {
   readonly request: IncomingMessage;
@@ -10,12 +18,12 @@ export interface Visit {
   /** By its host name; there may be no such endpoint. */
   readonly endpointId: string;
   readonly requestId: string;
-  /** Of the step of its trace that goes to the worker. */
-  readonly traceparent: string;
   /** Monotonic. */
   readonly beganAtMs: number;
   /** Resolves when those before it on its connection are over that it may not be under way with. */
   readonly turn: Promise<unknown>;
+  /** What has passed so far. */
+  readonly traffic: Traffic;
   /** Aborts when the caller went away before the answer had all been written. */
   readonly gone: AbortSignal;
   /** Of a request that wants to become a WebSocket: what came behind its head. Null: it does not. */

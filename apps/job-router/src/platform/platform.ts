@@ -17,6 +17,8 @@ interface LoadBalancerSettings {
   /** How long a request waits for a worker. */
   readonly holdMs: number;
   readonly bodyBytesMax: number;
+  /** Of 1,000 requests that we did not fail, as many are logged. */
+  readonly loggedPermille: number;
 }
 
 /** The part of the configuration that rooms need. */

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
 import { Module } from '@nestjs/common';
 import type { ApiKeySnapshot, AssignedWorker, EndpointSnapshot, WitnessMessage } from '@berth/contracts';
 import {
@@ -22,7 +23,7 @@ import {
   type TrustedProxies,
 } from '@berth/http';
 import { systemRandom, type Clock } from '@berth/lifecycle';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, createLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { expect } from '@jest/globals';
 import { composeLoadBalancer, type LoadBalancerDirectory } from '../../src/load-balancer/index.js';
@@ -39,6 +40,7 @@ export interface SceneOptions {
   readonly endpoint?: Partial<EndpointSnapshot>;
   readonly trustedProxies?: TrustedProxies;
   readonly bodyBytesMax?: number;
+  readonly loggedPermille?: number;
 }
 
 /** A router's door with its endpoint `ep1`, real HTTP in front and real servers of workers behind. */
@@ -46,6 +48,9 @@ export class DoorScene implements LoadBalancerDirectory {
   readonly clock: Clock;
   readonly link = new TcpLink();
   readonly metrics = new MetricRegistry();
+  /** What was logged, a line each. */
+  readonly logged: string[] = [];
+  readonly logger = createLogger({ name: 'test', level: 'info', format: 'json', output: this.#output() });
   readonly told: WitnessMessage[] = [];
   readonly endpoints = new Map<string, EndpointSnapshot>();
   readonly workers: AssignedWorker[] = [];
@@ -67,6 +72,15 @@ export class DoorScene implements LoadBalancerDirectory {
     const common = { accountId: ACCOUNT, executionTimeoutMs: 600_000, workersMax: 3, isDeleted: false };
     this.endpoints.set('ep1', { id: ENDPOINT, type: 'LOAD_BALANCER', ...common, ...options.endpoint });
     this.endpoints.set('queue', { id: 'queue' as EndpointId, type: 'QUEUE', ...common });
+  }
+
+  #output(): Writable {
+    return new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        this.logged.push(...chunk.toString().trimEnd().split('\n'));
+        done();
+      },
+    });
   }
 
   get port(): number {
@@ -101,7 +115,7 @@ export class DoorScene implements LoadBalancerDirectory {
 
   async open(): Promise<void> {
     const { clock, metrics } = this;
-    const parts = { clock, metrics, random: systemRandom, logger: silentLogger };
+    const parts = { clock, metrics, random: systemRandom, logger: this.logger };
     this.#parts = composeLoadBalancer({
       ...parts,
       settings: {
@@ -109,6 +123,7 @@ export class DoorScene implements LoadBalancerDirectory {
         loadBalancer: {
           ...{ domain: 'lb.test:8001', holdMs: 120_000 },
           bodyBytesMax: this.#options.bodyBytesMax ?? BODY_MAX_BYTES,
+          loggedPermille: this.#options.loggedPermille ?? 0,
         },
       },
       directory: this,

@@ -1,8 +1,19 @@
 import { WORKER_HEADER } from './affinity.js';
 import { endToEnd, flatten, pairsOf, valuesOf, wordsOf, type HeaderPair, type RawHeaders } from './header-pairs.js';
+import { traceparentOf } from './request-names.js';
 
 /** Carries the worker's own `Authorization`, since that of the request is for us. Lower case. */
 const WORKER_AUTHORIZATION_HEADER = 'x-worker-authorization';
+
+/** Where a request came from. */
+export interface ForwardedPeer {
+  /** Of the connection. */
+  readonly address: string;
+  /** It is a proxy whose word on others counts. */
+  readonly isTrusted: boolean;
+  /** Of who asked: that of the connection, or what trusted proxies say of it. */
+  readonly callerAddress: string;
+}
 
 export interface RequestToForward {
   readonly method: string;
@@ -11,10 +22,8 @@ export interface RequestToForward {
   readonly framing: 'none' | 'length' | 'chunked';
   /** It wants to become a WebSocket. */
   readonly isUpgrade: boolean;
-  /** The address that it came from; and whether that is a proxy whose word on others counts. */
-  readonly peer: { readonly address: string; readonly isTrusted: boolean };
+  readonly peer: ForwardedPeer;
   readonly requestId: string;
-  readonly traceparent: string;
   /** `Authorization` holds the key of our caller, which is no worker's business. */
   readonly hidesAuthorization: boolean;
 }
@@ -24,15 +33,38 @@ const OURS = new Set([
   'forwarded',
   'x-forwarded-for',
   'x-forwarded-host',
+  'x-forwarded-port',
   'x-forwarded-proto',
+  'x-real-ip',
   'x-request-id',
-  'traceparent',
   WORKER_AUTHORIZATION_HEADER,
   WORKER_HEADER,
 ]);
 
-/** Programs that read headers from variables take `_` and `-` for one (RFC 3875, 4.1.18), so neither spelling is anybody's. */
-export const isOurs = (key: HeaderPair['key']): boolean => OURS.has(key.replaceAll('_', '-'));
+/** What programs take for the word of a proxy on who asked. */
+const WORDS_OF_PROXIES = new Set([
+  'cf-connecting-ip',
+  'fastly-client-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+]);
+const isOfProxies = (key: string): boolean => key.startsWith('x-forwarded-') || WORDS_OF_PROXIES.has(key);
+
+/** Goes on as it is, or not at all. */
+const OF_TRACES = new Set(['traceparent', 'tracestate']);
+
+/** Where headers become variables this is `HTTP_PROXY`, through which programs would then send their own requests. */
+const NEVER = 'proxy';
+
+/**
+ * What no caller says by itself. Programs that read headers from variables take `_` and `-` for one (RFC 3875, 4.1.18), so
+ * neither spelling is anybody's.
+ */
+export function isNoCallers(key: HeaderPair['key']): boolean {
+  const folded = key.replaceAll('_', '-');
+  return OURS.has(folded) || isOfProxies(folded) || OF_TRACES.has(folded) || folded === NEVER;
+}
 
 /** Methods whose requests have a body only where they say so (RFC 9110, 8.6). */
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
@@ -45,7 +77,8 @@ export function forwardRequest(request: RequestToForward): string[] {
 }
 
 function goesOn({ key }: HeaderPair, request: RequestToForward, pairs: readonly HeaderPair[]): boolean {
-  if (isOurs(key)) return false;
+  if (OF_TRACES.has(key)) return traceparentOf(request.headers) !== null;
+  if (isNoCallers(key)) return request.peer.isTrusted && isOfProxies(key) && !OURS.has(key);
   if (key === 'content-length' || key === 'trailer') return isFramedBy(key, request.framing);
   const isHidden = request.hidesAuthorization || valuesOf(pairs, WORKER_AUTHORIZATION_HEADER).length > 0;
   return key !== 'authorization' || !isHidden;
@@ -80,26 +113,32 @@ function connectionOf(
 }
 
 function wordsOnTheWay(
-  { peer, requestId, traceparent }: RequestToForward,
+  { peer, requestId }: RequestToForward,
   pairs: readonly HeaderPair[],
 ): readonly Pick<HeaderPair, 'name' | 'value'>[] {
   const before = (key: string): readonly string[] => (peer.isTrusted ? valuesOf(pairs, key) : []);
   const host = valuesOf(pairs, 'host')[0] ?? '';
   const proto = before('x-forwarded-proto')[0] ?? 'http';
   const heardHost = before('x-forwarded-host')[0] ?? host;
+  const port = before('x-forwarded-port')[0] ?? portOf(heardHost, proto);
   const forwarded = `for=${quoted(forwardedNode(peer.address))};host=${quoted(host)};proto=${quoted(proto)}`;
   return [
     { name: 'X-Forwarded-For', value: [...before('x-forwarded-for'), peer.address].join(', ') },
     { name: 'X-Forwarded-Host', value: heardHost },
+    { name: 'X-Forwarded-Port', value: port },
     { name: 'X-Forwarded-Proto', value: proto },
     { name: 'Forwarded', value: [...before('forwarded'), forwarded].join(', ') },
+    { name: 'X-Real-Ip', value: peer.callerAddress },
     { name: 'X-Request-Id', value: requestId },
-    { name: 'traceparent', value: traceparent },
     ...valuesOf(pairs, WORKER_AUTHORIZATION_HEADER)
       .slice(0, 1)
       .map((value) => ({ name: 'Authorization', value })),
   ];
 }
+
+/** The one that the caller named, or that its scheme has. */
+const portOf = (host: string, proto: string): string =>
+  /:(\d{1,5})$/.exec(host)?.[1] ?? (proto.toLowerCase() === 'https' ? '443' : '80');
 
 /** RFC 7239, 6: an IPv6 address stands in brackets. */
 const forwardedNode = (address: string): string => (address.includes(':') ? `[${address}]` : address);

@@ -1,5 +1,5 @@
 import { isOurWord } from './forward-answer.js';
-import { isOurs } from './forward-request.js';
+import { isNoCallers } from './forward-request.js';
 import { endToEnd, flatten, pairsOf, type RawHeaders } from './header-pairs.js';
 
 /** Fields that are of no use, or do harm, once the head has been acted on (RFC 9110, 6.5.1): some readers merge the two. */
@@ -18,4 +18,6 @@ const ONLY_IN_HEADS = new Set([
 
 /** What came behind a body, of a request or of an answer, as it goes on: nothing that only a head may say, or only we. */
 export const forwardTrailers = (trailers: RawHeaders): string[] =>
-  flatten(endToEnd(pairsOf(trailers)).filter(({ key }) => !ONLY_IN_HEADS.has(key) && !isOurs(key) && !isOurWord(key)));
+  flatten(
+    endToEnd(pairsOf(trailers)).filter(({ key }) => !ONLY_IN_HEADS.has(key) && !isNoCallers(key) && !isOurWord(key)),
+  );

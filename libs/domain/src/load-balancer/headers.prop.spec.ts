@@ -7,8 +7,8 @@ import { faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
 
 const REQUEST: RequestToForward = {
   ...{ method: 'GET', headers: ['Host', 'e.test'], framing: 'none', isUpgrade: false },
-  peer: { address: '192.0.2.1', isTrusted: false },
-  ...{ requestId: 'req_1', traceparent: '00-1-2-01', hidesAuthorization: true },
+  peer: { address: '192.0.2.1', isTrusted: false, callerAddress: '192.0.2.1' },
+  ...{ requestId: 'req_1', hidesAuthorization: true },
 };
 const ANSWER = { status: 200, headers: [] as string[], workerId: 'w', requestId: 'req_1', mayHaveTrailers: true };
 
@@ -79,10 +79,59 @@ describe('a request that goes on', () => {
     expect(valuesIn(forwardRequest({ ...REQUEST, headers }), 'x-forwarded-for')).toEqual(['192.0.2.1']);
     const folded = ['Host', 'e.test', 'X_Forwarded_For', '203.0.113.7', 'x-request_id', 'mine'];
     expect(forwardRequest({ ...REQUEST, headers: folded }).join('\n')).not.toMatch(/_for|_id/i);
-    const peer = { address: '2001:db8::1', isTrusted: true };
+    const peer = { address: '2001:db8::1', isTrusted: true, callerAddress: '203.0.113.7' };
     const flat = forwardRequest({ ...REQUEST, headers, peer });
     expect(valuesIn(flat, 'x-forwarded-for')).toEqual(['203.0.113.7, 2001:db8::1']);
+    expect(valuesIn(flat, 'x-real-ip')).toEqual(['203.0.113.7']);
     expect(valuesIn(flat, 'forwarded')).toEqual(['for=203.0.113.7, for="[2001:db8::1]";host=e.test;proto=http']);
+  });
+
+  test.each([
+    ['e.test', 'http', '80'],
+    ['e.test', 'https', '443'],
+    ['e.test:8443', 'https', '8443'],
+    ['[2001:db8::1]:81', 'http', '81'],
+    ['[2001:db8::1]', 'http', '80'],
+  ])('to %s by %s came to port %s', (host, proto, port) => {
+    const headers = ['Host', host, 'X-Forwarded-Proto', proto];
+    const peer = { ...REQUEST.peer, isTrusted: true };
+    expect(valuesIn(forwardRequest({ ...REQUEST, headers, peer }), 'x-forwarded-port')).toEqual([port]);
+    const told = [...headers, 'X-Forwarded-Port', '9'];
+    expect(valuesIn(forwardRequest({ ...REQUEST, headers: told, peer }), 'x-forwarded-port')).toEqual(['9']);
+  });
+
+  test('has of what a proxy says of its caller nothing that the caller has made up, however it is spelled', () => {
+    const names = [
+      ...['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Port', 'X-Forwarded-Proto', 'X-Real-Ip'],
+      ...['X-Forwarded-Prefix', 'X-Forwarded-Client-Cert', 'X-Client-IP', 'X-Cluster-Client-IP', 'True-Client-IP'],
+      ...['CF-Connecting-IP', 'Fastly-Client-IP', 'X-Runpod-Worker-Id', 'X-Request-Id', 'Proxy', 'Tracestate'],
+    ];
+    const spelled = fc
+      .tuple(fc.constantFrom(...names), fc.func(fc.boolean()), fc.func(fc.boolean()))
+      .map(([name, isUpper, isFolded]) =>
+        [...name]
+          .map((char, at) =>
+            char === '-' && isFolded(at) ? '_' : isUpper(at, 1) ? char.toUpperCase() : char.toLowerCase(),
+          )
+          .join(''),
+      );
+    const lies = fc.array(spelled, { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(lies, own, fc.boolean(), (theirs, mine, isListed) => {
+        const headers = ['Host', 'e.test', ...theirs.flatMap((name) => [name, 'made-up']), ...mine.flat()];
+        if (isListed) headers.push('Connection', theirs.join(', '));
+        expect(forwardRequest({ ...REQUEST, headers })).not.toContain('made-up');
+        expect(forwardTrailers(theirs.flatMap((name) => [name, 'made-up']))).toEqual([]);
+      }),
+    );
+  });
+
+  test('has them from a proxy that is trusted, but for what we say and what nobody may', () => {
+    const headers = ['X-Forwarded-Prefix', '/a', 'CF-Connecting-IP', '203.0.113.7', 'X_Forwarded_Prefix', '/b'];
+    const peer = { ...REQUEST.peer, isTrusted: true };
+    const flat = forwardRequest({ ...REQUEST, headers: [...headers, 'Proxy', 'p', 'X-Real-Ip', '6.6.6.6'], peer });
+    expect(flat.slice(0, 4)).toEqual(headers.slice(0, 4));
+    expect(flat.join(' ')).not.toMatch(/\/b|6\.6\.6\.6|proxy/i);
   });
 
   test('to a WebSocket asks for that alone; trailers are taken where their caller takes them', () => {

@@ -1,13 +1,14 @@
 export { WORKER_HEADER, readAffinity, type Affinity } from './affinity.js';
 export { chooseWorker, nextOpeningMs, type CandidateWorker, type NoWorkerReason } from './choose-worker.js';
 export { OUR_ERROR_HEADER, faultOfAnswer, forwardAnswer, forwardInformation, isChunked } from './forward-answer.js';
-export { forwardRequest } from './forward-request.js';
+export { forwardRequest, type ForwardedPeer } from './forward-request.js';
 export { forwardTrailers } from './forward-trailers.js';
 export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost, isEndpointDomain } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
-export { nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
+export { toldRequestId, traceparentOf } from './request-names.js';
+export { bodyDueAfter, nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
 export {
   NO_LOAD,
   afterAdmission,

@@ -4,6 +4,8 @@ export interface TimeLimits {
   readonly firstByteMs: number;
   /** Between two bytes, of the request or of the answer. */
   readonly idleMs: number;
+  /** Of the body of a request as long as nothing is answered, on the whole: no body is more than `idleMs` ahead of it. */
+  readonly leastBytesPerSecond: number;
   /** From when a worker took it to its end: the endpoint's own. */
   readonly totalMs: number;
 }
@@ -17,10 +19,23 @@ export interface ExchangeProgress {
   readonly admittedAtMs: number;
   /** Of the last byte, or of the phase where none came in it. */
   readonly movedAtMs: number;
+  /** By when more of the body has to come. Monotonic. */
+  readonly bodyDueAtMs: number;
+  /** The worker does not take what has come. */
+  readonly isHeldUp: boolean;
 }
 
+const MS_PER_SECOND = 1_000;
+
+/** Each byte gives the rest of a body the time that it has at the least rate. */
+export const bodyDueAfter = (
+  dueAtMs: number,
+  { bytes, nowMs }: { readonly bytes: number; readonly nowMs: number },
+  { idleMs, leastBytesPerSecond }: Pick<TimeLimits, 'idleMs' | 'leastBytesPerSecond'>,
+): number => Math.min(nowMs + idleMs, dueAtMs + (bytes / leastBytesPerSecond) * MS_PER_SECOND);
+
 type TimeLimitCode =
-  | 'request-timeout' // the caller sends nothing any more
+  | 'request-timeout' // the caller sends nothing any more, or too slowly
   | 'worker-answer-timeout' // no head of an answer
   | 'worker-idle-timeout' // an answer that stands still
   | 'worker-total-timeout';
@@ -37,10 +52,16 @@ export function nextLimit(progress: ExchangeProgress, limits: TimeLimits): DueLi
   return progress.phase !== 'open' && total.atMs <= own.atMs ? total : own;
 }
 
-function limitOfPhase({ movedAtMs, phase }: ExchangeProgress, { firstByteMs, idleMs }: TimeLimits): DueLimit {
+function limitOfPhase(
+  { bodyDueAtMs, isHeldUp, movedAtMs, phase }: ExchangeProgress,
+  { firstByteMs, idleMs }: TimeLimits,
+): DueLimit {
   switch (phase) {
     case 'sending':
-      return { atMs: movedAtMs + idleMs, code: 'request-timeout' };
+      // Where the worker takes nothing, its caller is not to blame that nothing comes.
+      return isHeldUp
+        ? { atMs: movedAtMs + idleMs, code: 'worker-idle-timeout' }
+        : { atMs: bodyDueAtMs, code: 'request-timeout' };
     case 'awaiting':
       return { atMs: movedAtMs + firstByteMs, code: 'worker-answer-timeout' };
     case 'answering':

@@ -1,4 +1,4 @@
-import { PlatformError } from '@berth/domain';
+import { PlatformError, type ForwardedPeer } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
@@ -48,9 +48,11 @@ export class Admission {
   }
 
   /** The address that it came from; and whether that is a proxy whose word on where others are is believed. */
-  peerOf({ socket }: IncomingMessage): { readonly address: string; readonly isTrusted: boolean } {
-    const address = socket.remoteAddress ?? '';
-    return { address, isTrusted: this.#options.proxies.has(address) };
+  peerOf(request: IncomingMessage): ForwardedPeer {
+    const { proxies } = this.#options;
+    const address = request.socket.remoteAddress ?? '';
+    const isTrusted = proxies.has(address);
+    return { address, isTrusted, callerAddress: isTrusted ? (addressBehind(request, proxies) ?? address) : address };
   }
 
   /**

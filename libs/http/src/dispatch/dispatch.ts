@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ForwardedPeer } from '@berth/domain';
 import type { Caller } from '../auth/authenticator.js';
 
 /**
@@ -25,8 +26,7 @@ export interface Dispatch {
 }
 
 export interface DispatchedConnection {
-  /** The address that it came from; and whether that is a proxy whose word on where others are is believed. */
-  readonly peer: { readonly address: string; readonly isTrusted: boolean };
+  readonly peer: ForwardedPeer;
   /**
    * The caller by the key in `Authorization`, as at any path of the edge; its connection has the room of callers with keys
    * from then on.

@@ -8,7 +8,6 @@ import {
   forwardRequest,
   forwardTrailers,
   isChunked,
-  type DueLimit,
   type TimeLimits,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
@@ -57,9 +56,9 @@ export class Exchange {
     this.#place = place;
     this.#options = options;
     this.#watch = new ExchangeWatch({
-      clock: options.clock,
-      limits: options.limits,
-      onDue: (code) => this.#late(code),
+      ...{ clock: options.clock, limits: options.limits },
+      isHeldUp: () => this.#upstream.writableNeedDrain,
+      onDue: (code) => this.#fail(code),
     });
     this.#upstream = this.#open();
   }
@@ -78,7 +77,7 @@ export class Exchange {
   }
 
   #open(): ClientRequest {
-    const { connection, request, requestId, traceparent, wanted } = this.#visit;
+    const { connection, request, requestId, wanted } = this.#visit;
     const { method = 'GET', rawHeaders, url = '/' } = request;
     return httpRequest({
       createConnection: () => this.#place.stream,
@@ -86,7 +85,7 @@ export class Exchange {
       path: url,
       maxHeaderSize: ANSWER_HEAD_MAX_BYTES,
       headers: forwardRequest({
-        ...{ method, headers: rawHeaders, requestId, traceparent, framing: framingOf(request) },
+        ...{ method, headers: rawHeaders, requestId, framing: framingOf(request) },
         ...{ peer: connection.peer, isUpgrade: wanted !== null },
         hidesAuthorization: this.#options.hidesAuthorization,
       }),
@@ -118,12 +117,15 @@ export class Exchange {
 
   #send(): void {
     const { bodyBytesMax } = this.#options;
-    sendBody(this.#visit.request, this.#upstream, {
+    const { request, traffic } = this.#visit;
+    sendBody(request, this.#upstream, {
       onBytes: (bytes) => {
-        this.#watch.moved();
-        if (bytes > bodyBytesMax) this.#failWith(tooLarge(bodyBytesMax));
-        return bytes <= bodyBytesMax;
+        this.#watch.bodyCame(bytes);
+        traffic.inBytes += bytes;
+        if (traffic.inBytes > bodyBytesMax) this.#failWith(tooLarge(bodyBytesMax));
+        return traffic.inBytes <= bodyBytesMax;
       },
+      onTaken: () => this.#watch.bodyTaken(),
       onSent: () => {
         if (this.#watch.phase === 'sending') this.#watch.enter('awaiting');
         else this.#watch.moved();
@@ -145,7 +147,7 @@ export class Exchange {
   }
 
   #answer(answer: IncomingMessage): void {
-    const { request, requestId, response } = this.#visit;
+    const { request, requestId, response, traffic } = this.#visit;
     if (!this.#isSound(answer)) return;
     this.#begin();
     const mayHaveTrailers = isChunked(answer.rawHeaders) && request.httpVersion === '1.1';
@@ -154,8 +156,9 @@ export class Exchange {
     response.writeHead(status, statusMessage, forwardAnswer({ status, headers, workerId, requestId, mayHaveTrailers }));
     response.flushHeaders();
     flow(answer, response, {
-      onChunk: () => {
+      onChunk: ({ length }) => {
         this.#watch.moved();
+        traffic.outBytes += length;
         return true;
       },
       onEnd: () =>
@@ -193,11 +196,6 @@ export class Exchange {
   #begin(): void {
     this.#watch.enter('answering');
     this.#options.onFirstByte();
-  }
-
-  /** Where the worker takes nothing, its caller is not to blame that nothing comes. */
-  #late(code: DueLimit['code']): void {
-    this.#fail(code === 'request-timeout' && this.#upstream.writableNeedDrain ? 'worker-idle-timeout' : code);
   }
 
   #fail(code: ExchangeFailure): void {

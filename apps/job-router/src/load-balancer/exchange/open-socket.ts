@@ -2,12 +2,15 @@ import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { FrameBoundaries, SERVICE_RESTART_FRAME, nextLimit, type TimeLimits } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import type { Traffic } from '../visit.js';
 
 export interface OpenSocketOptions {
   readonly caller: Socket;
   readonly worker: Duplex;
   readonly clock: Clock;
   readonly limits: TimeLimits;
+  /** Is added to as bytes pass. */
+  readonly traffic: Traffic;
   /** The worker's end is closed, and the caller's as soon as it has taken what was said. */
   readonly onClose: () => void;
 }
@@ -37,8 +40,9 @@ export class OpenSocket {
 
   /** @param early what each has sent by now */
   start(early: { readonly ofCaller: Buffer; readonly ofWorker: Buffer }): void {
-    const { caller, worker } = this.#options;
+    const { caller, traffic, worker } = this.#options;
     this.#followWorker(early.ofWorker);
+    traffic.inBytes += early.ofCaller.length;
     if (early.ofWorker.length > 0) caller.write(early.ofWorker);
     if (early.ofCaller.length > 0) worker.write(early.ofCaller);
     worker.on('error', () => this.#lose());
@@ -55,7 +59,10 @@ export class OpenSocket {
     caller.pipe(worker);
     worker.pipe(caller);
     // Behind the pipes, so that a chunk has been passed on when it is looked at.
-    caller.on('data', () => this.#moved());
+    caller.on('data', ({ length }: Buffer) => {
+      this.#moved();
+      traffic.inBytes += length;
+    });
     worker.on('data', (chunk: Buffer) => {
       this.#followWorker(chunk);
       if (this.#isLeaving) this.#closeBetweenFrames();
@@ -87,6 +94,7 @@ export class OpenSocket {
 
   #followWorker(chunk: Buffer): void {
     this.#moved();
+    this.#options.traffic.outBytes += chunk.length;
     this.#frames.pass(chunk);
   }
 
@@ -104,7 +112,10 @@ export class OpenSocket {
 
   #arm(): void {
     const { caller, clock, limits } = this.#options;
-    const progress = { phase: 'open' as const, admittedAtMs: this.#openedAtMs, movedAtMs: this.#movedAtMs };
+    const progress = {
+      ...{ phase: 'open' as const, admittedAtMs: this.#openedAtMs, movedAtMs: this.#movedAtMs },
+      ...{ bodyDueAtMs: Number.POSITIVE_INFINITY, isHeldUp: false },
+    };
     const leftMs = nextLimit(progress, limits).atMs - clock.monotonicMs();
     if (leftMs > 0) this.#disarm = clock.after(leftMs, () => this.#arm());
     else caller.destroy();

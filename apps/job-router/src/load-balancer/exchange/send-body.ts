@@ -5,8 +5,10 @@ import { flow } from './flow.js';
 import { trailerPairs } from './trailer-pairs.js';
 
 export interface BodyListeners {
-  /** Bytes have come, so many of them by now. False: it goes on no further. */
+  /** So many bytes have come. False: it goes on no further. */
   readonly onBytes: (bytes: number) => boolean;
+  /** The worker takes again what it had held up. */
+  readonly onTaken: () => void;
   /** The worker has the request to its end. */
   readonly onSent: () => void;
 }
@@ -19,12 +21,9 @@ export function sendBody(request: IncomingMessage, upstream: ClientRequest, list
     return;
   }
   upstream.flushHeaders();
-  let bytes = 0;
+  upstream.on('drain', listeners.onTaken);
   flow(request, upstream, {
-    onChunk: ({ length }) => {
-      bytes += length;
-      return listeners.onBytes(bytes);
-    },
+    onChunk: ({ length }) => listeners.onBytes(length),
     onEnd: () => {
       if (request.rawTrailers.length > 0) upstream.addTrailers(trailerPairs(forwardTrailers(request.rawTrailers)));
       upstream.end();

@@ -1,0 +1,97 @@
+import { cleanText, traceparentOf } from '@berth/domain';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { ExchangeOutcome } from '../exchange/exchange-outcome.js';
+import type { LoadBalancerMetrics } from '../metrics.js';
+import type { Visit } from '../visit.js';
+import { LineBudget } from './line-budget.js';
+
+/** `workerId`: the worker that had the request; null: none. */
+export interface VisitEnd {
+  readonly outcome: ExchangeOutcome;
+  readonly workerId: string | null;
+}
+
+export interface AccessLogOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: Pick<Random, 'fraction'>;
+  readonly logger: Logger;
+  readonly metrics: LoadBalancerMetrics;
+  /** Of 1,000 requests that we did not fail, as many are logged. */
+  readonly loggedPermille: number;
+}
+
+const PERMILLE = 1_000;
+const MS_PER_SECOND = 1_000;
+/** Paths say whose data somebody asked for, and where: their beginning tells one use of a worker from another. */
+const PATH_MAX_CHARACTERS = 100;
+const NAME_MAX_CHARACTERS = 64;
+
+/** Counts requests that are over, and writes some of them down: all that we failed, as far as there is room. */
+export class AccessLog {
+  readonly #options: AccessLogOptions;
+  readonly #ours = new LineBudget();
+  readonly #others = new LineBudget();
+
+  constructor(options: AccessLogOptions) {
+    this.#options = options;
+  }
+
+  note(visit: Visit, end: VisitEnd): void {
+    const { clock, loggedPermille, metrics, random } = this.#options;
+    const { outcome } = end;
+    const nowMs = clock.monotonicMs();
+    metrics.requests.inc({ outcome: labelOf(outcome) });
+    metrics.requestBytes.inc(visit.traffic.inBytes);
+    metrics.answerBytes.inc(visit.traffic.outBytes);
+    if (outcome.kind !== 'upgraded') metrics.total.observe((nowMs - visit.beganAtMs) / MS_PER_SECOND);
+    const isOurs = outcome.kind === 'failed';
+    if (!isOurs && random.fraction() * PERMILLE >= loggedPermille) return;
+    const budget = isOurs ? this.#ours : this.#others;
+    if (budget.take(visit.endpointId, nowMs)) this.#write(visit, end, nowMs);
+    else metrics.unlogged.inc();
+  }
+
+  /** Nothing of a query, a header's value or a body: callers put keys and people's data there. */
+  #write(
+    { beganAtMs, endpointId, request, requestId, response, traffic }: Visit,
+    { outcome, workerId }: VisitEnd,
+    nowMs: number,
+  ): void {
+    const { method = '', rawHeaders, url = '' } = request;
+    this.#options.logger.info('a request to a load-balanced endpoint is over', {
+      ...{ requestId, endpointId: cleanText(endpointId, NAME_MAX_CHARACTERS), workerId },
+      ...{ method, path: cleanText(url.split('?', 1)[0] ?? '', PATH_MAX_CHARACTERS) },
+      ...{ outcome: labelOf(outcome), status: statusOf(outcome, response), isCut: isCut(outcome) },
+      ...{ tookMs: Math.round(nowMs - beganAtMs), ...traffic, traceparent: traceparentOf(rawHeaders) },
+    });
+  }
+}
+
+/** As its caller got it; null: there was no answer. */
+function statusOf(outcome: ExchangeOutcome, { headersSent, statusCode }: Visit['response']): number | null {
+  switch (outcome.kind) {
+    case 'answered':
+      return outcome.status;
+    case 'upgraded':
+      return 101;
+    case 'caller-gone':
+    case 'failed':
+      return headersSent ? statusCode : null;
+  }
+}
+
+const isCut = (outcome: ExchangeOutcome): boolean => outcome.kind === 'failed' && outcome.wasCut;
+
+function labelOf(outcome: ExchangeOutcome): string {
+  switch (outcome.kind) {
+    case 'answered':
+      return `${Math.floor(outcome.status / 100)}xx`;
+    case 'upgraded':
+      return 'websocket';
+    case 'caller-gone':
+      return 'caller-gone';
+    case 'failed':
+      return outcome.code;
+  }
+}
