@@ -2,6 +2,7 @@ import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } f
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '@berth/lifecycle';
 import { keepAlive } from './keep-alive.js';
+import { omitEmptyWrites } from './omit-empty-writes.js';
 import { ENDS_BY_TRAILERS, endInOrder } from './orderly-end.js';
 import { TunnelError } from './tunnel-error.js';
 import { headOf, readAdmission, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
@@ -92,6 +93,7 @@ export class HostTunnel {
     if (!this.isOpen) return null;
     const stream = this.#session.request(headOf(target), ENDS_BY_TRAILERS);
     endInOrder(stream);
+    omitEmptyWrites(stream);
     this.#streams.add(stream);
     stream.once('close', () => this.#streams.delete(stream));
     // Its reader listens for itself; one that nobody has yet must not end the process.

@@ -99,6 +99,19 @@ function carrying(bench: Bench): void {
     await allGone(bench);
   });
 
+  test.each(['', 'nothing, '])('text that is written together with nothing arrives as it was: %j', async (between) => {
+    const { far, near } = await bench.begin();
+    near.cork();
+    const words = ['one, ', between, 'two, ', between, ''];
+    for (const word of words) near.write(word, 'latin1');
+    near.uncork();
+    near.end();
+    expect(String(await buffer(far))).toBe(words.join(''));
+    far.end();
+    near.resume();
+    await allGone(bench);
+  });
+
   test('what one says reaches the other before it ends', async () => {
     const { far, near } = await bench.begin();
     for (const word of ['one', 'two']) {
