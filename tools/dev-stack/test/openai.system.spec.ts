@@ -47,7 +47,7 @@ describe('the published OpenAI client, unmodified, on a worker of the official S
       workers: { min: 1, max: 1 },
     });
     const env = environmentWith({ RUN_URL: stack.dev.runUrl, API_KEY: stack.dev.apiKey });
-    const { stdout } = await run(await pythonWith(CLIENT), [SCRIPT, body.id], { env, timeout: STACK_MS });
+    const { stdout } = await run(await pythonWith([CLIENT]), [SCRIPT, body.id], { env, timeout: STACK_MS });
     report = JSON.parse(stdout) as Report;
   }, 2 * STACK_MS);
 

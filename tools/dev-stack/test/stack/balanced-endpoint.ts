@@ -124,10 +124,15 @@ export class BalancedEndpoint {
 
   /** What has come to workers and waits at gates, or did. */
   atGates(): readonly Reached[] {
-    const path = join(this.#folder, 'reached.jsonl');
+    return this.noted<Reached>('reached.jsonl');
+  }
+
+  /** What workers have written down in a file of lines, each an object. */
+  noted<Line extends object>(file: string): readonly Line[] {
+    const path = join(this.#folder, file);
     if (!existsSync(path)) return [];
     const lines = readFileSync(path, 'utf8').split('\n');
-    return lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as Reached);
+    return lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as Line);
   }
 
   /** The request with the nonce, once it waits at a worker's gate. */
@@ -143,7 +148,7 @@ export class BalancedEndpoint {
   open(path: string, ask: Ask = {}): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const { body, method = body === undefined ? 'GET' : 'POST' } = ask;
-      const { host, port } = this.#router(ask);
+      const { host, port } = this.router(ask);
       const headers = this.headersOf(ask);
       httpRequest({ host, port, path, method, headers, agent: false }, resolve).on('error', reject).end(body);
     });
@@ -162,9 +167,9 @@ export class BalancedEndpoint {
   }
 
   /** Where a router answers for the endpoint's own name. */
-  webSocketUrl(ask: Ask = {}): string {
-    const { host, port } = this.#router(ask);
-    return `ws://${host}:${port}/ws`;
+  webSocketUrl(ask: Ask = {}, path = '/ws'): string {
+    const { host, port } = this.router(ask);
+    return `ws://${host}:${port}${path}`;
   }
 
   headersOf({ headers = {} }: Ask): Record<string, string> {
@@ -172,7 +177,8 @@ export class BalancedEndpoint {
     return { host: `${this.id}.${loadBalancerDomain}`, authorization: `Bearer ${apiKey}`, ...headers };
   }
 
-  #router({ router = 0 }: Ask): { readonly host: string; readonly port: string } {
+  /** Where it listens. */
+  router({ router = 0 }: Ask = {}): { readonly host: string; readonly port: string } {
     const { hostname, port } = new URL(this.#stack.dev.routers[router]?.runUrl ?? '');
     return { host: hostname, port };
   }

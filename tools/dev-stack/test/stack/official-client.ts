@@ -32,4 +32,4 @@ export async function driveOfficialClient(dev: DevFile, endpointId: string): Pro
 
 /** A Python that has the client. */
 export const clientPython = (version = VERSION): Promise<string> =>
-  pythonWith({ name: 'runpod', version }, [SAMPLE_VENV]);
+  pythonWith([{ name: 'runpod', version }], [SAMPLE_VENV]);
