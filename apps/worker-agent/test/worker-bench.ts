@@ -12,7 +12,7 @@ import { FakeMachine, FakeRuntime } from './fake-runtime.js';
 import { FakeWorkerLogs } from './fake-worker-logs.js';
 
 /** Records that survive the agent, as the journal's do: what is put is what JSON makes of it. */
-class MemoryRecords implements WorkerRecords {
+export class MemoryRecords implements WorkerRecords {
   readonly #texts = new Map<string, string>();
 
   async put(key: string, value: unknown): Promise<void> {

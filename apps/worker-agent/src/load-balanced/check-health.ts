@@ -1,6 +1,7 @@
-import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { cleanText, type HealthAnswer } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import { dialOptions } from './dial-address.js';
 
 /** Where one worker is asked whether it is well. */
 export interface HealthTarget {
@@ -25,13 +26,16 @@ const NO_CONTENT = 204;
 
 /** The best answer of its ports, which are asked in their order until one is good (wire contract 4). Never rejects. */
 export async function checkHealth(target: HealthTarget, options: CheckOptions): Promise<HealthAnswer> {
-  let best: HealthAnswer | null = null;
+  const failures: string[] = [];
+  let initializing: HealthAnswer | null = null;
   for (const port of target.healthPorts) {
     const answer = await checkPort({ ...target, port }, options);
     if (answer.kind === 'ready') return answer;
-    if (best === null || answer.kind === 'initializing') best = answer;
+    if (answer.kind === 'failed') failures.push(answer.words);
+    else initializing ??= answer;
   }
-  return best ?? { kind: 'failed', words: 'has no port for health checks' };
+  // Of all of them: which one the worker meant it knows best.
+  return initializing ?? { kind: 'failed', words: failures.join('; ') };
 }
 
 function checkPort(
@@ -41,7 +45,7 @@ function checkPort(
   const what = `GET ${cleanText(healthPath, PATH_SHOWN_MAX)} on port ${port}`;
   const failed = (how: string): HealthAnswer => ({ kind: 'failed', words: `${what} ${how}` });
   return new Promise((resolve) => {
-    const asked = ask({ host: address, port, path: healthPath });
+    const asked = ask({ ...dialOptions(address), port, path: healthPath });
     if (asked === null) {
       resolve(failed('cannot be asked'));
       return;
@@ -74,7 +78,7 @@ function checkPort(
 }
 
 /** Null for a path that no request line can hold. */
-function ask(where: { readonly host: string; readonly port: number; readonly path: string }): ClientRequest | null {
+function ask(where: Pick<RequestOptions, 'host' | 'lookup' | 'port' | 'path'>): ClientRequest | null {
   try {
     const headers = { 'user-agent': 'berth-health-check', connection: 'close' };
     return request({ ...where, agent: false, maxHeaderSize: HEAD_MAX_BYTES, headers });

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '@berth/lifecycle';
+import { dialOptions } from './dial-address.js';
 
 interface WorkerAddress {
   readonly host: string;
@@ -28,7 +29,7 @@ export function connectWorker(
   if (signal.aborted) return Promise.resolve({ kind: 'given-up' });
   return new Promise((resolve) => {
     const socket = connect({
-      host,
+      ...dialOptions(host),
       port,
       allowHalfOpen: true,
       noDelay: true,

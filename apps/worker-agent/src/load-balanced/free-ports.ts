@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createServer, type ListenOptions } from 'node:net';
 import type { WorkerId } from '@berth/domain';
 import type { Random } from '@berth/lifecycle';
 
@@ -45,12 +45,18 @@ export class FreePorts {
   }
 }
 
-/** On every address of the machine: a worker may listen on any. */
-function isFree(port: number): Promise<boolean> {
+/** On every address of the machine, of either kind: a worker may listen on any. */
+const isFree = async (port: number): Promise<boolean> =>
+  (await canListen({ port, host: '0.0.0.0' })) && (await canListen({ port, host: '::', ipv6Only: true }));
+
+/** What a machine says that has no addresses of that kind. */
+const NO_SUCH_ADDRESS = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
+
+function canListen(where: ListenOptions): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '0.0.0.0', exclusive: true }, () => {
+    server.once('error', ({ code = '' }: NodeJS.ErrnoException) => resolve(NO_SUCH_ADDRESS.has(code)));
+    server.listen({ ...where, exclusive: true }, () => {
       server.close(() => resolve(true));
     });
   });

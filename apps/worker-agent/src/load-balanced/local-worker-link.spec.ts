@@ -227,6 +227,15 @@ describe('health checks', () => {
     await eventually(() => expect(standing(link)).toBe('in'));
   });
 
+  test('that fail on both ports say so of both', async () => {
+    const port = await listening(createServer((_, response) => response.writeHead(404).end()));
+    const link = newLink();
+    link.see(workerOn(port, [1, port]));
+    await eventually(() => expect(standing(link)).toBe('out'));
+    const words = `GET /ping on port 1 failed: ECONNREFUSED; GET /ping on port ${port} answered 404`;
+    expect(link.state(W)?.health.words).toBe(words);
+  });
+
   test('of a path that cannot be asked for are failures, and say so', async () => {
     const link = await checked((_, response) => void response.end(), { healthPath: '/a b' });
     await eventually(() => expect(standing(link)).toBe('out'));

@@ -72,6 +72,9 @@ export type OwnedContainerState =
   | { readonly kind: 'paused' }
   | { readonly kind: 'ended'; readonly exit: ContainerExit };
 
+/** The address of what shares this machine's network: its own addresses, of either kind. */
+export const OWN_MACHINE = 'localhost';
+
 export interface OwnedContainer {
   /** Names this one life of the worker: new with every start. */
   readonly containerId: string;
@@ -79,7 +82,7 @@ export interface OwnedContainer {
   readonly state: OwnedContainerState;
   /** Unix ms at which its program was started; null while `created`. */
   readonly startedAtMs: number | null;
-  /** Where this machine reaches what it listens on while it runs; absent where that is not known. */
+  /** Where this machine reaches what it listens on while it runs, or `OWN_MACHINE`; absent where that is not known. */
   readonly address?: string;
   /** What of the start's wish the host does not keep, one sentence each; absent where nothing is known to be amiss. */
   readonly notes?: readonly string[];

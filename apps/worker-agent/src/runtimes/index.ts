@@ -1,5 +1,6 @@
 export { composeRuntime, RUNTIMES, runtimeOf, type RuntimeConfig } from './compose-runtime.js';
 export {
+  OWN_MACHINE,
   type ContainerRuntime,
   type ContainerStart,
   type ImageRequest,

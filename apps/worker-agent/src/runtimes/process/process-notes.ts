@@ -1,7 +1,7 @@
-import { VOLUME_PATH, VOLUME_PATH_VARIABLE, VOLUME_SIZE_NOTE } from '../container-runtime.port.js';
+import { OWN_MACHINE, VOLUME_PATH, VOLUME_PATH_VARIABLE, VOLUME_SIZE_NOTE } from '../container-runtime.port.js';
 
 /** Where each of them is reached. */
-export const LOOPBACK = '127.0.0.1';
+export const ADDRESS = OWN_MACHINE;
 
 const LIMITS_NOTE = 'The limits of vCPU, memory and disk are not kept: the host runs its workers as plain processes.';
 const VOLUME_NOTE = `The network volume is at $${VOLUME_PATH_VARIABLE}, not at ${VOLUME_PATH}: nothing is mounted for a process.`;

@@ -25,7 +25,7 @@ import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
 import { ProcessFreezer } from './process-freezer.js';
 import { killGroup, killProcess } from './process-group.js';
-import { LOOPBACK, notesOn, volumeOf } from './process-notes.js';
+import { ADDRESS, notesOn, volumeOf } from './process-notes.js';
 import { runSetup } from './run-setup.js';
 import {
   WorkerFolder,
@@ -133,7 +133,7 @@ export class ProcessRuntime implements ContainerRuntime {
         (draft) => makeWorkingCopy(image.folder, draft.work, signal),
       );
       await this.#launch(folder, image, { ...start, gpus, cudaVersion: start.gpu && (await machine.cudaVersion()) });
-      return { ...life, state: { kind: 'running' }, address: LOOPBACK, notes: notesOn(start) };
+      return { ...life, state: { kind: 'running' }, address: ADDRESS, notes: notesOn(start) };
     } catch (error) {
       // Why it did not start is the news; what of it cannot be removed keeps its GPUs, and the next start replaces it.
       await this.remove(workerId).catch(() => undefined);
@@ -199,7 +199,7 @@ export class ProcessRuntime implements ContainerRuntime {
     const { containerId, labels, startedAtMs } = file;
     const state = await stateOf(folder);
     const notes = [...notesOn(file), ...this.#options.machine.notesOn(labels.workerId)];
-    const own = { containerId, labels, address: LOOPBACK, notes };
+    const own = { containerId, labels, address: ADDRESS, notes };
     return { ...own, state, startedAtMs: state.kind === 'created' ? null : startedAtMs };
   }
 
