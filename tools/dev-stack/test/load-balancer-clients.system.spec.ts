@@ -48,7 +48,7 @@ const SAID_IN_FRAMES = {
 };
 
 async function tellByPython(endpoint: BalancedEndpoint, hasFrames: boolean): Promise<StoryReport> {
-  const { host, port } = endpoint.router();
+  const { host, port } = endpoint.routerAt();
   const { apiKey } = stack.dev;
   const base = `ws://${String(endpoint.headersOf({}).host)}`;
   const { stdout } = await run(python, [SCRIPT, base, host, String(port), apiKey, hasFrames ? 'frames' : 'messages']);

@@ -69,7 +69,7 @@ test('10,000 callers that keep their connections are all answered again, and a f
     answers.set(line, (answers.get(line) ?? 0) + 1);
   };
   await forEachOf(KEPT, async (number) => {
-    const caller = await KeptCaller.open(endpoint.router());
+    const caller = await KeptCaller.open(endpoint.routerAt());
     callers[number] = caller;
     left.push(() => caller.leave());
     await ask(caller, toRouter);
@@ -80,7 +80,7 @@ test('10,000 callers that keep their connections are all answered again, and a f
     'HTTP/1.1 400 Bad Request': 2 * KEPT - atWorker,
     'HTTP/1.1 204 No Content': atWorker,
   });
-  const further = await KeptCaller.open(endpoint.router());
+  const further = await KeptCaller.open(endpoint.routerAt());
   left.push(() => further.leave());
   expect(await further.ask(toWorker)).toBe('HTTP/1.1 204 No Content');
   await eventually(() => expect(callers.filter(({ isClosed }) => isClosed)).toHaveLength(1), WAIT);

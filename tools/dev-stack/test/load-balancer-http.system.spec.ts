@@ -45,7 +45,7 @@ afterAll(async () => {
   await stack.remove();
 });
 
-const baseOf = (endpoint: BalancedEndpoint): string => `http://${endpoint.router().host}:${endpoint.router().port}`;
+const baseOf = (endpoint: BalancedEndpoint): string => `http://${endpoint.routerAt().host}:${endpoint.routerAt().port}`;
 const hostOf = (endpoint: BalancedEndpoint): string => String(endpoint.headersOf({}).host);
 
 describe('curl', () => {
@@ -85,7 +85,7 @@ describe('curl', () => {
 
 describe('Node', () => {
   test('hears hints, is told to go on, and has trailers both ways', async () => {
-    const { host, port } = mirror.router();
+    const { host, port } = mirror.routerAt();
     const headers = { ...mirror.headersOf({}), expect: '100-continue', te: 'trailers', trailer: 'X-Last' };
     const asked = httpRequest({ host, port, path: '/echo', method: 'POST', headers, agent: false });
     const answered = once(asked, 'response') as Promise<[IncomingMessage]>;

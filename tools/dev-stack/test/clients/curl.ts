@@ -17,7 +17,7 @@ const FIGURES = '\n%{size_upload} %{response_code} %{http_version}';
 
 /** Has the public client curl ask an endpoint's own name. It gives up after a minute. */
 export async function curl(endpoint: BalancedEndpoint, path: string, args: readonly string[]): Promise<CurlReport> {
-  const { host, port } = endpoint.router();
+  const { host, port } = endpoint.routerAt();
   const headers = Object.entries(endpoint.headersOf({})).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
   const ways = ['--silent', '--include', '--path-as-is', '--globoff', '--max-time', '60', '--write-out', FIGURES];
   const { stdout } = await run('curl', [...ways, ...headers, ...args, `http://${host}:${port}${path}`]);

@@ -45,6 +45,8 @@ export interface BalancedOptions {
   readonly image?: string;
   readonly flashboot?: 'FLASHBOOT';
   readonly vcpus?: number;
+  /** Of a request, in ms. Absent: the interface's own. */
+  readonly timeout?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -65,7 +67,15 @@ export class BalancedEndpoint {
   }
 
   static async create(stack: StartedStack, options: BalancedOptions): Promise<BalancedEndpoint> {
-    const { env = {}, flashboot = 'OFF', image = 'local/balanced', requestCount, vcpus = 2, workers } = options;
+    const {
+      env = {},
+      flashboot = 'OFF',
+      image = 'local/balanced',
+      requestCount,
+      timeout,
+      vcpus = 2,
+      workers,
+    } = options;
     const folder = join(stack.home, systemRandom.id(12));
     mkdirSync(folder);
     const tenant = new TenantClient(() => stack.dev, WAIT.deadlineMs);
@@ -73,6 +83,7 @@ export class BalancedEndpoint {
       ...{ name: 'balanced', type: 'LOAD_BALANCER', image, workers, flashboot },
       cpu: [{ id: 'cpu3c', vcpuCount: vcpus }],
       scaling: { type: 'REQUEST_COUNT', requestCount },
+      ...(timeout === undefined ? {} : { timeout }),
       env: { ...env, FOLDER: folder },
     });
     if (status !== 201) throw new Error(`the endpoint was not made: ${JSON.stringify(body)}`);
@@ -127,6 +138,11 @@ export class BalancedEndpoint {
     return this.noted<Reached>('reached.jsonl');
   }
 
+  /** The requests for answers in parts that have come to workers. */
+  tokens(): readonly Reached[] {
+    return this.noted<Reached>('tokens.jsonl');
+  }
+
   /** What workers have written down in a file of lines, each an object. */
   noted<Line extends object>(file: string): readonly Line[] {
     const path = join(this.#folder, file);
@@ -148,7 +164,7 @@ export class BalancedEndpoint {
   open(path: string, ask: Ask = {}): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const { body, method = body === undefined ? 'GET' : 'POST' } = ask;
-      const { host, port } = this.router(ask);
+      const { host, port } = this.routerAt(ask.router);
       const headers = this.headersOf(ask);
       httpRequest({ host, port, path, method, headers, agent: false }, resolve).on('error', reject).end(body);
     });
@@ -168,7 +184,7 @@ export class BalancedEndpoint {
 
   /** Where a router answers for the endpoint's own name. */
   webSocketUrl(ask: Ask = {}, path = '/ws'): string {
-    const { host, port } = this.router(ask);
+    const { host, port } = this.routerAt(ask.router);
     return `ws://${host}:${port}${path}`;
   }
 
@@ -177,8 +193,8 @@ export class BalancedEndpoint {
     return { host: `${this.id}.${loadBalancerDomain}`, authorization: `Bearer ${apiKey}`, ...headers };
   }
 
-  /** Where it listens. */
-  router({ router = 0 }: Ask = {}): { readonly host: string; readonly port: string } {
+  /** Where a router listens. */
+  routerAt(router = 0): { readonly host: string; readonly port: string } {
     const { hostname, port } = new URL(this.#stack.dev.routers[router]?.runUrl ?? '');
     return { host: hostname, port };
   }

@@ -1,6 +1,7 @@
 /**
  * A worker of a load-balanced endpoint that answers as each request says, so that a test decides when something happens: a
  * request with `?gate=NAME` is answered once there is a file NAME in the folder FOLDER, and is written down there before.
+ * `/parts` says the nonce again and again, with its length or in chunks, and each that comes is written down.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const { FOLDER, PORT, READY, RUNPOD_POD_ID: workerId, VERSION = '1' } = process.env;
 const LOOK_MS = 20;
+const PART_MS = 4;
 const WEB_SOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 /** Two bytes and the mask, as clients send them. */
 const FRAME_HEAD_BYTES = 6;
@@ -22,8 +24,21 @@ const isOpen = (gate) => existsSync(join(FOLDER, gate));
 
 async function pass(gate, nonce) {
   if (gate === null) return;
-  appendFileSync(join(FOLDER, 'reached.jsonl'), `${JSON.stringify({ nonce, workerId, pid: process.pid })}\n`);
+  note('reached.jsonl', nonce);
   while (!isOpen(gate)) await sleep(LOOK_MS);
+}
+
+const note = (file, nonce) =>
+  appendFileSync(join(FOLDER, file), `${JSON.stringify({ nonce, workerId, pid: process.pid })}\n`);
+
+async function sayInParts(response, { framing, nonce, parts }) {
+  note('tokens.jsonl', nonce);
+  if (framing === 'length') response.setHeader('content-length', parts * nonce.length);
+  for (let part = 0; part < parts; part += 1) {
+    response.write(nonce);
+    await sleep(PART_MS);
+  }
+  response.end();
 }
 
 async function answer(request, response) {
@@ -38,6 +53,12 @@ async function answer(request, response) {
     case '/slow':
       await sleep(Number(searchParams.get('ms')));
       request.pipe(response);
+      return;
+    case '/parts':
+      await sayInParts(response, {
+        ...{ framing: searchParams.get('framing'), nonce },
+        parts: Number(searchParams.get('parts')),
+      });
       return;
     case '/big':
       response.end(Buffer.alloc(Number(searchParams.get('bytes')), 'berth'));
