@@ -6,7 +6,7 @@ export interface LoadOptions {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   /** What each request should be answered. */
   readonly status: number;
   /** Requests under way at one time. */
@@ -42,8 +42,9 @@ export async function sendMany(options: LoadOptions): Promise<LoadResult> {
       sent += 1;
       const beginMs = systemClock.monotonicMs();
       const { body, statusCode } = await pool.request({ method, path, headers, body: sentBody ?? null });
-      const text = await body.text();
-      if (statusCode !== status) throw new Error(`${method} ${origin}${path} answered ${statusCode}: ${text}`);
+      const bytes = await body.bytes();
+      if (statusCode !== status)
+        throw new Error(`${method} ${origin}${path} answered ${statusCode}: ${Buffer.from(bytes).toString()}`);
       latenciesMs.push(systemClock.monotonicMs() - beginMs);
       if (pauseMs > 0) await systemClock.sleep(pauseMs);
     }

@@ -8,6 +8,7 @@ import { print } from './figures.js';
 import { benchFleet } from './fleet-bench.js';
 import { benchJobs } from './job-bench.js';
 import { benchKills } from './kills-bench.js';
+import { benchLoadBalancer } from './load-balancer-bench.js';
 import { benchLog } from './log-bench.js';
 import { benchManagement } from './management-bench.js';
 import { benchMemory } from './memory-bench.js';
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   rates: onStack(benchRates),
   bodies: benchBodies,
   memory: benchMemory,
+  'load-balancer': benchLoadBalancer,
   scale: benchScale,
   endpoints: benchEndpoints,
   soak: benchSoak,
@@ -52,6 +54,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
 /** They take many minutes, or need a machine that lets a container engine run: they are measured where they are named. */
 const NAMED_ONLY: readonly string[] = [
   'memory',
+  'load-balancer',
   'scale',
   'endpoints',
   'soak',
