@@ -66,9 +66,14 @@ export class BalancedSession {
     const cut = new AbortController();
     this.#begin(cut);
     const { clock } = this.#tools;
-    const givenUp = AbortSignal.any([signal, cut.signal]);
-    const made = await connectWorker({ host, port }, { clock, signal: givenUp });
-    if (made.kind === 'connected' && !givenUp.aborted) {
+    const giveUp = (): void => {
+      cut.abort();
+    };
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp);
+    const made = await connectWorker({ host, port }, { clock, signal: cut.signal });
+    signal.removeEventListener('abort', giveUp);
+    if (made.kind === 'connected' && !cut.signal.aborted) {
       this.#carry(made.socket, cut);
       return { kind: 'admitted', stream: made.socket };
     }

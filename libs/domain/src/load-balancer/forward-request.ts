@@ -72,15 +72,15 @@ const WITHOUT_BODY = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONN
 /** The headers of a request as a worker gets them: its caller's in their order and spelling, without what was for us. */
 export function forwardRequest(request: RequestToForward): string[] {
   const pairs = pairsOf(request.headers);
-  const kept = endToEnd(pairs).filter((pair) => goesOn(pair, request, pairs));
+  const isHidden = request.hidesAuthorization || valuesOf(pairs, WORKER_AUTHORIZATION_HEADER).length > 0;
+  const kept = endToEnd(pairs).filter(({ key }) => goesOn(key, request, isHidden));
   return flatten([...kept, ...framingOf(request), ...connectionOf(request, pairs), ...wordsOnTheWay(request, pairs)]);
 }
 
-function goesOn({ key }: HeaderPair, request: RequestToForward, pairs: readonly HeaderPair[]): boolean {
+function goesOn(key: HeaderPair['key'], request: RequestToForward, isHidden: boolean): boolean {
   if (OF_TRACES.has(key)) return traceparentOf(request.headers) !== null;
   if (isNoCallers(key)) return request.peer.isTrusted && isOfProxies(key) && !OURS.has(key);
   if (key === 'content-length' || key === 'trailer') return isFramedBy(key, request.framing);
-  const isHidden = request.hidesAuthorization || valuesOf(pairs, WORKER_AUTHORIZATION_HEADER).length > 0;
   return key !== 'authorization' || !isHidden;
 }
 

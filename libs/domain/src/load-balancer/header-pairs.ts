@@ -9,26 +9,37 @@ export interface HeaderPair {
   readonly key: string;
 }
 
-export const pairsOf = (raw: RawHeaders): readonly HeaderPair[] =>
-  Array.from({ length: Math.floor(raw.length / 2) }, (_, index) => {
-    const name = raw[2 * index] ?? '';
-    return { name, value: raw[2 * index + 1] ?? '', key: name.toLowerCase() };
-  });
+/** Each head is taken apart several times in each request: loops cost less than half of what the ways of arrays do. */
+export function pairsOf(raw: RawHeaders): readonly HeaderPair[] {
+  const pairs: HeaderPair[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at] ?? '';
+    pairs.push({ name, value: raw[at + 1] ?? '', key: name.toLowerCase() });
+  }
+  return pairs;
+}
 
-export const flatten = (pairs: readonly Pick<HeaderPair, 'name' | 'value'>[]): string[] =>
-  pairs.flatMap(({ name, value }) => [name, value]);
+export function flatten(pairs: readonly Pick<HeaderPair, 'name' | 'value'>[]): string[] {
+  const raw: string[] = [];
+  for (const { name, value } of pairs) raw.push(name, value);
+  return raw;
+}
 
-export const valuesOf = (pairs: readonly HeaderPair[], key: string): readonly string[] =>
-  pairs.flatMap((pair) => (pair.key === key ? [pair.value] : []));
+export function valuesOf(pairs: readonly HeaderPair[], key: string): readonly string[] {
+  const values: string[] = [];
+  for (const pair of pairs) if (pair.key === key) values.push(pair.value);
+  return values;
+}
 
 /** What a list of words like `Connection` names, in lower case. */
-export const wordsOf = (pairs: readonly HeaderPair[], key: string): ReadonlySet<string> =>
-  new Set(
-    valuesOf(pairs, key)
-      .flatMap((value) => value.split(','))
-      .map((word) => word.trim().toLowerCase())
-      .filter((word) => word !== ''),
-  );
+export function wordsOf(pairs: readonly HeaderPair[], key: string): ReadonlySet<string> {
+  const words = new Set<string>();
+  for (const value of valuesOf(pairs, key)) {
+    for (const word of value.split(',')) words.add(word.trim().toLowerCase());
+  }
+  words.delete('');
+  return words;
+}
 
 /** Fields of one connection (RFC 9110, 7.6.1), and those of a proxy. Framing is said anew for the next connection. */
 const HOP_BY_HOP = new Set([
