@@ -25,9 +25,9 @@ export interface Ways {
 export const DIRECT = 'direct';
 export const NGINX_KEPT = 'nginx, connections kept';
 export const NGINX_FRESH = 'nginx, one each';
-export const BARE = 'bare tunnel of Node';
-export const BERTH = 'Berth';
-export const BERTH_TWO = 'Berth, two routers';
+const BARE = 'bare tunnel of Node';
+const BERTH = 'Berth';
+const BERTH_TWO = 'Berth, two routers';
 
 const UP_WITHIN_MS = 60_000;
 /** As many as come at one time from two routers, and some more. */
