@@ -13,6 +13,7 @@ export interface LiveSession {
   readonly finishedJobs: number;
   readonly killReason: string | null;
   readonly killedAtMs: number | null;
+  readonly killedBecause?: string;
   readonly resumedAtMs: number | null;
   readonly pauseFailure: PauseFailure | null;
 }

@@ -195,7 +195,7 @@ export class WorkerSteps {
     this.#tools.logs.say(this.#id, `killed: ${reason}`);
     if (this.#session !== null) {
       await this.#saveLife({ killReason: this.#session.killReason });
-      this.#session = { ...this.#session, killedAtMs: this.#tools.clock.nowMs() };
+      this.#session = { ...this.#session, killedAtMs: this.#tools.clock.nowMs(), killedBecause: reason };
     }
     await this.#tools.runtime.kill(this.#id);
   }

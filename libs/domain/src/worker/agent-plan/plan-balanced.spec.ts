@@ -90,6 +90,15 @@ describe('a load-balanced worker that does not come up', () => {
     });
   });
 
+  test('has failed for what was said when it was killed, not for what its checks find since', () => {
+    const gone = { ...OUT, words: 'GET /ping failed: ECONNREFUSED' };
+    const killed = { readyAtMs: null, killedAtMs: NOW, killedBecause: 'not ready: GET /ping answered 500' };
+    const view = viewOf({ ...killed, health: gone }, { container: EXITED });
+    expect(planWorker(view, NOW).operation).toMatchObject({
+      journal: { lastFailure: { reason: expect.stringContaining('not ready: GET /ping answered 500') } },
+    });
+  });
+
   test('has failed to start when it is gone', () => {
     const view = viewOf({ readyAtMs: null, health: OUT, killedAtMs: NOW }, { container: EXITED });
     expect(planWorker(view, NOW).operation).toMatchObject({

@@ -45,7 +45,7 @@ const exitOf = ({ container }: WorkerView, { containerId }: ContainerSession): E
 function endReason(exit: Exit | null, session: ContainerSession): string {
   if (session.killReason !== null) return session.killReason;
   if (session.readyAtMs === null && session.stoppedAtMs === null && session.killedAtMs !== null) {
-    return initTimeoutReason(session);
+    return session.killedBecause ?? initTimeoutReason(session);
   }
   if (exit === null) return 'the container vanished';
   const code = exit.exitCode === null ? 'an unknown code' : `code ${exit.exitCode}`;

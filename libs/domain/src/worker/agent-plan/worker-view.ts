@@ -92,6 +92,8 @@ export interface ContainerSession {
   readonly releasedAtMs: number | null;
   readonly stoppedAtMs: number | null;
   readonly killedAtMs: number | null;
+  /** What was said of it then; absent: it has not been killed. Its health checks find nobody from then on. */
+  readonly killedBecause?: string;
   /** Since when its polls are answered without a job, so that it can be frozen; null or absent: it may get one. */
   readonly heldAtMs?: number | null;
   /** When it last went on after a pause, in this session; null or absent: it has not been paused. */
