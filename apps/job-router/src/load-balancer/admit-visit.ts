@@ -60,7 +60,7 @@ async function admitCaller(
   const known = directory.knownEndpoint(endpointId as EndpointId);
   const access = known === null || known.isDeleted ? 'key' : accessOf(known, request);
   if (known !== null && access !== 'key') {
-    await connection.meet();
+    await connection.meet(known.accountId);
     return { endpoint: known, access };
   }
   const caller = await connection.admit();

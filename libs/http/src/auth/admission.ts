@@ -41,10 +41,17 @@ export class Admission {
     return this.#prove(request, this.#networkBehind(request));
   }
 
-  /** `meet`, of a request that the framework never sees. @throws PlatformError `rate-limited` */
-  async meetHandedOn(request: IncomingMessage): Promise<void> {
+  /**
+   * `meet`, of a request that the framework never sees, to what this account has opened to everybody.
+   *
+   * @throws PlatformError `rate-limited`
+   */
+  async meetHandedOn(request: IncomingMessage, accountId: string): Promise<void> {
+    const { authenticator, connections } = this.#options;
     const network = this.#networkBehind(request);
-    if (!(await this.#hasGoodKey(request, network))) this.#options.authenticator.admitStranger(network);
+    if (await this.#hasGoodKey(request, network)) return;
+    authenticator.admitStranger(network);
+    connections.welcome(request.socket, accountId);
   }
 
   /** The address that it came from; and whether that is a proxy whose word on where others are is believed. */

@@ -14,6 +14,9 @@ const WITHOUT_KEY_MAX = 1_024;
 /** Connections of accounts, each of which is proven by a request with a good key. */
 const WITH_KEY_MAX = 10_000;
 
+/** Connections of callers without a key to what accounts have opened to everybody. */
+const OF_GUESTS_MAX = 10_000;
+
 /** Of one connection: each request under way may wait for its end in a few places. */
 const LISTENERS_MAX = 8 * PIPELINED_MAX;
 
@@ -30,14 +33,23 @@ export interface ConnectionsOptions {
   readonly proxies: TrustedProxies;
 }
 
-/** The connections of callers. Those without a key have a room of their own, so that they never take that of others. */
+/**
+ * The connections of callers. Those without a key have a room of their own, so that they never take that of others; guests of
+ * an account have another one, in which a flood costs the account that it is for.
+ */
 export class Connections {
   readonly #proxies: TrustedProxies;
   readonly #metrics: ReturnType<typeof connectionMetrics>;
   readonly #withoutKey = new FairPool<Socket>({ membersMax: WITHOUT_KEY_MAX });
-  readonly #sentAhead = new PipelinedRequests({ isTrusted: (socket) => !this.#withoutKey.has(socket) });
+  readonly #sentAhead: PipelinedRequests = new PipelinedRequests({
+    isTrusted: (socket) => !this.#withoutKey.has(socket) && !this.#ofGuests.has(socket),
+  });
   readonly #withKey = new FairPool<Socket>({
     membersMax: WITH_KEY_MAX,
+    isIdle: (socket) => this.#sentAhead.isIdle(socket),
+  });
+  readonly #ofGuests: FairPool<Socket> = new FairPool<Socket>({
+    membersMax: OF_GUESTS_MAX,
     isIdle: (socket) => this.#sentAhead.isIdle(socket),
   });
 
@@ -52,6 +64,13 @@ export class Connections {
       { name: 'http_connections_with_key', help: 'Connections on which somebody has shown a good key.' },
       () => this.#withKey.size,
     );
+    metrics.gaugeOf(
+      {
+        name: 'http_connections_of_guests',
+        help: 'Connections without a key to what accounts have opened to everybody.',
+      },
+      () => this.#ofGuests.size,
+    );
   }
 
   watch(server: Server): void {
@@ -60,6 +79,7 @@ export class Connections {
       socket.once('close', () => {
         this.#withoutKey.remove(socket);
         this.#withKey.remove(socket);
+        this.#ofGuests.remove(socket);
         this.#sentAhead.goOn(socket);
       });
       // A proxy's connections are anybody's, and as many as the proxy means to have.
@@ -95,10 +115,18 @@ export class Connections {
 
   /** A caller has shown a good key on it. */
   prove(socket: Socket, accountId: string): void {
-    if (!this.#withoutKey.has(socket)) return;
+    if (!this.#withoutKey.has(socket) && !this.#ofGuests.has(socket)) return;
     this.#withoutKey.remove(socket);
+    this.#ofGuests.remove(socket);
     this.#sentAhead.goOn(socket);
     this.#makeRoom(this.#withKey.add(socket, accountId), 'with-key');
+  }
+
+  /** A caller without a key asks on it for what this account has opened to everybody: it stays a guest of that one. */
+  welcome(socket: Socket, accountId: string): void {
+    if (!this.#withoutKey.has(socket)) return;
+    this.#withoutKey.remove(socket);
+    this.#makeRoom(this.#ofGuests.add(socket, accountId), 'guest');
   }
 
   /** False: there are too many already, and the connection is closed. */

@@ -35,9 +35,10 @@ export interface DispatchedConnection {
    */
   admit(): Promise<Caller>;
   /**
-   * For what is open to everybody: a caller without a good key is counted as a stranger.
+   * For what this account has opened to everybody: a caller without a good key is counted as a stranger, and its connection
+   * has the room of the account's guests from then on.
    *
    * @throws PlatformError `rate-limited`
    */
-  meet(): Promise<void>;
+  meet(accountId: string): Promise<void>;
 }

@@ -116,7 +116,7 @@ export class DispatchedRequests {
     return {
       peer: admission.peerOf(request),
       admit: () => admission.admitHandedOn(request),
-      meet: () => admission.meetHandedOn(request),
+      meet: (accountId) => admission.meetHandedOn(request, accountId),
     };
   }
 
