@@ -17,7 +17,7 @@ import {
   NatsRatePeers,
 } from './job-rate-limits/index.js';
 import { composeJobStream } from './job-stream/index.js';
-import { bodyMaxBytes, composeJobs, getHasEffect } from './jobs/index.js';
+import { HeldCalls, bodyMaxBytes, composeJobs, getHasEffect } from './jobs/index.js';
 import { NatsJobNotices } from './notices/index.js';
 import { composeLoadBalancer } from './load-balancer/index.js';
 import { composeOpenAi } from './openai/index.js';
@@ -55,8 +55,9 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const directory = new EndpointDirectory({ snapshots, clock });
   const parts = { platform, process, brokers, snapshots, directory };
   const core = composeCore(parts, { ...environment, hasOneBroker: config.topology.replicas === 1 });
-  const balancer = await composeBalancer(parts, config.tunnel, core.incarnation);
-  const callers = composeCallers(parts, { ...environment, jobs: core.jobs, onUnreadable });
+  const held = new HeldCalls({ endpointOf: (endpointId) => parts.directory.knownEndpoint(endpointId) });
+  const balancer = await composeBalancer(parts, config.tunnel, { router: core.incarnation, held });
+  const callers = composeCallers(parts, { ...environment, held, jobs: core.jobs, onUnreadable });
   readiness.add('directory', async () => {
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
   });
@@ -155,13 +156,14 @@ function composeCore(
 async function composeBalancer(
   { brokers, directory, platform, process, snapshots }: Parts,
   tunnel: RouterConfig['tunnel'],
-  router: string,
+  { held, router }: { readonly router: string; readonly held: HeldCalls },
 ) {
   const { connection } = brokers.shared;
   const { listener: link, offers } = await composeTunnels(process, { settings: tunnel, connection, router, snapshots });
   const subject = demandSubject(platform.settings.routerId);
   const balancer = composeLoadBalancer({
     ...{ ...platform, directory, link, drainMs: HTTP_DRAIN_MS },
+    holdCall: (endpointId) => held.begin(endpointId),
     onAssignmentChanged: snapshots.onAssignmentChanged,
     onEndpointDeleted: (listener) => {
       snapshots.deletedEndpoints.onDeleted(listener);
@@ -172,6 +174,7 @@ async function composeBalancer(
 }
 
 interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {
+  readonly held: HeldCalls;
   readonly jobs: Jobs;
   readonly onUnreadable: ReturnType<typeof unreadableLog>;
 }
@@ -179,7 +182,7 @@ interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {
 /** The parts that callers reach, over `Jobs` alone. */
 function composeCallers(
   { brokers, directory, platform, process, snapshots }: Parts,
-  { bodyThread: thread = REQUEST_BODY_THREAD, jobs, onUnreadable }: CallersEnvironment,
+  { bodyThread: thread = REQUEST_BODY_THREAD, held, jobs, onUnreadable }: CallersEnvironment,
 ) {
   const { clock, logger, metrics, random, settings } = platform;
   const { connection } = brokers.shared;
@@ -190,7 +193,7 @@ function composeCallers(
   const reasons = new QueueReasons({ directory, pulse, clock });
   const peers = new NatsRatePeers({ connection, routerId: settings.routerId, onUnreadable });
   const { exchange, rates } = composeJobRateLimits(platform, { directory, peers });
-  const { commands, held, intake, reader } = composeJobs(platform, { directory, jobs, reasons, bodies });
+  const { commands, intake, reader } = composeJobs(platform, { held, jobs, reasons, bodies });
   const cursors = new JetStreamReaderCursors(brokers.shared);
   const { answers, events, places, stream } = composeJobStream(platform, { jobs, reader, cursors });
   const openAi = composeOpenAi(platform, { jobs, reader, held, stream, answers });

@@ -1,17 +1,20 @@
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import { Shares, type EndpointId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { keepAlive } from './keep-alive.js';
 import { omitEmptyWrites } from './omit-empty-writes.js';
 import { ENDS_BY_TRAILERS, endInOrder } from './orderly-end.js';
 import { TunnelError } from './tunnel-error.js';
-import { headOf, readAdmission, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
-import type { LinkAnswer, LinkTarget } from './worker-link.port.js';
+import { headOf, readAdmission, SESSION_OPTIONS, SESSION_WINDOW_BYTES, STREAMS_MAX } from './tunnel-protocol.js';
+import type { LinkAnswer, LinkTarget, LinkWish } from './worker-link.port.js';
 
 export interface HostTunnelOptions {
   /** The host's connection, of which nothing has been read. */
   readonly socket: TLSSocket;
   readonly clock: Clock;
+  /** Requests at one time; other than the default only in a test. */
+  readonly streamsMax?: number;
   /** Called once. @param cause why it was lost; null where the host closed it in order */
   readonly onClosed: (cause: string | null) => void;
 }
@@ -20,9 +23,12 @@ export interface HostTunnelOptions {
 export class HostTunnel {
   readonly #session: ClientHttp2Session;
   readonly #streams = new Set<ClientHttp2Stream>();
+  /** HTTP/2 would let a stream too many wait, behind all endpoints of the host. */
+  readonly #shares: Shares<EndpointId>;
   #cause: string | null = null;
 
-  constructor({ clock, onClosed, socket }: HostTunnelOptions) {
+  constructor({ clock, onClosed, socket, streamsMax = STREAMS_MAX }: HostTunnelOptions) {
+    this.#shares = new Shares(streamsMax);
     // Before the session hears of it, so that each stream fails with the reason and not as if its caller had cancelled it.
     socket.on('error', (error: Error) => {
       this.#lose(error.message);
@@ -50,9 +56,10 @@ export class HostTunnel {
     return !this.#session.closed && !this.#session.destroyed;
   }
 
-  open(target: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
+  open(target: LinkTarget, signal: AbortSignal, { mayWait = false }: LinkWish = {}): Promise<LinkAnswer> {
     if (signal.aborted) return Promise.resolve({ kind: 'refused', reason: 'timed-out' });
-    const stream = this.#begin(target);
+    if (!this.#shares.hasRoomFor(target.endpointId, 1)) return Promise.resolve({ kind: 'refused', reason: 'full' });
+    const stream = this.#begin(target, mayWait);
     if (stream === null) return Promise.resolve({ kind: 'refused', reason: 'no-way' });
     const { promise, resolve } = Promise.withResolvers<LinkAnswer>();
     const settle = (answer: LinkAnswer): void => {
@@ -89,13 +96,17 @@ export class HostTunnel {
     this.#lose(reason);
   }
 
-  #begin(target: LinkTarget): ClientHttp2Stream | null {
+  #begin(target: LinkTarget, mayWait: boolean): ClientHttp2Stream | null {
     if (!this.isOpen) return null;
-    const stream = this.#session.request(headOf(target), ENDS_BY_TRAILERS);
+    const stream = this.#session.request(headOf(target, mayWait), ENDS_BY_TRAILERS);
     endInOrder(stream);
     omitEmptyWrites(stream);
     this.#streams.add(stream);
-    stream.once('close', () => this.#streams.delete(stream));
+    this.#shares.add(target.endpointId, 1);
+    stream.once('close', () => {
+      this.#streams.delete(stream);
+      this.#shares.add(target.endpointId, -1);
+    });
     // Its reader listens for itself; one that nobody has yet must not end the process.
     stream.on('error', () => undefined);
     return stream;

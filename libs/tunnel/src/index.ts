@@ -1,4 +1,4 @@
 export type { Invitation } from './invitations.js';
 export { TunnelDialer } from './tunnel-dialer.js';
 export { TunnelListener } from './tunnel-listener.js';
-export type { LinkAnswer, LinkRefusal, LinkTarget, WorkerLink } from './worker-link.port.js';
+export type { LinkAnswer, LinkRefusal, LinkTarget, LinkWish, WorkerLink } from './worker-link.port.js';

@@ -1,10 +1,10 @@
-import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
+import { createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { HostId } from '@berth/domain';
 import { ENDS_BY_TRAILERS, endInOrder } from './orderly-end.js';
 import { TunnelError } from './tunnel-error.js';
-import { admission, readHead, refusal, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
-import type { LinkAnswer, WorkerLink } from './worker-link.port.js';
+import { admission, readHead, readMayWait, refusal, SESSION_OPTIONS, SESSION_WINDOW_BYTES } from './tunnel-protocol.js';
+import type { LinkAnswer, LinkWish, WorkerLink } from './worker-link.port.js';
 
 /**
  * Answers what comes through tunnels by a link of this host. Tunnels are given to it as connections; it listens nowhere.
@@ -20,7 +20,7 @@ export function serveLink(hostId: HostId, link: WorkerLink): Http2Server {
     stream.on('error', () => undefined);
     const target = readHead(headers, hostId);
     if (target === null) refuse(stream, { kind: 'refused', reason: 'unknown-worker' });
-    else void answer(stream, link.open(target, closedSignal(stream)));
+    else void answer(stream, link.open(target, closedSignal(stream), wishOf(stream, headers)));
   });
   return server;
 }
@@ -71,6 +71,12 @@ const hasEnded = ({ readableEnded, writableFinished }: Duplex): boolean => reada
 
 /** One for all: what Node makes where none is given was the largest single function in a profile of the agent. */
 const CLOSED = new TunnelError('The request is over.');
+
+/** Each tunnel is one router's, which has a share of each worker. */
+const wishOf = ({ session }: ServerHttp2Stream, headers: IncomingHttpHeaders): LinkWish => ({
+  mayWait: readMayWait(headers),
+  ...(session === undefined ? {} : { asker: session }),
+});
 
 function closedSignal(stream: ServerHttp2Stream): AbortSignal {
   const closed = new AbortController();

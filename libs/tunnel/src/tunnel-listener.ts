@@ -8,7 +8,7 @@ import { HostTunnel } from './host-tunnel.js';
 import { Invitations, type Invitation } from './invitations.js';
 import { listenerMetrics, type ListenerMetrics } from './metrics.js';
 import { TUNNEL_TLS } from './tunnel-protocol.js';
-import type { LinkAnswer, LinkTarget, WorkerLink } from './worker-link.port.js';
+import type { LinkAnswer, LinkTarget, LinkWish, WorkerLink } from './worker-link.port.js';
 
 export interface TunnelListenerOptions {
   readonly clock: Clock;
@@ -16,6 +16,8 @@ export interface TunnelListenerOptions {
   readonly metrics: MetricRegistry;
   /** A host's tunnel stands, or is gone. */
   readonly onChange: (hostId: HostId) => void;
+  /** Requests in one tunnel at one time; other than the default only in a test. */
+  readonly streamsMax?: number;
 }
 
 /** A host that has been invited takes milliseconds. */
@@ -78,10 +80,10 @@ export class TunnelListener implements WorkerLink {
     return this.#invitations.openOf(hostId, this.#options.clock.monotonicMs());
   }
 
-  async open(target: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
+  async open(target: LinkTarget, signal: AbortSignal, wish: LinkWish = {}): Promise<LinkAnswer> {
     const tunnel = this.#tunnels.get(target.hostId);
     const answer: LinkAnswer =
-      tunnel === undefined ? { kind: 'refused', reason: 'no-way' } : await tunnel.open(target, signal);
+      tunnel === undefined ? { kind: 'refused', reason: 'no-way' } : await tunnel.open(target, signal, wish);
     this.#metrics.opens.inc({ outcome: answer.kind === 'admitted' ? 'admitted' : answer.reason });
     return answer;
   }
@@ -128,9 +130,9 @@ export class TunnelListener implements WorkerLink {
     this.#strangers.delete(placeOf(socket));
     socket.setNoDelay(true);
     this.#tunnels.get(hostId)?.close();
+    const { clock, streamsMax } = this.#options;
     const tunnel: HostTunnel = new HostTunnel({
-      socket,
-      clock: this.#options.clock,
+      ...{ socket, clock, ...(streamsMax === undefined ? {} : { streamsMax }) },
       onClosed: (cause) => {
         this.#forget(hostId, tunnel, cause);
       },

@@ -16,8 +16,8 @@ export const TUNNEL_TLS = {
 
 /** Of one request and each direction: what is on its way and not yet read. */
 const STREAM_WINDOW_BYTES = 256 * 1_024;
-/** Requests in one tunnel; more are refused before they reach its agent. */
-const STREAMS_MAX = 32_768;
+/** Requests in one tunnel. A router begins no more, each endpoint having its share of them. */
+export const STREAMS_MAX = 32_768;
 
 /**
  * Node counts resets, and frames that cross one, as an attack, and ends the session. Here each request that ends early is
@@ -38,15 +38,17 @@ export const SESSION_OPTIONS = {
 export const SESSION_WINDOW_BYTES = 16 * 1_024 * 1_024;
 
 const ENDPOINT_HEADER = 'berth-endpoint';
+const MAY_WAIT_HEADER = 'berth-may-wait';
 const REFUSAL_HEADER = 'berth-refusal';
 const ADMITTED = 200;
 const REFUSED = 503;
 
 /** The head of a request in the tunnel: a CONNECT to the worker. */
-export const headOf = ({ endpointId, workerId }: LinkTarget): OutgoingHttpHeaders => ({
+export const headOf = ({ endpointId, workerId }: LinkTarget, mayWait: boolean): OutgoingHttpHeaders => ({
   ':method': 'CONNECT',
   ':authority': workerId,
   [ENDPOINT_HEADER]: endpointId,
+  ...(mayWait ? { [MAY_WAIT_HEADER]: '1' } : {}),
 });
 
 /** Null: it is none that `headOf` wrote. */
@@ -56,6 +58,9 @@ export function readHead(headers: IncomingHttpHeaders, hostId: HostId): LinkTarg
   if (method !== 'CONNECT' || workerId === undefined || typeof endpointId !== 'string') return null;
   return { hostId, endpointId: endpointId as EndpointId, workerId: workerId as WorkerId };
 }
+
+/** Whether the question may wait in line. */
+export const readMayWait = (headers: IncomingHttpHeaders): boolean => headers[MAY_WAIT_HEADER] === '1';
 
 export const admission = (): OutgoingHttpHeaders => ({ ':status': ADMITTED });
 export const refusal = (reason: LinkRefusal): OutgoingHttpHeaders => ({

@@ -34,11 +34,19 @@ export type LinkRefusal = (typeof LINK_REFUSALS)[number];
 export type LinkAnswer =
   { readonly kind: 'admitted'; readonly stream: Duplex } | { readonly kind: 'refused'; readonly reason: LinkRefusal };
 
+/** How a place is asked for. */
+export interface LinkWish {
+  /** Where the worker is full, its agent may keep the question in line for a moment, one of each asker. Absent: no. */
+  readonly mayWait?: boolean;
+  /** One that has a share of each worker. Absent: the process itself that has this way. */
+  readonly asker?: object;
+}
+
 /** The way to workers. All implementations pass `workerLinkConformance`. */
 export interface WorkerLink {
   /**
    * Asks the worker's agent for a place, and connects to the worker. Never rejects: whoever gives up aborts the signal and
    * gets `timed-out`, and a place that comes after that is given back.
    */
-  open(target: LinkTarget, signal: AbortSignal): Promise<LinkAnswer>;
+  open(target: LinkTarget, signal: AbortSignal, wish?: LinkWish): Promise<LinkAnswer>;
 }

@@ -6,7 +6,14 @@ import { systemClock, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { eventually, ManualClock } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { TunnelDialer, TunnelListener, type LinkAnswer, type LinkTarget, type WorkerLink } from '../src/index.js';
+import {
+  TunnelDialer,
+  TunnelListener,
+  type LinkAnswer,
+  type LinkTarget,
+  type LinkWish,
+  type WorkerLink,
+} from '../src/index.js';
 import type { TunnelOffer } from '../src/tunnel-dialer.js';
 import { TunnelError } from '../src/tunnel-error.js';
 import { workerLinkConformance } from '../src/worker-link.conformance.js';
@@ -29,9 +36,14 @@ interface Router {
   offer(hostId?: HostId): TunnelOffer;
 }
 
-async function router(name = 'router1', clock: Clock = systemClock): Promise<Router> {
+interface RouterOptions {
+  readonly clock?: Clock;
+  readonly streamsMax?: number;
+}
+
+async function router(name = 'router1', { clock = systemClock, ...more }: RouterOptions = {}): Promise<Router> {
   const metrics = new MetricRegistry();
-  const listener = new TunnelListener({ clock, logger: silentLogger, metrics, onChange: () => undefined });
+  const listener = new TunnelListener({ clock, logger: silentLogger, metrics, onChange: () => undefined, ...more });
   const port = await listener.listen('127.0.0.1', 0);
   closers.push(() => listener.close());
   return {
@@ -131,6 +143,55 @@ describe('a tunnel', () => {
     expect(link.asked).toEqual([TARGET]);
   });
 
+  test('tells a host of each question whether it may wait, and which ones are of the same router', async () => {
+    const wishes: LinkWish[] = [];
+    const link: WorkerLink = {
+      open: (_target, _signal, wish = {}) => {
+        wishes.push(wish);
+        return Promise.resolve({ kind: 'refused', reason: 'full' });
+      },
+    };
+    const [one, two] = [await router('one'), await router('two')];
+    const dialer = host(link);
+    for (const each of [one, two]) {
+      dialer.accept(each.offer());
+      await tunnelOf(each);
+    }
+    await one.listener.open(TARGET, NEVER);
+    await one.listener.open(TARGET, NEVER, { mayWait: true });
+    await two.listener.open(TARGET, NEVER, { mayWait: false });
+    expect(wishes.map(({ mayWait }) => mayWait)).toEqual([false, true, false]);
+    const [first, second, third] = wishes.map(({ asker }) => asker);
+    expect([typeof first, second === first, third === first]).toEqual(['object', true, false]);
+  });
+
+  test('has room for each endpoint, however many requests another one has in it', async () => {
+    const worker = createServer((socket) => socket.on('error', () => undefined));
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => void worker.close());
+    const near = await router('router1', { streamsMax: 9 });
+    host(new DialledWorker((worker.address() as AddressInfo).port)).accept(near.offer());
+    await tunnelOf(near);
+    const open = (endpointId: string): Promise<LinkAnswer> =>
+      near.listener.open({ ...TARGET, endpointId: endpointId as EndpointId }, NEVER);
+    const greedy: LinkAnswer[] = [];
+    for (let n = 0; n < 8; n += 1) greedy.push(await open('greedy'));
+    const taken = greedy.flatMap((answer) => (answer.kind === 'admitted' ? [answer.stream] : []));
+    expect(greedy.slice(6)).toEqual(Array.from({ length: 2 }, () => ({ kind: 'refused', reason: 'full' })));
+    expect(taken).toHaveLength(6);
+    for (const stream of taken) stream.on('error', () => undefined);
+    const other = await open('other');
+    expect(other.kind).toBe('admitted');
+    if (other.kind === 'admitted') other.stream.destroy();
+    for (const stream of taken.slice(0, 2)) stream.destroy();
+    await eventually(async () => {
+      const next = await open('greedy');
+      if (next.kind === 'admitted') next.stream.on('error', () => undefined).destroy();
+      expect(next.kind).toBe('admitted');
+    }, SOON);
+    for (const stream of taken) stream.destroy();
+  });
+
   test('lets go of a request that was refused, so that refusals never fill the tunnel', async () => {
     const near = await router();
     let over = 0;
@@ -210,7 +271,7 @@ describe('a tunnel', () => {
 
   test('whose host stands still is lost when a ping is not answered in time', async () => {
     const clock = new ManualClock();
-    const near = await router('router1', clock);
+    const near = await router('router1', { clock });
     const wire = await standstill(near.offer());
     const worker = createServer((socket) => socket.on('error', () => undefined));
     await once(worker.listen(0, '127.0.0.1'), 'listening');

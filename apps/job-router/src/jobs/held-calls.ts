@@ -8,11 +8,11 @@ export interface HeldCallsOptions {
   readonly callsMax?: number;
 }
 
-/** Callers held at one time in this router; each costs a subscription and a timer. */
+/** Callers held at one time in this router; each costs a timer and, where it waits for a job, a subscription. */
 const CALLS_MAX = 20_000;
 const RETRY_SECONDS = 1;
 
-/** How many callers this router holds until something happens to a job, and for which account. */
+/** How many callers this router holds until something happens to a job or a worker is free, and for which account. */
 export class HeldCalls {
   readonly #options: HeldCallsOptions;
   readonly #accounts = new Map<AccountId | null, number>();
@@ -57,6 +57,6 @@ export class HeldCalls {
 }
 
 const crowded = (): PlatformError =>
-  new PlatformError('service-unavailable', 'Too many requests wait here for a job to end; ask for its status.', {
+  new PlatformError('service-unavailable', 'Too many requests wait here for a job to end, or for a worker.', {
     retryAfterSeconds: RETRY_SECONDS,
   });

@@ -17,6 +17,8 @@ export interface LoadBalancerParts {
   readonly onAssignmentChanged: (listener: (endpointId: EndpointId) => void) => void;
   /** Calls `listener` whenever some endpoint is deleted. */
   readonly onEndpointDeleted: (listener: () => void) => void;
+  /** Counts a call that this router holds for the account of the endpoint, until it is ended. @throws PlatformError */
+  readonly holdCall: (endpointId: EndpointId) => () => void;
   readonly link: WorkerLink;
   readonly publish: (message: WitnessMessage) => void;
   readonly clock: Clock;

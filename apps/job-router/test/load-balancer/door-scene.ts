@@ -27,6 +27,7 @@ import { MetricRegistry, createLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { expect } from '@jest/globals';
 import { composeLoadBalancer, type LoadBalancerDirectory } from '../../src/load-balancer/index.js';
+import { HeldCalls } from '../../src/jobs/index.js';
 import { TcpLink } from './tcp-link.js';
 
 export const HOST = 'ep1.lb.test';
@@ -47,6 +48,7 @@ export interface SceneOptions {
 export class DoorScene implements LoadBalancerDirectory {
   readonly clock: Clock;
   readonly link = new TcpLink();
+  readonly calls = new HeldCalls({ endpointOf: (endpointId) => this.knownEndpoint(endpointId) });
   readonly metrics = new MetricRegistry();
   /** What was logged, a line each. */
   readonly logged: string[] = [];
@@ -130,6 +132,7 @@ export class DoorScene implements LoadBalancerDirectory {
       onAssignmentChanged: (listener) => (this.#changed = listener),
       onEndpointDeleted: (listener) => (this.#deleted = listener),
       link: this.link,
+      holdCall: (endpointId) => this.calls.begin(endpointId),
       publish: (message) => this.told.push(message),
       drainMs: 10_000,
     });

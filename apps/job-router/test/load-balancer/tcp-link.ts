@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { LinkAnswer, LinkTarget, WorkerLink } from '@berth/tunnel';
+import type { LinkAnswer, LinkTarget, LinkWish, WorkerLink } from '@berth/tunnel';
 
 interface ListeningWorker {
   readonly port: number;
@@ -19,14 +19,19 @@ export class TcpLink implements WorkerLink {
   isSilent = false;
 
   readonly #streams = new Set<Socket>();
+  /** Questions that wait for a slot of a worker, oldest first. */
+  readonly #waiting: { readonly workerId: string; readonly give: () => void }[] = [];
 
   /** As a tunnel that is lost, or an agent that lets go of its worker's connections. */
   breakAll(): void {
     for (const stream of this.#streams) stream.destroy(new Error('the way to the worker is lost'));
   }
 
-  async open({ workerId }: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
-    this.asked.push(workerId);
+  async open(target: LinkTarget, signal: AbortSignal, { mayWait = false }: LinkWish = {}): Promise<LinkAnswer> {
+    const { workerId } = target;
+    if (mayWait) await this.#slotOf(workerId, signal);
+    else this.asked.push(workerId);
+    if (signal.aborted) return { kind: 'refused', reason: 'timed-out' };
     const refusal = this.refusals.shift();
     if (refusal !== undefined) return { kind: 'refused', reason: refusal };
     if (this.isSilent) return untilGivenUp(signal);
@@ -38,12 +43,27 @@ export class TcpLink implements WorkerLink {
     return this.#connect(workerId, worker.port);
   }
 
+  /** Resolves when one may be free, or the question was given up. */
+  #slotOf(workerId: string, signal: AbortSignal): Promise<void> {
+    if ((this.inFlight.get(workerId) ?? 0) < (this.workers.get(workerId)?.slots ?? 0)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const ask = { workerId, give: resolve };
+      this.#waiting.push(ask);
+      signal.addEventListener('abort', () => {
+        if (this.#waiting.includes(ask)) this.#waiting.splice(this.#waiting.indexOf(ask), 1);
+        resolve();
+      });
+    });
+  }
+
   #connect(workerId: string, port: number): Promise<LinkAnswer> {
     const stream = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     this.#streams.add(stream);
     stream.once('close', () => {
       this.#streams.delete(stream);
       this.#set(workerId, (this.inFlight.get(workerId) ?? 0) - 1);
+      const next = this.#waiting.findIndex((ask) => ask.workerId === workerId);
+      if (next !== -1) this.#waiting.splice(next, 1)[0]?.give();
     });
     return new Promise((resolve) => {
       stream.once('connect', () => {

@@ -5,9 +5,9 @@ import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
-import { systemClock } from '@berth/lifecycle';
+import { systemClock, type Clock } from '@berth/lifecycle';
 import { MetricRegistry } from '@berth/telemetry';
-import { eventually } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
 import type { LinkAnswer } from '@berth/tunnel';
 import type { BalancedWorker } from './balanced-worker.js';
 import { LocalWorkerLink } from './local-worker-link.js';
@@ -38,8 +38,8 @@ async function listening(server: Server | TcpServer): Promise<number> {
 
 const healthyPort = (): Promise<number> => listening(createServer((_, response) => void response.end('well')));
 
-function newLink(): LocalWorkerLink {
-  const link = new LocalWorkerLink({ hostId: HOST, clock: systemClock, metrics: new MetricRegistry() });
+function newLink(clock: Clock = systemClock, metrics = new MetricRegistry()): LocalWorkerLink {
+  const link = new LocalWorkerLink({ hostId: HOST, clock, metrics });
   cleanups.push(() => {
     link.close();
   });
@@ -170,6 +170,103 @@ describe('a request', () => {
     for (let tries = 0; tries < 3; tries += 1) expect(await refusal(open(link))).toBe('unreachable');
     expect(await refusal(open(link))).toBe('unready');
     expect(link.state(W)?.health.words).toContain('ECONNREFUSED');
+  });
+});
+
+describe('questions that wait for a slot', () => {
+  interface Router {
+    readonly name: string;
+  }
+  const [A, B, C] = ['a', 'b', 'c'].map((name) => ({ name })) as [Router, Router, Router];
+  const wait = (link: LocalWorkerLink, asker: Router, signal = new AbortController().signal): Promise<LinkAnswer> =>
+    link.open(TARGET, signal, { asker, mayWait: true });
+
+  async function full(slots = 1) {
+    const clock = new ManualClock();
+    const metrics = new MetricRegistry();
+    const port = await listening(createTcpServer({ allowHalfOpen: true }, (socket) => void socket.pipe(socket)));
+    const link = newLink(clock, metrics);
+    const worker = workerOn(port, [await healthyPort()], { slots });
+    link.see(worker);
+    await eventually(() => expect(standing(link)).toBe('in'));
+    const streams: Duplex[] = [];
+    for (let n = 0; n < slots; n += 1)
+      streams.push(await taken(link.open(TARGET, new AbortController().signal, { asker: A })));
+    const asksWaiting = async (): Promise<string | undefined> =>
+      (await metrics.text()).split('\n').find((line) => line.startsWith('agent_balanced_asks_waiting '));
+    return { link, worker, clock, streams, asksWaiting };
+  }
+
+  async function taken(asked: Promise<LinkAnswer>): Promise<Duplex> {
+    const answer = await asked;
+    if (answer.kind === 'refused') throw new Error(`refused: ${answer.reason}`);
+    answer.stream.on('error', () => undefined);
+    return answer.stream;
+  }
+
+  test('are given each slot that comes free in their turn, however fast whoever had it asks again', async () => {
+    const { link, streams } = await full();
+    let [held] = streams;
+    const order: string[] = [];
+    const routers = [A, B, C];
+    const asks = new Map<Router, Promise<[Router, Duplex]>>();
+    for (let round = 0; round < 12; round += 1) {
+      for (const router of routers) {
+        if (!asks.has(router))
+          asks.set(
+            router,
+            taken(wait(link, router)).then((stream) => [router, stream]),
+          );
+      }
+      held?.destroy();
+      const [router, stream] = await Promise.race(asks.values());
+      asks.delete(router);
+      order.push(router.name);
+      held = stream;
+      expect(link.state(W)?.inFlight).toBe(1);
+    }
+    expect(order.join('')).toBe('bcabcabcabca');
+    link.close();
+    await Promise.allSettled(asks.values());
+  });
+
+  test('are in nobody’s way once they are given up, and are full again after a while', async () => {
+    const { asksWaiting, clock, link, streams } = await full();
+    const giving = new AbortController();
+    const given = wait(link, B, giving.signal);
+    const other = wait(link, C);
+    expect(await asksWaiting()).toBe('agent_balanced_asks_waiting 2');
+    expect(await refusal(wait(link, C))).toBe('full');
+    giving.abort();
+    expect(await refusal(given)).toBe('timed-out');
+    streams[0]?.destroy();
+    const stream = await taken(other);
+    const late = wait(link, B);
+    await clock.advance(2_000);
+    expect(await refusal(late)).toBe('full');
+    expect(await asksWaiting()).toBe('agent_balanced_asks_waiting 0');
+    stream.destroy();
+    await eventually(() => expect(link.state(W)?.inFlight).toBe(0));
+  });
+
+  test.each<[string, (link: LocalWorkerLink, worker: BalancedWorker) => void, string]>([
+    ['leaves', (link, worker) => link.see({ ...worker, isLeaving: true }), 'leaving'],
+    ['is about to rest', (link, worker) => link.see({ ...worker, isAwake: false }), 'unready'],
+    ['is gone', (link) => link.forget(W), 'leaving'],
+    ['goes with its agent', (link) => link.close(), 'leaving'],
+  ])('hear at once that their worker %s', async (_, change, reason) => {
+    const { link, worker } = await full();
+    const asked = wait(link, B);
+    change(link, worker);
+    expect(await refusal(asked)).toBe(reason);
+  });
+
+  test('are given what a worker may take more than before', async () => {
+    const { link, worker } = await full();
+    const asked = [wait(link, B), wait(link, C)];
+    link.see({ ...worker, slots: 3 });
+    await Promise.all(asked.map(taken));
+    expect(link.state(W)?.inFlight).toBe(3);
   });
 });
 

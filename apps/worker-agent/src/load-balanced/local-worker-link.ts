@@ -1,7 +1,7 @@
 import { admitRequest, type EndpointId, type HostId, type WorkerId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
-import type { LinkAnswer, LinkRefusal, LinkTarget, WorkerLink } from '@berth/tunnel';
+import type { LinkAnswer, LinkRefusal, LinkTarget, LinkWish, WorkerLink } from '@berth/tunnel';
 import type { BalancedNews, BalancedWorker, BalancedWorkers, BalancedWorkerState } from './balanced-worker.js';
 import { balancedMetrics, type BalancedMetrics } from './metrics.js';
 import { BalancedSession } from './balanced-session.js';
@@ -32,10 +32,17 @@ export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
       { name: 'agent_balanced_requests_in_flight', help: 'Requests that load-balanced workers of this host have.' },
       () => [...this.inFlight().values()].reduce((sum, each) => sum + each, 0),
     );
+    options.metrics.gaugeOf(
+      {
+        name: 'agent_balanced_asks_waiting',
+        help: 'Questions of routers that wait for a slot of a load-balanced worker of this host.',
+      },
+      () => [...this.#sessions.values()].reduce((sum, { waitingAsks }) => sum + waitingAsks, 0),
+    );
   }
 
-  async open(target: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
-    const answer = await this.#open(target, signal);
+  async open(target: LinkTarget, signal: AbortSignal, wish: LinkWish = {}): Promise<LinkAnswer> {
+    const answer = await this.#open(target, signal, wish);
     this.#metrics.requests.inc({ outcome: answer.kind === 'admitted' ? 'admitted' : answer.reason });
     return answer;
   }
@@ -101,12 +108,18 @@ export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
     for (const session of this.#sessions.values()) session.close();
   }
 
-  async #open({ endpointId, hostId, workerId }: LinkTarget, signal: AbortSignal): Promise<LinkAnswer> {
+  async #open(target: LinkTarget, signal: AbortSignal, wish: LinkWish): Promise<LinkAnswer> {
     if (signal.aborted) return refused('timed-out');
     if (this.#isClosed) return refused('leaving');
-    const session = hostId === this.#options.hostId ? this.#sessions.get(workerId) : undefined;
-    const refusal = admitRequest(session?.admission ?? null, endpointId);
-    if (session === undefined || refusal !== null) return refused(refusal ?? 'unknown-worker');
-    return session.open(signal);
+    const session = this.#sessionOf(target);
+    const refusal = admitRequest(session?.admission ?? null, target.endpointId);
+    if (session === undefined) return refused('unknown-worker');
+    const asker = wish.asker ?? this;
+    if (refusal === null) return session.open(asker, signal);
+    return refusal === 'full' && wish.mayWait === true ? session.openInTurn(asker, signal) : refused(refusal);
+  }
+
+  #sessionOf({ hostId, workerId }: LinkTarget): BalancedSession | undefined {
+    return hostId === this.#options.hostId ? this.#sessions.get(workerId) : undefined;
   }
 }

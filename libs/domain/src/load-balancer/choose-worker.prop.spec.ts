@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { HostId, WorkerId } from '../ids.js';
 import { WORKER_PHASES } from '../worker/index.js';
 import type { Affinity } from './affinity.js';
-import { chooseWorker, nextOpeningMs, type CandidateWorker } from './choose-worker.js';
+import { chooseToWaitFor, chooseWorker, nextOpeningMs, type CandidateWorker } from './choose-worker.js';
 import {
   EJECTED_MS,
   ERRORS_TO_EJECT,
@@ -12,6 +12,9 @@ import {
   afterChoice,
   afterEnd,
   afterRefusal,
+  afterWaitBegan,
+  afterWaitEnded,
+  afterWaitWithdrawn,
   type WorkerLoad,
 } from './worker-loads.js';
 
@@ -30,6 +33,7 @@ const load: fc.Arbitrary<WorkerLoad> = fc.record({
   inFlight: fc.nat(4),
   shutUntilMs: fc.constantFrom(0, NOW_MS + 100),
   isShutAsFull: fc.boolean(),
+  mayBeWaitedFor: fc.boolean(),
   ceiling: fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY),
   connectErrorsAtMs: fc.constant([]),
   ejectedUntilMs: fc.constantFrom(0, NOW_MS + 1_000),
@@ -101,6 +105,28 @@ describe('the choice of a worker', () => {
     );
   });
 
+  test('waits only for one that was full, has room for this router, and is not waited for already', () => {
+    fc.assert(
+      fc.property(scene, fc.subarray([...ids]), ({ affinity: wanted, loads, slotsPerWorker, workers }, waitedFor) => {
+        const from = { workers, slotsPerWorker, loadOf: (id: WorkerId): WorkerLoad | undefined => loads[id] };
+        const isWaitedFor = (id: WorkerId): boolean => waitedFor.some((each) => each === id);
+        const worker = chooseToWaitFor(from, wanted, { isWaitedFor, nowMs: NOW_MS });
+        const fit = workers.filter((each) => {
+          const { ceiling, ejectedUntilMs, inFlight, isShutAsFull, mayBeWaitedFor, shutUntilMs } =
+            loads[each.id] ?? NO_LOAD;
+          const isShut = shutUntilMs > NOW_MS && ejectedUntilMs <= NOW_MS && isShutAsFull && mayBeWaitedFor;
+          const hasRoom = inFlight < slotsPerWorker && inFlight <= ceiling;
+          const isWanted = wanted.kind !== 'only' || wanted.workerId === each.id;
+          return isUp(each) && isShut && hasRoom && isWanted && !isWaitedFor(each.id);
+        });
+        if (worker === null) expect(fit).toEqual([]);
+        else expect(fit).toContain(worker);
+        const fewest = Math.min(...fit.map(({ id }) => loads[id]?.inFlight ?? 0));
+        if (worker !== null) expect(loads[worker.id]?.inFlight ?? 0).toBe(fewest);
+      }),
+    );
+  });
+
   test('goes round among equals', () => {
     const workers: readonly CandidateWorker[] = ids.map((id) => ({
       ...{ id: id as WorkerId, hostId: 'h' as HostId },
@@ -148,6 +174,29 @@ describe('what is seen of a worker', () => {
     expect(at(refusedThird, NOW_MS + 100)).toBe('chosen');
     expect(at(afterChoice(refusedThird, 4), NOW_MS + 100)).toBe('none');
     expect(at(afterEnd(refusedThird), NOW_MS)).toBe('chosen');
+  });
+
+  test('of one that is full its next slot is waited for once, and again only where that could wait', () => {
+    const from = {
+      workers: [{ id: 'a' as WorkerId, hostId: 'h' as HostId, phase: 'busy' as const, isDraining: false }],
+      slotsPerWorker: 1,
+    };
+    const canWait = (seen: WorkerLoad, nowMs: number): boolean =>
+      chooseToWaitFor({ ...from, loadOf: () => seen }, { kind: 'any' }, { isWaitedFor: () => false, nowMs }) !== null;
+    const isOpen = (seen: WorkerLoad, nowMs: number): boolean =>
+      chooseWorker({ ...from, loadOf: () => seen }, { kind: 'any' }, nowMs).kind === 'chosen';
+    const refused = afterRefusal(afterChoice(NO_LOAD, 1), full);
+    expect([canWait(NO_LOAD, NOW_MS), canWait(refused, NOW_MS)]).toEqual([false, true]);
+    const waiting = afterWaitBegan(refused);
+    expect([canWait(waiting, NOW_MS), isOpen(waiting, NOW_MS + 100)]).toEqual([false, false]);
+    expect(canWait(afterWaitWithdrawn(waiting), NOW_MS)).toBe(true);
+    const refusedAtOnce = afterWaitEnded(waiting, { ...full, askedAtMs: NOW_MS });
+    expect([canWait(refusedAtOnce, NOW_MS), isOpen(refusedAtOnce, NOW_MS)]).toEqual([false, false]);
+    expect(isOpen(refusedAtOnce, NOW_MS + 100)).toBe(true);
+    const refusedLate = afterWaitEnded(waiting, { ...full, nowMs: NOW_MS + 2_000, askedAtMs: NOW_MS });
+    expect([refusedLate.inFlight, isOpen(refusedLate, NOW_MS + 2_000)]).toEqual([0, true]);
+    const leaving = afterWaitEnded(waiting, { reason: 'leaving', nowMs: NOW_MS, spread: 0, askedAtMs: NOW_MS });
+    expect([canWait(leaving, NOW_MS), leaving.inFlight]).toEqual([false, 0]);
   });
 
   test('connect errors in a short time take it out for a while; spread over long, or with a success between, not', () => {

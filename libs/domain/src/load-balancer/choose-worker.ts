@@ -1,7 +1,7 @@
 import type { HostId, WorkerId } from '../ids.js';
 import type { WorkerPhase } from '../worker/index.js';
 import type { Affinity } from './affinity.js';
-import { NO_LOAD, isOpenAt, roomOf, type WorkerLoad } from './worker-loads.js';
+import { NO_LOAD, isOpenAt, isWorthWaitingFor, roomOf, type WorkerLoad } from './worker-loads.js';
 
 /** A worker of the endpoint, as the control plane tells of it. */
 export interface CandidateWorker {
@@ -61,6 +61,26 @@ export function nextOpeningMs<Worker extends CandidateWorker>(
     .filter((load) => !isOpenAt(load, nowMs) && roomOf(load, from.slotsPerWorker) > 0)
     .map(({ ejectedUntilMs, shutUntilMs }) => Math.max(ejectedUntilMs, shutUntilMs));
   return openings.length === 0 ? null : Math.min(...openings);
+}
+
+/**
+ * The worker whose next slot is worth a question that waits at its agent, where none is open: the one that was full, with
+ * the fewest requests of this router. Null: there is none.
+ *
+ * @param isWaitedFor whether such a question waits there already
+ */
+export function chooseToWaitFor<Worker extends CandidateWorker>(
+  from: WorkersToChooseFrom<Worker>,
+  affinity: Affinity,
+  { isWaitedFor, nowMs }: { readonly isWaitedFor: (id: WorkerId) => boolean; readonly nowMs: number },
+): Worker | null {
+  const [first, ...others] = from.workers.filter((worker) => {
+    const load = from.loadOf(worker.id) ?? NO_LOAD;
+    const isWanted = affinity.kind !== 'only' || worker.id === affinity.workerId;
+    const isFull = isWorthWaitingFor(load, nowMs) && roomOf(load, from.slotsPerWorker) > 0;
+    return isWanted && takesRequests(worker) && isFull && !isWaitedFor(worker.id);
+  });
+  return others.reduce((best, each) => (comesBefore(from, each, best ?? each) ? each : best), first) ?? null;
 }
 
 function chooseOnly<Worker extends CandidateWorker>(

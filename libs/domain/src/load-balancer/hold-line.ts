@@ -46,6 +46,11 @@ export class HoldLine<Entry extends Held> {
     return this.#entries.size;
   }
 
+  /** Those that no worker is being asked to take. */
+  get waitingCount(): number {
+    return this.#waiting;
+  }
+
   /** Whether one more may wait. */
   hasRoomFor(bytes: number): boolean {
     return this.#waiting < this.#limits.countMax && this.#bytes + bytes <= this.#limits.bytesMax;

@@ -1,5 +1,11 @@
 export { WORKER_HEADER, readAffinity, type Affinity } from './affinity.js';
-export { chooseWorker, nextOpeningMs, type CandidateWorker, type NoWorkerReason } from './choose-worker.js';
+export {
+  chooseToWaitFor,
+  chooseWorker,
+  nextOpeningMs,
+  type CandidateWorker,
+  type NoWorkerReason,
+} from './choose-worker.js';
 export { OUR_ERROR_HEADER, faultOfAnswer, forwardAnswer, forwardInformation, isChunked } from './forward-answer.js';
 export { forwardRequest, type ForwardedPeer } from './forward-request.js';
 export { forwardTrailers } from './forward-trailers.js';
@@ -8,6 +14,8 @@ export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost, isEndpointDomain } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
 export { toldRequestId, traceparentOf } from './request-names.js';
+export { Shares } from './shares.js';
+export { SlotLine } from './slot-line.js';
 export { bodyDueAfter, nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
 export {
   NO_LOAD,
@@ -15,6 +23,9 @@ export {
   afterChoice,
   afterEnd,
   afterRefusal,
+  afterWaitBegan,
+  afterWaitEnded,
+  afterWaitWithdrawn,
   type WorkerLoad,
   type WorkerRefusal,
 } from './worker-loads.js';

@@ -12,6 +12,8 @@ export interface WorkerLoad {
   readonly shutUntilMs: number;
   /** It is shut because it was full, so it is not where a request of ours ends. */
   readonly isShutAsFull: boolean;
+  /** It was full, and has not been asked since for its next slot, for which a question waits at its agent. */
+  readonly mayBeWaitedFor: boolean;
   /** How many of ours it has taken at one time since it was full last. Infinite: it never was. */
   readonly ceiling: number;
   /** The connect errors that count. */
@@ -25,6 +27,7 @@ export const NO_LOAD: WorkerLoad = {
   inFlight: 0,
   shutUntilMs: Number.NEGATIVE_INFINITY,
   isShutAsFull: false,
+  mayBeWaitedFor: false,
   ceiling: Number.POSITIVE_INFINITY,
   connectErrorsAtMs: [],
   ejectedUntilMs: Number.NEGATIVE_INFINITY,
@@ -57,6 +60,10 @@ export function roomOf({ ceiling, inFlight }: WorkerLoad, slotsPerWorker: number
 export const isOpenAt = ({ ejectedUntilMs, shutUntilMs }: WorkerLoad, nowMs: number): boolean =>
   nowMs >= shutUntilMs && nowMs >= ejectedUntilMs;
 
+/** Whether a question for its next slot may wait at its agent: one that is open is asked what it has now. */
+export const isWorthWaitingFor = (load: WorkerLoad, nowMs: number): boolean =>
+  load.isShutAsFull && load.mayBeWaitedFor && nowMs < load.shutUntilMs && nowMs >= load.ejectedUntilMs;
+
 /** A request is about to be given to it. */
 export const afterChoice = (load: WorkerLoad, choice: number): WorkerLoad => ({
   ...load,
@@ -64,10 +71,18 @@ export const afterChoice = (load: WorkerLoad, choice: number): WorkerLoad => ({
   lastChoice: choice,
 });
 
+/** A question for its next slot is about to wait there, and counts as a request until it is answered. */
+export const afterWaitBegan = (load: WorkerLoad): WorkerLoad => ({
+  ...load,
+  inFlight: load.inFlight + 1,
+  mayBeWaitedFor: false,
+});
+
 /** It has taken the request, so a connection to it was made. */
 export const afterAdmission = (load: WorkerLoad): WorkerLoad => ({
   ...load,
   ceiling: Math.max(load.ceiling, load.inFlight),
+  mayBeWaitedFor: load.isShutAsFull,
   connectErrorsAtMs: [],
 });
 
@@ -75,7 +90,7 @@ export const afterAdmission = (load: WorkerLoad): WorkerLoad => ({
 export const afterEnd = (load: WorkerLoad): WorkerLoad => ({
   ...load,
   inFlight: load.inFlight - 1,
-  ...(load.isShutAsFull ? { shutUntilMs: Number.NEGATIVE_INFINITY, isShutAsFull: false } : {}),
+  ...(load.isShutAsFull ? { shutUntilMs: Number.NEGATIVE_INFINITY, isShutAsFull: false, mayBeWaitedFor: false } : {}),
 });
 
 export interface Refused {
@@ -85,12 +100,28 @@ export interface Refused {
   readonly spread: number;
 }
 
+/**
+ * The question for its next slot came to nothing. Where it was full for all that time, it may be asked again at once; where
+ * it did not let the question wait at all, it is left alone as long as any that is full.
+ */
+export function afterWaitEnded(load: WorkerLoad, refused: Refused & { readonly askedAtMs: number }): WorkerLoad {
+  if (refused.reason !== 'full') return afterRefusal(load, refused);
+  return { ...afterRefusal(load, { ...refused, nowMs: refused.askedAtMs }), mayBeWaitedFor: false };
+}
+
+/** No request needs its next slot any more, which says nothing of it. */
+export const afterWaitWithdrawn = (load: WorkerLoad): WorkerLoad => ({
+  ...load,
+  inFlight: load.inFlight - 1,
+  mayBeWaitedFor: load.isShutAsFull,
+});
+
 /** It has not taken the request, of which no byte has reached it. */
 export function afterRefusal(load: WorkerLoad, { nowMs, reason, spread }: Refused): WorkerLoad {
   const inFlight = load.inFlight - 1;
   const shutUntilMs = Math.max(load.shutUntilMs, nowMs + SHUT_MS[reason] * (1 + spread));
   const isFull = reason === 'full';
-  const left = { ...load, inFlight, shutUntilMs, isShutAsFull: isFull };
+  const left = { ...load, inFlight, shutUntilMs, isShutAsFull: isFull, mayBeWaitedFor: isFull };
   if (isFull) return { ...left, ceiling: Math.min(inFlight, load.ceiling) };
   return reason === 'unreachable' ? afterConnectError(left, nowMs) : left;
 }

@@ -11,6 +11,8 @@ export interface AskOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<LoadBalancerMetrics, 'connect'>;
+  /** The question may wait for a slot at the worker's agent. Absent: no. */
+  readonly mayWait?: boolean;
 }
 
 /** A worker, with its agent, that says nothing for so long is taken for unreachable. */
@@ -21,14 +23,16 @@ const MS_PER_SECOND = 1_000;
 export async function askWorker(
   { hostId, id: workerId }: AssignedWorker,
   gone: AbortSignal,
-  { clock, endpointId, link, logger, metrics }: AskOptions,
+  { clock, endpointId, link, logger, mayWait = false, metrics }: AskOptions,
 ): Promise<LinkAnswer> {
   const askedAtMs = clock.monotonicMs();
   const limit = new AbortController();
   const disarm = clock.after(CONNECT_MS, () => limit.abort());
   try {
-    const answer = await link.open({ hostId, endpointId, workerId }, AbortSignal.any([limit.signal, gone]));
-    if (answer.kind === 'admitted') metrics.connect.observe((clock.monotonicMs() - askedAtMs) / MS_PER_SECOND);
+    const signal = AbortSignal.any([limit.signal, gone]);
+    const answer = await link.open({ hostId, endpointId, workerId }, signal, { mayWait });
+    if (answer.kind === 'admitted' && !mayWait)
+      metrics.connect.observe((clock.monotonicMs() - askedAtMs) / MS_PER_SECOND);
     return answer;
   } catch (error) {
     logger.error('the way to a worker failed in a way that it must not', { endpointId, error });

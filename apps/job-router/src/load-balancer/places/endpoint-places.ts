@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { AssignedWorker } from '@berth/contracts';
 import {
   HoldLine,
@@ -14,23 +15,25 @@ import {
 } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { LinkAnswer, WorkerLink } from '@berth/tunnel';
+import type { WorkerLink } from '@berth/tunnel';
 import type { LoadBalancerDirectory } from '../directory.port.js';
 import type { LoadBalancerMetrics } from '../metrics.js';
 import { askWorker } from './ask-worker.js';
 import { SeenWorkers } from './seen-workers.js';
+import { SlotWaits } from './slot-waits.js';
 import {
   endpointGone,
   isStopping,
   noPlace,
   tooManyHeld,
   wantedGone,
+  wants,
   type PlaceOutcome,
   type PlaceWish,
   type Waiter,
 } from './waiter.js';
 
-export interface PlacesOptions {
+export interface EndpointPlacesOptions {
   readonly directory: Pick<LoadBalancerDirectory, 'assignmentOf' | 'knownEndpoint' | 'refreshAssignment'>;
   readonly link: WorkerLink;
   readonly clock: Clock;
@@ -39,10 +42,9 @@ export interface PlacesOptions {
   readonly metrics: LoadBalancerMetrics;
   /** How long a request waits for any worker. */
   readonly holdMs: number;
-}
-
-export interface EndpointPlacesOptions extends PlacesOptions {
   readonly endpointId: EndpointId;
+  /** One more, with a head of so many bytes, waits until the returned function is called. @throws PlatformError */
+  readonly hold: (bytes: number) => () => void;
   /** Something in the line, or in flight, has changed. */
   readonly onChange: () => void;
 }
@@ -58,6 +60,7 @@ export class EndpointPlaces {
   readonly #options: EndpointPlacesOptions;
   readonly #line = new HoldLine<Waiter>();
   readonly #workers: SeenWorkers;
+  readonly #slotWaits: SlotWaits;
   #inFlight = 0;
   #isClosed = false;
   #disarm: (() => void) | undefined;
@@ -65,6 +68,15 @@ export class EndpointPlaces {
   constructor(options: EndpointPlacesOptions) {
     this.#options = options;
     this.#workers = new SeenWorkers(options);
+    this.#slotWaits = new SlotWaits({
+      ...options,
+      workers: this.#workers,
+      onPlace: (worker, stream) => this.#admitted(this.#firstFor(worker.id), worker, stream),
+      onEnd: (reason) => {
+        if (reason !== null) options.metrics.refusals.inc({ reason });
+        this.look();
+      },
+    });
   }
 
   /** Requests that workers have. */
@@ -95,7 +107,7 @@ export class EndpointPlaces {
         this.#settle(waiter, null);
       });
       this.look();
-      if (!hasRoom && this.#line.isWaiting(waiter)) this.#settle(waiter, tooManyHeld());
+      if (this.#line.isWaiting(waiter)) this.#hold(waiter, hasRoom);
     });
   }
 
@@ -119,8 +131,19 @@ export class EndpointPlaces {
       const reason = this.#tryOne(waiter, nowMs);
       if (reason !== null && !this.#sendAway(waiter, reason, nowMs)) blocked.add(waiter.lane);
     }
+    this.#slotWaits.keep({ fronts: this.#line.fronts(), count: this.#line.waitingCount }, nowMs);
     this.#arm(nowMs);
     this.#options.onChange();
+  }
+
+  #hold(waiter: Waiter, hasRoom: boolean): void {
+    try {
+      if (!hasRoom) throw tooManyHeld();
+      waiter.endHold = this.#options.hold(waiter.bytes);
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error;
+      this.#settle(waiter, error);
+    }
   }
 
   /** Null: a worker is being asked. */
@@ -144,15 +167,18 @@ export class EndpointPlaces {
     this.#line.note(waiter, true);
     void askWorker(worker, waiter.gone, this.#options).then((answer) => {
       if (answer.kind === 'refused') this.#refused(waiter, worker.id, answer.reason);
-      else this.#admitted(waiter, worker, answer);
+      else this.#admitted(waiter, worker, answer.stream);
     });
   }
 
-  #admitted(
-    waiter: Waiter,
-    worker: AssignedWorker,
-    { stream }: Extract<LinkAnswer, { readonly kind: 'admitted' }>,
-  ): void {
+  /** Null: no request that waits would go to it. */
+  #firstFor(workerId: WorkerId): Waiter | null {
+    const others = this.#line.fronts().filter((front) => !wants(front, workerId));
+    return this.#line.next(new Set(others.map(({ lane }) => lane)));
+  }
+
+  /** @param waiter null: nobody has use for it any more */
+  #admitted(waiter: Waiter | null, worker: AssignedWorker, stream: Duplex): void {
     this.#workers.note(worker.id, afterAdmission);
     this.#inFlight += 1;
     // The exchange hears of it too; here it only must not be unheard.
@@ -162,7 +188,7 @@ export class EndpointPlaces {
       this.#workers.note(worker.id, afterEnd);
       this.look();
     });
-    if (waiter.gone.aborted) stream.destroy();
+    if (waiter === null || waiter.gone.aborted) stream.destroy();
     else this.#settle(waiter, { worker, stream });
   }
 
@@ -187,6 +213,7 @@ export class EndpointPlaces {
 
   #settle(waiter: Waiter, outcome: PlaceOutcome | PlatformError): void {
     this.#line.leave(waiter);
+    waiter.endHold?.();
     waiter.settle(outcome);
     this.#options.onChange();
   }

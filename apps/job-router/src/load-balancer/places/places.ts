@@ -1,6 +1,9 @@
 import type { EndpointId } from '@berth/domain';
-import { EndpointPlaces, type PlacesOptions } from './endpoint-places.js';
+import { RequestShares, type RequestSharesOptions } from './request-shares.js';
+import { EndpointPlaces, type EndpointPlacesOptions } from './endpoint-places.js';
 import type { PlaceOutcome, PlaceWish } from './waiter.js';
+
+type PlacesOptions = Omit<EndpointPlacesOptions, 'endpointId' | 'hold' | 'onChange'> & RequestSharesOptions;
 
 /** What this router has of one endpoint. */
 export interface RequestCounts {
@@ -11,12 +14,14 @@ export interface RequestCounts {
 /** The lines of all endpoints. One that has neither workers nor requests is forgotten. */
 export class Places {
   readonly #options: PlacesOptions;
+  readonly #shares: RequestShares;
   readonly #endpoints = new Map<EndpointId, EndpointPlaces>();
   readonly #listeners: ((endpointId: EndpointId) => void)[] = [];
   #isClosed = false;
 
   constructor(options: PlacesOptions) {
     this.#options = options;
+    this.#shares = new RequestShares(options);
   }
 
   /** Calls `listener` whenever what an endpoint has here may have changed. */
@@ -26,8 +31,16 @@ export class Places {
 
   /** @throws PlatformError why there is no worker for it */
   async place(endpointId: EndpointId, wish: PlaceWish): Promise<PlaceOutcome> {
-    await this.#learnWanted(endpointId, wish);
-    return wish.gone.aborted ? null : this.#at(endpointId).place(wish);
+    const end = this.#shares.begin(endpointId);
+    let place: PlaceOutcome = null;
+    try {
+      await this.#learnWanted(endpointId, wish);
+      if (!wish.gone.aborted) place = await this.#at(endpointId).place(wish);
+      return place;
+    } finally {
+      if (place === null || place.stream.closed) end();
+      else place.stream.once('close', end);
+    }
   }
 
   /** Its workers are others, or other than they were. */
@@ -89,6 +102,7 @@ export class Places {
     const places = new EndpointPlaces({
       ...this.#options,
       endpointId,
+      hold: (bytes) => this.#shares.hold(endpointId, bytes),
       onChange: () => {
         this.#forgetIdle(endpointId);
         for (const listener of this.#listeners) listener(endpointId);

@@ -5,6 +5,7 @@ import {
   type CandidateWorker,
   type Held,
   type NoWorkerReason,
+  type WorkerId,
   type WorkerRefusal,
 } from '@berth/domain';
 
@@ -34,8 +35,14 @@ export interface Waiter extends Held, PlaceWish {
   readonly sinceUnixMs: number;
   /** What the last worker said that was asked. */
   lastRefusal: WorkerRefusal | null;
+  /** What it takes of its account's share because it waits is given back. Absent: nothing. */
+  endHold?: () => void;
   readonly settle: (outcome: PlaceOutcome | PlatformError) => void;
 }
+
+/** Whether it would go to this worker if it may. */
+export const wants = ({ affinity, isPassing }: Waiter, id: WorkerId): boolean =>
+  !isPassing && (affinity.kind !== 'only' || affinity.workerId === id);
 
 /** When a new try makes sense: a worker that starts takes some seconds, if not more. */
 const RETRY_AFTER_SECONDS = 5;
@@ -50,6 +57,13 @@ export const tooManyHeld = (): PlatformError =>
   new PlatformError('too-many-held-requests', 'As many requests as may be wait for a worker of this endpoint.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+
+export const tooManyOfAccount = (): PlatformError =>
+  new PlatformError(
+    'too-many-held-requests',
+    'The account has as many requests at this router, waiting or with workers, as is its share.',
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
 
 export const endpointGone = (): PlatformError => new PlatformError('endpoint-not-found', 'No such endpoint.');
 
