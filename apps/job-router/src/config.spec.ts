@@ -30,6 +30,15 @@ describe('the settings of the router', () => {
     },
   );
 
+  test.each([
+    ['BERTH_BASE_URL', 'https://api.lb.example.com'],
+    ['BERTH_BASE_URL', 'https://A.B.LB.example.com.:8443/x'],
+  ])('have no API under the domain of endpoints: %s %s', (name, url) => {
+    const settings = { ...MINIMAL, BERTH_LB_DOMAIN: 'lb.example.com:8001' };
+    expect(() => loadConfig({ ...settings, [name]: url })).toThrow(`${name} must not lie under BERTH_LB_DOMAIN`);
+    expect(() => loadConfig({ ...settings, [name]: 'https://lb.example.com' })).not.toThrow();
+  });
+
   test('are frozen', () => {
     expect(Object.isFrozen(loadConfig(MINIMAL))).toBe(true);
   });

@@ -1,4 +1,4 @@
-import { PORT_MAX, GIB, MIB, isEndpointDomain } from '@berth/domain';
+import { PORT_MAX, GIB, MIB, isEndpointDomain, endpointIdOfHost } from '@berth/domain';
 import { parseConfig, systemRandom, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
@@ -53,29 +53,38 @@ export const loadConfig = (environment: Environment = process.env): RouterConfig
   parseConfig(environment, readRouterConfig);
 
 /** @public Also read by `npm run settings`. */
-export const readRouterConfig = (read: ConfigReader): RouterConfig => ({
-  routerId: readRouterId(read),
-  ...readBroker(read),
-  agentsSeed: read.optional(
-    'BERTH_AGENTS_SEED',
-    'nkey seed of the role `gateway`, over which agents are heard; without it, as everything else.',
-  ),
-  isBrokerTrusted:
-    read.oneOf('BERTH_TRUSTED_BROKER', TRUSTED_BROKER, { choices: ['on', 'off'], fallback: 'off' }) === 'on',
-  topology: readTopology(read),
-  ...readAddresses(read),
-  tunnel: readTunnel(read),
-  trustedProxies: readTrustedProxies(read),
-  secrets: readSecretBox(read),
-  webhookAddresses: readWebhookAddresses(read),
-  rateLimits: readRateLimits(read),
-  loadBalancer: readLoadBalancer(read),
-  streamFormat: read.oneOf('BERTH_STREAM_FORMAT', 'How `/stream` answers.', {
-    choices: ['array', 'object'],
-    fallback: 'array',
-  }),
-  ...readLogSettings(read),
-});
+export function readRouterConfig(read: ConfigReader): RouterConfig {
+  const config: RouterConfig = {
+    routerId: readRouterId(read),
+    ...readBroker(read),
+    agentsSeed: read.optional(
+      'BERTH_AGENTS_SEED',
+      'nkey seed of the role `gateway`, over which agents are heard; without it, as everything else.',
+    ),
+    isBrokerTrusted:
+      read.oneOf('BERTH_TRUSTED_BROKER', TRUSTED_BROKER, { choices: ['on', 'off'], fallback: 'off' }) === 'on',
+    topology: readTopology(read),
+    ...readAddresses(read),
+    tunnel: readTunnel(read),
+    trustedProxies: readTrustedProxies(read),
+    secrets: readSecretBox(read),
+    webhookAddresses: readWebhookAddresses(read),
+    rateLimits: readRateLimits(read),
+    loadBalancer: readLoadBalancer(read),
+    streamFormat: read.oneOf('BERTH_STREAM_FORMAT', 'How `/stream` answers.', {
+      choices: ['array', 'object'],
+      fallback: 'array',
+    }),
+    ...readLogSettings(read),
+  };
+  const { baseUrl, loadBalancer } = config;
+  // A client that asks there would reach an endpoint of that name, which is none.
+  const host = URL.canParse(baseUrl ?? '') ? new URL(baseUrl ?? '').host : undefined;
+  if (endpointIdOfHost(host, loadBalancer.domain) !== null) {
+    read.problems.push('BERTH_BASE_URL must not lie under BERTH_LB_DOMAIN, where names are those of endpoints');
+  }
+  return config;
+}
 
 /**
  * Settings of the tool that reads endpoints' logs: those of the router, as far as it needs them.

@@ -32,6 +32,18 @@ describe('the settings of the management API', () => {
     },
   );
 
+  test.each([
+    ['BERTH_BASE_URL', 'https://api.lb.example.com'],
+    ['BERTH_BASE_URL', 'https://A.B.LB.example.com.:8443/x'],
+    ['BERTH_RUN_URL', 'https://run.lb.example.com'],
+  ])('have no API under the domain of endpoints: %s %s', (name, url) => {
+    const settings = { ...NEEDED, BERTH_LB_DOMAIN: 'lb.example.com:8001' };
+    expect(() => loadManagementConfig({ ...settings, [name]: url })).toThrow(
+      `${name} must not lie under BERTH_LB_DOMAIN`,
+    );
+    expect(() => loadManagementConfig({ ...settings, [name]: 'https://lb.example.com' })).not.toThrow();
+  });
+
   test('follow the port and the public address', () => {
     expect(loadManagementConfig({ ...NEEDED, BERTH_HTTP_PORT: '9' }).docsUrl).toBe('http://127.0.0.1:9/docs');
     const config = loadManagementConfig({ ...NEEDED, BERTH_BASE_URL: 'https://api.example.com' });

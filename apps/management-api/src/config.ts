@@ -2,7 +2,7 @@ import { readTrustedProxies, type TrustedProxies } from '@berth/http';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
-import { PORT_MAX, GIB, MIB, isEndpointDomain, type PublicAddresses } from '@berth/domain';
+import { PORT_MAX, GIB, MIB, isEndpointDomain, endpointIdOfHost, type PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
 import { readCatalogPath } from './catalog-file/index.js';
 import type { RateQuotas } from './rate-limits/index.js';
@@ -159,6 +159,7 @@ function readAddresses(
     }),
     loadBalancerDomain: readLoadBalancerDomain(read),
   };
+  refuseUnderDomain(read, { BERTH_BASE_URL: baseUrl, BERTH_RUN_URL: addresses.runUrl }, addresses.loadBalancerDomain);
   return { httpHost, httpPort, operationsPort, baseUrl, addresses, docsUrl };
 }
 
@@ -168,6 +169,14 @@ function readLoadBalancerDomain(read: ConfigReader): string {
   if (isEndpointDomain(domain)) return domain;
   read.problems.push('BERTH_LB_DOMAIN must be a domain, with or without a port, like lb.example.com or localhost:8001');
   return domain;
+}
+
+/** A client that asks there would reach an endpoint of that name, which is none. */
+function refuseUnderDomain(read: ConfigReader, urls: Readonly<Record<string, string>>, domain: string): void {
+  for (const [name, url] of Object.entries(urls)) {
+    if (!URL.canParse(url) || endpointIdOfHost(new URL(url).host, domain) === null) continue;
+    read.problems.push(`${name} must not lie under BERTH_LB_DOMAIN, where names are those of endpoints`);
+  }
 }
 
 function quota(read: ConfigReader, span: 'minute' | 'hour' | 'day', fallback: number): number | null {
