@@ -386,7 +386,7 @@ export {
   forwardRequest,
   forwardTrailers,
   isChunked,
-  isHealthPath,
+  isHealthCheck,
   isPreflight,
   nextLimit,
   nextOpeningMs,

@@ -1,5 +1,5 @@
 import type { EndpointSnapshot } from '@berth/contracts';
-import { PlatformError, faultOfHead, isHealthPath, isPreflight, type EndpointId } from '@berth/domain';
+import { PlatformError, faultOfHead, isHealthCheck, isPreflight, type EndpointId } from '@berth/domain';
 import { prefixOfApiKey } from '@berth/http';
 import type { LoadBalancerDirectory } from './directory.port.js';
 import { tooLarge } from './answer-problem.js';
@@ -37,11 +37,11 @@ export async function admitVisit(visit: Visit, { bodyBytesMax, directory }: Admi
   const { access, endpoint } = await admitCaller(visit, directory);
   if (endpoint.type !== 'LOAD_BALANCER') throw new PlatformError('wrong-endpoint-type', 'not allowed for QB API');
   if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge(bodyBytesMax);
-  const isHealthCheck = request.method === 'GET' && isHealthPath(url, endpoint.healthCheckPath ?? HEALTH_PATH_DEFAULT);
+  const isCheck = isHealthCheck({ method: request.method ?? '', url }, endpoint.healthCheckPath ?? HEALTH_PATH_DEFAULT);
   return {
     endpoint,
     isKeyed: access === 'key',
-    isPassing: isHealthCheck || access === 'preflight',
+    isPassing: isCheck || access === 'preflight',
     hidesAuthorization: access !== 'public' || holdsOurKey(request.headersDistinct['authorization']),
   };
 }

@@ -98,6 +98,8 @@ describe('without a free worker', () => {
     await open({ endpoint: { healthCheckPath: '/up' } });
     const check = ask('/up?deep');
     await check.hears(/^HTTP\/1\.1 503 [^]*no-worker-available/);
+    const head = ask('/up', {}, 'HEAD');
+    await head.hears(/^HTTP\/1\.1 503 [^]*no-worker-available/);
     expect(scene.told.flatMap(({ endpoints }) => endpoints)).toEqual([]);
     ask('/ping');
     await held(1);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { faultOfAnswer, forwardAnswer, forwardInformation } from './forward-answer.js';
 import { forwardRequest, type RequestToForward } from './forward-request.js';
 import { forwardTrailers } from './forward-trailers.js';
-import { faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
+import { faultOfHead, isHealthCheck, isPreflight } from './request-faults.js';
 
 const REQUEST: RequestToForward = {
   ...{ method: 'GET', headers: ['Host', 'e.test'], framing: 'none', isUpgrade: false },
@@ -224,7 +224,9 @@ describe('the head of a request', () => {
   });
 
   test('a health check is known by its path, a preflight by what a browser asks', () => {
-    expect([isHealthPath('/ping?x', '/ping'), isHealthPath('/pings', '/ping')]).toEqual([true, false]);
+    const isCheck = (method: string, url: string): boolean => isHealthCheck({ method, url }, '/ping');
+    expect([isCheck('GET', '/ping?x'), isCheck('HEAD', '/ping')]).toEqual([true, true]);
+    expect([isCheck('GET', '/pings'), isCheck('POST', '/ping')]).toEqual([false, false]);
     const preflight = ['Origin', 'https://a', 'Access-Control-Request-Method', 'PUT'];
     expect(isPreflight('OPTIONS', preflight)).toBe(true);
     expect([isPreflight('GET', preflight), isPreflight('OPTIONS', preflight.slice(0, 2))]).toEqual([false, false]);

@@ -12,7 +12,7 @@ export { forwardTrailers } from './forward-trailers.js';
 export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost, isEndpointDomain } from './host-name.js';
-export { bytesOfHead, faultOfHead, isHealthPath, isPreflight } from './request-faults.js';
+export { bytesOfHead, faultOfHead, isHealthCheck, isPreflight } from './request-faults.js';
 export { toldRequestId, traceparentOf } from './request-names.js';
 export { Shares } from './shares.js';
 export { SlotLine } from './slot-line.js';

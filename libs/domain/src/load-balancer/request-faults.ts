@@ -49,8 +49,11 @@ const malformed = (detail: string): RequestFault => ({ code: 'malformed-request'
 export const bytesOfHead = (url: string, headers: RawHeaders): number =>
   headers.reduce((sum, text) => sum + text.length + 2, url.length);
 
-/** Whether a path is that of the health checks, whatever its query says. */
-export const isHealthPath = (url: string, healthCheckPath: string): boolean => url.split('?')[0] === healthCheckPath;
+/** Whether a request only looks whether a worker is well, by its path, whatever its query says: HEAD is GET without a body. */
+export const isHealthCheck = (
+  { method, url }: { readonly method: string; readonly url: string },
+  healthCheckPath: string,
+): boolean => (method === 'GET' || method === 'HEAD') && url.split('?')[0] === healthCheckPath;
 
 /** Whether a browser asks whether another origin may call. */
 export function isPreflight(method: string, headers: RawHeaders): boolean {
