@@ -258,6 +258,43 @@ describe('the demand that is told', () => {
   });
 });
 
+describe('requests for one worker alone', () => {
+  const strictly = (id: string): Record<string, string> => ({ 'X-Runpod-Worker-Id': `strict-resume ${id}` });
+  const told = () => scene.told.at(-1)?.endpoints[0];
+
+  test('are told with it, also where another one is idle, and go to it once it is resumed', async () => {
+    await open();
+    await scene.addWorker('w1', keep);
+    await scene.addWorker('w2', (_request, response) => response.end('by w2'));
+    scene.change('w2', { isPaused: true });
+    const strict = ask('/', strictly('w2'));
+    await held(1);
+    await scene.manualClock().advance(50);
+    expect(told()).toMatchObject({ queuedNormal: 1, strict: [{ workerId: 'w2', queued: 1 }] });
+    scene.change('w2', { isPaused: false });
+    await strict.hears('by w2');
+    await scene.manualClock().advance(50);
+    expect(told()).toMatchObject({ queuedNormal: 0 });
+    expect(told()).not.toHaveProperty('strict');
+    expect(order).toEqual([]);
+  });
+
+  test('are told at once, also where as many wait as before', async () => {
+    await open();
+    for (const id of ['w1', 'w2']) scene.assign(id, 1, { phase: 'starting' });
+    const first = ask('/', strictly('w1'));
+    await held(1);
+    await scene.manualClock().advance(50);
+    expect(told()).toMatchObject({ strict: [{ workerId: 'w1', queued: 1 }] });
+    first.socket.destroy();
+    await held(0);
+    ask('/', strictly('w2'));
+    await held(1);
+    await scene.manualClock().advance(50);
+    expect(told()).toMatchObject({ queuedNormal: 1, strict: [{ workerId: 'w2', queued: 1 }] });
+  });
+});
+
 describe('a router that stops', () => {
   test('sends away whoever waits, holds nobody any more, and lets what is in flight end', async () => {
     await open({ slotsPerWorker: 2 });

@@ -1,4 +1,4 @@
-import type { Demand, DemandWitness, EndpointId, ToldDemand, WitnessedDemand } from '@berth/domain';
+import type { Demand, DemandWitness, EndpointId, StrictDemand, ToldDemand, WitnessedDemand } from '@berth/domain';
 import {
   amount,
   count,
@@ -42,6 +42,8 @@ type EndpointDemand = Demand & { readonly endpointId: EndpointId };
 /** Of one shard, for what it is complete; see `ToldDemand`. */
 export type DemandShard = Pick<ToldDemand, 'shard' | 'term' | 'part'>;
 
+/** Workers that one message may name of an endpoint; writers name fewer. */
+const STRICT_MAX = 1_000;
 /** More than the endpoints and shards of any installation. */
 const ENTRIES_MAX = 100_000;
 const figure = amount();
@@ -61,6 +63,7 @@ const tellings = {
       oldestQueuedAtMs: orNull(figure),
       endedLastMinute: figure,
       executionMsLastMinute: figure,
+      strict: optional(listOf(objectOf<StrictDemand>({ workerId: id, queued: figure }), STRICT_MAX)),
     }),
     ENTRIES_MAX,
   ),

@@ -1,3 +1,4 @@
+import type { WorkerId } from '../ids.js';
 import { placementRequestOf } from '../placement/index.js';
 import { countWorkers, decideScale, type Demand, type ScaleDecision, type ScaleMemory } from '../scaling/index.js';
 import { countStarts, goneReason, type HostedWorker, type ReleaseStarts, type Worker } from '../worker/index.js';
@@ -37,8 +38,10 @@ export function draftOf(endpoint: FleetEndpoint, { demand, memory, workers }: Kn
   if (isForgettable(endpoint, workers, nowMs)) return { kind: 'forget', endpoint };
   const { scaling, workers: range } = endpoint.spec;
   const counts = countWorkers(workers, sinceMs, nowMs);
-  const decision = decideScale({ scaling, range, demand, workers: counts, memory }, nowMs);
-  const staff = { desired: decision.desiredWorkers, workers, starts: startsOf(endpoint, workers, room) };
+  const strictIds = strictWorkers(demand, workers, room);
+  const view = { ...{ scaling, range, demand, memory }, workers: counts, strictWorkers: strictIds.size };
+  const decision = decideScale(view, nowMs);
+  const staff = { desired: decision.desiredWorkers, workers, strictIds, starts: startsOf(endpoint, workers, room) };
   const { held, mayYield, missing, operations, starts, yielding } = planStaffing(endpoint, staff, room);
   const before = workers.map(({ worker }) => worker);
   return {
@@ -66,6 +69,17 @@ export function completed(draft: PlanDraft, given: Given | undefined, room: Room
     operations: [...operations, ...moves(after, withBoundVolumes(request, room), room)],
     waiting: describeWaiting(unplaced, endpoint.lastDecision?.waiting ?? [], room.nowMs),
   };
+}
+
+/** Those that are there and are not about to leave. */
+function strictWorkers(
+  demand: Demand | null,
+  workers: readonly HostedWorker[],
+  { nowMs, observingSinceMs: sinceMs }: Room,
+): ReadonlySet<WorkerId> {
+  const named = new Set(demand?.strict?.map(({ workerId }) => workerId));
+  const wanted = workers.filter(({ worker }) => named.has(worker.id) && worker.intent !== 'drained');
+  return new Set(wanted.filter((each) => goneReason(each, sinceMs, nowMs) === null).map(({ worker }) => worker.id));
 }
 
 function startsOf(endpoint: FleetEndpoint, workers: readonly HostedWorker[], room: Room): ReleaseStarts {

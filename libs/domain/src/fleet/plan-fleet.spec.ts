@@ -157,6 +157,25 @@ describe('demand', () => {
     expect(fleet.decision('e1')).toMatchObject({ desired: 1, reason: 'demand-unknown' });
   });
 
+  test('for one worker alone resumes it beside one that is idle, keeps it up, and brings no other', () => {
+    fleet.addEndpoint('e1', { flashboot: 'FLASHBOOT' });
+    fleet.addHost('h1', { inventory: { ...INVENTORY, canPause: true } });
+    fleet.pass({ e1: queued(2) });
+    const [idle, wanted] = fleet.workers.map(({ id }) => id) as [WorkerId, WorkerId];
+    fleet.see({ id: idle }, 'busy');
+    fleet.see({ id: wanted }, 'idle', { idleSinceMs: fleet.nowMs });
+    fleet.live(30, ['h1'], { e1: { running: 1 } });
+    expect(fleet.intents).toEqual(['h1 paused', 'h1 running']);
+    fleet.see({ id: wanted }, 'paused', { idleSinceMs: START_MS });
+    fleet.see({ id: idle }, 'idle', { idleSinceMs: fleet.nowMs });
+    const strict = { e1: { ...queued(5), strict: [{ workerId: wanted, queued: 5 }] } };
+    fleet.pass(strict);
+    expect(fleet.intents).toEqual(['h1 running', 'h1 running']);
+    fleet.see({ id: wanted }, 'idle', { idleSinceMs: START_MS });
+    fleet.live(30, ['h1'], strict);
+    expect(fleet.workers.map(({ id, intent }) => `${id} ${intent}`)).toEqual([`${idle} paused`, `${wanted} running`]);
+  });
+
   test('of low priority brings nobody', () => {
     fleet.addEndpoint('e1');
     fleet.addHost('h1');

@@ -52,6 +52,8 @@ export interface Staff {
   readonly desired: number;
   readonly workers: readonly HostedWorker[];
   readonly starts: ReleaseStarts;
+  /** Those of the workers that requests wait for which no other can serve. */
+  readonly strictIds: ReadonlySet<WorkerId>;
 }
 
 /** Brings the workers of one endpoint to what is wanted, but for those that are missing: they want a place first. */
@@ -90,7 +92,7 @@ const isMakingRoom = (each: PausingOperation): each is PausingOperation & { read
 
 const plan = (
   endpoint: FleetEndpoint,
-  { desired, isHeldBack, starts, workers }: Staff & Pick<EndpointView, 'isHeldBack'>,
+  { desired, isHeldBack, starts, strictIds, workers }: Staff & Pick<EndpointView, 'isHeldBack'>,
   room: Room,
 ): readonly PausingOperation[] =>
   planWithPaused(
@@ -103,7 +105,7 @@ const plan = (
       workers,
       observingSinceMs: room.observingSinceMs,
       idleTimeoutMs: idleTimeoutMs(endpoint),
-      starts,
+      ...{ starts, strictIds },
       ...(isHeldBack === undefined ? {} : { isHeldBack }),
     },
     room.nowMs,

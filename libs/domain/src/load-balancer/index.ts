@@ -10,6 +10,7 @@ export { OUR_ERROR_HEADER, faultOfAnswer, forwardAnswer, forwardInformation, isC
 export { forwardRequest, type ForwardedPeer } from './forward-request.js';
 export { forwardTrailers } from './forward-trailers.js';
 export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
+export { demandOfHeld, type HeldRequest } from './held-demand.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost, isEndpointDomain } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthCheck, isPreflight } from './request-faults.js';

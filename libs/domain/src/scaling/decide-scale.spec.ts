@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Scaling, WorkerRange } from '../endpoint/index.js';
+import type { WorkerId } from '../ids.js';
 import type { WorkerCounts } from './count-workers.js';
 import { decideScale, type ScaleDecision, type ScaleMemory, type ScaleView } from './decide-scale.js';
-import type { Demand } from './demand.js';
+import type { Demand, StrictDemand } from './demand.js';
 
 const T0 = 1_000_000;
 const REQUEST_COUNT: Scaling = { type: 'REQUEST_COUNT', requestCount: 4 };
@@ -18,6 +19,9 @@ const demandOf = (fields: Partial<Demand> = {}): Demand => ({
   executionMsLastMinute: 0,
   ...fields,
 });
+
+const strictly = (...queued: number[]): readonly StrictDemand[] =>
+  queued.map((each, index) => ({ workerId: `w${index}` as WorkerId, queued: each }));
 
 const countsOf = (fields: Partial<WorkerCounts> = {}): WorkerCounts => ({
   starting: 0,
@@ -70,6 +74,17 @@ describe('REQUEST_COUNT wants ceil((queued + running) / requestCount)', () => {
   ])('%s', (...[, demand, workers, expected]) => {
     const decision = decideScale(viewOf({ demand: demandOf(demand), workers: countsOf(workers) }), T0);
     expect(answer(decision)).toEqual(expected);
+  });
+
+  test.each<[string, Partial<Demand>, number, [number, string]]>([
+    ['bring no other', { queuedNormal: 9, running: 4, strict: strictly(9) }, 1, [1, 'demand']],
+    ['stand beside others', { queuedNormal: 9, running: 4, strict: strictly(4) }, 1, [3, 'demand']],
+    ['keep each its own', { queuedNormal: 9, running: 4, strict: strictly(8, 1) }, 2, [2, 'demand']],
+    ['bring nobody where theirs is gone', { queuedNormal: 9, strict: strictly(9) }, 0, [0, 'no-demand']],
+    ['are no less than none', { queuedNormal: 1, strict: strictly(9) }, 0, [0, 'no-demand']],
+  ])('requests for one worker alone %s', (...[, demand, strictWorkers, expected]) => {
+    const view = viewOf({ demand: demandOf(demand), workers: countsOf({ busy: 1 }), strictWorkers });
+    expect(answer(decideScale(view, T0))).toEqual(expected);
   });
 });
 

@@ -27,6 +27,8 @@ export interface ScaleView {
   /** Null: no fresh signal. Unknown is not zero. */
   readonly demand: Demand | null;
   readonly workers: WorkerCounts;
+  /** See `WantedQuestion`. */
+  readonly strictWorkers?: number;
   /** Null at the first decision after the loop started. */
   readonly memory: ScaleMemory | null;
 }

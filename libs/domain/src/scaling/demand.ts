@@ -1,3 +1,11 @@
+import type { WorkerId } from '../ids.js';
+
+/** Requests that wait for this worker, and that no other one can serve. */
+export interface StrictDemand {
+  readonly workerId: WorkerId;
+  readonly queued: number;
+}
+
 /** What the routers see of one endpoint's jobs. Only normal jobs trigger scaling. */
 export interface Demand {
   readonly queuedNormal: number;
@@ -11,6 +19,8 @@ export interface Demand {
   /** Jobs that ended within the last minute, and the time they ran, for the measured pace. */
   readonly endedLastMinute: number;
   readonly executionMsLastMinute: number;
+  /** Those of `queuedNormal` that want one worker alone: they bring no other one. Absent: none does, as of a queue. */
+  readonly strict?: readonly StrictDemand[];
 }
 
 /** Of an endpoint without any job. */

@@ -1,6 +1,6 @@
 export { countWorkers } from './count-workers.js';
 export { STABLE_WINDOW_DEFAULT_MS, decideScale, type ScaleDecision, type ScaleMemory } from './decide-scale.js';
-export { NO_DEMAND, type Demand } from './demand.js';
+export { NO_DEMAND, type Demand, type StrictDemand } from './demand.js';
 export { hostRooms } from './host-rooms.js';
 export {
   HOST_ENDPOINTS_MAX,

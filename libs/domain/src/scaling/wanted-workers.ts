@@ -26,14 +26,16 @@ export interface WantedQuestion {
   readonly demand: Demand;
   readonly workers: WorkerCounts;
   readonly addedForDelay: AddedForDelay | null;
+  /** Workers that are there, paused or not, and that requests wait for which no other can serve. Absent: none. */
+  readonly strictWorkers?: number;
 }
 
 /** How many workers the present demand takes. Waiting low-priority jobs count for nothing. */
 export function wantedWorkers(question: WantedQuestion, nowMs: number): Wanted {
-  const { scaling, demand, workers } = question;
+  const { scaling } = question;
   switch (scaling.type) {
     case 'REQUEST_COUNT':
-      return byRequestCount(scaling.requestCount, demand, workers);
+      return byRequestCount(scaling.requestCount, question);
     case 'QUEUE_DELAY':
       return byQueueDelay(Math.round(scaling.queueDelaySeconds * 1000), question, nowMs);
   }
@@ -41,15 +43,18 @@ export function wantedWorkers(question: WantedQuestion, nowMs: number): Wanted {
 
 /**
  * `ceil((queued + running) / requestCount)`. Running low-priority jobs occupy workers, so a normal job that waits behind
- * them needs another; but they occupy no more than there are, so alone they never bring one.
+ * them needs another; but they occupy no more than there are, so alone they never bring one. What waits for one worker alone
+ * brings no other one, and keeps its own.
  */
-function byRequestCount(requestCount: number, demand: Demand, workers: WorkerCounts): Wanted {
+function byRequestCount(requestCount: number, { demand, strictWorkers = 0, workers }: WantedQuestion): Wanted {
   const present = totalWorkers(workers);
-  const jobs = demand.queuedNormal + demand.running;
+  const strict = (demand.strict ?? []).reduce((sum, { queued }) => sum + queued, 0);
+  const jobs = Math.max(0, demand.queuedNormal - strict) + demand.running;
   const held = Math.min(present, Math.ceil(demand.runningLow / requestCount));
-  const wanted = Math.min(Math.ceil(jobs / requestCount), Math.ceil((jobs - demand.runningLow) / requestCount) + held);
+  const byJobs = Math.min(Math.ceil(jobs / requestCount), Math.ceil((jobs - demand.runningLow) / requestCount) + held);
   const detail = `${demand.queuedNormal} queued and ${demand.running} running, ${requestCount} per worker`;
-  return settled(wanted, present === 0 ? 'from-zero' : 'demand', detail);
+  const named = strict === 0 ? '' : `; ${strict} of the queued wait for one worker alone`;
+  return settled(Math.max(byJobs, strictWorkers), present === 0 ? 'from-zero' : 'demand', `${detail}${named}`);
 }
 
 function byQueueDelay(delayMs: number, question: WantedQuestion, nowMs: number): Wanted {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { EndpointId } from '../ids.js';
-import { NO_DEMAND, type Demand } from './demand.js';
+import type { EndpointId, WorkerId } from '../ids.js';
+import { NO_DEMAND, type Demand, type StrictDemand } from './demand.js';
 import { ToldDemands, type DemandWitness, type WitnessedDemand } from './told-demands.js';
 
 const STALE_MS = 10_000;
@@ -154,6 +154,27 @@ describe('a load-balanced endpoint', () => {
     const all = { ...held, queuedNormal: 4, running: 4 };
     expect(demands.demandOf({ endpointId: A, shard: SHARD, type: 'LOAD_BALANCER' }, STALE_MS)).toEqual(all);
     expect(demands.endpointIds(STALE_MS)).toEqual([A]);
+  });
+
+  test('is told of each worker that is wanted alone, by whichever routers hold requests for it', () => {
+    listen(0);
+    const [w1, w2] = ['w1' as WorkerId, 'w2' as WorkerId];
+    const held = (...strict: StrictDemand[]) => new Map([[A, { ...NO_DEMAND, queuedNormal: 5, strict }]]);
+    const [one, other] = [
+      held({ workerId: w1, queued: 2 }),
+      held({ workerId: w2, queued: 1 }, { workerId: w1, queued: 3 }),
+    ];
+    demands.hear({ ...told(ROUTER, 0), demands: one }, STALE_MS);
+    demands.hear({ ...told({ kind: 'router', id: 'other' }, 0), demands: other }, STALE_MS);
+    demands.hear({ ...told({ kind: 'host', id: 'h' }, 0), demands: one }, STALE_MS);
+    const question = { endpointId: A, shard: SHARD, type: 'LOAD_BALANCER', rooms: new Map([['h', 4]]) } as const;
+    expect(demands.demandOf(question, STALE_MS)).toMatchObject({
+      queuedNormal: 10,
+      strict: [
+        { workerId: w1, queued: 5 },
+        { workerId: w2, queued: 1 },
+      ],
+    });
   });
 
   test('is none where everybody who is heard says so, and of a queue no witness is asked', () => {

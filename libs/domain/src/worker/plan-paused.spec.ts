@@ -84,6 +84,33 @@ describe('an endpoint with flashboot', () => {
     ]);
   });
 
+  test('resumes whoever is wanted alone, also where another one is idle, and lets it stay meanwhile', () => {
+    const [idle, wanted] = [worker('idle'), worker('wanted', { intent: 'paused', idleForMs: 900_000 })];
+    const fields = { desiredWorkers: 1, strictIds: new Set(['wanted' as WorkerId, 'of-another' as WorkerId]) };
+    const resumed = worker('wanted', { idleForMs: 900_000 });
+    expect(plan([idle, wanted], fields)).toEqual(['resume wanted']);
+    expect(plan([wanted, worker('warm', { intent: 'paused', phase: 'idle' })], fields)).toEqual(['resume wanted']);
+    expect(plan([idle, resumed], { ...fields, desiredWorkers: 0 })).toEqual(['pause idle 10000']);
+    expect(plan([idle, resumed])).toEqual(['pause idle 10000', 'pause wanted 10000']);
+  });
+
+  test.each<[string, Given, Partial<PausableView>, readonly string[]]>([
+    ['there is no room for it in the maximum', {}, { workersMax: 1 }, ['drain wanted scale-down']],
+    ['its host is drained', { hostIntent: 'draining' }, {}, ['drain wanted host-draining']],
+    ['its agent replaces it', { phase: 'preparing' }, {}, []],
+    [
+      'its endpoint is deleted',
+      {},
+      { isDeleted: true },
+      ['drain busy endpoint-deleted', 'drain wanted endpoint-deleted'],
+    ],
+  ])('does not resume one that is wanted alone where %s', (...[, given, fields, expected]) => {
+    const workers = [worker('busy', { phase: 'busy' }), worker('wanted', { intent: 'paused', ...given })];
+    expect(plan(workers, { desiredWorkers: 1, strictIds: new Set(['wanted' as WorkerId]), ...fields })).toEqual(
+      expected,
+    );
+  });
+
   test('counts paused ones in its maximum, and lets the least recently used go above it', () => {
     const paused = [worker('b', { intent: 'paused', idleForMs: 100_000 }), worker('a', { intent: 'paused' })];
     expect(plan([...paused, worker('c', { phase: 'busy' })], { desiredWorkers: 1, workersMax: 2 })).toEqual([
@@ -119,6 +146,7 @@ describe('a paused worker of an older release', () => {
   test.each<[string, Partial<PausableView>, readonly string[]]>([
     ['stays while nobody wants a worker', UNPROVEN, []],
     ['stays while the rollout is halted', HALTED, []],
+    ['serves again where it is wanted alone', { ...HALTED, strictIds: new Set(['a' as WorkerId]) }, ['resume a']],
     ['serves again beside the first of the latest release', { ...UNPROVEN, desiredWorkers: 1 }, ['resume a', 'create']],
     ['serves again while the rollout is halted', { ...HALTED, desiredWorkers: 1 }, ['resume a', 'create']],
     [

@@ -9,6 +9,8 @@ import type { Worker } from './worker.js';
 /** What `planEndpoint` looks at, and whether workers may be paused. */
 export interface PausableView extends EndpointView {
   readonly flashboot: Flashboot;
+  /** Whom requests wait for that no other worker can serve. Absent: nobody. */
+  readonly strictIds?: ReadonlySet<WorkerId>;
 }
 
 export type PausingOperation =
@@ -23,7 +25,8 @@ export type PausingOperation =
  * The plan of an endpoint some of whose workers are paused. Those do not serve, so the rest is planned for as if they were
  * not there, and then: whoever would be made is resumed instead, where one is paused; and whoever would leave for want of
  * jobs is paused, where flashboot is on and the host can. They count towards the maximum. Those of an older release are
- * part of the rollout as its idle workers are: they go once the latest has been up, and may serve again until then.
+ * part of the rollout as its idle workers are: they go once the latest has been up, and may serve again until then. A worker
+ * that is wanted alone is resumed whoever else is idle, within the maximum, and does not leave for want of jobs.
  */
 export function planWithPaused(view: PausableView, nowMs: number): readonly PausingOperation[] {
   const isThere = (hosted: HostedWorker): boolean => goneReason(hosted, view.observingSinceMs, nowMs) === null;
@@ -35,21 +38,45 @@ export function planWithPaused(view: PausableView, nowMs: number): readonly Paus
   const creations = planned.filter(({ kind }) => kind === 'create-worker');
   const there = paused.filter(isThere);
   const kept = there.filter((hosted) => leavesBecause(hosted, view) === null).map(({ worker }) => worker);
-  const resumed = kept.filter(isResumable).toSorted(byReadiness).slice(0, creations.length);
   const rolledNow = rolled.filter(isThere).map(({ worker }) => worker);
+  const room = Math.max(0, view.workersMax - rolledNow.length);
+  const resumed = resumedOf(kept, { ...{ view, room }, missing: creations.length });
   const decided = new Set(planned.map((each) => (each.kind === 'create-worker' ? null : each.workerId)));
   const oldest = rolledNow.filter(({ id, intent }) => intent === 'paused' && !decided.has(id)).toSorted(byLastUse);
   const tooMany = [...oldest, ...kept.filter((worker) => !resumed.includes(worker)).toSorted(byLastUse)];
   const aboveMax = Math.max(0, rolledNow.length + kept.length - view.workersMax);
+  const leaving = tooMany.slice(0, aboveMax);
+  const woken = oldest.filter((worker) => isStrict(worker, view) && isResumable(worker) && !leaving.includes(worker));
   const roomLeft = Math.max(0, view.workersMax - rolledNow.length - there.length);
   return [
     ...paused.flatMap((hosted) => forgotten(hosted, view, nowMs)),
-    ...planned.filter(({ kind }) => kind !== 'create-worker').map((operation) => pausedInstead(operation, view)),
+    ...planned
+      .filter((each) => each.kind !== 'create-worker' && !isForbidden(each, view))
+      .map((each) => pausedInstead(each, view)),
     ...there.flatMap((hosted) => drained(hosted.worker, leavesBecause(hosted, view))),
-    ...tooMany.slice(0, aboveMax).flatMap((worker) => drained(worker, 'scale-down')),
-    ...resumed.map(({ id }) => ({ kind: 'resume-worker', workerId: id }) as const),
+    ...leaving.flatMap((worker) => drained(worker, 'scale-down')),
+    ...[...resumed, ...woken].map(({ id }) => ({ kind: 'resume-worker', workerId: id }) as const),
     ...creations.slice(resumed.length).slice(0, roomLeft),
   ];
+}
+
+const isStrict = ({ id }: Pick<Worker, 'id'>, { strictIds }: PausableView): boolean => strictIds?.has(id) === true;
+
+/** It would leave for want of jobs, though requests wait for it. */
+const isForbidden = (operation: EndpointOperation, view: PausableView): boolean =>
+  operation.kind === 'drain-worker' &&
+  operation.leavesAfterIdleMs !== undefined &&
+  isStrict({ id: operation.workerId }, view);
+
+/** Those that are wanted alone come first, and come also where nobody is missing; then as many as are. */
+function resumedOf(
+  kept: readonly Worker[],
+  { missing, room, view }: { readonly view: PausableView; readonly room: number; readonly missing: number },
+): readonly Worker[] {
+  const byWant = (a: Worker, b: Worker): number => Number(isStrict(b, view)) - Number(isStrict(a, view));
+  const resumable = kept.filter(isResumable).toSorted((a, b) => byWant(a, b) || byReadiness(a, b));
+  const strict = resumable.filter((worker) => isStrict(worker, view)).length;
+  return resumable.slice(0, Math.max(missing, Math.min(strict, room)));
 }
 
 const canBePaused = ({ flashboot }: PausableView): boolean => flashboot !== 'OFF';

@@ -1,10 +1,10 @@
 import type { WitnessMessage } from '@berth/contracts';
-import { NO_DEMAND, type Demand, type EndpointId } from '@berth/domain';
+import { demandOfHeld, type Demand, type EndpointId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Places } from './places.js';
 
 export interface HeldDemandOptions {
-  readonly places: Pick<Places, 'endpointIds' | 'heldSince' | 'onChange'>;
+  readonly places: Pick<Places, 'endpointIds' | 'heldOf' | 'onChange'>;
   readonly clock: Clock;
   readonly routerId: string;
   /** Sends it to the controllers, in order. A lost message is told again soon. */
@@ -15,8 +15,8 @@ export interface HeldDemandOptions {
 const WHOLE_INTERVAL_MS = 2_000;
 /** Changes within this time after a message go out together. */
 const DEBOUNCE_MS = 50;
-/** Endpoints in one message: it must stay below the broker's message limit. */
-const ENDPOINTS_PER_MESSAGE = 2_000;
+/** Endpoints in one message, each with the workers that it may name: it must stay below the broker's message limit. */
+const ENDPOINTS_PER_MESSAGE = 500;
 
 /**
  * Tells the controllers of the requests that wait at this router for a worker, until an agent counts them: a change almost
@@ -28,7 +28,7 @@ export class HeldDemand {
   readonly #term: number;
   readonly #changed = new Set<EndpointId>();
   /** What was said last of each endpoint, where it was not none. */
-  readonly #told = new Map<EndpointId, number>();
+  readonly #told = new Map<EndpointId, string>();
   #sequence = 0;
   #toldAtMs = Number.NEGATIVE_INFINITY;
   #stopWhole: (() => void) | undefined;
@@ -67,7 +67,7 @@ export class HeldDemand {
   }
 
   #tellChanges(): void {
-    const changed = [...this.#changed].filter((id) => this.#heldOf(id) !== (this.#told.get(id) ?? 0));
+    const changed = [...this.#changed].filter((id) => this.#wordsOf(id) !== (this.#told.get(id) ?? ''));
     this.#changed.clear();
     for (let at = 0; at < changed.length; at += ENDPOINTS_PER_MESSAGE) {
       this.#publish(changed.slice(at, at + ENDPOINTS_PER_MESSAGE), null);
@@ -75,7 +75,7 @@ export class HeldDemand {
   }
 
   #tellWhole(): void {
-    const ids = this.#options.places.endpointIds().filter((id) => this.#heldOf(id) > 0);
+    const ids = this.#options.places.endpointIds().filter((id) => this.#wordsOf(id) !== '');
     this.#changed.clear();
     this.#told.clear();
     const count = Math.max(1, Math.ceil(ids.length / ENDPOINTS_PER_MESSAGE));
@@ -100,17 +100,18 @@ export class HeldDemand {
   }
 
   #remember(id: EndpointId): void {
-    const held = this.#heldOf(id);
-    if (held === 0) this.#told.delete(id);
-    else this.#told.set(id, held);
+    const words = this.#wordsOf(id);
+    if (words === '') this.#told.delete(id);
+    else this.#told.set(id, words);
   }
 
-  #heldOf(id: EndpointId): number {
-    return this.#options.places.heldSince(id).length;
+  /** What is news of it when it changes: how many wait, and for whom alone. */
+  #wordsOf(id: EndpointId): string {
+    const { queuedNormal, strict = [] } = this.#demandOf(id);
+    return queuedNormal === 0 ? '' : [queuedNormal, ...strict.map((each) => `${each.workerId} ${each.queued}`)].join();
   }
 
   #demandOf(id: EndpointId): Demand {
-    const since = this.#options.places.heldSince(id);
-    return { ...NO_DEMAND, queuedNormal: since.length, oldestQueuedAtMs: since[0] ?? null };
+    return demandOfHeld(this.#options.places.heldOf(id));
   }
 }

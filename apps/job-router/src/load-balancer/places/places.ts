@@ -1,4 +1,4 @@
-import type { EndpointId } from '@berth/domain';
+import type { EndpointId, HeldRequest } from '@berth/domain';
 import { RequestShares, type RequestSharesOptions } from './request-shares.js';
 import { EndpointPlaces, type EndpointPlacesOptions } from './endpoint-places.js';
 import type { PlaceOutcome, PlaceWish } from './waiter.js';
@@ -65,14 +65,9 @@ export class Places {
     return { held: places?.held().length ?? 0, inFlight: places?.inFlight ?? 0 };
   }
 
-  /** Since when (Unix) each request waits that has no worker, oldest first. */
-  heldSince(endpointId: EndpointId): readonly number[] {
-    return (
-      this.#endpoints
-        .get(endpointId)
-        ?.held()
-        .map(({ sinceUnixMs }) => sinceUnixMs) ?? []
-    );
+  /** Each request that has no worker, oldest first. */
+  heldOf(endpointId: EndpointId): readonly HeldRequest[] {
+    return this.#endpoints.get(endpointId)?.held() ?? [];
   }
 
   endpointIds(): readonly EndpointId[] {
