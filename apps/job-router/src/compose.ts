@@ -162,7 +162,7 @@ async function composeBalancer(
   const { listener: link, offers } = await composeTunnels(process, { settings: tunnel, connection, router, snapshots });
   const subject = demandSubject(platform.settings.routerId);
   const balancer = composeLoadBalancer({
-    ...{ ...platform, directory, link, drainMs: HTTP_DRAIN_MS },
+    ...{ ...platform, directory, link, pulse: snapshots.pulse, drainMs: HTTP_DRAIN_MS },
     holdCall: (endpointId) => held.begin(endpointId),
     onAssignmentChanged: snapshots.onAssignmentChanged,
     onEndpointDeleted: (listener) => {

@@ -434,6 +434,7 @@ export {
   CONTROL_SILENT_MS,
   QUEUE_REASONS,
   describeOutlook,
+  explainHeld,
   explainQueue,
   NOT_REPORTED,
   tallyWorkers,

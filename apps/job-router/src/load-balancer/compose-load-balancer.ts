@@ -20,6 +20,8 @@ export interface LoadBalancerParts {
   /** Counts a call that this router holds for the account of the endpoint, until it is ended. @throws PlatformError */
   readonly holdCall: (endpointId: EndpointId) => () => void;
   readonly link: WorkerLink;
+  /** The control plane's last sign of life, Unix ms. */
+  readonly pulse: { readonly heardAtMs: number };
   readonly publish: (message: WitnessMessage) => void;
   readonly clock: Clock;
   readonly random: Random;

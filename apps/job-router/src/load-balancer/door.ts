@@ -145,6 +145,7 @@ export class Door implements Dispatch {
       affinity: readAffinity([request.headers[WORKER_HEADER] ?? []].flat()[0]),
       bytes: bytesOfHead(request.url ?? '', request.rawHeaders),
       isPassing,
+      isKeyed,
       gone,
     });
     if (place === null) return null;

@@ -2,7 +2,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { Module } from '@nestjs/common';
-import type { ApiKeySnapshot, AssignedWorker, EndpointSnapshot, WitnessMessage } from '@berth/contracts';
+import type {
+  ApiKeySnapshot,
+  AssignmentSnapshot,
+  AssignedWorker,
+  EndpointSnapshot,
+  WitnessMessage,
+} from '@berth/contracts';
 import {
   PlatformError,
   can,
@@ -56,6 +62,8 @@ export class DoorScene implements LoadBalancerDirectory {
   readonly told: WitnessMessage[] = [];
   readonly endpoints = new Map<string, EndpointSnapshot>();
   readonly workers: AssignedWorker[] = [];
+  /** What the control plane says of workers that are not there. */
+  outlook: AssignmentSnapshot['outlook'];
   readonly key: string;
   readonly #options: SceneOptions;
   readonly #keys: ApiKeySnapshot[] = [];
@@ -133,6 +141,7 @@ export class DoorScene implements LoadBalancerDirectory {
       onEndpointDeleted: (listener) => (this.#deleted = listener),
       link: this.link,
       holdCall: (endpointId) => this.calls.begin(endpointId),
+      pulse: { heardAtMs: Number.POSITIVE_INFINITY },
       publish: (message) => this.told.push(message),
       drainMs: 10_000,
     });
@@ -215,7 +224,9 @@ export class DoorScene implements LoadBalancerDirectory {
 
   assignmentOf(endpointId: EndpointId) {
     if (endpointId !== ENDPOINT) return null;
-    return { endpointId, workers: this.workers, slotsPerWorker: this.#options.slotsPerWorker ?? 1 };
+    const { outlook, workers } = this;
+    const slotsPerWorker = this.#options.slotsPerWorker ?? 1;
+    return { endpointId, workers, slotsPerWorker, ...(outlook === undefined ? {} : { outlook }) };
   }
 
   async refreshAssignment(): Promise<void> {

@@ -62,6 +62,25 @@ describe('without a free worker', () => {
     expect(scene.parts.places.total().held).toBe(0);
   });
 
+  test.each([
+    [
+      'one with a key',
+      false,
+      /^HTTP\/1\.1 503 [^]*"detail":"No worker of this endpoint is up: no host for 1 wanted worker: h7 \(gpu\): all taken \(no-capacity\)\."/,
+    ],
+    ['a stranger at a public endpoint', true, /^HTTP\/1\.1 503 [^]*"detail":"No worker of this endpoint is up\."/],
+  ])('%s hears why no worker came, as far as is its business', async (_, isPublic, expected) => {
+    await open({ endpoint: { access: { isPublic, allowsPreflights: false } } });
+    const hosts = [{ id: 'h7', reason: 'gpu', detail: 'all taken' }];
+    const unplaced = { count: 1, reason: 'gpu', detail: 'all taken', sinceMs: 0, hosts };
+    scene.outlook = { desired: 1, scaling: { reason: 'demand', sinceMs: 0 }, coming: [], unplaced };
+    const caller = ask('/', isPublic ? { Authorization: null } : {});
+    await held(1);
+    await scene.manualClock().advance(120_000);
+    await caller.hears(expected);
+    expect(caller.heard.includes('h7')).toBe(!isPublic);
+  });
+
   test('a request whose endpoint is deleted meanwhile is a 404 at once', async () => {
     await open();
     const caller = ask('/');
@@ -314,7 +333,13 @@ describe('a router that stops', () => {
 
 test('more requests than may wait are refused at once, and those that wait are kept', async () => {
   await open();
-  const wish = { affinity: { kind: 'any' } as const, bytes: 100, isPassing: false, gone: new AbortController().signal };
+  const wish = {
+    affinity: { kind: 'any' } as const,
+    bytes: 100,
+    isPassing: false,
+    isKeyed: true,
+    gone: new AbortController().signal,
+  };
   const places = Array.from({ length: 1_000 }, () => scene.parts.places.place('ep1' as never, wish));
   void Promise.allSettled(places);
   await held(1_000);

@@ -7,6 +7,7 @@ import {
   afterEnd,
   afterRefusal,
   chooseWorker,
+  explainHeld,
   nextOpeningMs,
   type EndpointId,
   type NoWorkerReason,
@@ -40,6 +41,8 @@ export interface EndpointPlacesOptions {
   readonly random: Pick<Random, 'fraction'>;
   readonly logger: Logger;
   readonly metrics: LoadBalancerMetrics;
+  /** The control plane's last sign of life, Unix ms. */
+  readonly pulse: { readonly heardAtMs: number };
   /** How long a request waits for any worker. */
   readonly holdMs: number;
   readonly endpointId: EndpointId;
@@ -158,8 +161,19 @@ export class EndpointPlaces {
   #sendAway(waiter: Waiter, reason: NoWorkerReason, nowMs: number): boolean {
     if (reason === 'gone') this.#settle(waiter, wantedGone());
     else if (this.#isClosed) this.#settle(waiter, isStopping());
-    else if (waiter.isPassing || waiter.untilMs <= nowMs) this.#settle(waiter, noPlace(waiter, reason));
+    else if (waiter.isPassing || waiter.untilMs <= nowMs)
+      this.#settle(waiter, noPlace(waiter, reason, this.#whyNone(waiter)));
     return !this.#line.isWaiting(waiter);
+  }
+
+  /** Null: its caller may not know, or nothing more is known. */
+  #whyNone({ isKeyed, sinceUnixMs: sinceMs }: Waiter): string | null {
+    const { clock, directory, endpointId, pulse } = this.#options;
+    const endpoint = directory.knownEndpoint(endpointId);
+    if (!isKeyed || endpoint === null) return null;
+    const { outlook = null, workers = [] } = directory.assignmentOf(endpointId) ?? {};
+    const view = { sinceMs, workers, outlook, workersMax: endpoint.workersMax, inFlight: this.#inFlight };
+    return explainHeld({ ...view, controlHeardAtMs: pulse.heardAtMs }, clock.nowMs());
   }
 
   #ask(waiter: Waiter, worker: AssignedWorker): void {

@@ -16,6 +16,8 @@ export interface PlaceWish {
   readonly bytes: number;
   /** It wakes nobody and waits for nobody: a worker takes it now, or it fails. */
   readonly isPassing: boolean;
+  /** Its caller showed a key of the endpoint, and may read of its hosts. */
+  readonly isKeyed: boolean;
   /** Its caller has gone. */
   readonly gone: AbortSignal;
 }
@@ -69,8 +71,16 @@ export const endpointGone = (): PlatformError => new PlatformError('endpoint-not
 
 export const isStopping = (): PlatformError => noWorker('This router is being stopped.');
 
-/** The request has waited for as long as it may, or may not wait. */
-export function noPlace({ affinity, isPassing, lastRefusal }: Waiter, reason: NoWorkerReason): PlatformError {
+/**
+ * The request has waited for as long as it may, or may not wait.
+ *
+ * @param why what is known of the endpoint's workers; null: no more than the reason
+ */
+export function noPlace(
+  { affinity, isPassing, lastRefusal }: Waiter,
+  reason: NoWorkerReason,
+  why: string | null,
+): PlatformError {
   if (affinity.kind === 'only' && !isPassing) {
     return new PlatformError('affinity-worker-timeout', 'timed out waiting for worker');
   }
@@ -79,9 +89,8 @@ export function noPlace({ affinity, isPassing, lastRefusal }: Waiter, reason: No
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }
-  return noWorker(
-    reason === 'all-busy' ? 'All workers of this endpoint are busy.' : 'No worker of this endpoint is up.',
-  );
+  const said = reason === 'all-busy' ? 'All workers of this endpoint are busy' : 'No worker of this endpoint is up';
+  return noWorker(why === null ? `${said}.` : `${said}: ${why}.`);
 }
 
 const noWorker = (detail: string): PlatformError =>
