@@ -19,7 +19,7 @@ import {
 import { composeJobStream } from './job-stream/index.js';
 import { HeldCalls, bodyMaxBytes, composeJobs, getHasEffect } from './jobs/index.js';
 import { NatsJobNotices } from './notices/index.js';
-import { composeLoadBalancer } from './load-balancer/index.js';
+import { composeLoadBalancer, NatsCountPeers } from './load-balancer/index.js';
 import { composeOpenAi } from './openai/index.js';
 import { composeOwner, LogDeliveries, OwnerDemand, watchOwner } from './owner/index.js';
 import type { Platform } from './platform/index.js';
@@ -56,7 +56,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const parts = { platform, process, brokers, snapshots, directory };
   const core = composeCore(parts, { ...environment, hasOneBroker: config.topology.replicas === 1 });
   const held = new HeldCalls({ endpointOf: (endpointId) => parts.directory.knownEndpoint(endpointId) });
-  const balancer = await composeBalancer(parts, config.tunnel, { router: core.incarnation, held });
+  const balancer = await composeBalancer(parts, { ...config, held, router: core.incarnation, onUnreadable });
   const callers = composeCallers(parts, { ...environment, held, jobs: core.jobs, onUnreadable });
   readiness.add('directory', async () => {
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
@@ -66,7 +66,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     directory,
     platform,
     jobs: core.jobs,
-    made: [...core.agents, ...callers.made, balancer.places],
+    made: [...core.agents, ...callers.made, balancer.totals],
   });
   const http = await createHttpApp(app, {
     ...{ ...process, docsUrl: config.docsUrl, trustedProxies: config.trustedProxies, bodyMaxBytes, getHasEffect },
@@ -79,7 +79,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   assertOperationsDeclared(http.nest);
   startAll(process, core.works);
   await snapshots.start();
-  startAll(process, { rates: exchange, heldDemand: balancer.demand, tunnelOffers: balancer.offers });
+  startAll(process, { rates: exchange, ...balancer.works });
   await serveAgents(http, {
     ...{ ...process, connection: brokers.agents, drainMs: HTTP_DRAIN_MS },
     ...{ guard, takes: core.taking },
@@ -152,15 +152,22 @@ function composeCore(
   return { jobs, agents: Object.values(agents), taking: agents.taking, works, incarnation };
 }
 
+interface BalancerEnvironment extends Pick<RouterConfig, 'tunnel'> {
+  /** This process, among all that ever were. */
+  readonly router: string;
+  readonly held: HeldCalls;
+  readonly onUnreadable: ReturnType<typeof unreadableLog>;
+}
+
 /** The door to load-balanced endpoints, which are no part of the job API, and the tunnels to their workers. */
 async function composeBalancer(
   { brokers, directory, platform, process, snapshots }: Parts,
-  tunnel: RouterConfig['tunnel'],
-  { held, router }: { readonly router: string; readonly held: HeldCalls },
+  { held, onUnreadable, router, tunnel }: BalancerEnvironment,
 ) {
   const { connection } = brokers.shared;
   const { listener: link, offers } = await composeTunnels(process, { settings: tunnel, connection, router, snapshots });
-  const subject = demandSubject(platform.settings.routerId);
+  const { routerId } = platform.settings;
+  const subject = demandSubject(routerId);
   const balancer = composeLoadBalancer({
     ...{ ...platform, directory, link, pulse: snapshots.pulse, drainMs: HTTP_DRAIN_MS },
     holdCall: (endpointId) => held.begin(endpointId),
@@ -168,9 +175,11 @@ async function composeBalancer(
     onEndpointDeleted: (listener) => {
       snapshots.deletedEndpoints.onDeleted(listener);
     },
+    peers: new NatsCountPeers({ connection, routerId, onUnreadable }),
     publish: (message) => connection.publish(subject, JSON.stringify(message)),
   });
-  return { ...balancer, offers };
+  const { demand: heldDemand, totals: requestTotals } = balancer;
+  return { ...balancer, works: { heldDemand, requestTotals, tunnelOffers: offers } };
 }
 
 interface CallersEnvironment extends Pick<RouterEnvironment, 'bodyThread'> {

@@ -83,6 +83,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'demand-message': { by: 'readDemandMessage', isText: true },
   'witness-message': { by: 'readDemandMessage', isText: true },
   'rates-message': { by: 'readRates', isText: true },
+  'request-counts-message': { by: 'readRequestCounts', isText: true },
   'endpoint-snapshot': { by: 'endpointSnapshotShape' },
   'api-key-snapshot': { by: 'apiKeySnapshotShape' },
   'host-snapshot': { by: 'hostSnapshotShape' },

@@ -159,7 +159,18 @@ export {
   type TakeAsker,
   type ToldDelivery,
 } from './owner/index.js';
-export { RATES_SUBJECTS, ratesSubject, readRates, type RateNews, type RatesMessage } from './rates/index.js';
+export {
+  RATES_SUBJECTS,
+  REQUEST_COUNTS_SUBJECTS,
+  ratesSubject,
+  readRates,
+  readRequestCounts,
+  requestCountsSubject,
+  type EndpointRequests,
+  type RateNews,
+  type RatesMessage,
+  type RequestCountsMessage,
+} from './rates/index.js';
 export {
   BUCKETS,
   apiKeySnapshotShape,

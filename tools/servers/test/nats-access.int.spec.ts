@@ -100,6 +100,7 @@ describe('access to the broker', () => {
       'agents.h1.down.stop',
       'agents.h1.up.host.report',
       'rates.r1',
+      'requests.r1',
     ];
     expect(await publishRefused(role, forbidden)).toEqual(forbidden);
     const unheard = [
@@ -111,6 +112,7 @@ describe('access to the broker', () => {
       '_INBOX_router.>',
       '$KV.>',
       'rates.*',
+      'requests.*',
       '>',
     ];
     expect(await subscribeRefused(role, unheard)).toEqual(unheard);
@@ -240,7 +242,9 @@ describe('access to the broker', () => {
   test('each role hears what is meant for it', async () => {
     const fromAgents = ['agents.*.up.job.take', 'agents.*.up.job.withdraw'];
     expect(await subscribeRefused('gateway', [...fromAgents, '_INBOX_gateway.>'])).toEqual([]);
-    expect(await subscribeRefused('router', ['shard.>', 'notice.>', 'rates.*', '_INBOX_router.>'])).toEqual([]);
+    expect(
+      await subscribeRefused('router', ['shard.>', 'notice.>', 'rates.*', 'requests.*', '_INBOX_router.>']),
+    ).toEqual([]);
     expect(await subscribeRefused('sessions', ['agents.*.up.host.join', 'agents.*.up.host.report'])).toEqual([]);
     expect(await subscribeRefused('controllers', ['demand.*', 'agents.*.up.demand', 'control.changed'])).toEqual([]);
     expect(await subscribeRefused('router', ['control.pulse'])).toEqual([]);

@@ -8,7 +8,7 @@ import { EndpointDirectory } from '../directory/index.js';
 import { jobKeyFrom } from '../platform/index.js';
 import { LimitedAs } from '../job-rate-limits/index.js';
 import { Jobs } from '../edge/index.js';
-import { Places } from '../load-balancer/index.js';
+import { RequestTotals } from '../load-balancer/index.js';
 import {
   DescribeBody,
   DescribeEndpointCall,
@@ -51,7 +51,7 @@ export class JobsController {
     private readonly reader: JobReader,
     private readonly commands: JobCommands,
     private readonly jobs: Jobs,
-    private readonly places: Places,
+    private readonly totals: RequestTotals,
   ) {}
 
   @Post('run')
@@ -215,7 +215,7 @@ export class JobsController {
     const counts = await this.jobs.counts(endpoint.id);
     const workers = await this.directory.workerCounts(endpoint.id);
     if (endpoint.type === 'QUEUE') return healthBody(counts, workers);
-    const { held, inFlight } = this.places.countsOf(endpoint.id);
+    const { held, inFlight } = this.totals.of(endpoint.id);
     return healthBody({ ...counts, inQueue: held, inProgress: inFlight }, workers);
   }
 

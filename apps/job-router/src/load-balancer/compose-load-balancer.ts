@@ -7,6 +7,7 @@ import type { RouterSettings } from '../platform/index.js';
 import type { LoadBalancerDirectory } from './directory.port.js';
 import { Door } from './door.js';
 import { loadBalancerMetrics } from './metrics.js';
+import { RequestTotals, type CountPeers } from './counts/request-totals.js';
 import { HeldDemand } from './places/held-demand.js';
 import { Places } from './places/places.js';
 
@@ -22,6 +23,7 @@ export interface LoadBalancerParts {
   readonly link: WorkerLink;
   /** The control plane's last sign of life, Unix ms. */
   readonly pulse: { readonly heardAtMs: number };
+  readonly peers: CountPeers;
   readonly publish: (message: WitnessMessage) => void;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,7 +36,7 @@ export interface LoadBalancerParts {
 /** Callers of WebSockets have this long, of the time for draining, to close them. */
 const SAY_GOODBYE_MS = 2_000;
 
-/** The door to load-balanced endpoints. `demand` is to be started. */
+/** The door to load-balanced endpoints. `demand` and `totals` are to be started. */
 export function composeLoadBalancer({ metrics: registry, settings, ...parts }: LoadBalancerParts) {
   const { clock, directory, drainMs, onAssignmentChanged, onEndpointDeleted, publish } = parts;
   const { docsUrl, loadBalancer, routerId } = settings;
@@ -48,6 +50,7 @@ export function composeLoadBalancer({ metrics: registry, settings, ...parts }: L
     places.endpointDeleted();
   });
   const door = new Door({ ...parts, metrics, directory, places, domain, docsUrl, bodyBytesMax, loggedPermille });
+  const totals = new RequestTotals({ ...parts, places });
   const demand = new HeldDemand({ places, clock, routerId, publish });
   registry.gaugeOf(
     { name: 'router_lb_held', help: 'Requests that wait here for a worker.' },
@@ -67,5 +70,5 @@ export function composeLoadBalancer({ metrics: registry, settings, ...parts }: L
     await drained();
     disarm();
   };
-  return { door, places, demand, release };
+  return { door, places, totals, demand, release };
 }

@@ -141,6 +141,7 @@ export class DoorScene implements LoadBalancerDirectory {
       onEndpointDeleted: (listener) => (this.#deleted = listener),
       link: this.link,
       holdCall: (endpointId) => this.calls.begin(endpointId),
+      peers: { tell: () => undefined, listen: () => () => undefined },
       pulse: { heardAtMs: Number.POSITIVE_INFINITY },
       publish: (message) => this.told.push(message),
       drainMs: 10_000,

@@ -17,6 +17,7 @@ export { bytesOfHead, faultOfHead, isHealthCheck, isPreflight } from './request-
 export { toldRequestId, traceparentOf } from './request-names.js';
 export { Shares } from './shares.js';
 export { SlotLine } from './slot-line.js';
+export { NO_REQUESTS, ToldCounts, addCounts, type RequestCounts } from './told-counts.js';
 export { bodyDueAfter, nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
 export {
   NO_LOAD,

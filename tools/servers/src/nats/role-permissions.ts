@@ -14,6 +14,7 @@ import {
   logAnswerSubject,
   logsSubject,
   RATES_SUBJECTS,
+  REQUEST_COUNTS_SUBJECTS,
   ROUTER_INBOX,
   inboxPrefix,
   withdrawSubject,
@@ -124,6 +125,7 @@ const router = (shards: ShardCounts): RolePermissions => {
       `${ROUTER_INBOX}.>`,
       DEMAND_SUBJECTS,
       RATES_SUBJECTS,
+      REQUEST_COUNTS_SUBJECTS,
       ...HISTORY_VERBS.map(historySubject),
       'agents.*.down.stop',
       'agents.*.down.gone',
@@ -133,6 +135,7 @@ const router = (shards: ShardCounts): RolePermissions => {
       `${ROUTER_INBOX}.>`,
       ...BETWEEN_ROUTERS,
       RATES_SUBJECTS,
+      REQUEST_COUNTS_SUBJECTS,
       CONTROL_PULSE_SUBJECT,
       // How far the control plane has read the logs, which are let go of no sooner.
       'history.read',

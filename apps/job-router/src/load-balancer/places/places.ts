@@ -1,15 +1,9 @@
-import type { EndpointId, HeldRequest } from '@berth/domain';
+import type { EndpointId, HeldRequest, RequestCounts } from '@berth/domain';
 import { RequestShares, type RequestSharesOptions } from './request-shares.js';
 import { EndpointPlaces, type EndpointPlacesOptions } from './endpoint-places.js';
 import type { PlaceOutcome, PlaceWish } from './waiter.js';
 
 type PlacesOptions = Omit<EndpointPlacesOptions, 'endpointId' | 'hold' | 'onChange'> & RequestSharesOptions;
-
-/** What this router has of one endpoint. */
-export interface RequestCounts {
-  readonly held: number;
-  readonly inFlight: number;
-}
 
 /** The lines of all endpoints. One that has neither workers nor requests is forgotten. */
 export class Places {
@@ -60,6 +54,7 @@ export class Places {
     for (const places of this.#endpoints.values()) places.close();
   }
 
+  /** What this router has of it. */
   countsOf(endpointId: EndpointId): RequestCounts {
     const places = this.#endpoints.get(endpointId);
     return { held: places?.held().length ?? 0, inFlight: places?.inFlight ?? 0 };
