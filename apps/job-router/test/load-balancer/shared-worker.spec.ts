@@ -88,13 +88,15 @@ class Router {
       },
       link: agent.linkOf(this),
       holdCall: () => () => undefined,
+      pulse: { heardAtMs: Number.POSITIVE_INFINITY },
       ...{ clock, random: systemRandom, logger: silentLogger, holdMs: 120_000 },
       metrics: loadBalancerMetrics(new MetricRegistry()),
     });
   }
 
   ask(): void {
-    const wish = { affinity: { kind: 'any' as const }, bytes: 100, isPassing: false, gone: this.#gone.signal };
+    const kind = { affinity: { kind: 'any' as const }, isKeyed: true, isPassing: false };
+    const wish = { ...kind, bytes: 100, gone: this.#gone.signal };
     this.places.place(ENDPOINT, wish).then(
       (place) => {
         if (place === null) return;

@@ -10,14 +10,12 @@ export { OUR_ERROR_HEADER, faultOfAnswer, forwardAnswer, forwardInformation, isC
 export { forwardRequest, type ForwardedPeer } from './forward-request.js';
 export { forwardTrailers } from './forward-trailers.js';
 export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
-export { demandOfHeld, type HeldRequest } from './held-demand.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost, isEndpointDomain } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthCheck, isPreflight } from './request-faults.js';
 export { toldRequestId, traceparentOf } from './request-names.js';
 export { Shares } from './shares.js';
 export { SlotLine } from './slot-line.js';
-export { NO_REQUESTS, ToldCounts, addCounts, type RequestCounts } from './told-counts.js';
 export { bodyDueAfter, nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';
 export {
   NO_LOAD,

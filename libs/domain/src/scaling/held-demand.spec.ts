@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { NO_DEMAND } from '../scaling/index.js';
-import type { Affinity } from './affinity.js';
+import type { Affinity } from '../load-balancer/index.js';
+import { NO_DEMAND } from './demand.js';
 import { STRICT_WORKERS_MAX, demandOfHeld } from './held-demand.js';
 
 const only = (workerId: string): Affinity => ({ kind: 'only', workerId });

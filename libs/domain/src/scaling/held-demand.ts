@@ -1,6 +1,6 @@
 import type { WorkerId } from '../ids.js';
-import { NO_DEMAND, type Demand, type StrictDemand } from '../scaling/index.js';
-import type { Affinity } from './affinity.js';
+import type { Affinity } from '../load-balancer/index.js';
+import { NO_DEMAND, type Demand, type StrictDemand } from './demand.js';
 
 /** A request that waits for a worker. */
 export interface HeldRequest {
