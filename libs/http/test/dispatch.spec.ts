@@ -86,8 +86,10 @@ class RawCaller {
     this.socket.write(text, 'latin1');
   }
 
-  async hears(text: string): Promise<void> {
-    await eventually(() => expect(this.heard).toContain(text));
+  async hears(text: string | RegExp): Promise<void> {
+    await eventually(() =>
+      typeof text === 'string' ? expect(this.heard).toContain(text) : expect(this.heard).toMatch(text),
+    );
   }
 
   async closes(): Promise<void> {
@@ -176,6 +178,37 @@ describe('a request that is taken', () => {
     await eventually(() => expect(broke).toBe(true));
   });
 
+  test.each(['no chunk\r\n', '2\r\nabc\r\n', 'fffffffffffffffff\r\n'])(
+    'whose body breaks the rules of chunks with %j is told so, where nothing has been said, and never ends',
+    async (broken) => {
+      const caller = newCaller();
+      caller.say(head('POST /', 'mine', { 'transfer-encoding': 'chunked' }));
+      const { request, response } = await taker.next();
+      const events: string[] = [];
+      request.on('end', () => events.push('end')).on('error', () => events.push('error'));
+      response.on('close', () => events.push('gone'));
+      request.resume();
+      caller.say(broken);
+      await caller.closes();
+      expect(caller.heard).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*\r\nconnection: close\r\n[^]*malformed-request/);
+      await eventually(() => expect(events).toEqual(expect.arrayContaining(['error', 'gone'])));
+      expect(events).not.toContain('end');
+    },
+  );
+
+  test.each([
+    ['behind another one', head('GET /first', 'mine'), ''],
+    ['in front of bytes that are no request', '', 'no request\r\n\r\n'],
+  ])('is cut off without a word %s', async (_, before, behind) => {
+    const caller = newCaller();
+    const last = behind === '' ? head('POST /', 'mine', { 'transfer-encoding': 'chunked' }) : head('GET /', 'mine');
+    caller.say(before + last);
+    await taker.next(before === '' ? 1 : 2);
+    caller.say(behind === '' ? 'no chunk\r\n' : behind);
+    await caller.closes();
+    expect(caller.heard).toBe('');
+  });
+
   test('counts as under way: of those sent ahead without a key few begin, and with one all up to the bound', async () => {
     const caller = newCaller();
     caller.say(head('GET /', 'mine', { authorization: bench.authorization }).repeat(6));
@@ -224,6 +257,27 @@ describe('a caller who asks before they send', () => {
     await caller.hears('HTTP/1.1 100 Continue\r\n\r\n');
     caller.say('{}');
     await caller.hears('201 Created');
+  });
+});
+
+describe('a tunnel to somewhere else', () => {
+  const CONNECT = head('CONNECT mine:80', 'mine', { authorization: 'Bearer x' });
+
+  test('is refused, and its connection ends', async () => {
+    const caller = newCaller();
+    caller.say(head('GET /things', 'other'));
+    await caller.hears('{"by":"the edge"}');
+    caller.say(CONNECT);
+    await caller.hears(/HTTP\/1\.1 405 Method Not Allowed\r\n[^]*\r\nconnection: close\r\n[^]*method-not-allowed/);
+    await caller.closes();
+    expect([taker.taken, taker.upgraded]).toEqual([[], []]);
+  });
+
+  test.each(['mine', 'other'])('is cut off without a word where an answer to %s may be under way', async (host) => {
+    const caller = newCaller();
+    caller.say(head('GET /things', 'mine') + head('GET /things', host) + CONNECT);
+    await caller.closes();
+    expect(caller.heard).not.toContain('405');
   });
 });
 

@@ -84,12 +84,13 @@ describe('a head that two readers could take for two things', () => {
     ['more trailers than a head has room for', `0|${'a: b|'.repeat(20_000)}|`],
     ['a trailer on two lines', '0|X-T: a| b||'],
     ['a trailer with a NUL', '0|X-T: a\0b||'],
-  ])('%s: cuts the connection, and the worker hears no end', async (_, body) => {
+  ])('%s: is told so and cuts the connection, and the worker hears no end', async (_, body) => {
     const caller = await open(onHead(() => undefined));
     say(caller, 'POST / HTTP/1.1|HOST|KEY|Transfer-Encoding: chunked||');
     await eventually(() => expect(worker.heard[0]).toContain('\r\n\r\n'));
     say(caller, body);
     await caller.ends();
+    expect(caller.heard).toMatch(/^HTTP\/1\.1 4(?:00|31) /);
     await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
     expect(worker.heard[0]).not.toMatch(/\r\n0\r\n/);
   });

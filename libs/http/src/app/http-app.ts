@@ -38,7 +38,7 @@ import { createEdgeServer } from './edge-server.js';
 import { makeRequestId, registerRequestContext } from './request-context.js';
 import { registerRequestMetrics } from './request-metrics.js';
 import { RouteTable } from './route-table.js';
-import { answerUnreadable, requireHost } from './unreadable-requests.js';
+import { answerUnreadable, refuseTunnels, requireHost } from './unreadable-requests.js';
 
 /** How long, in ms, requests in flight may take once the process stops: callers that are held are answered at once. */
 export const HTTP_DRAIN_MS = 10_000;
@@ -172,7 +172,7 @@ const makeAdapter = (
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: PARAMETER_MAX_CHARACTERS },
     trustProxy: (address: string) => options.trustedProxies.has(address),
-    clientErrorHandler: answerUnreadable({ ...options, isOurs: (socket) => !handedOn.has(socket) }),
+    clientErrorHandler: answerUnreadable({ ...options, mayAnswer: (socket) => handedOn.mayInterrupt(socket) }),
     // An address that the router cannot even read names nothing that exists. No hook is called for it.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       options.logger.debug(`${request.method} an unreadable address`, { requestId: request.id });
@@ -201,6 +201,7 @@ function configureFastify(
     } else routes.add(route.url, [route.method].flat());
   });
   connections.watch(fastify.server);
+  refuseTunnels(fastify.server, { ...options, isIdle: (socket) => connections.isIdle(socket) });
   registerBodyParsers(fastify, new ArrivingBodies(options));
   registerRequestContext(fastify);
   connections.countRequests(fastify);

@@ -2,21 +2,29 @@ import { PlatformError, type ErrorCode } from '@berth/domain';
 import type { Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyInstance } from 'fastify';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { toProblem } from '../problems/problem.js';
 import type { ProblemRendering } from '../problems/renderings.js';
 import { makeRequestId } from './request-context.js';
 
-export interface UnreadableRequestsOptions {
+interface RawAnswerOptions {
   readonly logger: Logger;
   readonly random: Random;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
-  /** Whether an answer may be written there: no, where somebody else's may be under way. */
-  readonly isOurs: (socket: Socket) => boolean;
   /** There is no path to tell the kind of client by. */
   readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
+}
+
+export interface UnreadableRequestsOptions extends RawAnswerOptions {
+  /** Whether an answer may be written there: no, where somebody else's may be under way. */
+  readonly mayAnswer: (socket: Socket) => boolean;
+}
+
+export interface RefusedTunnelsOptions extends RawAnswerOptions {
+  /** No request is under way there, whose answer a word of ours could fall into. */
+  readonly isIdle: (socket: Socket) => boolean;
 }
 
 type Unreadable = Extract<ErrorCode, 'malformed-request' | 'headers-too-large' | 'request-timeout'>;
@@ -33,23 +41,45 @@ const DETAILS: Readonly<Record<Unreadable, string>> = {
 };
 
 /**
- * Answers bytes that never became a request: no handler, hook or filter is called for those. The connection ends, since
- * nobody can tell where the next request begins.
+ * Answers bytes that never became a request, or broke the rest of one: no handler, hook or filter is called for those. The
+ * connection ends, since nobody can tell where the next request begins.
  */
 export function answerUnreadable(options: UnreadableRequestsOptions) {
   return (error: Error & { readonly code?: string }, socket: Socket): void => {
-    if (options.isOurs(socket) && socket.writable && error.code !== 'ECONNRESET')
-      socket.write(answerTo(error.code ?? '', options));
+    const cause = error.code ?? '';
+    if (socket.writable && cause !== 'ECONNRESET' && options.mayAnswer(socket)) {
+      const code = CODES[cause] ?? 'malformed-request';
+      socket.write(rawAnswer(new PlatformError(code, DETAILS[code]), cause, options));
+    }
     socket.destroy(error);
   };
 }
 
-function answerTo(cause: string, { docsUrl, logger, random, renderingOf }: UnreadableRequestsOptions): string {
-  const code = CODES[cause] ?? 'malformed-request';
-  const problem = toProblem(new PlatformError(code, DETAILS[code]));
+/** The edge is no proxy: who asks for a way to somewhere else is told so, where Node would only close the connection. */
+export function refuseTunnels(server: Server, options: RefusedTunnelsOptions): void {
+  server.on('connect', ({ socket }) => {
+    socket.on('error', (error) => {
+      options.logger.debug('the connection of a refused tunnel broke', { error });
+    });
+    if (!options.isIdle(socket)) {
+      socket.destroy();
+      return;
+    }
+    const refusal = new PlatformError('method-not-allowed', 'There is no CONNECT here.');
+    socket.write(rawAnswer(refusal, 'CONNECT', options));
+    socket.destroySoon();
+  });
+}
+
+function rawAnswer(
+  error: PlatformError,
+  cause: string,
+  { docsUrl, logger, random, renderingOf }: RawAnswerOptions,
+): string {
+  const problem = toProblem(error);
   const requestId = makeRequestId(random);
   logger.debug(`an unreadable request ${String(problem.status)}`, { requestId, cause });
-  const { body, contentType } = renderingOf({ url: '/' })(problem, `${docsUrl}/problems/${code}`, requestId);
+  const { body, contentType } = renderingOf({ url: '/' })(problem, `${docsUrl}/problems/${error.code}`, requestId);
   const text = JSON.stringify(body);
   return [
     `HTTP/1.1 ${String(problem.status)} ${STATUS_CODES[problem.status] ?? ''}`,

@@ -49,9 +49,15 @@ export class DispatchedRequests {
     return isTaken === true;
   }
 
-  /** Whether a word of the edge on it could fall into somebody else's answer. */
-  has(socket: Socket): boolean {
-    return this.#underWay.has(socket);
+  /**
+   * Whether a word of the edge on it cannot fall into somebody else's answer, where what came on it could not be read: there
+   * is none, or the only one has not begun and is of the very request whose body broke.
+   */
+  mayInterrupt(socket: Socket): boolean {
+    const underWay = this.#underWay.get(socket);
+    if (underWay === undefined) return true;
+    const [only] = underWay;
+    return underWay.size === 1 && only instanceof ServerResponse && !only.headersSent && !only.req.complete;
   }
 
   /** Node looks after the socket no longer, and its server does not know it. */
