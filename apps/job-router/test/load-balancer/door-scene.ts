@@ -48,6 +48,8 @@ export interface SceneOptions {
   readonly trustedProxies?: TrustedProxies;
   readonly bodyBytesMax?: number;
   readonly loggedPermille?: number;
+  /** Address that the router listens at; IPv4's own of this machine unless said. */
+  readonly listensAt?: string;
 }
 
 /** A router's door with its endpoint `ep1`, real HTTP in front and real servers of workers behind. */
@@ -156,7 +158,7 @@ export class DoorScene implements LoadBalancerDirectory {
       dispatch: this.#parts.door,
       ...(this.#options.trustedProxies === undefined ? {} : { trustedProxies: this.#options.trustedProxies }),
     });
-    this.#port = await this.#app.listen('127.0.0.1', 0);
+    this.#port = await this.#app.listen(this.#options.listensAt ?? '127.0.0.1', 0);
   }
 
   async close(): Promise<void> {

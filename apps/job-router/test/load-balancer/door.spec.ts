@@ -75,6 +75,16 @@ describe('a request', () => {
     await caller.hears(/got a;[^]*got b;[^]*got c;/);
   });
 
+  test('has come from an IPv4 address also where the router listens for both kinds', async () => {
+    const caller = await withEcho({ listensAt: '::' });
+    caller.ask('GET /');
+    await caller.hears('got ;');
+    expect(seen[0]?.headers).toMatchObject({
+      ...{ 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1' },
+      forwarded: `for=127.0.0.1;host=${HOST};proto=http`,
+    });
+  });
+
   test('is taken to one place by the word of a trusted proxy, and by nobody else’s', async () => {
     const caller = await withEcho({ trustedProxies: new TrustedProxies(['127.0.0.1']) });
     caller.ask('GET /', {

@@ -2,7 +2,7 @@ import { PlatformError, type ForwardedPeer } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
-import { addressBehind, networkOf, socketNetwork } from '../callers/caller-address.js';
+import { addressBehind, networkOf, peerAddress, socketNetwork } from '../callers/caller-address.js';
 import type { TrustedProxies } from '../callers/trusted-proxies.js';
 import type { Connections } from '../connections/connections.js';
 import { findCaller, setCaller } from './access.decorator.js';
@@ -57,7 +57,7 @@ export class Admission {
   /** The address that it came from; and whether that is a proxy whose word on where others are is believed. */
   peerOf(request: IncomingMessage): ForwardedPeer {
     const { proxies } = this.#options;
-    const address = request.socket.remoteAddress ?? '';
+    const address = peerAddress(request) ?? '';
     const isTrusted = proxies.has(address);
     return { address, isTrusted, callerAddress: isTrusted ? (addressBehind(request, proxies) ?? address) : address };
   }

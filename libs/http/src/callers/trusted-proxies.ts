@@ -1,11 +1,11 @@
 import { BlockList } from 'node:net';
 import { ipFamilyOf, parseIpNetwork, type ConfigReader, type IpFamily } from '@berth/lifecycle';
+import { plainAddress } from './plain-address.js';
 
 const VARIABLE = 'BERTH_TRUSTED_PROXIES';
 const MEANING =
   'Networks of the reverse proxies in front of it (`10.0.0.0/8,fd00::/8`): their `X-Forwarded-For` is believed when ' +
   'callers without a good key are limited.';
-const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /** The proxies whose `X-Forwarded-For` is believed: anybody else could write any address into it. */
 export class TrustedProxies {
@@ -24,7 +24,7 @@ export class TrustedProxies {
 
   has(address: string): boolean {
     if (this.#isEmpty) return false;
-    const bare = address.replace(MAPPED, '');
+    const bare = plainAddress(address);
     const family = ipFamilyOf(bare);
     return family !== null && this.#lists[family].check(bare, family);
   }
