@@ -21,3 +21,21 @@ export function listenerMetrics(metrics: MetricRegistry, tunnels: () => number) 
 }
 
 export type ListenerMetrics = ReturnType<typeof listenerMetrics>;
+
+/** Of a host. */
+export function dialerMetrics(metrics: MetricRegistry, tunnels: () => number) {
+  metrics.gaugeOf({ name: 'agent_tunnels', help: 'Tunnels to routers that stand.' }, tunnels);
+  return {
+    dials: metrics.counter<'outcome'>({
+      name: 'agent_tunnel_dials_total',
+      help: 'Tunnels that routers offered and this host dialled, by what came of it: open, failed.',
+      labels: ['outcome'],
+    }),
+    losses: metrics.counter({
+      name: 'agent_tunnel_losses_total',
+      help: 'Tunnels that ended with requests in them, or though neither side had let go of them.',
+    }),
+  };
+}
+
+export type DialerMetrics = ReturnType<typeof dialerMetrics>;

@@ -1,10 +1,11 @@
-import type { Http2Server, ServerHttp2Session } from 'node:http2';
+import { constants, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import { connect, type TLSSocket } from 'node:tls';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Invitation } from './invitations.js';
 import { keepAlive } from './keep-alive.js';
+import { dialerMetrics, type DialerMetrics } from './metrics.js';
 import { serveLink } from './serve-link.js';
 import { TUNNEL_TLS } from './tunnel-protocol.js';
 import type { WorkerLink } from './worker-link.port.js';
@@ -23,6 +24,7 @@ export interface TunnelDialerOptions {
   readonly link: WorkerLink;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: MetricRegistry;
 }
 
 /** More routers than any installation has; what is offered beyond is left. */
@@ -35,6 +37,7 @@ const CONNECT_MS = 5_000;
  */
 export class TunnelDialer {
   readonly #options: TunnelDialerOptions;
+  readonly #metrics: DialerMetrics;
   readonly #server: Http2Server;
   /** By router; null while it is dialled. */
   readonly #tunnels = new Map<string, TLSSocket>();
@@ -43,11 +46,15 @@ export class TunnelDialer {
 
   constructor(options: TunnelDialerOptions) {
     this.#options = options;
+    this.#metrics = dialerMetrics(options.metrics, () => this.#sessions.size);
     this.#server = serveLink(options.hostId, options.link);
     this.#server.on('session', (session) => {
       this.#sessions.add(session);
       if (this.#isLeaving) session.close();
       session.once('close', () => this.#sessions.delete(session));
+      onEnd(session, ({ isDismissed, requests }) => {
+        if (requests > 0 || !(isDismissed || this.#isLeaving)) this.#metrics.losses.inc();
+      });
       keepAlive(session, options.clock, () => {
         session.destroy(new Error('the router answers no more'));
       });
@@ -94,16 +101,43 @@ export class TunnelDialer {
     const cancel = clock.after(CONNECT_MS, () => {
       socket.destroy(new Error('the router did not answer in time'));
     });
-    socket.once('close', cancel);
+    let outcome = 'failed';
+    socket.once('close', () => {
+      cancel();
+      if (outcome === 'failed') this.#metrics.dials.inc({ outcome });
+    });
     socket.on('error', (error) => {
       logger.warn('the tunnel to a router failed', { router, address: `${host}:${String(port)}`, error });
     });
     socket.once('secureConnect', () => {
       cancel();
+      outcome = 'open';
+      this.#metrics.dials.inc({ outcome });
       socket.setNoDelay(true);
       logger.info('the tunnel to a router stands', { router });
       this.#server.emit('connection', socket);
     });
     return socket;
   }
+}
+
+interface TunnelEnd {
+  /** The router has let go of it. */
+  readonly isDismissed: boolean;
+  /** How many were in it. */
+  readonly requests: number;
+}
+
+/** Calls `tell` once, when the connection of a tunnel has closed. */
+function onEnd(session: ServerHttp2Session, tell: (end: TunnelEnd) => void): void {
+  let [isDismissed, requests] = [false, 0];
+  session.on('stream', (stream) => {
+    requests += 1;
+    stream.once('close', () => (requests -= 1));
+  });
+  session.once('goaway', (code) => (isDismissed = code === constants.NGHTTP2_NO_ERROR));
+  // Ahead of the session, which closes its streams then.
+  session.socket.prependOnceListener('close', () => {
+    tell({ isDismissed, requests });
+  });
 }

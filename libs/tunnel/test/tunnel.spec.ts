@@ -57,8 +57,8 @@ async function router(name = 'router1', { clock = systemClock, ...more }: Router
   };
 }
 
-function host(link: WorkerLink, hostId = HOST): TunnelDialer {
-  const dialer = new TunnelDialer({ hostId, link, clock: systemClock, logger: silentLogger });
+function host(link: WorkerLink, hostId = HOST, metrics = new MetricRegistry()): TunnelDialer {
+  const dialer = new TunnelDialer({ hostId, link, clock: systemClock, logger: silentLogger, metrics });
   closers.push(() => {
     dialer.close();
   });
@@ -92,8 +92,10 @@ workerLinkConformance('the tunnel', async (port) => {
 });
 
 /** A wire between the two that carries nothing any more once it is stopped, and stays open. */
-async function standstill(offer: TunnelOffer): Promise<{ readonly offer: TunnelOffer; stop(): void }> {
-  const sockets: Socket[] = [];
+async function standstill(
+  offer: TunnelOffer,
+  sockets: Socket[] = [],
+): Promise<{ readonly offer: TunnelOffer; stop(): void }> {
   const server = createServer((from) => {
     const to = connect(offer.port, offer.host);
     sockets.push(from, to);
@@ -310,6 +312,53 @@ describe('a tunnel', () => {
     expect(String((await once(old.stream, 'data'))[0])).toBe('still');
     old.stream.destroy();
     await tunnelOf(near);
+  });
+});
+
+describe('what a host counts', () => {
+  /** Of the host's metrics, those lines. */
+  const shows = (metrics: MetricRegistry, ...lines: readonly string[]): Promise<void> =>
+    eventually(async () => {
+      expect((await metrics.text()).split('\n')).toEqual(expect.arrayContaining([...lines]));
+    }, SOON);
+
+  test('are the tunnels that stand, those that it dialled in vain, and those that it lost', async () => {
+    const [near, metrics] = [await router(), new MetricRegistry()];
+    const dialer = host(new Refusing(), HOST, metrics);
+    dialer.accept({ ...near.offer(), ticket: 'guessed' });
+    await shows(metrics, 'agent_tunnel_dials_total{outcome="failed"} 1', 'agent_tunnels 0');
+    const sockets: Socket[] = [];
+    const wire = await standstill(near.offer(), sockets);
+    dialer.accept(wire.offer);
+    await shows(
+      metrics,
+      'agent_tunnel_dials_total{outcome="open"} 1',
+      'agent_tunnels 1',
+      'agent_tunnel_losses_total 0',
+    );
+    for (const socket of sockets) socket.destroy();
+    await shows(metrics, 'agent_tunnels 0', 'agent_tunnel_losses_total 1');
+  });
+
+  test('is no loss where a router lets go of a tunnel in which nothing is', async () => {
+    const [near, metrics, dialled] = [await router(), new MetricRegistry(), new Refusing()];
+    host(dialled, HOST, metrics).accept(near.offer());
+    await tunnelOf(near);
+    host(new Refusing()).accept(near.offer());
+    await shows(metrics, 'agent_tunnels 0', 'agent_tunnel_losses_total 0');
+  });
+
+  test('is a loss where a router goes with a request in it', async () => {
+    const worker = createServer((socket) => socket.on('error', () => undefined));
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    closers.push(() => void worker.close());
+    const [near, metrics] = [await router(), new MetricRegistry()];
+    host(new DialledWorker((worker.address() as AddressInfo).port), HOST, metrics).accept(near.offer());
+    await tunnelOf(near);
+    const answer = await near.listener.open(TARGET, NEVER);
+    if (answer.kind === 'refused') throw new Error('refused');
+    await near.listener.close();
+    await shows(metrics, 'agent_tunnels 0', 'agent_tunnel_losses_total 1');
   });
 });
 

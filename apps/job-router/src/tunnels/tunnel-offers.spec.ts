@@ -21,7 +21,7 @@ beforeEach(async () => {
   listener = new TunnelListener({ ...parts, metrics: new MetricRegistry(), onChange: () => offers.hurry() });
   const port = await listener.listen('127.0.0.1', 0);
   const link = { open: async () => ({ kind: 'refused', reason: 'full' }) as const };
-  dialer = new TunnelDialer({ ...parts, hostId: HOST, link });
+  dialer = new TunnelDialer({ ...parts, hostId: HOST, link, metrics: new MetricRegistry() });
   offers = new TunnelOffers({
     ...{ ...parts, listener, random: systemRandom, router: 'r1', address: { host: '127.0.0.1', port } },
     hosts: () => [HOST, HOST],

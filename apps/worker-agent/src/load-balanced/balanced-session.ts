@@ -20,6 +20,8 @@ interface Slot {
   readonly cut: AbortController;
 }
 
+const MS_PER_SECOND = 1_000;
+
 const refused = (reason: LinkRefusal): LinkAnswer => ({ kind: 'refused', reason });
 
 /** One container of a load-balanced worker: its requests in flight, and its health. */
@@ -97,7 +99,8 @@ export class BalancedSession {
       this.#end(slot, false);
       return refused('unreachable');
     }
-    const { clock } = this.#tools;
+    const { clock, metrics } = this.#tools;
+    const beganAtMs = clock.monotonicMs();
     const giveUp = (): void => {
       slot.cut.abort();
     };
@@ -106,6 +109,7 @@ export class BalancedSession {
     const made = await connectWorker({ host, port }, { clock, signal: slot.cut.signal });
     signal.removeEventListener('abort', giveUp);
     if (made.kind === 'connected' && !slot.cut.signal.aborted) {
+      metrics.connect.observe((clock.monotonicMs() - beganAtMs) / MS_PER_SECOND);
       this.#carry(made.socket, slot);
       return { kind: 'admitted', stream: made.socket };
     }

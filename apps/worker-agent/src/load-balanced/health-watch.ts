@@ -78,6 +78,7 @@ export class HealthWatch {
   #become(health: WorkerHealth): void {
     const { standing, words } = this.#health;
     this.#health = health;
+    if (standing !== health.standing) this.#options.metrics.healthChanges.inc({ standing: health.standing });
     if (standing !== health.standing || (words !== health.words && health.standing !== 'in')) this.#options.onNews();
   }
 }

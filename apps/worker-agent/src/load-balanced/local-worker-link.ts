@@ -39,6 +39,10 @@ export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
       },
       () => [...this.#sessions.values()].reduce((sum, { waitingAsks }) => sum + waitingAsks, 0),
     );
+    options.metrics.gaugeOf(
+      { name: 'agent_balanced_workers_out', help: 'Load-balanced workers that get no requests for their checks.' },
+      () => [...this.#sessions.values()].filter(({ state }) => state.health.standing === 'out').length,
+    );
   }
 
   async open(target: LinkTarget, signal: AbortSignal, wish: LinkWish = {}): Promise<LinkAnswer> {

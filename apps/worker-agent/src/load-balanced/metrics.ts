@@ -1,4 +1,4 @@
-import type { MetricRegistry } from '@berth/telemetry';
+import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const balancedMetrics = (metrics: MetricRegistry) => ({
   requests: metrics.counter<'outcome'>({
@@ -14,6 +14,16 @@ export const balancedMetrics = (metrics: MetricRegistry) => ({
     name: 'agent_health_checks_total',
     help: 'Health checks of load-balanced workers, by outcome.',
     labels: ['outcome'],
+  }),
+  healthChanges: metrics.counter<'standing'>({
+    name: 'agent_balanced_health_changes_total',
+    help: 'Times that a load-balanced worker came to stand otherwise: in, initializing, out.',
+    labels: ['standing'],
+  }),
+  connect: metrics.histogram({
+    name: 'agent_balanced_connect_seconds',
+    help: 'From the admission of a request until its worker took the connection.',
+    buckets: SECONDS_BUCKETS,
   }),
 });
 

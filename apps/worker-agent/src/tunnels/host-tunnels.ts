@@ -1,7 +1,7 @@
 import { readTunnelOffer } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { TunnelDialer, type WorkerLink } from '@berth/tunnel';
 
 export interface HostTunnelsOptions {
@@ -12,6 +12,7 @@ export interface HostTunnelsOptions {
   readonly via: string | null;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: MetricRegistry;
 }
 
 /** The tunnels that this host opens to routers, so that requests reach its workers: it listens for none. */
