@@ -32,9 +32,9 @@ describe('a load-balanced worker', () => {
       ...{ address: '10.9.0.1', isAwake: true, isLeaving: false, wasReady: false },
     });
     expect(agent.observed(W1)).toMatchObject({ phase: 'starting', port: 8_000, healthPort: 80 });
-    agent.balanced.check(W1, GOOD);
+    agent.balanced.check(W1, GOOD, 8_000);
     await bench.clock.advance(0);
-    expect(agent.observed(W1)?.phase).toBe('idle');
+    expect(agent.observed(W1)).toMatchObject({ phase: 'idle', port: 8_000, healthPort: 8_000 });
   });
 
   test('is busy while it has requests, and tells when the last one ended', async () => {

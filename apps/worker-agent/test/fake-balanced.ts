@@ -4,7 +4,7 @@ import type { BalancedNews, BalancedWorker, BalancedWorkers, BalancedWorkerState
 const UNCHECKED: SessionHealth = { standing: 'unknown', sinceMs: 0, words: '' };
 const QUIET: BalancedWorkerState = {
   ...{ inFlight: 0, finishedRequests: 0, lastRequestEndedAtMs: null },
-  ...{ health: UNCHECKED, isHealthy: false },
+  ...{ health: UNCHECKED, isHealthy: false, healthPort: null },
 };
 
 /** Nobody has requests, and nobody asks the workers: the test says what becomes of them. */
@@ -39,8 +39,8 @@ export class FakeBalanced implements BalancedWorkers {
     return () => this.#listeners.delete(listener);
   }
 
-  check(workerId: WorkerId, health: SessionHealth): void {
-    this.#change(workerId, { health, isHealthy: health.standing === 'in' });
+  check(workerId: WorkerId, health: SessionHealth, healthPort: number | null = null): void {
+    this.#change(workerId, { health, isHealthy: health.standing === 'in', healthPort });
     this.#tell(workerId, 'health');
   }
 

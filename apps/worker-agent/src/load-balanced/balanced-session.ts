@@ -70,6 +70,7 @@ export class BalancedSession {
       lastRequestEndedAtMs: this.#lastEndedAt?.unixMs ?? null,
       health: this.#watch.session,
       isHealthy: this.#watch.health.standing === 'in',
+      healthPort: this.#watch.health.answeredOn,
     };
   }
 

@@ -34,6 +34,8 @@ export interface BalancedWorkerState {
   readonly lastRequestEndedAtMs: number | null;
   readonly health: SessionHealth;
   readonly isHealthy: boolean;
+  /** Where its checks were answered last; null: nowhere yet. */
+  readonly healthPort: number | null;
 }
 
 /** `requests`: one began or ended. `health`: its checks show something else than before. */

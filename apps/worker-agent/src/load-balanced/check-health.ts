@@ -62,7 +62,7 @@ function checkPort(
     };
     signal.addEventListener('abort', giveUp);
     asked.on('response', (response) => {
-      resolve(answerOf(what, response.statusCode ?? 0));
+      resolve(answerOf(what, port, response.statusCode ?? 0));
       discard(response, asked);
     });
     asked.on('error', (error: NodeJS.ErrnoException) => {
@@ -87,10 +87,10 @@ function ask(where: Pick<RequestOptions, 'host' | 'lookup' | 'port' | 'path'>): 
   }
 }
 
-function answerOf(what: string, status: number): HealthAnswer {
+function answerOf(what: string, port: number, status: number): HealthAnswer {
   const words = `${what} answered ${status}`;
-  if (status === OK) return { kind: 'ready', words };
-  return { kind: status === NO_CONTENT ? 'initializing' : 'failed', words };
+  if (status === OK) return { kind: 'ready', words, port };
+  return status === NO_CONTENT ? { kind: 'initializing', words, port } : { kind: 'failed', words };
 }
 
 function discard(response: IncomingMessage, asked: ClientRequest): void {

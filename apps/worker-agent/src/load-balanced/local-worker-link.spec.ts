@@ -322,6 +322,7 @@ describe('health checks', () => {
     const port = await healthyPort();
     link.see(workerOn(port, [1, port]));
     await eventually(() => expect(standing(link)).toBe('in'));
+    expect(link.state(W)?.healthPort).toBe(port);
   });
 
   test('that fail on both ports say so of both', async () => {

@@ -35,8 +35,12 @@ export const portVariables = (listens: WorkerListening): Variables => {
   return { PORT: String(port), PORT_HEALTH: String(healthPort) };
 };
 
-/** As they are reported. */
-export const portsOf = ({ healthPorts, port }: WorkerListening): WorkerPorts => ({
+/**
+ * As they are reported.
+ *
+ * @param answeredOn where its health checks are answered; null while that is not known, and the first place is told
+ */
+export const portsOf = ({ healthPorts, port }: WorkerListening, answeredOn: number | null = null): WorkerPorts => ({
   port,
-  healthPort: healthPorts[0] ?? port,
+  healthPort: healthPorts.find((each) => each === answeredOn) ?? healthPorts[0] ?? port,
 });

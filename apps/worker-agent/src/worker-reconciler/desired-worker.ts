@@ -6,9 +6,10 @@ import {
   splitArgs,
   type WantedWorker,
   type WorkerIdentity,
+  type WorkerPorts,
 } from '@berth/domain';
 import type { WorkerFacts } from '../bridge/index.js';
-import { listeningBy, portsOf, type WorkerListening } from '../load-balanced/index.js';
+import { listeningBy, type WorkerListening } from '../load-balanced/index.js';
 import { RuntimeError } from '../runtimes/index.js';
 
 /** Cold start of the hosted original; workers raise it by `RUNPOD_INIT_TIMEOUT` (wire contract 1.16), in seconds. */
@@ -23,11 +24,11 @@ const NULL_BYTE = '\0';
  * What the plan needs to know of what the control plane wants.
  *
  * @param generation the present one, which a worker keeps that could not be started anew
- * @param listens null where that is not known, and of a queue's worker
+ * @param ports null where they are not known, and of a queue's worker
  */
 export const toDesired = (
   assigned: DesiredWorker,
-  { generation, listens }: { readonly generation: number; readonly listens: WorkerListening | null },
+  { generation, ports }: { readonly generation: number; readonly ports: WorkerPorts | null },
 ): WantedWorker => ({
   intent: assigned.intent,
   endpointType: assigned.endpointType,
@@ -35,7 +36,7 @@ export const toDesired = (
   initTimeoutMs: initTimeoutMs(assigned),
   requestGraceMs: Math.min(assigned.executionTimeoutMs, REQUEST_GRACE_MAX_MS),
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
-  ...(listens === null ? {} : { ports: portsOf(listens) }),
+  ...(ports === null ? {} : { ports }),
   ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
   ...(assigned.imageDigest === undefined ? {} : { imageDigest: assigned.imageDigest }),
   ...(assigned.pausesAfterIdleMs === undefined ? {} : { pausesAfterIdleMs: assigned.pausesAfterIdleMs }),

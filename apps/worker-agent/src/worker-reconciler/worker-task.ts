@@ -10,11 +10,12 @@ import {
   type WantedWorker,
   type ObservedWorker,
   type Preparation,
+  type WorkerPorts,
   type WorkerView,
 } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
-import type { BalancedNews, WorkerListening } from '../load-balanced/index.js';
+import { portsOf, type BalancedNews, type WorkerListening } from '../load-balanced/index.js';
 import type { OwnedContainer } from '../runtimes/index.js';
 import { viewContainer } from './container-view.js';
 import { listeningOf, slotsOfWorker, toDesired } from './desired-worker.js';
@@ -220,6 +221,12 @@ export class WorkerTask {
     return assigned === null || this.#options.tools.runtime.sharesPorts === true ? null : listeningOf(assigned);
   }
 
+  #ports(): WorkerPorts | null {
+    const listens = this.#listens();
+    const state = this.#options.tools.balanced.state(this.#steps.record.identity.workerId);
+    return listens === null ? null : portsOf(listens, state?.healthPort);
+  }
+
   #openLog(): void {
     const { endpointId, workerId } = this.#steps.record.identity;
     this.#options.tools.logs.open({ workerId, endpointId, accountId: this.#wish.assigned?.accountId ?? null });
@@ -260,7 +267,7 @@ export class WorkerTask {
   #desired(): WantedWorker | null {
     const { assigned, mustLeave } = this.#wish;
     const { generation } = this.#steps.record.journal;
-    if (!mustLeave) return assigned === null ? null : toDesired(assigned, { generation, listens: this.#listens() });
+    if (!mustLeave) return assigned === null ? null : toDesired(assigned, { generation, ports: this.#ports() });
     const endpointType = assigned?.endpointType ?? 'QUEUE';
     const graces = { requestGraceMs: STOP_GRACE_DEFAULT_MS, stopGraceMs: STOP_GRACE_DEFAULT_MS };
     return { intent: 'drained', endpointType, generation, initTimeoutMs: 0, ...graces };

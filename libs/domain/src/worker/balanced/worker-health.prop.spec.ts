@@ -10,8 +10,8 @@ import {
   type WorkerHealth,
 } from './worker-health.js';
 
-const READY: HealthAnswer = { kind: 'ready', words: 'answered 200' };
-const INITIALIZING: HealthAnswer = { kind: 'initializing', words: 'answered 204' };
+const READY: HealthAnswer = { kind: 'ready', words: 'answered 200', port: 80 };
+const INITIALIZING: HealthAnswer = { kind: 'initializing', words: 'answered 204', port: 8_000 };
 const FAILED: HealthAnswer = { kind: 'failed', words: 'answered 500' };
 
 const checked = (...answers: readonly HealthAnswer[]): WorkerHealth =>
@@ -37,6 +37,12 @@ describe('checks', () => {
   test('of one that has not been checked nothing is known', () => {
     expect(checked().standing).toBe('unknown');
     expect(checked(FAILED).standing).toBe('unknown');
+  });
+
+  test('the port is the one that was answered on last, whatever has failed since', () => {
+    expect(checked(FAILED).answeredOn).toBeNull();
+    expect(checked(INITIALIZING).answeredOn).toBe(8_000);
+    expect(checked(INITIALIZING, READY, FAILED, FAILED).answeredOn).toBe(80);
   });
 
   test('they are frequent until the first good one', () => {

@@ -1,6 +1,6 @@
 /** What one health check showed. `failed`: any other answer, none in time, or no connection. */
 export type HealthAnswer =
-  | { readonly kind: 'ready' | 'initializing'; readonly words: string }
+  | { readonly kind: 'ready' | 'initializing'; readonly words: string; readonly port: number }
   | { readonly kind: 'failed'; readonly words: string };
 
 /**
@@ -23,6 +23,8 @@ export interface WorkerHealth {
   readonly checksBefore: number;
   /** It has been good once. */
   readonly hasBeenGood: boolean;
+  /** The port that the latest check was answered on which did not fail; null before the first of those. */
+  readonly answeredOn: number | null;
 }
 
 export const newHealth = (nowMs: number): WorkerHealth => ({
@@ -33,6 +35,7 @@ export const newHealth = (nowMs: number): WorkerHealth => ({
   words: '',
   checksBefore: 0,
   hasBeenGood: false,
+  answeredOn: null,
 });
 
 const OUT_AFTER_FAILURES = 2;
@@ -40,8 +43,11 @@ const OUT_AFTER_CONNECTION_ERRORS = 3;
 const CONNECTION_ERRORS_WITHIN_MS = 10_000;
 
 /** 200 counts at once, 204 as well; what fails counts when it fails again. */
-export function afterCheck(health: WorkerHealth, { kind, words }: HealthAnswer, nowMs: number): WorkerHealth {
-  const said = { ...health, words, checksBefore: health.hasBeenGood ? health.checksBefore : health.checksBefore + 1 };
+export function afterCheck(health: WorkerHealth, answer: HealthAnswer, nowMs: number): WorkerHealth {
+  const { kind, words } = answer;
+  const answeredOn = kind === 'failed' ? health.answeredOn : answer.port;
+  const checksBefore = health.hasBeenGood ? health.checksBefore : health.checksBefore + 1;
+  const said = { ...health, words, checksBefore, answeredOn };
   switch (kind) {
     case 'ready':
       return standingAs({ ...said, failuresInARow: 0, connectionErrorsAtMs: [], hasBeenGood: true }, 'in', nowMs);
