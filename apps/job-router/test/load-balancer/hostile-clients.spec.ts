@@ -135,6 +135,17 @@ describe('words that are ours', () => {
     expect(heard).toMatch(/\r\n\r\nab$/);
   });
 
+  test.each(['Content_Length: 9', 'Transfer_Encoding: chunked', 'content_length: 0', 'X-Http_Method-Override: a'])(
+    '%s, which some read as the end of the body, goes on only where it is none of these',
+    async (field) => {
+      const caller = await withOk();
+      say(caller, `POST / HTTP/1.1|HOST|KEY|${field}|Content-Length: 2||ab`);
+      await caller.hears(/^HTTP\/1\.1 200 [^]*ok$/);
+      expect(worker.heard[0]?.includes(field)).toBe(field.startsWith('X-'));
+      expect(worker.heard[0]).toMatch(/\r\nContent-Length: 2\r\n[^]*\r\n\r\nab$/);
+    },
+  );
+
   test('do not come behind a body either', async () => {
     const caller = await open(onHead(() => undefined));
     say(

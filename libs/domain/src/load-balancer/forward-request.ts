@@ -57,13 +57,17 @@ const OF_TRACES = new Set(['traceparent', 'tracestate']);
 /** Where headers become variables this is `HTTP_PROXY`, through which programs would then send their own requests. */
 const NEVER = 'proxy';
 
+/** Say where a body ends, and are read as themselves in their own spelling alone. */
+const OF_FRAMING = new Set(['content-length', 'transfer-encoding']);
+
 /**
  * What no caller says by itself. Programs that read headers from variables take `_` and `-` for one (RFC 3875, 4.1.18), so
  * neither spelling is anybody's.
  */
 export function isNoCallers(key: HeaderPair['key']): boolean {
   const folded = key.replaceAll('_', '-');
-  return OURS.has(folded) || isOfProxies(folded) || OF_TRACES.has(folded) || folded === NEVER;
+  const isDisguised = folded !== key && OF_FRAMING.has(folded);
+  return isDisguised || OURS.has(folded) || isOfProxies(folded) || OF_TRACES.has(folded) || folded === NEVER;
 }
 
 /** Methods whose requests have a body only where they say so (RFC 9110, 8.6). */
