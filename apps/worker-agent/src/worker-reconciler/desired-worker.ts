@@ -6,10 +6,9 @@ import {
   splitArgs,
   type WantedWorker,
   type WorkerIdentity,
-  type WorkerPorts,
 } from '@berth/domain';
 import type { WorkerFacts } from '../bridge/index.js';
-import { listeningBy, type WorkerListening } from '../load-balanced/index.js';
+import { listeningBy, portsOf, type WorkerListening } from '../load-balanced/index.js';
 import { RuntimeError } from '../runtimes/index.js';
 
 /** Cold start of the hosted original; workers raise it by `RUNPOD_INIT_TIMEOUT` (wire contract 1.16), in seconds. */
@@ -20,15 +19,21 @@ const MS_PER_SECOND = 1_000;
 const REQUEST_GRACE_MAX_MS = 10 * 60_000;
 const NULL_BYTE = '\0';
 
+interface KnownOfWorker {
+  readonly generation: number;
+  readonly listens: WorkerListening | null;
+  readonly healthPort: number | null;
+}
+
 /**
  * What the plan needs to know of what the control plane wants.
  *
  * @param generation the present one, which a worker keeps that could not be started anew
- * @param ports null where they are not known, and of a queue's worker
+ * @param known `listens`: null where that is not known, and of a queue's worker; `healthPort`: where its checks are answered
  */
 export const toDesired = (
   assigned: DesiredWorker,
-  { generation, ports }: { readonly generation: number; readonly ports: WorkerPorts | null },
+  { generation, healthPort, listens }: KnownOfWorker,
 ): WantedWorker => ({
   intent: assigned.intent,
   endpointType: assigned.endpointType,
@@ -36,11 +41,17 @@ export const toDesired = (
   initTimeoutMs: initTimeoutMs(assigned),
   requestGraceMs: Math.min(assigned.executionTimeoutMs, REQUEST_GRACE_MAX_MS),
   stopGraceMs: STOP_GRACE_DEFAULT_MS,
-  ...(ports === null ? {} : { ports }),
+  ...(listens === null ? {} : { ports: portsOf(listens, healthPort) }),
   ...(assigned.leavesAfterIdleMs === undefined ? {} : { leavesAfterIdleMs: assigned.leavesAfterIdleMs }),
   ...(assigned.imageDigest === undefined ? {} : { imageDigest: assigned.imageDigest }),
   ...(assigned.pausesAfterIdleMs === undefined ? {} : { pausesAfterIdleMs: assigned.pausesAfterIdleMs }),
   ...(assigned.unopenable === undefined ? {} : { unstartable: assigned.unopenable }),
+});
+
+/** Of one that goes with its agent, and whatever it has is given the usual time. */
+export const toDrained = (assigned: DesiredWorker | null, generation: number): WantedWorker => ({
+  ...{ intent: 'drained', endpointType: assigned?.endpointType ?? 'QUEUE', generation, initTimeoutMs: 0 },
+  ...{ requestGraceMs: STOP_GRACE_DEFAULT_MS, stopGraceMs: STOP_GRACE_DEFAULT_MS },
 });
 
 /** Null where its variables are not known, and of a queue's worker. */

@@ -1,6 +1,5 @@
 import type { DesiredWorker } from '@berth/contracts';
 import {
-  STOP_GRACE_DEFAULT_MS,
   describeChange,
   describeEnd,
   isFrozen,
@@ -10,15 +9,14 @@ import {
   type WantedWorker,
   type ObservedWorker,
   type Preparation,
-  type WorkerPorts,
   type WorkerView,
 } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
-import { portsOf, type BalancedNews, type WorkerListening } from '../load-balanced/index.js';
+import type { BalancedNews, WorkerListening } from '../load-balanced/index.js';
 import type { OwnedContainer } from '../runtimes/index.js';
 import { viewContainer } from './container-view.js';
-import { listeningOf, slotsOfWorker, toDesired } from './desired-worker.js';
+import { listeningOf, slotsOfWorker, toDesired, toDrained } from './desired-worker.js';
 import { viewBalanced, viewSession } from './live-session.js';
 import { PrepareTask } from './prepare-task.js';
 import type { WorkerRecord } from './worker-record.js';
@@ -221,12 +219,6 @@ export class WorkerTask {
     return assigned === null || this.#options.tools.runtime.sharesPorts === true ? null : listeningOf(assigned);
   }
 
-  #ports(): WorkerPorts | null {
-    const listens = this.#listens();
-    const state = this.#options.tools.balanced.state(this.#steps.record.identity.workerId);
-    return listens === null ? null : portsOf(listens, state?.healthPort);
-  }
-
   #openLog(): void {
     const { endpointId, workerId } = this.#steps.record.identity;
     this.#options.tools.logs.open({ workerId, endpointId, accountId: this.#wish.assigned?.accountId ?? null });
@@ -266,11 +258,11 @@ export class WorkerTask {
 
   #desired(): WantedWorker | null {
     const { assigned, mustLeave } = this.#wish;
-    const { generation } = this.#steps.record.journal;
-    if (!mustLeave) return assigned === null ? null : toDesired(assigned, { generation, ports: this.#ports() });
-    const endpointType = assigned?.endpointType ?? 'QUEUE';
-    const graces = { requestGraceMs: STOP_GRACE_DEFAULT_MS, stopGraceMs: STOP_GRACE_DEFAULT_MS };
-    return { intent: 'drained', endpointType, generation, initTimeoutMs: 0, ...graces };
+    const { identity, journal } = this.#steps.record;
+    const healthPort = this.#options.tools.balanced.state(identity.workerId)?.healthPort ?? null;
+    const told = { generation: journal.generation, listens: this.#listens(), healthPort };
+    if (!mustLeave) return assigned === null ? null : toDesired(assigned, told);
+    return toDrained(assigned, told.generation);
   }
 
   /** A container that is there was prepared, by this life of the agent or an earlier one. */
