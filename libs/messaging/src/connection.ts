@@ -17,14 +17,13 @@ export type NatsCredentials =
   | { readonly kind: 'nkey'; readonly seed: string };
 
 export interface ConnectNatsOptions {
-  /** One address, or several with commas between. */
+  /** One address, or several with commas between; `tls://` says nothing before the broker has shown its certificate. */
   readonly url: string;
   /** As the broker's monitoring shows the connection. */
   readonly name: string;
   readonly credentials: NatsCredentials;
   /** Answers come below this; the role must be allowed to subscribe there. */
   readonly inboxPrefix?: string;
-  readonly tls?: NonNullable<NodeConnectionOptions['tls']>;
   /** How long to try before the first connection stands. */
   readonly connectWithinMs: number;
   /** Others can connect only once it has, so it looks for the broker far more often. */
@@ -94,7 +93,7 @@ function connectionOptions(options: ConnectNatsOptions, pace: ReconnectPace): No
     name: options.name,
     ...loginOptions(options.credentials),
     ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
-    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    ...tlsOptions(options.url),
     timeout: DIAL_TIMEOUT_MS,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: PINGS_UNANSWERED_MAX,
@@ -105,6 +104,13 @@ function connectionOptions(options: ConnectNatsOptions, pace: ReconnectPace): No
     noAsyncTraces: true,
   };
 }
+
+/**
+ * Without a handshake first, whoever sits between could answer in the broker's place that it knows no TLS, and the client
+ * would go on in the clear. One `tls://` among several addresses is meant for all: their broker is one.
+ */
+const tlsOptions = (url: string): NodeConnectionOptions =>
+  serversOf(url).some((server) => server.startsWith('tls:')) ? { tls: { handshakeFirst: true } } : {};
 
 /** One address, or several with commas between. */
 export const serversOf = (url: string): string[] => url.split(',').map((server) => server.trim());

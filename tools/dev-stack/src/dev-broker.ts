@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NatsKeys } from '@berth/servers';
+import type { NatsKeys } from '@berth/broker-access';
 import type { DevFile } from './dev-file.js';
 
 /**

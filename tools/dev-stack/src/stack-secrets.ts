@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadOrCreateNatsKeys, type NatsKeys } from '@berth/servers';
+import { loadOrCreateNatsKeys, type NatsKeys } from '@berth/broker-access';
 import { systemRandom } from '@berth/lifecycle';
 
 /** What must stay the same from one start to the next. Kept below the home, readable by its owner only. */

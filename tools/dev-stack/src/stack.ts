@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@berth/lifecycle';
-import { publicNatsKeys, runCommand, startNatsServer, startPostgres } from '@berth/servers';
+import { publicNatsKeys } from '@berth/broker-access';
+import { runCommand, startNatsServer, startPostgres } from '@berth/servers';
 import { appEnvironment, baseUrl, localUrl, type AppEnvironment, type StackFacts } from './app-environment.js';
 import { appProcesses, type AppProcess, type AppProcesses } from './app-processes.js';
 import { startAppServer } from './app-server.js';

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadOrCreateNatsKeys } from '@berth/servers';
+import { loadOrCreateNatsKeys } from '@berth/broker-access';
 import { useTempFolders } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import { devBrokerSettings } from '../src/dev-broker.js';

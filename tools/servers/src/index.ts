@@ -26,28 +26,6 @@ export {
   type NatsServerProgram,
   type NatsServerSource,
 } from './nats/find-nats-server.js';
-export {
-  NATS_APP_ACCOUNT,
-  renderNatsConf,
-  type NatsAuth,
-  type NatsClusterMember,
-  type NatsConf,
-} from './nats/nats-conf.js';
-export {
-  createNatsKeys,
-  loadOrCreateNatsKeys,
-  NATS_ROLES,
-  publicNatsKeys,
-  type NatsKeys,
-  type NatsPublicKeys,
-  type NatsRole,
-} from './nats/nats-keys.js';
-export {
-  rolePermissions,
-  SHARD_COUNTS_DEFAULT,
-  type RolePermissions,
-  type ShardCounts,
-} from './nats/role-permissions.js';
 export { startNatsCluster, type NatsCluster, type StartNatsClusterOptions } from './nats/start-nats-cluster.js';
 export { startNatsServer, type NatsServer, type StartNatsServerOptions } from './nats/start-nats-server.js';
 export { PostgresMissingError } from './postgres/postgres-programs.js';

@@ -1,16 +1,13 @@
+import { createNatsKeys, publicNatsKeys, type NatsAuth, type NatsKeys, type NatsRole } from '@berth/broker-access';
 import {
-  createNatsKeys,
   makeTempFolder,
-  publicNatsKeys,
   startNatsServer,
-  type NatsAuth,
-  type NatsKeys,
-  type NatsRole,
   type NatsServer,
   type StartNatsServerOptions,
   type TempFolder,
 } from '@berth/servers';
 import { afterAll, beforeAll } from '@jest/globals';
+import { certifyLoopback, type LoopbackCertificate } from './loopback-certificate.js';
 import { connect, nkeyAuthenticator, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 
 type NatsLimits = Pick<StartNatsServerOptions, 'fileStoreMaxBytes' | 'memoryStoreMaxBytes'>;
@@ -21,6 +18,8 @@ export interface UseNatsServerOptions extends NatsLimits {
    * `password`: a client that knows it may do everything; `guests`: one that knows none too.
    */
   readonly access?: 'open' | 'roles' | 'password' | 'guests';
+  /** It says nothing before TLS, with a certificate of an authority of its own. Default: no TLS. */
+  readonly isEncrypted?: boolean;
 }
 
 /** A nats-server of one spec file, on free ports, with an empty store. */
@@ -29,6 +28,8 @@ export interface NatsFixture {
   readonly server: NatsServer;
   /** Keys of the roles; only with `access: 'roles'`. */
   readonly keys: NatsKeys;
+  /** PEM of the authority behind its certificate; only with `isEncrypted`. */
+  readonly authority: string;
   /** A client that is closed after the last test of the file. */
   connect(options?: NodeConnectionOptions): Promise<NatsConnection>;
   /** A client with the role's key and inbox prefix; only with `access: 'roles'`. */
@@ -56,6 +57,7 @@ class NatsBench implements NatsFixture {
   readonly #clients: NatsConnection[] = [];
   #folder: TempFolder | undefined;
   #server: NatsServer | undefined;
+  #certified: LoopbackCertificate | undefined;
 
   constructor(options: UseNatsServerOptions) {
     this.#options = options;
@@ -70,8 +72,13 @@ class NatsBench implements NatsFixture {
     return present(this.#keys, "Keys exist with access: 'roles' only.");
   }
 
+  get authority(): string {
+    return present(this.#certified, 'There is an authority with isEncrypted only.').authority;
+  }
+
   async open(): Promise<void> {
     this.#folder = await makeTempFolder('berth-nats');
+    if (this.#options.isEncrypted === true) this.#certified = await certifyLoopback(this.#folder.path);
     this.#server = await this.#start('auto', 'auto');
   }
 
@@ -100,9 +107,11 @@ class NatsBench implements NatsFixture {
   }
 
   #start(port: number | 'auto', httpPort: number | 'auto', changed: NatsLimits = {}): Promise<NatsServer> {
-    const { access = 'open', ...limits } = { ...this.#options, ...changed };
+    const { access = 'open', isEncrypted: _, ...limits } = { ...this.#options, ...changed };
     const storeDir = present(this.#folder, 'The folder is made in beforeAll.').path;
-    return startNatsServer({ ...limits, storeDir, port, httpPort, auth: this.#authOf(access) });
+    const tls = this.#certified?.tls;
+    const encryption = tls === undefined ? {} : { tls };
+    return startNatsServer({ ...limits, ...encryption, storeDir, port, httpPort, auth: this.#authOf(access) });
   }
 
   #authOf(access: NonNullable<UseNatsServerOptions['access']>): NatsAuth {

@@ -23,6 +23,7 @@ export interface NatsCluster {
 }
 
 const SERVERS = 3;
+const LOOPBACK = '127.0.0.1';
 const READY_DEADLINE_MS = 60_000;
 
 /**
@@ -43,7 +44,12 @@ export const startNatsCluster = async (options: StartNatsClusterOptions): Promis
       port: before?.port ?? 'auto',
       httpPort: before?.httpPort ?? 'auto',
       readyDeadlineMs: READY_DEADLINE_MS,
-      cluster: { name: `server-${String(place)}`, port: peerPorts[place] ?? 0, peerPorts },
+      peers: {
+        name: `server-${String(place)}`,
+        listener: { host: LOOPBACK, port: peerPorts[place] ?? 0 },
+        addresses: peerPorts.map((port) => `${LOOPBACK}:${String(port)}`),
+        tls: null,
+      },
     });
   const servers = await startAll((place) => start(place));
   return {

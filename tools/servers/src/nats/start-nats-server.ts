@@ -1,3 +1,4 @@
+import { renderNatsConf, type NatsAuth, type NatsPeers, type NatsTls } from '@berth/broker-access';
 import { mkdir, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stopLeftover } from '../processes/pid-file.js';
@@ -5,7 +6,6 @@ import { retryStart } from '../processes/retry-start.js';
 import { spawnServer, type ServerExit, type ServerProcess } from '../processes/server-process.js';
 import { pollUntil } from '../poll-until.js';
 import { findNatsServer } from './find-nats-server.js';
-import { renderNatsConf, type NatsAuth, type NatsClusterMember } from './nats-conf.js';
 
 export interface StartNatsServerOptions {
   /** Everything the server writes is below it: streams, configuration, log, pid file. Made when missing. */
@@ -20,7 +20,9 @@ export interface StartNatsServerOptions {
   /** Default: 1 GiB. */
   readonly memoryStoreMaxBytes?: number;
   /** Then it is ready only when most of its peers are there. */
-  readonly cluster?: NatsClusterMember;
+  readonly peers?: NatsPeers;
+  /** Default: none. */
+  readonly tls?: NatsTls;
   /** Default: `findNatsServer()`. */
   readonly executable?: string;
   readonly readyDeadlineMs?: number;
@@ -52,6 +54,7 @@ const READY_DEADLINE_DEFAULT_MS = 15_000;
 const MEMORY_STORE_DEFAULT_BYTES = 1024 ** 3;
 const FILE_STORE_SHARE = 0.8;
 const SERVER_PICKS = -1;
+const LOOPBACK = '127.0.0.1';
 const STOP_DEADLINE_MS = 15_000;
 
 /**
@@ -97,12 +100,13 @@ const writeConf = async (options: StartNatsServerOptions): Promise<string> => {
   const conf = renderNatsConf({
     storeFolder: storeDir,
     portsFolder: storeDir,
-    port: fixedOr(options.port, SERVER_PICKS),
-    httpPort: fixedOr(options.httpPort, SERVER_PICKS),
+    listener: { host: LOOPBACK, port: fixedOr(options.port, SERVER_PICKS) },
+    monitor: { host: LOOPBACK, port: fixedOr(options.httpPort, SERVER_PICKS) },
+    tls: options.tls ?? null,
     fileStoreMaxBytes: options.fileStoreMaxBytes ?? (await shareOfDisk(storeDir)),
     memoryStoreMaxBytes: options.memoryStoreMaxBytes ?? MEMORY_STORE_DEFAULT_BYTES,
     auth: options.auth ?? { kind: 'none' },
-    ...(options.cluster === undefined ? {} : { cluster: options.cluster }),
+    ...(options.peers === undefined ? {} : { peers: options.peers }),
   });
   await writeFile(path, conf);
   return path;

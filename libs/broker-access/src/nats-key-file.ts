@@ -1,40 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkeys';
-
-/**
- * Who connects with a key of its own. Agents do not: the auth callout lets them in.
- * `sessions`, `gateway`: over which management-api and the routers hear agents; they may write to agents and nowhere
- * else, so an answer that an agent sends astray meets the broker's refusal.
- * `callout`: management-api's second connection, which answers the server's questions about agents.
- * `system`: looks at connections and ends them; nothing else.
- */
-export const NATS_ROLES = ['management', 'sessions', 'controllers', 'router', 'gateway', 'callout', 'system'] as const;
-export type NatsRole = (typeof NATS_ROLES)[number];
-
-/** Secret seeds (Ed25519, nkey text). The holder of one is that role. */
-export interface NatsKeys {
-  readonly roles: Readonly<Record<NatsRole, string>>;
-  /** Account key that signs the callout's answers. */
-  readonly issuer: string;
-}
-
-/** The public halves: all that the server's configuration needs. */
-export interface NatsPublicKeys {
-  readonly roles: Readonly<Record<NatsRole, string>>;
-  readonly issuer: string;
-}
-
-export const createNatsKeys = (): NatsKeys => ({
-  roles: forEachRole(() => seedOf(createUser())),
-  issuer: seedOf(createAccount()),
-});
-
-export const publicNatsKeys = (keys: NatsKeys): NatsPublicKeys => ({
-  roles: forEachRole((role) => publicKeyOf(keys.roles[role])),
-  issuer: publicKeyOf(keys.issuer),
-});
+import { createNatsKeys, NATS_ROLES, publicNatsKeys, type NatsKeys } from './nats-keys.js';
 
 const OWNER_ONLY = 0o600;
 
@@ -95,10 +62,3 @@ const completed = (path: string, kept: NatsKeys): NatsKeys => {
     throw new Error(`${path} does not hold the keys of a broker's roles. Remove it to get new ones.`, { cause });
   }
 };
-
-const forEachRole = (make: (role: NatsRole) => string): Record<NatsRole, string> =>
-  Object.fromEntries(NATS_ROLES.map((role) => [role, make(role)])) as Record<NatsRole, string>;
-
-const seedOf = (pair: KeyPair): string => new TextDecoder().decode(pair.getSeed());
-
-const publicKeyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();

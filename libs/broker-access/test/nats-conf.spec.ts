@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { createNatsKeys, publicNatsKeys, renderNatsConf, rolePermissions, type NatsConf } from '../src/index.js';
-import { isNatsVersionEnough, parseNatsVersion } from '../src/nats/nats-release.js';
 
 const OPEN: NatsConf = {
   storeFolder: '/state/with "quotes"',
   portsFolder: '/state',
-  port: 4222,
-  httpPort: 8222,
+  listener: { host: '127.0.0.1', port: 4222 },
+  monitor: { host: '127.0.0.1', port: 8222 },
+  tls: null,
   fileStoreMaxBytes: 1,
   memoryStoreMaxBytes: 2,
   auth: { kind: 'none' },
@@ -22,12 +22,22 @@ describe('the configuration of a nats-server', () => {
     expect(text).not.toContain('accounts');
   });
 
-  test('names the others of its cluster, on loopback only', () => {
-    const text = renderNatsConf({ ...OPEN, cluster: { name: 'one', port: 6001, peerPorts: [6001, 6002, 6003] } });
+  test('names its peers, who show each other certificates', () => {
+    const tls = { certFile: '/tls/tls.crt', keyFile: '/tls/tls.key', caFile: '/tls/ca.crt' };
+    const addresses = ['one:6222', 'two:6222'];
+    const peers = { name: 'one', listener: { host: '0.0.0.0', port: 6222 }, addresses, tls };
+    const text = renderNatsConf({ ...OPEN, peers });
     expect(text).toContain('server_name: "one"');
-    expect(text).toContain('listen: "127.0.0.1:6001"');
-    expect(text).toContain('"nats-route://127.0.0.1:6002", "nats-route://127.0.0.1:6003"');
+    expect(text).toContain('listen: "0.0.0.0:6222"');
+    expect(text).toContain('"nats-route://one:6222", "nats-route://two:6222"');
+    expect(text).toContain('verify: true');
     expect(renderNatsConf(OPEN)).not.toContain('cluster');
+  });
+
+  test('says nothing before TLS where there is a certificate', () => {
+    const tls = { certFile: '/tls/tls.crt', keyFile: '/tls/tls.key', caFile: '/tls/ca.crt' };
+    expect(renderNatsConf({ ...OPEN, tls })).toContain('handshake_first: true');
+    expect(renderNatsConf(OPEN)).not.toContain('tls');
   });
 
   test('never holds a secret', () => {
@@ -67,21 +77,4 @@ describe('the permissions of roles', () => {
       }
     },
   );
-});
-
-describe('the version of a nats-server', () => {
-  test.each([
-    ['nats-server: v2.15.1', true],
-    ['nats-server: v2.16.0-RC.1', true],
-    ['nats-server: v3.0.0', true],
-    ['nats-server: v2.14.9', false],
-    ['nats-server: v1.99.0', false],
-  ])('%s is enough: %s', (printed, isEnough) => {
-    const version = parseNatsVersion(printed);
-    expect(version !== undefined && isNatsVersionEnough(version)).toBe(isEnough);
-  });
-
-  test('that cannot be read is none', () => {
-    expect(parseNatsVersion('command not found')).toBeUndefined();
-  });
 });

@@ -14,29 +14,50 @@ export type NatsAuth =
       readonly shards?: ShardCounts;
     };
 
-/** One of several servers that hold the streams together. */
-export interface NatsClusterMember {
+/** Where a server listens. */
+export interface NatsListener {
+  /** `127.0.0.1`: for this machine alone. */
+  readonly host: string;
+  /** -1: the server picks a free port itself and says which in its ports file. */
+  readonly port: number;
+}
+
+/** Paths of PEM files, as the server sees them. */
+export interface NatsTls {
+  /** With the chain that clients need behind it. */
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Of the authority whose certificates are believed. */
+  readonly caFile: string;
+}
+
+/** The servers that hold the streams together, as one of them sees it. */
+export interface NatsPeers {
   /** Another one for each server of the cluster. */
   readonly name: string;
-  /** Where the others reach it. */
-  readonly port: number;
-  /** Ports of all of them, loopback only. */
-  readonly peerPorts: readonly number[];
+  /** Where the others reach this one. */
+  readonly listener: NatsListener;
+  /** `host:port` of all of them. */
+  readonly addresses: readonly string[];
+  /** They show each other certificates of the same authority; null: whoever reaches a port is one of them. */
+  readonly tls: NatsTls | null;
 }
 
 export interface NatsConf {
   readonly storeFolder: string;
-  /** -1: the server picks a free port itself and says which in its ports file. */
-  readonly port: number;
-  readonly httpPort: number;
-  /** Where the ports file is written. */
-  readonly portsFolder: string;
+  readonly listener: NatsListener;
+  /** For `/healthz` and figures, without a password. */
+  readonly monitor: NatsListener;
+  /** Where the ports file is written, if anywhere. */
+  readonly portsFolder: string | null;
+  /** Null: what is said can be read and changed on the way. Otherwise nothing is said before both are sure. */
+  readonly tls: NatsTls | null;
   /** Upper limit of the sum of what the file streams reserve (`max_bytes`). */
   readonly fileStoreMaxBytes: number;
   readonly memoryStoreMaxBytes: number;
   readonly auth: NatsAuth;
   /** Default: it stands alone. */
-  readonly cluster?: NatsClusterMember;
+  readonly peers?: NatsPeers;
 }
 
 /** Account of the platform; user JWTs of agents name it as their audience. */
@@ -48,12 +69,12 @@ const CONSUMERS_PER_STREAM_DEFAULT = 2_000;
 const HA_ASSETS_MAX = 1_000;
 const AUTH_TIMEOUT_S = 5;
 
-/** Text of a server's configuration file. Both listeners are on loopback. */
+/** Text of a server's configuration file. It holds no secret, only the names of files that do. */
 export const renderNatsConf = (conf: NatsConf): string =>
   [
-    `listen: ${quote(`127.0.0.1:${String(conf.port)}`)}`,
-    `http: ${quote(`127.0.0.1:${String(conf.httpPort)}`)}`,
-    `ports_file_dir: ${quote(conf.portsFolder)}`,
+    `listen: ${addressOf(conf.listener)}`,
+    `http: ${addressOf(conf.monitor)}`,
+    ...(conf.portsFolder === null ? [] : [`ports_file_dir: ${quote(conf.portsFolder)}`]),
     `max_payload: ${String(MAX_PAYLOAD_BYTES)}`,
     `max_pending: ${String(MAX_PENDING_BYTES)}`,
     'lame_duck_duration: "30s"',
@@ -65,17 +86,33 @@ export const renderNatsConf = (conf: NatsConf): string =>
     `  max_memory_store: ${String(conf.memoryStoreMaxBytes)}`,
     `  limits { default_max_consumers: ${String(CONSUMERS_PER_STREAM_DEFAULT)}, max_ha_assets: ${String(HA_ASSETS_MAX)} }`,
     '}',
-    ...(conf.cluster === undefined ? [] : renderCluster(conf.cluster)),
+    // A greeting before TLS could be changed on the way, and with it the client talked out of TLS.
+    ...(conf.tls === null ? [] : renderTls(conf.tls, 'handshake_first: true')),
+    ...(conf.peers === undefined ? [] : renderPeers(conf.peers)),
     ...renderAuth(conf.auth),
     '',
   ].join('\n');
 
-const renderCluster = ({ name, peerPorts, port }: NatsClusterMember): string[] => [
+const addressOf = ({ host, port }: NatsListener): string => quote(`${host}:${String(port)}`);
+
+const renderTls = (tls: NatsTls, ...more: string[]): string[] => [
+  'tls {',
+  `  cert_file: ${quote(tls.certFile)}`,
+  `  key_file: ${quote(tls.keyFile)}`,
+  `  ca_file: ${quote(tls.caFile)}`,
+  ...more.map((line) => `  ${line}`),
+  '}',
+];
+
+const renderPeers = ({ addresses, listener, name, tls }: NatsPeers): string[] => [
   `server_name: ${quote(name)}`,
   'cluster {',
   '  name: berth',
-  `  listen: ${quote(`127.0.0.1:${String(port)}`)}`,
-  `  routes: ${list(peerPorts.map((peer) => `nats-route://127.0.0.1:${String(peer)}`))}`,
+  `  listen: ${addressOf(listener)}`,
+  `  routes: ${list(addresses.map((address) => `nats-route://${address}`))}`,
+  // The address of a peer must not be told to clients: they have their own list.
+  '  no_advertise: true',
+  ...(tls === null ? [] : renderTls(tls, 'verify: true').map((line) => `  ${line}`)),
   '}',
 ];
 
