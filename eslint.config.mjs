@@ -46,6 +46,7 @@ const SPEC_CIRCLES = [
   'endpoint-log',
   'messaging',
   'http',
+  'broker-access',
   'servers',
 ].flatMap((project) => [
   [project, 'testing'],

@@ -1,20 +1,4 @@
-export { createAuthority, issueCertificate, type CertificateRequest, type CertifiedKey } from './certificates.js';
-export {
-  NATS_APP_ACCOUNT,
-  renderNatsConf,
-  type NatsAuth,
-  type NatsConf,
-  type NatsListener,
-  type NatsPeers,
-  type NatsTls,
-} from './nats-conf.js';
-export {
-  createNatsKeys,
-  NATS_ROLES,
-  publicNatsKeys,
-  type NatsKeys,
-  type NatsPublicKeys,
-  type NatsRole,
-} from './nats-keys.js';
+export { createAuthority, issueCertificate } from './certificates.js';
 export { loadOrCreateNatsKeys } from './nats-key-file.js';
-export { rolePermissions, SHARD_COUNTS_DEFAULT, type RolePermissions, type ShardCounts } from './role-permissions.js';
+export { createNatsKeys, publicNatsKeys, type NatsKeys, type NatsRole } from './nats-keys.js';
+export { renderNatsConf, type NatsAuth, type NatsPeers, type NatsTls } from './nats-conf.js';

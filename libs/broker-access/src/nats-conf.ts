@@ -15,7 +15,7 @@ export type NatsAuth =
     };
 
 /** Where a server listens. */
-export interface NatsListener {
+interface NatsListener {
   /** `127.0.0.1`: for this machine alone. */
   readonly host: string;
   /** -1: the server picks a free port itself and says which in its ports file. */
@@ -61,7 +61,7 @@ export interface NatsConf {
 }
 
 /** Account of the platform; user JWTs of agents name it as their audience. */
-export const NATS_APP_ACCOUNT = 'APP';
+const NATS_APP_ACCOUNT = 'APP';
 
 const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024;
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;

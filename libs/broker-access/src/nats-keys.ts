@@ -1,7 +1,7 @@
 import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkeys';
 
 /**
- * Who connects with a key of its own. Agents do not: the auth callout lets them in.
+ * Roles of our processes that connect with a key of their own. Agents have none: the auth callout lets them in.
  * `sessions`, `gateway`: over which management-api and the routers hear agents; they may write to agents and nowhere
  * else, so an answer that an agent sends astray meets the broker's refusal.
  * `callout`: management-api's second connection, which answers the server's questions about agents.

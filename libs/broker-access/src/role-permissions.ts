@@ -56,7 +56,7 @@ const BETWEEN_ROUTERS = ['shard.>', 'notice.>', 'router.*'];
 /**
  * What each role may do, by name and never by pattern: `LOG_*` is not a wildcard to the server.
  * The router owns all that concerns jobs and reads the control plane's buckets; the control plane writes the buckets
- * and cannot touch a job. What routers say to each other nobody else says or hears. Who hears agents (`sessions`,
+ * and cannot touch a job. What routers say to each other nobody else says or hears. Those that hear agents (`sessions`,
  * `gateway`) may write to agents only.
  */
 export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, RolePermissions>> => ({

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createNatsKeys, publicNatsKeys, renderNatsConf, rolePermissions, type NatsConf } from '../src/index.js';
+import { renderNatsConf, type NatsConf } from '../src/nats-conf.js';
+import { createNatsKeys, publicNatsKeys } from '../src/nats-keys.js';
+import { rolePermissions } from '../src/role-permissions.js';
 
 const OPEN: NatsConf = {
   storeFolder: '/state/with "quotes"',

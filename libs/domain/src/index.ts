@@ -392,7 +392,7 @@ export {
   nextOpeningMs,
   readAffinity,
   toldRequestId,
-  traceparentOf,
+  soundTraceparent,
   type Affinity,
   type CandidateWorker,
   type DueLimit,

@@ -1,6 +1,6 @@
 import { WORKER_HEADER } from './affinity.js';
 import { endToEnd, flatten, pairsOf, valuesOf, wordsOf, type HeaderPair, type RawHeaders } from './header-pairs.js';
-import { traceparentOf } from './request-names.js';
+import { soundTraceparent } from './request-names.js';
 
 /** Carries the worker's own `Authorization`, since that of the request is for us. Lower case. */
 const WORKER_AUTHORIZATION_HEADER = 'x-worker-authorization';
@@ -82,7 +82,7 @@ export function forwardRequest(request: RequestToForward): string[] {
 }
 
 function goesOn(key: HeaderPair['key'], request: RequestToForward, isHidden: boolean): boolean {
-  if (OF_TRACES.has(key)) return traceparentOf(request.headers) !== null;
+  if (OF_TRACES.has(key)) return soundTraceparent(request.headers) !== null;
   if (isNoCallers(key)) return request.peer.isTrusted && isOfProxies(key) && !OURS.has(key);
   if (key === 'content-length' || key === 'trailer') return isFramedBy(key, request.framing);
   return key !== 'authorization' || !isHidden;

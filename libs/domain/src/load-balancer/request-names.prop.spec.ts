@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forwardRequest } from './forward-request.js';
-import { toldRequestId, traceparentOf } from './request-names.js';
+import { toldRequestId, soundTraceparent } from './request-names.js';
 
 const hex = (length: number): fc.Arbitrary<string> => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -19,7 +19,7 @@ describe('a trace', () => {
       fc.property(hex(32), hex(16), hex(2), (trace, span, flags) => {
         fc.pre(!/^0+$/.test(trace) && !/^0+$/.test(span));
         const headers = ['Traceparent', `00-${trace}-${span}-${flags}`, 'tracestate', 'a=1,b=2', 'TraceState', 'c=3'];
-        expect(traceparentOf(headers)).toBe(headers[1]);
+        expect(soundTraceparent(headers)).toBe(headers[1]);
         expect(passed(headers).slice(0, 6)).toEqual(headers);
       }),
     );
@@ -35,14 +35,14 @@ describe('a trace', () => {
     ['two in one', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
   ])('of %s does not go on, nor does its state, and none is made', (_, traceparent) => {
     const headers = [...(traceparent === undefined ? [] : ['traceparent', traceparent]), 'tracestate', 'a=1'];
-    expect(traceparentOf(headers)).toBeNull();
+    expect(soundTraceparent(headers)).toBeNull();
     expect(passed(headers).join('\n')).not.toMatch(/trace/i);
   });
 
   test('of a later version may have more; one that is said twice is none', () => {
     const later = `cc-${TRACE}-${SPAN}-01-what-will-be`;
-    expect(traceparentOf(['traceparent', later])).toBe(later);
-    expect(traceparentOf(['traceparent', later, 'traceparent', later])).toBeNull();
+    expect(soundTraceparent(['traceparent', later])).toBe(later);
+    expect(soundTraceparent(['traceparent', later, 'traceparent', later])).toBeNull();
   });
 });
 

@@ -13,7 +13,7 @@ const IDS = '-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}';
 const TRACEPARENT = new RegExp(`^(?:00${IDS}|(?!00|ff)[0-9a-f]{2}${IDS}(?:-[ -~]*)?)$`);
 
 /** The step of a trace that a request belongs to; null: none that can be read, so that its `tracestate` means nothing either. */
-export function traceparentOf(headers: RawHeaders): string | null {
+export function soundTraceparent(headers: RawHeaders): string | null {
   const [told, ...more] = valuesOf(pairsOf(headers), 'traceparent');
   return told !== undefined && more.length === 0 && TRACEPARENT.test(told) ? told : null;
 }

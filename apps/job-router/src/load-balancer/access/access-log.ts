@@ -1,4 +1,4 @@
-import { cleanText, traceparentOf } from '@berth/domain';
+import { cleanText, soundTraceparent } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { ExchangeOutcome } from '../exchange/exchange-outcome.js';
@@ -63,7 +63,7 @@ export class AccessLog {
       ...{ requestId, endpointId: cleanText(endpointId, NAME_MAX_CHARACTERS), workerId },
       ...{ method, path: cleanText(url.split('?', 1)[0] ?? '', PATH_MAX_CHARACTERS) },
       ...{ outcome: labelOf(outcome), status: statusOf(outcome, response), isCut: isCut(outcome) },
-      ...{ tookMs: Math.round(nowMs - beganAtMs), ...traffic, traceparent: traceparentOf(rawHeaders) },
+      ...{ tookMs: Math.round(nowMs - beganAtMs), ...traffic, traceparent: soundTraceparent(rawHeaders) },
     });
   }
 }
