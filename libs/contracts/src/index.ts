@@ -166,7 +166,6 @@ export {
   readRates,
   readRequestCounts,
   requestCountsSubject,
-  type EndpointRequests,
   type RateNews,
   type RatesMessage,
   type RequestCountsMessage,

@@ -442,7 +442,6 @@ export {
 export {
   HOST_ENDPOINTS_MAX,
   NO_DEMAND,
-  NO_REQUESTS,
   ToldCounts,
   addCounts,
   demandOfHeld,

@@ -4,6 +4,5 @@ export {
   REQUEST_COUNTS_SUBJECTS,
   readRequestCounts,
   requestCountsSubject,
-  type EndpointRequests,
   type RequestCountsMessage,
 } from './request-counts-message.js';

@@ -11,7 +11,7 @@ export interface RequestCountsMessage {
   readonly endpoints: readonly EndpointRequests[];
 }
 
-export interface EndpointRequests extends RequestCounts {
+interface EndpointRequests extends RequestCounts {
   readonly endpointId: EndpointId;
 }
 

@@ -3,7 +3,7 @@ export { STABLE_WINDOW_DEFAULT_MS, decideScale, type ScaleDecision, type ScaleMe
 export { NO_DEMAND, type Demand, type StrictDemand } from './demand.js';
 export { demandOfHeld, type HeldRequest } from './held-demand.js';
 export { hostRooms } from './host-rooms.js';
-export { NO_REQUESTS, ToldCounts, addCounts, type RequestCounts } from './told-counts.js';
+export { ToldCounts, addCounts, type RequestCounts } from './told-counts.js';
 export {
   HOST_ENDPOINTS_MAX,
   ToldDemands,
