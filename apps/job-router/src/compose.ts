@@ -87,6 +87,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const httpPort = await http.listen(config.httpHost, config.httpPort);
   onStop('requests', async () => {
     readiness.stop();
+    await http.leave(config.drainDelayMs);
     await balancer.release(() => drain(http, [() => reader.release(), () => core.taking.close()]));
   });
   readiness.start();

@@ -1,6 +1,6 @@
 import { PORT_MAX, GIB, MIB, isEndpointDomain, endpointIdOfHost } from '@berth/domain';
 import { parseConfig, systemRandom, type ConfigReader, type Environment } from '@berth/lifecycle';
-import { readTrustedProxies, type TrustedProxies } from '@berth/http';
+import { readDrainDelay, readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
@@ -24,6 +24,8 @@ export interface RouterConfig extends RouterSettings, BrokerConfig, LogSettings 
   readonly httpHost: string;
   readonly httpPort: number;
   readonly operationsPort: number;
+  /** How long connections are still accepted once the process stops. */
+  readonly drainDelayMs: number;
   readonly tunnel: TunnelSettings;
   /** Whose word on where callers are is believed. */
   readonly trustedProxies: TrustedProxies;
@@ -67,6 +69,7 @@ export function readRouterConfig(read: ConfigReader): RouterConfig {
     ...readAddresses(read),
     tunnel: readTunnel(read),
     trustedProxies: readTrustedProxies(read),
+    drainDelayMs: readDrainDelay(read),
     secrets: readSecretBox(read),
     webhookAddresses: readWebhookAddresses(read),
     rateLimits: readRateLimits(read),

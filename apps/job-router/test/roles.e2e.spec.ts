@@ -44,6 +44,7 @@ beforeAll(async () => {
     BERTH_AGENTS_SEED: nats.keys.roles.gateway,
     BERTH_HTTP_PORT: '0',
     BERTH_OPERATIONS_PORT: '0',
+    BERTH_DRAIN_DELAY_MS: '0',
     BERTH_NATS_STORAGE_BYTES: String(TOPOLOGY.storageBytes),
     BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),
   };

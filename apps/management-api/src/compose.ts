@@ -68,15 +68,12 @@ export async function startManagementApi(config: ManagementConfig, parts: Proces
   const { httpHost: host, operationsPort: port } = config;
   const catalog = await loadCatalog(config.catalogFile);
   const self: Process = { ...(await openProcess(parts, { host, port })), config, catalog };
-  const { logger, onStop, operationsPort, readiness } = self;
+  const { logger, operationsPort, readiness } = self;
   const database = await openDatabase(self);
   watchCatalog({ ...self, app: 'management-api', file: config.catalogFile, database });
   const connection = await openNats(self);
   const httpPort = await startServing(self, database, connection);
   readiness.start();
-  onStop('readiness', () => {
-    readiness.stop();
-  });
   logger.info(`serving ${config.baseUrl}`, { httpPort, operationsPort });
   return { httpPort, operationsPort };
 }
@@ -142,6 +139,10 @@ async function startServing(self: Process, database: Database, connection: NatsC
   onStop('http', () => app.drain());
   onStop('log streams', () => {
     logs.stop();
+  });
+  onStop('callers', () => {
+    readiness.stop();
+    return app.leave(config.drainDelayMs);
   });
   return app.listen(config.httpHost, config.httpPort);
 }

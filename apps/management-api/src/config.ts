@@ -1,4 +1,4 @@
-import { readTrustedProxies, type TrustedProxies } from '@berth/http';
+import { readDrainDelay, readTrustedProxies, type TrustedProxies } from '@berth/http';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
@@ -41,6 +41,8 @@ export interface ManagementConfig extends LogSettings {
   readonly httpHost: string;
   readonly httpPort: number;
   readonly operationsPort: number;
+  /** How long connections are still accepted once the process stops. */
+  readonly drainDelayMs: number;
   /** Whose word on where callers are is believed. */
   readonly trustedProxies: TrustedProxies;
   /** Where clients reach this API. */
@@ -89,6 +91,7 @@ export const readManagementConfig = (read: ConfigReader): ManagementConfig => ({
     day: quota(read, 'day', REQUESTS_PER_DAY),
   },
   trustedProxies: readTrustedProxies(read),
+  drainDelayMs: readDrainDelay(read),
   ...readAddresses(read),
   ...readLogSettings(read),
 });

@@ -136,6 +136,7 @@ export class ManagementBench {
       BERTH_SECRET_KEY: this.#secretKey,
       BERTH_HTTP_PORT: '0',
       BERTH_OPERATIONS_PORT: '0',
+      BERTH_DRAIN_DELAY_MS: '0',
       BERTH_BASE_URL: 'https://api.example.com',
       BERTH_RUN_URL: 'https://jobs.example.com',
       BERTH_LB_DOMAIN: 'lb.example.com',

@@ -11,6 +11,7 @@ export { declaredAccess, routeHandlers } from './auth/declared-access.js';
 export { BodyBudget, type BodyHold } from './bodies/body-budget.js';
 export { takeBody, type TakenBody } from './bodies/body-rooms.js';
 export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
+export { readDrainDelay } from './connections/drain-delay.js';
 export { type Dispatch, type DispatchedConnection } from './dispatch/dispatch.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { requireVersion, type VersionMatch } from './conditional/version-tag.js';

@@ -10,6 +10,9 @@ import { EdgeBench } from './edge-bench.js';
 
 const BODY_MAX_BYTES = 16;
 const LIMIT_MS = 10_000;
+const ACCEPT_MS = 2_000;
+/** More than one turn of the event loop accepts. */
+const BACKLOG = 50;
 
 @Controller('things')
 @Public()
@@ -393,6 +396,41 @@ describe('draining', () => {
     response.end('said to the late one');
     await Promise.all([late.closes(), draining.over]);
     expect(late.heard).toMatch(/begun before[^]*^connection: close\r$[^]*said to the late one/im);
+  });
+
+  test('goes on to accept for a time, and says with each answer that its connection ends', async () => {
+    const [before, idle] = [newCaller(), newCaller()];
+    for (const each of [before, idle]) each.say(head('GET /things', 'other'));
+    for (const each of [before, idle]) await each.hears('{"by":"the edge"}');
+    const left = { isOver: false, over: bench.leave(ACCEPT_MS).then(() => void (left.isOver = true)) };
+    const [fresh, taken, both] = [newCaller(), newCaller(), newCaller()];
+    for (const each of [before, fresh]) each.say(head('GET /things', 'other'));
+    taken.say(head('GET /', 'mine'));
+    (await taker.next()).response.end('taken');
+    both.say(head('GET /things', 'other') + head('GET /', 'mine'));
+    (await taker.next(2)).response.end('second');
+    for (const each of [before, fresh, taken, both]) await each.closes();
+    for (const each of [before, fresh, taken]) expect(each.heard).toMatch(/^connection: close\r$/im);
+    // Of two that were sent together the first says nothing, so that the second is answered.
+    expect(both.heard).toMatch(/the edge[^]*^connection: close\r$[^]*second/im);
+    expect(both.heard.match(/^connection: close\r$/gim)).toHaveLength(1);
+    await clock.advance(ACCEPT_MS - 1);
+    expect([left.isOver, idle.isClosed]).toEqual([false, false]);
+    await clock.advance(1);
+    await left.over;
+    await bench.close();
+    await idle.closes();
+    await newCaller().closes();
+  });
+
+  test('answers whoever has connected by then', async () => {
+    const many = Array.from({ length: BACKLOG }, newCaller);
+    await Promise.all(many.map(({ socket }) => once(socket, 'connect')));
+    const over = bench.close(LIMIT_MS);
+    for (const each of many) each.say(head('GET /things', 'other'));
+    for (const each of many) await each.hears('{"by":"the edge"}');
+    await over;
+    for (const each of many) expect(each.heard).toMatch(/^connection: close\r$/im);
   });
 
   test('waits for an upgraded connection, and ends with it', async () => {

@@ -82,6 +82,10 @@ export class EdgeBench {
     this.#port = await this.#app.listen('127.0.0.1', 0);
   }
 
+  async leave(acceptMs: number): Promise<void> {
+    await this.#app?.leave(acceptMs);
+  }
+
   async close(limitMs = 1_000): Promise<void> {
     await this.#app?.drain(limitMs);
   }

@@ -101,6 +101,7 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     BERTH_LB_DOMAIN: loadBalancerDomain(facts.ports),
     BERTH_NATS_STORAGE_BYTES: String(facts.storageBytes),
     BERTH_SEED_API_KEY: facts.secrets.apiKey,
+    BERTH_DRAIN_DELAY_MS: '0',
   }),
   controllers: (facts) => ({
     ...natsSeed(facts, 'controllers'),

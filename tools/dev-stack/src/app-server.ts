@@ -29,6 +29,7 @@ export async function startAppServer(
   { app, name }: AppProcess,
   { environment, home, logFile, repository, wrapper }: AppServerPlace,
 ): Promise<Running> {
+  const drainDelayMs = Number(environment['BERTH_DRAIN_DELAY_MS'] ?? 0);
   const program = [...wrapper, process.execPath, '--enable-source-maps', join(repository, ENTRY[app])];
   const [executable = process.execPath, ...args] = program;
   const server = await spawnServer({
@@ -40,7 +41,7 @@ export async function startAppServer(
   return {
     pid: server.pid,
     exited: server.exited,
-    stop: () => server.stop(app === 'worker-agent' ? AGENT_STOP_MS : APP_STOP_MS),
+    stop: () => server.stop(app === 'worker-agent' ? AGENT_STOP_MS : APP_STOP_MS + drainDelayMs),
     whyRefused: async () => {
       const refusal = findRefusal(await server.lastWords(), app);
       return refusal === null || refusal.mayPass ? null : refusal.text;

@@ -61,6 +61,8 @@ export const HANDED_ON: Readonly<Record<string, { readonly app: AppName; readonl
   // Who tries webhooks here receives them on the same machine.
   BERTH_WEBHOOK_ALLOWED_NETWORKS: { app: 'job-router', fallback: '127.0.0.0/8,::1/128' },
   BERTH_STREAM_FORMAT: { app: 'job-router' },
+  // Nobody chooses among routers here, unless a test does, and what is stopped shall be gone.
+  BERTH_DRAIN_DELAY_MS: { app: 'job-router', fallback: '0' },
   BERTH_RATE_LIMIT_MINUTE: { app: 'management-api' },
   BERTH_RATE_LIMIT_HOUR: { app: 'management-api' },
   BERTH_RATE_LIMIT_DAY: { app: 'management-api' },

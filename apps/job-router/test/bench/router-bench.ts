@@ -118,6 +118,7 @@ export class RouterBench {
       BERTH_HTTP_PORT: '0',
       BERTH_SECRET_KEY: SECRET_KEY,
       BERTH_OPERATIONS_PORT: '0',
+      BERTH_DRAIN_DELAY_MS: '0',
       BERTH_NATS_STORAGE_BYTES: String(TOPOLOGY.storageBytes),
       BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),
       // Tests ask faster than anybody may; those of the limits switch them on.

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { LeavingConnections } from '../connections/leaving-connections.js';
 import type { DispatchedRequests } from '../dispatch/dispatched-requests.js';
 
 /** Longer than the idle time of the load balancers in front, so that they never send on a connection that we close. */
@@ -11,7 +12,10 @@ const REQUEST_ARRIVES_WITHIN_MS = 1_500_000;
 const ARRIVALS_LOOK_MS = 1_000;
 
 /** Node's server with our limits: what is not handed on goes to the framework. */
-export function createEdgeServer(handedOn: DispatchedRequests, answer: RequestListener): Server {
+export function createEdgeServer(
+  { handedOn, leaving }: { readonly handedOn: DispatchedRequests; readonly leaving: LeavingConnections },
+  answer: RequestListener,
+): Server {
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -24,9 +28,11 @@ export function createEdgeServer(handedOn: DispatchedRequests, answer: RequestLi
       shouldUpgradeCallback: (request) => handedOn.takesUpgrade(request),
     },
     (request, response) => {
+      leaving.begin(request.socket, response);
       if (!handedOn.handOn(request, response)) answer(request, response);
     },
   );
+  leaving.watch(server);
   handedOn.watchUpgrades(server);
   return server;
 }

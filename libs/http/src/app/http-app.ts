@@ -23,6 +23,7 @@ import { guardHandlers } from '../auth/guard-handlers.js';
 import { ArrivingBodies } from '../bodies/arriving-bodies.js';
 import { TrustedProxies } from '../callers/trusted-proxies.js';
 import { Connections } from '../connections/connections.js';
+import { LeavingConnections } from '../connections/leaving-connections.js';
 import type { Dispatch } from '../dispatch/dispatch.js';
 import { DispatchedRequests } from '../dispatch/dispatched-requests.js';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor.js';
@@ -75,6 +76,7 @@ export interface HttpAppOptions {
 interface HttpAppParts {
   readonly clock: Clock;
   readonly handedOn: DispatchedRequests;
+  readonly leaving: LeavingConnections;
 }
 
 /** A Nest application behind our edge: problems, keys, scopes, validation, request ids, metrics. */
@@ -82,11 +84,13 @@ export class HttpApp {
   readonly #app: NestFastifyApplication;
   readonly #clock: Clock;
   readonly #handedOn: DispatchedRequests;
+  readonly #leaving: LeavingConnections;
 
-  constructor(app: NestFastifyApplication, { clock, handedOn }: HttpAppParts) {
+  constructor(app: NestFastifyApplication, { clock, handedOn, leaving }: HttpAppParts) {
     this.#app = app;
     this.#clock = clock;
     this.#handedOn = handedOn;
+    this.#leaving = leaving;
   }
 
   get nest(): NestFastifyApplication {
@@ -104,11 +108,21 @@ export class HttpApp {
   }
 
   /**
-   * Accepts no connection any more, lets requests in flight end for at most `limitMs`, then cuts them off, with those that
+   * Each answer says from now on that its connection ends, while connections are still accepted for this time: whoever chooses
+   * among servers needs it to notice that this one leaves.
+   */
+  async leave(acceptMs: number): Promise<void> {
+    this.#leaving.leave();
+    if (acceptMs > 0) await this.#clock.sleep(acceptMs);
+  }
+
+  /**
+   * Accepts no connection any more but those that clients take for open, lets requests in flight end for at most `limitMs`, then cuts them off, with those that
    * were handed on and the connections that were upgraded.
    */
   async drain(limitMs = HTTP_DRAIN_MS): Promise<void> {
-    this.#handedOn.drain();
+    this.#leaving.close();
+    await this.#leaving.backlogTaken();
     const closed = this.#app.close();
     const timer = new AbortController();
     const late = this.#clock.sleep(limitMs, timer.signal).then(() => 'late' as const);
@@ -132,7 +146,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const routes = new RouteTable();
   const filter = new ProblemFilter({ ...options, allowedMethods: (url) => routes.methodsOf(url) });
   const handedOn = new DispatchedRequests({ ...options, connections });
-  const adapter = makeAdapter({ ...options, trustedProxies: proxies, handedOn }, filter);
+  const leaving = new LeavingConnections();
+  const adapter = makeAdapter({ ...options, trustedProxies: proxies, handedOn, leaving }, filter);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),
     bodyParser: false,
@@ -153,20 +168,21 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   assertAccessDeclared(app);
   tellRoutesHandlers(app);
   await app.init();
-  return new HttpApp(app, { clock, handedOn });
+  return new HttpApp(app, { clock, handedOn, leaving });
 }
 
 const makeAdapter = (
   {
     handedOn,
+    leaving,
     ...options
-  }: HttpAppOptions & Pick<HttpAppParts, 'handedOn'> & { readonly trustedProxies: TrustedProxies },
+  }: HttpAppOptions & Pick<HttpAppParts, 'handedOn' | 'leaving'> & { readonly trustedProxies: TrustedProxies },
   filter: ProblemFilter,
 ): FastifyAdapter =>
   new FastifyAdapter({
     genReqId: () => makeRequestId(options.random),
     requestIdHeader: false,
-    serverFactory: (answer: RequestListener) => createEdgeServer(handedOn, answer),
+    serverFactory: (answer: RequestListener) => createEdgeServer({ handedOn, leaving }, answer),
     // A request on a connection that was kept alive is still answered while the process drains.
     return503OnClosing: false,
     forceCloseConnections: 'idle',

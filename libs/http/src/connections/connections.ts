@@ -108,11 +108,6 @@ export class Connections {
     });
   }
 
-  /** Whether no request is under way on it. */
-  isIdle(socket: Socket): boolean {
-    return this.#sentAhead.isIdle(socket);
-  }
-
   /** A caller has shown a good key on it. */
   prove(socket: Socket, accountId: string): void {
     if (!this.#withoutKey.has(socket) && !this.#ofGuests.has(socket)) return;

@@ -1,4 +1,4 @@
-import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@berth/telemetry';
 import type { Admission } from '../auth/admission.js';
@@ -22,7 +22,6 @@ export class DispatchedRequests {
   /** Those of which it could not be told whether their upgrade is taken. */
   readonly #undecided = new WeakSet<IncomingMessage>();
   #admission: Admission | undefined;
-  #isDraining = false;
 
   constructor(options: DispatchedRequestsOptions) {
     this.#options = options;
@@ -73,12 +72,6 @@ export class DispatchedRequests {
     });
   }
 
-  /** From now on a connection ends with the last request on it, which its answer says where it can say it. */
-  drain(): void {
-    this.#isDraining = true;
-    for (const underWay of this.#underWay.values()) sayLast(underWay);
-  }
-
   /** Ends every request that is still under way. */
   cut(): void {
     for (const socket of this.#underWay.keys()) socket.destroy();
@@ -100,7 +93,6 @@ export class DispatchedRequests {
     if (!this.#underWay.has(socket)) socket.once('close', () => this.#underWay.delete(socket));
     const underWay = (this.#underWay.get(socket) ?? new Set()).add(until);
     this.#underWay.set(socket, underWay);
-    if (this.#isDraining) sayLast(underWay);
     connections.countHandedOn(socket, until, () => {
       try {
         hand(this.#connectionOf(request));
@@ -140,13 +132,5 @@ export class DispatchedRequests {
     const underWay = this.#underWay.get(socket);
     underWay?.delete(ended);
     if (underWay?.size === 0) this.#underWay.delete(socket);
-    if (this.#isDraining && underWay !== undefined) sayLast(underWay);
-    if (this.#isDraining && this.#options.connections.isIdle(socket)) socket.end();
   }
-}
-
-/** Its client sends no further request then, which would find the connection closed. Of several, another one is the last. */
-function sayLast(underWay: ReadonlySet<ServerResponse | Socket>): void {
-  const [only] = underWay;
-  if (underWay.size === 1 && only instanceof ServerResponse) only.shouldKeepAlive = false;
 }
