@@ -44,16 +44,21 @@ interface Arriving {
   body: string;
 }
 
+interface OpenLoadOptions {
+  /** Callers try again, at the other router, what has reached no worker: as clients do. */
+  readonly retries?: boolean;
+  /** Whether a router is to be sent anything; where it is not, the other one gets the request. */
+  readonly isReady?: (router: number) => boolean;
+}
+
 /**
  * Requests that are sent 200 times a second, whatever becomes of those before, to each router in turn; each has a nonce that its
  * answer must say so many times, now with its length and now in chunks.
- *
- * @param retries whether callers try again, at the other router, what has reached no worker: as clients do
  */
 export class OpenLoad {
   readonly fates: Fate[] = [];
   readonly #endpoint: BalancedEndpoint;
-  readonly #retries: boolean;
+  readonly #options: OpenLoadOptions;
   readonly #agent = new Agent({ keepAlive: true });
   /** Of each router. */
   readonly #pending = Array.from({ length: ROUTERS }, () => new Set<Promise<void>>());
@@ -61,9 +66,9 @@ export class OpenLoad {
   #sent = 0;
   #hasEnded = false;
 
-  constructor(endpoint: BalancedEndpoint, { retries = false }: { readonly retries?: boolean } = {}) {
+  constructor(endpoint: BalancedEndpoint, options: OpenLoadOptions = {}) {
     this.#endpoint = endpoint;
-    this.#retries = retries;
+    this.#options = options;
     this.#sending = this.#send();
   }
 
@@ -104,10 +109,15 @@ export class OpenLoad {
     while (!this.#hasEnded && this.#sent < SENT_MAX) {
       for (const nowMs = systemClock.monotonicMs(); dueMs < nowMs; dueMs += MS_PER_SECOND / PER_SECOND) {
         turn += 1;
-        this.#begin(turn % ROUTERS);
+        this.#begin(this.#ready(turn % ROUTERS));
       }
       await systemClock.sleep(TICK_MS);
     }
+  }
+
+  #ready(router: number): number {
+    const { isReady = () => true } = this.#options;
+    return isReady(router) ? router : (router + 1) % ROUTERS;
   }
 
   #begin(router: number): void {
@@ -121,7 +131,7 @@ export class OpenLoad {
 
   async #meet(asked: Asked): Promise<void> {
     let fate = await this.#ask(asked);
-    for (let tries = 1; this.#retries && hasReachedNobody(fate) && tries < TRIES_MAX; tries += 1) {
+    for (let tries = 1; this.#options.retries === true && hasReachedNobody(fate) && tries < TRIES_MAX; tries += 1) {
       await systemClock.sleep(PAUSE_MS);
       fate = await this.#ask({ ...asked, router: (asked.router + tries) % ROUTERS });
     }
