@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SessionHealth } from '@berth/domain';
 import { W1, WorkerBench, assigned, type BenchAgent } from './worker-bench.js';
 
@@ -99,6 +99,22 @@ describe('a load-balanced worker', () => {
     await bench.clock.advance(1);
     expect(agent.balanced.cuts).toEqual([W1]);
     expect(bench.machine.calls).toContain('stop w1');
+  });
+
+  test('that is killed loses its requests before, for what a process leaves behind looks as if it had ended in order', async () => {
+    const bench = new WorkerBench();
+    const agent = await withIdle(bench);
+    agent.balanced.carry(W1, 1);
+    const cut = jest.spyOn(agent.balanced, 'cut');
+    const kill = jest.spyOn(bench.machine.calls, 'push');
+    const drained = agent.reconciler.drainAll(10_000);
+    await bench.clock.advance(10_000);
+    await bench.clock.advance(250);
+    expect(agent.balanced.cuts).toEqual([W1]);
+    const killedAt = kill.mock.invocationCallOrder[kill.mock.calls.findIndex(([call]) => call === 'kill w1')];
+    expect(cut.mock.invocationCallOrder[0]).toBeLessThan(killedAt ?? 0);
+    await bench.clock.advance(1_000);
+    await drained;
   });
 
   test('is paused only without a request, and takes none while it is', async () => {

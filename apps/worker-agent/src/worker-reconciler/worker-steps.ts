@@ -197,6 +197,8 @@ export class WorkerSteps {
       await this.#saveLife({ killReason: this.#session.killReason });
       this.#session = { ...this.#session, killedAtMs: this.#tools.clock.nowMs(), killedBecause: reason };
     }
+    // The system closes what a process leaves behind, which would look as if the worker had said all.
+    this.#tools.balanced.cut(this.#id);
     await this.#tools.runtime.kill(this.#id);
   }
 
