@@ -164,6 +164,23 @@ describe('the bound of a worker', () => {
     expect(new Set(scene.link.asked)).toEqual(new Set(['w1', 'w2']));
   });
 
+  test('a worker that was full and has room again gets all that wait, each once it has taken the one before', async () => {
+    await open({ slotsPerWorker: 3 });
+    await scene.addWorker('w1', keep);
+    scene.link.refusals.push('full');
+    ask('/1');
+    await eventually(async () => expect(await scene.metric('router_lb_refusals_total{reason="full"}')).toBe(1));
+    for (const [path, count] of [
+      ['/2', 2],
+      ['/3', 3],
+    ] as const) {
+      ask(path);
+      await held(count);
+    }
+    await scene.manualClock().advance(200);
+    await asked('/1', '/2', '/3');
+  });
+
   test('requests go to whoever has fewest, and in turn among equals', async () => {
     await open({ slotsPerWorker: 2 });
     for (const id of ['w1', 'w2', 'w3']) await scene.addWorker(id, (_request, response) => response.end('ok'));

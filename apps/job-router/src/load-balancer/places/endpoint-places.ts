@@ -204,6 +204,8 @@ export class EndpointPlaces {
     });
     if (waiter === null || waiter.gone.aborted) stream.destroy();
     else this.#settle(waiter, { worker, stream });
+    // It has taken as many as it was thought to take, so it may take one more, and no timer waits for that.
+    if (this.#line.size > 0) this.look();
   }
 
   #refused(waiter: Waiter, workerId: WorkerId, reason: WorkerRefusal): void {
