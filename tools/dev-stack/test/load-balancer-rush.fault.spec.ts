@@ -59,7 +59,10 @@ async function wait(gate: string, { router, workerId }: { readonly router: numbe
   const nonce = systemRandom.id(20);
   const headers = { 'x-runpod-worker-id': `strict ${workerId}` };
   const answer: Promise<Outcome> = endpoint.ask(`/echo?gate=${gate}&nonce=${nonce}`, { router, headers, body: nonce });
-  return { nonce, answer, reached: await endpoint.reached(nonce) };
+  const early = answer.then((outcome): never => {
+    throw new Error(`answered before it has reached a worker: ${JSON.stringify(outcome)}`);
+  });
+  return { nonce, answer, reached: await Promise.race([endpoint.reached(nonce), early]) };
 }
 
 const metric = async (process: ProcessName, line: string): Promise<number> => {
