@@ -124,6 +124,11 @@ export class Connections {
     this.#makeRoom(this.#ofGuests.add(socket, accountId), 'guest');
   }
 
+  /** No request is under way on it. */
+  isIdle(socket: Socket): boolean {
+    return this.#sentAhead.isIdle(socket);
+  }
+
   /** False: there are too many already, and the connection is closed. */
   #count(socket: Socket, until: ServerResponse | Socket, onTurn: () => void): boolean {
     const answered = this.#sentAhead.begin(socket, onTurn);
