@@ -1,12 +1,10 @@
-import { constants, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import { connect, type TLSSocket } from 'node:tls';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { Invitation } from './invitations.js';
-import { keepAlive } from './keep-alive.js';
 import { dialerMetrics, type DialerMetrics } from './metrics.js';
-import { serveLink } from './serve-link.js';
+import { ServedTunnel } from './served-tunnel.js';
 import { TUNNEL_TLS } from './tunnel-protocol.js';
 import type { WorkerLink } from './worker-link.port.js';
 
@@ -38,27 +36,14 @@ const CONNECT_MS = 5_000;
 export class TunnelDialer {
   readonly #options: TunnelDialerOptions;
   readonly #metrics: DialerMetrics;
-  readonly #server: Http2Server;
   /** By router; null while it is dialled. */
   readonly #tunnels = new Map<string, TLSSocket>();
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #served = new Set<ServedTunnel>();
   #isLeaving = false;
 
   constructor(options: TunnelDialerOptions) {
     this.#options = options;
-    this.#metrics = dialerMetrics(options.metrics, () => this.#sessions.size);
-    this.#server = serveLink(options.hostId, options.link);
-    this.#server.on('session', (session) => {
-      this.#sessions.add(session);
-      if (this.#isLeaving) session.close();
-      session.once('close', () => this.#sessions.delete(session));
-      onEnd(session, ({ isDismissed, requests }) => {
-        if (requests > 0 || !(isDismissed || this.#isLeaving)) this.#metrics.losses.inc();
-      });
-      keepAlive(session, options.clock, () => {
-        session.destroy(new Error('the router answers no more'));
-      });
-    });
+    this.#metrics = dialerMetrics(options.metrics, () => this.#served.size);
   }
 
   /** Dials, unless there is a tunnel to this router already, or one is being opened, or this host is about to stop. */
@@ -79,7 +64,7 @@ export class TunnelDialer {
   /** What is under way goes on; nothing begins any more, also not in a tunnel that a router offers for one that has closed. */
   drain(): void {
     this.#isLeaving = true;
-    for (const session of this.#sessions) session.close();
+    for (const tunnel of this.#served) tunnel.leave();
   }
 
   close(): void {
@@ -115,29 +100,22 @@ export class TunnelDialer {
       this.#metrics.dials.inc({ outcome });
       socket.setNoDelay(true);
       logger.info('the tunnel to a router stands', { router });
-      this.#server.emit('connection', socket);
+      this.#serve(socket, router);
     });
     return socket;
   }
-}
 
-interface TunnelEnd {
-  /** The router has let go of it. */
-  readonly isDismissed: boolean;
-  /** How many were in it. */
-  readonly requests: number;
-}
-
-/** Calls `tell` once, when the connection of a tunnel has closed. */
-function onEnd(session: ServerHttp2Session, tell: (end: TunnelEnd) => void): void {
-  let [isDismissed, requests] = [false, 0];
-  session.on('stream', (stream) => {
-    requests += 1;
-    stream.once('close', () => (requests -= 1));
-  });
-  session.once('goaway', (code) => (isDismissed = code === constants.NGHTTP2_NO_ERROR));
-  // Ahead of the session, which closes its streams then.
-  session.socket.prependOnceListener('close', () => {
-    tell({ isDismissed, requests });
-  });
+  #serve(socket: TLSSocket, router: string): void {
+    const { clock, hostId, link, logger } = this.#options;
+    const served = new ServedTunnel({
+      ...{ hostId, link, clock, socket },
+      onClosed: ({ cause, requests }) => {
+        if (requests > 0 || (cause !== null && !this.#isLeaving)) this.#metrics.losses.inc();
+        this.#served.delete(served);
+        logger.info('the tunnel to a router is gone', { router, cause: cause ?? 'it was closed in order' });
+      },
+    });
+    this.#served.add(served);
+    if (this.#isLeaving) served.leave();
+  }
 }

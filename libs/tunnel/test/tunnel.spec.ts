@@ -194,23 +194,6 @@ describe('a tunnel', () => {
     for (const stream of taken) stream.destroy();
   });
 
-  test('lets go of a request that was refused, so that refusals never fill the tunnel', async () => {
-    const near = await router();
-    let over = 0;
-    const link: WorkerLink = {
-      open: (_, signal) => {
-        signal.addEventListener('abort', () => (over += 1));
-        return Promise.resolve({ kind: 'refused', reason: 'full' });
-      },
-    };
-    host(link).accept(near.offer());
-    await tunnelOf(near);
-    for (let n = 0; n < 20; n += 1) await near.listener.open(TARGET, NEVER);
-    await eventually(() => {
-      expect(over).toBe(20);
-    }, SOON);
-  });
-
   test('gives a place back that comes too late', async () => {
     const worker = createServer();
     const taken: Socket[] = [];

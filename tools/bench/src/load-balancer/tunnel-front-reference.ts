@@ -9,7 +9,7 @@ import { startReference } from '../reference.js';
 import { BARE_LIMITS, BARE_SESSION_WINDOW_BYTES, BARE_TLS, BARE_WINDOWS } from './bare-tunnel.js';
 
 /**
- * The least that has the shape of a router and an agent: node's own HTTP on one side, each request a stream of HTTP/2 over
+ * The shape of a router and an agent with what Node itself has: its HTTP on one side, each request a stream of HTTP/2 over
  * TLS to another process, which connects it to the worker. No key, no line, no rule for a header, no limit of time.
  */
 const [workerPort = ''] = process.argv.slice(2);

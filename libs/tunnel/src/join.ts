@@ -1,0 +1,26 @@
+import type { Duplex } from 'node:stream';
+import { TunnelError } from './tunnel-error.js';
+
+/**
+ * Each direction ends for itself; one that breaks takes the other along, so that an answer that was cut is never taken for
+ * one that ended. By hand: two pipelines of Node were the largest part of what a profile of the agent showed of a request.
+ */
+export function join(stream: Duplex, worker: Duplex): void {
+  const fail = (error: Error): void => {
+    stream.destroy(error);
+    worker.destroy();
+  };
+  stream.on('error', fail);
+  stream.once('close', () => {
+    if (!hasEnded(stream)) worker.destroy();
+  });
+  worker.on('error', fail);
+  worker.once('close', () => {
+    if (!hasEnded(worker)) stream.destroy(new TunnelError('The connection to the worker was cut.'));
+  });
+  stream.pipe(worker);
+  worker.pipe(stream);
+}
+
+/** Whether both of its halves have come to their end in order. */
+const hasEnded = ({ readableEnded, writableFinished }: Duplex): boolean => readableEnded && writableFinished;
