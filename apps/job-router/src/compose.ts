@@ -61,7 +61,6 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   readiness.add('directory', async () => {
     if (!snapshots.isLoaded) throw new Error('the snapshots of the control plane are not loaded yet');
   });
-  const { exchange, reader } = callers;
   const app = RouterModule.of({
     directory,
     platform,
@@ -79,7 +78,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   assertOperationsDeclared(http.nest);
   startAll(process, core.works);
   await snapshots.start();
-  startAll(process, { rates: exchange, ...balancer.works });
+  startAll(process, { rates: callers.exchange, ...balancer.works });
   await serveAgents(http, {
     ...{ ...process, connection: brokers.agents, drainMs: HTTP_DRAIN_MS },
     ...{ guard, takes: core.taking },
@@ -88,7 +87,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   onStop('requests', async () => {
     readiness.stop();
     await http.leave(config.drainDelayMs);
-    await balancer.release(() => drain(http, [() => reader.release(), () => core.taking.close()]));
+    await balancer.release(() => drain(http, [() => callers.reader.release(), () => core.taking.close()]));
   });
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
