@@ -166,18 +166,13 @@ describe('the bound of a worker', () => {
 
   test('a worker that was full and has room again gets all that wait, each once it has taken the one before', async () => {
     await open({ slotsPerWorker: 3 });
-    await scene.addWorker('w1', keep);
-    scene.link.refusals.push('full');
-    ask('/1');
-    await eventually(async () => expect(await scene.metric('router_lb_refusals_total{reason="full"}')).toBe(1));
-    for (const [path, count] of [
-      ['/2', 2],
-      ['/3', 3],
-    ] as const) {
-      ask(path);
+    await scene.addWorker('w1', keep, { slots: 0 });
+    for (const count of [1, 2, 3]) {
+      ask(`/${count}`);
       await held(count);
     }
-    await scene.manualClock().advance(200);
+    await eventually(async () => expect(await scene.metric('router_lb_refusals_total{reason="full"}')).toBe(1));
+    scene.link.resize('w1', 3);
     await asked('/1', '/2', '/3');
   });
 

@@ -27,6 +27,14 @@ export class TcpLink implements WorkerLink {
     for (const stream of this.#streams) stream.destroy(new Error('the way to the worker is lost'));
   }
 
+  /** The worker has so many slots from now on. */
+  resize(workerId: string, slots: number): void {
+    const worker = this.workers.get(workerId);
+    if (worker === undefined) throw new Error(`there is no ${workerId}`);
+    this.workers.set(workerId, { ...worker, slots });
+    this.#giveNext(workerId);
+  }
+
   async open(target: LinkTarget, signal: AbortSignal, { mayWait = false }: LinkWish = {}): Promise<LinkAnswer> {
     const { workerId } = target;
     if (mayWait) await this.#slotOf(workerId, signal);
@@ -62,8 +70,7 @@ export class TcpLink implements WorkerLink {
     stream.once('close', () => {
       this.#streams.delete(stream);
       this.#set(workerId, (this.inFlight.get(workerId) ?? 0) - 1);
-      const next = this.#waiting.findIndex((ask) => ask.workerId === workerId);
-      if (next !== -1) this.#waiting.splice(next, 1)[0]?.give();
+      this.#giveNext(workerId);
     });
     return new Promise((resolve) => {
       stream.once('connect', () => {
@@ -73,6 +80,11 @@ export class TcpLink implements WorkerLink {
         resolve({ kind: 'refused', reason: 'unreachable' });
       });
     });
+  }
+
+  #giveNext(workerId: string): void {
+    const next = this.#waiting.findIndex((ask) => ask.workerId === workerId);
+    if (next !== -1) this.#waiting.splice(next, 1)[0]?.give();
   }
 
   #set(workerId: string, inFlight: number): void {
