@@ -88,7 +88,8 @@ describe('load-balanced endpoints in containers', () => {
       const events = await endpoint.ask('/count?to=2');
       expect(events).toMatchObject({ status: 200, body: 'data: 0\n\ndata: 1\n\n' });
       await gone(endpoint);
-      expect(await endpoint.workers()).toEqual([]);
+      // The host reports it a moment later.
+      await eventually(async () => expect(await endpoint.workers()).toEqual([]), WAIT);
     });
 
     test('FastAPI: a request waits until the worker has loaded what it needs', async () => {
