@@ -25,7 +25,7 @@ export interface Ways {
 export const DIRECT = 'direct';
 export const NGINX_KEPT = 'nginx, connections kept';
 export const NGINX_FRESH = 'nginx, one each';
-const BARE = 'bare tunnel of node:http2';
+export const BARE = 'bare tunnel of node:http2';
 const BERTH = 'Berth';
 const BERTH_TWO = 'Berth, two routers';
 
