@@ -1,1 +1,2 @@
 export { type Brokers, guardAgents, openBrokers } from './open-brokers.js';
+export { RouterPeers, type RouterPeersOptions } from './router-peers.js';

@@ -1,52 +1,26 @@
 import { RATES_SUBJECTS, ratesSubject, readRates, type RateNews, type RatesMessage } from '@berth/contracts';
-import type { UnreadableMessage } from '@berth/domain';
-import { watchConnection } from '@berth/messaging';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { RouterPeers, type RouterPeersOptions } from '../brokers/index.js';
 
-export interface NatsRatePeersOptions {
-  readonly connection: NatsConnection;
+export interface NatsRatePeersOptions extends Pick<RouterPeersOptions<RatesMessage>, 'connection' | 'onUnreadable'> {
   readonly routerId: string;
-  readonly onUnreadable: (message: UnreadableMessage) => void;
 }
 
-/** The other routers, over core NATS: nothing is stored or waited for. */
+/** What routers tell each other of the rates that they count. */
 export class NatsRatePeers {
-  readonly #options: NatsRatePeersOptions;
-  readonly #subject: string;
-  #isConnected = true;
+  readonly #routerId: string;
+  readonly #peers: RouterPeers<RatesMessage>;
 
-  constructor(options: NatsRatePeersOptions) {
-    this.#options = options;
-    this.#subject = ratesSubject(options.routerId);
-    watchConnection(options.connection, {
-      onLost: () => (this.#isConnected = false),
-      onBack: () => (this.#isConnected = true),
-    });
+  constructor({ routerId, ...options }: NatsRatePeersOptions) {
+    const subjects = { own: ratesSubject(routerId), all: RATES_SUBJECTS };
+    this.#routerId = routerId;
+    this.#peers = new RouterPeers({ ...options, subjects, place: 'rates', read: readRates });
   }
 
-  /** While the broker is away nothing is kept for it: what the others heard too late would count too long. */
   tell(news: readonly RateNews[]): void {
-    const { connection, routerId } = this.#options;
-    if (!this.#isConnected || connection.isClosed()) return;
-    connection.publish(this.#subject, JSON.stringify({ routerId, news } satisfies RatesMessage));
+    this.#peers.tell({ routerId: this.#routerId, news });
   }
 
   listen(onNews: (routerId: string, news: readonly RateNews[]) => void): () => void {
-    const { connection, onUnreadable } = this.#options;
-    const subscription = connection.subscribe(RATES_SUBJECTS, {
-      callback: (error, message) => {
-        if (error !== null || message.subject === this.#subject) return;
-        const text = message.string();
-        // Not within the client's reading loop: what it threw would end that, quietly.
-        queueMicrotask(() => {
-          const told = readRates(text);
-          if (told.kind === 'value') onNews(told.value.routerId, told.value.news);
-          else onUnreadable({ place: 'rates', key: message.subject, reason: told.reason });
-        });
-      },
-    });
-    return () => {
-      subscription.unsubscribe();
-    };
+    return this.#peers.listen(({ news, routerId }) => onNews(routerId, news));
   }
 }
