@@ -165,7 +165,7 @@ export default defineConfig(
     files: ['**/*.ts'],
     extends: [configs.recommendedTypeChecked],
     plugins: { '@nx': nx, berth: { rules: { citations, subjects, suffixes } } },
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       ...fences(),
       '@nx/enforce-module-boundaries': boundaries([]),

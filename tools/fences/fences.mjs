@@ -24,6 +24,7 @@ const COPIED = [
   'package-lock.json',
   'nx.json',
   'tsconfig.base.json',
+  'tsconfig.json',
   'eslint.config.mjs',
   'jest.config.mjs',
   'knip.jsonc',
