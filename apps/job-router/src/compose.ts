@@ -46,7 +46,7 @@ export interface RunningRouter {
 export async function startRouter(config: RouterConfig, environment: RouterEnvironment): Promise<RunningRouter> {
   const process = await openProcess(environment, { host: config.httpHost, port: config.operationsPort });
   const { clock, logger, metrics, onStop, operationsPort, readiness } = process;
-  const onUnreadable = unreadableLog({ app: 'router', metrics, logger });
+  const onUnreadable = unreadableLog({ metrics, logger });
   const brokers = await openBrokers(config, process, onUnreadable);
   const guard = guardAgents(config, process);
   const platform: Platform = { ...process, settings: { ...config, messageMaxBytes: brokers.messageMaxBytes } };

@@ -92,7 +92,7 @@ describe('bodies that are announced and never sent', () => {
   test('28 sockets with a key of another account take no more of the room than they have sent', async () => {
     const all = await announceAll(attacker.tenant.key);
     await expectAccepted(5);
-    await eventually(async () => expect(await metric('http_bodies_bytes')).toBe(all.length));
+    await eventually(async () => expect(await metric('berth_http_bodies_bytes')).toBe(all.length));
   });
 });
 
@@ -145,7 +145,7 @@ describe('connections that show no key', () => {
       await eventually(() => {
         expect(sockets.filter(({ isClosed }) => !isClosed).length).toBeLessThanOrEqual(1_024 + 1);
       });
-      expect(await metric('http_connections_without_key')).toBeLessThanOrEqual(1_024);
+      expect(await metric('berth_http_connections_without_key')).toBeLessThanOrEqual(1_024);
       ask();
       await expectAnswers(2);
     },
@@ -193,7 +193,7 @@ describe('keys that do not exist', () => {
       const allowed = allowedSince(startedMs);
       expect(reads).toBeLessThanOrEqual(allowed);
       expect([...statuses.keys()].sort()).toEqual([401, 429]);
-      expect(await metric('http_key_lookups_total')).toBeLessThanOrEqual(allowed);
+      expect(await metric('berth_http_key_lookups_total')).toBeLessThanOrEqual(allowed);
     },
     FLOOD_MS,
   );

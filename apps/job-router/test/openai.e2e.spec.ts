@@ -270,9 +270,9 @@ describe('every refusal is in the words of the interface', () => {
     const open = async (): Promise<string> =>
       (await (await fetch(`http://127.0.0.1:${bench.router.operationsPort}/metrics`)).text())
         .split('\n')
-        .find((line) => line.startsWith('router_openai_open '))!;
-    await eventually(async () => expect(await open()).toBe('router_openai_open 1'));
+        .find((line) => line.startsWith('berth_router_openai_open_requests '))!;
+    await eventually(async () => expect(await open()).toBe('berth_router_openai_open_requests 1'));
     socket.destroy();
-    await eventually(async () => expect(await open()).toBe('router_openai_open 0'));
+    await eventually(async () => expect(await open()).toBe('berth_router_openai_open_requests 0'));
   });
 });

@@ -81,7 +81,9 @@ const QUESTION = encodeOwnerQuestion({ endpointId: ENDPOINT, question: {} });
 
 /** How many questions have been counted. */
 async function counted(): Promise<number> {
-  const lines = (await registry.text()).split('\n').filter((line) => line.startsWith('router_owner_answers_total{'));
+  const lines = (await registry.text())
+    .split('\n')
+    .filter((line) => line.startsWith('berth_router_owner_answers_total{'));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 

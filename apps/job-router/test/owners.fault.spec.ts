@@ -232,13 +232,15 @@ describe('a job history that is behind', () => {
     while (logShard(other) !== logShard(deleted)) other = owners.newEndpoint();
     owners.delete(deleted);
     const unreadPurges = async (): Promise<readonly string[]> =>
-      (await owner.metrics.text()).split('\n').filter((line) => line.startsWith('router_log_unread_purges_total{'));
+      (await owner.metrics.text())
+        .split('\n')
+        .filter((line) => line.startsWith('berth_router_log_unread_purges_total{'));
     await eventually(async () => expect(await owners.logOf(deleted)).toBe(3), LONG);
     expect([owner.running.unreadShards(), await unreadPurges()]).toEqual([[], []]);
     const input = { kind: 'inline', json: encodeJson('x'.repeat(200_000)) } as const;
     for (let job = 0; job < 15; job += 1) await owners.submit(owner, other, input);
     await eventually(() => expect(owner.running.unreadShards()).toEqual([logShard(deleted)]), LONG);
     await eventually(async () => expect(await owners.logOf(deleted)).toBe(1), LONG);
-    expect(await unreadPurges()).toEqual(['router_log_unread_purges_total{reason="full"} 1']);
+    expect(await unreadPurges()).toEqual(['berth_router_log_unread_purges_total{reason="full"} 1']);
   }, 120_000);
 });

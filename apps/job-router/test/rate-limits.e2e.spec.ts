@@ -39,7 +39,7 @@ const metricsOf = async (router: TestRouter): Promise<string> =>
 
 const untilHeld = (router: TestRouter, count: number): Promise<void> =>
   eventually(async () => {
-    expect(await metricsOf(router)).toContain(`router_waits ${count}\n`);
+    expect(await metricsOf(router)).toContain(`berth_router_waiting_callers ${count}\n`);
   });
 
 const unknownJob = '00000000-0000-4000-8000-000000000000';
@@ -107,7 +107,7 @@ describe('one router', () => {
     expect(beyond.body.detail).toContain('400 in flight at one time');
     expect(beyond.headers.get('retry-after')).toBe('1');
     expect(await metricsOf(bench.router)).toMatch(
-      /router_rate_limited_total\{operation="runsync",by="concurrency"\} [1-9]/,
+      /berth_router_rate_limited_total\{operation="runsync",by="concurrency"\} [1-9]/,
     );
     first.abort();
     await doomed;
@@ -163,7 +163,7 @@ describe('one router', () => {
     socket.write(one.repeat(3));
     const inFlight = (count: number): Promise<void> =>
       eventually(async () => {
-        expect(await metricsOf(bench.router)).toContain(`router_requests_in_flight ${count}\n`);
+        expect(await metricsOf(bench.router)).toContain(`berth_router_requests_in_flight ${count}\n`);
       });
     await inFlight(3);
     socket.destroy();
@@ -174,8 +174,8 @@ describe('one router', () => {
     const { client } = await quietScene();
     expect(statusesOf(await cancelMany(client, 110))).toEqual({ 404: 100, 429: 10 });
     const metrics = await metricsOf(bench.router);
-    expect(metrics).toMatch(/router_rate_limited_total\{operation="cancel",by="rate"\} [1-9]/);
-    expect(metrics).toMatch(/router_rate_counters [1-9]/);
+    expect(metrics).toMatch(/berth_router_rate_limited_total\{operation="cancel",by="rate"\} [1-9]/);
+    expect(metrics).toMatch(/berth_router_rate_counters [1-9]/);
   });
 });
 

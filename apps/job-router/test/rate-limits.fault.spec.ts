@@ -16,7 +16,7 @@ test('two routers count what is held together, and forget it when a router dies'
     const held = Array.from({ length: WAITS }, () => far.post('/runsync?wait=60000', { input: {} }).catch(() => null));
     await eventually(async () => {
       const metrics = await fetch(`http://127.0.0.1:${doomed.operationsPort}/metrics`);
-      expect(await metrics.text()).toContain(`router_waits ${WAITS}\n`);
+      expect(await metrics.text()).toContain(`berth_router_waiting_callers ${WAITS}\n`);
     });
     await eventually(async () => {
       const { body, status } = await client.post('/runsync?wait=1000', { input: {} });

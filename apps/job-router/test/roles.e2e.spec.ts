@@ -49,11 +49,18 @@ beforeAll(async () => {
     BERTH_NATS_MEMORY_BYTES: String(TOPOLOGY.memoryBytes),
   };
   const onStop = (_: string, stop: () => Promise<void> | void): void => void stops.unshift(stop);
-  const parts = { clock: systemClock, random: systemRandom, logger, onStop, bodyThread: SOURCE_THREAD };
+  const parts = {
+    name: 'job-router',
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    onStop,
+    bodyThread: SOURCE_THREAD,
+  };
   for (let count = 0; count < 2; count += 1) routers.push(await startRouter(loadConfig(environment), parts));
   await eventually(
     async () => {
-      expect(await Promise.all(routers.map((router) => gauge(router, 'router_shards_owned')))).toEqual([8, 8]);
+      expect(await Promise.all(routers.map((router) => gauge(router, 'berth_router_shards_owned')))).toEqual([8, 8]);
     },
     { deadlineMs: 30_000 },
   );
@@ -92,7 +99,9 @@ test('routers do all of their work with the permissions of their role', async ()
   await eventually(
     async () => {
       await tellAllRead(controllers);
-      const emptied = await Promise.all(routers.map((each) => gauge(each, 'router_deleted_endpoints_emptied_total')));
+      const emptied = await Promise.all(
+        routers.map((each) => gauge(each, 'berth_router_deleted_endpoints_emptied_total')),
+      );
       expect(emptied.toSorted()).toEqual([0, 1]);
       for (const { operationsPort } of routers) {
         const ready = await fetch(`http://127.0.0.1:${operationsPort}/readyz`);

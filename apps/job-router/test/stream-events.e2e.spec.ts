@@ -134,16 +134,16 @@ describe('/stream as server-sent events', () => {
   test('a reader that goes away costs nothing any more', async () => {
     const { client, agent } = await bench.scene();
     const id = await client.run({});
-    const before = await metricOf(bench.router, 'router_waits');
+    const before = await metricOf(bench.router, 'berth_router_waiting_callers');
     const gone = new AbortController();
     const reader = await client.events(`/stream/${id}`, {}, { signal: gone.signal });
-    expect(await metricOf(bench.router, 'router_streamed_answers')).toBe(1);
+    expect(await metricOf(bench.router, 'berth_router_streamed_answers')).toBe(1);
     const ended = reader.all().catch(() => 'aborted');
     gone.abort();
     expect(await ended).toBe('aborted');
     await eventually(async () => {
-      expect(await metricOf(bench.router, 'router_streamed_answers')).toBe(0);
-      expect(await metricOf(bench.router, 'router_waits')).toBe(before);
+      expect(await metricOf(bench.router, 'berth_router_streamed_answers')).toBe(0);
+      expect(await metricOf(bench.router, 'berth_router_waiting_callers')).toBe(before);
     });
     await agent.complete(await agent.takeOne(), 1);
   });
@@ -179,12 +179,12 @@ describe('/stream as server-sent events', () => {
       `GET /v2/${endpointId}/stream/${id} HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\nauthorization: Bearer ${tenant.key}\r\n\r\n`,
     );
     await eventually(async () => {
-      expect(await metricOf(bench.router, 'router_streamed_answers_bytes')).toBeGreaterThan(0);
+      expect(await metricOf(bench.router, 'berth_router_streamed_answers_bytes')).toBeGreaterThan(0);
     });
-    expect(await metricOf(bench.router, 'router_streamed_answers_bytes')).toBeLessThan(12_000_000);
+    expect(await metricOf(bench.router, 'berth_router_streamed_answers_bytes')).toBeLessThan(12_000_000);
     socket.destroy();
     await eventually(async () => {
-      expect(await metricOf(bench.router, 'router_streamed_answers_bytes')).toBe(0);
+      expect(await metricOf(bench.router, 'berth_router_streamed_answers_bytes')).toBe(0);
     });
     expect(outputsOf(await (await client.events(`/stream/${id}`)).all())).toHaveLength(40);
   }, 60_000);

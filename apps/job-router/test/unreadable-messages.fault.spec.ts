@@ -193,7 +193,7 @@ describe('a message that cannot be read', () => {
       expectOutage(answer, /^The jobs of this endpoint stand still until the operator has looked at their log/);
       expect((await client.call('/health')).status).toBe(503);
     }
-    expect(Number(/^router_endpoint_logs_total\{event="stopped"\} (\d+)$/m.exec(await metrics())?.[1])).toBe(
+    expect(Number(/^berth_router_endpoint_logs_total\{event="stopped"\} (\d+)$/m.exec(await metrics())?.[1])).toBe(
       spoilt.length,
     );
     for (const [, { endpointId }] of spoilt.slice(0, 4)) await runThrough(await neighbourOf(endpointId));
@@ -210,7 +210,7 @@ describe('a message that cannot be read', () => {
       'bucket assignments',
       HISTORY_READ_SUBJECT,
     ]) {
-      expect(text).toMatch(new RegExp(`router_unreadable_messages_total\\{place="${place}"\\} [1-9]`));
+      expect(text).toMatch(new RegExp(`berth_unreadable_messages_total\\{place="${place}"\\} [1-9]`));
     }
   });
 

@@ -105,7 +105,7 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const { clock, config, logger, metrics, onStop, random, readiness } = self;
   const { secrets } = config;
   const tools = { clock, random, logger, metrics };
-  const onUnreadable = unreadableLog({ app: 'management', metrics, logger });
+  const onUnreadable = unreadableLog({ metrics, logger });
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock, random });
   const publishing = composeSnapshots({ ...tools, broker, database, transactions: database });

@@ -81,7 +81,7 @@ describe('a host that was removed', () => {
     await other.connection.flush();
     expect(other.connection.isClosed()).toBe(false);
     const metrics = await (await fetch(`${bench.operationsUrl}/metrics`)).text();
-    expect(metrics).toMatch(/management_host_cut_offs_total [1-9]/);
+    expect(metrics).toMatch(/berth_management_host_cut_offs_total [1-9]/);
   });
 
   test('loses also the connection that it made with its join token', async () => {

@@ -104,7 +104,7 @@ test('a process with another catalog than one that runs says so in its metrics',
   const other = await bench.startProcess({ BERTH_CATALOG_FILE: fileOf('other.json', { cpuFlavors: { cpu3m: null } }) });
   await eventually(async () => {
     const metrics = await fetch(`${other.operationsUrl}/metrics`);
-    expect(await metrics.text()).toMatch(/^management_catalog_differences 1$/m);
+    expect(await metrics.text()).toMatch(/^berth_catalog_differences 1$/m);
   });
   await other.stop();
 });

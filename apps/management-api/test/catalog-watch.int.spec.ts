@@ -3,7 +3,6 @@ import { MetricRegistry, silentLogger, type Logger } from '@berth/telemetry';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { CatalogWatch } from '../src/catalog-file/catalog-watch.js';
 import { RunningCatalogsStore, type RunningCatalog } from '../src/catalog-file/running-catalogs.store.js';
-import type { CatalogApp } from '../src/catalog-file/metrics.js';
 import { Database } from '../src/persistence/database.js';
 import { useFleetBench } from './fleet-bench.js';
 
@@ -27,7 +26,7 @@ afterEach(async () => {
   for (const watch of watches.splice(0)) await watch.stop();
 });
 
-function run(app: CatalogApp, own: Omit<RunningCatalog, 'app'>): Running {
+function run(app: string, own: Omit<RunningCatalog, 'app'>): Running {
   const lines: string[] = [];
   const note = (message: string): void => {
     lines.push(message);

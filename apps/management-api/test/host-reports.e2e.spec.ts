@@ -113,7 +113,7 @@ describe('a report in which one worker', () => {
     expect(await observations()).toMatchObject({ good: { phase: 'idle' }, bad: null });
     expect(await isOnline()).toBe(true);
     const metrics = await (await fetch(`${bench.operationsUrl}/metrics`)).text();
-    expect(metrics).toMatch(/management_api_report_entries_dropped_total [1-9]/);
+    expect(metrics).toMatch(/berth_management_report_entries_dropped_total [1-9]/);
   });
 });
 

@@ -241,7 +241,7 @@ describe('the job history equals what the owners told', () => {
     }
     await expectTold();
     // Each story lay in one page, or in two where somebody read in its midst: no row was written for nothing.
-    expect(await valueOf(metrics, 'controllers_history_rows_total')).toBe(written);
+    expect(await valueOf(metrics, 'berth_controllers_history_rows_total')).toBe(written);
   });
 });
 
@@ -301,7 +301,7 @@ describe('a shard', () => {
       ['endpoint log', 'fact 0 (cancelled): $.jobId must be an id'],
       ['endpoint log', 'a line of it is no fact'],
     ]);
-    expect(await valueOf(metrics, 'controllers_history_left_out_total{reason="unreadable"}')).toBe(2);
+    expect(await valueOf(metrics, 'berth_controllers_history_left_out_total{reason="unreadable"}')).toBe(2);
     expect(each.completeUntilMs).not.toBeNull();
   });
 
@@ -321,7 +321,7 @@ describe('a shard', () => {
     const [kept, lost] = purged.jobIds as [JobId, JobId];
     expect(await history.find({ accountId, endpointId, jobId: kept })).toEqual(purged.told.get(kept));
     expect(await history.find({ accountId, endpointId, jobId: lost })).toBeNull();
-    expect(await valueOf(metrics, 'controllers_history_missed_batches_total')).toBe(3);
+    expect(await valueOf(metrics, 'berth_controllers_history_missed_batches_total')).toBe(3);
     expect(each.completeUntilMs).not.toBeNull();
   });
 
@@ -337,7 +337,7 @@ describe('a shard', () => {
     await endpoint.submit('cancel');
     await run(projector({ metrics }));
     await expectTold();
-    expect(await valueOf(metrics, 'controllers_history_left_out_total{reason="refused"}')).toBe(1);
+    expect(await valueOf(metrics, 'berth_controllers_history_left_out_total{reason="refused"}')).toBe(1);
   });
 
   test('that does not answer stops no other', async () => {
@@ -377,7 +377,7 @@ describe('jobs of an endpoint', () => {
     await unknown.submit('take', 'complete');
     await run(projector({ metrics }));
     expect(await countRows()).toBe('0');
-    expect(await valueOf(metrics, 'controllers_history_left_out_total{reason="ownerless"}')).toBe(2);
+    expect(await valueOf(metrics, 'berth_controllers_history_left_out_total{reason="ownerless"}')).toBe(2);
   });
 
   test('that is deleted later are cleared away by the loop', async () => {

@@ -91,7 +91,7 @@ test('routers hear what has been read, each in its role, also after an outage of
   await bench.postgres.server.stop();
   await endpoints[0]?.submit('cancel');
   await eventually(
-    async () => expect(await valueOf('controllers_history_failures_total')).toBeGreaterThan(0),
+    async () => expect(await valueOf('berth_controllers_history_failures_total')).toBeGreaterThan(0),
     DEADLINE,
   );
   await bench.postgres.restart();
@@ -103,7 +103,7 @@ test('routers hear what has been read, each in its role, also after an outage of
   await eventually(() => router.manager.streams.info(`LOG_${logShard(second.endpointId)}`), DEADLINE);
   await second.submit('cancel');
   await caughtUp();
-  expect(await valueOf('controllers_history_lag_seconds')).toBeLessThan(30);
+  expect(await valueOf('berth_controllers_history_lag_seconds')).toBeLessThan(30);
 });
 
 test('routers that ask are told of the end of a job, and that the history is whole', async () => {

@@ -25,7 +25,7 @@ describe('while everything is up', () => {
     });
     await bench.call('GET /v2/serverless');
     const metrics = await (await fetch(`${bench.operationsUrl}/metrics`)).text();
-    expect(metrics).toContain('http_request_seconds_count{method="GET",route="/v2/serverless",status="200"}');
+    expect(metrics).toContain('berth_http_request_seconds_count{method="GET",route="/v2/serverless",status="200"}');
   });
 });
 
@@ -60,7 +60,7 @@ describe('snapshots that differ from the database', () => {
     await eventually(async () => {
       expect(await bench.endpointSnapshot(id)).toEqual(lost.value);
       const metrics = await (await fetch(`${bench.operationsUrl}/metrics`)).text();
-      expect(metrics).toMatch(/management_snapshot_corrections_total\{bucket="endpoints",kind="written"\} [1-9]/);
+      expect(metrics).toMatch(/berth_management_snapshot_corrections_total\{bucket="endpoints",kind="written"\} [1-9]/);
     }, PATIENCE);
     // Nobody knows yet whether a write of this host is being committed: it is kept for a minute.
     expect(await bench.hostSnapshot('stranger')).toBeDefined();

@@ -166,7 +166,7 @@ function limiterOn(windows: RateWindowsStore, clock: Clock = new ManualClock(), 
   const logger = { warn: (message: string) => warnings.push(message) } as unknown as Logger;
   const limiter = new AccountRateLimiter({ windows, quotas, clock, logger, metrics });
   const unchecked = async (): Promise<string> =>
-    /^management_api_rate_limit_unchecked_total (\d+)$/m.exec(await metrics.text())?.[1] ?? 'none';
+    /^berth_management_rate_limit_unchecked_total (\d+)$/m.exec(await metrics.text())?.[1] ?? 'none';
   return { limiter, warnings, unchecked };
 }
 

@@ -179,7 +179,7 @@ describe('a broker that dies between the commit and the snapshot', () => {
 
   test('and what waits meanwhile is seen in the metrics', async () => {
     const metrics = await (await fetch(`${bench.operationsUrl}/metrics`)).text();
-    expect(metrics).toMatch(/^management_snapshot_outbox_entries \d+$/m);
-    expect(metrics).toMatch(/^management_snapshot_outbox_oldest_age_seconds [\d.]+$/m);
+    expect(metrics).toMatch(/^berth_management_snapshot_outbox_entries \d+$/m);
+    expect(metrics).toMatch(/^berth_management_snapshot_outbox_oldest_age_seconds [\d.]+$/m);
   });
 });

@@ -89,7 +89,7 @@ describe('a worker whose variables cannot be opened', () => {
     await spoil('bad', LOST_KEY);
     for (let times = 0; times < 3; times += 1) await report(unopenable);
     expect(error).toHaveBeenCalledTimes(1);
-    expect(await metrics.text()).toContain('management_api_workers_unopenable_total 1');
+    expect(await metrics.text()).toContain('berth_management_workers_unopenable_total 1');
     await spoil('bad', envSeal().seal({}, ownerOf('bad')));
     await report(unopenable);
     await spoil('bad', LOST_KEY);

@@ -68,7 +68,7 @@ describe('a snapshot that cannot be read', () => {
       expect(await readiness(restarted.operationsUrl)).toBe(200);
     }, PATIENCE);
     expect(await metricsOf(restarted.operationsUrl)).toMatch(
-      /management_unreadable_messages_total\{place="bucket endpoints"\} [1-9]/,
+      /berth_unreadable_messages_total\{place="bucket endpoints"\} [1-9]/,
     );
     await restarted.stop();
   }, 120_000);

@@ -69,25 +69,27 @@ const gauge = async (name: string): Promise<number> =>
 test('an answer to a guest goes on, however many connections come that ask for nothing', async () => {
   const guest = await ask();
   await guest.connection.meet('a1');
-  expect(await gauge('http_connections_of_guests')).toBe(1);
+  expect(await gauge('berth_http_connections_of_guests')).toBe(1);
   guest.response.write('begun');
   await guest.hears('begun');
   for (let n = 0; n < FLOOD; n += 1) newSocket();
   // How many go depends on how many of them have given up by themselves meanwhile.
   await eventually(
-    async () => expect(await gauge('http_connections_closed_total{reason="without-key"}')).toBeGreaterThan(0),
+    async () => expect(await gauge('berth_http_connections_closed_total{reason="without-key"}')).toBeGreaterThan(0),
     { deadlineMs: 25_000 },
   );
   guest.response.end('to its end');
   await guest.hears('to its end');
   guest.socket.destroy();
-  await eventually(async () => expect(await gauge('http_connections_of_guests')).toBe(0));
+  await eventually(async () => expect(await gauge('berth_http_connections_of_guests')).toBe(0));
 });
 
 test('a guest who shows a good key is one no more, and who has shown one before becomes none', async () => {
   const caller = await ask(`authorization: ${bench.authorization}\r\n`);
   await caller.connection.meet('a2');
-  expect([await gauge('http_connections_of_guests'), await gauge('http_connections_with_key')]).toEqual([0, 1]);
+  expect([await gauge('berth_http_connections_of_guests'), await gauge('berth_http_connections_with_key')]).toEqual([
+    0, 1,
+  ]);
   const guest = await ask();
   await guest.connection.meet('a2');
   guest.response.end('once');
@@ -95,5 +97,7 @@ test('a guest who shows a good key is one no more, and who has shown one before 
   guest.socket.write(`GET / HTTP/1.1\r\nhost: any\r\nauthorization: ${bench.authorization}\r\n\r\n`);
   await eventually(() => expect(taker.taken).toHaveLength(3));
   await taker.taken[2]?.connection.admit();
-  expect([await gauge('http_connections_of_guests'), await gauge('http_connections_with_key')]).toEqual([0, 2]);
+  expect([await gauge('berth_http_connections_of_guests'), await gauge('berth_http_connections_with_key')]).toEqual([
+    0, 2,
+  ]);
 });

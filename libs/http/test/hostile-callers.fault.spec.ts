@@ -133,7 +133,7 @@ const metric = async (name: string): Promise<number> => {
 
 const arrived = (bytes: number): Promise<void> =>
   eventually(async () => {
-    expect(await metric('http_bodies_bytes')).toBe(bytes);
+    expect(await metric('berth_http_bodies_bytes')).toBe(bytes);
   });
 
 const expectStatus = ({ heard }: Talk, status: number): void => {
@@ -240,7 +240,7 @@ describe('a body in chunks of one byte', () => {
     crumbs.socket.write(head('POST /things', withKey({ 'transfer-encoding': 'chunked' })));
     crumbs.socket.write([...text].map((character) => `1\r\n${character}\r\n`).join(''));
     await arrived(MIB);
-    const roomBytes = await metric('http_bodies_room_bytes');
+    const roomBytes = await metric('berth_http_bodies_room_bytes');
     expect(roomBytes).toBeGreaterThanOrEqual(MIB);
     expect(roomBytes).toBeLessThanOrEqual(MIB + 64 * 1_024);
     crumbs.socket.write('0\r\n\r\n');
@@ -260,8 +260,8 @@ describe('the room of a body', () => {
   };
   const room = (matcher: (bytes: number) => void): Promise<void> =>
     eventually(async () => {
-      expect(await metric('http_bodies_bytes')).toBe(0);
-      matcher(await metric('http_bodies_room_bytes'));
+      expect(await metric('berth_http_bodies_bytes')).toBe(0);
+      matcher(await metric('berth_http_bodies_room_bytes'));
     });
   const isTaken = (): Promise<void> => room((bytes) => expect(bytes).toBeGreaterThanOrEqual(body.length));
   const isFree = (): Promise<void> => room((bytes) => expect(bytes).toBe(0));

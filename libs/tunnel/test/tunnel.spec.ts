@@ -117,7 +117,7 @@ async function standstill(
 /** Without a request: the worker of the conformance suite counts them. */
 const tunnelOf = ({ metrics }: Router): Promise<void> =>
   eventually(async () => {
-    expect(await metrics.text()).toMatch(/router_tunnels 1$/m);
+    expect(await metrics.text()).toMatch(/berth_router_tunnels 1$/m);
   }, SOON);
 
 describe('a tunnel', () => {
@@ -129,7 +129,7 @@ describe('a tunnel', () => {
       link.answers = { kind: 'refused', reason };
       expect(await near.listener.open(TARGET, NEVER)).toEqual({ kind: 'refused', reason });
     }
-    expect(await near.metrics.text()).toMatch(/router_tunnel_opens_total\{outcome="full"\} 1$/m);
+    expect(await near.metrics.text()).toMatch(/berth_router_tunnel_opens_total\{outcome="full"\} 1$/m);
   });
 
   test('tells a host whose worker and whose endpoint are wanted', async () => {
@@ -238,7 +238,7 @@ describe('a tunnel', () => {
     lost.accept(near.offer());
     kept.accept(near.offer(second));
     await eventually(async () => {
-      expect(await near.metrics.text()).toMatch(/router_tunnels 2$/m);
+      expect(await near.metrics.text()).toMatch(/berth_router_tunnels 2$/m);
     }, SOON);
     const [one, other] = await Promise.all([
       near.listener.open(TARGET, NEVER),
@@ -250,7 +250,7 @@ describe('a tunnel', () => {
     expect((await failed)[0]).toBeInstanceOf(TunnelError);
     expect(await near.listener.open(TARGET, NEVER)).toEqual({ kind: 'refused', reason: 'no-way' });
     expect(other.stream.destroyed).toBe(false);
-    expect(await near.metrics.text()).toMatch(/router_tunnel_losses_total 1$/m);
+    expect(await near.metrics.text()).toMatch(/berth_router_tunnel_losses_total 1$/m);
     other.stream.destroy();
   });
 
@@ -309,18 +309,18 @@ describe('what a host counts', () => {
     const [near, metrics] = [await router(), new MetricRegistry()];
     const dialer = host(new Refusing(), HOST, metrics);
     dialer.accept({ ...near.offer(), ticket: 'guessed' });
-    await shows(metrics, 'agent_tunnel_dials_total{outcome="failed"} 1', 'agent_tunnels 0');
+    await shows(metrics, 'berth_agent_tunnel_dials_total{outcome="failed"} 1', 'berth_agent_tunnels 0');
     const sockets: Socket[] = [];
     const wire = await standstill(near.offer(), sockets);
     dialer.accept(wire.offer);
     await shows(
       metrics,
-      'agent_tunnel_dials_total{outcome="open"} 1',
-      'agent_tunnels 1',
-      'agent_tunnel_losses_total 0',
+      'berth_agent_tunnel_dials_total{outcome="open"} 1',
+      'berth_agent_tunnels 1',
+      'berth_agent_tunnel_losses_total 0',
     );
     for (const socket of sockets) socket.destroy();
-    await shows(metrics, 'agent_tunnels 0', 'agent_tunnel_losses_total 1');
+    await shows(metrics, 'berth_agent_tunnels 0', 'berth_agent_tunnel_losses_total 1');
   });
 
   test('is no loss where a router lets go of a tunnel in which nothing is', async () => {
@@ -328,7 +328,7 @@ describe('what a host counts', () => {
     host(dialled, HOST, metrics).accept(near.offer());
     await tunnelOf(near);
     host(new Refusing()).accept(near.offer());
-    await shows(metrics, 'agent_tunnels 0', 'agent_tunnel_losses_total 0');
+    await shows(metrics, 'berth_agent_tunnels 0', 'berth_agent_tunnel_losses_total 0');
   });
 
   test('is a loss where a router goes with a request in it', async () => {
@@ -341,7 +341,7 @@ describe('what a host counts', () => {
     const answer = await near.listener.open(TARGET, NEVER);
     if (answer.kind === 'refused') throw new Error('refused');
     await near.listener.close();
-    await shows(metrics, 'agent_tunnels 0', 'agent_tunnel_losses_total 1');
+    await shows(metrics, 'berth_agent_tunnels 0', 'berth_agent_tunnel_losses_total 1');
   });
 });
 
@@ -362,10 +362,10 @@ describe('a host that drains', () => {
     dialer.accept(near.offer());
     dialer.drain();
     await eventually(async () => {
-      expect(await near.metrics.text()).toMatch(/router_tunnel_handshakes_total\{outcome="open"\} 1$/m);
+      expect(await near.metrics.text()).toMatch(/berth_router_tunnel_handshakes_total\{outcome="open"\} 1$/m);
     }, SOON);
     await eventually(async () => {
-      expect(await near.metrics.text()).toMatch(/router_tunnels 0$/m);
+      expect(await near.metrics.text()).toMatch(/berth_router_tunnels 0$/m);
     }, SOON);
   });
 });
@@ -373,7 +373,7 @@ describe('a host that drains', () => {
 describe('an invitation', () => {
   const refused = async (near: Router): Promise<void> => {
     await eventually(async () => {
-      expect(await near.metrics.text()).toMatch(/router_tunnel_handshakes_total\{outcome="failed"\} [1-9]/m);
+      expect(await near.metrics.text()).toMatch(/berth_router_tunnel_handshakes_total\{outcome="failed"\} [1-9]/m);
     }, SOON);
     expect(await near.listener.open(TARGET, NEVER)).toEqual({ kind: 'refused', reason: 'no-way' });
   };
@@ -385,9 +385,9 @@ describe('an invitation', () => {
     await stands(near);
     host(new Refusing()).accept(offer);
     await eventually(async () => {
-      expect(await near.metrics.text()).toMatch(/router_tunnel_handshakes_total\{outcome="failed"\} 1$/m);
+      expect(await near.metrics.text()).toMatch(/berth_router_tunnel_handshakes_total\{outcome="failed"\} 1$/m);
     }, SOON);
-    expect(await near.metrics.text()).toMatch(/router_tunnels 1$/m);
+    expect(await near.metrics.text()).toMatch(/berth_router_tunnels 1$/m);
   });
 
   test.each([

@@ -98,7 +98,7 @@ async function stallUnder(stack: StartedStack, { client, endpointId, flood }: Fl
 }
 
 async function readStallMs(stack: StartedStack): Promise<number> {
-  const seconds = await readMetric(stack, 'worker-agent', 'nodejs_eventloop_lag_max_seconds');
+  const seconds = await readMetric(stack, 'worker-agent', 'berth_nodejs_eventloop_lag_max_seconds');
   if (seconds === null) throw new Error('the agent does not tell the delay of its event loop');
   return seconds * 1_000;
 }

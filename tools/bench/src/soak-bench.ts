@@ -70,7 +70,7 @@ async function sizesOfMinute(stack: StartedStack): Promise<Sizes> {
   while (systemClock.monotonicMs() < untilMs) {
     await systemClock.sleep(Math.min(LOOK_MS, untilMs - systemClock.monotonicMs()));
     for (const name of WITH_HEAP) {
-      const bytes = (await readMetric(stack, name, 'nodejs_heap_size_used_bytes')) ?? Number.NaN;
+      const bytes = (await readMetric(stack, name, 'berth_nodejs_heap_size_used_bytes')) ?? Number.NaN;
       heaps.set(`${name} heap`, Math.min(heaps.get(`${name} heap`) ?? Infinity, bytes / MIB));
     }
   }

@@ -158,12 +158,12 @@ test('an agent that is frozen fails what it had once it answers no ping, and is 
   const pid = stack.pidOf(AGENTS[1]);
   process.kill(pid, 'SIGSTOP');
   const askedInVain = (): Promise<readonly number[]> =>
-    Promise.all(ROUTERS.map((router) => metric(router, 'router_lb_refusals_total{reason="timed-out"}')));
+    Promise.all(ROUTERS.map((router) => metric(router, 'berth_router_lb_refusals_total{reason="timed-out"}')));
   let before: number;
   try {
     expect(await held.answer).toMatchObject({ status: 502, headers: { 'x-runpod-worker-id': own!.id } });
     await eventually(async () => {
-      expect(await Promise.all(ROUTERS.map((router) => metric(router, 'router_tunnels')))).toEqual([1, 1]);
+      expect(await Promise.all(ROUTERS.map((router) => metric(router, 'berth_router_tunnels')))).toEqual([1, 1]);
     }, WAIT);
     before = load.sent;
     const inVain = await askedInVain();

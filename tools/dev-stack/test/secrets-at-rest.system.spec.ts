@@ -165,7 +165,7 @@ describe('secrets, on a whole stack that has used them', () => {
       Object.values(stack.dev.operations).map(async (url) => (await fetch(`${url}/metrics`)).text()),
     );
     expect(logs.join('').length).toBeGreaterThan(1_000);
-    expect(metrics.join('')).toContain('router_jobs_accepted_total');
+    expect(metrics.join('')).toContain('berth_router_jobs_accepted_total');
     expect(namesOfSecretsIn([stack.output, ...logs, ...metrics].join('\n'))).toEqual([]);
   });
 

@@ -45,8 +45,8 @@ test('jobs, owners and watches stand on the parts that the process has opened', 
   }
   expect(await watch.wait(1_000)).toBe(true);
   const told = await metrics.text();
-  expect(told).toContain('router_watches 1');
-  expect(told).toContain('router_owner_questions_total{verb="perform",outcome="here"} 1');
+  expect(told).toContain('berth_router_watching_callers 1');
+  expect(told).toContain('berth_router_owner_questions_total{verb="perform",outcome="here"} 1');
   watch.dispose();
   watches.stop();
   expect(listeners).toEqual([]);

@@ -5,7 +5,7 @@ import type { Platform } from '../platform/index.js';
 import { JobSubmissions } from './job-submissions.js';
 import { JobWatches, type JobNotices } from './job-watches.js';
 import { JobWishes } from './job-wishes.js';
-import { watchMetrics } from './metrics.js';
+import { edgeGauges, watchMetrics } from './metrics.js';
 import { OwnedJobs } from './owned-jobs.js';
 import { OwnerCommands } from './owner-commands.js';
 
@@ -25,12 +25,8 @@ export function composeEdge(platform: Platform, parts: EdgeParts) {
   const { clock, logger, metrics, random, settings } = platform;
   const { blobs, chunks, incarnation, local, notices, requests } = parts;
   const owners = new NatsOwners({ local, requests, clock, random, metrics: questionMetrics(metrics) });
-  metrics.gaugeOf(
-    { name: 'router_owner_questions', help: 'Questions to the owners of logs that are not answered yet.' },
-    () => owners.inFlight,
-  );
   const watches = new JobWatches({ owners, notices, incarnation, clock, metrics: watchMetrics(metrics) });
-  metrics.gaugeOf({ name: 'router_watches', help: 'Callers that wait for news of a job.' }, () => watches.size);
+  edgeGauges(metrics, { unanswered: () => owners.inFlight, watching: () => watches.size });
   const commands = new OwnerCommands({ owners, clock });
   const wishes = new JobWishes({ blobs, clock, logger });
   const submissions = new JobSubmissions({ commands, wishes, random, secrets: settings.secrets });

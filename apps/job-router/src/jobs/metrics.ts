@@ -2,21 +2,21 @@ import type { MetricRegistry } from '@berth/telemetry';
 
 export const jobMetrics = (metrics: MetricRegistry) => ({
   accepted: metrics.counter({
-    name: 'router_jobs_accepted_total',
+    name: 'berth_router_jobs_accepted_total',
     help: 'Jobs whose record was stored, by the operation that brought them.',
     labels: ['origin'],
   }),
   replayed: metrics.counter({
-    name: 'router_replays_total',
+    name: 'berth_router_replays_total',
     help: 'Requests with an Idempotency-Key that had come before, by operation.',
     labels: ['operation'],
   }),
   cancelled: metrics.counter({
-    name: 'router_cancels_total',
+    name: 'berth_router_cancels_total',
     help: 'Answered cancels.',
   }),
   purged: metrics.counter({
-    name: 'router_jobs_purged_total',
+    name: 'berth_router_jobs_purged_total',
     help: 'Jobs that callers had removed from queues.',
   }),
 });
@@ -24,5 +24,5 @@ export const jobMetrics = (metrics: MetricRegistry) => ({
 export type JobMetrics = ReturnType<typeof jobMetrics>;
 
 export const waitMetrics = (metrics: MetricRegistry, waits: () => number): void => {
-  metrics.gaugeOf({ name: 'router_waits', help: 'Callers held until a job ends.' }, waits);
+  metrics.gaugeOf({ name: 'berth_router_waiting_callers', help: 'Callers held until a job ends.' }, waits);
 };

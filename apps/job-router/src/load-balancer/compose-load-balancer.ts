@@ -6,7 +6,7 @@ import type { WorkerLink } from '@berth/tunnel';
 import type { RouterSettings } from '../platform/index.js';
 import type { LoadBalancerDirectory } from './directory.port.js';
 import { Door } from './door.js';
-import { loadBalancerMetrics } from './metrics.js';
+import { loadBalancerGauges, loadBalancerMetrics } from './metrics.js';
 import { RequestTotals, type CountPeers } from './counts/request-totals.js';
 import { HeldDemand } from './places/held-demand.js';
 import { Places } from './places/places.js';
@@ -52,15 +52,11 @@ export function composeLoadBalancer({ metrics: registry, settings, ...parts }: L
   const door = new Door({ ...parts, metrics, directory, places, domain, docsUrl, bodyBytesMax, loggedPermille });
   const totals = new RequestTotals({ ...parts, places });
   const demand = new HeldDemand({ places, clock, routerId, publish });
-  registry.gaugeOf(
-    { name: 'router_lb_held', help: 'Requests that wait here for a worker.' },
-    () => places.total().held,
-  );
-  registry.gaugeOf(
-    { name: 'router_lb_in_flight', help: 'Requests and WebSockets of this router that workers have.' },
-    () => places.total().inFlight,
-  );
-  registry.gaugeOf({ name: 'router_lb_open_sockets', help: 'WebSockets that are open.' }, () => door.openSockets);
+  loadBalancerGauges(registry, {
+    held: () => places.total().held,
+    inFlight: () => places.total().inFlight,
+    openSockets: () => door.openSockets,
+  });
   /** Nothing waits any more; what workers have goes on while the process drains, and WebSockets are closed in time. */
   const release = async (drained: () => Promise<void>): Promise<void> => {
     places.close();

@@ -3,42 +3,42 @@ import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const ownerMetrics = (metrics: MetricRegistry) => ({
   answers: metrics.counter({
-    name: 'router_owner_answers_total',
+    name: 'berth_router_owner_answers_total',
     help: 'Questions that came by message to this router as owner of a log, by verb and by what was said.',
     labels: ['verb', 'outcome'],
   }),
   answerSeconds: metrics.histogram({
-    name: 'router_owner_answer_seconds',
+    name: 'berth_router_owner_answer_seconds',
     help: 'Time from a question to its answer; takes, which are held, are left out.',
     labels: ['verb'],
     buckets: SECONDS_BUCKETS,
   }),
   claims: metrics.counter({
-    name: 'router_shard_claims_total',
+    name: 'berth_router_shard_claims_total',
     help: 'What was decided about claims of shards, and what came of it.',
     labels: ['decision', 'outcome'],
   }),
   endpoints: metrics.counter({
-    name: 'router_endpoint_logs_total',
+    name: 'berth_router_endpoint_logs_total',
     help: 'Logs of endpoints that were opened and closed, stopped until somebody looks, or for which no broker answered.',
     labels: ['event'],
   }),
   openingSeconds: metrics.histogram({
-    name: 'router_endpoint_log_opening_seconds',
+    name: 'berth_router_endpoint_log_opening_seconds',
     help: 'Time that it took to read the log of an endpoint and to own it.',
     buckets: SECONDS_BUCKETS,
   }),
   unreadPurges: metrics.counter({
-    name: 'router_log_unread_purges_total',
+    name: 'berth_router_log_unread_purges_total',
     help: 'Purges of logs that did not wait any longer for the job history: what it has not read is missing there.',
     labels: ['reason'],
   }),
   emptied: metrics.counter({
-    name: 'router_deleted_endpoints_emptied_total',
+    name: 'berth_router_deleted_endpoints_emptied_total',
     help: 'Endpoints that were deleted, and of which nothing is left but that.',
   }),
   removals: metrics.counter({
-    name: 'router_leftover_removals_total',
+    name: 'berth_router_leftover_removals_total',
     help: 'Removals of payload parts and chunks that are needed no more. What is not removed goes by its time to live.',
     labels: ['outcome'],
   }),
@@ -60,13 +60,25 @@ interface Gauged {
 export function ownerGauges(metrics: MetricRegistry, gauged: Gauged): void {
   const { jobTotals, ownedShards, payloads, removals, server, takes, unownedShards, watchers } = gauged;
   const gauge = (name: string, help: string, read: () => number): void => metrics.gaugeOf({ name, help }, read);
-  gauge('router_shards_owned', 'Shards of logs that this router owns.', ownedShards);
-  gauge('router_shards_unowned', 'Shards of logs that nobody is known to own.', unownedShards);
-  gauge('router_jobs_waiting', 'Jobs that wait at the endpoints that this router owns.', () => jobTotals().waiting);
-  gauge('router_jobs_running', 'Jobs that run at the endpoints that this router owns.', () => jobTotals().running);
-  gauge('router_takes_waiting', 'Workers that wait here for a job.', () => takes.waiting);
-  gauge('router_owner_in_flight', 'Questions of other routers that are not answered yet.', () => server.inFlight);
-  gauge('router_watchers', 'Routers that wait for news of jobs whose logs are owned here.', () => watchers.size);
-  gauge('router_removals_waiting', 'Removals beside the logs that wait.', () => removals.waiting);
-  gauge('router_batches_remembered_bytes', 'Batches of logs in memory.', () => payloads.rememberedBytes);
+  gauge('berth_router_shards_owned', 'Shards of logs that this router owns.', ownedShards);
+  gauge('berth_router_shards_unowned', 'Shards of logs that nobody is known to own.', unownedShards);
+  gauge(
+    'berth_router_jobs_waiting',
+    'Jobs that wait at the endpoints that this router owns.',
+    () => jobTotals().waiting,
+  );
+  gauge(
+    'berth_router_jobs_running',
+    'Jobs that run at the endpoints that this router owns.',
+    () => jobTotals().running,
+  );
+  gauge('berth_router_takes_waiting', 'Workers that wait here for a job.', () => takes.waiting);
+  gauge(
+    'berth_router_owner_questions_in_flight',
+    'Questions of other routers that are not answered yet.',
+    () => server.inFlight,
+  );
+  gauge('berth_router_watchers', 'Routers that wait for news of jobs whose logs are owned here.', () => watchers.size);
+  gauge('berth_router_removals_waiting', 'Removals beside the logs that wait.', () => removals.waiting);
+  gauge('berth_router_batches_remembered_bytes', 'Batches of logs in memory.', () => payloads.rememberedBytes);
 }

@@ -8,7 +8,7 @@ export function pulseMetrics(
   clock: Pick<Clock, 'nowMs'>,
 ): void {
   const help = 'Seconds since the last sign of life of the control plane.';
-  metrics.gaugeOf({ name: 'router_control_silence_seconds', help }, () =>
+  metrics.gaugeOf({ name: 'berth_router_control_silence_seconds', help }, () =>
     Math.max(0, (clock.nowMs() - pulse.heardAtMs) / 1000),
   );
 }

@@ -3,6 +3,7 @@ import { BodyBudget } from '@berth/http';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { JobRequest } from './job-request.js';
 import { LargeRequestBodies, type LargeRequestBodiesOptions } from './large-bodies.js';
+import { requestBodyMetrics } from './metrics.js';
 import type { OpenAiRequest } from './openai-request.js';
 import { readRequestBody, type RequestBodyAsk, type BodyForms, type ReadBody } from './read-body.js';
 import type { WebhookAddresses } from '../platform/index.js';
@@ -28,11 +29,7 @@ export class RequestBodies {
   constructor({ webhooks, metrics, ...options }: RequestBodiesOptions) {
     this.#webhooks = webhooks;
     this.#large = new LargeRequestBodies({ ...options, webhookNetworks: webhooks.networks });
-    this.#unread = metrics.counter({
-      name: 'router_bodies_unread_total',
-      help: 'Large bodies that could not be read, by the sign: time, died or closed.',
-      labels: ['sign'],
-    });
+    this.#unread = requestBodyMetrics(metrics).unread;
   }
 
   /** @throws PlatformError as `parseJobRequest`; `service-unavailable` for want of room or when the router stops */

@@ -2,11 +2,11 @@ import type { MetricRegistry } from '@berth/telemetry';
 
 export const batchMetrics = (metrics: MetricRegistry) => ({
   batches: metrics.counter({
-    name: 'router_batches_total',
+    name: 'berth_router_batches_total',
     help: 'Lists of jobs of which at least one was accepted.',
   }),
   rejected: metrics.counter({
-    name: 'router_batch_rejected_total',
+    name: 'berth_router_batch_rejected_total',
     help: 'Jobs of such lists that could not be stored.',
   }),
 });

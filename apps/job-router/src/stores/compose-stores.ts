@@ -10,6 +10,7 @@ import {
 import type { Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry, Readiness } from '@berth/telemetry';
 import { admittedBlobs, boundedBlobs, boundedChunks } from './bounded-payloads.js';
+import { storeMetrics } from './metrics.js';
 import { STORES, storeFullDetail, type Store } from './store-full.js';
 
 export interface StoresParts {
@@ -46,6 +47,6 @@ export function watchStores(
   fills: Readonly<Record<Store, () => number>>,
 ): void {
   const fullest = (): number => Math.max(...Object.values(fills).map((fill) => fill()));
-  metrics.gaugeOf({ name: 'router_store_fill_ratio', help: 'How full the fullest store of jobs is.' }, fullest);
+  storeMetrics(metrics, fullest);
   readiness.addDegradation(() => STORES.filter((store) => fills[store]() >= SUBMIT_FILL_MAX).map(storeFullDetail));
 }

@@ -168,7 +168,7 @@ describe('the sender', () => {
       traceparent: expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/),
     });
     expect(stored()).toMatchObject({ outcome: 'delivered', told: null, tries: [{ statusCode: 200, error: null }] });
-    expect(await metrics.text()).toContain('router_webhook_tries_total{outcome="delivered"} 1');
+    expect(await metrics.text()).toContain('berth_router_webhook_tries_total{outcome="delivered"} 1');
   });
 
   test('tries three times, ten seconds apart, under one id; then it has failed', async () => {
@@ -271,7 +271,7 @@ describe('the sender', () => {
     secrets = { endpointId: EP, secrets: [{ ...sealed('ep.1'), id: 'ep.2' }] };
     await round(senderWith());
     expect([sent, stored()?.tries]).toEqual([[], []]);
-    expect(await metrics.text()).toContain('router_webhook_postponed_total{reason="fault"} 1');
+    expect(await metrics.text()).toContain('berth_router_webhook_postponed_total{reason="fault"} 1');
   });
 });
 

@@ -2,12 +2,12 @@ import type { MetricRegistry } from '@berth/telemetry';
 
 export const webhookMetrics = (metrics: MetricRegistry) => ({
   tries: metrics.counter({
-    name: 'router_webhook_tries_total',
+    name: 'berth_router_webhook_tries_total',
     help: 'Requests to receivers of webhooks that this router made, by how they ended.',
     labels: ['outcome'],
   }),
   postponed: metrics.counter({
-    name: 'router_webhook_postponed_total',
+    name: 'berth_router_webhook_postponed_total',
     help: 'Times that a due delivery was put off, by why.',
     labels: ['reason'],
   }),

@@ -128,6 +128,7 @@ export class RouterBench {
       ...this.#environment,
     });
     const running = await startRouter(config, {
+      name: 'job-router',
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,

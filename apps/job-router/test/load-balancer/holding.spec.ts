@@ -171,7 +171,7 @@ describe('the bound of a worker', () => {
       ask(`/${count}`);
       await held(count);
     }
-    await eventually(async () => expect(await scene.metric('router_lb_refusals_total{reason="full"}')).toBe(1));
+    await eventually(async () => expect(await scene.metric('berth_router_lb_refusals_total{reason="full"}')).toBe(1));
     scene.link.resize('w1', 3);
     await asked('/1', '/2', '/3');
   });
@@ -195,11 +195,11 @@ describe('the bound of a worker', () => {
       await eventually(() => expect(scene.link.asked).toHaveLength(n));
       await held(1);
       await eventually(async () =>
-        expect(await scene.metric('router_lb_refusals_total{reason="unreachable"}')).toBe(n),
+        expect(await scene.metric('berth_router_lb_refusals_total{reason="unreachable"}')).toBe(n),
       );
       await scene.manualClock().advance(500);
     }
-    expect(await scene.metric('router_lb_ejections_total')).toBe(1);
+    expect(await scene.metric('berth_router_lb_ejections_total')).toBe(1);
     await scene.manualClock().advance(8_000);
     expect(scene.link.asked).toHaveLength(3);
     await scene.addWorker('dead', (_request, response) => response.end('alive'));

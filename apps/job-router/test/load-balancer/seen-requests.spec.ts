@@ -18,7 +18,8 @@ const open = async (options: SceneOptions = {}): Promise<RawCaller> => {
   return scene.caller();
 };
 
-const requestsOf = (outcome: string): Promise<number> => scene.metric(`router_lb_requests_total{outcome="${outcome}"}`);
+const requestsOf = (outcome: string): Promise<number> =>
+  scene.metric(`berth_router_lb_requests_total{outcome="${outcome}"}`);
 const lines = (): readonly Record<string, unknown>[] =>
   scene.logged
     .map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -32,8 +33,8 @@ describe('metrics', () => {
     await eventually(async () => expect(await requestsOf('2xx')).toBe(1));
     for (const part of ['held', 'connect', 'first_byte', 'total'])
       expect(await scene.metric(`router_lb_${part}_seconds_count`)).toBe(1);
-    expect(await scene.metric('router_lb_request_bytes_total')).toBe(3);
-    expect(await scene.metric('router_lb_answer_bytes_total')).toBe(4);
+    expect(await scene.metric('berth_router_lb_request_bytes_total')).toBe(3);
+    expect(await scene.metric('berth_router_lb_answer_bytes_total')).toBe(4);
     expect(await scene.metrics.text()).not.toMatch(/ep1|secret-path|token|w1/);
   });
 
@@ -43,18 +44,18 @@ describe('metrics', () => {
     await scene.open();
     const caller = scene.caller();
     caller.ask('GET /');
-    await eventually(async () => expect(await scene.metric('router_lb_held')).toBe(1));
+    await eventually(async () => expect(await scene.metric('berth_router_lb_held_requests')).toBe(1));
     await clock.advance(20_000);
     let finish = (): void => undefined;
     await scene.addWorker('w1', (_request, response) => (finish = () => response.end('done')));
-    await eventually(async () => expect(await scene.metric('router_lb_in_flight')).toBe(1));
-    expect(await scene.metric('router_lb_held')).toBe(0);
-    expect(await scene.metric('router_lb_held_seconds_sum')).toBe(20);
+    await eventually(async () => expect(await scene.metric('berth_router_lb_requests_in_flight')).toBe(1));
+    expect(await scene.metric('berth_router_lb_held_requests')).toBe(0);
+    expect(await scene.metric('berth_router_lb_held_seconds_sum')).toBe(20);
     await eventually(() => {
       finish();
       expect(caller.heard).toContain('done');
     });
-    await eventually(async () => expect(await scene.metric('router_lb_in_flight')).toBe(0));
+    await eventually(async () => expect(await scene.metric('berth_router_lb_requests_in_flight')).toBe(0));
   });
 
   test.each<[string, Record<string, string | null>]>([
@@ -79,15 +80,15 @@ describe('metrics', () => {
     });
     caller.ask('GET /', { Connection: 'Upgrade', Upgrade: 'websocket' });
     await caller.hears('hello');
-    expect(await scene.metric('router_lb_open_sockets')).toBe(1);
+    expect(await scene.metric('berth_router_lb_open_sockets')).toBe(1);
     expect(await requestsOf('websocket')).toBe(0);
     caller.say('bye');
     await caller.ends();
     caller.socket.end();
     await eventually(async () => expect(await requestsOf('websocket')).toBe(1));
-    expect(await scene.metric('router_lb_request_bytes_total')).toBe(3);
-    expect(await scene.metric('router_lb_answer_bytes_total')).toBe(5);
-    expect(await scene.metric('router_lb_total_seconds_count')).toBe(0);
+    expect(await scene.metric('berth_router_lb_request_bytes_total')).toBe(3);
+    expect(await scene.metric('berth_router_lb_answer_bytes_total')).toBe(5);
+    expect(await scene.metric('berth_router_lb_total_seconds_count')).toBe(0);
   });
 });
 
@@ -118,6 +119,6 @@ describe('the access log', () => {
     }
     expect(lines()).toHaveLength(20);
     expect(lines()[0]).toMatchObject({ outcome: 'missing-api-key', status: 401, workerId: null });
-    expect(await scene.metric('router_lb_unlogged_total')).toBe(10);
+    expect(await scene.metric('berth_router_lb_unlogged_total')).toBe(10);
   });
 });

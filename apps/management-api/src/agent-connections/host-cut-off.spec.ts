@@ -50,12 +50,12 @@ test('a connection that could not be ended keeps no other, and is tried again', 
   const { clock, cutOff, registry } = start(broker);
   await letRun();
   expect(broker.connections).toEqual([connectionOf('gone', 1), connectionOf('there', 2)]);
-  expect(await registry.text()).toContain('management_host_cut_off_failures_total 1');
+  expect(await registry.text()).toContain('berth_management_host_cut_off_failures_total 1');
   broker.stubborn.clear();
   await clock.advance(5_000);
   await letRun();
   expect(broker.connections).toEqual([connectionOf('there', 2)]);
-  expect(await registry.text()).toContain('management_host_cut_offs_total 2');
+  expect(await registry.text()).toContain('berth_management_host_cut_offs_total 2');
   await cutOff.stop();
 });
 

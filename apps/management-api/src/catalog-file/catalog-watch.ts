@@ -1,10 +1,10 @@
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
-import { catalogMetrics, type CatalogApp } from './metrics.js';
+import { catalogMetrics } from './metrics.js';
 import type { RunningCatalog, RunningCatalogsStore } from './running-catalogs.store.js';
 
 export interface CatalogWatchOptions {
-  readonly own: RunningCatalog & { readonly app: CatalogApp };
+  readonly own: RunningCatalog;
   readonly store: Pick<RunningCatalogsStore, keyof RunningCatalogsStore>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -28,8 +28,8 @@ export class CatalogWatch {
 
   constructor(options: CatalogWatchOptions) {
     this.#options = options;
-    const { clock, logger, metrics, own } = options;
-    this.#differences = catalogMetrics(metrics, own.app).differences;
+    const { clock, logger, metrics } = options;
+    this.#differences = catalogMetrics(metrics).differences;
     this.#loop = new ControlLoop({
       name: 'catalog.watch',
       intervalMs: INTERVAL_MS,

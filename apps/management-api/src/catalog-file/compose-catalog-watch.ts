@@ -3,11 +3,11 @@ import type { OpenProcess } from '@berth/telemetry';
 import type { Database } from '../persistence/index.js';
 import { catalogDigest } from './catalog-digest.js';
 import { CatalogWatch } from './catalog-watch.js';
-import type { CatalogApp } from './metrics.js';
 import { RunningCatalogsStore } from './running-catalogs.store.js';
 
 interface WatchedProcess extends Pick<OpenProcess, 'clock' | 'logger' | 'metrics' | 'onStop' | 'random'> {
-  readonly app: CatalogApp;
+  /** What the program is called. */
+  readonly app: string;
   readonly catalog: HardwareCatalog;
   /** Null: the shipped catalog. */
   readonly file: string | null;

@@ -17,7 +17,7 @@ export async function startControllers(config: ControllersConfig, parts: Process
   const catalog = await loadCatalog(config.catalogFile);
   const process = await openProcess(parts, { host: config.operationsHost, port: config.operationsPort });
   const { clock, logger, metrics, onStop, random, readiness } = process;
-  const onUnreadable = unreadableLog({ app: 'controllers', metrics, logger });
+  const onUnreadable = unreadableLog({ metrics, logger });
   const source = await openDataSource(
     { url: config.databaseUrl, applicationName: 'berth-controllers', poolMax: POOL_MAX },
     { clock, random, logger },

@@ -1,6 +1,7 @@
 import type { DroppedEntries } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
+import { reportMetrics } from './metrics.js';
 
 /** Entries of hosts' reports that could not be read: counted each time, logged once until a host's report is whole again. */
 export class DroppedReportEntries {
@@ -11,10 +12,7 @@ export class DroppedReportEntries {
 
   constructor(metrics: MetricRegistry, logger: Logger) {
     this.#logger = logger;
-    this.#total = metrics.counter({
-      name: 'management_api_report_entries_dropped_total',
-      help: "Entries of hosts' reports that could not be read and were left out.",
-    });
+    this.#total = reportMetrics(metrics).dropped;
   }
 
   /** @param dropped null for a report that was taken whole */

@@ -1,6 +1,7 @@
 import type { HostId, WorkerId } from '@berth/domain';
 import { SecretError } from '@berth/secrets';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
+import { reportMetrics } from './metrics.js';
 
 export interface UnopenableWorker {
   readonly workerId: WorkerId;
@@ -18,10 +19,7 @@ export class UnopenableWorkers {
 
   constructor(metrics: MetricRegistry, logger: Logger) {
     this.#logger = logger;
-    this.#total = metrics.counter({
-      name: 'management_api_workers_unopenable_total',
-      help: 'Workers that their host was told not to start, because their variables cannot be opened.',
-    });
+    this.#total = reportMetrics(metrics).unopenable;
   }
 
   /** @param workers all of the host that could not be opened for its last answer */

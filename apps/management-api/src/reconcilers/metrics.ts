@@ -2,30 +2,30 @@ import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const controllersMetrics = (metrics: MetricRegistry) => ({
   passes: metrics.histogram({
-    name: 'controllers_pass_seconds',
+    name: 'berth_controllers_pass_seconds',
     help: 'Time of one pass of the control loop over the fleet.',
     buckets: SECONDS_BUCKETS,
   }),
   failures: metrics.counter({
-    name: 'controllers_pass_failures_total',
+    name: 'berth_controllers_pass_failures_total',
     help: 'Passes of the control loop that ended with an error; the next pass starts anew.',
   }),
   operations: metrics.counter<'kind' | 'reason'>({
-    name: 'controllers_operations_total',
+    name: 'berth_controllers_operations_total',
     help: 'Workers that were placed, drained or forgotten, by the reason of the plan.',
     labels: ['kind', 'reason'],
   }),
   suspects: metrics.gauge({
-    name: 'controllers_suspect_hosts',
+    name: 'berth_controllers_suspect_hosts',
     help: 'Hosts on which workers of several endpoints fail that fail nowhere else.',
   }),
   decisions: metrics.counter<'reason'>({
-    name: 'controllers_scale_decisions_total',
+    name: 'berth_controllers_scale_decisions_total',
     help: 'Scaling decisions that changed the number of desired workers, by reason.',
     labels: ['reason'],
   }),
   unplaced: metrics.gauge<'reason'>({
-    name: 'controllers_unplaced_workers',
+    name: 'berth_controllers_unplaced_workers',
     help: 'Workers that are wanted and had no place in the last pass, by reason.',
     labels: ['reason'],
   }),
@@ -34,7 +34,7 @@ export const controllersMetrics = (metrics: MetricRegistry) => ({
 /** Asked whenever the metrics are read: a leader that cannot renew stops leading without any event. */
 export function tellLeadership(metrics: MetricRegistry, isLeader: () => boolean): void {
   const help = '1 in the process that leads at present, else 0.';
-  metrics.gaugeOf({ name: 'controllers_is_leader', help }, () => Number(isLeader()));
+  metrics.gaugeOf({ name: 'berth_controllers_is_leader', help }, () => Number(isLeader()));
 }
 
 export type ControllersMetrics = ReturnType<typeof controllersMetrics>;

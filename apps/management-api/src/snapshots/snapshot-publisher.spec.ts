@@ -102,9 +102,9 @@ describe('an entry that cannot be published', () => {
     expect(bench.published).toEqual(['a']);
     expect(bench.entries.map(({ position }) => position)).toEqual(['1', '100']);
     const text = await bench.metrics.text();
-    expect(text).toContain('management_snapshot_outbox_failed_total{bucket="numbers"} 1');
-    expect(text).toContain('management_snapshot_outbox_entries 3');
-    expect(text).toContain('management_snapshot_outbox_oldest_age_seconds 7');
+    expect(text).toContain('berth_management_snapshot_outbox_failed_total{bucket="numbers"} 1');
+    expect(text).toContain('berth_management_snapshot_outbox_entries 3');
+    expect(text).toContain('berth_management_snapshot_outbox_oldest_age_seconds 7');
   });
 
   test('does not stand before those behind it, however many there are', async () => {

@@ -7,6 +7,7 @@ import type { EndpointsService } from '../endpoints/index.js';
 import type { Database } from '../persistence/index.js';
 import { AgentLogs } from './agent-logs.js';
 import { LogPlacesStore } from './log-places.store.js';
+import { workerLogMetrics } from './metrics.js';
 import { WorkerLogsService } from './worker-logs-service.js';
 
 export interface WorkerLogsParts {
@@ -39,9 +40,6 @@ export function composeWorkerLogs(parts: WorkerLogsParts): WorkerLogsService {
   onStop('questions about logs', () => {
     agents.close();
   });
-  metrics.gaugeOf(
-    { name: 'management_api_log_streams', help: 'Logs of workers that are read at the moment.' },
-    () => service.open,
-  );
+  workerLogMetrics(metrics, () => service.open);
   return service;
 }

@@ -2,40 +2,40 @@ import type { MetricRegistry } from '@berth/telemetry';
 
 export const bridgeMetrics = (metrics: MetricRegistry) => ({
   calls: metrics.counter({
-    name: 'agent_bridge_calls_total',
+    name: 'berth_agent_bridge_calls_total',
     help: 'Requests of workers, by call.',
     labels: ['call'],
   }),
   refused: metrics.counter({
-    name: 'agent_bridge_refused_total',
+    name: 'berth_agent_bridge_refused_total',
     help: 'Requests that were not served, by reason.',
     labels: ['reason'],
   }),
   delivered: metrics.counter({
-    name: 'agent_jobs_delivered_total',
+    name: 'berth_agent_jobs_delivered_total',
     help: 'Jobs whose delivery was flushed to a worker.',
   }),
   undelivered: metrics.counter({
-    name: 'agent_jobs_undelivered_total',
+    name: 'berth_agent_jobs_undelivered_total',
     help: 'Jobs whose worker was gone before it had them.',
   }),
   droppedResults: metrics.counter({
-    name: 'agent_results_dropped_total',
+    name: 'berth_agent_results_dropped_total',
     help: 'Results answered with 200 and dropped, by reason.',
     labels: ['reason'],
   }),
   unreadableBodies: metrics.counter({
-    name: 'agent_bodies_unreadable_total',
+    name: 'berth_agent_bodies_unreadable_total',
     help: 'Large bodies that the thread which reads them could not read, by how that was noticed.',
     labels: ['sign'],
   }),
   lostByWorker: metrics.counter({
-    name: 'agent_jobs_lost_by_worker_total',
+    name: 'berth_agent_jobs_lost_by_worker_total',
     help: 'Jobs that a worker held and no longer knows, or took with it, by how that was noticed.',
     labels: ['sign'],
   }),
   kills: metrics.counter({
-    name: 'agent_kills_asked_total',
+    name: 'berth_agent_kills_asked_total',
     help: 'Times that a worker had to be killed to stop a job.',
   }),
 });
@@ -47,9 +47,9 @@ export const bridgeGauges = (
   metrics: MetricRegistry,
   read: { readonly workers: () => number; readonly bodyBytes: () => number },
 ): void => {
-  metrics.gaugeOf({ name: 'agent_bridge_workers', help: 'Workers that the bridge serves.' }, read.workers);
+  metrics.gaugeOf({ name: 'berth_agent_bridge_workers', help: 'Workers that the bridge serves.' }, read.workers);
   metrics.gaugeOf(
-    { name: 'agent_bridge_body_bytes', help: 'Memory that is set aside for large bodies, in bytes.' },
+    { name: 'berth_agent_bridge_body_bytes', help: 'Memory that is set aside for large bodies, in bytes.' },
     read.bodyBytes,
   );
 };

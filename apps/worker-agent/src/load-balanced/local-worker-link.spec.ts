@@ -193,7 +193,7 @@ describe('questions that wait for a slot', () => {
     for (let n = 0; n < slots; n += 1)
       streams.push(await taken(link.open(TARGET, new AbortController().signal, { asker: A })));
     const asksWaiting = async (): Promise<string | undefined> =>
-      (await metrics.text()).split('\n').find((line) => line.startsWith('agent_balanced_asks_waiting '));
+      (await metrics.text()).split('\n').find((line) => line.startsWith('berth_agent_balanced_asks_waiting '));
     return { link, worker, clock, streams, asksWaiting };
   }
 
@@ -235,7 +235,7 @@ describe('questions that wait for a slot', () => {
     const giving = new AbortController();
     const given = wait(link, B, giving.signal);
     const other = wait(link, C);
-    expect(await asksWaiting()).toBe('agent_balanced_asks_waiting 2');
+    expect(await asksWaiting()).toBe('berth_agent_balanced_asks_waiting 2');
     expect(await refusal(wait(link, C))).toBe('full');
     giving.abort();
     expect(await refusal(given)).toBe('timed-out');
@@ -244,7 +244,7 @@ describe('questions that wait for a slot', () => {
     const late = wait(link, B);
     await clock.advance(2_000);
     expect(await refusal(late)).toBe('full');
-    expect(await asksWaiting()).toBe('agent_balanced_asks_waiting 0');
+    expect(await asksWaiting()).toBe('berth_agent_balanced_asks_waiting 0');
     stream.destroy();
     await eventually(() => expect(link.state(W)?.inFlight).toBe(0));
   });

@@ -3,7 +3,7 @@ import type { Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { LinkAnswer, LinkRefusal, LinkTarget, LinkWish, WorkerLink } from '@berth/tunnel';
 import type { BalancedNews, BalancedWorker, BalancedWorkers, BalancedWorkerState } from './balanced-worker.js';
-import { balancedMetrics, type BalancedMetrics } from './metrics.js';
+import { balancedGauges, balancedMetrics, type BalancedMetrics } from './metrics.js';
 import { BalancedSession } from './balanced-session.js';
 
 export interface LocalWorkerLinkOptions {
@@ -28,21 +28,11 @@ export class LocalWorkerLink implements WorkerLink, BalancedWorkers {
   constructor(options: LocalWorkerLinkOptions) {
     this.#options = options;
     this.#metrics = balancedMetrics(options.metrics);
-    options.metrics.gaugeOf(
-      { name: 'agent_balanced_requests_in_flight', help: 'Requests that load-balanced workers of this host have.' },
-      () => [...this.inFlight().values()].reduce((sum, each) => sum + each, 0),
-    );
-    options.metrics.gaugeOf(
-      {
-        name: 'agent_balanced_asks_waiting',
-        help: 'Questions of routers that wait for a slot of a load-balanced worker of this host.',
-      },
-      () => [...this.#sessions.values()].reduce((sum, { waitingAsks }) => sum + waitingAsks, 0),
-    );
-    options.metrics.gaugeOf(
-      { name: 'agent_balanced_workers_out', help: 'Load-balanced workers that get no requests for their checks.' },
-      () => [...this.#sessions.values()].filter(({ state }) => state.health.standing === 'out').length,
-    );
+    balancedGauges(options.metrics, {
+      inFlight: () => [...this.inFlight().values()].reduce((sum, each) => sum + each, 0),
+      asksWaiting: () => [...this.#sessions.values()].reduce((sum, { waitingAsks }) => sum + waitingAsks, 0),
+      workersOut: () => [...this.#sessions.values()].filter(({ state }) => state.health.standing === 'out').length,
+    });
   }
 
   async open(target: LinkTarget, signal: AbortSignal, wish: LinkWish = {}): Promise<LinkAnswer> {

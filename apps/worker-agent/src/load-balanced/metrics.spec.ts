@@ -44,16 +44,16 @@ const stands = (standing: string): Promise<void> =>
 test('a worker that its checks put out, and that comes back, is counted each time', async () => {
   seeWorker();
   await stands('in');
-  await shows('agent_balanced_health_changes_total{standing="in"} 1');
+  await shows('berth_agent_balanced_health_changes_total{standing="in"} 1');
   status = 500;
   for (let checks = 1; checks <= 2; checks += 1) {
     await clock.advance(CHECK_EVERY_MS);
-    await shows(`agent_health_checks_total{outcome="failed"} ${checks}`);
+    await shows(`berth_agent_health_checks_total{outcome="failed"} ${checks}`);
   }
-  await shows('agent_balanced_health_changes_total{standing="out"} 1', 'agent_balanced_workers_out 1');
+  await shows('berth_agent_balanced_health_changes_total{standing="out"} 1', 'berth_agent_balanced_workers_out 1');
   status = 200;
   await clock.advance(CHECK_EVERY_MS);
-  await shows('agent_balanced_health_changes_total{standing="in"} 2', 'agent_balanced_workers_out 0');
+  await shows('berth_agent_balanced_health_changes_total{standing="in"} 2', 'berth_agent_balanced_workers_out 0');
 });
 
 test('a request is timed until its worker took the connection, and is in flight until it has closed', async () => {
@@ -61,7 +61,7 @@ test('a request is timed until its worker took the connection, and is in flight 
   await stands('in');
   const answer = await link.open(TARGET, new AbortController().signal);
   if (answer.kind === 'refused') throw new Error(`refused: ${answer.reason}`);
-  await shows('agent_balanced_connect_seconds_count 1', 'agent_balanced_requests_in_flight 1');
+  await shows('berth_agent_balanced_connect_seconds_count 1', 'berth_agent_balanced_requests_in_flight 1');
   answer.stream.destroy();
-  await shows('agent_balanced_requests_in_flight 0');
+  await shows('berth_agent_balanced_requests_in_flight 0');
 });

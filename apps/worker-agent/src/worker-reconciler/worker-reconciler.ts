@@ -1,11 +1,11 @@
 import type { DesiredWorker } from '@berth/contracts';
-import { WORKER_PHASES, type ObservedWorker, type WorkerId } from '@berth/domain';
+import type { ObservedWorker, WorkerId } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
 import type { OwnedContainer } from '../runtimes/index.js';
+import { countPhases } from './count-phases.js';
 import { asResumed, identityOf } from './desired-worker.js';
 import type { HostWorkers } from './host-workers.port.js';
-import { countPhases } from './metrics.js';
 import { newRecord, parseRecord, type WorkerLife, type WorkerRecord } from './worker-record.js';
 import { WorkerTask, keyOf, type Wish } from './worker-task.js';
 import type { WorkerTools } from './worker-tools.js';
@@ -237,11 +237,7 @@ export class WorkerReconciler implements HostWorkers {
   }
 
   #changed(): void {
-    countPhases(
-      this.#tools.metrics,
-      this.observed().map(({ phase }) => phase),
-      WORKER_PHASES,
-    );
+    countPhases(this.#tools.metrics, this.observed());
     for (const listener of this.#listeners) listener();
   }
 }

@@ -224,7 +224,7 @@ describe('a result', () => {
     await eventually(() => {
       expect(agent.router.ended.get(jobId)?.output).toBe('first');
     });
-    expect(await agent.metric('agent_results_dropped_total{reason="not-held"}')).toBe(3);
+    expect(await agent.metric('berth_agent_results_dropped_total{reason="not-held"}')).toBe(3);
     expect(agent.router.chunkTexts(jobId)).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ const submit = (): string => agent.router.submit({ input: encodeJson({ n: 1 }) }
 const idOf = (answer: Answer): string => (answer.json as { id: string }).id;
 const asked = (takes: number): Promise<void> => eventually(() => expect(agent.router.countOf('take')).toBe(takes));
 
-const takeCalls = (): Promise<number> => agent.metric('agent_bridge_calls_total{call="take"}');
+const takeCalls = (): Promise<number> => agent.metric('berth_agent_bridge_calls_total{call="take"}');
 
 /** A poll that has reached the bridge. Its answer is wrapped, for a promise of a promise would wait for it. */
 async function parked(): Promise<{ readonly answer: Promise<Answer> }> {
@@ -35,7 +35,7 @@ describe('a worker whose polls are held', () => {
     const polls = [worker.take(), worker.take()];
     const stops = worker.stops();
     await asked(2);
-    await eventually(async () => expect(await agent.metric('agent_bridge_calls_total{call="stop"}')).toBe(1));
+    await eventually(async () => expect(await agent.metric('berth_agent_bridge_calls_total{call="stop"}')).toBe(1));
     await agent.bridge.holdPolls(workerId);
     expect((await Promise.all([...polls, stops])).map(({ status }) => status)).toEqual([204, 204, 204]);
     expect(agent.router.withdrawals).toEqual([{ endpointId: 'ep1', workerId: 'w1' }]);

@@ -93,8 +93,8 @@ describe('a large result', () => {
 
   test('of a job that the worker does not hold is not kept', async () => {
     expect(await worker.done('never-given', swarm(MIB))).toMatchObject({ status: 200 });
-    expect(await agent.metric('agent_results_dropped_total{reason="not-held"}')).toBe(1);
-    expect(await agent.metric('agent_bridge_body_bytes')).toBe(0);
+    expect(await agent.metric('berth_agent_results_dropped_total{reason="not-held"}')).toBe(1);
+    expect(await agent.metric('berth_agent_bridge_body_bytes')).toBe(0);
   });
 });
 
@@ -127,14 +127,14 @@ describe('a body that the thread cannot bear', () => {
       expect(agent.router.ended.get(dying)?.result).toMatchObject(UNREADABLE);
       expect(agent.router.ended.get(living)?.result).toMatchObject({ kind: 'completed' });
     });
-    expect(await agent.metric('agent_bodies_unreadable_total{sign="died"}')).toBe(1);
+    expect(await agent.metric('berth_agent_bodies_unreadable_total{sign="died"}')).toBe(1);
   });
 
   test('and keeps it for ever stops nobody else, and is given up after 20 s', async () => {
     const [stalling, waiting, small] = [await runOne(), await runOne(), await runOne()];
     const stalled = worker.done(stalling, marked('STALL'));
     await eventually(async () => {
-      expect(await agent.metric('agent_bridge_body_bytes')).toBeGreaterThan(0);
+      expect(await agent.metric('berth_agent_bridge_body_bytes')).toBeGreaterThan(0);
     });
     const next = worker.done(waiting, marked('LIVE'));
     expect(await worker.done(small, { output: 'small' })).toMatchObject({ status: 200 });
@@ -142,7 +142,7 @@ describe('a body that the thread cannot bear', () => {
     await eventually(async () => {
       await agent.pass(5_000);
       await worker.ping([stalling, waiting]);
-      expect(await agent.metric('agent_bodies_unreadable_total{sign="time"}')).toBe(1);
+      expect(await agent.metric('berth_agent_bodies_unreadable_total{sign="time"}')).toBe(1);
     });
     expect([(await stalled).status, (await next).status]).toEqual([200, 200]);
     await eventually(() => {
@@ -194,7 +194,7 @@ describe('a body that is announced and hardly comes', () => {
 
   const held = async (bytes: number): Promise<void> => {
     await eventually(async () => {
-      expect(await agent.metric('agent_bridge_body_bytes')).toBe(bytes);
+      expect(await agent.metric('berth_agent_bridge_body_bytes')).toBe(bytes);
     });
   };
 
@@ -227,7 +227,7 @@ describe('a body that is announced and hardly comes', () => {
     const answer = other.done(jobId, `{"output":"${'x'.repeat(MIB)}"}`);
     await eventually(async () => {
       await agent.pass(1_000);
-      expect(await agent.metric('agent_bridge_refused_total{reason="slow"}')).toBeGreaterThan(0);
+      expect(await agent.metric('berth_agent_bridge_refused_total{reason="slow"}')).toBeGreaterThan(0);
     });
     expect(await answer).toMatchObject({ status: 200 });
     expect(await stalled[0]?.answer).toMatch(/^HTTP\/1.1 503 /);
@@ -245,7 +245,7 @@ test('a body in crumbs is refused long before its end', async () => {
   socket.write('transfer-encoding: chunked\r\n\r\n');
   socket.write('1\r\n{\r\n'.repeat(10_000));
   expect(await answer).toMatch(/^HTTP\/1.1 503 /);
-  expect(await agent.metric('agent_bridge_refused_total{reason="crumbs"}')).toBe(1);
+  expect(await agent.metric('berth_agent_bridge_refused_total{reason="crumbs"}')).toBe(1);
   socket.destroy();
 });
 
@@ -260,7 +260,7 @@ test('a worker with far too many calls under way is told to slow down, and no ot
     return socket;
   });
   await eventually(async () => {
-    expect(await agent.metric('agent_bridge_refused_total{reason="calls"}')).toBeGreaterThan(0);
+    expect(await agent.metric('berth_agent_bridge_refused_total{reason="calls"}')).toBeGreaterThan(0);
   });
   expect(await worker.ping()).toMatchObject({ status: 429 });
   expect(await WorkerClient.register(agent, 'w2').ping()).toMatchObject({ status: 200 });
@@ -282,14 +282,14 @@ test.each<[string, () => string]>([
 ])('a socket %s that sends thousands of requests ahead of their answers is ended, unread', async (...[, header]) => {
   const head = `GET /v2/ep1/job-stop/w1 HTTP/1.1\r\nhost: a\r\n${header()}\r\n`;
   await Promise.all(Array.from({ length: 6 }, () => sendAhead(head, 3_000)));
-  expect(await agent.metric('agent_bridge_calls_total{call="stop"}')).toBeLessThanOrEqual(6 * 8);
+  expect(await agent.metric('berth_agent_bridge_calls_total{call="stop"}')).toBeLessThanOrEqual(6 * 8);
   expect(await WorkerClient.register(agent, 'w2').ping()).toMatchObject({ status: 200 });
 });
 
 test('callers without a token are kept waiting a few at a time of one address, and the rest is hung up on', async () => {
   const strangers = Array.from({ length: 20 }, () => new WorkerClient(agent, 'stranger').ping());
   await eventually(async () => {
-    expect(await agent.metric('agent_bridge_refused_total{reason="token"}')).toBe(20);
+    expect(await agent.metric('berth_agent_bridge_refused_total{reason="token"}')).toBe(20);
   });
   await agent.pass(5_000);
   const codes = (await Promise.all(strangers)).map(({ status }) => status).sort();

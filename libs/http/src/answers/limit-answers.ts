@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { findCaller } from '../auth/access.decorator.js';
 import { BodyBudget } from '../bodies/body-budget.js';
 import { networkOf } from '../callers/caller-address.js';
+import { answerMetrics } from '../metrics.js';
 import { onConnectionClosed } from './on-connection-closed.js';
 
 /** Answers below it wait in the sockets' own buffers. */
@@ -40,10 +41,7 @@ export function boundAnswers(
   { clock, metrics }: { readonly clock: Clock; readonly metrics: MetricRegistry },
 ): void {
   const [accounts, strangers] = [new BodyBudget(), new BodyBudget(STRANGERS_ANSWERS_MAX_BYTES)];
-  metrics.gaugeOf(
-    { name: 'http_answers_bytes', help: 'Large answers that callers have not taken yet.' },
-    () => accounts.takenBytes + strangers.takenBytes,
-  );
+  answerMetrics(metrics, () => accounts.takenBytes + strangers.takenBytes);
   limitAnswers(fastify, { accounts, strangers }, { clock });
 }
 

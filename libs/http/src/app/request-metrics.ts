@@ -1,14 +1,6 @@
-import { SECONDS_BUCKETS, type Logger, type MetricRegistry } from '@berth/telemetry';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance } from 'fastify';
-
-const requestMetrics = (metrics: MetricRegistry) => ({
-  duration: metrics.histogram({
-    name: 'http_request_seconds',
-    help: 'Time from the request line to the last byte of the answer.',
-    labels: ['method', 'route', 'status'],
-    buckets: SECONDS_BUCKETS,
-  }),
-});
+import { requestMetrics } from '../metrics.js';
 
 /** Counts and times every answer by its route, never by its path: ids would make a metric of each. */
 export function registerRequestMetrics(

@@ -2,6 +2,7 @@ import type { ApiKeySnapshot } from '@berth/contracts';
 import type { Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { Strangers } from '../callers/strangers.js';
+import { lookupMetrics } from '../metrics.js';
 import type { ApiKeyDirectory } from './api-key-directory.port.js';
 import { hashApiKey, matchesHash } from './api-key.js';
 
@@ -29,13 +30,6 @@ export interface KeyLookupsOptions {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
 }
-
-const lookupMetrics = (metrics: MetricRegistry) => ({
-  lookups: metrics.counter({
-    name: 'http_key_lookups_total',
-    help: 'API keys that were looked up where they are kept, since this process did not know them.',
-  }),
-});
 
 /**
  * Finds the keys that callers show. A known key costs nothing; an unknown one is looked up as often as strangers may.

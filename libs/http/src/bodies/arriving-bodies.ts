@@ -4,6 +4,7 @@ import { ByteBlocks, type Clock } from '@berth/lifecycle';
 import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyRequest } from 'fastify';
 import { findCaller } from '../auth/access.decorator.js';
+import { bodyMetrics, type BodyMetrics } from '../metrics.js';
 import { BodyBudget, type BodyHold } from './body-budget.js';
 import { keepRoom } from './body-rooms.js';
 import { ContinueRequests } from './continue-requests.js';
@@ -23,14 +24,6 @@ const STRANGERS_LEFT_OVER_TIME: LeastRate = {
   aheadMaxMs: 5_000,
 };
 
-const bodyMetrics = (metrics: MetricRegistry) => ({
-  cut: metrics.counter({
-    name: 'http_bodies_cut_total',
-    help: 'Bodies that were not read to their end: too slow, no room, or refused and too much to throw away.',
-    labels: ['reason'],
-  }),
-});
-
 export interface ArrivingBodiesOptions {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
@@ -42,23 +35,15 @@ export class ArrivingBodies {
   readonly #budget = new BodyBudget();
   readonly #thrownAway = new WeakSet<IncomingMessage>();
   readonly #passages: LeastRateWatch;
-  readonly #metrics: ReturnType<typeof bodyMetrics>;
+  readonly #metrics: BodyMetrics;
   #comeBytes = 0;
 
   constructor({ clock, metrics }: ArrivingBodiesOptions) {
     this.#passages = new LeastRateWatch(clock);
-    this.#metrics = bodyMetrics(metrics);
-    metrics.gaugeOf(
-      { name: 'http_bodies_bytes', help: 'What has come of the bodies that are coming in.' },
-      () => this.#comeBytes,
-    );
-    metrics.gaugeOf(
-      {
-        name: 'http_bodies_room_bytes',
-        help: 'Memory that was set aside for bodies that are coming in or are still being dealt with.',
-      },
-      () => this.#budget.takenBytes,
-    );
+    this.#metrics = bodyMetrics(metrics, {
+      comeBytes: () => this.#comeBytes,
+      roomBytes: () => this.#budget.takenBytes,
+    });
   }
 
   /**

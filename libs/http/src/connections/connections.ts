@@ -5,6 +5,7 @@ import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { socketNetwork } from '../callers/caller-address.js';
 import type { TrustedProxies } from '../callers/trusted-proxies.js';
+import { connectionMetrics, type ConnectionMetrics } from '../metrics.js';
 import { FairPool } from './fair-pool.js';
 import { PIPELINED_MAX, PipelinedRequests } from './pipelined-requests.js';
 
@@ -20,14 +21,6 @@ const OF_GUESTS_MAX = 10_000;
 /** Of one connection: each request under way may wait for its end in a few places. */
 const LISTENERS_MAX = 8 * PIPELINED_MAX;
 
-const connectionMetrics = (metrics: MetricRegistry) => ({
-  closed: metrics.counter({
-    name: 'http_connections_closed_total',
-    help: 'Connections that were closed to make room for others, or that sent too many requests at one time.',
-    labels: ['reason'],
-  }),
-});
-
 export interface ConnectionsOptions {
   readonly metrics: MetricRegistry;
   readonly proxies: TrustedProxies;
@@ -39,7 +32,7 @@ export interface ConnectionsOptions {
  */
 export class Connections {
   readonly #proxies: TrustedProxies;
-  readonly #metrics: ReturnType<typeof connectionMetrics>;
+  readonly #metrics: ConnectionMetrics;
   readonly #withoutKey = new FairPool<Socket>({ membersMax: WITHOUT_KEY_MAX });
   readonly #sentAhead: PipelinedRequests = new PipelinedRequests({
     isTrusted: (socket) => !this.#withoutKey.has(socket) && !this.#ofGuests.has(socket),
@@ -55,22 +48,11 @@ export class Connections {
 
   constructor({ metrics, proxies }: ConnectionsOptions) {
     this.#proxies = proxies;
-    this.#metrics = connectionMetrics(metrics);
-    metrics.gaugeOf(
-      { name: 'http_connections_without_key', help: 'Connections on which nobody has shown a good key yet.' },
-      () => this.#withoutKey.size,
-    );
-    metrics.gaugeOf(
-      { name: 'http_connections_with_key', help: 'Connections on which somebody has shown a good key.' },
-      () => this.#withKey.size,
-    );
-    metrics.gaugeOf(
-      {
-        name: 'http_connections_of_guests',
-        help: 'Connections without a key to what accounts have opened to everybody.',
-      },
-      () => this.#ofGuests.size,
-    );
+    this.#metrics = connectionMetrics(metrics, {
+      withKey: () => this.#withKey.size,
+      withoutKey: () => this.#withoutKey.size,
+      ofGuests: () => this.#ofGuests.size,
+    });
   }
 
   watch(server: Server): void {

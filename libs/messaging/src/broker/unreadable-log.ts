@@ -1,9 +1,8 @@
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { UnreadableMessage } from '@berth/domain';
+import { unreadableMetrics } from './metrics.js';
 
 export interface UnreadableLogOptions {
-  /** First word of the metric's name. */
-  readonly app: string;
   readonly metrics: MetricRegistry;
   readonly logger: Logger;
 }
@@ -13,12 +12,8 @@ const NAMED_MAX = 1_000;
 const KEY_MAX_CHARACTERS = 200;
 
 /** Counts what cannot be read by its place, and names each message once. */
-export function unreadableLog({ app, logger, metrics }: UnreadableLogOptions): (message: UnreadableMessage) => void {
-  const counter = metrics.counter({
-    name: `${app}_unreadable_messages_total`,
-    help: 'Records, snapshots and messages that could not be read, each time one was come upon.',
-    labels: ['place'],
-  });
+export function unreadableLog({ logger, metrics }: UnreadableLogOptions): (message: UnreadableMessage) => void {
+  const counter = unreadableMetrics(metrics);
   const named = new Set<string>();
   return ({ key, place, reason }) => {
     counter.inc({ place });

@@ -1,10 +1,16 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { faultOfName, type MetricType } from './metric-name.js';
 
 export interface MetricDeclaration<Label extends string> {
-  /** `<app>_<noun>_<unit>`; a counter ends in `_total`. */
+  /** `berth_<who>_<noun>_<unit>`; a counter ends in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly Label[];
+  /**
+   * All values of each label, where they are known and few: each series is there from the start, at zero. Without it a first
+   * failure is no increase, and nobody is told.
+   */
+  readonly values?: Readonly<Record<Label, readonly string[]>>;
 }
 
 export interface HistogramDeclaration<Label extends string> extends MetricDeclaration<Label> {
@@ -12,39 +18,75 @@ export interface HistogramDeclaration<Label extends string> extends MetricDeclar
   readonly buckets: readonly number[];
 }
 
+/** A metric as the catalogue of metrics has it. */
+export interface DeclaredMetric {
+  readonly type: MetricType;
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** Labels and value of one series. */
+export interface SeriesReading<Label extends string> {
+  readonly labels: Readonly<Record<Label, string>>;
+  readonly value: number;
+}
+
 /** Buckets for times from a millisecond to a minute, in seconds. */
 export const SECONDS_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 /**
- * The metrics of one process. A room declares its own in `metrics.ts`:
+ * The metrics of one process. A room declares its own in `metrics.ts`, which exports nothing but functions that do:
  * `export const jobMetrics = (metrics: MetricRegistry) => ({ accepted: metrics.counter({ … }) })`.
- * Declaring a name twice gives the same metric.
+ * Declaring a name twice gives the same metric; a name that breaks the rules is an error.
  */
 export class MetricRegistry {
   readonly #registry = new Registry();
+  readonly #declared = new Map<string, DeclaredMetric>();
   readonly contentType = this.#registry.contentType;
+
+  /** All that was declared, by name. */
+  get declared(): readonly DeclaredMetric[] {
+    return [...this.#declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
 
   /** Memory, CPU, event loop lag and the like of this process. */
   collectProcess(): void {
-    collectDefaultMetrics({ register: this.#registry });
+    collectDefaultMetrics({ register: this.#registry, prefix: 'berth_' });
   }
 
   counter<Label extends string = never>(declaration: MetricDeclaration<Label>): Counter<Label> {
-    return this.#once(declaration.name, () => new Counter<Label>(this.#config(declaration)));
+    return this.#once('counter', declaration, (config) => {
+      const counter = new Counter<Label>(config);
+      for (const labels of combinations(declaration)) counter.inc(labels, 0);
+      return counter;
+    });
   }
 
   gauge<Label extends string = never>(declaration: MetricDeclaration<Label>): Gauge<Label> {
-    return this.#once(declaration.name, () => new Gauge<Label>(this.#config(declaration)));
+    return this.#once('gauge', declaration, (config) => {
+      const gauge = new Gauge<Label>(config);
+      for (const labels of combinations(declaration)) gauge.set(labels, 0);
+      return gauge;
+    });
   }
 
   /** A gauge whose value is asked for when the metrics are read. */
   gaugeOf(declaration: MetricDeclaration<never>, read: () => number): void {
-    const config = this.#config(declaration);
-    this.#once(declaration.name, () => {
-      const gauge: Gauge = new Gauge({
+    this.gaugesOf(declaration, () => [{ labels: {}, value: read() }]);
+  }
+
+  /** The same of a gauge with labels: series that a reading leaves out are gone. */
+  gaugesOf<Label extends string>(
+    declaration: MetricDeclaration<Label>,
+    read: () => Iterable<SeriesReading<Label>>,
+  ): void {
+    this.#once('gauge', declaration, (config) => {
+      const gauge: Gauge<Label> = new Gauge<Label>({
         ...config,
         collect: () => {
-          gauge.set(read());
+          gauge.reset();
+          for (const { labels, value } of read()) gauge.set(labels, value);
         },
       });
       return gauge;
@@ -52,8 +94,11 @@ export class MetricRegistry {
   }
 
   histogram<Label extends string = never>(declaration: HistogramDeclaration<Label>): Histogram<Label> {
-    const config = { ...this.#config(declaration), buckets: [...declaration.buckets] };
-    return this.#once(declaration.name, () => new Histogram<Label>(config));
+    return this.#once('histogram', declaration, (config) => {
+      const histogram = new Histogram<Label>({ ...config, buckets: [...declaration.buckets] });
+      for (const labels of combinations(declaration)) histogram.zero(labels);
+      return histogram;
+    });
   }
 
   /** All metrics in the Prometheus text format. */
@@ -61,11 +106,28 @@ export class MetricRegistry {
     return this.#registry.metrics();
   }
 
-  #config<Label extends string>({ name, help, labels = [] }: MetricDeclaration<Label>) {
-    return { name, help, labelNames: [...labels], registers: [this.#registry] };
+  #once<Label extends string, Metric>(
+    type: MetricType,
+    { help, labels = [], name }: MetricDeclaration<Label>,
+    make: (config: { name: string; help: string; labelNames: Label[]; registers: [Registry] }) => Metric,
+  ): Metric {
+    const present = this.#registry.getSingleMetric(name) as Metric | undefined;
+    if (present !== undefined) return present;
+    const fault = faultOfName(type, name);
+    if (fault !== null) throw new Error(`the name of a metric, ${name}: ${fault}`);
+    this.#declared.set(name, { type, name, help, labels });
+    return make({ name, help, labelNames: [...labels], registers: [this.#registry] });
   }
+}
 
-  #once<Metric>(name: string, make: () => Metric): Metric {
-    return (this.#registry.getSingleMetric(name) as Metric | undefined) ?? make();
-  }
+/** Each combination of what the labels of a metric may be; none where that is not said. */
+function combinations<Label extends string>({
+  labels = [],
+  values,
+}: MetricDeclaration<Label>): Record<Label, string>[] {
+  if (values === undefined) return [];
+  return labels.reduce<Record<Label, string>[]>(
+    (before, label) => before.flatMap((each) => values[label].map((value) => ({ ...each, [label]: value }))),
+    [{} as Record<Label, string>],
+  );
 }

@@ -67,14 +67,16 @@ test('a dependency that does not answer is down, and one that stops says so', as
 
 test('metrics are those declared, each once', async () => {
   const metrics = new MetricRegistry();
-  const accepted = metrics.counter({ name: 'router_jobs_total', help: 'Jobs accepted.', labels: ['origin'] });
-  metrics.counter({ name: 'router_jobs_total', help: 'Jobs accepted.', labels: ['origin'] }).inc({ origin: 'run' });
+  const accepted = metrics.counter({ name: 'berth_router_jobs_total', help: 'Jobs accepted.', labels: ['origin'] });
+  metrics
+    .counter({ name: 'berth_router_jobs_total', help: 'Jobs accepted.', labels: ['origin'] })
+    .inc({ origin: 'run' });
   accepted.inc({ origin: 'run' }, 2);
-  metrics.gaugeOf({ name: 'router_open_streams', help: 'Open streams.' }, () => 7);
+  metrics.gaugeOf({ name: 'berth_router_open_streams', help: 'Open streams.' }, () => 7);
   const url = await start(new Readiness(systemClock), metrics);
   const text = await (await fetch(`${url}/metrics`)).text();
-  expect(text).toContain('router_jobs_total{origin="run"} 3');
-  expect(text).toContain('router_open_streams 7');
+  expect(text).toContain('berth_router_jobs_total{origin="run"} 3');
+  expect(text).toContain('berth_router_open_streams 7');
 });
 
 test('other paths and methods are refused', async () => {

@@ -5,10 +5,14 @@ import type { LogSettings } from '../logging/read-log-settings.js';
 import { MetricRegistry } from '../metrics/metric-registry.js';
 import { OperationsServer } from '../operations/operations-server.js';
 import { Readiness } from '../operations/readiness.js';
+import { buildMetrics } from './metrics.js';
 import type { Main } from './run-main.js';
+import { versionOf } from './version.js';
 
 /** The parts that a process brings. */
 export interface ProcessParts {
+  /** What the program is called, as in its log lines. */
+  readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -24,7 +28,7 @@ export function systemProcess(
 ): ProcessParts {
   const logger = createLogger({ name, level: logLevel, format: logFormat, ...(output !== undefined && { output }) });
   main.logTo(logger);
-  return { clock: systemClock, random: systemRandom, logger, onStop: (part, stop) => main.onStop(part, stop) };
+  return { name, clock: systemClock, random: systemRandom, logger, onStop: (part, stop) => main.onStop(part, stop) };
 }
 
 /** The things that every part of a running process may use. */
@@ -46,6 +50,7 @@ export async function openProcess(
 ): Promise<OpenProcess> {
   const metrics = new MetricRegistry();
   metrics.collectProcess();
+  buildMetrics(metrics).info.set({ process: parts.name, version: versionOf(), node: process.versions.node }, 1);
   const readiness = new Readiness(parts.clock);
   const operations = new OperationsServer({ ...at, readiness, metrics });
   const operationsPort = await operations.start();

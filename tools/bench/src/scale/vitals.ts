@@ -53,7 +53,7 @@ export async function readVital(stack: StartedStack, name: ProcessName): Promise
     timeoutMs: PS_TIMEOUT_MS,
   });
   const [kib = '', cpuTime = ''] = line.trim().split(/\s+/);
-  const stallSeconds = await readMetric(stack, name, 'nodejs_eventloop_lag_max_seconds');
+  const stallSeconds = await readMetric(stack, name, 'berth_nodejs_eventloop_lag_max_seconds');
   return {
     name,
     residentMib: Number(kib) / MIB_IN_KIB,

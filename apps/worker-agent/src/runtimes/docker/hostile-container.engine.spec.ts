@@ -414,7 +414,7 @@ print("listens")`;
         const place = `${world.privateAddress}:80`;
         expect(await reach(place)).toEqual(closed([place]));
         expect((await iptables('-S', chain)).stdout).toBe(whole);
-        expect(await metrics.text()).toMatch(/agent_confinement_repairs_total 1$/m);
+        expect(await metrics.text()).toMatch(/berth_agent_confinement_repairs_total 1$/m);
       },
       TEST_TIMEOUT_MS,
     );

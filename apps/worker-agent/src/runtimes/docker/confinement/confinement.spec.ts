@@ -39,7 +39,7 @@ test('where nothing can confine containers, none may be started', async () => {
     ) as unknown,
   });
   await expect(confinement.ensure()).rejects.toMatchObject({ reason: 'runtime-unavailable' });
-  expect(await metrics.text()).toMatch(/^agent_workers_confined 0$/m);
+  expect(await metrics.text()).toMatch(/^berth_agent_workers_confined 0$/m);
   expect(calls).toEqual([]);
   await confinement.close();
 });
@@ -49,7 +49,7 @@ test('where the operator accepts that nothing confines them, it is told all the 
   await confinement.raise(BRIDGE);
   await confinement.ensure();
   expect(confinement.obstacle).toContain("the engine's network is not on this machine");
-  expect(await metrics.text()).toMatch(/^agent_workers_confined 0$/m);
+  expect(await metrics.text()).toMatch(/^berth_agent_workers_confined 0$/m);
   await confinement.close();
 });
 
@@ -146,7 +146,7 @@ describe('the machine', () => {
     fences.set('BERTH-1', []);
     await Promise.all([confinement.raise(BRIDGE), confinement.ensure(), confinement.ensure()]);
     expect(fences.get('BERTH-1')).toContain('-d 10.0.0.0/8 -j DROP');
-    expect(await metrics.text()).toMatch(/^agent_confinement_repairs_total 1$/m);
+    expect(await metrics.text()).toMatch(/^berth_agent_confinement_repairs_total 1$/m);
     await confinement.close();
   });
 
