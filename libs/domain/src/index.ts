@@ -166,6 +166,7 @@ export {
   type JobData,
   type JobWish,
   type LeaseRenewal,
+  type CountedEnd,
   type Leftovers,
   type LetGoCommand,
   type LogFact,
@@ -189,6 +190,7 @@ export {
   type ViewedCommand,
   type ViewedOutcome,
 } from './endpoint-jobs/index.js';
+export { OTHER_ENDPOINTS, SERIES_MAX, readQueues, type QueueSeries } from './endpoint-series/index.js';
 export { engineCandidates, formatEngineAddress, type EngineAddress, type EngineCandidate } from './engine/index.js';
 export {
   PlatformError,
@@ -199,6 +201,7 @@ export {
 } from './errors/index.js';
 export {
   DELETED_KEPT_MS,
+  countGpus,
   describeDecision,
   hostIdOf,
   newFleetMemory,
@@ -214,6 +217,7 @@ export {
   type FleetEndpoint,
   type FleetMemory,
   type FleetOperation,
+  type GpuCount,
   type ScalingRecord,
   type WaitingWorker,
 } from './fleet/index.js';

@@ -34,7 +34,6 @@ export { type LogSum, type StateSum } from './inspection/log-sum.js';
 export { deleteUnread, saysDeleted } from './opening/delete-unread.js';
 export { openEndpoint, type Opening } from './opening/open-endpoint.js';
 export { readLog } from './opening/read-log.js';
-export { type JobTotals } from './ownership/demand-ledger.js';
 export { LogOwner } from './ownership/log-owner.js';
 export { type EndpointEvent, type LogAsker } from './ownership/owned-endpoint.js';
 export { RouterLogs } from './ownership/router-logs.js';

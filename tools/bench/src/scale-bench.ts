@@ -58,7 +58,7 @@ async function untilSeen(stack: StartedStack, jobs: number): Promise<void> {
   const startedAtMs = systemClock.monotonicMs();
   const progress = newProgress();
   const look = async (): Promise<true | undefined> => {
-    const seen = await readMetric(stack, 'job-router', 'berth_router_jobs_waiting');
+    const seen = await readMetric(stack, 'job-router', 'berth_router_endpoint_jobs_waiting');
     progress(`the router has seen ${seen ?? 0} jobs`);
     return seen !== null && seen >= jobs ? true : undefined;
   };

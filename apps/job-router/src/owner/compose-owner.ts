@@ -26,9 +26,10 @@ import { HeldTakes } from './takes/held-takes.js';
 import { JobAssigner } from './takes/job-assigner.js';
 import { JobWatchers } from './effects/job-watchers.js';
 import { LeftoverRemovals } from './deletions/leftover-removals.js';
+import { EndpointSeries } from './endpoint-series/endpoint-series.js';
 import { LogPayloads } from './logs/log-payloads.js';
 import { openLogRooms, ownedShards } from './logs/open-log-rooms.js';
-import { ownerGauges, ownerMetrics } from './metrics.js';
+import { endpointMetrics, ownerGauges, ownerMetrics, queueGauges } from './metrics.js';
 import { OwnerDesk } from './owner-desk.js';
 import { OwnerLogLines } from './owner-log-lines.js';
 import { OwnerServer } from './owner-server.js';
@@ -110,12 +111,17 @@ export function composeOwner(options: OwnerOptions): RunningOwner {
   const claims = new WatchedClaims(new NatsShardClaims(logBroker), clock, LOG_SHARDS);
   const onDead = (gone: string): void => options.onRouterGone(gone, claims.shardsOf(gone));
   const probe = new RouterProbe({ ...options, connection, incarnation, routers: () => claims.routers, onDead });
-  const around = { ...rooms, incarnation, notices, server, claims, probe, lines, unread, foreign };
+  const series = new EndpointSeries({
+    ...{ clock, metrics: endpointMetrics(metrics) },
+    demands: () => routerLogs.demands,
+    shows: (endpointId) => owns(logShard(endpointId)),
+  });
+  const around = { ...rooms, series, incarnation, notices, server, claims, probe, lines, unread, foreign };
   const routerLogs = openRouterLogs(options, around);
   const owns = (shard: number): boolean => ownedShards(routerLogs).has(shard);
   const deletions = openDeletions(options, { logs, payloads, unread, lines, owns });
   watchConnections(options, routerLogs);
-  openGauges(options, { ...rooms, server, claims, routerLogs });
+  openGauges(options, { ...rooms, series, server, claims, routerLogs });
   return {
     ...{ incarnation, desk, logs, payloads, routerLogs, notices },
     unownedShards: () => claims.unowned,
@@ -136,18 +142,20 @@ export function composeOwner(options: OwnerOptions): RunningOwner {
 }
 
 interface GaugedRooms extends Rooms {
+  readonly series: EndpointSeries;
   readonly server: OwnerServer;
   readonly claims: WatchedClaims;
   readonly routerLogs: RouterLogs;
 }
 
-const openGauges = ({ metrics }: OwnerOptions, { claims, routerLogs, ...rooms }: GaugedRooms): void =>
+function openGauges({ metrics }: OwnerOptions, { claims, routerLogs, series, ...rooms }: GaugedRooms): void {
+  queueGauges(metrics, () => series.read());
   ownerGauges(metrics, {
     ...rooms,
     ownedShards: () => ownedShards(routerLogs).size,
     unownedShards: () => claims.unowned.length,
-    jobTotals: () => routerLogs.jobTotals,
   });
+}
 
 type Rooms = ReturnType<typeof openRooms>;
 
@@ -169,6 +177,7 @@ function openRooms(options: OwnerOptions, lines: OwnerLogLines, at: OwnedLogsOpt
 }
 
 interface Around extends Rooms {
+  readonly series: EndpointSeries;
   readonly incarnation: string;
   readonly notices: NatsWatcherNotices;
   readonly server: OwnerServer;
@@ -182,7 +191,7 @@ interface Around extends Rooms {
 function openRouterLogs(options: OwnerOptions, around: Around): RouterLogs {
   const { broker, clock, logger, onDeliveriesDue, random, routerId } = options;
   const { atEndOfTurn, claims, foreign, incarnation, lines, notices, payloads, probe } = around;
-  const { quotas, removals, takes, unread, watchers } = around;
+  const { quotas, removals, series, takes, unread, watchers } = around;
   const effects = new CommittedEffects({
     ...{ takes, quotas, removals, logger },
     notices: new WatchNotices({ watchers, atEndOfTurn, tell: (router, notice) => notices.tell([router], notice) }),
@@ -198,6 +207,7 @@ function openRouterLogs(options: OwnerOptions, around: Around): RouterLogs {
     formatOf: () => LOG_FORMAT,
     onTouched: (endpointId, touched) => {
       effects.tell(endpointId, touched);
+      series.note(endpointId, touched);
       options.onDemand();
     },
     onLooked: (endpointId) => takes.wake(endpointId),

@@ -1,5 +1,6 @@
-import type { JobTotals } from '@berth/endpoint-log';
-import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
+import { OTHER_ENDPOINTS, type QueueSeries } from '@berth/domain';
+import { LONG_SECONDS_BUCKETS, SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
+import { COUNTED_OUTCOMES } from './endpoint-series/counted-outcomes.js';
 
 export const ownerMetrics = (metrics: MetricRegistry) => ({
   answers: metrics.counter({
@@ -46,6 +47,45 @@ export const ownerMetrics = (metrics: MetricRegistry) => ({
 
 export type OwnerMetrics = ReturnType<typeof ownerMetrics>;
 
+/** Of the busiest endpoints one by one, and of all others together. Only the owner of an endpoint counts. */
+export const endpointMetrics = (metrics: MetricRegistry) => ({
+  ended: metrics.counter<'endpoint' | 'outcome'>({
+    name: 'berth_router_endpoint_jobs_ended_total',
+    help: 'Jobs that ended, by endpoint and outcome; `_other`: those of endpoints without series of their own.',
+    labels: ['endpoint', 'outcome'],
+    values: { endpoint: [OTHER_ENDPOINTS], outcome: COUNTED_OUTCOMES },
+  }),
+  execution: metrics.histogram<'endpoint'>({
+    name: 'berth_router_endpoint_execution_seconds',
+    help: 'How long the attempt ran with which a job ended, by endpoint.',
+    labels: ['endpoint'],
+    values: { endpoint: [OTHER_ENDPOINTS] },
+    buckets: LONG_SECONDS_BUCKETS,
+  }),
+});
+
+export type EndpointMetrics = ReturnType<typeof endpointMetrics>;
+
+export function queueGauges(metrics: MetricRegistry, read: () => readonly QueueSeries[]): void {
+  const gauge = (name: string, help: string, valueOf: (series: QueueSeries) => number): void => {
+    metrics.gaugesOf({ name, help, labels: ['endpoint'] }, () =>
+      read().map((series) => ({ labels: { endpoint: series.endpoint }, value: valueOf(series) })),
+    );
+  };
+  const [waiting, running] = ['berth_router_endpoint_jobs_waiting', 'berth_router_endpoint_jobs_running'];
+  gauge(
+    waiting,
+    'Jobs that wait, by endpoint; `_other`: of endpoints without series of their own.',
+    (of) => of.waiting,
+  );
+  gauge(running, 'Jobs that run, by endpoint.', (of) => of.running);
+  gauge(
+    'berth_router_endpoint_oldest_wait_seconds',
+    'How long the normal job waits that waits longest, by endpoint; 0: none does.',
+    ({ oldestWaitMs }) => oldestWaitMs / 1000,
+  );
+}
+
 interface Gauged {
   readonly server: { readonly inFlight: number };
   readonly takes: { readonly waiting: number };
@@ -54,24 +94,13 @@ interface Gauged {
   readonly payloads: { readonly rememberedBytes: number };
   readonly ownedShards: () => number;
   readonly unownedShards: () => number;
-  readonly jobTotals: () => JobTotals;
 }
 
 export function ownerGauges(metrics: MetricRegistry, gauged: Gauged): void {
-  const { jobTotals, ownedShards, payloads, removals, server, takes, unownedShards, watchers } = gauged;
+  const { ownedShards, payloads, removals, server, takes, unownedShards, watchers } = gauged;
   const gauge = (name: string, help: string, read: () => number): void => metrics.gaugeOf({ name, help }, read);
   gauge('berth_router_shards_owned', 'Shards of logs that this router owns.', ownedShards);
   gauge('berth_router_shards_unowned', 'Shards of logs that nobody is known to own.', unownedShards);
-  gauge(
-    'berth_router_jobs_waiting',
-    'Jobs that wait at the endpoints that this router owns.',
-    () => jobTotals().waiting,
-  );
-  gauge(
-    'berth_router_jobs_running',
-    'Jobs that run at the endpoints that this router owns.',
-    () => jobTotals().running,
-  );
   gauge('berth_router_takes_waiting', 'Workers that wait here for a job.', () => takes.waiting);
   gauge(
     'berth_router_owner_questions_in_flight',

@@ -1,5 +1,6 @@
 import type { AssignmentSnapshot } from '@berth/contracts';
 import {
+  countGpus,
   describeOutlook,
   hostIdOf,
   hostRooms,
@@ -13,6 +14,7 @@ import {
   type FleetEndpoint,
   type FleetMemory,
   type FleetOperation,
+  type GpuCount,
   type HardwareCatalog,
   type HostId,
   type Worker,
@@ -72,6 +74,7 @@ export class FleetReconciler {
   #memory: FleetMemory;
   #suspects: ReadonlySet<HostId> = new Set();
   readonly #wakes = new HostWakes();
+  #gpus: readonly GpuCount[] = [];
 
   constructor(options: FleetReconcilerOptions) {
     this.#options = options;
@@ -82,6 +85,11 @@ export class FleetReconciler {
       },
     });
     this.#memory = newFleetMemory(options.clock.nowMs());
+  }
+
+  /** As the last pass found them; none before the first. */
+  get gpus(): readonly GpuCount[] {
+    return this.#gpus;
   }
 
   /**
@@ -101,6 +109,7 @@ export class FleetReconciler {
     };
     const plan = planFleet({ catalog, fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
     this.#memory = plan.memory;
+    this.#gpus = countGpus(fleet, { observingSinceMs: plan.memory.observingSinceMs, nowMs });
     this.#tellSuspects(plan.suspects);
     const failed = new Set<EndpointId>();
     this.#count(plan.endpoints);

@@ -1,3 +1,4 @@
+import type { GpuCount } from '@berth/domain';
 import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const controllersMetrics = (metrics: MetricRegistry) => ({
@@ -35,6 +36,18 @@ export const controllersMetrics = (metrics: MetricRegistry) => ({
 export function tellLeadership(metrics: MetricRegistry, isLeader: () => boolean): void {
   const help = '1 in the process that leads at present, else 0.';
   metrics.gaugeOf({ name: 'berth_controllers_is_leader', help }, () => Number(isLeader()));
+}
+
+/** @param counts of the leader; of any other process none, so that each GPU is told of once */
+export function tellGpus(metrics: MetricRegistry, counts: () => readonly GpuCount[]): void {
+  metrics.gaugesOf(
+    {
+      name: 'berth_controllers_gpus',
+      help: 'GPUs of all hosts by type and use: busy (a worker has it), paused (a frozen one has it), idle, lost (its host is silent).',
+      labels: ['gpu_type', 'use'],
+    },
+    () => counts().map(({ count, gpuTypeId, use }) => ({ labels: { gpu_type: gpuTypeId, use }, value: count })),
+  );
 }
 
 export type ControllersMetrics = ReturnType<typeof controllersMetrics>;

@@ -1,6 +1,6 @@
 export { applyFact } from './apply/apply-fact.js';
 export { type Illegality } from './apply/check-fact.js';
-export { type Leftovers, type StopOrder, type TouchedJob } from './apply/touched-job.js';
+export { type CountedEnd, type Leftovers, type StopOrder, type TouchedJob } from './apply/touched-job.js';
 export {
   BATCH_MAX_BYTES,
   CARRY_AGE_MIN_MS,

@@ -1,3 +1,4 @@
+export { countGpus, type GpuCount } from './count-gpus.js';
 export {
   describeDecision,
   type CarriedOut,

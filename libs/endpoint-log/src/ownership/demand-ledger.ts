@@ -1,11 +1,5 @@
 import type { Demand, EndpointId } from '@berth/domain';
 
-/** Jobs of all endpoints together whose demand is known. */
-export interface JobTotals {
-  readonly waiting: number;
-  readonly running: number;
-}
-
 /** An endpoint as it is when it is asked. */
 interface Demanding {
   /** Null: it is not known. */
@@ -42,16 +36,15 @@ export class DemandLedger {
     this.#shards.delete(shard);
   }
 
-  totals(): JobTotals {
-    let [waiting, running] = [0, 0];
-    for (const shard of this.#shards.values()) {
-      for (const { demand } of everyone(shard)) {
-        if (demand === null) continue;
-        waiting += demand.queuedNormal + demand.queuedLow;
-        running += demand.running;
+  /** Of each endpoint whose demand is known; one that was looked at and had none is left out. */
+  demands(): ReadonlyMap<EndpointId, Demand> {
+    const demands = new Map<EndpointId, Demand>();
+    for (const { changed, demanding } of this.#shards.values()) {
+      for (const [endpointId, { demand }] of [...demanding, ...changed]) {
+        if (demand !== null) demands.set(endpointId, demand);
       }
     }
-    return { waiting, running };
+    return demands;
   }
 
   /** @param max endpoints; the rest is left for the next call */
@@ -84,9 +77,6 @@ export class DemandLedger {
     return demands;
   }
 }
-
-const everyone = ({ changed, demanding }: Shard): ReadonlySet<Demanding> =>
-  new Set([...demanding.values(), ...changed.values()]);
 
 /** Unknown demand counts as some. Jobs that ended within the last minute do, too: they tell how fast others will. */
 const hasAny = (demand: Demand | null): boolean =>

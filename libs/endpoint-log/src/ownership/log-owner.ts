@@ -1,7 +1,7 @@
 import { DueHeap, type Demand, type EndpointId, type PurgeableDecision, type TouchedJob } from '@berth/domain';
 import { Semaphore, type Clock, type Random } from '@berth/lifecycle';
 import type { LogBroker } from '../ports/log-broker.port.js';
-import { DemandLedger, type JobTotals } from './demand-ledger.js';
+import { DemandLedger } from './demand-ledger.js';
 import { OwnedEndpoint, type EndpointEvent, type LogAsker } from './owned-endpoint.js';
 
 export interface LogOwnerOptions {
@@ -174,8 +174,8 @@ export class LogOwner {
     return this.#demand.takeAll(shard);
   }
 
-  get jobTotals(): JobTotals {
-    return this.#demand.totals();
+  get demands(): ReadonlyMap<EndpointId, Demand> {
+    return this.#demand.demands();
   }
 
   #mayDecide(shard: number): boolean {

@@ -1,9 +1,8 @@
-import type { EndpointId, OwnedDemand, RouterPresence } from '@berth/domain';
+import type { Demand, EndpointId, OwnedDemand, RouterPresence } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { OwnershipListener, ShardOwnershipOptions } from '../claims/ownership-options.js';
 import { ShardOwnership } from '../claims/shard-ownership.js';
 import type { DemandSource } from '../ports/demand-source.port.js';
-import type { JobTotals } from './demand-ledger.js';
 import { LogOwner, type LogOwnerOptions } from './log-owner.js';
 import type { LogAsker } from './owned-endpoint.js';
 
@@ -92,9 +91,9 @@ export class RouterLogs implements DemandSource {
     return owned === undefined ? null : { ...owned, demands: this.#owner.takeDemand(shard) };
   }
 
-  /** Of the shards that this router owns. */
-  get jobTotals(): JobTotals {
-    return this.#owner.jobTotals;
+  /** Of the endpoints that this router owns and that have any. */
+  get demands(): ReadonlyMap<EndpointId, Demand> {
+    return this.#owner.demands;
   }
 
   /** The connection to the broker is lost. */

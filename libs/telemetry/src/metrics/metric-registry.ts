@@ -35,6 +35,9 @@ export interface SeriesReading<Label extends string> {
 /** Buckets for times from a millisecond to a minute, in seconds. */
 export const SECONDS_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
+/** Buckets for times from a tenth of a second to a day, in seconds: jobs, and workers that start. */
+export const LONG_SECONDS_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 7_200, 86_400] as const;
+
 /**
  * The metrics of one process. A room declares its own in `metrics.ts`, which exports nothing but functions that do:
  * `export const jobMetrics = (metrics: MetricRegistry) => ({ accepted: metrics.counter({ … }) })`.

@@ -69,13 +69,14 @@ const secondsOf = (cpuTime: string): number =>
     .toReversed()
     .reduce((sum, part, order) => sum + Number(part) * ([1, 60, 3_600, 86_400][order] ?? 0), 0);
 
-/** A metric of a process of ours; null where there is none of that name. */
+/** A metric of a process of ours, all its series together; null where there is none of that name. */
 export async function readMetric({ dev }: StartedStack, name: ProcessName, metric: string): Promise<number | null> {
   const operations = dev.operations[name];
   if (operations === undefined) return null;
   const { body } = await request(`${operations}/metrics`, { headersTimeout: METRICS_TIMEOUT_MS });
-  const line = (await body.text()).split('\n').find((each) => each.startsWith(`${metric} `));
-  return line === undefined ? null : Number(line.split(' ')[1]);
+  const isOfIt = (line: string): boolean => line.startsWith(`${metric} `) || line.startsWith(`${metric}{`);
+  const lines = (await body.text()).split('\n').filter(isOfIt);
+  return lines.length === 0 ? null : lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
 /** What it has had of a processor since it began, and how long it waited for one: on a busy machine that is most of the time. */

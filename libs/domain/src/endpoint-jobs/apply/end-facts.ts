@@ -14,7 +14,7 @@ import type {
 import type { EndpointState, LivingJob } from '../state.js';
 import type { LogPlace } from '../structures/carry-list.js';
 import { addDelivery } from './delivery-facts.js';
-import { enqueue, keepPace, setOutputBytes, stopOf, unlist } from './queue.js';
+import { enqueue, executionMsOf, keepPace, setOutputBytes, stopOf, unlist } from './queue.js';
 import { leftByAttempt, leftByProgress } from './leftovers.js';
 import { countOrdinal, keptPayload } from './take-facts.js';
 import { moved, type StopOrder, type TouchedJob } from './touched-job.js';
@@ -62,7 +62,8 @@ function end(
   state.counters[COUNTER_OF_END[ending.outcome]] += 1;
   keepPace(state, job, atMs);
   addDelivery(state, job, atMs);
-  return [{ jobId: data.jobId, now: 'ended', stop, leftovers }];
+  const counted = { outcome: ending.outcome, executionMs: executionMsOf(job, atMs) };
+  return [{ jobId: data.jobId, now: 'ended', stop, leftovers, end: counted }];
 }
 
 /** The reasons and log tails that history keeps are bounded by the facts that bring them. */

@@ -75,9 +75,14 @@ export function stopOf(
   return { hostId: current.hostId, jobId, attempt, token: current.token, reason };
 }
 
-export function keepPace(state: EndpointState, { data }: LivingJob, atMs: number): void {
-  if (isEnded(data.state) && data.current !== null) state.pace.add(atMs, jobTimes(data, atMs).executionTime);
+export function keepPace(state: EndpointState, job: LivingJob, atMs: number): void {
+  const executionMs = executionMsOf(job, atMs);
+  if (executionMs !== null) state.pace.add(atMs, executionMs);
 }
+
+/** How long the attempt ran with which a job has ended; null: it has not, or none ran. */
+export const executionMsOf = ({ data }: LivingJob, atMs: number): number | null =>
+  isEnded(data.state) && data.current !== null ? jobTimes(data, atMs).executionTime : null;
 
 export const gone = (state: EndpointState, job: LivingJob, reason: StopOrder['reason']): TouchedJob => ({
   jobId: job.data.jobId,

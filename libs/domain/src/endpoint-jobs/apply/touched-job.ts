@@ -22,6 +22,13 @@ export type Leftovers =
       readonly hasOutput: boolean;
     };
 
+/** How a job ended, for those who count. */
+export interface CountedEnd {
+  readonly outcome: 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMED_OUT';
+  /** Of the attempt that was under way; null: none was. */
+  readonly executionMs: number | null;
+}
+
 /**
  * The effect of a fact on one job, for those who have to be told once the fact is committed: the watchers of the job,
  * and its holder.
@@ -33,6 +40,8 @@ export interface TouchedJob {
   readonly stop: StopOrder | null;
   /** Null: there is nothing. */
   readonly leftovers: Leftovers | null;
+  /** Of the fact that ended the job; absent: it was another one. */
+  readonly end?: CountedEnd;
 }
 
 export const moved = (jobId: JobId): readonly TouchedJob[] => [{ jobId, now: 'moved', stop: null, leftovers: null }];
