@@ -109,7 +109,7 @@ function connectionOptions(options: ConnectNatsOptions, pace: ReconnectPace): No
  * Without a handshake first, whoever sits between could answer in the broker's place that it knows no TLS, and the client
  * would go on in the clear. One `tls://` among several addresses is meant for all: their broker is one.
  */
-const tlsOptions = (url: string): NodeConnectionOptions =>
+export const tlsOptions = (url: string): NodeConnectionOptions =>
   serversOf(url).some((server) => server.startsWith('tls:')) ? { tls: { handshakeFirst: true } } : {};
 
 /** One address, or several with commas between. */

@@ -1,7 +1,13 @@
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import { AuthorizationError, PermissionViolationError, connect, type NatsConnection } from '@nats-io/transport-node';
-import { loginOptions, serversOf, type NatsCredentials } from '../connection.js';
+import {
+  AuthorizationError,
+  PermissionViolationError,
+  connect,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
+import { loginOptions, serversOf, tlsOptions, type NatsCredentials } from '../connection.js';
 
 /**
  * The clients that may speak for a host on a broker. `open`: anything that reaches it, without credentials.
@@ -142,10 +148,17 @@ export class BrokerGuard {
   }
 }
 
+/** A broker that waits for a handshake answers nobody who does not begin with one. */
+const guardOf = (url: string): NodeConnectionOptions => ({
+  servers: serversOf(url),
+  name: 'guard',
+  ...tlsOptions(url),
+});
+
 /** Whether the broker lets somebody in who says nothing of himself; null when it could not be asked. */
 async function isLetIn(url: string): Promise<boolean | null> {
   try {
-    const stranger = await connect({ servers: serversOf(url), name: 'guard', reconnect: false, timeout: ANSWER_MS });
+    const stranger = await connect({ ...guardOf(url), reconnect: false, timeout: ANSWER_MS });
     await stranger.close();
     return true;
   } catch (error) {
@@ -155,7 +168,7 @@ async function isLetIn(url: string): Promise<boolean | null> {
 
 /** Over a connection of its own: the refusal that is hoped for is none of the other connections' business. */
 async function maySpeakForHosts({ clock, credentials, url }: BrokerGuardOptions): Promise<boolean | null> {
-  const own = { servers: serversOf(url), name: 'guard', ...loginOptions(credentials) };
+  const own = { ...guardOf(url), ...loginOptions(credentials) };
   try {
     const connection = await connect({ ...own, reconnect: false, timeout: ANSWER_MS });
     const inTime = new AbortController();
