@@ -34,6 +34,7 @@ const layers = (extra) => [
   only('management'),
   only('router'),
   only('agent'),
+  only('operator'),
 ];
 
 // A library's specs use `testing`, and `testing` builds on every library: a circle between projects that no module closes.

@@ -30,7 +30,7 @@ const FILE = /\.(?:[cm]?[jt]s|jsonc?|md|sh|sql)$/;
 const PATH = /^(?!\/|@|[a-z]+:|#)[\w./@-]+$/;
 const MEDIA_TYPE = /^(?:application|text)\//;
 /** What is written when Berth runs, and what the reader names. */
-const MADE = /^(?:\.berth\/|dev\.json$|local\/|worker\.json$)/;
+const MADE = /^(?:\.berth\/|(?:broker|env|offline|tls)\/[\w.-]+$|dev\.json$|local\/|worker\.json$)/;
 /** By page: names that stand for many files, and examples. */
 const EXAMPLES = new Map([
   ['AGENTS.md', ['config.ts', 'index.ts']],

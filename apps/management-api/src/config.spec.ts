@@ -1,3 +1,4 @@
+import { hashApiKey } from '@berth/http';
 import { describe, expect, test } from '@jest/globals';
 import { loadManagementConfig, loadMigrateConfig } from './config.js';
 
@@ -81,6 +82,35 @@ describe('the settings of the management API', () => {
 
   test('of the migration need the database only', () => {
     expect(() => loadMigrateConfig({})).toThrow('BERTH_DATABASE_URL is missing');
-    expect(loadMigrateConfig({ BERTH_DATABASE_URL: NEEDED.BERTH_DATABASE_URL })).toMatchObject({ seedApiKey: null });
+    expect(loadMigrateConfig({ BERTH_DATABASE_URL: NEEDED.BERTH_DATABASE_URL })).toMatchObject({ seedKey: null });
+  });
+
+  describe('of the first key', () => {
+    const KEY = `bk_abcdefgh_${'k'.repeat(40)}`;
+    const HASH = hashApiKey(KEY);
+    const load = (seed: Record<string, string>) => () =>
+      loadMigrateConfig({ BERTH_DATABASE_URL: NEEDED.BERTH_DATABASE_URL, ...seed });
+
+    test('are the whole key, or its prefix and hash', () => {
+      const seedKey = { prefix: 'abcdefgh', hash: HASH };
+      expect(load({ BERTH_SEED_API_KEY: KEY })()).toMatchObject({ seedKey });
+      expect(load({ BERTH_SEED_API_KEY_HASH: `bk_abcdefgh:${HASH}` })()).toMatchObject({ seedKey });
+    });
+
+    test('are one of the two', () => {
+      const both = { BERTH_SEED_API_KEY: KEY, BERTH_SEED_API_KEY_HASH: `bk_abcdefgh:${HASH}` };
+      expect(load(both)).toThrow('set one of them');
+    });
+
+    test.each(['secret', 'bk_short_x', `bk_prefix12_${'A'.repeat(40)}`])('refuse "%s", which is no key', (text) => {
+      expect(load({ BERTH_SEED_API_KEY: text })).toThrow('BERTH_SEED_API_KEY must look like');
+    });
+
+    test.each([KEY, `bk_abcdefgh:${HASH.toUpperCase()}`, `abcdefgh:${HASH}`, 'bk_abcdefgh:'])(
+      'refuse "%s", which is no hash',
+      (text) => {
+        expect(load({ BERTH_SEED_API_KEY_HASH: text })).toThrow('BERTH_SEED_API_KEY_HASH must look like');
+      },
+    );
   });
 });

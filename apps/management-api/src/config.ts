@@ -4,6 +4,7 @@ import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { PORT_MAX, GIB, MIB, isEndpointDomain, endpointIdOfHost, type PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
+import { readSeedKey, type SeedKey } from './accounts/index.js';
 import { readCatalogPath } from './catalog-file/index.js';
 import type { RateQuotas } from './rate-limits/index.js';
 
@@ -56,8 +57,8 @@ export interface ManagementConfig extends LogSettings {
 /** Settings of the task that prepares the database. */
 export interface MigrateConfig {
   readonly databaseUrl: string;
-  /** Whole key of the account `default`; null: no account is made. */
-  readonly seedApiKey: string | null;
+  /** Key of the account `default`; null: no account is made. */
+  readonly seedKey: SeedKey | null;
 }
 
 const HTTP_PORT_DEFAULT = 8_000;
@@ -103,10 +104,7 @@ export const loadMigrateConfig = (environment: Environment = process.env): Migra
 /** @public Also read by `npm run settings`. */
 export const readMigrateConfig = (read: ConfigReader): MigrateConfig => ({
   databaseUrl: readDatabaseUrl(read),
-  seedApiKey: read.optional(
-    'BERTH_SEED_API_KEY',
-    'Whole key of the account `default`, `bk_PREFIX_SECRET`; without it no account is made.',
-  ),
+  seedKey: readSeedKey(read),
 });
 
 const readDatabaseUrl = (read: ConfigReader): string =>

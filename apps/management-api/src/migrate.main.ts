@@ -13,7 +13,7 @@ const STATEMENT_MAX_MS = 10 * 60_000;
 const logger = createLogger({ name: 'migrate', level: 'info', format: 'auto' });
 
 async function prepareDatabase(): Promise<void> {
-  const { databaseUrl, seedApiKey } = loadMigrateConfig();
+  const { databaseUrl, seedKey } = loadMigrateConfig();
   const source = createDataSource({
     url: databaseUrl,
     applicationName: 'berth-migrate',
@@ -25,8 +25,8 @@ async function prepareDatabase(): Promise<void> {
     const names = await migrate(source);
     for (const name of names) logger.info(`migrated: ${name}`);
     if (names.length === 0) logger.info('nothing to migrate');
-    if (seedApiKey === null) return;
-    const isNew = await seedAccount(new Database(source), seedApiKey, systemClock);
+    if (seedKey === null) return;
+    const isNew = await seedAccount(new Database(source), seedKey, systemClock);
     if (isNew) logger.info('account default: key set');
   } finally {
     await source.destroy();

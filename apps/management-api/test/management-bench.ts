@@ -59,7 +59,8 @@ const TEST_TIMEOUT_MS = 30_000;
 export class ManagementBench {
   readonly nats: NatsFixture;
   readonly postgres: PostgresFixture;
-  readonly operatorKey = makeApiKey(systemRandom).key;
+  readonly #seedKey = makeApiKey(systemRandom);
+  readonly operatorKey = this.#seedKey.key;
   readonly #secretKey = randomBytes(SECRET_KEY_BYTES).toString('base64');
   readonly #stops: Stop[] = [];
   #databaseUrl = '';
@@ -105,7 +106,7 @@ export class ManagementBench {
     this.#source = createDataSource({ url: databaseUrl, applicationName: 'test', poolMax: 4 });
     await this.#source.initialize();
     await migrate(this.#source);
-    await seedAccount(new Database(this.#source), this.operatorKey, systemClock);
+    await seedAccount(new Database(this.#source), this.#seedKey, systemClock);
     this.#broker = await this.#connectBroker();
     this.#databaseUrl = databaseUrl;
     const { operationsUrl, url } = await this.startProcess();

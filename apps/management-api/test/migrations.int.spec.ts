@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError, systemClock } from '@berth/lifecycle';
+import { systemClock } from '@berth/lifecycle';
 import { SCOPES, type AccountId, type EndpointId, type JobId } from '@berth/domain';
-import { hashApiKey, makeApiKey } from '@berth/http';
+import { makeApiKey } from '@berth/http';
 import { SeededRandom } from '@berth/testing';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
@@ -13,7 +13,7 @@ import { FirstTables1763700000000 } from '../src/persistence/migrations/first-sc
 import { EndpointsStore } from '../src/endpoints/endpoints.store.js';
 import { JobHistoryStore } from '../src/job-history/job-history.store.js';
 import { migrate } from '../src/persistence/migrate.js';
-import { seedAccount } from '../src/accounts/seed-account.js';
+import { seedAccount, type SeedKey } from '../src/accounts/seed-account.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
 import { endedRow } from './job-history-samples.js';
 import { endpointSeals } from './secret-box.js';
@@ -140,27 +140,28 @@ async function migrateThrough(source: DataSource, last: string): Promise<void> {
 
 describe('the seeded account', () => {
   const keys = new SeededRandom(1);
-  const seed = (key: string): Promise<boolean> => seedAccount(new Database(bench.source), key, bench.clock);
+  const seed = (key: SeedKey): Promise<boolean> => seedAccount(new Database(bench.source), key, bench.clock);
   const keyRow = (): Promise<ApiKeyEntity> =>
     bench.source.getRepository(ApiKeyEntity).findOneByOrFail({ id: 'default' });
 
   test('has the given key with every scope, and seeding it again changes nothing', async () => {
-    const { hash, key, prefix } = makeApiKey(keys);
+    const key = makeApiKey(keys);
+    const { hash, prefix } = key;
     expect(await seed(key)).toBe(true);
     expect(await seed(key)).toBe(false);
     expect(await keyRow()).toMatchObject({ accountId: 'default', prefix, hash, scopes: [...SCOPES], expiresAt: null });
   });
 
   test('gets another key in place of the old one', async () => {
-    await seed(makeApiKey(keys).key);
-    const { key } = makeApiKey(keys);
+    await seed(makeApiKey(keys));
+    const key = makeApiKey(keys);
     expect(await seed(key)).toBe(true);
-    expect((await keyRow()).hash).toBe(hashApiKey(key));
+    expect((await keyRow()).hash).toBe(key.hash);
     expect(await bench.source.getRepository(ApiKeyEntity).count()).toBe(1);
   });
 
   test('comes back when it was deleted', async () => {
-    const { key } = makeApiKey(keys);
+    const key = makeApiKey(keys);
     await seed(key);
     const accounts = bench.source.getRepository(AccountEntity);
     await accounts.update({ id: 'default' }, { deletedAt: new Date(0) });
@@ -169,15 +170,8 @@ describe('the seeded account', () => {
   });
 
   test('is made once by several who come at once', async () => {
-    const { key } = makeApiKey(keys);
+    const key = makeApiKey(keys);
     await Promise.all(Array.from({ length: 4 }, () => seed(key)));
-    expect(await keyRow()).toMatchObject({ hash: hashApiKey(key) });
+    expect(await keyRow()).toMatchObject({ hash: key.hash });
   });
-
-  test.each(['', 'secret', 'bk_short_x', `bk_prefix12_${'A'.repeat(40)}`])(
-    'refuses "%s", which is no key',
-    async (text) => {
-      await expect(seed(text)).rejects.toBeInstanceOf(ConfigError);
-    },
-  );
 });

@@ -1,24 +1,28 @@
 import { SCOPES } from '@berth/domain';
 import { hashApiKey, prefixOfApiKey } from '@berth/http';
-import { ConfigError, type Clock } from '@berth/lifecycle';
+import type { Clock } from '@berth/lifecycle';
 import type { Database } from '../persistence/index.js';
 
 /** Account and key that an installation starts with; neither id ever changes. */
 const SEED_ID = 'default';
 
+/** What is kept of a key, and all that is needed for it to open its account. */
+export interface SeedKey {
+  readonly prefix: string;
+  readonly hash: string;
+}
+
+/** Null: the text is no key. */
+export function seedKeyOf(apiKey: string): SeedKey | null {
+  const prefix = prefixOfApiKey(apiKey);
+  return prefix === null ? null : { prefix, hash: hashApiKey(apiKey) };
+}
+
 /**
  * Makes sure that the account `default` is there and that this key opens it, with every scope. Safe to run at each
  * start: a key that has changed takes the place of the old one. Returns whether anything was written.
- *
- * @throws ConfigError when the text is no key
  */
-export async function seedAccount(database: Database, apiKey: string, clock: Clock): Promise<boolean> {
-  const prefix = prefixOfApiKey(apiKey);
-  if (prefix === null) {
-    throw new ConfigError([
-      'BERTH_SEED_API_KEY must look like bk_PREFIX_SECRET, with 8 to 16 and 40 lower-case letters or digits',
-    ]);
-  }
+export async function seedAccount(database: Database, { hash, prefix }: SeedKey, clock: Clock): Promise<boolean> {
   const createdAt = new Date(clock.nowMs());
   return database.transaction(async (manager) => {
     const accounts = await manager.query<unknown[]>(
@@ -36,7 +40,7 @@ export async function seedAccount(database: Database, apiKey: string, clock: Clo
         WHERE (k.prefix, k.hash, k.scopes) IS DISTINCT FROM (excluded.prefix, excluded.hash, excluded.scopes)
            OR k.endpoint_ids IS NOT NULL OR k.expires_at IS NOT NULL
        RETURNING id`,
-      [SEED_ID, prefix, hashApiKey(apiKey), [...SCOPES], createdAt],
+      [SEED_ID, prefix, hash, [...SCOPES], createdAt],
     );
     return accounts.length + keys.length > 0;
   });

@@ -1,0 +1,1 @@
+export { initCommand } from './init-command.js';

@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import { systemClock, systemRandom } from '@berth/lifecycle';
+import type { Argv } from 'yargs';
+import { EXIT_STATUS, type Command, type ToldOutcome } from '../program/index.js';
+import { InstallationFolder } from './installation-folder.js';
+import type { GivenPlan } from './installation-plan.js';
+import { runInit, type InitOutcome } from './run-init.js';
+
+/** What yargs makes of the options below. */
+type InitArguments = GivenPlan & {
+  readonly dir?: string;
+  readonly renewCertificates?: boolean;
+  readonly newFirstKey?: boolean;
+};
+
+/** `berth init DIR` */
+export const initCommand: Command = (run) => ({
+  command: 'init <dir>',
+  describe: 'Write all that a secure installation needs into a folder',
+  builder: (parser) => options(parser),
+  handler: (parsed) =>
+    run(parsed, async (output) => {
+      const { dir = '', newFirstKey = false, renewCertificates = false, ...rest } = parsed as unknown as InitArguments;
+      const folder = new InstallationFolder(resolve(dir));
+      const request = { given: givenOf(rest), isRenewing: renewCertificates, isFirstKeyNew: newFirstKey };
+      const outcome = await runInit(request, { folder, clock: systemClock, random: systemRandom });
+      output.say(describe(folder.path, outcome));
+      return EXIT_STATUS.done;
+    }),
+});
+
+const OPTIONS = {
+  brokers: { type: 'number', choices: [1, 3], describe: 'How many brokers (1)' },
+  'broker-host': {
+    type: 'string',
+    array: true,
+    describe:
+      'Once for each broker: its names, with commas between; ours dial the first, agents the last (broker-1, …)',
+  },
+  'broker-port': { type: 'number', describe: 'Where brokers hear clients (4222)' },
+  'peer-port': { type: 'number', describe: 'Where brokers hear each other (6222)' },
+  'monitor-port': { type: 'number', describe: 'Where brokers show their health (8222)' },
+  'monitor-host': { type: 'string', describe: 'Address for that (127.0.0.1)' },
+  'broker-store': { type: 'string', describe: 'Folder of the streams, as brokers see it (/var/lib/nats)' },
+  'storage-gib': { type: 'number', describe: 'What each broker may keep on disk, in GiB (20)' },
+  'database-host': { type: 'string', describe: 'Where PostgreSQL is (postgres)' },
+  'database-port': { type: 'number', describe: 'Its port (5432)' },
+  'database-url': { type: 'string', describe: 'A database of your own, in place of these two' },
+  listen: { type: 'string', describe: 'Address that our processes listen at (127.0.0.1); in containers 0.0.0.0' },
+  'base-url': { type: 'string', describe: 'Where clients reach the management API (http://127.0.0.1:8000)' },
+  'run-url': { type: 'string', describe: 'Where clients reach the job routers (http://127.0.0.1:8001)' },
+  'lb-domain': { type: 'string', describe: 'Domain of load-balancing endpoints (localhost:8001)' },
+  'seen-at': { type: 'string', describe: 'Path of the folder as the processes see it (its own)' },
+  'renew-certificates': { type: 'boolean', describe: "Give the servers' certificates another year" },
+  'new-first-key': { type: 'boolean', describe: 'Make another first key in place of the one that was shown' },
+} as const;
+
+const options = (parser: Argv): Argv =>
+  parser
+    .positional('dir', { type: 'string', demandOption: true, describe: 'Folder of the installation' })
+    .options(OPTIONS);
+
+const NAMES: readonly (keyof GivenPlan)[] = [
+  ...(['brokers', 'brokerHost', 'brokerPort', 'peerPort', 'monitorPort', 'monitorHost', 'brokerStore'] as const),
+  ...(['storageGib', 'databaseHost', 'databasePort', 'databaseUrl', 'listen'] as const),
+  ...(['baseUrl', 'runUrl', 'lbDomain', 'seenAt'] as const),
+];
+
+/** Without the rest of what yargs says. */
+const givenOf = (parsed: GivenPlan): GivenPlan => Object.fromEntries(NAMES.map((name) => [name, parsed[name]]));
+
+function describe(folder: string, outcome: InitOutcome): ToldOutcome {
+  const { authorityUntilMs, differing, firstKey, kept, replaced, written } = outcome;
+  const isChanged = written.length + replaced.length > 0;
+  return {
+    json: { folder, written, replaced, kept, differing, firstKey, authorityUntil: new Date(authorityUntilMs) },
+    lines: [
+      ...written.map((path) => `written   ${path}`),
+      ...replaced.map((path) => `replaced  ${path}`),
+      ...(isChanged ? [] : [`${folder} has everything; nothing was changed.`]),
+      ...differing.map((path) => `kept      ${path}, though this version would write it otherwise`),
+      ...(firstKey === null ? NO_KEY : keyLines(folder, firstKey)),
+    ],
+  };
+}
+
+const NO_KEY = ['The first key was shown when it was made. `--new-first-key` makes another in its place.'];
+
+const keyLines = (folder: string, key: string): readonly string[] => [
+  '',
+  `First key, with every scope: ${key}`,
+  'It is shown this once and kept nowhere. It works after the next run of the migration (env/migrate.env).',
+  `Keep ${folder}/offline where no process runs: it holds every secret of the installation.`,
+];

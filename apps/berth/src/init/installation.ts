@@ -1,0 +1,61 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createAuthority, createNatsKeys, type CertifiedKey, type NatsKeys } from '@berth/broker-access';
+import type { Random } from '@berth/lifecycle';
+import type { InstallationPlan } from './installation-plan.js';
+
+/** Everything from which the files of an installation are made: its holder is the operator. */
+export interface InstallationRecord {
+  readonly format: 1;
+  readonly plan: InstallationPlan;
+  readonly databasePassword: string;
+  /** Base64 of the 32 bytes with which credentials are sealed at rest. */
+  readonly secretKey: string;
+  readonly nats: NatsKeys;
+  /** What the database is told of the first key; the key itself is kept nowhere. */
+  readonly firstKey: FirstKey;
+  readonly authority: CertifiedKey;
+  readonly authorityUntilMs: number;
+}
+
+export interface FirstKey {
+  readonly prefix: string;
+  /** Lower-case hex SHA-256 of the whole. */
+  readonly hash: string;
+}
+
+/** Of whom the certificates are. */
+const AUTHORITY_NAME = 'Berth installation';
+const DAY_MS = 24 * 60 * 60_000;
+const AUTHORITY_MS = 3_650 * DAY_MS;
+const DATABASE_PASSWORD_LENGTH = 40;
+const SECRET_KEY_BYTES = 32;
+const KEY_PREFIX_LENGTH = 12;
+const KEY_SECRET_LENGTH = 40;
+
+/** A new installation's secrets, with its first key, which is shown once. */
+export async function createInstallation(
+  plan: InstallationPlan,
+  random: Random,
+  nowMs: number,
+): Promise<{ readonly installation: InstallationRecord; readonly key: string }> {
+  const authorityUntilMs = nowMs + AUTHORITY_MS;
+  const { firstKey, key } = createFirstKey(random);
+  const installation: InstallationRecord = {
+    format: 1,
+    plan,
+    databasePassword: random.id(DATABASE_PASSWORD_LENGTH),
+    secretKey: randomBytes(SECRET_KEY_BYTES).toString('base64'),
+    nats: createNatsKeys(),
+    firstKey,
+    authority: await createAuthority(AUTHORITY_NAME, { fromMs: nowMs, untilMs: authorityUntilMs }),
+    authorityUntilMs,
+  };
+  return { installation, key };
+}
+
+/** As the management API makes and keeps them. */
+export function createFirstKey(random: Random): { readonly firstKey: FirstKey; readonly key: string } {
+  const prefix = random.id(KEY_PREFIX_LENGTH);
+  const key = `bk_${prefix}_${random.id(KEY_SECRET_LENGTH)}`;
+  return { firstKey: { prefix, hash: createHash('sha256').update(key).digest('hex') }, key };
+}
