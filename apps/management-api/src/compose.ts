@@ -10,7 +10,7 @@ import {
   type HttpApp,
   type IdempotencyLedger,
 } from '@berth/http';
-import { Broker, ensureTopology, logShard, openConnection, unreadableLog } from '@berth/messaging';
+import { Broker, ensureTopology, logShard, openConnection, topologyLog, unreadableLog } from '@berth/messaging';
 import { StartupError, openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AccountUseStore, AccountsService, AccountsStore } from './accounts/index.js';
@@ -107,7 +107,8 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const tools = { clock, random, logger, metrics };
   const onUnreadable = unreadableLog({ metrics, logger });
   const broker = await Broker.over({ connection, inboxPrefix: INBOX_PREFIX, onUnreadable });
-  await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock, random });
+  const onChange = topologyLog(logger);
+  await ensureTopology({ broker, part: 'snapshots', size: config.topology, clock, random, onChange });
   const publishing = composeSnapshots({ ...tools, broker, database, transactions: database });
   const { snapshots } = publishing;
   const { filling, keeper } = composeWebhookSecrets({ ...tools, database, secrets, snapshots });

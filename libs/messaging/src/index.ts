@@ -49,6 +49,7 @@ export { plainCodec, snapshotCodec } from './snapshots/snapshot-codec.js';
 export { SnapshotDirectory } from './snapshots/snapshot-directory.js';
 export { SnapshotWriter } from './snapshots/snapshot-writer.js';
 export { ensureTopology } from './topology/ensure-topology.js';
+export { topologyLog } from './topology/topology-changes.js';
 export { LOG_SHARDS, endpointShard, jobShard, logShard } from './topology/shards.js';
 export { type TopologySize } from './topology/streams.js';
 export { isSubjectToken } from './topology/subject-token.js';

@@ -27,7 +27,7 @@ async function start(made: string[] = []): Promise<void> {
     size: SIZE,
     clock: systemClock,
     random: systemRandom,
-    onChange: (stream) => made.push(stream),
+    onChange: ({ created }) => made.push(...created),
     onError: () => undefined,
   });
   await keeper.start();

@@ -32,7 +32,9 @@ export async function ensure(broker: Broker, part: TopologyPart, size = SIZE): P
     size,
     clock: systemClock,
     random: systemRandom,
-    onChange: (stream, change) => changes.push(`${stream} ${change}`),
+    onChange: ({ created, updated }) => {
+      changes.push(...created.map((name) => `${name} created`), ...updated.map((name) => `${name} updated`));
+    },
   });
   return changes;
 }

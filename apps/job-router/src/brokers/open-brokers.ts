@@ -6,6 +6,7 @@ import {
   LOG_ANSWER_MS,
   TopologyKeeper,
   openConnection,
+  topologyLog,
   type NatsCredentials,
   type TopologySize,
 } from '@berth/messaging';
@@ -106,9 +107,7 @@ async function keepTopology(
 ): Promise<void> {
   const topology = new TopologyKeeper({
     ...{ broker, part: 'jobs', size, clock, random },
-    onChange: (stream, change) => {
-      logger.info(`stream ${stream} ${change}`);
-    },
+    onChange: topologyLog(logger),
     onError: (error) => {
       logger.warn('the streams could not be looked after; the next try follows', { error });
     },

@@ -5,6 +5,7 @@ import type { Broker } from '../broker/broker.js';
 import { API_ERROR, isUnanswered } from '../broker/broker-errors.js';
 import { findStream, isApiError } from './find-stream.js';
 import { TopologyDriftError, driftOf } from './topology-drift.js';
+import type { StreamChange, TopologyChanges } from './topology-changes.js';
 import { streamConfigs, type TopologyPart, type TopologySize } from './streams.js';
 
 export interface EnsureTopologyOptions {
@@ -17,11 +18,9 @@ export interface EnsureTopologyOptions {
   readonly attemptsMax?: number;
   /** `memory`: only the streams that a broker without companions forgets when it restarts. */
   readonly scope?: 'all' | 'memory';
-  /** Told of each stream that was made or changed. */
-  readonly onChange?: (stream: string, change: StreamChange) => void;
+  /** Told once of all streams that were made or changed, also where the next one failed; not told of none. */
+  readonly onChange?: (changes: TopologyChanges) => void;
 }
-
-type StreamChange = 'created' | 'updated';
 
 const ATTEMPTS_DEFAULT = 20;
 const RETRY_BASE_MS = 200;
@@ -40,11 +39,16 @@ const API_LEVEL_MIN = 5;
  */
 export async function ensureTopology(options: EnsureTopologyOptions): Promise<void> {
   const { broker } = options;
+  const changes: Record<StreamChange, string[]> = { created: [], updated: [] };
   if (options.scope !== 'memory') await onceReady(options, () => checkApiLevel(broker));
-  for (const wanted of streamConfigs(options.part, options.size)) {
-    if (options.scope === 'memory' && wanted.storage !== StorageType.Memory) continue;
-    const change = await onceReady(options, () => ensureStream(broker, wanted));
-    if (change !== null) options.onChange?.(wanted.name, change);
+  try {
+    for (const wanted of streamConfigs(options.part, options.size)) {
+      if (options.scope === 'memory' && wanted.storage !== StorageType.Memory) continue;
+      const change = await onceReady(options, () => ensureStream(broker, wanted));
+      if (change !== null) changes[change].push(wanted.name);
+    }
+  } finally {
+    if (changes.created.length + changes.updated.length > 0) options.onChange?.(changes);
   }
 }
 
