@@ -44,7 +44,7 @@ export interface RunningRouter {
 
 /** Starts the whole router process: everything that has a name in it is named here. */
 export async function startRouter(config: RouterConfig, environment: RouterEnvironment): Promise<RunningRouter> {
-  const process = await openProcess(environment, { host: config.httpHost, port: config.operationsPort });
+  const process = await openOwnProcess(config, environment);
   const { clock, logger, metrics, onStop, operationsPort, readiness } = process;
   const onUnreadable = unreadableLog({ metrics, logger });
   const brokers = await openBrokers(config, process, onUnreadable);
@@ -93,6 +93,12 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
   return { httpPort, operationsPort };
 }
+
+const openOwnProcess = (config: RouterConfig, environment: RouterEnvironment): Promise<OpenProcess> =>
+  openProcess(environment, {
+    ...{ host: config.httpHost, port: config.operationsPort },
+    traces: { ...config.tracing, process: 'job-router', instance: config.routerId },
+  });
 
 interface Parts {
   readonly platform: Platform;

@@ -3,7 +3,7 @@ import { parseConfig, systemRandom, type ConfigReader, type Environment } from '
 import { readDrainDelay, readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
-import { readLogSettings, type LogSettings } from '@berth/telemetry';
+import { readLogSettings, readTraceSettings, type LogSettings, type TraceSettings } from '@berth/telemetry';
 import { type RouterSettings, WebhookAddresses } from './platform/index.js';
 import type { TunnelSettings } from './tunnels/index.js';
 
@@ -27,6 +27,7 @@ export interface RouterConfig extends RouterSettings, BrokerConfig, LogSettings 
   /** How long connections are still accepted once the process stops. */
   readonly drainDelayMs: number;
   readonly tunnel: TunnelSettings;
+  readonly tracing: TraceSettings;
   /** Whose word on where callers are is believed. */
   readonly trustedProxies: TrustedProxies;
   /** Where clients reach the management API; null: nobody has said. */
@@ -79,6 +80,7 @@ export function readRouterConfig(read: ConfigReader): RouterConfig {
       fallback: 'array',
     }),
     ...readLogSettings(read),
+    tracing: readTraceSettings(read),
   };
   const { baseUrl, loadBalancer } = config;
   // A client that asks there would reach an endpoint of that name, which is none.

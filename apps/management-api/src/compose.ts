@@ -66,8 +66,9 @@ export interface ListeningPorts {
 /** Starts the management API; what has been started is stopped in the opposite order. */
 export async function startManagementApi(config: ManagementConfig, parts: ProcessParts): Promise<ListeningPorts> {
   const { httpHost: host, operationsPort: port } = config;
+  const traces = { ...config.tracing, process: 'management-api', instance: null };
   const catalog = await loadCatalog(config.catalogFile);
-  const self: Process = { ...(await openProcess(parts, { host, port })), config, catalog };
+  const self: Process = { ...(await openProcess(parts, { host, port, traces })), config, catalog };
   const { logger, operationsPort, readiness } = self;
   const database = await openDatabase(self);
   watchCatalog({ ...self, app: 'management-api', file: config.catalogFile, database });
@@ -156,10 +157,10 @@ interface AppParts {
 
 /** Everything that answers requests; it does not listen yet. */
 function openApp(
-  { clock, config, logger, metrics, random }: Process,
+  { clock, config, logger, metrics, random, traces }: Process,
   { database, idempotency, providers }: AppParts,
 ): Promise<HttpApp> {
-  const tools = { clock, random, logger, metrics };
+  const tools = { clock, random, logger, metrics, traces };
   return createHttpApp(ManagementModule.of(providers), {
     ...tools,
     docsUrl: config.docsUrl,

@@ -1,7 +1,7 @@
 import { readDrainDelay, readTrustedProxies, type TrustedProxies } from '@berth/http';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
-import { readLogSettings, type LogSettings } from '@berth/telemetry';
+import { readLogSettings, readTraceSettings, type LogSettings, type TraceSettings } from '@berth/telemetry';
 import { PORT_MAX, GIB, MIB, isEndpointDomain, endpointIdOfHost, type PublicAddresses } from '@berth/domain';
 import type { TopologySize } from '@berth/messaging';
 import { readSeedKey, type SeedKey } from './accounts/index.js';
@@ -18,6 +18,7 @@ interface AdmissionConfig {
 
 /** Settings of the management API. */
 export interface ManagementConfig extends LogSettings {
+  readonly tracing: TraceSettings;
   readonly natsUrl: string;
   /** nkey seed of the role `management`; null: the address carries its credentials. */
   readonly natsSeed: string | null;
@@ -95,6 +96,7 @@ export const readManagementConfig = (read: ConfigReader): ManagementConfig => ({
   drainDelayMs: readDrainDelay(read),
   ...readAddresses(read),
   ...readLogSettings(read),
+  tracing: readTraceSettings(read),
 });
 
 /** @throws ConfigError naming every variable that is missing or wrong */

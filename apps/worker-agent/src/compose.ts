@@ -39,7 +39,8 @@ interface Frame extends OpenProcess {
 
 /** Composition root of the agent: the only place that names its concrete parts. */
 export async function startAgent(config: AgentConfig, parts: ProcessParts): Promise<void> {
-  const at = { host: config.operationsHost, port: config.operationsPort };
+  const traces = { ...config.tracing, process: 'worker-agent', instance: null };
+  const at = { host: config.operationsHost, port: config.operationsPort, traces };
   const frame: Frame = { ...(await openProcess(parts, at)), config };
   const { clock, logger, random } = frame;
   await mkdir(config.home, { recursive: true, mode: 0o700 });
@@ -230,11 +231,11 @@ async function openJournal({ config, logger, onStop, random }: Frame): Promise<J
 }
 
 async function openBridge(
-  { clock, config, logger, metrics, onStop, random }: Frame,
+  { clock, config, logger, metrics, onStop, random, traces }: Frame,
   { link, journal, opened }: { link: AgentLink; journal: Journal; opened: OpenRuntime },
 ): Promise<WorkerBridge> {
   const share = { fileBytesMax: config.spool.workerBytesMax, memoryBytesMax: config.spool.workerMemoryBytesMax };
-  const client = new JobClient({ link, journal, share, clock, random, metrics, log: logger });
+  const client = new JobClient({ link, journal, share, clock, random, metrics, traces, log: logger });
   const { listenHost, runtime } = opened;
   const { advertisedHost, port } = config.bridge;
   // Workers that still run know the last port only; where another process has it now, they are replaced.

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { GIB, MIB, PORT_MAX, type SpoolBounds } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
-import { readLogSettings, type LogSettings } from '@berth/telemetry';
+import { readLogSettings, readTraceSettings, type LogSettings, type TraceSettings } from '@berth/telemetry';
 import { BRIDGE_BODY_MAX_BYTES, type BodyBounds } from './bridge/index.js';
 import { DEFAULT_WORKER_SHARE } from './job-client/index.js';
 import {
@@ -17,6 +17,7 @@ import {
 
 /** Settings of the worker agent. */
 export interface AgentConfig extends LogSettings {
+  readonly tracing: TraceSettings;
   readonly natsUrl: string;
   /** Identity, journal and, with the process runtime, the workers' folders. One agent has it to itself. */
   readonly home: string;
@@ -134,6 +135,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
       fallback: OPERATIONS_PORT_DEFAULT,
     }),
     ...readLogSettings(read),
+    tracing: readTraceSettings(read),
   };
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeJson, type EndpointId, type HostId, type RawJson, type WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { connectNats } from '@berth/messaging';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { JobClient } from '../src/job-client/job-client.js';
@@ -55,7 +55,7 @@ beforeEach(async () => {
   await link.connected(10_000);
   journal = await Journal.open({ folder: await newFolder(), random: systemRandom });
   const shared = { clock: systemClock, random: systemRandom, metrics: new MetricRegistry(), log: silentLogger };
-  client = new JobClient({ ...shared, link, journal, share: SHARE });
+  client = new JobClient({ ...shared, link, journal, traces: NO_TRACES, share: SHARE });
   client.onStop(({ workerId }, reason) => stops.push({ workerId, reason }));
   client.start();
 });

@@ -1,3 +1,4 @@
+export { attemptStepName, jobAttributes } from './job-attributes.js';
 export {
   failedResult,
   readOversized,

@@ -137,6 +137,8 @@ export {
   viewJob,
   viewJobs,
   viewToldEnd,
+  viewFailures,
+  type FailedJob,
   type AttemptAssignment,
   type AttemptGiven,
   type AttemptProof,

@@ -39,6 +39,7 @@ export function appEnvironment(appProcess: AppProcess, facts: StackFacts, inheri
     BERTH_NATS_URL: facts.natsUrl,
     BERTH_LOG_LEVEL: facts.config.logLevel,
     BERTH_LOG_FORMAT: 'json',
+    ...(app !== 'controllers' && traces(facts)),
     BERTH_OPERATIONS_PORT: String(operationsPort),
     ...(httpPort !== null && { BERTH_HTTP_PORT: String(httpPort) }),
   };
@@ -132,6 +133,11 @@ const OWN_SETTINGS: Readonly<Record<AppName, (facts: StackFacts) => AppEnvironme
     ...(facts.config.simulatedGpus !== null && { BERTH_SIMULATED_GPUS: facts.config.simulatedGpus }),
   }),
 };
+
+const traces = ({ config: { tracing: wanted } }: StackFacts): AppEnvironment =>
+  wanted.otlpEndpoint === null
+    ? {}
+    : { BERTH_OTLP_ENDPOINT: wanted.otlpEndpoint, BERTH_TRACED_PERMILLE: String(wanted.tracedPermille) };
 
 const catalogFile = ({ config }: StackFacts): AppEnvironment =>
   config.catalogFile === null ? {} : { BERTH_CATALOG_FILE: config.catalogFile };

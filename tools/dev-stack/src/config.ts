@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ConfigError, parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
-import { LOG_LEVELS } from '@berth/telemetry';
+import { LOG_LEVELS, readTraceSettings, type TraceSettings } from '@berth/telemetry';
 import { SETTINGS, SETTINGS_OF_LATER, flagOf } from '../settings.mjs';
 import { HOSTS_MAX, ROUTERS_MAX, type AppName } from './app-processes.js';
 import { firstPortMax } from './stack-ports.js';
@@ -35,6 +35,8 @@ export interface StackConfig {
   /** Whether containers are started only where the agent can confine them. */
   readonly confinement: 'required' | 'optional';
   readonly logLevel: string;
+  /** Of all its processes. */
+  readonly tracing: TraceSettings;
   /** Of the job paths. */
   readonly rateLimits: 'on' | 'off';
   /** What was given for one of the processes alone; it says itself what is wrong with it. */
@@ -136,6 +138,7 @@ export function readStack(
       fallback: 'optional',
     }),
     logLevel: read.oneOf('BERTH_LOG_LEVEL', 'The least that is logged.', { choices: LOG_LEVELS, fallback: 'info' }),
+    tracing: readTraceSettings(read),
     rateLimits: read.oneOf('BERTH_RATE_LIMITS', '`off`: job paths take as many requests as come.', {
       choices: ['on', 'off'],
       fallback: 'on',

@@ -26,13 +26,13 @@ export interface AgentsParts {
 
 /** The parts on which the controller of agents' questions stands. */
 export function composeAgents(platform: Platform, { blobs, chunks, directory, notices, owners: logs }: AgentsParts) {
-  const { clock, logger, random, settings } = platform;
+  const { clock, logger, random, settings, traces } = platform;
   const metrics = gatewayMetrics(platform.metrics);
   const owners = new AttemptOwners(logs);
   const parts = { owners, blobs, chunks, notices, clock, random, logger, metrics };
   const giveBack = new GiveBack(parts);
   const onUnopened = (): void => metrics.unopened.inc();
-  const opener = new JobUnsealer({ owners, secrets: settings.secrets, logger, onUnopened });
+  const opener = new JobUnsealer({ owners, secrets: settings.secrets, logger, onUnopened, traces });
   const reporting = new Reporting(parts);
   return {
     giveBack,
@@ -41,7 +41,7 @@ export function composeAgents(platform: Platform, { blobs, chunks, directory, no
     streaming: new Streaming(parts),
     progress: new Progress(parts),
     payloadParts: new PayloadParts(parts),
-    ended: new EndedAttempts({ reporting, logger }),
+    ended: new EndedAttempts({ reporting, logger, traces }),
     entries: new HostEntries({ clock, logger, onRefused: (fault) => metrics.refused.inc({ fault }) }),
   };
 }

@@ -17,12 +17,12 @@ export interface JobsParts {
 
 /** The job API. */
 export function composeJobs(
-  { clock, logger, metrics, settings }: Platform,
+  { clock, logger, metrics, settings, traces }: Platform,
   { bodies, held, jobs, reasons }: JobsParts,
 ) {
   waitMetrics(metrics, () => held.size);
   const reader = new JobReader({ jobs, reasons, held, clock });
   const told = jobMetrics(metrics);
-  const intake = new JobIntake({ jobs, reader, secrets: settings.secrets, bodies, metrics: told, logger });
+  const intake = new JobIntake({ jobs, reader, secrets: settings.secrets, bodies, metrics: told, logger, traces });
   return { reader, intake, commands: new JobCommands(jobs, told) };
 }

@@ -2,7 +2,7 @@ import type { EndpointSnapshot } from '@berth/contracts';
 import { encodeJson, toRawJson, type AccountId, type EndpointId, type JobId } from '@berth/domain';
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox } from '@berth/secrets';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ScriptedJobs } from '../../test/model/scripted-jobs.js';
@@ -48,6 +48,7 @@ beforeEach(() => {
     bodies: { job: async () => REQUEST, batch: async () => [REQUEST] },
     metrics: jobMetrics(new MetricRegistry()),
     logger: silentLogger,
+    traces: NO_TRACES,
   });
   dones = 0;
   incoming = {

@@ -1,6 +1,7 @@
+import { jobAttributes } from '@berth/contracts';
 import type { JobId, JobKey, RawJson } from '@berth/domain';
 import type { SecretBox } from '@berth/secrets';
-import type { Logger } from '@berth/telemetry';
+import { duringStep, type Logger, type Traces } from '@berth/telemetry';
 import { acceptedId } from './accepted-id.js';
 import { isUnavailable } from '../owners/index.js';
 import {
@@ -32,6 +33,7 @@ export interface JobIntakeOptions {
   readonly bodies: Pick<RequestBodies, 'job' | 'batch'>;
   readonly metrics: JobMetrics;
   readonly logger: Logger;
+  readonly traces: Pick<Traces, 'step'>;
 }
 
 /** Accepts jobs. */
@@ -145,13 +147,20 @@ export class JobIntake {
   }
 
   async #submit(
-    { endpoint, idempotencyKey, onReplay }: IncomingRequest,
+    { endpoint, idempotencyKey, onReplay, traceparent }: IncomingRequest,
     { body, operation, ...request }: SubmittedBody,
   ): Promise<JobsAccepted> {
-    const { jobs, metrics } = this.#options;
+    const { jobs, metrics, traces } = this.#options;
     const origin = operation === 'runsync' ? 'runsync' : 'run';
     const name = requestName(operation, idempotencyKey, body);
-    const accepted = await jobs.submit({ ...request, endpoint, origin, name });
+    const step = {
+      name: 'send job',
+      kind: 'producer',
+      attributes: jobAttributes({ endpointId: endpoint.id }),
+    } as const;
+    const accepted = await duringStep(traces.step(traceparent), step, () =>
+      jobs.submit({ ...request, endpoint, origin, name }),
+    );
     if (accepted.isReplayed) {
       metrics.replayed.inc({ operation });
       onReplay();

@@ -13,7 +13,7 @@ import {
   type Broker,
   type JetStreamAttachments,
 } from '@berth/messaging';
-import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Logger, MetricRegistry, Traces } from '@berth/telemetry';
 import type { DeletedEndpoints, EndpointDirectory } from '../directory/index.js';
 import { jobsPerAnswer } from './takes/jobs-per-answer.js';
 import { NatsWatcherNotices } from '../notices/index.js';
@@ -36,6 +36,7 @@ import { OwnerServer } from './owner-server.js';
 import { RouterProbe } from './router-probe.js';
 import { StopOrders } from './effects/stop-orders.js';
 import { CommittedEffects } from './effects/committed-effects.js';
+import { FailedTraces } from './effects/failed-traces.js';
 import { UnreadLogs } from './logs/unread-logs.js';
 import { WatchNotices } from './effects/watch-notices.js';
 import { WatchedClaims } from './watched-claims.js';
@@ -67,6 +68,7 @@ export interface OwnerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  readonly traces: Traces;
 }
 
 export interface RunningOwner {
@@ -160,7 +162,8 @@ function openGauges({ metrics }: OwnerOptions, { claims, routerLogs, series, ...
 type Rooms = ReturnType<typeof openRooms>;
 
 function openRooms(options: OwnerOptions, lines: OwnerLogLines, at: OwnedLogsOptions) {
-  const { attachments, chunkRooms, clock, directory, logBroker, logger, messageMaxBytes, metrics, random } = options;
+  const { attachments, chunkRooms, clock, directory, logBroker, logger, messageMaxBytes, metrics, random, traces } =
+    options;
   const payloads = new LogPayloads({
     broker: new NatsLogBroker({ broker: logBroker, clock }),
     onUnreadable: (endpointId, sequence, error) => lines.unreadable(endpointId, sequence, error),
@@ -172,7 +175,17 @@ function openRooms(options: OwnerOptions, lines: OwnerLogLines, at: OwnedLogsOpt
   const quotas = new ChunkQuotas({ rooms: chunkRooms, shardOf: jobShard });
   const onOver = (outcome: string): void => ownerMetrics(metrics).removals.inc({ outcome });
   const removals = new LeftoverRemovals({ attachments, clock, random, logger, onOver });
-  const desk = new OwnerDesk({ logs, deletedLogs, endpoints: directory, payloads, takes, watchers, quotas, clock });
+  const desk = new OwnerDesk({
+    logs,
+    deletedLogs,
+    endpoints: directory,
+    payloads,
+    takes,
+    watchers,
+    quotas,
+    clock,
+    traces,
+  });
   return { atEndOfTurn, desk, logs, payloads, quotas, removals, takes, watchers };
 }
 
@@ -189,7 +202,7 @@ interface Around extends Rooms {
 }
 
 function openRouterLogs(options: OwnerOptions, around: Around): RouterLogs {
-  const { broker, clock, logger, onDeliveriesDue, random, routerId } = options;
+  const { broker, clock, logger, metrics, onDeliveriesDue, random, routerId } = options;
   const { atEndOfTurn, claims, foreign, incarnation, lines, notices, payloads, probe } = around;
   const { quotas, removals, series, takes, unread, watchers } = around;
   const effects = new CommittedEffects({
@@ -197,6 +210,8 @@ function openRouterLogs(options: OwnerOptions, around: Around): RouterLogs {
     notices: new WatchNotices({ watchers, atEndOfTurn, tell: (router, notice) => notices.tell([router], notice) }),
     stops: new StopOrders(broker.connection),
   });
+  const onOver = (outcome: string, count: number): void => ownerMetrics(metrics).failedTraces.inc({ outcome }, count);
+  const failures = new FailedTraces({ ...options, logs: around.logs, payloads, onOver });
   return new RouterLogs({
     ...{ clock, random, atEndOfTurn, shardOf: logShard, onDeliveriesDue, claims },
     purgeable: (shard) => unread.purgeable(shard),
@@ -208,6 +223,7 @@ function openRouterLogs(options: OwnerOptions, around: Around): RouterLogs {
     onTouched: (endpointId, touched) => {
       effects.tell(endpointId, touched);
       series.note(endpointId, touched);
+      failures.note(endpointId, touched);
       options.onDemand();
     },
     onLooked: (endpointId) => takes.wake(endpointId),

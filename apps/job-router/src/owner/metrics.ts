@@ -43,6 +43,11 @@ export const ownerMetrics = (metrics: MetricRegistry) => ({
     help: 'Removals of payload parts and chunks that are needed no more. What is not removed goes by its time to live.',
     labels: ['outcome'],
   }),
+  failedTraces: metrics.counter({
+    name: 'berth_failed_job_traces_total',
+    help: 'Traces of jobs that failed: recorded, dropped since too many failed at once, or not made since a log was not read.',
+    labels: ['outcome'],
+  }),
 });
 
 export type OwnerMetrics = ReturnType<typeof ownerMetrics>;

@@ -1,4 +1,12 @@
-import type { AnswerOf, EndpointSnapshot, HoldAnswer, OwnerCommand, OwnerVerb, QuestionOf } from '@berth/contracts';
+import {
+  jobAttributes,
+  type AnswerOf,
+  type EndpointSnapshot,
+  type HoldAnswer,
+  type OwnerCommand,
+  type OwnerVerb,
+  type QuestionOf,
+} from '@berth/contracts';
 import {
   effectiveLimits,
   endpointBounds,
@@ -18,6 +26,7 @@ import {
   type SeenJob,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import { duringStep, type Traces } from '@berth/telemetry';
 import type { EndpointDirectory } from '../directory/index.js';
 import { isUnavailable } from '../owners/index.js';
 import type { ChunkQuotas } from './logs/chunk-quotas.js';
@@ -39,6 +48,7 @@ export interface OwnerDeskOptions {
   readonly watchers: JobWatchers;
   readonly quotas: ChunkQuotas;
   readonly clock: Pick<Clock, 'nowMs'>;
+  readonly traces: Pick<Traces, 'step'>;
 }
 
 /** An endpoint that is asked about. */
@@ -98,7 +108,13 @@ export class OwnerDesk {
   }
 
   #perform({ endpointId, logs, snapshot }: DeskEndpoint, command: OwnerCommand): Promise<Said<CommandOutcome>> {
-    return logs.perform(endpointId, this.#whole(snapshot, command));
+    const { traces } = this.#options;
+    const perform = () => logs.perform(endpointId, this.#whole(snapshot, command));
+    if (command.kind !== 'submit') return perform();
+    // Of a batch all jobs came with one request.
+    const [job] = command.jobs;
+    const step = { name: 'commit job', attributes: jobAttributes({ endpointId, ...(job && { jobId: job.jobId }) }) };
+    return duringStep(traces.step(job?.body.traceparent), step, perform);
   }
 
   /** With what only the owner knows. A clock ahead of this one must not make a command younger than it is. */

@@ -1,6 +1,6 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { SecretBox } from '@berth/secrets';
-import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Logger, MetricRegistry, Traces } from '@berth/telemetry';
 import type { WebhookAddresses } from './webhook-addresses.js';
 
 /** How the requests of job paths are limited. */
@@ -49,5 +49,6 @@ export abstract class Platform {
   abstract readonly random: Random;
   abstract readonly logger: Logger;
   abstract readonly metrics: MetricRegistry;
+  abstract readonly traces: Traces;
   abstract readonly settings: PlatformSettings;
 }

@@ -21,9 +21,9 @@ export function composeWebhooks(
   platform: Platform,
   { blobs, deliveries, names, snapshots }: WebhooksParts,
 ): DeliverySender {
-  const { clock, logger, metrics, random, settings } = platform;
+  const { clock, logger, metrics, random, settings, traces } = platform;
   const attempt = new DeliveryPoster({
-    ...{ deliveries, blobs, clock, random },
+    ...{ deliveries, blobs, clock, random, traces },
     statusBody: (job, output) => statusBody(job, { output, queue: null }),
     signer: new WebhookSigner({ snapshots: snapshots.webhookSecrets, secrets: settings.secrets, clock }),
     transport: new WebhookTransport({ addresses: settings.webhookAddresses, names, clock }),

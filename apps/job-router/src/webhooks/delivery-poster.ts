@@ -1,6 +1,7 @@
+import { jobAttributes } from '@berth/contracts';
 import type { DeliveryKey, EndTryCommand, EndpointId } from '@berth/domain';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
-import { continueTrace, formatTraceparent, parseTraceparent } from '@berth/telemetry';
+import type { Traces } from '@berth/telemetry';
 import { isUnavailable } from '../owners/index.js';
 import type { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookTransport } from './webhook-transport.js';
@@ -13,6 +14,7 @@ export interface DeliveryPosterOptions extends WebhookBodyParts {
   readonly transport: Pick<WebhookTransport, 'post'>;
   readonly clock: Clock;
   readonly random: Random;
+  readonly traces: Pick<Traces, 'step' | 'afterwards'>;
 }
 
 /**
@@ -65,14 +67,18 @@ export class DeliveryPoster {
     return isTold ? { kind: 'tried', receipt } : { kind: 'unsettled' };
   }
 
-  #post(
+  async #post(
     key: DeliveryKey,
     told: EndToTell,
     { body, keys }: { readonly body: Buffer; readonly keys: readonly Buffer[] },
   ): Promise<Receipt> {
-    const { signer, transport } = this.#options;
-    const trace = continueTrace(parseTraceparent(told.body.traceparent ?? undefined));
-    return transport.post({
+    const { signer, traces, transport } = this.#options;
+    const { traceparent: submitted } = told.body;
+    // What failed is recorded whatever was meant for it.
+    const isFailure = told.job.state === 'FAILED' || told.job.state === 'TIMED_OUT';
+    const step = isFailure ? traces.afterwards(submitted) : traces.step(submitted);
+    const traceparent = step?.traceparent ?? submitted;
+    const receipt = await transport.post({
       url: told.url,
       body,
       headers: {
@@ -80,9 +86,21 @@ export class DeliveryPoster {
         'content-type': 'application/json',
         'content-length': `${body.byteLength}`,
         'user-agent': USER_AGENT,
-        traceparent: formatTraceparent(trace),
+        ...(traceparent === null ? {} : { traceparent }),
       },
     });
+    step?.end({
+      name: 'POST webhook',
+      kind: 'client',
+      attributes: {
+        ...jobAttributes({ endpointId: key.endpointId, jobId: key.jobId, attempt: key.attempt }),
+        'http.request.method': 'POST',
+        'server.address': new URL(told.url).hostname,
+        ...(receipt.statusCode === null ? {} : { 'http.response.status_code': receipt.statusCode }),
+      },
+      error: receipt.isSuccess ? null : receipt.kind,
+    });
+    return receipt;
   }
 
   /** Once the claim is over the try counts as lost, whatever is told. */

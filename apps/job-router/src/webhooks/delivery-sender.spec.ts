@@ -20,7 +20,7 @@ import {
 } from '@berth/domain';
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox } from '@berth/secrets';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, RecordedTraces, silentLogger, type Span } from '@berth/telemetry';
 import { ManualClock, SeededRandom, letRun } from '@berth/testing';
 import { webhookSecretContext, type WebhookSecretsSnapshot } from '@berth/contracts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -45,6 +45,7 @@ let clock: ManualClock;
 let state: EndpointState;
 let metrics: MetricRegistry;
 let sent: WebhookRequest[];
+let spans: Span[];
 let receive: (request: WebhookRequest) => Promise<Receipt>;
 let secrets: WebhookSecretsSnapshot | null;
 let seed = 0;
@@ -85,6 +86,7 @@ beforeEach(() => {
   state = newEndpointState(0);
   metrics = new MetricRegistry();
   sent = [];
+  spans = [];
   receive = async () => delivered;
   secrets = { endpointId: EP, secrets: [sealed('ep.1')] };
 });
@@ -125,6 +127,7 @@ const attempt = (over: Partial<OwnedDeliveries> = {}): DeliveryPoster =>
       },
     },
     clock,
+    traces: new RecordedTraces({ sink: (span) => spans.push(span), clock, random: new SeededRandom(0), permille: 0 }),
     // Chance of its own in each process.
     random: new SeededRandom((seed += 1)),
   });
@@ -167,6 +170,16 @@ describe('the sender', () => {
       'user-agent': 'Berth-Webhooks/1.0',
       traceparent: expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/),
     });
+    expect(spans).toMatchObject([
+      {
+        name: 'POST webhook',
+        kind: 'client',
+        parentSpanId: 'b7ad6b7169203331',
+        attributes: { 'messaging.message.id': JOB, 'http.response.status_code': 200 },
+        error: null,
+      },
+    ]);
+    expect(sent[0]?.headers['traceparent']).toContain(spans[0]?.context.spanId);
     expect(stored()).toMatchObject({ outcome: 'delivered', told: null, tries: [{ statusCode: 200, error: null }] });
     expect(await metrics.text()).toContain('berth_router_webhook_tries_total{outcome="delivered"} 1');
   });

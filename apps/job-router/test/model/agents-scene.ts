@@ -11,7 +11,7 @@ import {
 import type { Blobs, Chunks } from '@berth/payloads';
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { ManualClock, ModelPayloads, SeededRandom } from '@berth/testing';
 import { AttemptOwners } from '../../src/agents/attempts/attempt-owners.js';
 import { gatewayMetrics } from '../../src/agents/metrics.js';
@@ -51,6 +51,7 @@ export class AgentsScene {
   readonly registry = new MetricRegistry();
   readonly metrics = gatewayMetrics(this.registry);
   readonly logger = silentLogger;
+  readonly traces = NO_TRACES;
   readonly told: { readonly routers: readonly string[]; readonly notice: NoticeMessage }[] = [];
   readonly notices = {
     tell: (routers: readonly string[], notice: NoticeMessage): void => {

@@ -17,6 +17,7 @@ import {
 } from '@berth/domain';
 import { LogOwner, type LogBroker } from '@berth/endpoint-log';
 import { atEndOfTurn } from '@berth/lifecycle';
+import { RecordedTraces, type Span } from '@berth/telemetry';
 import { ManualClock, ModelLogBroker, SeededRandom } from '@berth/testing';
 import { ChunkQuotas } from '../../src/owner/logs/chunk-quotas.js';
 import { DeletedLogs } from '../../src/owner/deletions/deleted-logs.js';
@@ -65,6 +66,12 @@ export class DeskScene {
   /** Of whoever asked last for a take. */
   lastSecret = '';
   isTrusted = true;
+  /** Steps of recorded traces that are over. */
+  readonly spans: Span[] = [];
+  readonly traces = new RecordedTraces({
+    ...{ clock: this.clock, random: new SeededRandom(2), permille: 0 },
+    sink: (span) => this.spans.push(span),
+  });
   /** Share of the room that is taken in which the log lies. */
   fill = 0;
   /** Appends arrive when they are let, one after the other. */
@@ -112,7 +119,7 @@ export class DeskScene {
     const { clock, logs, payloads, quotas, watchers } = this;
     this.assigner = new JobAssigner({ logs, payloads, clock });
     this.desk = new OwnerDesk({
-      ...{ logs, payloads, clock, quotas, watchers },
+      ...{ logs, payloads, clock, quotas, watchers, traces: this.traces },
       deletedLogs: new DeletedLogs(clock),
       endpoints: { snapshotOf: (endpointId) => Promise.resolve(this.snapshots.get(endpointId) ?? null) },
       takes: this.#takes(),

@@ -21,7 +21,7 @@ import {
   readNotice,
   type TopologySize,
 } from '@berth/messaging';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { eventually, type NatsFixture } from '@berth/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { composeOwner, type RunningOwner } from '../../src/owner/compose-owner.js';
@@ -105,7 +105,7 @@ export class RunningOwners {
       onDemand: () => undefined,
       onRouterGone: (incarnation, shards) => gone.push({ incarnation, shards }),
       onNotice: (notice) => notices.push(notice),
-      ...{ clock: systemClock, random: systemRandom, logger: silentLogger },
+      ...{ clock: systemClock, random: systemRandom, logger: silentLogger, traces: NO_TRACES },
     });
     const { connection } = broker;
     connection.subscribe(noticeSubject(running.incarnation), {

@@ -1,7 +1,7 @@
 import { TAKE_ANSWER_MAX_MS, type StopMessage, type TakenJob, type WithdrawMessage } from '@berth/contracts';
 import { LEASE_TRUST_MS, type RawJson, type WorkerId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Logger, MetricRegistry, Traces } from '@berth/telemetry';
 import type { Journal } from '../journal/index.js';
 import {
   attemptId,
@@ -14,6 +14,7 @@ import {
   type StopReason,
 } from './attempts/attempt.js';
 import { AttemptRecords } from './attempts/attempt-records.js';
+import { beginStep } from './attempts/attempt-step.js';
 import { AttemptTable, type Intake } from './attempts/attempt-table.js';
 import { EarlyStops } from './attempts/early-stops.js';
 import { EndsPost } from './reports/ends-post.js';
@@ -35,6 +36,7 @@ export interface JobClientOptions {
   readonly random: Random;
   readonly metrics: MetricRegistry;
   readonly log: Logger;
+  readonly traces: Pick<Traces, 'step'>;
   /** The share of the journal that one worker may have; `DEFAULT_WORKER_SHARE` unless said. */
   readonly share?: WorkerShare;
 }
@@ -80,11 +82,11 @@ export class JobClient {
   #isStopping = false;
 
   constructor(options: JobClientOptions) {
-    const { link, journal, clock, random, log, share = DEFAULT_WORKER_SHARE } = options;
+    const { link, journal, clock, random, log, traces, share = DEFAULT_WORKER_SHARE } = options;
     this.#options = options;
     this.#records = new AttemptRecords({ journal, clock, share });
     this.#metrics = jobClientMetrics(options.metrics);
-    const tools = { link, clock, random, log, metrics: this.#metrics, records: this.#records };
+    const tools = { link, clock, random, log, traces, metrics: this.#metrics, records: this.#records };
     const window = new UplinkWindow(clock);
     const lanes = { ...tools, window, ends: new EndsPost({ link, clock }), signal: this.#stopping.signal };
     this.#stopped = new StoppedAttempts(lanes);
@@ -132,6 +134,7 @@ export class JobClient {
   async restore(isAlive: (workerId: WorkerId) => boolean): Promise<readonly Attempt[]> {
     const stored = this.#records.load().filter((each) => this.#table.holdStored(each));
     const open = stored.map(({ attempt }) => attempt);
+    for (const attempt of open) beginStep(attempt, this.#options.traces);
     const stopped = this.#stopped.restore((id) => this.#table.get(id));
     for (const { id, workerId } of stopped) if (!isAlive(workerId)) void this.#stopped.letGo(id, []);
     const orphans = open.filter(({ workerId }) => !isAlive(workerId));
@@ -200,6 +203,8 @@ export class JobClient {
   async prepare({ attempt: { id, ref }, job }: TakenAttempt): Promise<string | null> {
     const attempt = this.#table.get(id);
     if (attempt === undefined) return null;
+    const traceparent = attempt.step?.traceparent ?? null;
+    const step = this.#options.traces.step(traceparent);
     try {
       const download = await downloadInput(this.#options, job);
       if (download.kind === 'gone') {
@@ -209,11 +214,14 @@ export class JobClient {
       if (attempt.state !== 'open') return null;
       await this.#records.putAttempt(attempt);
       const { jobId, extras, delayTimeMs, retries } = job;
-      return attempt.state === 'open' ? jobText({ jobId, extras, delayTimeMs, retries, input: download.json }) : null;
+      const facts = { jobId, extras, delayTimeMs, retries, input: download.json, traceparent };
+      return attempt.state === 'open' ? jobText(facts) : null;
     } catch (error) {
       this.#options.log.warn('A job could not be prepared for its worker.', { ...ref, error });
       this.giveBack(attempt, 'it could not be prepared on its host');
       return null;
+    } finally {
+      step?.end({ name: 'prepare job' });
     }
   }
 
@@ -271,6 +279,7 @@ export class JobClient {
       // The router wrote the lease after this was sent, so nobody else can have the job before then and 25 s.
       trustedUntilMs: sentAtMs + LEASE_TRUST_MS,
     });
+    beginStep(attempt, this.#options.traces);
     this.#table.hold(attempt);
     if (this.#earlyStops.takeOut(ref, nowMs)) {
       // The job has not reached a worker that would have to be told.

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { jobText } from './job-text.js';
 
 describe('a job for a worker', () => {
-  const facts = { jobId: 'j1', delayTimeMs: 5, retries: 1 };
+  const facts = { jobId: 'j1', delayTimeMs: 5, retries: 1, traceparent: null };
 
   test('holds the input as the text that was sent, and every other member of the request but those that are ours', () => {
     fc.assert(
@@ -17,5 +17,14 @@ describe('a job for a worker', () => {
         expect(JSON.parse(text)).toEqual({ ...plain, ...ours });
       }),
     );
+  });
+
+  test('names its step only where the trace is recorded: then it is ours to say', () => {
+    const job = { ...facts, input: encodeJson({}), extras: encodeJson({ traceparent: 'of the caller' }) };
+    expect(JSON.parse(jobText(job))).toMatchObject({ traceparent: 'of the caller' });
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const text = jobText({ ...job, traceparent });
+    expect(JSON.parse(text)).toMatchObject({ traceparent });
+    expect(text).not.toContain('of the caller');
   });
 });

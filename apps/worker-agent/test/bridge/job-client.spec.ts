@@ -79,6 +79,35 @@ describe('leases', () => {
     expect(done?.traceparent).toBe(traceparent);
   });
 
+  test('are steps of a recorded trace, of which the worker is told its own; of no other', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    agent.router.submit({ input: json({}), traceparent });
+    const outcome = await agent.client.take(ASK);
+    const [taken] = outcome.kind === 'jobs' ? outcome.jobs : [];
+    if (taken === undefined) throw new Error('nothing was taken');
+    const told = JSON.parse((await agent.client.prepare(taken)) ?? '') as { readonly traceparent: string };
+    await complete(taken.attempt);
+    await agent.pass(1_000);
+    const [prepare, run, report] = agent.spans;
+    expect(agent.spans.map(({ name }) => name)).toEqual(['prepare job', 'process job', 'report end']);
+    expect(run).toMatchObject({ kind: 'consumer', parentSpanId: 'b7ad6b7169203331', error: null });
+    expect(told.traceparent).toBe(`00-0af7651916cd43dd8448eb211c80319c-${run?.context.spanId}-01`);
+    expect([prepare, report].map((span) => span?.parentSpanId)).toEqual([run?.context.spanId, run?.context.spanId]);
+    const other = await holdOne({ traceparent: traceparent.replace(/01$/, '00') });
+    await complete(other);
+    await agent.pass(1_000);
+    expect(agent.spans).toHaveLength(3);
+  });
+
+  test('that are stopped or lost end their step with the reason', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const attempt = await holdOne({ traceparent });
+    await agent.client.lose(attempt, { reason: 'its worker is gone', isCharged: true, logTail: [] });
+    await agent.pass(1_000);
+    const runs = agent.spans.filter(({ name }) => name === 'process job');
+    expect(runs.map(({ error }) => error)).toEqual(['lost']);
+  });
+
   test('do not gain trust from an answer that says unknown', async () => {
     await holdOne();
     agent.router.renewal = 'unknown';

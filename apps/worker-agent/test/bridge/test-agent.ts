@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EndpointId, WorkerId } from '@berth/domain';
 import { systemRandom, type Clock, type ThreadProgram } from '@berth/lifecycle';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, RecordedTraces, silentLogger, type Span } from '@berth/telemetry';
 import type { BodyBounds, BridgeEvent, WorkerRegistration } from '../../src/bridge/bridge.port.js';
 import { WorkerBridge } from '../../src/bridge/worker-bridge.js';
 import { JobClient } from '../../src/job-client/job-client.js';
@@ -31,6 +31,8 @@ export class TestAgent {
   bodyBounds: Partial<BodyBounds> = {};
   bodyThread: ThreadProgram = SOURCE_THREAD;
   share: WorkerShare | null = null;
+  /** Steps of recorded traces that are over. */
+  readonly spans: Span[] = [];
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -69,6 +71,7 @@ export class TestAgent {
     this.journal = await Journal.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
     this.client = new JobClient({
       ...shared,
+      traces: new RecordedTraces({ sink: (span) => this.spans.push(span), clock, random: systemRandom, permille: 0 }),
       link: router,
       journal: this.journal,
       ...(this.share === null ? {} : { share: this.share }),

@@ -44,6 +44,7 @@ export {
   type TakeWish,
 } from './commands.js';
 export { endingOf } from './ending.js';
+export { viewFailures, type FailedJob } from './views/failure-views.js';
 export { viewDueDeliveries, viewToldEnd, type DueDelivery, type ToldEnd } from './views/delivery-views.js';
 export { type EndpointCounters, type LogFact, type LogFactKind } from './facts.js';
 export { findBody, findOutput } from './find-payload.js';

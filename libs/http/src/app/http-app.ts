@@ -3,7 +3,7 @@ import { NotFoundException, type DynamicModule, type Type } from '@nestjs/common
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Clock, Random } from '@berth/lifecycle';
-import { NestLogger, listenError, type Logger, type MetricRegistry } from '@berth/telemetry';
+import { NO_TRACES, NestLogger, listenError, type Logger, type MetricRegistry, type Traces } from '@berth/telemetry';
 import type {
   FastifyInstance,
   FastifyReply,
@@ -49,6 +49,8 @@ export interface HttpAppOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: MetricRegistry;
+  /** Absent: nothing is recorded. */
+  readonly traces?: Traces;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
   readonly credentialForm: CredentialForm;
@@ -219,7 +221,7 @@ function configureFastify(
   connections.watch(fastify.server);
   refuseTunnels(fastify.server, { ...options, isIdle: (socket) => connections.isIdle(socket) });
   registerBodyParsers(fastify, new ArrivingBodies(options));
-  registerRequestContext(fastify);
+  registerRequestContext(fastify, options.traces ?? NO_TRACES);
   connections.countRequests(fastify);
   requireHost(fastify);
   registerRequestMetrics(fastify, options);

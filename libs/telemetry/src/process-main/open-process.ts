@@ -6,6 +6,9 @@ import { MetricRegistry } from '../metrics/metric-registry.js';
 import { OperationsServer } from '../operations/operations-server.js';
 import { Readiness } from '../operations/readiness.js';
 import { buildMetrics } from './metrics.js';
+import { NO_TRACES } from '../tracing/no-traces.js';
+import { openTraces, type TracedProcess } from '../tracing/open-traces.js';
+import type { Traces } from '../tracing/traces.port.js';
 import type { Main } from './run-main.js';
 import { versionOf } from './version.js';
 
@@ -35,18 +38,19 @@ export function systemProcess(
 export interface OpenProcess extends ProcessParts {
   readonly metrics: MetricRegistry;
   readonly readiness: Readiness;
+  readonly traces: Traces;
   readonly operationsPort: number;
 }
 
 /**
  * Opens the operations server before anything else, so that a process that gets no further can be asked why.
  *
- * @param at where the server listens; port 0: any free one
+ * @param at where the server listens; port 0: any free one. `traces`: where its steps are recorded; absent: nowhere
  * @throws StartupError naming `BERTH_OPERATIONS_PORT` when the port is taken
  */
 export async function openProcess(
   parts: ProcessParts,
-  at: { readonly host: string; readonly port: number },
+  { traces: traced, ...at }: { readonly host: string; readonly port: number; readonly traces?: TracedProcess },
 ): Promise<OpenProcess> {
   const metrics = new MetricRegistry();
   metrics.collectProcess();
@@ -55,5 +59,6 @@ export async function openProcess(
   const operations = new OperationsServer({ ...at, readiness, metrics });
   const operationsPort = await operations.start();
   parts.onStop('operations server', () => operations.stop());
-  return { ...parts, metrics, readiness, operationsPort };
+  const traces = traced === undefined ? NO_TRACES : await openTraces(traced, { ...parts, metrics });
+  return { ...parts, metrics, readiness, traces, operationsPort };
 }

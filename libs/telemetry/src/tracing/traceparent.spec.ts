@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { continueTrace, formatTraceparent, parseTraceparent, readTrace } from './traceparent.js';
+import { continueTrace, formatTraceparent, isRecorded, newTrace, parseTraceparent, readTrace } from './traceparent.js';
 
 const GIVEN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
@@ -13,8 +13,9 @@ test('a trace is continued under the same id with a step of its own', () => {
 });
 
 test('what is started here can be read there', () => {
-  const trace = continueTrace(null);
+  const trace = newTrace(true);
   expect(parseTraceparent(formatTraceparent(trace))).toMatchObject(trace);
+  expect([trace, newTrace(false)].map((each) => isRecorded(formatTraceparent(each)))).toEqual([true, false]);
 });
 
 test('a later version with more fields is read, the unsampled flag is kept', () => {
@@ -30,6 +31,7 @@ test('of the flags only the sampled one is sent on', () => {
 
 test('the next step keeps the state that other systems gave the trace', () => {
   const given = readTrace({ traceparent: GIVEN, tracestate: 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7' });
+  if (given === null) throw new Error('not read');
   expect(continueTrace(given).traceState?.serialize()).toBe('congo=t61rcWkgMzE,rojo=00f067aa0ba902b7');
 });
 

@@ -38,10 +38,23 @@ export function formatTraceparent(span: SpanContext): string {
   return traceparent;
 }
 
-/** A step of the trace that `parent` belongs to, or the first of a new one: what we send on. */
-export const continueTrace = (parent: SpanContext | null): SpanContext => ({
-  traceId: parent?.traceId ?? ids.generateTraceId(),
+/**
+ * Whether a trace that entered here is recorded. Nothing is parsed, as most are not: what we hand on has the flags of
+ * version 00.
+ */
+export const isRecorded = (traceparent: string | null | undefined): boolean => traceparent?.endsWith('-01') === true;
+
+/** A step of the trace that `parent` belongs to, under its flags. */
+export const continueTrace = (parent: SpanContext): SpanContext => ({
+  traceId: parent.traceId,
   spanId: ids.generateSpanId(),
-  traceFlags: parent?.traceFlags ?? TraceFlags.SAMPLED,
-  ...(parent?.traceState === undefined ? {} : { traceState: parent.traceState }),
+  traceFlags: parent.traceFlags,
+  ...(parent.traceState === undefined ? {} : { traceState: parent.traceState }),
+});
+
+/** The first step of a trace. Where it is not recorded its ids serve the log alone. */
+export const newTrace = (isRecorded: boolean): SpanContext => ({
+  traceId: ids.generateTraceId(),
+  spanId: ids.generateSpanId(),
+  traceFlags: isRecorded ? TraceFlags.SAMPLED : TraceFlags.NONE,
 });

@@ -1,8 +1,8 @@
-import { readEnd, type AttemptEnd, type EndAnswer } from '@berth/contracts';
+import { jobAttributes, readEnd, type AttemptEnd, type EndAnswer } from '@berth/contracts';
 import { requireRead } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import { toWireError } from '@berth/messaging';
-import { parseTraceparent, runWithLogContext, type Logger } from '@berth/telemetry';
+import { duringStep, parseTraceparent, runWithLogContext, type Logger, type Traces } from '@berth/telemetry';
 import type { Reporting } from './reporting.js';
 import { TurnBatch } from './turn-batch.js';
 
@@ -17,10 +17,20 @@ const MESSAGE_MAX_BYTES = 64 * 1024;
 export class EndedAttempts {
   readonly #reporting: Pick<Reporting, 'done'>;
   readonly #logger: Logger;
+  readonly #traces: Pick<Traces, 'step'>;
 
-  constructor({ logger, reporting }: { readonly reporting: Pick<Reporting, 'done'>; readonly logger: Logger }) {
+  constructor({
+    logger,
+    reporting,
+    traces,
+  }: {
+    readonly reporting: Pick<Reporting, 'done'>;
+    readonly logger: Logger;
+    readonly traces: Pick<Traces, 'step'>;
+  }) {
     this.#reporting = reporting;
     this.#logger = logger;
+    this.#traces = traces;
   }
 
   /** Never rejects: what happens to one end is said of that one. */
@@ -44,8 +54,13 @@ export class EndedAttempts {
   }
 
   /** Log lines about it stand under the trace of the request that submitted the job. */
-  #under<T>(hostId: HostId, { traceparent }: AttemptEnd, action: () => Promise<T>): Promise<T> {
+  #under<T>(hostId: HostId, { traceparent, ...end }: AttemptEnd, action: () => Promise<T>): Promise<T> {
     const trace = parseTraceparent(traceparent ?? undefined);
-    return trace === null ? action() : runWithLogContext({ hostId, traceId: trace.traceId }, action);
+    if (trace === null) return action();
+    const { attempt, endpointId, jobId, result } = end;
+    const attributes = { ...jobAttributes({ attempt, endpointId, jobId, hostId }), 'berth.attempt.end': result.kind };
+    return runWithLogContext({ hostId, traceId: trace.traceId }, () =>
+      duringStep(this.#traces.step(traceparent), { name: 'commit end', attributes }, action),
+    );
   }
 }

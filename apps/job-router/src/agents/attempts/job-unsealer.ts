@@ -1,7 +1,7 @@
-import type { AssignedJob, TakenJob } from '@berth/contracts';
+import { jobAttributes, type AssignedJob, type TakenJob } from '@berth/contracts';
 import type { EndpointId, HostId, RawJson } from '@berth/domain';
 import { SecretError, type SecretBox } from '@berth/secrets';
-import type { Logger } from '@berth/telemetry';
+import type { Logger, Traces } from '@berth/telemetry';
 import { openExtras } from '../../request-bodies/index.js';
 import { proofOf, type AttemptOwners } from './attempt-owners.js';
 
@@ -11,6 +11,7 @@ export interface JobUnsealerOptions {
   readonly logger: Logger;
   /** Told of each job that could not be handed out. */
   readonly onUnopened: () => void;
+  readonly traces: Pick<Traces, 'step'>;
 }
 
 /** Whose jobs they are. */
@@ -34,11 +35,18 @@ export class JobUnsealer {
   async open(holder: Holder, jobs: readonly AssignedJob[]): Promise<readonly TakenJob[]> {
     const opened = await Promise.all(
       jobs.map(async (job) => {
+        this.#recordWait(holder, job);
         const extras = await this.#extrasOf(holder, job);
         return extras === null ? [] : [takenJob(holder.endpointId, job, extras)];
       }),
     );
     return opened.flat();
+  }
+
+  /** From its acceptance, or the last attempt's end, to the worker that has it now. */
+  #recordWait({ endpointId, hostId }: Holder, { attempt, body, delayTimeMs, jobId }: AssignedJob): void {
+    const attributes = jobAttributes({ endpointId, jobId, attempt, hostId });
+    this.#options.traces.step(body.traceparent, { agoMs: delayTimeMs })?.end({ name: 'wait in queue', attributes });
   }
 
   async #extrasOf(holder: Holder, { body, ...job }: AssignedJob): Promise<RawJson | null> {

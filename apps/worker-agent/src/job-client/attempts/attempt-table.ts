@@ -1,6 +1,7 @@
 import type { RawJson } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
 import type { Attempt, ChunkText, Ending, HostAttempt, Loss, StopReason } from './attempt.js';
+import { endStep } from './attempt-step.js';
 import { unwrittenEnding, type AttemptRecords, type EndingRow, type StoredAttempt } from './attempt-records.js';
 import type { JobClientMetrics } from '../metrics.js';
 import type { ReportTools } from '../reports/repeat-report.js';
@@ -229,6 +230,7 @@ export class AttemptTable {
 
   #settled({ attempt, lane }: Held, row: EndingRow, output: RawJson | null = null): void {
     this.#tools.metrics.endings.inc({ kind: row.kind });
+    endStep(attempt, row.kind);
     // The router has ended it while the result was being written; the removal stands in the queue already.
     if (attempt.state === 'over') return;
     if (row.kind !== 'timed-out') this.#tools.stopped.drop(attempt);
@@ -239,6 +241,7 @@ export class AttemptTable {
   #forget(attempt: HostAttempt): void {
     const held = this.#held.get(attempt.id);
     attempt.state = 'over';
+    endStep(attempt, attempt.stop ?? 'dropped');
     if (held === undefined) return;
     this.#held.delete(attempt.id);
     held.onOver?.();

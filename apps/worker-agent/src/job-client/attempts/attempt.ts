@@ -1,5 +1,6 @@
 import type { AttemptRef } from '@berth/contracts';
 import type { RawJson, WorkerId } from '@berth/domain';
+import type { Step } from '@berth/telemetry';
 
 /**
  * `open`: the worker may still say how it ends. `settled`: its end is known here and the router is being told.
@@ -80,6 +81,8 @@ export class HostAttempt implements Attempt {
   stop: StopReason | null = null;
   /** Null until its worker has really let go of it after a stop. */
   letGo: LetGo | null = null;
+  /** In the trace of its job; null: nobody records that. */
+  step: Step | null = null;
   /** False until its row is in the journal. */
   isRecorded = false;
   #queue: Promise<unknown> = Promise.resolve();

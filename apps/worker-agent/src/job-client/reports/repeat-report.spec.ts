@@ -1,6 +1,6 @@
 import type { EndpointId, JobId, WorkerId } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import { HostAttempt } from '../attempts/attempt.js';
@@ -16,6 +16,7 @@ test('what lies in the journal is not read before the line has room for it', asy
     window,
     random: systemRandom,
     log: silentLogger,
+    traces: NO_TRACES,
     metrics: jobClientMetrics(new MetricRegistry()),
     signal: new AbortController().signal,
   } as unknown as ReportTools;

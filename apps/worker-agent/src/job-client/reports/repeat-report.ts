@@ -1,6 +1,6 @@
 import type { AttemptEnd, ReportReply } from '@berth/contracts';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
+import type { Logger, Traces } from '@berth/telemetry';
 import type { HostAttempt } from '../attempts/attempt.js';
 import type { AttemptRecords } from '../attempts/attempt-records.js';
 import type { JobClientMetrics } from '../metrics.js';
@@ -18,6 +18,7 @@ export interface ReportTools {
   readonly ends: EndsPost;
   readonly metrics: JobClientMetrics;
   readonly log: Logger;
+  readonly traces: Pick<Traces, 'step'>;
   /** Ends all waiting when the agent stops. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,6 @@
 import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contracts';
 import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
+import { duringStep } from '@berth/telemetry';
 import type { HostAttempt } from '../attempts/attempt.js';
 import type { EndingRow, OutputFacts } from '../attempts/attempt-records.js';
 import { FRAME_BYTES } from './payload-bytes.js';
@@ -173,8 +174,11 @@ export class ReportLane {
       const isSame = this.#ending === null || this.#ending.row === ending.row;
       return { ...ref, result: isSame ? result : (this.#ending?.row as DoneResult), chunks, traceparent };
     };
-    const reply = await repeatEnd(this.#tools, this.#attempt, { end, onFailure: this.#noteFailure });
-    const { clock, metrics } = this.#tools;
+    const { clock, metrics, traces } = this.#tools;
+    const step = traces.step(this.#attempt.step?.traceparent);
+    const reply = await duringStep(step, { name: 'report end', kind: 'client' }, () =>
+      repeatEnd(this.#tools, this.#attempt, { end, onFailure: this.#noteFailure }),
+    );
     metrics.reportSeconds.observe((clock.monotonicMs() - ending.sinceMs) / 1_000);
     return reply.outcome;
   }

@@ -35,7 +35,7 @@ export interface PayloadReference extends Omit<LogReference, 'sequence'> {
   readonly place: LogPlace;
 }
 
-const heldBody = (job: LivingJob): HeldPayload<JobBody> =>
+export const heldBody = (job: LivingJob): HeldPayload<JobBody> =>
   job.body === null ? { value: null, reference: bodyReference(job) } : { value: job.body, reference: null };
 
 const bodyReference = ({ data: { attempt, jobId }, place }: LivingJob): PayloadReference => ({

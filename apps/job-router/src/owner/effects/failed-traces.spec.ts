@@ -1,0 +1,99 @@
+import { ENDPOINT_BOUNDS_DEFAULT, encodeJson, type AttemptProof, type JobBody, type JobId } from '@berth/domain';
+import { silentLogger } from '@berth/telemetry';
+import { letRun } from '@berth/testing';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { DeskScene, ENDPOINT, HOST } from '../../../test/model/desk-scene.js';
+import { FailedTraces } from './failed-traces.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const ROOT = '00f067aa0ba902b7';
+
+let scene: DeskScene;
+let outcomes: [string, number][];
+
+beforeEach(async () => {
+  scene = new DeskScene();
+  outcomes = [];
+  const { clock, logs, payloads, traces } = scene;
+  const onOver = (outcome: string, count: number): void => void outcomes.push([outcome, count]);
+  const failures = new FailedTraces({ logs, payloads, traces, clock, logger: silentLogger, onOver });
+  scene.onTouched = (endpointId, touched) => failures.note(endpointId, touched);
+  await scene.start();
+});
+
+const bodyOf = (flags: '00' | '01'): JobBody => ({
+  ...{ input: { kind: 'inline', json: encodeJson({}) }, extras: encodeJson({}), sealedExtras: null },
+  traceparent: `00-${TRACE}-${ROOT}-${flags}`,
+});
+
+const submit = (flags: '00' | '01'): Promise<JobId> => scene.submit({ body: bodyOf(flags) });
+
+async function fail(proof: AttemptProof): Promise<void> {
+  const shown = { output: null, outputBytes: 0, chunks: 0, logTail: [] };
+  const command = { kind: 'finish', ...proof, state: 'FAILED', error: 'Traceback: hunter2', ...shown } as const;
+  await scene.answer('perform', { command });
+  await letRun();
+}
+
+describe('a job that fails', () => {
+  test('has its whole trace although nobody meant to record it, made of the times in its log', async () => {
+    const createdAtMs = scene.clock.nowMs();
+    const jobId = await submit('00');
+    await scene.clock.advance(3_000);
+    const proof = await scene.takeOne();
+    await scene.clock.advance(5_000);
+    await fail(proof);
+    expect(scene.spans.map(({ endMs, name, startMs }) => [name, startMs - createdAtMs, endMs - createdAtMs])).toEqual([
+      ['wait in queue', 0, 3_000],
+      ['process job', 3_000, 8_000],
+      ['job', 0, 8_000],
+    ]);
+    const [wait, attempt, job] = scene.spans;
+    expect(job).toMatchObject({
+      ...{ context: { traceId: TRACE }, parentSpanId: ROOT, error: 'FAILED' },
+      attributes: { 'messaging.message.id': jobId, 'berth.trace.afterwards': true },
+    });
+    expect(wait?.parentSpanId).toBe(job?.context.spanId);
+    expect(attempt).toMatchObject({ error: 'FAILED', attributes: { 'berth.host.id': HOST } });
+    expect(outcomes).toEqual([['recorded', 1]]);
+    expect(JSON.stringify(scene.spans)).not.toContain('hunter2');
+  });
+
+  test('in a recorded trace adds its end only: all else was told when it was', async () => {
+    await submit('01');
+    await fail(await scene.takeOne());
+    expect(scene.spans.map(({ name }) => name)).toEqual(['commit job', 'job']);
+  });
+
+  test('is counted where its log is not read', async () => {
+    const input = { kind: 'inline', json: encodeJson('x'.repeat(1_000)) } as const;
+    await scene.submit({ body: { ...bodyOf('00'), input } });
+    const proof = await scene.takeOne();
+    const failures = outcomes.length;
+    scene.isAway = true;
+    await fail(proof);
+    expect([failures, outcomes.length]).toEqual([0, 1]);
+  });
+});
+
+test('a job that comes to its end well adds nothing, and nothing is kept of it', async () => {
+  await submit('00');
+  await scene.finish(await scene.takeOne());
+  await letRun();
+  expect([scene.spans, outcomes]).toEqual([[], []]);
+});
+
+test('of too many that fail at once the rest are counted', async () => {
+  const jobs = Array.from({ length: 300 }, () => scene.wish({ body: bodyOf('00') }));
+  expect(jobs.length).toBeLessThan(ENDPOINT_BOUNDS_DEFAULT.livingJobs);
+  const failures = new FailedTraces({
+    ...{ payloads: scene.payloads, traces: scene.traces, clock: scene.clock, logger: silentLogger },
+    logs: { read: () => new Promise(() => undefined) },
+    onOver: (outcome, count) => void outcomes.push([outcome, count]),
+  });
+  failures.note(
+    ENDPOINT,
+    jobs.map(({ jobId }) => ({ jobId, now: 'ended', stop: null, leftovers: null })),
+  );
+  expect(outcomes).toEqual([['dropped', 44]]);
+});

@@ -1,0 +1,11 @@
+import type { MetricRegistry } from '../metrics/metric-registry.js';
+
+export const spanMetrics = (metrics: MetricRegistry) => ({
+  spans: metrics.counter({
+    name: 'berth_trace_spans_total',
+    help: 'Steps of traces by what became of them: sent, failed at the collector, or dropped since too many waited.',
+    labels: ['outcome'],
+  }),
+});
+
+export type SpanMetrics = ReturnType<typeof spanMetrics>;

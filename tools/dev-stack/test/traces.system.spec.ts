@@ -1,0 +1,112 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { pollUntil } from '@berth/servers';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { request } from 'undici';
+import { StartedStack } from '../src/started-stack.js';
+import { TenantClient } from '../src/tenant-client.js';
+import { Collector, type CollectedSpan } from './stack/collector.js';
+
+const IMAGES = resolve(import.meta.dirname, 'workers');
+/** The collector may have to be built. */
+const STACK_MS = 1_800_000;
+const TRACE_WITHIN_MS = 60_000;
+const CALLERS_STEP = '00f067aa0ba902b7';
+jest.setTimeout(300_000);
+
+let collector: Collector;
+let stack: StartedStack;
+let client: TenantClient;
+let endpointId: string;
+let receiver: Server;
+const heard: IncomingHttpHeaders[] = [];
+
+beforeAll(async () => {
+  collector = await Collector.start();
+  receiver = createServer((incoming, response) => {
+    heard.push(incoming.headers);
+    incoming.resume().once('end', () => response.end());
+  });
+  await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
+  const recorded = ['--otlp-endpoint', collector.endpoint, '--traced-permille', '0'];
+  stack = await StartedStack.start(['--runtime', 'process', '--images', IMAGES, '--demo', 'off', ...recorded]);
+  client = new TenantClient(() => stack.dev);
+  const { body } = await client.manage<{ id: string }>('POST', '/v2/serverless', {
+    ...{ name: 'traced', type: 'QUEUE', image: 'local/traced', cpu: [{ id: 'cpu3c', vcpuCount: 2 }] },
+    ...{ scaling: { type: 'REQUEST_COUNT', requestCount: 1 }, workers: { min: 1, max: 1 } },
+  });
+  endpointId = body.id;
+}, STACK_MS);
+
+afterAll(async () => {
+  await stack.stop();
+  await stack.remove();
+  await collector.stop();
+  receiver.close();
+}, STACK_MS);
+
+async function runSync(traceparent: string, body: object): Promise<{ readonly id: string; readonly output?: object }> {
+  const response = await request(`${stack.dev.runUrl}/v2/${endpointId}/runsync?wait=60000`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.dev.apiKey}`, 'content-type': 'application/json', traceparent },
+    body: JSON.stringify(body),
+    headersTimeout: 90_000,
+  });
+  return (await response.body.json()) as { readonly id: string; readonly output?: object };
+}
+
+/** The trace, once it holds all of these steps. */
+const traceWith = (traceId: string, names: readonly string[]): Promise<readonly CollectedSpan[]> =>
+  pollUntil(
+    async () => {
+      const spans = await collector.spansOf(traceId);
+      return names.every((name) => spans.some((span) => span.name === name)) ? spans : undefined;
+    },
+    { what: `the steps ${names.join(', ')}`, deadlineMs: TRACE_WITHIN_MS, intervalMs: 100 },
+  );
+
+const STEPS = {
+  'job-router': [
+    'POST /v2/:endpointId/runsync',
+    'send job',
+    'commit job',
+    'wait in queue',
+    'commit end',
+    'POST webhook',
+  ],
+  'worker-agent': ['prepare job', 'process job', 'report end'],
+};
+
+describe('a job', () => {
+  test('is one trace from its caller to its webhook, with a place for what its worker does', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const { port } = receiver.address() as AddressInfo;
+    const webhook = `http://127.0.0.1:${port}/told`;
+    const { id, output } = await runSync(`00-${traceId}-${CALLERS_STEP}-01`, { input: {}, webhook });
+    const spans = await traceWith(traceId, Object.values(STEPS).flat());
+    for (const [service, names] of Object.entries(STEPS)) {
+      const theirs = spans.filter((span) => span.service === service).map(({ name }) => name);
+      expect(theirs.toSorted()).toEqual(names.toSorted());
+    }
+    const own = new Set(spans.map(({ spanId }) => spanId));
+    expect(own.size).toBe(spans.length);
+    const outside = spans.filter(({ parentSpanId }) => !own.has(parentSpanId));
+    expect(outside).toMatchObject([{ name: 'POST /v2/:endpointId/runsync', parentSpanId: CALLERS_STEP }]);
+    const [run] = spans.filter(({ name }) => name === 'process job');
+    expect(run?.attributes).toMatchObject({ 'messaging.message.id': id, 'messaging.destination.name': endpointId });
+    expect(output).toEqual({ traceparent: `00-${traceId}-${run?.spanId}-01` });
+    const [told] = spans.filter(({ name }) => name === 'POST webhook');
+    expect(heard.map(({ traceparent }) => traceparent)).toEqual([`00-${traceId}-${told?.spanId}-01`]);
+  });
+
+  test('that fails is recorded although its caller had not meant it, and one that does not fail is not', async () => {
+    const [well, ill] = ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2'];
+    await runSync(`00-${well}-${CALLERS_STEP}-00`, { input: {} });
+    await runSync(`00-${ill}-${CALLERS_STEP}-00`, { input: { fails: true } });
+    const spans = await traceWith(ill, ['wait in queue', 'process job', 'job']);
+    expect(spans.map(({ name }) => name).toSorted()).toEqual(['job', 'process job', 'wait in queue']);
+    expect(JSON.stringify(spans)).not.toContain('on purpose');
+    expect(await collector.spansOf(well)).toEqual([]);
+  });
+});
