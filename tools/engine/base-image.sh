@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Makes the image berth/python-base:bookworm in the engine of DOCKER_HOST, without any image registry: a minimal Debian
-# with Python, from the mirror that this machine's own apt uses. Needs root and debootstrap.
+# Makes an image in the engine of DOCKER_HOST, without any image registry: a minimal Debian from the mirror that this
+# machine's own apt uses. Needs root and debootstrap.
+#
+#   tools/engine/base-image.sh [python]   berth/python-base:bookworm, with Python
+#   tools/engine/base-image.sh debian     berth/debian-base:bookworm, without manuals and translations
 #
 # The file system is built once (45 s) and kept in ${XDG_CACHE_HOME:-~/.cache}/berth; after that it is imported (4 s).
 # Whatever certificates this machine trusts, the image trusts too, or nothing could be installed behind a proxy that
@@ -8,15 +11,24 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
-image=berth/python-base:bookworm
+kind=${1:-python}
 release=bookworm
-packages=python3,python3-venv,ca-certificates
+image=berth/$kind-base:$release
+unwanted=()
+case $kind in
+  python) packages=python3,python3-venv,ca-certificates command='["python3"]' ;;
+  debian)
+    packages=ca-certificates command='["bash"]'
+    unwanted=(usr/share/man usr/share/info usr/share/locale usr/share/groff usr/share/lintian)
+    ;;
+  *) echo "There is no base image $kind: python, debian." >&2; exit 2 ;;
+esac
 bundle=etc/ssl/certs/ca-certificates.crt
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/berth
 mkdir -p "$cache"
 recipe=$(printf '%s %s' "$release" "$packages" | sha256sum | cut -c 1-12)
-root_file=$cache/python-base-$release-$(uname -m)-$recipe.tar.gz
+root_file=$cache/$kind-base-$release-$(uname -m)-$recipe.tar.gz
 work=$(mktemp -d "${TMPDIR:-/tmp}/berth-base-image-XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 
@@ -36,11 +48,15 @@ build_root() {
   fi
   eval "$(apt-config shell proxy Acquire::http::Proxy)"
   if [ -n "$proxy" ]; then export http_proxy=${http_proxy:-$proxy}; fi
-  echo "Building a Debian $release with Python, once; this takes about a minute." >&2
+  echo "Building a Debian $release with $packages, once; this takes about a minute." >&2
   if ! debootstrap --variant=minbase --include="$packages" "$release" "$work/root" "$from" >"$work/log" 2>&1; then
     tail -20 "$work/log" >&2
     exit 1
   fi
+  local folder
+  for folder in "${unwanted[@]}"; do rm -rf "$work/root/$folder"/*; done
+  # Whose work it is and under which licence stays.
+  [ "$kind" = python ] || find "$work/root/usr/share/doc" ! -type d ! -name copyright -delete
   tar --create --directory "$work/root" --numeric-owner \
     --exclude='./dev/*' --exclude='./proc/*' --exclude='./sys/*' --exclude='./var/log/*' \
     --exclude='./var/cache/apt/*' --exclude='./var/lib/apt/lists/*' --exclude="./$bundle" . | gzip -1 >"$root_file.$$"
@@ -76,6 +92,6 @@ gzip -dc "$root_file" >"$work/root.tar"
 # Left out of the file above, because an import refuses a path that occurs twice.
 tar --append --file "$work/root.tar" --directory "$work/more" --numeric-owner --owner 0 --group 0 "./$bundle"
 # A newer pip than Debian's brings certificates of its own and would not look at the system's.
-docker import --change "LABEL berth.content=$content" --change "ENV PIP_CERT=/$bundle" --change 'CMD ["python3"]' \
+docker import --change "LABEL berth.content=$content" --change "ENV PIP_CERT=/$bundle" --change "CMD $command" \
   "$work/root.tar" "$image" >/dev/null
 echo "$image is ready."

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { isNatsVersionEnough, parseNatsVersion } from '../src/nats/nats-release.js';
+import { isNatsVersionEnough, NATS_WHEEL, NATS_WHEEL_SHA256, parseNatsVersion } from '../src/nats/nats-release.js';
 
 describe('the version of a nats-server', () => {
   test.each([
@@ -16,4 +17,13 @@ describe('the version of a nats-server', () => {
   test('that cannot be read is none', () => {
     expect(parseNatsVersion('command not found')).toBeUndefined();
   });
+});
+
+test('the image of a broker has the same nats-server, by hashes of its Linux wheels', () => {
+  const requirements = new URL('../../../deploy/docker/nats-server.requirements.txt', import.meta.url);
+  const [wheel, ...hashes] = readFileSync(requirements, 'utf8')
+    .split(/[\s\\]+/)
+    .filter(Boolean);
+  expect(wheel).toBe(NATS_WHEEL);
+  expect(hashes).toEqual(NATS_WHEEL_SHA256.slice(0, 2).map((hash) => `--hash=sha256:${hash}`));
 });
