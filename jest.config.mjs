@@ -27,16 +27,18 @@ const kind = (displayName, testMatch) => ({
   modulePathIgnorePatterns: ['/dist/', '/\\.nx/', '/\\.berth/'],
 });
 
-// Tests of containers need a machine that lets a private engine run. Where it does not they are left out, which is said;
-// with BERTH_TEST_ENGINE=required they run anyway, and fail.
-const leaveOutEngine = () => {
-  if (process.env.BERTH_TEST_ENGINE === 'required') return false;
-  const script = fileURLToPath(new URL('tools/engine/engine-available.sh', import.meta.url));
+// Tests of containers, and of a cluster, need a machine that lets a private one run. Where it does not they are left out,
+// which is said; with BERTH_TEST_ENGINE=required, or BERTH_TEST_CLUSTER=required, they run anyway, and fail.
+const mustLeaveOut = (what, variable, path) => {
+  if (process.env[variable] === 'required') return false;
+  const script = fileURLToPath(new URL(path, import.meta.url));
   const { status, stdout, error } = spawnSync(script, { encoding: 'utf8' });
   if (status === 0) return false;
-  process.stderr.write(`Tests of containers are left out. ${stdout?.trim() || error?.message}\n`);
+  process.stderr.write(`Tests of ${what} are left out. ${stdout?.trim() || error?.message}\n`);
   return true;
 };
+const leaveOutEngine = () => mustLeaveOut('containers', 'BERTH_TEST_ENGINE', 'tools/engine/engine-available.sh');
+const leaveOutCluster = () => mustLeaveOut('a cluster', 'BERTH_TEST_CLUSTER', 'tools/kubernetes/available.sh');
 
 export default {
   // A machine that does other work too may be slow for a while; what never ends is still found.
@@ -45,11 +47,12 @@ export default {
   // A worker keeps what each suite's modules took. Unbounded it spends its time collecting garbage, and dies at 4 GB.
   workerIdleMemoryLimit: '1GB',
   projects: [
-    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,system,engine,fault}.spec.ts']),
+    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,system,engine,cluster,fault}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),
     kind('e2e', ['**/*.e2e.spec.ts']),
     kind('system', ['**/*.system.spec.ts']),
     kind('fault', ['**/*.fault.spec.ts']),
     ...(leaveOutEngine() ? [] : [kind('engine', ['**/*.engine.spec.ts'])]),
+    ...(leaveOutCluster() ? [] : [kind('cluster', ['**/*.cluster.spec.ts'])]),
   ],
 };

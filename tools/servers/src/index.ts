@@ -39,3 +39,4 @@ export {
   type StartEngineOptions,
 } from './engine/start-engine.js';
 export { loadNodeBase, NODE_BASE_IMAGE } from './engine/load-node-base.js';
+export { startCluster, type Cluster, type ImageConfig, type StartClusterOptions } from './cluster/start-cluster.js';

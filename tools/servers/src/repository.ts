@@ -12,3 +12,6 @@ export const cacheFolderDefault = resolve(repositoryFolder, 'node_modules', '.ca
 
 /** Shell scripts of the container engine. */
 export const engineScriptsFolder = resolve(repositoryFolder, 'tools', 'engine');
+
+/** Shell scripts of the cluster. */
+export const clusterScriptsFolder = resolve(repositoryFolder, 'tools', 'kubernetes');

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Makes an image of one layer, without an engine and without a registry, in the form of `docker save`.
+#
+#   tools/kubernetes/image.sh OUT.tar NAME ROOT CONFIG
+#
+# ROOT is a folder, or an archive of one; CONFIG is the image's configuration as JSON: {"Entrypoint":["/bin/sh"]}
+set -euo pipefail
+
+[ $# -eq 4 ] || { echo "Usage: $0 OUT.tar NAME ROOT CONFIG" >&2; exit 2; }
+out=$1 name=$2 root=$3 config=$4
+work=$(mktemp -d "${TMPDIR:-/tmp}/berth-image-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+case $root in
+  *.tar) cp "$root" "$work/layer.tar" ;;
+  *.tar.gz) gzip -dc "$root" >"$work/layer.tar" ;;
+  *) tar --create --directory "$root" --sort=name --numeric-owner --owner 0 --group 0 --mtime @0 . >"$work/layer.tar" ;;
+esac
+case $(uname -m) in
+  aarch64) architecture=arm64 ;;
+  *) architecture=amd64 ;;
+esac
+digest=$(sha256sum "$work/layer.tar" | cut -d ' ' -f 1)
+printf '{"architecture":"%s","os":"linux","created":"1970-01-01T00:00:00Z","rootfs":{"type":"layers","diff_ids":["sha256:%s"]},"config":%s}' \
+  "$architecture" "$digest" "$config" >"$work/config.json"
+printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$name" >"$work/manifest.json"
+tar --create --directory "$work" --file "$out" --numeric-owner --owner 0 --group 0 --mtime @0 \
+  config.json layer.tar manifest.json
