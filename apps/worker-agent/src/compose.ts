@@ -70,9 +70,18 @@ const STRAY_REASON = 'its host moved its worker into a confined network';
 const openRuntime = (frame: Frame, hostId: HostId, { workers }: Journal): Promise<OpenRuntime> => {
   const { config, logger } = frame;
   const onRemoving: OnRemoving = (removed) => noteRemoved(workers, removed, { reason: STRAY_REASON, logger });
-  const { home, reserve, simulatedGpus, vcpus } = config;
+  const { home, reserve, simulatedGpus, vcpus, volumesFolder } = config;
   const { advertisedHost: host, listenHost } = config.bridge;
-  const parts = { hostId, home, reserve, simulatedGpus, vcpus, bridge: { host, listenHost }, onRemoving };
+  const parts = {
+    hostId,
+    home,
+    reserve,
+    simulatedGpus,
+    vcpus,
+    volumesFolder,
+    bridge: { host, listenHost },
+    onRemoving,
+  };
   return composeRuntime(frame, config.runtime, parts);
 };
 

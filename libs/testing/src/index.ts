@@ -55,7 +55,9 @@ export {
   ImageRegistry,
   makeSmallImage,
   saveImage,
+  useCluster,
   useContainerEngine,
+  type ClusterFixture,
   type ContainerEngineFixture,
   type SavedImage,
 } from './containers/index.js';

@@ -1,12 +1,13 @@
 import type { RuntimeKind } from '@berth/domain';
 import { StartupError, type OpenProcess } from '@berth/telemetry';
 import { DOCKER } from './docker/compose-docker.js';
+import { KUBERNETES } from './kubernetes/compose-kubernetes.js';
 import type { OpenRuntime, RuntimeDriver, RuntimeParts } from './open-runtime.js';
 import { PROCESS } from './process/compose-process.js';
 import { RuntimeError } from './runtime-error.js';
 
 /** Every runtime that there is; the first is the one of a host that names none. */
-const DRIVERS = [DOCKER, PROCESS] as const;
+const DRIVERS = [DOCKER, PROCESS, KUBERNETES] as const;
 
 export type RuntimeConfig = ReturnType<(typeof DRIVERS)[number]['readConfig']>;
 

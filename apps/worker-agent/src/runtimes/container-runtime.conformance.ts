@@ -58,8 +58,12 @@ const HOST = 'host1' as HostId;
 const DEADLINE = { deadlineMs: 20_000 };
 const TEST_TIMEOUT_MS = 60_000;
 
-/** What every runtime keeps to. `openBench` is called once. */
-export function containerRuntimeConformance(name: string, openBench: () => Promise<RuntimeBench>): void {
+/** What every runtime keeps to. `openBench` is called once. @param canPause whether it promises to freeze containers */
+export function containerRuntimeConformance(
+  name: string,
+  openBench: () => Promise<RuntimeBench>,
+  { canPause = true }: { readonly canPause?: boolean } = {},
+): void {
   describe(`${name}: container runtime`, () => {
     let bench: RuntimeBench;
     let runtime: ContainerRuntime;
@@ -427,7 +431,12 @@ export function containerRuntimeConformance(name: string, openBench: () => Promi
       );
     });
 
-    describe('a paused one', () => {
+    test('it says whether containers can be paused', async () => {
+      expect((await runtime.inventory()).canPause ?? false).toBe(canPause);
+      expect(runtime.freezer !== undefined).toBe(canPause);
+    });
+
+    (canPause ? describe : describe.skip)('a paused one', () => {
       const freezerOf = (from: ContainerRuntime): ContainerFreezer => {
         if (from.freezer === undefined) throw new Error('it cannot pause');
         return from.freezer;

@@ -59,7 +59,8 @@ export const VOLUME_SIZE_NOTE = "The size of the network volume is not enforced 
 export interface ContainerExit {
   /** Null where nobody could know it: the machine went down, or the container was killed from outside. */
   readonly code: number | null;
-  readonly cause: 'exited' | 'killed' | 'out-of-memory' | 'unknown';
+  /** `evicted`: its host was taken from it, by whoever rules over that; it costs the worker's jobs nothing. */
+  readonly cause: 'exited' | 'killed' | 'out-of-memory' | 'evicted' | 'unknown';
   /** For people, one line. */
   readonly detail: string;
 }
@@ -157,8 +158,8 @@ export interface ContainerRuntime {
   /**
    * Starts the worker's container and returns once its program has been started. One that runs or is paused is left as
    * it is; one that has ended or never ran is replaced.
-   * @throws RuntimeError `image-missing`, `no-such-device`, `out-of-memory`, `disk-full`, `start-failed`,
-   *   `runtime-unavailable`, `cancelled`
+   * @throws RuntimeError `image-missing`, `no-such-device`, `no-room`, `out-of-memory`, `disk-full`, `start-failed`,
+   *   `volume-unavailable`, `runtime-unavailable`, `cancelled`
    */
   start(start: ContainerStart, options?: CallOptions): Promise<OwnedContainer>;
 

@@ -27,6 +27,8 @@ export interface RuntimeParts extends ReportedMachine {
   /** The agent's own folder. */
   readonly home: string;
   readonly bridge: RuntimeBridge;
+  /** Folder of this agent that network volumes lie in; null: it keeps none. */
+  readonly volumesFolder: string | null;
   readonly onRemoving: OnRemoving;
 }
 

@@ -8,6 +8,7 @@ export type RuntimeErrorReason =
   | 'image-denied'
   | 'image-missing'
   | 'image-unreachable'
+  | 'no-room'
   | 'no-such-device'
   | 'out-of-memory'
   | 'runtime-unavailable'
@@ -23,6 +24,7 @@ const IS_TEMPORARY: Readonly<Record<RuntimeErrorReason, boolean>> = {
   'image-denied': false,
   'image-missing': false,
   'image-unreachable': true,
+  'no-room': true,
   'no-such-device': false,
   'out-of-memory': true,
   'runtime-unavailable': true,

@@ -24,5 +24,5 @@ export async function viewContainer(runtime: ContainerRuntime, found: OwnedConta
   const lastOutput = lines.join(' | ').slice(-LAST_LINES_MAX_CHARS).toWellFormed();
   // The plan says the exit code itself.
   const reason = cause === 'exited' ? '' : cleanText(detail, DETAIL_CHARACTERS_MAX);
-  return { kind: 'exited', containerId, exitCode: code, reason, lastOutput };
+  return { kind: 'exited', containerId, exitCode: code, reason, lastOutput, isEvicted: cause === 'evicted' };
 }

@@ -10,7 +10,7 @@ const IMAGE_REASONS: readonly RuntimeErrorReason[] = [
 ];
 
 /** What a host has too little of for a worker that was placed on it. */
-const ROOM_REASONS: readonly RuntimeErrorReason[] = ['disk-full', 'no-such-device', 'out-of-memory'];
+const ROOM_REASONS: readonly RuntimeErrorReason[] = ['disk-full', 'no-room', 'no-such-device', 'out-of-memory'];
 
 export type Failure = Pick<LastFailure, 'kind' | 'lacksRoom' | 'reason'>;
 

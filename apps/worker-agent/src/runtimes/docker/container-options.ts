@@ -7,7 +7,7 @@ import {
   type ContainerStart,
 } from '../container-runtime.port.js';
 import { nvidiaVariable, type HeldGpus } from '../machine/held-gpus.js';
-import { byDigest } from './images/image-name.js';
+import { byDigest } from '../images/image-name.js';
 
 export interface ContainerSurroundings {
   readonly network: string;

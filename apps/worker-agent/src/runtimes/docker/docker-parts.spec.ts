@@ -8,7 +8,7 @@ import { fromEngineError, fromPullError, fromStartError, isDiskLimitRefusal } fr
 import { confinementRules } from './confinement/confinement-rules.js';
 import { textOfFrames } from './log-frames.js';
 import { nameServersIn } from './confinement/name-servers.js';
-import { registryOf } from './images/image-name.js';
+import { registryOf } from '../images/image-name.js';
 import { pullImage } from './images/pull-image.js';
 
 /** An error as the engine's client throws it. */

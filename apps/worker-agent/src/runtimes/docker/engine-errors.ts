@@ -1,3 +1,4 @@
+import { PULL_RULES } from '../images/pull-reason.js';
 import { RuntimeError, type RuntimeErrorReason } from '../runtime-error.js';
 
 interface EngineError {
@@ -20,15 +21,6 @@ const START_RULES: readonly Rule[] = [
   [/could not select device driver|nvidia-container|unresolvable CDI|device ".*" not found/i, 'no-such-device'],
   [/minimum memory limit/i, 'out-of-memory'],
   [/is already in use by container|removal of container .* is already in progress/i, 'runtime-unavailable'],
-];
-
-const PULL_RULES: readonly Rule[] = [
-  [/toomanyrequests|rate limit|dial tcp/i, 'image-unreachable'],
-  [
-    /not found|manifest unknown|does not exist|pull access denied|no matching manifest|invalid reference/i,
-    'image-missing',
-  ],
-  [/unauthorized|denied|authentication required|no basic auth|incorrect username or password/i, 'image-denied'],
 ];
 
 /** What the engine's client puts before the engine's own words where it cannot tell them apart, as for a pull. */

@@ -17,7 +17,8 @@ export function planContainerEnd(view: WorkerView, session: ContainerSession, no
   const reason = sickness ?? endReason(exited, session);
   const isExpected = sickness === null && (session.stoppedAtMs !== null || session.killReason !== null);
   if (session.runningJobs > 0) {
-    return { kind: 'give-back-jobs', isCharged: !isExpected && session.killedAtMs === null, reason };
+    const isOwnFault = !isExpected && session.killedAtMs === null && exited?.isEvicted !== true;
+    return { kind: 'give-back-jobs', isCharged: isOwnFault, reason };
   }
   if (view.journal.countedContainerId === containerId) return { kind: 'remove', containerId };
   const readyForMs = session.readyAtMs === null ? null : nowMs - session.readyAtMs;
@@ -30,6 +31,7 @@ interface Exit {
   readonly exitCode: number | null;
   readonly reason: string;
   readonly lastOutput?: string;
+  readonly isEvicted?: boolean;
 }
 
 /** A failed start is shown with what was written last; the history of a job has that beside its reason. */

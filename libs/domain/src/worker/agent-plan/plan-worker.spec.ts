@@ -232,6 +232,14 @@ describe('a container that ended', () => {
     });
   });
 
+  test('and that was taken from its host costs its jobs nothing, but its next start waits as after a crash', () => {
+    const container = { ...EXITED, isEvicted: true };
+    const jobs = viewOf({ container, session: sessionOf({ runningJobs: 1 }) });
+    expect(planWorker(jobs, NOW).operation).toMatchObject({ kind: 'give-back-jobs', isCharged: false });
+    const settled = viewOf({ container, session: sessionOf({}) });
+    expect(planWorker(settled, NOW).operation).toMatchObject({ kind: 'write-journal', journal: { failedStarts: 1 } });
+  });
+
   test('and that another one has replaced is settled before the other is adopted', () => {
     const container = { ...RUNNING, containerId: 'c2' };
     const journal = { ...newJournal(0), countedContainerId: 'c1' };

@@ -52,6 +52,8 @@ export type ContainerState =
       readonly reason: string;
       /** The end of what it wrote, on one line; empty or absent where that is not known. */
       readonly lastOutput?: string;
+      /** It was taken from its host by whoever rules over that: its jobs must not pay for it. */
+      readonly isEvicted?: boolean;
     };
 
 /** Image and folder. A preparation that failed is `none` again, its failure in the journal. */

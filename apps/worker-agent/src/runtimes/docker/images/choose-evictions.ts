@@ -1,4 +1,4 @@
-import { shortName } from './image-name.js';
+import { shortName } from '../../images/image-name.js';
 import { recordKey, type ImageRecord } from './image-record.js';
 
 /** An image as the engine has it. */

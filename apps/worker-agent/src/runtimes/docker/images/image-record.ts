@@ -1,4 +1,4 @@
-import { shortName } from './image-name.js';
+import { shortName } from '../../images/image-name.js';
 
 /** What is remembered of an image that this agent has pulled: who may start it, and when it was used last. */
 export interface ImageRecord {

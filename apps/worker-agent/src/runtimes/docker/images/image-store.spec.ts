@@ -5,7 +5,7 @@ import { ManualClock, eventually, useTempFolders } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type Dockerode from 'dockerode';
 import type { ImageRequest } from '../../container-runtime.port.js';
-import { shortName } from './image-name.js';
+import { shortName } from '../../images/image-name.js';
 import { ImageRecords } from './image-records.js';
 import { ImageStore } from './image-store.js';
 

@@ -6,11 +6,19 @@ import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import { ask, askUnless } from '../ask-engine.js';
 import { fromPullError, hasStatus, isTold } from '../engine-errors.js';
 import { chooseEvictions, type StoredImage } from './choose-evictions.js';
-import { LOCAL_PREFIX, byDigest, digestIn, isImageName, repositoryOf, shortName, withTag } from './image-name.js';
+import {
+  LOCAL_PREFIX,
+  byDigest,
+  digestIn,
+  isImageName,
+  repositoryOf,
+  shortName,
+  withTag,
+} from '../../images/image-name.js';
 import { imageAccess, recordKey, withAccepted, type ImageUse } from './image-record.js';
 import type { ImageRecords } from './image-records.js';
 import { loginFor, pullImage } from './pull-image.js';
-import { SharedWork } from './shared-work.js';
+import { SharedWork } from '../../images/shared-work.js';
 
 /** Characters of what is no name that its reason shows. */
 const NAME_SHOWN = 100;

@@ -2,7 +2,7 @@ import type Dockerode from 'dockerode';
 import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.js';
 import { throwIfCancelled } from '../../runtime-error.js';
 import { fromPullError } from '../engine-errors.js';
-import { registryOf, withTag } from './image-name.js';
+import { registryOf, withTag } from '../../images/image-name.js';
 import { PullProgress, type PullEvent } from './pull-progress.js';
 
 export type PullRequest = Pick<ImageRequest, 'image' | 'credentials'>;

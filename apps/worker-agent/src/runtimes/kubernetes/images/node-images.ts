@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { HostId } from '@berth/domain';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.js';
+import { LOCAL_PREFIX, byDigest, isImageName } from '../../images/image-name.js';
+import { SharedWork } from '../../images/shared-work.js';
+import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
+import type { ClusterApi } from '../api/cluster-api.js';
+import { ask, askUnless, fromClusterError } from '../api/cluster-errors.js';
+import type { ObjectList, PodObject } from '../api/kube-objects.js';
+import { containerState } from '../pods/container-state.js';
+import type { KnownPods } from '../pods/known-pods.js';
+import { podFailure } from '../pods/pod-failure.js';
+import { HOST_LABEL, ROLE_LABEL, hostSelector, type PodRole } from '../pods/pod-labels.js';
+import { baseSpec, ownedByNode, type PodSurroundings } from '../pods/pod-spec.js';
+import { pullSecret } from './pull-secret.js';
+
+export interface NodeImagesOptions {
+  readonly api: ClusterApi;
+  readonly pods: KnownPods;
+  readonly hostId: HostId;
+  readonly around: Pick<PodSurroundings, 'namespace' | 'nodeName' | 'nodeUid' | 'runtimeClass'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** So long a registry's word counts for the account that it was given to. */
+const PREPARED_MS = 10 * 60_000;
+const PREPARED_MAX = 1_000;
+const PULL_MAX_MS = 60 * 60_000;
+const ID_LENGTH = 16;
+const NAME_SHOWN = 100;
+/** No image has it: the Pod ends where its program would have begun, and by then its image is there. */
+const NO_PROGRAM = '/.berth-image-only';
+const ROLE: PodRole = 'image';
+/** What a kubelet says when it has the image and cannot start that. */
+const PULLED: readonly string[] = ['CreateContainerError', 'RunContainerError'];
+
+/** The images of the node, which its kubelet pulls: for a Pod that needs one and does nothing with it. */
+export class NodeImages {
+  readonly #options: NodeImagesOptions;
+  readonly #pulls = new SharedWork();
+  /** By request, until when it counts. Whose credentials they were is part of it. */
+  readonly #prepared = new Map<string, { readonly image: string; readonly untilMs: number }>();
+
+  constructor(options: NodeImagesOptions) {
+    this.#options = options;
+  }
+
+  get prepared(): readonly string[] {
+    return [...new Set([...this.#prepared.values()].map(({ image }) => image))];
+  }
+
+  /**
+   * @throws RuntimeError `image-missing`, `image-denied`, `image-unreachable`, `disk-full`, `runtime-unavailable`, `cancelled`
+   */
+  async ensure(request: ImageRequest, { onProgress, signal }: PrepareOptions): Promise<void> {
+    throwIfCancelled(signal);
+    const { clock } = this.#options;
+    if (!isImageName(request.image)) {
+      throw new RuntimeError('image-missing', `"${request.image.slice(0, NAME_SHOWN)}" is no name of an image.`);
+    }
+    const key = keyOf(request);
+    if ((this.#prepared.get(key)?.untilMs ?? 0) > clock.monotonicMs()) return;
+    onProgress?.(`the node pulls ${request.image}`);
+    const begin = (shared: { readonly signal: AbortSignal }): Promise<void> => this.#pull(request, shared.signal);
+    try {
+      await this.#pulls.run(key, begin, { signal, onPercent: undefined });
+    } catch (error) {
+      throwIfCancelled(signal);
+      throw error;
+    }
+    this.#note(key, request.image);
+  }
+
+  /** What an earlier life of the agent left when it was killed. */
+  async sweep(): Promise<void> {
+    const labelSelector = `${hostSelector(this.#options.hostId)},${ROLE_LABEL}=${ROLE}`;
+    for (const kind of ['pods', 'secrets']) {
+      const found = await ask(`The ${kind} cannot be listed`, () =>
+        this.#options.api.ask<ObjectList<PodObject>>(this.#path(kind), { query: { labelSelector } }),
+      );
+      for (const { metadata } of found.items ?? []) await this.#delete(kind, metadata.name);
+    }
+  }
+
+  async #pull(request: ImageRequest, signal: AbortSignal): Promise<void> {
+    const { api, around, clock, hostId, pods, random } = this.#options;
+    const name = `berth-image-${random.id(ID_LENGTH)}`;
+    const labels = { [HOST_LABEL]: hostId, [ROLE_LABEL]: ROLE };
+    const metadata = { name, namespace: around.namespace, labels, ownerReferences: ownedByNode(around) };
+    const secret = pullSecret(request, metadata);
+    const what = `Image ${request.image} could not be asked for`;
+    try {
+      if (secret !== null) await api.ask(this.#path('secrets'), { method: 'POST', body: secret, signal });
+      const body = imagePod(request, { around, metadata, hasSecret: secret !== null });
+      pods.putNew(await api.ask<PodObject>(this.#path('pods'), { method: 'POST', body, signal }));
+      const end = await pods.waitFor(() => endOf(pods, name, request.image), {
+        clock,
+        deadlineMs: PULL_MAX_MS,
+        signal,
+      });
+      throwIfCancelled(signal);
+      if (end === null) throw new RuntimeError('image-unreachable', `Image ${request.image} did not come in an hour.`);
+      if (end.failure !== null) throw end.failure;
+    } catch (error) {
+      throwIfCancelled(signal);
+      throw fromClusterError(error, what);
+    } finally {
+      await Promise.all(['pods', 'secrets'].map((kind) => this.#delete(kind, name).catch(() => undefined)));
+    }
+  }
+
+  async #delete(kind: string, name: string): Promise<void> {
+    const path = `${this.#path(kind)}/${name}`;
+    // Of an image's Pod nothing ever ran, so nothing has to be waited for.
+    const question = { method: 'DELETE', query: { gracePeriodSeconds: 0 } } as const;
+    await askUnless([404], `${name} cannot be removed`, () => this.#options.api.ask(path, question));
+  }
+
+  #path(kind: string): string {
+    return `/api/v1/namespaces/${this.#options.around.namespace}/${kind}`;
+  }
+
+  #note(key: string, image: string): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#prepared.delete(key);
+    this.#prepared.set(key, { image, untilMs: nowMs + PREPARED_MS });
+    const [oldest] = this.#prepared.keys();
+    if (this.#prepared.size > PREPARED_MAX && oldest !== undefined) this.#prepared.delete(oldest);
+  }
+}
+
+/** Credentials are secret, also in memory. */
+const keyOf = ({ accountId, credentials, digest, image }: ImageRequest): string =>
+  createHash('sha256')
+    .update(JSON.stringify([accountId ?? null, credentials, digest ?? null, image]))
+    .digest('hex');
+
+function endOf(pods: KnownPods, name: string, image: string): { readonly failure: RuntimeError | null } | null {
+  const known = pods.find(name);
+  if (known === undefined)
+    return { failure: new RuntimeError('runtime-unavailable', 'The cluster took the pull away.') };
+  const { terminated, waiting } = containerState(known.pod);
+  if (terminated !== undefined || PULLED.includes(waiting?.reason ?? '')) return { failure: null };
+  const failure = podFailure(known.pod, image);
+  return failure === null ? null : { failure };
+}
+
+interface ImagePodOptions {
+  readonly around: NodeImagesOptions['around'];
+  readonly metadata: NonNullable<V1Pod['metadata']>;
+  readonly hasSecret: boolean;
+}
+
+function imagePod({ digest, image }: ImageRequest, { around, hasSecret, metadata }: ImagePodOptions): V1Pod {
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata },
+    spec: {
+      ...baseSpec(around),
+      ...(hasSecret ? { imagePullSecrets: [{ name: metadata.name ?? '' }] } : {}),
+      containers: [
+        {
+          name: 'image',
+          image: digest === undefined ? image : byDigest(image, digest),
+          // The registry is asked also for what is here: it was given to another account, perhaps.
+          imagePullPolicy: image.startsWith(LOCAL_PREFIX) ? 'Never' : 'Always',
+          command: [NO_PROGRAM],
+          securityContext: { privileged: false, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        },
+      ],
+    },
+  };
+}

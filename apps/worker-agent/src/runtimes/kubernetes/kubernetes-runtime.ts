@@ -1,0 +1,195 @@
+import type { HostId, Inventory, WorkerId } from '@berth/domain';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger, MetricRegistry } from '@berth/telemetry';
+import {
+  PRINTED_LINES_MAX,
+  type CallOptions,
+  type ContainerRuntime,
+  type ContainerStart,
+  type ImageRequest,
+  type OwnedContainer,
+  type PrepareOptions,
+  type PrintedBatch,
+} from '../container-runtime.port.js';
+import { throwIfCancelled } from '../runtime-error.js';
+import type { ClusterApi } from './api/cluster-api.js';
+import { ask, askUnless } from './api/cluster-errors.js';
+import { NodeImages } from './images/node-images.js';
+import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';
+import { NodeGpus } from './node/node-gpus.js';
+import type { NodeFacts } from './node/node-room.js';
+import { NodeView } from './node/node-view.js';
+import { followPod } from './pods/follow-pod.js';
+import { KnownPods } from './pods/known-pods.js';
+import { podGpuNames, hostSelector, labelsOf, roleOf } from './pods/pod-labels.js';
+import { podName, workerPod, type PodSurroundings } from './pods/pod-spec.js';
+import { PodWatch } from './pods/pod-watch.js';
+import { WorkerPods, podsPath } from './pods/worker-pods.js';
+
+/** What all Pods of a host have around them. */
+type HostSurroundings = Omit<PodSurroundings, 'cores' | 'gpus' | 'vcpuShare' | 'nodeUid'>;
+
+export interface KubernetesRuntimeOptions {
+  readonly api: ClusterApi;
+  readonly hostId: HostId;
+  readonly around: HostSurroundings;
+  readonly facts: NodeFacts;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+}
+
+/** Of an answer with the last lines. */
+const LOG_BYTES_MAX = 8 * 2 ** 20;
+
+/**
+ * Workers as Pods of one node of a cluster, each bound to it. What is known of them is what the API tells in a watch; an
+ * API that is away leaves it as it was, and the workers go on.
+ */
+export class KubernetesRuntime implements ContainerRuntime {
+  readonly #options: KubernetesRuntimeOptions;
+  readonly #nodeUid: string;
+  readonly #pods = new KnownPods();
+  readonly #workers: WorkerPods;
+  readonly #images: NodeImages;
+  readonly #node: NodeView;
+  readonly #gpus = new NodeGpus();
+  /** Workers whose Pods are not there yet, but whose GPUs are. */
+  readonly #starting = new Set<WorkerId>();
+  readonly #closing = new AbortController();
+  readonly #metrics: KubernetesMetrics;
+  #watching: Promise<void> = Promise.resolve();
+
+  private constructor(options: KubernetesRuntimeOptions, nodeUid: string) {
+    const { api, around, clock, facts, hostId, metrics, random } = options;
+    this.#options = options;
+    this.#nodeUid = nodeUid;
+    this.#metrics = kubernetesMetrics(metrics);
+    const own = { api, pods: this.#pods, clock };
+    this.#workers = new WorkerPods({ ...own, namespace: around.namespace });
+    this.#images = new NodeImages({ ...own, hostId, random, around: { ...around, nodeUid } });
+    const prepared = (): readonly string[] => this.#images.prepared;
+    this.#node = new NodeView({ api, clock, hostId, facts, prepared, nodeName: around.nodeName });
+  }
+
+  /** @throws RuntimeError `runtime-unavailable` where the API does not answer, or not to this agent */
+  static async open(options: KubernetesRuntimeOptions): Promise<KubernetesRuntime> {
+    const { api, around } = options;
+    return ask('The cluster cannot be used', async () => {
+      const path = `/api/v1/nodes/${encodeURIComponent(around.nodeName)}`;
+      const { metadata } = await api.ask<{ readonly metadata: { readonly uid: string } }>(path);
+      const runtime = new KubernetesRuntime(options, metadata.uid);
+      await runtime.#begin();
+      return runtime;
+    });
+  }
+
+  async #begin(): Promise<void> {
+    const { api, around, clock, hostId, logger, random } = this.#options;
+    await this.#images.sweep();
+    const watch = new PodWatch({
+      ...{ api, clock, logger, random, pods: this.#pods, metrics: this.#metrics },
+      path: podsPath(around.namespace),
+      labelSelector: hostSelector(hostId),
+    });
+    const from = await watch.list();
+    for (const { pod } of this.#pods.all) {
+      const workerId = roleOf(pod) === 'worker' ? labelsOf(pod)?.workerId : undefined;
+      if (workerId !== undefined) this.#gpus.adopt(workerId, podGpuNames(pod));
+    }
+    this.#watching = watch.run(from, this.#closing.signal);
+  }
+
+  async inventory(_options: CallOptions = {}): Promise<Inventory> {
+    return (await ask('The node cannot be seen', () => this.#node.room())).inventory;
+  }
+
+  async prepare(request: ImageRequest, options: PrepareOptions = {}): Promise<void> {
+    await this.#images.ensure(request, options);
+  }
+
+  async start(start: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
+    const { workerId } = start.labels;
+    const present = this.#workers.find(workerId);
+    if (present?.state.kind === 'running') return present;
+    if (present !== null) await this.remove(workerId, signal === undefined ? {} : { signal });
+    throwIfCancelled(signal);
+    this.#starting.add(workerId);
+    try {
+      return await this.#workers.create(workerId, await this.#podOf(start), signal);
+    } catch (error) {
+      // Why it did not start is the news, not whether what was made could be removed: the next start replaces it.
+      await this.remove(workerId).catch(() => undefined);
+      throw error;
+    } finally {
+      this.#starting.delete(workerId);
+    }
+  }
+
+  async #podOf(start: ContainerStart): Promise<V1Pod> {
+    const { workerId } = start.labels;
+    const { cores, inventory, vcpuShare } = await ask('The node cannot be seen', () => this.#node.room());
+    // Another life of the agent, or an administrator, may have removed who held them.
+    this.#gpus.keepOnly((each) => this.#starting.has(each) || this.#workers.find(each) !== null);
+    const names = this.#gpus.take(workerId, start.gpu, inventory.gpus);
+    const gpus = { names, areReal: !inventory.areGpusSimulated };
+    return workerPod(start, { ...this.#options.around, cores, vcpuShare, gpus, nodeUid: this.#nodeUid });
+  }
+
+  async inspect(workerId: WorkerId, _options: CallOptions = {}): Promise<OwnedContainer | null> {
+    return this.#workers.find(workerId);
+  }
+
+  async list(_options: CallOptions = {}): Promise<readonly OwnedContainer[]> {
+    return this.#workers.all;
+  }
+
+  async stop(workerId: WorkerId, _graceMs: number, _options: CallOptions = {}): Promise<void> {
+    await this.#workers.stop(workerId);
+  }
+
+  async kill(workerId: WorkerId, _options: CallOptions = {}): Promise<void> {
+    await this.#workers.kill(workerId);
+  }
+
+  async remove(workerId: WorkerId, { signal }: CallOptions = {}): Promise<void> {
+    const state = this.#workers.find(workerId)?.state;
+    await this.#workers.remove(workerId, signal);
+    if (state?.kind === 'ended' && state.exit.cause === 'evicted') this.#metrics.evictions.inc();
+    this.#gpus.release(workerId);
+  }
+
+  async logs(workerId: WorkerId, lines: number, { signal }: CallOptions = {}): Promise<readonly string[]> {
+    const tailLines = Math.min(lines, PRINTED_LINES_MAX);
+    if (tailLines === 0 || this.#workers.find(workerId) === null) return [];
+    const query = { tailLines, limitBytes: LOG_BYTES_MAX };
+    const path = this.#logPath(workerId);
+    // It has none yet, or none any more.
+    const text = await askUnless([400, 404], `The log of worker ${workerId} cannot be read`, () =>
+      this.#options.api.read(path, { query, signal }),
+    );
+    return text === undefined || text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  }
+
+  follow(workerId: WorkerId, position: string | null, signal: AbortSignal): AsyncIterable<PrintedBatch> {
+    const { api, clock } = this.#options;
+    const ends = AbortSignal.any([signal, this.#closing.signal]);
+    const look = (): OwnedContainer | null => this.#workers.find(workerId);
+    return followPod(position, { api, clock, look, path: this.#logPath(workerId), signal: ends });
+  }
+
+  watch(onChange: () => void): () => void {
+    return this.#pods.onChange(onChange);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#watching;
+  }
+
+  #logPath(workerId: WorkerId): string {
+    return `${podsPath(this.#options.around.namespace)}/${podName(workerId)}/log`;
+  }
+}

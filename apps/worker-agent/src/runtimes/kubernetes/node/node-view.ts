@@ -1,0 +1,66 @@
+import type { HostId } from '@berth/domain';
+import type { Clock } from '@berth/lifecycle';
+import type { ClusterApi } from '../api/cluster-api.js';
+import type { NodeObject, ObjectList, PodObject } from '../api/kube-objects.js';
+import { HOST_LABEL } from '../pods/pod-labels.js';
+import { nodeRoom, type NodeFacts, type NodeRoom } from './node-room.js';
+
+export interface NodeViewOptions {
+  readonly api: ClusterApi;
+  readonly nodeName: string;
+  readonly hostId: HostId;
+  readonly facts: NodeFacts;
+  readonly prepared: () => readonly string[];
+  readonly clock: Clock;
+}
+
+/** What others have on the node changes seldom, and every report asks. */
+const REFRESH_MS = 15_000;
+
+interface Look {
+  readonly node: NodeObject;
+  readonly others: readonly PodObject[];
+  readonly atMs: number;
+}
+
+/** The node of this agent, as the API told it a moment ago. */
+export class NodeView {
+  readonly #options: NodeViewOptions;
+  #look: Look | null = null;
+
+  constructor(options: NodeViewOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ClusterError, and what the connection throws, where nothing has been told yet */
+  async node(): Promise<NodeObject> {
+    return (await this.#seen()).node;
+  }
+
+  /** @throws as `node` */
+  async room(): Promise<NodeRoom> {
+    const { facts, prepared } = this.#options;
+    const { node, others } = await this.#seen();
+    return nodeRoom(node, others, { facts, prepared: prepared() });
+  }
+
+  async #seen(): Promise<Look> {
+    const { clock } = this.#options;
+    const known = this.#look;
+    if (known !== null && clock.monotonicMs() - known.atMs < REFRESH_MS) return known;
+    this.#look = await this.#ask();
+    return this.#look;
+  }
+
+  async #ask(): Promise<Look> {
+    const { api, clock, hostId, nodeName } = this.#options;
+    const fieldSelector = `spec.nodeName=${nodeName}`;
+    const [node, pods] = await Promise.all([
+      api.ask<NodeObject>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),
+      api.ask<ObjectList<PodObject>>('/api/v1/pods', {
+        query: { fieldSelector, labelSelector: `${HOST_LABEL}!=${hostId}` },
+      }),
+    ]);
+    return { node, others: pods.items ?? [], atMs: clock.monotonicMs() };
+  }
+}

@@ -1,0 +1,98 @@
+import type { Clock, Random } from '@berth/lifecycle';
+import type { Logger } from '@berth/telemetry';
+import type { ClusterApi } from '../api/cluster-api.js';
+import { isAnswered } from '../api/cluster-errors.js';
+import type { ObjectList, PodObject, WatchEvent } from '../api/kube-objects.js';
+import { LineReader } from '../api/line-reader.js';
+import type { KubernetesMetrics } from '../metrics.js';
+import type { KnownPods } from './known-pods.js';
+
+export interface PodWatchOptions {
+  readonly api: ClusterApi;
+  /** Of the namespace's Pods. */
+  readonly path: string;
+  readonly labelSelector: string;
+  readonly pods: KnownPods;
+  readonly metrics: KubernetesMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** After so long all is listed anew, whatever the watch has told: an event that was lost is made up for. */
+const RESYNC_S = 240;
+const RESYNC_SPREAD_S = 60;
+const BACKOFF_FIRST_MS = 250;
+const BACKOFF_MAX_MS = 15_000;
+const GONE = 410;
+/** An object of the API is 1.5 MB at most. */
+const EVENT_CHARACTERS_MAX = 4 * 2 ** 20;
+
+/** Thrown when the API says that it has forgotten where the watch stands. */
+class TooOld extends Error {}
+
+/** Keeps what is known of a host's Pods as the API has it: a list, and a watch from there on, again and again. */
+export class PodWatch {
+  readonly #options: PodWatchOptions;
+
+  constructor(options: PodWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in all Pods, and returns where a watch goes on. @throws ClusterError, and what the connection throws */
+  async list(): Promise<string> {
+    const { api, labelSelector, path, pods } = this.#options;
+    const list = await api.ask<ObjectList<PodObject>>(path, { query: { labelSelector } });
+    pods.replaceAll(list.items ?? []);
+    return list.metadata?.resourceVersion ?? '0';
+  }
+
+  /** Goes on until the signal ends it. An API that is away leaves what is known as it was. */
+  async run(from: string, signal: AbortSignal): Promise<void> {
+    const { clock, logger, metrics } = this.#options;
+    let version: string | null = from;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        version ??= await this.list();
+        failures = 0;
+        metrics.isWatching.set(1);
+        await this.#follow(version, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        const isTooOld = error instanceof TooOld || isAnswered(error, GONE);
+        metrics.watchBreaks.inc({ reason: isTooOld ? 'too-old' : 'failed' });
+        if (!isTooOld) {
+          metrics.isWatching.set(0);
+          logger.warn('the watch on Pods broke off', { failures, error });
+        }
+        await clock.sleep(this.#backoffMs(failures), signal);
+      }
+      version = null;
+    }
+  }
+
+  async #follow(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { api, labelSelector, path, random } = this.#options;
+    const timeoutSeconds = RESYNC_S + Math.floor(RESYNC_SPREAD_S * random.fraction());
+    const reader = new LineReader(EVENT_CHARACTERS_MAX);
+    const query = { watch: true, labelSelector, resourceVersion, timeoutSeconds };
+    for await (const bytes of api.stream(path, query, signal)) {
+      for (const line of reader.take(bytes)) this.#take(JSON.parse(line) as WatchEvent);
+    }
+  }
+
+  #take({ object, type }: WatchEvent): void {
+    const { pods } = this.#options;
+    if (type === 'ADDED' || type === 'MODIFIED') pods.put(object);
+    else if (type === 'DELETED') pods.noteGone(object);
+    else if (type === 'ERROR' && object.code === GONE) throw new TooOld();
+    else if (type === 'ERROR') throw new Error(object.message ?? 'the watch ended with an error');
+  }
+
+  #backoffMs(failures: number): number {
+    const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (failures - 1));
+    return ceiling * (0.5 + this.#options.random.fraction() / 2);
+  }
+}
