@@ -19,6 +19,7 @@ import type { ExchangeOutcome, UpgradedPlace } from './exchange-outcome.js';
 import { ExchangeWatch } from './exchange-watch.js';
 import { FAILURES, type ExchangeFailure } from './failures.js';
 import { flow } from './flow.js';
+import { HeldHead } from './held-head.js';
 import { linger } from './linger.js';
 import { sendBody } from './send-body.js';
 import { trailerPairs } from './trailer-pairs.js';
@@ -49,6 +50,7 @@ export class Exchange {
   readonly #watch: ExchangeWatch;
   readonly #upstream: ClientRequest;
   #informationBytes = 0;
+  #head: HeldHead | undefined;
   #finish: Finish | undefined;
 
   constructor(visit: Visit, place: Place, options: ExchangeOptions) {
@@ -154,9 +156,11 @@ export class Exchange {
     const { rawHeaders: headers, statusCode: status = 0, statusMessage = '' } = answer;
     const workerId = this.#place.worker.id;
     response.writeHead(status, statusMessage, forwardAnswer({ status, headers, workerId, requestId, mayHaveTrailers }));
-    response.flushHeaders();
+    const head = new HeldHead(response);
+    this.#head = head;
     flow(answer, response, {
       onChunk: ({ length }) => {
+        head.goesAlong();
         this.#watch.moved();
         traffic.outBytes += length;
         return true;
@@ -165,6 +169,7 @@ export class Exchange {
         this.#relay(() => {
           if (answer.rawTrailers.length > 0 && mayHaveTrailers)
             response.addTrailers(trailerPairs(forwardTrailers(answer.rawTrailers)));
+          head.goesAlong();
           response.end();
           this.#end({ kind: 'answered', status });
         }),
@@ -207,6 +212,7 @@ export class Exchange {
     const { request, response } = this.#visit;
     const wasCut = response.headersSent;
     const { docsUrl } = this.#options;
+    this.#head?.letGo();
     if (!wasCut) answerProblem(this.#visit, error, { docsUrl, workerId: this.#place.worker.id });
     // An answer to HTTP/1.0 ends with its connection: only a reset shows that it is not whole.
     else if (request.httpVersion === '1.0') request.socket.resetAndDestroy();
