@@ -6,7 +6,7 @@ import type { OpenProcess } from '@berth/telemetry';
 import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.js';
 import { RuntimeError } from '../runtime-error.js';
 import { ClusterApi } from './api/cluster-api.js';
-import { ask } from './api/cluster-errors.js';
+import { askApi } from './api/cluster-errors.js';
 import type { NodeObject } from './api/kube-objects.js';
 import { KubernetesRuntime } from './kubernetes-runtime.js';
 
@@ -104,7 +104,7 @@ function kubeConfig(path: string | null): KubeConfig {
 /** The node's own address, at which an agent in the node's network is reached by the Pods on it. */
 async function addressOf(api: ClusterApi, nodeName: string): Promise<string> {
   const path = `/api/v1/nodes/${encodeURIComponent(nodeName)}`;
-  const { status } = await ask(`Node ${nodeName} cannot be seen`, () => api.ask<NodeObject>(path));
+  const { status } = await askApi(`Node ${nodeName} cannot be seen`, () => api.ask<NodeObject>(path));
   const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
   if (address === undefined)
     throw new RuntimeError('runtime-unavailable', `Node ${nodeName} has no address of its own.`);

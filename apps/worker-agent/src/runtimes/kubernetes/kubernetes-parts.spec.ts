@@ -1,14 +1,14 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
 import type { ContainerStart } from '../container-runtime.port.js';
-import type { NodeObject, PodObject, PodStatus } from './api/kube-objects.js';
+import type { NodeObject, PodObject, PodReport } from './api/kube-objects.js';
 import { nodeRoom, type NodeFacts } from './node/node-room.js';
 import { parseQuantity } from './node/quantities.js';
 import { exitOf } from './pods/pod-end.js';
 import { podFailure } from './pods/pod-failure.js';
 import { workerPod, type PodSurroundings } from './pods/pod-spec.js';
 
-const podOf = (status: PodStatus, more: Partial<PodObject['metadata']> = {}): PodObject => ({
+const podOf = (status: PodReport, more: Partial<PodObject['metadata']> = {}): PodObject => ({
   metadata: { name: 'berth-w1', uid: 'u1', ...more },
   status,
 });
@@ -31,7 +31,7 @@ describe('a quantity', () => {
 
 describe('the end of a Pod', () => {
   const terminated = { exitCode: 137, reason: 'Error', finishedAt: '2026-06-01T12:00:10Z' };
-  const ended: PodStatus = { phase: 'Failed', containerStatuses: [{ state: { terminated } }] };
+  const ended: PodReport = { phase: 'Failed', containerStatuses: [{ state: { terminated } }] };
 
   test.each([
     ['by itself', podOf(ended), 'killed'],
@@ -77,7 +77,7 @@ describe('the end of a Pod', () => {
 });
 
 describe('a Pod that will not start', () => {
-  const waiting = (reason: string, message = ''): PodStatus => ({
+  const waiting = (reason: string, message = ''): PodReport => ({
     phase: 'Pending',
     containerStatuses: [{ state: { waiting: { reason, message } } }],
   });

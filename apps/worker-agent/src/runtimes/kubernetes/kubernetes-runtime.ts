@@ -14,7 +14,7 @@ import {
 } from '../container-runtime.port.js';
 import { throwIfCancelled } from '../runtime-error.js';
 import type { ClusterApi } from './api/cluster-api.js';
-import { ask, askUnless } from './api/cluster-errors.js';
+import { askApi, askApiUnless } from './api/cluster-errors.js';
 import { NodeImages } from './images/node-images.js';
 import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';
 import { NodeGpus } from './node/node-gpus.js';
@@ -77,7 +77,7 @@ export class KubernetesRuntime implements ContainerRuntime {
   /** @throws RuntimeError `runtime-unavailable` where the API does not answer, or not to this agent */
   static async open(options: KubernetesRuntimeOptions): Promise<KubernetesRuntime> {
     const { api, around } = options;
-    return ask('The cluster cannot be used', async () => {
+    return askApi('The cluster cannot be used', async () => {
       const path = `/api/v1/nodes/${encodeURIComponent(around.nodeName)}`;
       const { metadata } = await api.ask<{ readonly metadata: { readonly uid: string } }>(path);
       const runtime = new KubernetesRuntime(options, metadata.uid);
@@ -103,7 +103,7 @@ export class KubernetesRuntime implements ContainerRuntime {
   }
 
   async inventory(_options: CallOptions = {}): Promise<Inventory> {
-    return (await ask('The node cannot be seen', () => this.#node.room())).inventory;
+    return (await askApi('The node cannot be seen', () => this.#node.room())).inventory;
   }
 
   async prepare(request: ImageRequest, options: PrepareOptions = {}): Promise<void> {
@@ -130,7 +130,7 @@ export class KubernetesRuntime implements ContainerRuntime {
 
   async #podOf(start: ContainerStart): Promise<V1Pod> {
     const { workerId } = start.labels;
-    const { cores, inventory, vcpuShare } = await ask('The node cannot be seen', () => this.#node.room());
+    const { cores, inventory, vcpuShare } = await askApi('The node cannot be seen', () => this.#node.room());
     // Another life of the agent, or an administrator, may have removed who held them.
     this.#gpus.keepOnly((each) => this.#starting.has(each) || this.#workers.find(each) !== null);
     const names = this.#gpus.take(workerId, start.gpu, inventory.gpus);
@@ -167,7 +167,7 @@ export class KubernetesRuntime implements ContainerRuntime {
     const query = { tailLines, limitBytes: LOG_BYTES_MAX };
     const path = this.#logPath(workerId);
     // It has none yet, or none any more.
-    const text = await askUnless([400, 404], `The log of worker ${workerId} cannot be read`, () =>
+    const text = await askApiUnless([400, 404], `The log of worker ${workerId} cannot be read`, () =>
       this.#options.api.read(path, { query, signal }),
     );
     return text === undefined || text === '' ? [] : text.replace(/\n$/, '').split('\n');

@@ -33,7 +33,7 @@ export function fromClusterError(
 }
 
 /** @throws RuntimeError in place of whatever comes of the call */
-export async function ask<T>(what: string, call: () => Promise<T>): Promise<T> {
+export async function askApi<T>(what: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -42,7 +42,7 @@ export async function ask<T>(what: string, call: () => Promise<T>): Promise<T> {
 }
 
 /** `undefined` where the API answers with one of the statuses that are as good as success. */
-export async function askUnless<T>(
+export async function askApiUnless<T>(
   statuses: readonly number[],
   what: string,
   call: () => Promise<T>,

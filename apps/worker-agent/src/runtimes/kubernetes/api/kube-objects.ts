@@ -7,7 +7,7 @@ export interface PodObject {
       readonly volumeMounts?: readonly { readonly mountPath?: string }[];
     }[];
   };
-  readonly status?: PodStatus;
+  readonly status?: PodReport;
 }
 
 export type Quantities = Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ interface ObjectMeta {
   readonly resourceVersion?: string;
 }
 
-export interface PodStatus {
+export interface PodReport {
   readonly phase?: string;
   readonly reason?: string;
   readonly message?: string;

@@ -7,12 +7,12 @@ import { LOCAL_PREFIX, byDigest, isImageName } from '../../images/image-name.js'
 import { SharedWork } from '../../images/shared-work.js';
 import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import type { ClusterApi } from '../api/cluster-api.js';
-import { ask, askUnless, fromClusterError } from '../api/cluster-errors.js';
+import { askApi, askApiUnless, fromClusterError } from '../api/cluster-errors.js';
 import type { ObjectList, PodObject } from '../api/kube-objects.js';
 import { containerState } from '../pods/container-state.js';
 import type { KnownPods } from '../pods/known-pods.js';
 import { podFailure } from '../pods/pod-failure.js';
-import { HOST_LABEL, ROLE_LABEL, hostSelector, type PodRole } from '../pods/pod-labels.js';
+import { POD_HOST_LABEL, ROLE_LABEL, hostSelector, type PodRole } from '../pods/pod-labels.js';
 import { baseSpec, ownedByNode, type PodSurroundings } from '../pods/pod-spec.js';
 import { pullSecret } from './pull-secret.js';
 
@@ -78,7 +78,7 @@ export class NodeImages {
   async sweep(): Promise<void> {
     const labelSelector = `${hostSelector(this.#options.hostId)},${ROLE_LABEL}=${ROLE}`;
     for (const kind of ['pods', 'secrets']) {
-      const found = await ask(`The ${kind} cannot be listed`, () =>
+      const found = await askApi(`The ${kind} cannot be listed`, () =>
         this.#options.api.ask<ObjectList<PodObject>>(this.#path(kind), { query: { labelSelector } }),
       );
       for (const { metadata } of found.items ?? []) await this.#delete(kind, metadata.name);
@@ -88,7 +88,7 @@ export class NodeImages {
   async #pull(request: ImageRequest, signal: AbortSignal): Promise<void> {
     const { api, around, clock, hostId, pods, random } = this.#options;
     const name = `berth-image-${random.id(ID_LENGTH)}`;
-    const labels = { [HOST_LABEL]: hostId, [ROLE_LABEL]: ROLE };
+    const labels = { [POD_HOST_LABEL]: hostId, [ROLE_LABEL]: ROLE };
     const metadata = { name, namespace: around.namespace, labels, ownerReferences: ownedByNode(around) };
     const secret = pullSecret(request, metadata);
     const what = `Image ${request.image} could not be asked for`;
@@ -116,7 +116,7 @@ export class NodeImages {
     const path = `${this.#path(kind)}/${name}`;
     // Of an image's Pod nothing ever ran, so nothing has to be waited for.
     const question = { method: 'DELETE', query: { gracePeriodSeconds: 0 } } as const;
-    await askUnless([404], `${name} cannot be removed`, () => this.#options.api.ask(path, question));
+    await askApiUnless([404], `${name} cannot be removed`, () => this.#options.api.ask(path, question));
   }
 
   #path(kind: string): string {

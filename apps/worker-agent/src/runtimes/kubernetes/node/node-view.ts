@@ -2,7 +2,7 @@ import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { ClusterApi } from '../api/cluster-api.js';
 import type { NodeObject, ObjectList, PodObject } from '../api/kube-objects.js';
-import { HOST_LABEL } from '../pods/pod-labels.js';
+import { POD_HOST_LABEL } from '../pods/pod-labels.js';
 import { nodeRoom, type NodeFacts, type NodeRoom } from './node-room.js';
 
 export interface NodeViewOptions {
@@ -58,7 +58,7 @@ export class NodeView {
     const [node, pods] = await Promise.all([
       api.ask<NodeObject>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),
       api.ask<ObjectList<PodObject>>('/api/v1/pods', {
-        query: { fieldSelector, labelSelector: `${HOST_LABEL}!=${hostId}` },
+        query: { fieldSelector, labelSelector: `${POD_HOST_LABEL}!=${hostId}` },
       }),
     ]);
     return { node, others: pods.items ?? [], atMs: clock.monotonicMs() };

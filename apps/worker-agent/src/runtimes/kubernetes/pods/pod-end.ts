@@ -1,7 +1,7 @@
 import { MIB } from '@berth/domain';
 import type { ContainerExit } from '../../container-runtime.port.js';
 import { signalName } from '../../signal-name.js';
-import type { PodObject, PodStatus, TerminatedState } from '../api/kube-objects.js';
+import type { PodObject, PodReport, TerminatedState } from '../api/kube-objects.js';
 import { containerState } from './container-state.js';
 import { parseQuantity } from '../node/quantities.js';
 
@@ -41,7 +41,7 @@ export function exitOf(pod: PodObject, view: EndView): ContainerExit {
   return terminated === undefined || code === null ? unseenEnd(status) : ownEnd(code, terminated, limitOf(pod));
 }
 
-function unseenEnd({ message, reason }: PodStatus): ContainerExit {
+function unseenEnd({ message, reason }: PodReport): ContainerExit {
   return { code: null, cause: 'unknown', detail: words(reason, message) || 'ended while nobody watched' };
 }
 
@@ -61,13 +61,13 @@ function ownEnd(code: number, { message, reason }: TerminatedState, limit: strin
 const limitOf = ({ spec }: PodObject): string =>
   `${String(Math.round(parseQuantity(spec?.containers?.[0]?.resources?.limits?.['memory']) / MIB))} MiB`;
 
-const isOverDisk = ({ message = '', reason }: PodStatus): boolean => reason === 'Evicted' && OWN_LIMIT.test(message);
+const isOverDisk = ({ message = '', reason }: PodReport): boolean => reason === 'Evicted' && OWN_LIMIT.test(message);
 
 const takenAway = (pod: PodObject, terminated: TerminatedState | undefined): string | null =>
   disruptionOf(pod.status ?? {}) ?? deletionOf(pod, terminated);
 
 /** What the cluster says of why it took the Pod away; null where it does not. */
-function disruptionOf({ conditions = [], message, phase, reason = '' }: PodStatus): string | null {
+function disruptionOf({ conditions = [], message, phase, reason = '' }: PodReport): string | null {
   const disruption = conditions.find(({ status, type }) => type === 'DisruptionTarget' && status === 'True');
   if (disruption !== undefined) return words(disruption.reason, disruption.message);
   return phase === 'Failed' && TAKEN_AWAY.includes(reason) ? words(reason, message) : null;

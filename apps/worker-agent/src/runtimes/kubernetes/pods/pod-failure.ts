@@ -1,6 +1,6 @@
 import { RuntimeError, type RuntimeErrorReason } from '../../runtime-error.js';
 import { pullReasonIn } from '../../images/pull-reason.js';
-import type { PodObject, PodStatus, TerminatedState } from '../api/kube-objects.js';
+import type { PodObject, PodReport, TerminatedState } from '../api/kube-objects.js';
 import { containerState } from './container-state.js';
 
 /** What a kubelet says while it waits for something that will not come by itself. */
@@ -49,7 +49,7 @@ function waitIn(
   return known === undefined ? null : new RuntimeError(known, `${reason}: ${message}`);
 }
 
-function refusalIn({ message = '', reason = '' }: PodStatus): RuntimeError {
+function refusalIn({ message = '', reason = '' }: PodReport): RuntimeError {
   return new RuntimeError(refusalReason(reason, message), `The node refuses it (${reason}): ${message}`);
 }
 

@@ -4,7 +4,7 @@ import type { ContainerLabels } from '../../container-runtime.port.js';
 import type { PodObject } from '../api/kube-objects.js';
 
 /** By these the API finds Pods; all else is an annotation, because it may be no label's value. */
-export const HOST_LABEL = 'berth.host';
+export const POD_HOST_LABEL = 'berth.host';
 export const ROLE_LABEL = 'berth.role';
 const WORKER_LABEL = 'berth.worker';
 const ENDPOINT_LABEL = 'berth.endpoint';
@@ -20,10 +20,10 @@ const DISK = 'berth.disk-bytes';
 /** `image`: one that only makes its node pull an image. */
 export type PodRole = 'worker' | 'image';
 
-export const hostSelector = (hostId: HostId): string => `${HOST_LABEL}=${hostId}`;
+export const hostSelector = (hostId: HostId): string => `${POD_HOST_LABEL}=${hostId}`;
 
 export const workerLabels = ({ endpointId, hostId, workerId }: ContainerLabels): Record<string, string> => ({
-  [HOST_LABEL]: hostId,
+  [POD_HOST_LABEL]: hostId,
   [ROLE_LABEL]: 'worker' satisfies PodRole,
   [WORKER_LABEL]: workerId,
   [ENDPOINT_LABEL]: endpointId,
@@ -43,7 +43,7 @@ export const workerAnnotations = (
 /** Null for a Pod that is no worker. */
 export function labelsOf(pod: PodObject): ContainerLabels | null {
   const { annotations = {}, labels = {} } = pod.metadata;
-  const { [HOST_LABEL]: hostId, [WORKER_LABEL]: workerId, [ENDPOINT_LABEL]: endpointId } = labels;
+  const { [POD_HOST_LABEL]: hostId, [WORKER_LABEL]: workerId, [ENDPOINT_LABEL]: endpointId } = labels;
   if (hostId === undefined || workerId === undefined || endpointId === undefined) return null;
   const imageDigest = annotations[DIGEST] ?? digestIn(imageIdOf(pod));
   return {

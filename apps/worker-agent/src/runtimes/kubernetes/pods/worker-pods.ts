@@ -4,7 +4,7 @@ import type { Clock } from '@berth/lifecycle';
 import type { OwnedContainer } from '../../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import type { ClusterApi } from '../api/cluster-api.js';
-import { askUnless, fromClusterError } from '../api/cluster-errors.js';
+import { askApiUnless, fromClusterError } from '../api/cluster-errors.js';
 import type { PodObject } from '../api/kube-objects.js';
 import type { KnownPods } from './known-pods.js';
 import { podFailure } from './pod-failure.js';
@@ -140,7 +140,7 @@ export class WorkerPods {
   /** 404: it has gone; 409: it has, and another is there under its name. */
   async #unless404(what: string, name: string, question: Parameters<ClusterApi['ask']>[1]): Promise<void> {
     const { api, namespace } = this.#options;
-    await askUnless([404, 409], what, () => api.ask(`${podsPath(namespace)}/${name}`, question));
+    await askApiUnless([404, 409], what, () => api.ask(`${podsPath(namespace)}/${name}`, question));
   }
 }
 
