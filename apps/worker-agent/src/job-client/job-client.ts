@@ -14,7 +14,6 @@ import {
   type StopReason,
 } from './attempts/attempt.js';
 import { AttemptRecords } from './attempts/attempt-records.js';
-import { beginStep } from './attempts/attempt-step.js';
 import { AttemptTable, type Intake } from './attempts/attempt-table.js';
 import { EarlyStops } from './attempts/early-stops.js';
 import { EndsPost } from './reports/ends-post.js';
@@ -134,7 +133,6 @@ export class JobClient {
   async restore(isAlive: (workerId: WorkerId) => boolean): Promise<readonly Attempt[]> {
     const stored = this.#records.load().filter((each) => this.#table.holdStored(each));
     const open = stored.map(({ attempt }) => attempt);
-    for (const attempt of open) beginStep(attempt, this.#options.traces);
     const stopped = this.#stopped.restore((id) => this.#table.get(id));
     for (const { id, workerId } of stopped) if (!isAlive(workerId)) void this.#stopped.letGo(id, []);
     const orphans = open.filter(({ workerId }) => !isAlive(workerId));
@@ -213,9 +211,7 @@ export class JobClient {
       }
       if (attempt.state !== 'open') return null;
       await this.#records.putAttempt(attempt);
-      const { jobId, extras, delayTimeMs, retries } = job;
-      const facts = { jobId, extras, delayTimeMs, retries, input: download.json, traceparent };
-      return attempt.state === 'open' ? jobText(facts) : null;
+      return attempt.state === 'open' ? jobText({ ...job, input: download.json, traceparent }) : null;
     } catch (error) {
       this.#options.log.warn('A job could not be prepared for its worker.', { ...ref, error });
       this.giveBack(attempt, 'it could not be prepared on its host');
@@ -279,7 +275,6 @@ export class JobClient {
       // The router wrote the lease after this was sent, so nobody else can have the job before then and 25 s.
       trustedUntilMs: sentAtMs + LEASE_TRUST_MS,
     });
-    beginStep(attempt, this.#options.traces);
     this.#table.hold(attempt);
     if (this.#earlyStops.takeOut(ref, nowMs)) {
       // The job has not reached a worker that would have to be told.

@@ -1,7 +1,7 @@
 import type { RawJson } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
 import type { Attempt, ChunkText, Ending, HostAttempt, Loss, StopReason } from './attempt.js';
-import { endStep } from './attempt-step.js';
+import { beginStep, endStep } from './attempt-step.js';
 import { unwrittenEnding, type AttemptRecords, type EndingRow, type StoredAttempt } from './attempt-records.js';
 import type { JobClientMetrics } from '../metrics.js';
 import type { ReportTools } from '../reports/repeat-report.js';
@@ -66,6 +66,7 @@ export class AttemptTable {
   }
 
   hold(attempt: HostAttempt): void {
+    beginStep(attempt, this.#tools.lanes.traces);
     const lane = new ReportLane(this.#tools.lanes, attempt, (outcome) => {
       this.#tools.metrics.reports.inc({ outcome });
       if (attempt.state === 'open') this.end(attempt, 'superseded');
