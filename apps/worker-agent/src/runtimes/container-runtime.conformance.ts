@@ -436,114 +436,115 @@ export function containerRuntimeConformance(
       expect(runtime.freezer !== undefined).toBe(canPause);
     });
 
-    (canPause ? describe : describe.skip)('a paused one', () => {
-      const freezerOf = (from: ContainerRuntime): ContainerFreezer => {
-        if (from.freezer === undefined) throw new Error('it cannot pause');
-        return from.freezer;
-      };
-      const stateOf = async (id: WorkerId, from = runtime): Promise<string | undefined> =>
-        (await from.inspect(id))?.state.kind;
-      const paused = async (...args: readonly string[]): Promise<WorkerId> => {
-        const id = await started(...args);
-        await eventually(async () => expect(await runtime.logs(id, 1)).toHaveLength(1), DEADLINE);
-        await freezerOf(runtime).pause(id);
-        return id;
-      };
+    if (canPause)
+      describe('a paused one', () => {
+        const freezerOf = (from: ContainerRuntime): ContainerFreezer => {
+          if (from.freezer === undefined) throw new Error('it cannot pause');
+          return from.freezer;
+        };
+        const stateOf = async (id: WorkerId, from = runtime): Promise<string | undefined> =>
+          (await from.inspect(id))?.state.kind;
+        const paused = async (...args: readonly string[]): Promise<WorkerId> => {
+          const id = await started(...args);
+          await eventually(async () => expect(await runtime.logs(id, 1)).toHaveLength(1), DEADLINE);
+          await freezerOf(runtime).pause(id);
+          return id;
+        };
 
-      test(
-        'is listed as paused, and goes on where it stood in the same life',
-        async () => {
-          const id = await paused('tick');
-          const before = await runtime.inspect(id);
-          expect(before?.state.kind).toBe('paused');
-          expect((await runtime.list()).map(({ state }) => state.kind)).toEqual(['paused']);
-          const ticks = (await runtime.logs(id, 1_000)).length;
-          await freezerOf(runtime).resume(id);
-          // It counts on: what it had in its memory is still there.
-          await logsHave(id, `tick ${String(ticks + 2)}`);
-          expect(await runtime.logs(id, 1_000)).toContain('tick 1');
-          expect(await runtime.inspect(id)).toEqual({ ...before, state: { kind: 'running' } });
-        },
-        TEST_TIMEOUT_MS,
-      );
+        test(
+          'is listed as paused, and goes on where it stood in the same life',
+          async () => {
+            const id = await paused('tick');
+            const before = await runtime.inspect(id);
+            expect(before?.state.kind).toBe('paused');
+            expect((await runtime.list()).map(({ state }) => state.kind)).toEqual(['paused']);
+            const ticks = (await runtime.logs(id, 1_000)).length;
+            await freezerOf(runtime).resume(id);
+            // It counts on: what it had in its memory is still there.
+            await logsHave(id, `tick ${String(ticks + 2)}`);
+            expect(await runtime.logs(id, 1_000)).toContain('tick 1');
+            expect(await runtime.inspect(id)).toEqual({ ...before, state: { kind: 'running' } });
+          },
+          TEST_TIMEOUT_MS,
+        );
 
-      test(
-        'may be paused and resumed twice, and a start leaves it as it is',
-        async () => {
-          const start = startOf(['wait']);
-          const first = await runtime.start(start);
-          await freezerOf(runtime).pause(idOf(start));
-          await freezerOf(runtime).pause(idOf(start));
-          expect(await runtime.start(start)).toMatchObject({
-            containerId: first.containerId,
-            state: { kind: 'paused' },
-          });
-          await freezerOf(runtime).resume(idOf(start));
-          await freezerOf(runtime).resume(idOf(start));
-          expect(await stateOf(idOf(start))).toBe('running');
-        },
-        TEST_TIMEOUT_MS,
-      );
+        test(
+          'may be paused and resumed twice, and a start leaves it as it is',
+          async () => {
+            const start = startOf(['wait']);
+            const first = await runtime.start(start);
+            await freezerOf(runtime).pause(idOf(start));
+            await freezerOf(runtime).pause(idOf(start));
+            expect(await runtime.start(start)).toMatchObject({
+              containerId: first.containerId,
+              state: { kind: 'paused' },
+            });
+            await freezerOf(runtime).resume(idOf(start));
+            await freezerOf(runtime).resume(idOf(start));
+            expect(await stateOf(idOf(start))).toBe('running');
+          },
+          TEST_TIMEOUT_MS,
+        );
 
-      test(
-        'is found by a successor, which may let it go on',
-        async () => {
-          const id = await paused('wait');
-          const successor = await bench.open();
-          expect((await successor.list()).map(({ state }) => state.kind)).toEqual(['paused']);
-          await freezerOf(successor).resume(id);
-          expect(await stateOf(id, successor)).toBe('running');
-          await successor.close();
-        },
-        TEST_TIMEOUT_MS,
-      );
+        test(
+          'is found by a successor, which may let it go on',
+          async () => {
+            const id = await paused('wait');
+            const successor = await bench.open();
+            expect((await successor.list()).map(({ state }) => state.kind)).toEqual(['paused']);
+            await freezerOf(successor).resume(id);
+            expect(await stateOf(id, successor)).toBe('running');
+            await successor.close();
+          },
+          TEST_TIMEOUT_MS,
+        );
 
-      test(
-        'hears a stop',
-        async () => {
-          const id = await paused('wait');
-          await runtime.stop(id, 10_000);
-          expect(await ended(id)).toMatchObject({ exit: { code: 0 } });
-          expect(await runtime.logs(id, 10)).toEqual(['ready', 'leaving']);
-        },
-        TEST_TIMEOUT_MS,
-      );
+        test(
+          'hears a stop',
+          async () => {
+            const id = await paused('wait');
+            await runtime.stop(id, 10_000);
+            expect(await ended(id)).toMatchObject({ exit: { code: 0 } });
+            expect(await runtime.logs(id, 10)).toEqual(['ready', 'leaving']);
+          },
+          TEST_TIMEOUT_MS,
+        );
 
-      test(
-        'is killed',
-        async () => {
-          const id = await paused('stubborn');
-          await runtime.kill(id);
-          expect(await ended(id)).toMatchObject({ exit: { code: 137, cause: 'killed' } });
-        },
-        TEST_TIMEOUT_MS,
-      );
+        test(
+          'is killed',
+          async () => {
+            const id = await paused('stubborn');
+            await runtime.kill(id);
+            expect(await ended(id)).toMatchObject({ exit: { code: 137, cause: 'killed' } });
+          },
+          TEST_TIMEOUT_MS,
+        );
 
-      test(
-        'is removed until nothing is left',
-        async () => {
-          const id = await paused('stubborn');
-          await runtime.remove(id);
-          expect(await runtime.list()).toEqual([]);
-        },
-        TEST_TIMEOUT_MS,
-      );
+        test(
+          'is removed until nothing is left',
+          async () => {
+            const id = await paused('stubborn');
+            await runtime.remove(id);
+            expect(await runtime.list()).toEqual([]);
+          },
+          TEST_TIMEOUT_MS,
+        );
 
-      test(
-        'is none that is absent or has ended: to pause or resume such is success and does nothing',
-        async () => {
-          const id = await started('exit', '0', 'done');
-          await ended(id);
-          for (const each of [id, 'nobody' as WorkerId]) {
-            await freezerOf(runtime).pause(each);
-            await freezerOf(runtime).resume(each);
-          }
-          expect(await stateOf(id)).toBe('ended');
-          expect(await runtime.inspect('nobody' as WorkerId)).toBeNull();
-        },
-        TEST_TIMEOUT_MS,
-      );
-    });
+        test(
+          'is none that is absent or has ended: to pause or resume such is success and does nothing',
+          async () => {
+            const id = await started('exit', '0', 'done');
+            await ended(id);
+            for (const each of [id, 'nobody' as WorkerId]) {
+              await freezerOf(runtime).pause(each);
+              await freezerOf(runtime).resume(each);
+            }
+            expect(await stateOf(id)).toBe('ended');
+            expect(await runtime.inspect('nobody' as WorkerId)).toBeNull();
+          },
+          TEST_TIMEOUT_MS,
+        );
+      });
 
     describe('remove', () => {
       test(

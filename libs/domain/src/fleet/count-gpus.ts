@@ -3,7 +3,7 @@ import type { Worker } from '../worker/index.js';
 import type { Fleet } from './fleet.js';
 
 /** `busy`: a worker has it; `paused`: a frozen worker has it; `idle`: nobody has; `lost`: its host is silent. */
-export type GpuUse = 'busy' | 'idle' | 'paused' | 'lost';
+type GpuUse = 'busy' | 'idle' | 'paused' | 'lost';
 
 export interface GpuCount {
   readonly gpuTypeId: string;
