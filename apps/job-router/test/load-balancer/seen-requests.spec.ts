@@ -32,7 +32,7 @@ describe('metrics', () => {
     await caller.hears('xxxx');
     await eventually(async () => expect(await requestsOf('2xx')).toBe(1));
     for (const part of ['held', 'connect', 'first_byte', 'total'])
-      expect(await scene.metric(`router_lb_${part}_seconds_count`)).toBe(1);
+      expect(await scene.metric(`berth_router_lb_${part}_seconds_count`)).toBe(1);
     expect(await scene.metric('berth_router_lb_request_bytes_total')).toBe(3);
     expect(await scene.metric('berth_router_lb_answer_bytes_total')).toBe(4);
     expect(await scene.metrics.text()).not.toMatch(/ep1|secret-path|token|w1/);

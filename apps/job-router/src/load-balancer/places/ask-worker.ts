@@ -26,11 +26,14 @@ export async function askWorker(
   { clock, endpointId, link, logger, mayWait = false, metrics }: AskOptions,
 ): Promise<LinkAnswer> {
   const askedAtMs = clock.monotonicMs();
-  const limit = new AbortController();
-  const disarm = clock.after(CONNECT_MS, () => limit.abort());
+  const over = new AbortController();
+  const giveUp = (): void => over.abort();
+  const disarm = clock.after(CONNECT_MS, giveUp);
+  // By hand: a signal made of several is what Node has to keep account of, for each request.
+  if (gone.aborted) giveUp();
+  gone.addEventListener('abort', giveUp);
   try {
-    const signal = AbortSignal.any([limit.signal, gone]);
-    const answer = await link.open({ hostId, endpointId, workerId }, signal, { mayWait });
+    const answer = await link.open({ hostId, endpointId, workerId }, over.signal, { mayWait });
     if (answer.kind === 'admitted' && !mayWait)
       metrics.connect.observe((clock.monotonicMs() - askedAtMs) / MS_PER_SECOND);
     return answer;
@@ -38,6 +41,7 @@ export async function askWorker(
     logger.error('the way to a worker failed in a way that it must not', { endpointId, error });
     return { kind: 'refused', reason: 'no-way' };
   } finally {
+    gone.removeEventListener('abort', giveUp);
     disarm();
   }
 }
