@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import type { ClusterFixture } from '@berth/testing';
+import { WORKERS_NAMESPACE, giveAgentAccess, type ClusterFixture } from '@berth/testing';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ClusterApi } from '../src/runtimes/kubernetes/api/cluster-api.js';
 import { KubernetesRuntime, type KubernetesRuntimeOptions } from '../src/runtimes/kubernetes/kubernetes-runtime.js';
 
 type Cluster = ClusterFixture['cluster'];
 
-export const WORKERS_NAMESPACE = 'berth-workers';
 const VOLUMES_CLAIM = 'volumes';
-const ACCESS = join(import.meta.dirname, '..', '..', '..', 'deploy', 'kubernetes', 'agent.yaml');
 /** What the probe needs of the programs of busybox. */
 const PROGRAMS = ['sh', 'cat', 'echo', 'head', 'nc', 'printf', 'sleep', 'tail', 'wc'];
 /** Debian's busybox has none. */
@@ -29,12 +27,10 @@ export interface ClusterBench {
 
 /** @param folder for what it writes; whoever made it removes it, after the cluster */
 export async function openClusterBench(cluster: Cluster, folder: string): Promise<ClusterBench> {
-  await cluster.kubectl('apply', '--filename', ACCESS);
-  await cluster.kubectl('wait', '--for=create', 'serviceaccount/default', '-n', WORKERS_NAMESPACE, '--timeout=30s');
+  const kubeconfig = join(folder, 'agent.conf');
+  await giveAgentAccess(cluster, kubeconfig);
   const volumesFolder = join(folder, 'volumes');
   await makeClaim(cluster, volumesFolder);
-  const kubeconfig = join(folder, 'agent.conf');
-  await writeFile(kubeconfig, await agentConfig(cluster), { mode: 0o600 });
   return {
     ...{ kubeconfig, volumesFolder },
     open: (hostId, more = {}) => openKubernetes(cluster, { hostId, kubeconfig, volumesFolder, more }),
@@ -106,16 +102,4 @@ async function makeClaim(cluster: Cluster, volumesFolder: string): Promise<void>
   const file = `${volumesFolder}.json`;
   await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   await cluster.kubectl('apply', '--filename', file);
-}
-
-/** The administrator's, with the login of the agent's service account in its place. */
-async function agentConfig(cluster: Cluster): Promise<string> {
-  const token = await cluster.kubectl('create', 'token', 'berth-agent', '-n', 'berth-agents', '--duration=1h');
-  const config = JSON.parse(await cluster.kubectl('config', 'view', '--raw', '--output=json')) as {
-    users: { user: unknown }[];
-  };
-  config.users.forEach((each) => {
-    each.user = { token: token.trim() };
-  });
-  return JSON.stringify(config);
 }

@@ -52,6 +52,8 @@ export {
   type UseNatsServerOptions,
 } from './servers/index.js';
 export {
+  WORKERS_NAMESPACE,
+  giveAgentAccess,
   ImageRegistry,
   makeSmallImage,
   saveImage,

@@ -1,3 +1,4 @@
+export { WORKERS_NAMESPACE, giveAgentAccess } from './give-agent-access.js';
 export { ImageRegistry } from './image-registry.js';
 export { makeSmallImage } from './make-small-image.js';
 export { saveImage } from './save-image.js';

@@ -48,6 +48,8 @@ export interface BalancedOptions {
   /** Of a request, in ms. Absent: the interface's own. */
   readonly timeout?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Absent: any. */
+  readonly dataCenterIds?: readonly string[];
 }
 
 const CUT = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
@@ -68,6 +70,7 @@ export class BalancedEndpoint {
 
   static async create(stack: StartedStack, options: BalancedOptions): Promise<BalancedEndpoint> {
     const {
+      dataCenterIds,
       env = {},
       flashboot = 'OFF',
       image = 'local/balanced',
@@ -84,6 +87,7 @@ export class BalancedEndpoint {
       cpu: [{ id: 'cpu3c', vcpuCount: vcpus }],
       scaling: { type: 'REQUEST_COUNT', requestCount },
       ...(timeout === undefined ? {} : { timeout }),
+      ...(dataCenterIds === undefined ? {} : { dataCenterIds }),
       env: { ...env, FOLDER: folder },
     });
     if (status !== 201) throw new Error(`the endpoint was not made: ${JSON.stringify(body)}`);

@@ -5,15 +5,9 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { eventually, useCluster, useTempFolders } from '@berth/testing';
+import { WORKERS_NAMESPACE, eventually, useCluster, useTempFolders } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  WORKERS_NAMESPACE,
-  giveGpus,
-  makeSmallRoot,
-  openClusterBench,
-  type ClusterBench,
-} from '../../../test/cluster-bench.js';
+import { giveGpus, makeSmallRoot, openClusterBench, type ClusterBench } from '../../../test/cluster-bench.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
 import type { ContainerStart, OwnedContainer } from '../container-runtime.port.js';
 import { ClusterApi } from './api/cluster-api.js';
