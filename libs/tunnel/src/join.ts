@@ -16,7 +16,9 @@ export function join(stream: Duplex, worker: Duplex): void {
   });
   worker.on('error', fail);
   worker.once('close', () => {
-    if (!hasEnded(worker)) stream.destroy(new TunnelError('The connection to the worker was cut.'));
+    // Most streams are cut by the router once it has the answer, and an error that nobody hears costs its stack.
+    if (!stream.destroyed && !hasEnded(worker))
+      stream.destroy(new TunnelError('The connection to the worker was cut.'));
   });
   stream.pipe(worker);
   worker.pipe(stream);
