@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { useTempFolders } from '@berth/testing';
+import { beforeEach, expect, test } from '@jest/globals';
+
+const run = promisify(execFile);
+const SCRIPT = resolve(import.meta.dirname, '../../release/release.mjs');
+const CHANGELOG = '# Changelog\n\n## Unreleased\n\n- Ships sail.\n\n## 0.1.0 (2026-01-02)\n\n- There is a harbour.\n';
+const CHART = "name: berth\nversion: 0.1.0\nappVersion: '0.1.0'\n";
+
+const newFolder = useTempFolders();
+let folder: string;
+
+const at = (path: string): string => join(folder, path);
+const git = async (...words: readonly string[]): Promise<string> => (await run('git', words, { cwd: folder })).stdout;
+const versionOf = async (path: string): Promise<unknown> =>
+  (JSON.parse(await readFile(at(path), 'utf8')) as { readonly version?: unknown }).version;
+
+/** What it said on stderr; null: it ended well. */
+async function release(version: string): Promise<string | null> {
+  try {
+    await run(process.execPath, [SCRIPT, version], { cwd: folder });
+    return null;
+  } catch (error) {
+    return (error as { readonly stderr: string }).stderr.trim();
+  }
+}
+
+beforeEach(async () => {
+  folder = await newFolder();
+  await mkdir(at('libs/one'), { recursive: true });
+  await mkdir(at('helm/berth'), { recursive: true });
+  const root = { name: 'ships', version: '0.1.0', private: true, workspaces: ['libs/*'] };
+  await writeFile(at('package.json'), JSON.stringify(root));
+  await writeFile(at('libs/one/package.json'), JSON.stringify({ name: 'one', version: '0.1.0' }));
+  await writeFile(at('helm/berth/Chart.yaml'), CHART);
+  await writeFile(at('CHANGELOG.md'), CHANGELOG);
+  await run('npm', ['install', '--package-lock-only', '--offline'], { cwd: folder });
+  await git('init', '--quiet');
+  await git('config', 'user.name', 'Test');
+  await git('config', 'user.email', 'test@example.com');
+  await git('add', '--all');
+  await git('commit', '--quiet', '--message', 'begin');
+});
+
+test('puts one version into every package, the lock file, the chart and the changelog, and tags it', async () => {
+  expect(await release('0.2.0')).toBeNull();
+  expect(await Promise.all(['package.json', 'libs/one/package.json', 'package-lock.json'].map(versionOf))).toEqual([
+    '0.2.0',
+    '0.2.0',
+    '0.2.0',
+  ]);
+  expect(await readFile(at('helm/berth/Chart.yaml'), 'utf8')).toBe(CHART.replaceAll('0.1.0', '0.2.0'));
+  const changelog = await readFile(at('CHANGELOG.md'), 'utf8');
+  expect(changelog).toMatch(/## Unreleased\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- Ships sail\.\n\n## 0\.1\.0/);
+  expect(await git('status', '--porcelain')).toBe('');
+  expect((await git('describe')).trim()).toBe('v0.2.0');
+});
+
+test.each([
+  ['0.1.0', '0.1.0 is not later than 0.1.0.'],
+  ['0.0.9', '0.0.9 is not later than 0.1.0.'],
+  ['v0.2.0', "A version is three numbers, such as 0.2.0, and not 'v0.2.0'."],
+])('refuses %s and changes nothing', async (version, why) => {
+  expect(await release(version)).toBe(`release: ${why}`);
+  expect(await git('status', '--porcelain')).toBe('');
+  expect(await git('tag')).toBe('');
+});
+
+test('refuses where there are changes that are not committed, or nothing to tell', async () => {
+  await writeFile(at('note.txt'), 'half done');
+  expect(await release('0.2.0')).toBe('release: There are changes that are not committed.');
+  await writeFile(at('CHANGELOG.md'), CHANGELOG.replace('- Ships sail.\n', ''));
+  await git('add', '--all');
+  await git('commit', '--quiet', '--message', 'nothing to tell');
+  expect(await release('0.2.0')).toBe('release: CHANGELOG.md says nothing under `## Unreleased`.');
+  expect(await git('tag')).toBe('');
+});
