@@ -50,8 +50,9 @@ const take = async (): Promise<TakeReply['answers'][number] | undefined> =>
   (await askParts<TakeReply>('take', { wishes: [WISH] }))[0]?.answers[0];
 
 beforeAll(async () => {
-  const { blobs, chunks, clock, directory, logger, notices, owners, random, registry: metrics } = scene;
-  const platform = { clock, random, logger, metrics, settings: { secrets: boxOf(1) } } as unknown as Platform;
+  const { blobs, chunks, clock, directory, logger, notices, owners, random, registry: metrics, traces } = scene;
+  const settings = { secrets: boxOf(1) };
+  const platform = { clock, random, logger, metrics, settings, traces } as unknown as Platform;
   const agents = composeAgents(platform, { owners, directory, blobs, chunks, notices });
   taking = agents.taking;
   const made = [directory, ...Object.values(agents)].map((useValue) => ({ provide: useValue.constructor, useValue }));
