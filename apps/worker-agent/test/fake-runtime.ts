@@ -193,8 +193,9 @@ export class FakeRuntime implements ContainerRuntime {
     }
   }
 
-  inventory(): Promise<Inventory> {
-    return testMachine(this.#machine.gpus).inventory({ runtime: 'process', images: [...this.#machine.images] });
+  async inventory(): Promise<Inventory> {
+    const images = [...this.#machine.images];
+    return { ...(await testMachine(this.#machine.gpus).inventory({ runtime: 'process', images })), canPause: true };
   }
 
   watch(onChange: () => void): () => void {
