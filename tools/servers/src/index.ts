@@ -40,3 +40,12 @@ export {
 } from './engine/start-engine.js';
 export { loadNodeBase, NODE_BASE_IMAGE } from './engine/load-node-base.js';
 export { startCluster, type Cluster, type ImageConfig, type StartClusterOptions } from './cluster/start-cluster.js';
+export { findDebianProgram, type DebianProgram } from './debian/find-debian-program.js';
+export {
+  findPrometheus,
+  findPromtool,
+  startPrometheus,
+  type Prometheus,
+  type ScrapeJob,
+  type StartPrometheusOptions,
+} from './prometheus/start-prometheus.js';

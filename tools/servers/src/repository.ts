@@ -15,3 +15,6 @@ export const engineScriptsFolder = resolve(repositoryFolder, 'tools', 'engine');
 
 /** Shell scripts of the cluster. */
 export const clusterScriptsFolder = resolve(repositoryFolder, 'tools', 'kubernetes');
+
+/** Packages of the system that were unpacked, not installed. */
+export const systemPackagesFolder = resolve(repositoryFolder, '.cache');

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { CommandError, allocatePorts, makeTempFolder, runCommand, spawnServer } from '@berth/servers';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { allocatePorts, findDebianProgram, makeTempFolder, spawnServer } from '@berth/servers';
 
 /** A reverse proxy with one process that works. */
 export interface Nginx {
@@ -13,43 +12,9 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-const CACHE = resolve(import.meta.dirname, '../../../../.cache/nginx');
-const FETCHED = join(CACHE, 'usr/sbin/nginx');
-const VERSION_MS = 5_000;
-const FETCH_MS = 120_000;
-
-/**
- * Where nginx is: on PATH, or unpacked from the package of this system beside the build, where it touches nothing.
- *
- * @throws CommandError why it cannot be had
- */
-export async function findNginx(): Promise<string> {
-  if (await runs('nginx')) return 'nginx';
-  if (!existsSync(FETCHED)) await fetchNginx();
-  await runCommand(FETCHED, ['-v'], { timeoutMs: VERSION_MS });
-  return FETCHED;
-}
-
-async function runs(executable: string): Promise<boolean> {
-  try {
-    await runCommand(executable, ['-v'], { timeoutMs: VERSION_MS });
-    return true;
-  } catch (error) {
-    if (error instanceof CommandError) return false;
-    throw error;
-  }
-}
-
-async function fetchNginx(): Promise<void> {
-  const draft = `${CACHE}.new`;
-  await rm(draft, { recursive: true, force: true });
-  await mkdir(draft, { recursive: true });
-  await runCommand('apt-get', ['download', 'nginx'], { cwd: draft, timeoutMs: FETCH_MS });
-  const archives = (await readdir(draft)).filter((name) => name.endsWith('.deb'));
-  for (const archive of archives) await runCommand('dpkg', ['-x', archive, '.'], { cwd: draft, timeoutMs: FETCH_MS });
-  await rm(CACHE, { recursive: true, force: true });
-  await rename(draft, CACHE);
-}
+/** @throws CommandError why there is none */
+export const findNginx = (): Promise<string> =>
+  findDebianProgram({ packageName: 'nginx', path: 'usr/sbin/nginx', versionFlag: '-v' });
 
 /** In front of whoever listens at `origin`. */
 export async function startNginx(executable: string, origin: string): Promise<Nginx> {

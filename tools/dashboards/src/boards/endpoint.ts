@@ -1,0 +1,71 @@
+import { makeBoard } from '../board.js';
+import { graph } from '../panels.js';
+import { quantile, sumPerSecond } from '../queries.js';
+
+const OF = '{endpoint=~"$endpoint"}';
+
+/** One endpoint, or some, or all of those that have series of their own. */
+export const endpoint = () =>
+  makeBoard({
+    uid: 'berth-endpoint',
+    title: 'Berth: endpoint',
+    says: 'Queue, ends and times of chosen endpoints. The busiest 200 of a router have series; the others are _other.',
+    choice: { name: 'endpoint', label: 'Endpoint', metric: 'berth_router_endpoint_jobs_waiting' },
+    panels: [...ofQueues(), ...ofEnds()],
+  });
+
+const ofQueues = () => [
+  graph({
+    title: 'Jobs that wait',
+    says: 'In the queue of each endpoint.',
+    unit: 'short',
+    queries: [{ expr: `sum by (endpoint) (berth_router_endpoint_jobs_waiting${OF})`, legend: '{{endpoint}}' }],
+  }),
+  graph({
+    title: 'Longest wait',
+    says: 'Of the normal job that has waited longest.',
+    unit: 's',
+    queries: [{ expr: `max by (endpoint) (berth_router_endpoint_oldest_wait_seconds${OF})`, legend: '{{endpoint}}' }],
+  }),
+  graph({
+    title: 'Jobs that run',
+    says: 'On workers at the moment.',
+    unit: 'short',
+    queries: [{ expr: `sum by (endpoint) (berth_router_endpoint_jobs_running${OF})`, legend: '{{endpoint}}' }],
+  }),
+];
+
+const ofEnds = () => [
+  graph(
+    {
+      title: 'Jobs that ended, by outcome',
+      says: 'Per second, of all chosen endpoints.',
+      unit: 'ops',
+      queries: [
+        { expr: sumPerSecond(`berth_router_endpoint_jobs_ended_total${OF}`, 'outcome'), legend: '{{outcome}}' },
+      ],
+    },
+    true,
+  ),
+  graph({
+    title: 'Execution time, 99 of 100',
+    says: 'How long the attempt ran with which a job ended.',
+    unit: 's',
+    queries: [
+      { expr: quantile(0.99, `berth_router_endpoint_execution_seconds${OF}`, 'endpoint'), legend: '{{endpoint}}' },
+    ],
+  }),
+  graph({
+    title: 'Share of jobs that failed',
+    says: 'Failed or timed out, of those that ended.',
+    unit: 'percentunit',
+    queries: [
+      {
+        expr:
+          `${sumPerSecond('berth_router_endpoint_jobs_ended_total{endpoint=~"$endpoint",outcome=~"FAILED|TIMED_OUT"}', 'endpoint')}` +
+          ` / (${sumPerSecond(`berth_router_endpoint_jobs_ended_total${OF}`, 'endpoint')} > 0)`,
+        legend: '{{endpoint}}',
+      },
+    ],
+  }),
+];

@@ -1,0 +1,37 @@
+import { parser } from '@prometheus-io/lezer-promql';
+
+export interface Asked {
+  /** By name: the labels that its matchers name. */
+  readonly metrics: readonly { readonly name: string; readonly labels: readonly string[] }[];
+  /** Labels by which is summed or joined. */
+  readonly labels: readonly string[];
+}
+
+/**
+ * What a query asks for. The variables of a dashboard stand in it as Grafana would fill them in.
+ *
+ * @throws Error where it is no query, or names a metric by a matcher
+ */
+export function askedIn(query: string): Asked {
+  const text = withoutVariables(query);
+  const metrics: { name: string; labels: string[] }[] = [];
+  const labels: string[] = [];
+  parser.parse(text).iterate({
+    enter: ({ from, name, node, to, type }) => {
+      if (type.isError) throw new Error(`no query: ${text}, at ${from}`);
+      const word = text.slice(from, to);
+      if (name === 'VectorSelector') metrics.push({ name: '', labels: [] });
+      const last = metrics.at(-1);
+      if (name === 'Identifier' && node.parent?.name === 'VectorSelector' && last !== undefined) last.name = word;
+      if (name !== 'LabelName') return;
+      if (node.parent?.name === 'GroupingLabels') labels.push(word);
+      else last?.labels.push(word);
+    },
+  });
+  if (metrics.some(({ name }) => name === '')) throw new Error(`a metric without a name: ${text}`);
+  return { metrics, labels };
+}
+
+/** A query as it is asked for a minute, and for whatever the viewer could choose. */
+const withoutVariables = (query: string): string =>
+  query.replaceAll('$__rate_interval', '1m').replaceAll(/\$\w+/g, '.*');
