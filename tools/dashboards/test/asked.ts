@@ -32,6 +32,6 @@ export function askedIn(query: string): Asked {
   return { metrics, labels };
 }
 
-/** A query as it is asked for a minute, and for whatever the viewer could choose. */
-const withoutVariables = (query: string): string =>
-  query.replaceAll('$__rate_interval', '1m').replaceAll(/\$\w+/g, '.*');
+/** A query over five minutes, and for whatever the viewer could choose. */
+export const withoutVariables = (query: string): string =>
+  query.replaceAll('$__rate_interval', '5m').replaceAll(/\$\w+/g, '.*');
