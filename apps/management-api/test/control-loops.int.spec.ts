@@ -203,6 +203,23 @@ describe('of two controllers processes', () => {
     expect(first.lease.isLeader()).toBe(false);
     expect(await fleet.workers()).toHaveLength(1);
   });
+
+  test('only the one that leads shows what the fleet lacks', async () => {
+    await fleet.addEndpoint('e1');
+    const first = await bench.startControllers('first', 1_000);
+    bench.demand = QUEUED;
+    const lacks = 'berth_controllers_unplaced_workers{reason="no-hosts"} 1';
+    await bench.until(async () => {
+      expect(await first.shown()).toContain(lacks);
+    });
+    const second = await bench.startControllers('second', 1_000);
+    expect(await second.shown()).not.toContain(lacks);
+    await first.source.destroy();
+    await bench.until(async () => {
+      expect(await second.shown()).toContain(lacks);
+    });
+    expect(await first.shown()).not.toContain(lacks);
+  });
 });
 
 test("an operator's card in a pool of its own is served by a host that reports it", async () => {

@@ -78,6 +78,8 @@ export interface Controllers {
   readonly lease: LeaderLease;
   readonly source: DataSource;
   stop(): Promise<void>;
+  /** Its metrics. */
+  shown(): Promise<string>;
 }
 
 type Stop = () => unknown;
@@ -186,7 +188,7 @@ export class ControlPlaneBench {
       () => publisher.stop(),
       () => stop().catch(() => undefined),
     );
-    return { lease, source, stop };
+    return { lease, source, stop, shown: () => registry.text() };
   }
 
   /** A host with a token, and its agent, which joins and lives from then on. */

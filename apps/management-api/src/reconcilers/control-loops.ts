@@ -7,7 +7,7 @@ import { type LeaderLease, type LeaderTerm, TermOverError } from '../leadership/
 import { ResettableTimer } from './resettable-timer.js';
 import type { DemandBoard } from './demand/demand-board.js';
 import type { FleetReconciler } from './fleet-reconciler.js';
-import { controllersMetrics, tellGpus, tellLeadership } from './metrics.js';
+import { controllersMetrics, tellFleet, tellLeadership } from './metrics.js';
 import { paceAfter, quietAfterMs, type PassPace } from './pass-pace.js';
 import { readDemand, readHostDemand } from './demand/read-demand.js';
 
@@ -43,7 +43,7 @@ export class ControlLoops {
     this.#metrics = controllersMetrics(options.metrics);
     const { clock, lease } = options;
     tellLeadership(options.metrics, () => lease.isLeader());
-    tellGpus(options.metrics, () => (lease.isLeader() ? (this.#fleet?.reconciler.gpus ?? []) : []));
+    tellFleet(options.metrics, () => (lease.isLeader() ? (this.#fleet?.reconciler.figures ?? null) : null));
     const loop = (name: string, intervalMs: number, run: (signal: AbortSignal) => Promise<void>): ControlLoop =>
       new ControlLoop({ name, intervalMs, clock, run, onError: (_, error) => this.#report(name, error) });
     this.#leadershipLoop = loop('leadership', LEASE_INTERVAL_MS, () => this.#lead());

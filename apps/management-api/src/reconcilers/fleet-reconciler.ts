@@ -14,7 +14,6 @@ import {
   type FleetEndpoint,
   type FleetMemory,
   type FleetOperation,
-  type GpuCount,
   type HardwareCatalog,
   type HostId,
   type Worker,
@@ -28,7 +27,7 @@ import { writeDecision, type CarriedPlan, type StaffingPlan } from './decisions/
 import type { DemandBoard } from './demand/demand-board.js';
 import type { FleetPublisher } from './fleet-publisher.port.js';
 import type { FleetStore } from './fleet.store.js';
-import type { ControllersMetrics } from './metrics.js';
+import type { ControllersMetrics, FleetFigures } from './metrics.js';
 import { CarriedOperations } from './operations/carried-operations.js';
 import { HostWakes } from './operations/host-wakes.js';
 import type { ScalingHistoryStore } from '../scaling-history/index.js';
@@ -44,7 +43,7 @@ export interface FleetReconcilerOptions {
   /** Asked before every write: a leader whose term is over writes nothing more. */
   readonly term: LeaderTerm;
   readonly logger: Logger;
-  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations' | 'suspects' | 'unplaced'>;
+  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations'>;
 }
 
 export interface PassOutcome {
@@ -74,7 +73,7 @@ export class FleetReconciler {
   #memory: FleetMemory;
   #suspects: ReadonlySet<HostId> = new Set();
   readonly #wakes = new HostWakes();
-  #gpus: readonly GpuCount[] = [];
+  #figures: FleetFigures | null = null;
 
   constructor(options: FleetReconcilerOptions) {
     this.#options = options;
@@ -87,9 +86,9 @@ export class FleetReconciler {
     this.#memory = newFleetMemory(options.clock.nowMs());
   }
 
-  /** As the last pass found them; none before the first. */
-  get gpus(): readonly GpuCount[] {
-    return this.#gpus;
+  /** As the last pass found them; null before the first. */
+  get figures(): FleetFigures | null {
+    return this.#figures;
   }
 
   /**
@@ -109,10 +108,13 @@ export class FleetReconciler {
     };
     const plan = planFleet({ catalog, fleet, demandOf, memory: this.#memory }, { nowMs, newWorkerId });
     this.#memory = plan.memory;
-    this.#gpus = countGpus(fleet, { observingSinceMs: plan.memory.observingSinceMs, nowMs });
+    this.#figures = {
+      gpus: countGpus(fleet, { observingSinceMs: plan.memory.observingSinceMs, nowMs }),
+      suspectHosts: plan.suspects.size,
+      unplaced: unplacedByReason(plan.endpoints),
+    };
     this.#tellSuspects(plan.suspects);
     const failed = new Set<EndpointId>();
-    this.#count(plan.endpoints);
     for (const [endpointId, error] of plan.failed) this.#fail(failed, endpointId, error);
     const endpointIdOf = ({ endpoint }: EndpointPlan): EndpointId => endpoint.id;
     const visits = await this.#forEach(plan.endpoints, { endpointIdOf, failed }, (each) =>
@@ -176,8 +178,7 @@ export class FleetReconciler {
   }
 
   #tellSuspects(suspects: ReadonlyMap<HostId, string>): void {
-    const { logger, metrics } = this.#options;
-    metrics.suspects.set(suspects.size);
+    const { logger } = this.#options;
     for (const [hostId, reason] of suspects) {
       if (!this.#suspects.has(hostId)) logger.warn(`a host is suspect: ${reason}`, { hostId });
     }
@@ -185,16 +186,6 @@ export class FleetReconciler {
       if (!suspects.has(hostId)) logger.info('a host is not suspect any more', { hostId });
     }
     this.#suspects = new Set(suspects.keys());
-  }
-
-  #count(plans: readonly EndpointPlan[]): void {
-    const { unplaced } = this.#options.metrics;
-    unplaced.reset();
-    for (const plan of plans) {
-      if (plan.kind === 'staff' && plan.unplaced !== null) {
-        unplaced.inc({ reason: plan.unplaced.why.reason }, plan.unplaced.count);
-      }
-    }
   }
 
   #fail(failed: Set<EndpointId>, endpointId: EndpointId, error: unknown): void {
@@ -268,3 +259,13 @@ const earliest = (instants: readonly (number | null)[]): number | null => {
   const known = instants.filter((instant) => instant !== null);
   return known.length === 0 ? null : Math.min(...known);
 };
+
+function unplacedByReason(plans: readonly EndpointPlan[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const plan of plans) {
+    if (plan.kind !== 'staff' || plan.unplaced === null) continue;
+    const { count, why } = plan.unplaced;
+    counts.set(why.reason, (counts.get(why.reason) ?? 0) + count);
+  }
+  return counts;
+}

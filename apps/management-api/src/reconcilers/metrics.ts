@@ -16,18 +16,9 @@ export const controllersMetrics = (metrics: MetricRegistry) => ({
     help: 'Workers that were placed, drained or forgotten, by the reason of the plan.',
     labels: ['kind', 'reason'],
   }),
-  suspects: metrics.gauge({
-    name: 'berth_controllers_suspect_hosts',
-    help: 'Hosts on which workers of several endpoints fail that fail nowhere else.',
-  }),
   decisions: metrics.counter<'reason'>({
     name: 'berth_controllers_scale_decisions_total',
     help: 'Scaling decisions that changed the number of desired workers, by reason.',
-    labels: ['reason'],
-  }),
-  unplaced: metrics.gauge<'reason'>({
-    name: 'berth_controllers_unplaced_workers',
-    help: 'Workers that are wanted and had no place in the last pass, by reason.',
     labels: ['reason'],
   }),
 });
@@ -38,15 +29,39 @@ export function tellLeadership(metrics: MetricRegistry, isLeader: () => boolean)
   metrics.gaugeOf({ name: 'berth_controllers_is_leader', help }, () => Number(isLeader()));
 }
 
-/** @param counts of the leader; of any other process none, so that each GPU is told of once */
-export function tellGpus(metrics: MetricRegistry, counts: () => readonly GpuCount[]): void {
+/** What the last pass of a leader found. */
+export interface FleetFigures {
+  readonly gpus: readonly GpuCount[];
+  readonly suspectHosts: number;
+  /** Workers without a place, by reason. */
+  readonly unplaced: ReadonlyMap<string, number>;
+}
+
+/** @param read of the leader; of any other process null, so that each thing is told of once, and nothing that is past */
+export function tellFleet(metrics: MetricRegistry, read: () => FleetFigures | null): void {
   metrics.gaugesOf(
     {
       name: 'berth_controllers_gpus',
       help: 'GPUs of all hosts by type and use: busy (a worker has it), paused (a frozen one has it), idle, lost (its host is silent).',
       labels: ['gpu_type', 'use'],
     },
-    () => counts().map(({ count, gpuTypeId, use }) => ({ labels: { gpu_type: gpuTypeId, use }, value: count })),
+    () =>
+      (read()?.gpus ?? []).map(({ count, gpuTypeId, use }) => ({ labels: { gpu_type: gpuTypeId, use }, value: count })),
+  );
+  metrics.gaugesOf(
+    {
+      name: 'berth_controllers_suspect_hosts',
+      help: 'Hosts on which workers of several endpoints fail that fail nowhere else; told by the leader.',
+    },
+    () => [read()].flatMap((figures) => (figures === null ? [] : [{ labels: {}, value: figures.suspectHosts }])),
+  );
+  metrics.gaugesOf(
+    {
+      name: 'berth_controllers_unplaced_workers',
+      help: 'Workers that are wanted and had no place in the last pass, by reason; told by the leader.',
+      labels: ['reason'],
+    },
+    () => [...(read()?.unplaced ?? [])].map(([reason, value]) => ({ labels: { reason }, value })),
   );
 }
 
