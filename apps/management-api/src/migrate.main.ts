@@ -1,8 +1,10 @@
 import 'reflect-metadata';
-import { ConfigError, systemClock } from '@berth/lifecycle';
+import { parseArgs } from 'node:util';
+import { ConfigError, systemClock, systemRandom } from '@berth/lifecycle';
 import { createLogger } from '@berth/telemetry';
+import type { DataSource } from 'typeorm';
 import { loadMigrateConfig } from './config.js';
-import { createDataSource, Database, migrate } from './persistence/index.js';
+import { createDataSource, Database, migrate, waitUntilMigrated } from './persistence/index.js';
 import { seedAccount } from './accounts/index.js';
 
 /** One connection works, the other holds the lock. */
@@ -12,14 +14,17 @@ const STATEMENT_MAX_MS = 10 * 60_000;
 
 const logger = createLogger({ name: 'migrate', level: 'info', format: 'auto' });
 
-async function prepareDatabase(): Promise<void> {
-  const { databaseUrl, seedKey } = loadMigrateConfig();
-  const source = createDataSource({
-    url: databaseUrl,
+const openSource = (url: string): DataSource =>
+  createDataSource({
+    url,
     applicationName: 'berth-migrate',
     poolMax: POOL_MAX,
     statementTimeoutMs: STATEMENT_MAX_MS,
   });
+
+async function prepareDatabase(): Promise<void> {
+  const { databaseUrl, seedKey } = loadMigrateConfig();
+  const source = openSource(databaseUrl);
   await source.initialize();
   try {
     const names = await migrate(source);
@@ -33,8 +38,20 @@ async function prepareDatabase(): Promise<void> {
   }
 }
 
+/** For those who may not start before the tables are there: somebody else makes them. */
+async function awaitDatabase(): Promise<void> {
+  const source = openSource(loadMigrateConfig().databaseUrl);
+  try {
+    await waitUntilMigrated(source, { clock: systemClock, random: systemRandom, logger });
+    logger.info('the database has the tables of this version');
+  } finally {
+    if (source.isInitialized) await source.destroy();
+  }
+}
+
 try {
-  await prepareDatabase();
+  const { values } = parseArgs({ options: { wait: { type: 'boolean' } } });
+  await (values.wait === true ? awaitDatabase() : prepareDatabase());
 } catch (error) {
   if (error instanceof ConfigError) process.stderr.write(`migrate: ${error.message}\n`);
   else logger.fatal('the database could not be prepared', { error });

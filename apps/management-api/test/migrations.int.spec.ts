@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@berth/lifecycle';
+import { silentLogger } from '@berth/telemetry';
 import { SCOPES, type AccountId, type EndpointId, type JobId } from '@berth/domain';
 import { makeApiKey } from '@berth/http';
 import { SeededRandom } from '@berth/testing';
@@ -12,7 +13,7 @@ import { JobHistoryPartitions } from '../src/job-history/job-history-partitions.
 import { FirstTables1763700000000 } from '../src/persistence/migrations/first-schema/1763700000000-first-tables.js';
 import { EndpointsStore } from '../src/endpoints/endpoints.store.js';
 import { JobHistoryStore } from '../src/job-history/job-history.store.js';
-import { migrate } from '../src/persistence/migrate.js';
+import { migrate, waitUntilMigrated } from '../src/persistence/migrate.js';
 import { seedAccount, type SeedKey } from '../src/accounts/seed-account.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
 import { endedRow } from './job-history-samples.js';
@@ -51,6 +52,22 @@ describe('migrating', () => {
     const done = await Promise.all(sources.map((source) => migrate(source)));
     expect(done.flat()).toEqual(bench.source.migrations.map(({ name }) => name));
     await Promise.all(sources.map((source) => source.destroy()));
+  });
+
+  test('is waited for by others, who make no table themselves', async () => {
+    const url = await bench.postgres.freshDatabase();
+    const [worker, waiter] = [await bench.connect(url), await bench.connect(url)];
+    const tables = (): Promise<unknown[]> =>
+      worker.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`);
+    const tools = { clock: systemClock, random: new SeededRandom(1), logger: silentLogger };
+    await expect(waitUntilMigrated(waiter, { ...tools, looksMax: 2 })).rejects.toThrow('has not got the tables');
+    expect(await tables()).toEqual([]);
+    const waited = waitUntilMigrated(waiter, tools);
+    await migrate(worker);
+    await waited;
+    await worker.query(`DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations)`);
+    await expect(waitUntilMigrated(waiter, { ...tools, looksMax: 1 })).rejects.toThrow('has not got the tables');
+    await Promise.all([worker.destroy(), waiter.destroy()]);
   });
 
   test('leaves the lock free when a migration fails', async () => {

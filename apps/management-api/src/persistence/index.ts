@@ -22,7 +22,7 @@ export {
 } from './entities/index.js';
 export { type Env, type EnvOwner, EnvSeal, type StoredContainer, type StoredEndpointSpec } from './env-seal.js';
 export { violatesForeignKey } from './foreign-key-violation.js';
-export { migrate } from './migrate.js';
+export { migrate, waitUntilMigrated } from './migrate.js';
 export { openDataSource } from './open-data-source.js';
 export { requireAccount } from './require-account.js';
 export {
