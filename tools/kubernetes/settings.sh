@@ -26,6 +26,7 @@ scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build_key=$KUBERNETES_VERSION-$ETCD_VERSION-$HELM_VERSION-$COREDNS_VERSION-$BUILD_RECIPE-$(uname -m)
 cache=${BERTH_KUBERNETES_CACHE:-$(cd "$scripts/../.." && pwd)/.cache/kubernetes}
 programs=$cache/$build_key
+helm_programs=$cache/helm-$HELM_VERSION-$(uname -m)
 PATH=$PATH:/usr/sbin:/sbin
 
 refuse() {
