@@ -27,8 +27,9 @@ const kind = (displayName, testMatch) => ({
   modulePathIgnorePatterns: ['/dist/', '/\\.nx/', '/\\.berth/'],
 });
 
-// Tests of containers, and of a cluster, need a machine that lets a private one run. Where it does not they are left out,
-// which is said; with BERTH_TEST_ENGINE=required, or BERTH_TEST_CLUSTER=required, they run anyway, and fail.
+// Tests of containers, and of a cluster, need a machine that lets a private one run, those of the chart a Go that builds Helm.
+// Where it does not they are left out, which is said; with BERTH_TEST_ENGINE=required, or BERTH_TEST_CLUSTER=required, or
+// BERTH_TEST_CHART=required, they run anyway, and fail.
 const mustLeaveOut = (what, variable, path) => {
   if (process.env[variable] === 'required') return false;
   const script = fileURLToPath(new URL(path, import.meta.url));
@@ -38,6 +39,7 @@ const mustLeaveOut = (what, variable, path) => {
   return true;
 };
 const leaveOutEngine = () => mustLeaveOut('containers', 'BERTH_TEST_ENGINE', 'tools/engine/engine-available.sh');
+const leaveOutChart = () => mustLeaveOut('the chart', 'BERTH_TEST_CHART', 'tools/kubernetes/helm-available.sh');
 const leaveOutCluster = () => mustLeaveOut('a cluster', 'BERTH_TEST_CLUSTER', 'tools/kubernetes/available.sh');
 
 export default {
@@ -47,12 +49,13 @@ export default {
   // A worker keeps what each suite's modules took. Unbounded it spends its time collecting garbage, and dies at 4 GB.
   workerIdleMemoryLimit: '1GB',
   projects: [
-    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,system,engine,cluster,fault}.spec.ts']),
+    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,system,engine,cluster,chart,fault}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),
     kind('e2e', ['**/*.e2e.spec.ts']),
     kind('system', ['**/*.system.spec.ts']),
     kind('fault', ['**/*.fault.spec.ts']),
     ...(leaveOutEngine() ? [] : [kind('engine', ['**/*.engine.spec.ts'])]),
+    ...(leaveOutChart() ? [] : [kind('chart', ['**/*.chart.spec.ts'])]),
     ...(leaveOutCluster() ? [] : [kind('cluster', ['**/*.cluster.spec.ts'])]),
   ],
 };

@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  buildHelm,
+  CHART,
+  DEPLOY,
+  helm,
+  objectsOf,
+  podOf,
+  render,
+  VALUE_SETS,
+  valuesFile,
+  type ClusterObject,
+  type ValueSet,
+} from './chart/helm-chart.js';
+
+const BUILD_MS = 900_000;
+/** Requests that are under way have ten seconds once the drain is over. */
+const REQUESTS_SECONDS = 10;
+/** A set has all that the test needs; each that is named is wrong in one thing. */
+const REFUSED: readonly (readonly [value: string, words: string])[] = [
+  ['broker.replicas=2', "at '/broker/replicas': value must be one of 1, 3"],
+  ['urls.base=api.example.com', "at '/urls/base': 'api.example.com' does not match pattern"],
+  ['urls.loadBalancerDomain=', "at '/urls/loadBalancerDomain'"],
+  ['drainDelayMs=60000', "at '/drainDelayMs': maximum: got 60,000, want 15,000"],
+  ['jobRouter.replica=2', "additional properties 'replica' not allowed"],
+  ['jobRouter.settings.NODE_OPTIONS=x', "invalid propertyName 'NODE_OPTIONS'"],
+  ['jobRouter.settings.BERTH_HTTP_PORT=1', 'settings: BERTH_HTTP_PORT is set by the chart itself'],
+  ['gateway.enabled=true', "at '/gateway/parentRefs': minItems: got 0, want 1"],
+  ['workers.networkPolicy.nodes=null', "at '/workers/networkPolicy': missing property 'nodes'"],
+  ['managementApi.resources.limits.memory=null', "at '/managementApi/resources/limits': missing property 'memory'"],
+];
+
+let programs: string;
+const rendered = new Map<ValueSet, string>();
+const objects = (set: ValueSet): readonly ClusterObject[] => objectsOf(rendered.get(set) ?? '');
+
+beforeAll(async () => {
+  programs = await buildHelm();
+  for (const set of VALUE_SETS) rendered.set(set, await render(programs, set));
+}, BUILD_MS);
+
+/** Each Pod of each set, under a name that says which. */
+const allPods = (): readonly (readonly [string, V1PodSpec])[] =>
+  VALUE_SETS.flatMap((set) =>
+    objects(set).flatMap((object) => {
+      const pod = podOf(object);
+      return pod === undefined ? [] : [[`${set} ${object.kind}/${object.metadata.name}`, pod] as const];
+    }),
+  );
+
+const containersOf = (pod: V1PodSpec): readonly V1Container[] => [...(pod.initContainers ?? []), ...pod.containers];
+const isAgent = (name: string): boolean => name.endsWith('-worker-agent');
+
+describe.each(VALUE_SETS)('the chart with the values %s', (set) => {
+  test('passes the linter', async () => {
+    await helm(programs, 'lint', CHART, '--strict', '--values', valuesFile(set));
+  });
+
+  test('makes what was reviewed (`npm run chart` writes it anew)', async () => {
+    expect(rendered.get(set)).toBe(await readFile(join(CHART, 'test', `${set}.golden.yaml`), 'utf8'));
+  });
+});
+
+test.each(REFUSED)('refuses %s, and says why', async (value, words) => {
+  await expect(render(programs, 'trial', value)).rejects.toThrow(words);
+});
+
+describe('every Pod', () => {
+  test('is confined as the level `restricted` asks, and reads only', () => {
+    const pods = allPods();
+    expect(pods.length).toBeGreaterThan(15);
+    for (const [name, pod] of pods) {
+      expect([name, pod.securityContext]).toEqual([
+        name,
+        expect.objectContaining({ runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } }),
+      ]);
+      for (const container of containersOf(pod).filter((each) => each.name !== 'own-home')) {
+        expect([name, container.name, container.securityContext]).toEqual([
+          name,
+          container.name,
+          { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+        ]);
+      }
+    }
+  });
+
+  test('is bounded', () => {
+    for (const [name, pod] of allPods()) {
+      for (const { name: container, resources } of containersOf(pod)) {
+        expect([name, container, resources]).toEqual([
+          name,
+          container,
+          {
+            requests: expect.objectContaining({ cpu: expect.anything(), memory: expect.anything() }),
+            limits: expect.objectContaining({ memory: expect.anything() }),
+          },
+        ]);
+      }
+      const folders = (pod.volumes ?? []).flatMap(({ emptyDir }) => emptyDir ?? []);
+      for (const folder of folders) expect([name, folder.sizeLimit]).toEqual([name, expect.any(String)]);
+    }
+  });
+
+  test('has a token of the cluster, the network of its node and a folder of it only where it is an agent', () => {
+    for (const [name, pod] of allPods()) {
+      expect([name, pod.automountServiceAccountToken]).toEqual([name, isAgent(name)]);
+      expect([name, pod.hostNetwork ?? false]).toEqual([name, isAgent(name)]);
+      const paths = (pod.volumes ?? []).flatMap(({ hostPath }) => hostPath ?? []);
+      expect([name, paths.length]).toEqual([name, isAgent(name) ? 1 : 0]);
+      expect([name, pod.hostPID ?? false, pod.hostIPC ?? false]).toEqual([name, false, false]);
+    }
+  });
+
+  test('that stays is asked whether it lives and is ready', () => {
+    for (const [name, pod] of allPods().filter(([, { restartPolicy }]) => restartPolicy === undefined)) {
+      for (const { livenessProbe, name: container, readinessProbe, startupProbe } of pod.containers) {
+        const probes = [livenessProbe, readinessProbe, startupProbe];
+        expect([name, container, probes.every((each) => each !== undefined)]).toEqual([name, container, true]);
+      }
+    }
+  });
+
+  test.each([0, 15_000])('has time for a drain of %i ms', async (drainDelayMs) => {
+    const made = objectsOf(await render(programs, 'service', `drainDelayMs=${String(drainDelayMs)}`));
+    for (const name of ['berth-management-api', 'berth-job-router']) {
+      const pod = podOf(made.find((each) => each.metadata.name === name && podOf(each) !== undefined) as ClusterObject);
+      const said = pod?.containers[0]?.env?.find((each) => each.name === 'BERTH_DRAIN_DELAY_MS')?.value;
+      expect(said).toBe(String(drainDelayMs));
+      expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(drainDelayMs / 1_000 + REQUESTS_SECONDS);
+    }
+  });
+});
+
+test('no secret is in what it makes: they are read from Secrets that are there', () => {
+  for (const set of VALUE_SETS) expect(objects(set).map(({ kind }) => kind)).not.toContain('Secret');
+});
+
+test('agents get the rights that their tests run with', async () => {
+  const tested = objectsOf(await readFile(join(DEPLOY, 'agent.yaml'), 'utf8'));
+  const ofKind = (all: readonly ClusterObject[], kind: string): unknown =>
+    all.filter((each) => each.kind === kind).map(({ rules }) => rules);
+  for (const kind of ['Role', 'ClusterRole']) expect(ofKind(objects('trial'), kind)).toEqual(ofKind(tested, kind));
+});
+
+test('the migration is no hook, and a Job of its revision, because a Job cannot be changed', () => {
+  for (const set of VALUE_SETS) {
+    const jobs = objects(set).filter(({ kind }) => kind === 'Job');
+    expect(jobs.map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([['berth-migrate-1', undefined]]);
+  }
+});
