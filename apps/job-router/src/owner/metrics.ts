@@ -1,6 +1,7 @@
 import { OTHER_ENDPOINTS, type QueueSeries } from '@berth/domain';
 import { LONG_SECONDS_BUCKETS, SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 import { COUNTED_OUTCOMES } from './endpoint-series/counted-outcomes.js';
+import { TOLD_EVENTS } from './logs/told-events.js';
 
 export const ownerMetrics = (metrics: MetricRegistry) => ({
   answers: metrics.counter({
@@ -19,10 +20,11 @@ export const ownerMetrics = (metrics: MetricRegistry) => ({
     help: 'What was decided about claims of shards, and what came of it.',
     labels: ['decision', 'outcome'],
   }),
-  endpoints: metrics.counter({
+  endpoints: metrics.counter<'event'>({
     name: 'berth_router_endpoint_logs_total',
     help: 'Logs of endpoints that were opened and closed, stopped until somebody looks, or for which no broker answered.',
     labels: ['event'],
+    values: { event: TOLD_EVENTS },
   }),
   openingSeconds: metrics.histogram({
     name: 'berth_router_endpoint_log_opening_seconds',

@@ -1,6 +1,7 @@
 import type { ClaimDeed, EndpointEvent, UnreadPurge } from '@berth/endpoint-log';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
+import { toldEventOf } from './logs/told-events.js';
 import type { OwnerMetrics } from './metrics.js';
 
 export interface OwnerLogLinesOptions {
@@ -52,8 +53,8 @@ export class OwnerLogLines {
 
   event(event: EndpointEvent): void {
     const { logger, metrics } = this.#options;
-    const { endpointId, kind } = event;
-    metrics.endpoints.inc({ event: kind === 'closed' ? `closed: ${event.reason}` : kind });
+    const { endpointId } = event;
+    metrics.endpoints.inc({ event: toldEventOf(event) });
     switch (event.kind) {
       case 'opened':
         metrics.openingSeconds.observe(event.durationMs / 1_000);
