@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
+import { runCommand } from '@berth/servers';
+import { useTempFolders } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   buildHelm,
@@ -16,6 +18,7 @@ import {
   type ValueSet,
 } from './chart/helm-chart.js';
 
+const GENERATE = resolve(import.meta.dirname, '../../generate/chart.mjs');
 const BUILD_MS = 900_000;
 /** Requests that are under way have ten seconds once the drain is over. */
 const REQUESTS_SECONDS = 10;
@@ -33,6 +36,7 @@ const REFUSED: readonly (readonly [value: string, words: string])[] = [
   ['managementApi.resources.limits.memory=null', "at '/managementApi/resources/limits': missing property 'memory'"],
 ];
 
+const newFolder = useTempFolders();
 let programs: string;
 const rendered = new Map<ValueSet, string>();
 const objects = (set: ValueSet): readonly ClusterObject[] => objectsOf(rendered.get(set) ?? '');
@@ -54,14 +58,29 @@ const allPods = (): readonly (readonly [string, V1PodSpec])[] =>
 const containersOf = (pod: V1PodSpec): readonly V1Container[] => [...(pod.initContainers ?? []), ...pod.containers];
 const isAgent = (name: string): boolean => name.endsWith('-worker-agent');
 
-describe.each(VALUE_SETS)('the chart with the values %s', (set) => {
-  test('passes the linter', async () => {
-    await helm(programs, 'lint', CHART, '--strict', '--values', valuesFile(set));
-  });
+test.each(VALUE_SETS)('the linter has nothing to say with the values %s', async (set) => {
+  await helm(programs, 'lint', CHART, '--strict', '--values', valuesFile(set));
+});
 
-  test('makes what was reviewed (`npm run chart` writes it anew)', async () => {
-    expect(rendered.get(set)).toBe(await readFile(join(CHART, 'test', `${set}.golden.yaml`), 'utf8'));
-  });
+test('what it makes was reviewed, and its dashboards and alerts are those that there are (`npm run chart`)', async () => {
+  await runCommand(process.execPath, [GENERATE, '--check'], { timeoutMs: BUILD_MS });
+});
+
+test('each dashboard and each file of alerts becomes a config map, whatever is written in it', async () => {
+  const chart = join(await newFolder(), 'berth');
+  await cp(CHART, chart, { recursive: true });
+  const text = '{ "legendFormat": "{{ endpoint }}", "expr": "a\\"b" }\n';
+  for (const path of ['files/dashboards/example.json', 'files/alerts/example.yaml']) {
+    await mkdir(join(chart, path, '..'), { recursive: true });
+    await writeFile(join(chart, path), text);
+  }
+  const switches = ['--set', 'monitoring.dashboards=true,monitoring.alerts=true'];
+  const made = objectsOf(
+    await helm(programs, 'template', 'berth', chart, '--values', valuesFile('trial'), ...switches),
+  );
+  const dataOf = (name: string): unknown => made.find(({ metadata }) => metadata.name === name)?.data;
+  expect(dataOf('berth-dashboard-example')).toEqual({ 'example.json': text });
+  expect(dataOf('berth-example')).toEqual({ 'example.yaml': text });
 });
 
 test.each(REFUSED)('refuses %s, and says why', async (value, words) => {

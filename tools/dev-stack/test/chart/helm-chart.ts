@@ -25,6 +25,7 @@ export interface ClusterObject {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly rules?: unknown;
+  readonly data?: unknown;
   readonly spec?: Readonly<Record<string, unknown>>;
 }
 
