@@ -5,6 +5,7 @@
  */
 import { format } from 'prettier';
 import { readControllersConfig } from '../../apps/management-api/dist/controllers/config.js';
+import { readHostsConfig } from '../../apps/berth/dist/config.js';
 import { readManagementConfig, readMigrateConfig } from '../../apps/management-api/dist/config.js';
 import { readLogConfig, readRouterConfig } from '../../apps/job-router/dist/config.js';
 import { readAgentConfig } from '../../apps/worker-agent/dist/config.js';
@@ -113,6 +114,10 @@ ${Object.entries(apps)
 ## \`npm run db:migrate\`
 
 ${tableOf(rowsOf(readMigrateConfig))}
+
+## \`berth host\`
+
+${tableOf(rowsOf(readHostsConfig))}
 
 ## \`npm run log\`
 

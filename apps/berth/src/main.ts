@@ -1,8 +1,11 @@
 #!/usr/bin/env node
+import { hostCommand } from './hosts/index.js';
 import { initCommand } from './init/index.js';
 import { loadEnvironment } from './config.js';
 import { runProgram } from './program/index.js';
 
+const COMMANDS = [initCommand, hostCommand];
+
 const program = { environment: loadEnvironment(), streams: { stdout: process.stdout, stderr: process.stderr } };
 
-process.exitCode = await runProgram(process.argv.slice(2), [initCommand], program);
+process.exitCode = await runProgram(process.argv.slice(2), COMMANDS, program);

@@ -90,6 +90,9 @@ const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : ho
 
 type Variables = Readonly<Record<string, string>>;
 
+/** Agents are told the last name of each broker. */
+const agentsBroker = (plan: InstallationPlan): string => brokerUrl(plan, (names) => names.at(-1));
+
 function environments(installation: InstallationRecord): Readonly<Record<string, Variables>> {
   const { nats, plan } = installation;
   return {
@@ -128,8 +131,8 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
       BERTH_DOCS_URL: `${plan.baseUrl.replace(/\/$/, '')}/docs`,
       BERTH_LB_DOMAIN: plan.lbDomain,
     },
-    'worker-agent': { ...trust(plan), BERTH_NATS_URL: brokerUrl(plan, (names) => names.at(-1)) },
-    operator: { ...broker(plan), BERTH_BASE_URL: plan.baseUrl },
+    'worker-agent': { ...trust(plan), BERTH_NATS_URL: agentsBroker(plan) },
+    operator: { ...broker(plan), BERTH_BASE_URL: plan.baseUrl, BERTH_AGENT_NATS_URL: agentsBroker(plan) },
   };
 }
 

@@ -1,0 +1,1 @@
+export { hostCommand } from './host-command.js';
