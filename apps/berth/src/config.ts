@@ -1,4 +1,4 @@
-import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
+import type { ConfigReader, Environment } from '@berth/lifecycle';
 
 /** What the command was started with; each command reads its own settings from it. */
 export const loadEnvironment = (): Environment => process.env;
@@ -11,7 +11,7 @@ export interface HostsConfig {
   readonly agentNatsUrl: string | null;
 }
 
-/** Reads the settings of `berth host`. */
+/** Reads the settings of `berth host`; `parseConfig` names every one that is missing or wrong. */
 export const readHostsConfig = (read: ConfigReader): HostsConfig => ({
   baseUrl: read.url('BERTH_BASE_URL', 'Where the management API is.', { protocols: ['http:', 'https:'] }),
   apiKey: read.string('BERTH_API_KEY', 'An API key with the scope `admin`.'),
@@ -20,6 +20,3 @@ export const readHostsConfig = (read: ConfigReader): HostsConfig => ({
     'Where agents reach the brokers, as `join` tells it to the new machine.',
   ),
 });
-
-/** @throws ConfigError naming every variable that is missing or wrong. */
-export const parseHostsConfig = (environment: Environment): HostsConfig => parseConfig(environment, readHostsConfig);

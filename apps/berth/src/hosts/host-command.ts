@@ -1,6 +1,6 @@
-import { systemClock, systemRandom } from '@berth/lifecycle';
+import { parseConfig, systemClock, systemRandom } from '@berth/lifecycle';
 import type { Argv } from 'yargs';
-import { parseHostsConfig, type HostsConfig } from '../config.js';
+import { readHostsConfig, type HostsConfig } from '../config.js';
 import { EXIT_STATUS, misuse, type Command, type ToldOutcome } from '../program/index.js';
 import {
   HOST,
@@ -11,7 +11,7 @@ import {
   type HostDetail,
   type JoinToken,
 } from './host-answers.js';
-import { agentVariables, detailLines, joinLines, listLines, stateOf } from './host-lines.js';
+import { agentVariables, detailLines, joinLines, listLines, wordOfState } from './host-lines.js';
 import { ManagementClient } from './management-client.js';
 
 /** `berth host …` */
@@ -49,7 +49,7 @@ const subcommandOf =
     builder,
     handler: (parsed) =>
       run(parsed, async (output, { environment }) => {
-        const config = parseHostsConfig(environment);
+        const config = parseConfig(environment, readHostsConfig);
         const client = new ManagementClient(config, { clock: systemClock, random: systemRandom });
         output.say(await work(client, parsed as HostArguments, config));
         return EXIT_STATUS.done;
@@ -129,7 +129,7 @@ const intent = (action: 'cordon' | 'uncordon' | 'drain', describe: string): Comm
     work: async (client, given) => {
       const call = { method: 'POST', path: `${pathOf(given)}/action`, body: { action } } as const;
       const host = await client.ask<HostAnswer>(call, HOST);
-      return { json: { ...host }, lines: [`${host.id} is ${stateOf(host)}.`] };
+      return { json: { ...host }, lines: [`${host.id} is ${wordOfState(host)}.`] };
     },
   });
 

@@ -41,7 +41,7 @@ export function listLines(hosts: readonly HostAnswer[]): readonly string[] {
       host.id,
       host.name,
       host.dataCenterId,
-      stateOf(host),
+      wordOfState(host),
       host.lastSeenAt ?? 'never',
       gpusOf(host),
     ]),
@@ -56,7 +56,7 @@ export function detailLines(host: HostDetail): readonly string[] {
       ['id', host.id],
       ['name', host.name],
       ['data center', host.dataCenterId],
-      ['state', stateOf(host)],
+      ['state', wordOfState(host)],
       ['seen', host.lastSeenAt ?? 'never'],
       ...(suspectBecause === null ? [] : [['suspect', suspectBecause]]),
       ['GPUs', gpusOf(host)],
@@ -70,7 +70,7 @@ export function detailLines(host: HostDetail): readonly string[] {
 }
 
 /** What was asked for, and whether it is there. */
-export const stateOf = ({ isOnline, state, suspectBecause }: HostAnswer): string =>
+export const wordOfState = ({ isOnline, state, suspectBecause }: HostAnswer): string =>
   [state, isOnline ? 'online' : 'offline', ...(suspectBecause === null ? [] : ['suspect'])].join(', ');
 
 function gpusOf({ inventory }: HostAnswer): string {
