@@ -4,8 +4,9 @@
 #
 #   tools/kubernetes/build.sh [helm]
 #
-# With `helm` that one alone, a minute or two, where the rest is not there yet. Needs Go 1.24, or one of at least 1.21 that may fetch it. Two cores need ten minutes, so a machine with
-# other things to do starts it first and in the background: whoever calls it meanwhile waits here for the same build.
+# With `helm` that one alone, a minute or two, where the rest is not there yet. Needs Go 1.24, or one of at least 1.21 that
+# may fetch it. Two cores need ten minutes, so a machine with other things to do starts it first and in the background:
+# whoever calls it meanwhile waits here for the same build.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/settings.sh"
