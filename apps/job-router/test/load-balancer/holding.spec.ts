@@ -66,19 +66,19 @@ describe('without a free worker', () => {
     [
       'one with a key',
       false,
-      /^HTTP\/1\.1 503 [^]*"detail":"No worker of this endpoint is up: no host for 1 wanted worker: h7 \(gpu\): all taken \(no-capacity\)\."/,
+      /^HTTP\/1\.1 503 [^]*"detail":"No worker of this endpoint is up: no host for 1 wanted worker: rack-seven \(gpu\): all taken \(no-capacity\)\."/,
     ],
     ['a stranger at a public endpoint', true, /^HTTP\/1\.1 503 [^]*"detail":"No worker of this endpoint is up\."/],
   ])('%s hears why no worker came, as far as is its business', async (_, isPublic, expected) => {
     await open({ endpoint: { access: { isPublic, allowsPreflights: false } } });
-    const hosts = [{ id: 'h7', reason: 'gpu', detail: 'all taken' }];
+    const hosts = [{ id: 'rack-seven', reason: 'gpu', detail: 'all taken' }];
     const unplaced = { count: 1, reason: 'gpu', detail: 'all taken', sinceMs: 0, hosts };
     scene.outlook = { desired: 1, scaling: { reason: 'demand', sinceMs: 0 }, coming: [], unplaced };
     const caller = ask('/', isPublic ? { Authorization: null } : {});
     await held(1);
     await scene.manualClock().advance(120_000);
     await caller.hears(expected);
-    expect(caller.heard.includes('h7')).toBe(!isPublic);
+    expect(caller.heard.includes('rack-seven')).toBe(!isPublic);
   });
 
   test('a request whose endpoint is deleted meanwhile is a 404 at once', async () => {
