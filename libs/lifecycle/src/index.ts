@@ -12,5 +12,6 @@ export { retry } from './retry.js';
 export { SteadyInstant } from './steady-instant.js';
 export { systemClock } from './system-clock.js';
 export { atEndOfTurn } from './at-end-of-turn.js';
+export { HeldWrites } from './held-writes.js';
 export { TurnPace } from './turn-pace.js';
 export { WAIT_OVER } from './abort-reason.js';

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { HeldWrites } from '@berth/lifecycle';
 import { TunnelError } from './tunnel-error.js';
 
 /**
@@ -20,6 +21,8 @@ export function join(stream: Duplex, worker: Duplex): void {
     if (!stream.destroyed && !hasEnded(worker))
       stream.destroy(new TunnelError('The connection to the worker was cut.'));
   });
+  const writes = new HeldWrites(() => worker);
+  stream.on('data', () => writes.hold());
   stream.pipe(worker);
   worker.pipe(stream);
 }

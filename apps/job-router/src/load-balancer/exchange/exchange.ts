@@ -10,7 +10,7 @@ import {
   isChunked,
   type TimeLimits,
 } from '@berth/domain';
-import type { Clock } from '@berth/lifecycle';
+import { HeldWrites, type Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { answerProblem, tooLarge } from '../answer-problem.js';
 import type { Place } from '../places/waiter.js';
@@ -19,7 +19,6 @@ import type { ExchangeOutcome, UpgradedPlace } from './exchange-outcome.js';
 import { ExchangeWatch } from './exchange-watch.js';
 import { FAILURES, type ExchangeFailure } from './failures.js';
 import { flow } from './flow.js';
-import { HeldHead } from './held-head.js';
 import { linger } from './linger.js';
 import { sendBody } from './send-body.js';
 import { trailerPairs } from './trailer-pairs.js';
@@ -49,8 +48,8 @@ export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #watch: ExchangeWatch;
   readonly #upstream: ClientRequest;
+  readonly #writes: HeldWrites;
   #informationBytes = 0;
-  #head: HeldHead | undefined;
   #finish: Finish | undefined;
 
   constructor(visit: Visit, place: Place, options: ExchangeOptions) {
@@ -62,6 +61,8 @@ export class Exchange {
       isHeldUp: () => this.#upstream.writableNeedDrain,
       onDue: (code) => this.#fail(code),
     });
+    // While an earlier answer has the connection, Node keeps what is said and writes it later.
+    this.#writes = new HeldWrites(() => visit.response.socket);
     this.#upstream = this.#open();
   }
 
@@ -156,11 +157,11 @@ export class Exchange {
     const { rawHeaders: headers, statusCode: status = 0, statusMessage = '' } = answer;
     const workerId = this.#place.worker.id;
     response.writeHead(status, statusMessage, forwardAnswer({ status, headers, workerId, requestId, mayHaveTrailers }));
-    const head = new HeldHead(response);
-    this.#head = head;
+    this.#writes.hold();
+    response.flushHeaders();
     flow(answer, response, {
       onChunk: ({ length }) => {
-        head.goesAlong();
+        this.#writes.hold();
         this.#watch.moved();
         traffic.outBytes += length;
         return true;
@@ -169,7 +170,7 @@ export class Exchange {
         this.#relay(() => {
           if (answer.rawTrailers.length > 0 && mayHaveTrailers)
             response.addTrailers(trailerPairs(forwardTrailers(answer.rawTrailers)));
-          head.goesAlong();
+          this.#writes.hold();
           response.end();
           this.#end({ kind: 'answered', status });
         }),
@@ -212,7 +213,7 @@ export class Exchange {
     const { request, response } = this.#visit;
     const wasCut = response.headersSent;
     const { docsUrl } = this.#options;
-    this.#head?.letGo();
+    this.#writes.letGo();
     if (!wasCut) answerProblem(this.#visit, error, { docsUrl, workerId: this.#place.worker.id });
     // An answer to HTTP/1.0 ends with its connection: only a reset shows that it is not whole.
     else if (request.httpVersion === '1.0') request.socket.resetAndDestroy();
