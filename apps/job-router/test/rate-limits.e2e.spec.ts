@@ -24,6 +24,19 @@ const statusesOf = (answers: readonly Answer[]): Record<number, number> => {
   return counts;
 };
 
+const WINDOW_MS = 10_000;
+const ROUNDS = 8;
+
+/** On a busy machine a round may take longer than the window of a limit, and says nothing of it: then another one is made. */
+async function withinWindow<Outcome>(round: () => Promise<Outcome>): Promise<Outcome> {
+  for (let made = 1; made <= ROUNDS; made += 1) {
+    const beganAtMs = systemClock.monotonicMs();
+    const outcome = await round();
+    if (systemClock.monotonicMs() - beganAtMs < WINDOW_MS) return outcome;
+  }
+  throw new Error(`Each of ${ROUNDS} rounds took longer than the window.`);
+}
+
 const expectRefused = (answer: Answer | undefined, operation: string): void => {
   expect(answer?.status).toBe(429);
   expect(answer?.headers.get('retry-after')).toMatch(/^([1-9]|10|11)$/);
@@ -73,17 +86,20 @@ describe('one router', () => {
   }, 20_000);
 
   test('counts all keys of an account together, and none that may not reach the endpoint', async () => {
-    const { client, endpointId, tenant } = await quietScene();
-    const clientOf = (key: string): JobClient => new JobClient(`${bench.router.url}/v2/${endpointId}`, key);
-    const stranger = clientOf((await bench.controlPlane.tenant()).key);
-    const reader = clientOf((await bench.controlPlane.tenant({ ...tenant, scopes: ['jobs:read'] })).key);
-    expect(statusesOf(await cancelMany(stranger, 120))).toEqual({ 404: 120 });
-    expect(statusesOf(await cancelMany(reader, 120))).toEqual({ 403: 120 });
-    expect(statusesOf(await cancelMany(clientOf('bk_unknown'), 120))).toEqual({ 401: 120 });
-    const colleague = clientOf((await bench.controlPlane.tenant({ accountId: tenant.accountId })).key);
-    await cancelMany(colleague, 60);
-    expect(statusesOf(await cancelMany(client, 60))).toEqual({ 404: 40, 429: 20 });
-  }, 20_000);
+    const answers = await withinWindow(async () => {
+      const { client, endpointId, tenant } = await quietScene();
+      const clientOf = (key: string): JobClient => new JobClient(`${bench.router.url}/v2/${endpointId}`, key);
+      const stranger = clientOf((await bench.controlPlane.tenant()).key);
+      const reader = clientOf((await bench.controlPlane.tenant({ ...tenant, scopes: ['jobs:read'] })).key);
+      expect(statusesOf(await cancelMany(stranger, 120))).toEqual({ 404: 120 });
+      expect(statusesOf(await cancelMany(reader, 120))).toEqual({ 403: 120 });
+      expect(statusesOf(await cancelMany(clientOf('bk_unknown'), 120))).toEqual({ 401: 120 });
+      const colleague = clientOf((await bench.controlPlane.tenant({ accountId: tenant.accountId })).key);
+      await cancelMany(colleague, 60);
+      return cancelMany(client, 60);
+    });
+    expect(statusesOf(answers)).toEqual({ 404: 40, 429: 20 });
+  }, 120_000);
 
   test('refuses before the body is looked at', async () => {
     const { client } = await quietScene();
@@ -118,23 +134,30 @@ describe('one router', () => {
   }, 40_000);
 
   test('counts both verbs, status-sync, health and their like as one operation', async () => {
-    const { client } = await quietScene();
     const paths = [`/status/${unknownJob}`, `/status-sync/${unknownJob}?wait=1000`, '/health'];
-    for (let sent = 0; sent < 1_800; sent += 300) {
-      await send(300, (n) => client.call(paths[n % 3] ?? '', { method: n % 3 < 2 && n % 2 === 0 ? 'POST' : 'GET' }));
-    }
-    const last = await send(300, () => client.call('/health'));
+    const last = await withinWindow(async () => {
+      const { client } = await quietScene();
+      for (let sent = 0; sent < 1_800; sent += 300) {
+        await send(300, (n) => client.call(paths[n % 3] ?? '', { method: n % 3 < 2 && n % 2 === 0 ? 'POST' : 'GET' }));
+      }
+      return send(300, () => client.call('/health'));
+    });
     expect(statusesOf(last)).toEqual({ 200: 200, 429: 100 });
     expectRefused(
       last.find(({ status }) => status === 429),
       'status',
     );
-  }, 40_000);
+  }, 120_000);
 
   test('admits more where workers are ready, idle or busy', async () => {
+    const more = await withinWindow(askForMore);
+    expect(statusesOf(more)).toEqual({ 404: 24, 429: 16 });
+    expect(more.at(-1)?.body.detail).toContain('125 in 10 seconds');
+  }, 120_000);
+
+  async function askForMore(): Promise<readonly Answer[]> {
     const scene = await quietScene();
     await cancelMany(scene.client, 100);
-    expectRefused(await cancel(scene.client)(), 'cancel');
     const worker = (phase: 'idle' | 'busy' | 'starting') => ({ id: newWorkerId(), hostId: scene.hostId, phase });
     const workers = [
       worker('idle'),
@@ -148,10 +171,8 @@ describe('one router', () => {
     await eventually(async () => {
       expect((await cancel(scene.client)()).status).toBe(404);
     });
-    const more = await cancelMany(scene.client, 40);
-    expect(statusesOf(more)).toEqual({ 404: 24, 429: 16 });
-    expect(more.at(-1)?.body.detail).toContain('125 in 10 seconds');
-  }, 20_000);
+    return cancelMany(scene.client, 40);
+  }
 
   test('forgets callers who go while their answers wait behind one another on a connection', async () => {
     const { endpointId, tenant } = await quietScene();
@@ -171,8 +192,8 @@ describe('one router', () => {
   }, 20_000);
 
   test('tells its metrics', async () => {
-    const { client } = await quietScene();
-    expect(statusesOf(await cancelMany(client, 110))).toEqual({ 404: 100, 429: 10 });
+    const answers = await withinWindow(async () => cancelMany((await quietScene()).client, 110));
+    expect(statusesOf(answers)).toEqual({ 404: 100, 429: 10 });
     const metrics = await metricsOf(bench.router);
     expect(metrics).toMatch(/berth_router_rate_limited_total\{operation="cancel",by="rate"\} [1-9]/);
     expect(metrics).toMatch(/berth_router_rate_counters [1-9]/);
@@ -192,9 +213,11 @@ describe('two routers', () => {
 
   test('count one limit together, and overshoot by no more than a fiftieth and what is on its way', async () => {
     await withSecond(async (second) => {
-      const { client, endpointId, tenant } = await quietScene();
-      const far = bench.client(endpointId, tenant, second);
-      const answers = await Promise.all([cancelMany(client, 150), cancelMany(far, 150)]);
+      const answers = await withinWindow(async () => {
+        const { client, endpointId, tenant } = await quietScene();
+        const far = bench.client(endpointId, tenant, second);
+        return Promise.all([cancelMany(client, 150), cancelMany(far, 150)]);
+      });
       const admitted = statusesOf(answers.flat())[404] ?? 0;
       expect(admitted).toBeGreaterThanOrEqual(100);
       // Ten cancels at a time at the other router, and its fiftieth.
