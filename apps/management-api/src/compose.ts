@@ -24,7 +24,6 @@ import { CatalogService, HostLoadsStore } from './catalog/index.js';
 import { ClustersService, ClustersStore } from './clusters/index.js';
 import type { ManagementConfig } from './config.js';
 import { EndpointsService, EndpointsStore, PUBLIC_ADDRESSES } from './endpoints/index.js';
-import { EnvBackfillStore, makeEnvSealing } from './env-sealing/index.js';
 import { composeHostSessions, HostSessionsStore, ImagesAheadStore, makeJoinTokens } from './host-sessions/index.js';
 import { HostsService, HostsStore } from './hosts/index.js';
 import { composeIdempotency } from './idempotency/index.js';
@@ -42,6 +41,7 @@ import { composeResync, composeSnapshots, type ControlSnapshots } from './snapsh
 import { TemplatesService, TemplatesStore } from './templates/index.js';
 import { V1EndpointsService } from './v1-endpoints/index.js';
 import { composeWebhookSecrets, type WebhookSecretKeeper, WebhookSecretsService } from './webhook-secrets/index.js';
+import { composeSealing } from './sealing/index.js';
 import { ScalingHistoryService, ScalingHistoryStore } from './scaling-history/index.js';
 import { composeWorkerLogs, type WorkerLogsService } from './worker-logs/index.js';
 import { WorkersService, WorkersStore } from './workers/index.js';
@@ -125,9 +125,9 @@ async function startServing(self: Process, database: Database, connection: NatsC
   readiness.add('snapshots', () => resync.check());
   const agents = { ...self, store: new HostSessionsStore(database) };
   const cutOff = await startHostCutOff(agents);
-  const sealing = makeEnvSealing(new EnvBackfillStore(database, new EnvSeal(secrets)), tools);
+  const sealing = composeSealing({ ...tools, database, secrets, webhookSecrets: keeper });
   sealing.start();
-  onStop('env sealing', () => sealing.stop());
+  onStop('sealing', () => sealing.stop());
   const idempotency = composeIdempotency({ ...tools, database, secrets });
   onStop('request ledgers', () => idempotency.stop());
   const agentLine = await connectAgents(agents, connection);

@@ -2,7 +2,7 @@ import { eventually } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Database } from '../src/persistence/database.js';
 import { EnvSeal } from '../src/persistence/env-seal.js';
-import { EnvBackfillStore } from '../src/env-sealing/env-backfill.store.js';
+import { EnvBackfillStore } from '../src/sealing/env-backfill.store.js';
 import { QUEUE_ENDPOINT, useManagementApi } from './management-bench.js';
 
 const bench = useManagementApi();

@@ -6,9 +6,13 @@ import type { EndpointSeals } from '../src/endpoints/endpoints.store.js';
 
 const KEY_BYTES = 32;
 
-/** A box with a key of its own for each `fill`. */
-export const secretBox = (fill = 1): SecretBox =>
-  readSecretBox(new ConfigReader({ BERTH_SECRET_KEY: Buffer.alloc(KEY_BYTES, fill).toString('base64') }));
+/** `BERTH_SECRET_KEY` with a key of its own for each `fill`. */
+export const secretKeys = (...fills: readonly number[]): string =>
+  fills.map((fill) => Buffer.alloc(KEY_BYTES, fill).toString('base64')).join(',');
+
+/** A box with those keys. */
+export const secretBox = (fill = 1, ...others: readonly number[]): SecretBox =>
+  readSecretBox(new ConfigReader({ BERTH_SECRET_KEY: secretKeys(fill, ...others) }));
 
 /** What seals environment variables, with the same key. */
 export const envSeal = (fill = 1): EnvSeal => new EnvSeal(secretBox(fill));

@@ -5,7 +5,9 @@ import { SecretError } from './secret-error.js';
 import { parseSecretKeys, type SecretKey } from './secret-key.js';
 
 const [KEY] = parseSecretKeys(Buffer.alloc(32, 7).toString('base64')) as readonly [SecretKey];
+const [NEXT] = parseSecretKeys(Buffer.alloc(32, 8).toString('base64')) as readonly [SecretKey];
 const box = new SecretBox([KEY]);
+const rotated = new SecretBox([NEXT, KEY]);
 const text = fc.string({ unit: 'binary' });
 
 const isRefused = (sealed: string, context: string): boolean => {
@@ -43,5 +45,18 @@ test('a single flipped bit anywhere in the text opens nothing', () => {
       expect(isRefused(bytes.toString('latin1'), 'a')).toBe(true);
     }),
     { numRuns: 1_000 },
+  );
+});
+
+test('what is sealed anew needs the new key only, in the same place only, and is sealed anew once', () => {
+  fc.assert(
+    fc.property(text, text, text, (secret, context, other) => {
+      const resealed = rotated.reseal(box.seal(secret, context), context);
+      expect(resealed.startsWith(rotated.prefix)).toBe(true);
+      expect(new SecretBox([NEXT]).open(resealed, context)).toBe(secret);
+      expect(rotated.reseal(resealed, context)).toBe(resealed);
+      fc.pre(context !== other);
+      expect(() => rotated.reseal(box.seal(secret, context), other)).toThrow(SecretError);
+    }),
   );
 });

@@ -35,6 +35,13 @@ describe('a sealed secret', () => {
     expect(refusal(() => boxOf(2).open(sealed, CONTEXT))).toBe('unknown-key');
   });
 
+  test('is sealed anew by whoever has both keys only', () => {
+    const sealed = boxOf(1).seal('hunter2', CONTEXT);
+    expect(boxOf(2).open(boxOf(2, 1).reseal(sealed, CONTEXT), CONTEXT)).toBe('hunter2');
+    expect(refusal(() => boxOf(2).reseal(sealed, CONTEXT))).toBe('unknown-key');
+    expect([boxOf(2, 1).hasOtherKeys, boxOf(2).hasOtherKeys]).toEqual([true, false]);
+  });
+
   test('is sealed with the first key', () => {
     expect(boxOf(2).open(boxOf(2, 1).seal('hunter2', CONTEXT), CONTEXT)).toBe('hunter2');
   });

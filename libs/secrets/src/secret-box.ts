@@ -32,14 +32,33 @@ export class SecretBox {
     return this.#fingerprintKeys.map((key) => fingerprintOf(key, text, context));
   }
 
+  /** What every text begins with that the first key has sealed. */
+  get prefix(): string {
+    return prefixOf(this.#first);
+  }
+
+  /** Whether there are keys that open and seal no more, or not yet. */
+  get hasOtherKeys(): boolean {
+    return this.#keys.length > 1;
+  }
+
   seal(text: string, context: string): string {
-    const [{ id, key }] = this.#keys as readonly [SecretKey];
+    const { key } = this.#first;
     // Not the injected Random: a test that repeated a nonce under one key would be a hole, not a repeatable test.
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(Buffer.from(context));
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return `v1.${id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+    return `${this.prefix}${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+  }
+
+  /**
+   * The same secret, sealed with the first key; what that has sealed is returned as it is.
+   *
+   * @throws SecretError as `open`
+   */
+  reseal(sealed: string, context: string): string {
+    return sealed.startsWith(this.prefix) ? sealed : this.seal(this.open(sealed, context), context);
   }
 
   /** @throws SecretError `unreadable`, `unknown-key`, `not-genuine` */
@@ -59,7 +78,13 @@ export class SecretBox {
       throw new SecretError('not-genuine', 'This secret was changed, or sealed for something else.', { cause: error });
     }
   }
+
+  get #first(): SecretKey {
+    return (this.#keys as readonly [SecretKey])[0];
+  }
 }
+
+const prefixOf = ({ id }: SecretKey): string => `v1.${id}.`;
 
 function parseSealed(sealed: string): { readonly keyId: string; readonly bytes: Buffer } {
   const [, keyId = '', encoded = ''] = SHAPE.exec(sealed) ?? [];

@@ -30,6 +30,11 @@ export class ChangeSeal {
     return envValuesOf(diff, (value) => (SEALED.test(value) ? this.#openOne(value, owner) : value));
   }
 
+  /** Each sealed value as by `SecretBox.reseal`. @throws SecretError when one of them cannot be opened */
+  reseal(diff: readonly FieldChange[], owner: ChangeOwner): FieldChange[] {
+    return envValuesOf(diff, (value) => (SEALED.test(value) ? this.#secrets.reseal(value, contextOf(owner)) : value));
+  }
+
   #openOne(value: string, owner: ChangeOwner): string {
     try {
       return this.#secrets.open(value, contextOf(owner));

@@ -43,6 +43,7 @@ import { VolumeStorage1763800000051 } from './migrations/1763800000051-volume-st
 import { PausedWorkers1763800000052 } from './migrations/1763800000052-paused-workers.js';
 import { LoadBalancerAccess1763800000054 } from './migrations/1763800000054-load-balancer-access.js';
 import { RunningCatalogs1763800000055 } from './migrations/1763800000055-running-catalogs.js';
+import { ResealedAudit1763800000060 } from './migrations/1763800000060-resealed-audit.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -71,6 +72,7 @@ const MIGRATIONS = [
   PausedWorkers1763800000052,
   LoadBalancerAccess1763800000054,
   RunningCatalogs1763800000055,
+  ResealedAudit1763800000060,
 ] as const;
 
 export interface DataSourceOptions {

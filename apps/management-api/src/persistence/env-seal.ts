@@ -37,6 +37,11 @@ export class EnvSeal {
     return typeof stored === 'string' ? (JSON.parse(this.#secrets.open(stored, contextOf(owner))) as Env) : stored;
   }
 
+  /** As `SecretBox.reseal`. @throws SecretError when they cannot be opened */
+  reseal(sealed: string, owner: EnvOwner): string {
+    return this.#secrets.reseal(sealed, contextOf(owner));
+  }
+
   sealContainer(container: ContainerSpec, owner: EnvOwner): StoredContainer {
     return { ...container, env: this.seal(container.env, owner) };
   }

@@ -27,6 +27,11 @@ export class RegistryCredentialsService {
     return this.#secrets.seal(JSON.stringify({ username, password }), contextOf(key));
   }
 
+  /** As `SecretBox.reseal`. @throws SecretError when they cannot be opened */
+  reseal({ sealedCredentials, ...key }: SealedRegistry): string {
+    return this.#secrets.reseal(sealedCredentials, contextOf(key));
+  }
+
   /**
    * Null where they cannot be opened, because the key is gone: the pull then fails and says why, and the host's other
    * workers go on.

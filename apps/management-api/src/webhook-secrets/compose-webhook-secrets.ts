@@ -9,7 +9,7 @@ import { WebhookSecretKeeper } from './webhook-secret-keeper.js';
 export interface WebhookSecretParts {
   readonly database: Database;
   readonly secrets: SecretBox;
-  readonly snapshots: ControlSnapshots;
+  readonly snapshots: Pick<ControlSnapshots, 'webhookSecretsChanged'>;
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -58,6 +58,22 @@ export class WebhookSecretKeeper {
     return this.#store(id, [this.#make(id, present.ordinal + 1), { ...present, expiresAtMs }]);
   }
 
+  /**
+   * Seals one with the present key, if it is still there and another has sealed it; it stays what it is.
+   *
+   * @throws SecretError when it cannot be opened
+   */
+  async reseal({ accountId, id }: EndpointRef, ordinal: number): Promise<void> {
+    const { records, secrets, snapshots } = this.#options;
+    if (!(await records.hold(accountId, id))) return;
+    const record = (await records.list(id)).find((each) => each.ordinal === ordinal);
+    if (record === undefined) return;
+    const sealedSecret = secrets.reseal(record.sealedSecret, contextOf(record));
+    if (sealedSecret === record.sealedSecret) return;
+    await records.update({ ...record, sealedSecret });
+    await snapshots.webhookSecretsChanged([id]);
+  }
+
   /** The secret itself. @throws SecretError when the key that sealed it is gone */
   open(record: WebhookSecretRecord): string {
     return this.#options.secrets.open(record.sealedSecret, contextOf(record));

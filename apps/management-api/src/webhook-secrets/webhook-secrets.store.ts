@@ -57,6 +57,13 @@ export class WebhookSecretsStore {
     });
   }
 
+  /** One of a held endpoint: how it is sealed. */
+  update({ endpointId, ordinal, sealedSecret }: WebhookSecretRecord): Promise<void> {
+    return this.#database.transaction(async (manager) => {
+      await manager.update(WebhookSecretEntity, { endpointId, ordinal }, { sealedSecret });
+    });
+  }
+
   /** Endpoints that are not deleted and have no secret, at most `limit`. */
   without(limit: number): Promise<readonly { readonly accountId: AccountId; readonly id: EndpointId }[]> {
     return this.#database.read((manager) => manager.query(WITHOUT, [limit]));

@@ -41,6 +41,7 @@ import { RegistriesStore } from '../../src/registries/registries.store.js';
 import { ReleasesStore } from '../../src/releases/releases.store.js';
 import { SnapshotOutboxStore } from '../../src/snapshots/snapshot-outbox.store.js';
 import { apiKeyTruth, endpointTruth, hostTruth } from '../../src/snapshots/snapshot-truths.js';
+import { sealedPlaces } from '../../src/sealing/sealed-places.js';
 import { ScalingHistoryStore } from '../../src/scaling-history/scaling-history.store.js';
 import { TemplatesStore } from '../../src/templates/templates.store.js';
 import { WebhookSecretTruth } from '../../src/snapshots/webhook-secret-truth.js';
@@ -48,7 +49,7 @@ import { WebhookSecretsStore } from '../../src/webhook-secrets/webhook-secrets.s
 import { WorkersStore } from '../../src/workers/workers.store.js';
 import { INVENTORY, SPEC, observed } from '../fleet-bench.js';
 import { GREAT_ACCOUNT, GREAT_ENDPOINT, HOST, SMALL_ACCOUNT, SMALL_ENDPOINT } from './big-database.js';
-import { envSeal, changeSeal, endpointSeals } from '../secret-box.js';
+import { changeSeal, endpointSeals, envSeal, secretBox } from '../secret-box.js';
 
 /** Big tables that a call may read whole, each with the reason why that is right. */
 type Reads = Readonly<Record<string, string>>;
@@ -194,6 +195,7 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     list: [(secrets) => secrets.list(SMALL_ENDPOINT)],
     insert: [(secrets) => secrets.insert([{ ...WEBHOOK_SECRET, ordinal: 7, expiresAtMs: NOW_MS + 1 }])],
     replace: [(secrets) => secrets.replace(SMALL_ENDPOINT, [WEBHOOK_SECRET])],
+    update: [(secrets) => secrets.update(WEBHOOK_SECRET)],
     without: [reading({ endpoints: EACH, webhook_secrets: EACH }, (secrets) => secrets.without(LIMIT))],
   }),
   ...casesOf('ReferencesStore', new ReferencesStore(database), {
@@ -571,8 +573,21 @@ const NEW_HOST = {
   createdAtMs: NOW_MS,
 } as const;
 
+/** Pages of a pass over all that rests sealed. */
+const sealingCases = (database: Database): readonly StoreCase[] => {
+  const unused = { reseal: () => Promise.reject(new Error('nothing is sealed anew')) };
+  const credentials = { reseal: () => '' };
+  const places = sealedPlaces({ database, secrets: secretBox(), credentials, webhookSecrets: unused });
+  return places.map((place) => ({
+    name: `SealedPlace.${place.kind}`,
+    call: () => place.page(null, LIMIT),
+    reads: {},
+  }));
+};
+
 export const storeCases = (database: Database, source: DataSource): readonly StoreCase[] => [
   ...requestCases(database),
   ...resourceCases(database),
   ...loopCases(database, source),
+  ...sealingCases(database),
 ];

@@ -1,0 +1,1 @@
+export { composeSealing } from './compose-sealing.js';
