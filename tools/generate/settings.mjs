@@ -5,7 +5,7 @@
  */
 import { format } from 'prettier';
 import { readControllersConfig } from '../../apps/management-api/dist/controllers/config.js';
-import { readHostsConfig } from '../../apps/berth/dist/config.js';
+import { readDoctorConfig, readHostsConfig } from '../../apps/berth/dist/config.js';
 import { readManagementConfig, readMigrateConfig } from '../../apps/management-api/dist/config.js';
 import { readLogConfig, readRouterConfig } from '../../apps/job-router/dist/config.js';
 import { readAgentConfig } from '../../apps/worker-agent/dist/config.js';
@@ -114,6 +114,12 @@ ${Object.entries(apps)
 ## \`npm run db:migrate\`
 
 ${tableOf(rowsOf(readMigrateConfig))}
+
+## \`berth doctor\`
+
+\`berth init\` writes all but the key to \`env/operator.env\`. What is not set is not looked at.
+
+${tableOf(rowsOf(readDoctorConfig))}
 
 ## \`berth host\`
 

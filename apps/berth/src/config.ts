@@ -1,4 +1,6 @@
+import { GIB } from '@berth/domain';
 import type { ConfigReader, Environment } from '@berth/lifecycle';
+import type { NatsCredentials } from '@berth/messaging';
 
 /** What the command was started with; each command reads its own settings from it. */
 export const loadEnvironment = (): Environment => process.env;
@@ -20,3 +22,50 @@ export const readHostsConfig = (read: ConfigReader): HostsConfig => ({
     'Where agents reach the brokers, as `join` tells it to the new machine.',
   ),
 });
+
+/** What `berth doctor` is told. What is null, or empty, is not looked at. */
+export interface DoctorConfig {
+  readonly databaseUrl: string | null;
+  /** One for each broker. */
+  readonly natsUrls: readonly string[];
+  readonly natsCredentials: NatsCredentials;
+  /** How many brokers hold each stream. */
+  readonly replicas: number;
+  readonly storageBytes: number;
+  readonly baseUrl: string | null;
+  readonly runUrl: string | null;
+  readonly operationsUrls: readonly string[];
+  readonly apiKey: string | null;
+}
+
+const HTTP = ['http:', 'https:'];
+const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: 'bytes' };
+
+/** Reads the settings of `berth doctor`: nothing has to be set, so that it can be run where something is missing. */
+export const readDoctorConfig = (read: ConfigReader): DoctorConfig => ({
+  databaseUrl: read.optionalUrl('BERTH_DATABASE_URL', 'The database.', ['postgres:', 'postgresql:']),
+  natsUrls: listed(read.urls('BERTH_NATS_URL', 'Every broker.', { protocols: ['nats:', 'tls:'], fallback: '' })),
+  natsCredentials: seedOrNone(read.optional('BERTH_NATS_SEED', 'nkey seed of the role `operator`.')),
+  replicas: Number(
+    read.oneOf('BERTH_NATS_REPLICAS', 'Servers that hold each stream.', { choices: ['1', '3'], fallback: '1' }),
+  ),
+  storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', 'What the streams may take on disk.', STORAGE_BOUNDS),
+  baseUrl: read.optionalUrl('BERTH_BASE_URL', 'Where the management API is.', HTTP),
+  runUrl: read.optionalUrl('BERTH_RUN_URL', 'Where the job routers are, for clients.', HTTP),
+  operationsUrls: listed(
+    read.urls('BERTH_OPERATIONS_URLS', 'Where each process shows its health and metrics.', {
+      protocols: HTTP,
+      fallback: '',
+    }),
+  ),
+  apiKey: read.optional('BERTH_API_KEY', 'An API key with the scope `admin`: for hosts and endpoints.'),
+});
+
+const listed = (urls: string): readonly string[] =>
+  urls
+    .split(',')
+    .map((url) => url.trim())
+    .filter((url) => url !== '');
+
+const seedOrNone = (seed: string | null): NatsCredentials =>
+  seed === null ? { kind: 'none' } : { kind: 'nkey', seed };

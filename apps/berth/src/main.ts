@@ -1,10 +1,11 @@
 #!/usr/bin/env node
+import { doctorCommand } from './doctor/index.js';
 import { hostCommand } from './hosts/index.js';
 import { initCommand } from './init/index.js';
 import { loadEnvironment } from './config.js';
 import { runProgram } from './program/index.js';
 
-const COMMANDS = [initCommand, hostCommand];
+const COMMANDS = [initCommand, doctorCommand, hostCommand];
 
 const program = { environment: loadEnvironment(), streams: { stdout: process.stdout, stderr: process.stderr } };
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createNatsKeys, NATS_ROLES, publicNatsKeys, type NatsKeys } from './nats-keys.js';
+import { completeNatsKeys, createNatsKeys, publicNatsKeys, type NatsKeys } from './nats-keys.js';
 
 const OWNER_ONLY = 0o600;
 
@@ -15,8 +15,8 @@ export const loadOrCreateNatsKeys = async (path: string): Promise<NatsKeys> => {
     await mkdir(dirname(path), { recursive: true });
     // Unlike a rename, a link fails when somebody else was first; then theirs are the keys.
     await writeKeys(path, createNatsKeys(), link);
-  } else if (NATS_ROLES.some((role) => !(role in kept.roles))) {
-    await writeKeys(path, completed(path, kept), rename);
+  } else if (completeNatsKeys(kept) !== kept) {
+    await writeKeys(path, completeNatsKeys(kept), rename);
   }
   const written = await readKeys(path);
   if (written === undefined) throw new Error(`${path} vanished while it was written.`);
@@ -48,17 +48,15 @@ const readKeys = async (path: string): Promise<NatsKeys | undefined> => {
     throw error;
   }
   const keys = JSON.parse(text) as NatsKeys;
-  completed(path, keys);
+  check(path, keys);
   return keys;
 };
 
 /** Fails on a broken or foreign file here, with its name, and not later as a refused connection. */
-const completed = (path: string, kept: NatsKeys): NatsKeys => {
+function check(path: string, keys: NatsKeys): void {
   try {
-    const keys = { ...kept, roles: { ...createNatsKeys().roles, ...kept.roles } };
-    publicNatsKeys(keys);
-    return keys;
+    publicNatsKeys(completeNatsKeys(keys));
   } catch (cause) {
     throw new Error(`${path} does not hold the keys of a broker's roles. Remove it to get new ones.`, { cause });
   }
-};
+}

@@ -6,8 +6,12 @@ import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkey
  * else, so an answer that an agent sends astray meets the broker's refusal.
  * `callout`: management-api's second connection, which answers the server's questions about agents.
  * `system`: looks at connections and ends them; nothing else.
+ * `operator`: whoever looks after the installation; it reads how streams are, and logs, and changes nothing.
  */
-export const NATS_ROLES = ['management', 'sessions', 'controllers', 'router', 'gateway', 'callout', 'system'] as const;
+export const NATS_ROLES = [
+  ...(['management', 'sessions', 'controllers', 'router', 'gateway'] as const),
+  ...(['callout', 'system', 'operator'] as const),
+] as const;
 export type NatsRole = (typeof NATS_ROLES)[number];
 
 /** Secret seeds (Ed25519, nkey text). The holder of one is that role. */
@@ -27,6 +31,12 @@ export const createNatsKeys = (): NatsKeys => ({
   roles: forEachRole(() => seedOf(createUser())),
   issuer: seedOf(createAccount()),
 });
+
+/** Keys that were written before a role was known get one for it; those that are whole are returned as they are. */
+export const completeNatsKeys = (keys: NatsKeys): NatsKeys =>
+  NATS_ROLES.every((role) => role in keys.roles)
+    ? keys
+    : { ...keys, roles: { ...createNatsKeys().roles, ...keys.roles } };
 
 export const publicNatsKeys = (keys: NatsKeys): NatsPublicKeys => ({
   roles: forEachRole((role) => publicKeyOf(keys.roles[role])),

@@ -13,6 +13,7 @@ import {
   jobSubject,
   logAnswerSubject,
   logsSubject,
+  OPERATOR_INBOX,
   RATES_SUBJECTS,
   REQUEST_COUNTS_SUBJECTS,
   ROUTER_INBOX,
@@ -46,6 +47,9 @@ export const SHARD_COUNTS_DEFAULT: ShardCounts = { logs: 16, payloads: 16, curso
 const OLD_STREAMS = numbered('JOBS', 16);
 
 const BUCKET_NAMES = Object.values(BUCKETS);
+
+/** Holds who owns which shard of the logs. */
+const CLAIMS_STREAM = 'KV_shards';
 
 /** The inbox of every host, and nothing else. */
 const AGENT_INBOXES = `${inboxPrefix('*')}.>`;
@@ -82,6 +86,7 @@ export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, 
     publish: ['$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.SERVER.*.CONNZ', '$SYS.REQ.SERVER.*.KICK'],
     subscribe: ['_INBOX_system.>'],
   },
+  operator: operator(shards),
 });
 
 /** What a role may do over which a process hears agents. */
@@ -143,11 +148,21 @@ const router = (shards: ShardCounts): RolePermissions => {
   };
 };
 
+/** Questions only: how each stream is, what the logs hold, and who owns their shards. */
+const operator = (shards: ShardCounts): RolePermissions => ({
+  publish: [
+    '$JS.API.INFO',
+    ...[...jobStreamNames(shards), ...BUCKET_NAMES.map(bucketStream)].map(informOf),
+    ...[...numbered('LOG', shards.logs), CLAIMS_STREAM].flatMap(readMessages),
+  ],
+  subscribe: [`${OPERATOR_INBOX}.>`],
+});
+
 const jobStreamNames = (shards: ShardCounts): string[] => [
   ...numbered('LOG', shards.logs),
   ...['OUT', 'BLOB'].flatMap((family) => numbered(family, shards.payloads)),
   ...numbered('CURSOR', shards.cursors),
-  'KV_shards',
+  CLAIMS_STREAM,
 ];
 
 function numbered(family: string, count: number): string[] {
@@ -163,12 +178,16 @@ const setUpStream = (stream: string): string[] => [
 
 const informOf = (stream: string): string => `$JS.API.STREAM.INFO.${stream}`;
 
-/** Single reads, from the leader or directly, and consumers without acknowledgement. */
-const readStream = (stream: string): string[] => [
-  informOf(stream),
+const readMessages = (stream: string): string[] => [
   `$JS.API.STREAM.MSG.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}.>`,
+];
+
+/** Single reads, from the leader or directly, and consumers without acknowledgement. */
+const readStream = (stream: string): string[] => [
+  informOf(stream),
+  ...readMessages(stream),
   `$JS.API.CONSUMER.CREATE.${stream}.>`,
   `$JS.API.CONSUMER.INFO.${stream}.*`,
   `$JS.API.CONSUMER.DELETE.${stream}.*`,

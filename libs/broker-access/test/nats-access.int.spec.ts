@@ -291,6 +291,33 @@ describe('access to the broker', () => {
     expect(await subscribeRefused('callout', ['agents.>', '>'])).toEqual(['agents.>', '>']);
   });
 
+  test('the operator reads how streams are, logs and claims, and writes nothing', async () => {
+    const router = await jetstreamManager(await nats.connectAs('router'));
+    await router.streams.add({ name: 'LOG_3', subjects: ['log.3.>'], allow_direct: true });
+    await jetstream(await nats.connectAs('router')).publish('log.3.e', 'batch');
+    const manager = await jetstreamManager(await nats.connectAs('operator'));
+    expect((await manager.streams.info('LOG_3')).state.messages).toBe(1);
+    expect((await manager.streams.getMessage('LOG_3', { seq: 1 }))?.string()).toBe('batch');
+    expect((await manager.direct.getMessage('LOG_3', { seq: 1 }))?.string()).toBe('batch');
+    const forbidden = [
+      'log.3.e',
+      '$KV.shards.claim.0',
+      '$KV.endpoints.e',
+      'agents.h1.down.stop',
+      '$JS.API.STREAM.CREATE.LOG_3',
+      '$JS.API.STREAM.UPDATE.LOG_3',
+      '$JS.API.STREAM.DELETE.LOG_3',
+      '$JS.API.STREAM.PURGE.LOG_3',
+      '$JS.API.STREAM.MSG.DELETE.LOG_3',
+      '$JS.API.STREAM.MSG.GET.BLOB_0',
+      '$JS.API.DIRECT.GET.KV_api_keys',
+      '$JS.API.CONSUMER.CREATE.LOG_3.spy',
+    ];
+    expect(await publishRefused('operator', forbidden)).toEqual(forbidden);
+    const unheard = ['log.>', 'agents.>', '_INBOX.>', '_INBOX_router.>', '$KV.>', '>'];
+    expect(await subscribeRefused('operator', unheard)).toEqual(unheard);
+  });
+
   test('the system user sees connections and cannot change the server', async () => {
     const client = await nats.connectAs('system');
     const answer = await client.request('$SYS.REQ.SERVER.PING.CONNZ', JSON.stringify({}), { timeout: 5_000 });

@@ -51,6 +51,12 @@ export { SnapshotWriter } from './snapshots/snapshot-writer.js';
 export { ensureTopology } from './topology/ensure-topology.js';
 export { topologyLog } from './topology/topology-changes.js';
 export { LOG_SHARDS, endpointShard, jobShard, logShard } from './topology/shards.js';
+export {
+  inspectTopology,
+  type StreamReport,
+  type StreamState,
+  type TopologyReport,
+} from './topology/inspect-topology.js';
 export { type TopologySize } from './topology/streams.js';
 export { isSubjectToken } from './topology/subject-token.js';
 export { TopologyKeeper } from './topology/topology-keeper.js';

@@ -6,6 +6,7 @@ export { LONG_SECONDS_BUCKETS, MetricRegistry, SECONDS_BUCKETS } from './metrics
 export { Readiness } from './operations/readiness.js';
 export { findRefusal } from './process-main/refusal.js';
 export { openProcess, systemProcess, type OpenProcess, type ProcessParts } from './process-main/open-process.js';
+export { versionOf } from './process-main/version.js';
 export { runMain, type Main } from './process-main/run-main.js';
 export { StartupError, listenError } from './process-main/startup-error.js';
 export { duringStep } from './tracing/during-step.js';

@@ -8,7 +8,15 @@ import { LocalAgent } from '../src/local-agent.js';
 import type { StackPorts } from '../src/stack-ports.js';
 
 const role = 'seed';
-const roles = { management: role, controllers: role, router: role, callout: role, sessions: role, gateway: role };
+const roles = {
+  management: role,
+  controllers: role,
+  router: role,
+  callout: role,
+  sessions: role,
+  gateway: role,
+  operator: role,
+};
 
 const AGENT = { bridge: 8_002, operations: 8_009 };
 const portsOf = (routers: StackPorts['routers'], agents: StackPorts['agents'] = [AGENT]): StackPorts => ({

@@ -26,6 +26,8 @@ const OWN_NAMES = ['localhost', LOOPBACK];
 const AUTHORITY_PATH = 'tls/ca.crt';
 const MEMORY_STORE_BYTES = GIB;
 const DATABASE = 'berth';
+/** Where the management API, the controllers and a job router show their health unless they are told otherwise. */
+const OPERATIONS_URLS = [9_100, 9_101, 9_102].map((port) => `http://${LOOPBACK}:${String(port)}`).join(',');
 
 export const MIGRATE_PATH = 'env/migrate.env';
 
@@ -132,9 +134,24 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
       BERTH_LB_DOMAIN: plan.lbDomain,
     },
     'worker-agent': { ...trust(plan), BERTH_NATS_URL: agentsBroker(plan) },
-    operator: { ...broker(plan), BERTH_BASE_URL: plan.baseUrl, BERTH_AGENT_NATS_URL: agentsBroker(plan) },
+    operator: operatorVariables(installation),
   };
 }
+
+const operatorVariables = (installation: InstallationRecord): Variables => {
+  const { nats, plan } = installation;
+  return {
+    ...broker(plan),
+    ...database(installation),
+    ...streams(plan),
+    BERTH_NATS_SEED: nats.roles.operator,
+    BERTH_BASE_URL: plan.baseUrl,
+    BERTH_RUN_URL: plan.runUrl,
+    BERTH_AGENT_NATS_URL: agentsBroker(plan),
+    // Where they listen on this machine alone they are on it.
+    ...(plan.listen === null && { BERTH_OPERATIONS_URLS: OPERATIONS_URLS }),
+  };
+};
 
 /** The names that PostgreSQL's published images read. */
 const postgresVariables = ({ databasePassword }: InstallationRecord): Variables => ({

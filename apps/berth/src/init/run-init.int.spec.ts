@@ -77,6 +77,20 @@ describe('an installation', () => {
     expect({ ...after, [certificate]: '' }).toEqual({ ...before, [certificate]: '' });
   });
 
+  test('gets a key for a role that it was made without, and keeps all others', async () => {
+    const path = await tempFolder();
+    await init(path);
+    const record = join(path, 'offline/installation.json');
+    const made = JSON.parse(await readFile(record, 'utf8')) as { nats: { roles: Record<string, string> } };
+    const { operator: _, ...older } = made.nats.roles;
+    await writeFile(record, JSON.stringify({ ...made, nats: { ...made.nats, roles: older } }));
+    await rm(join(path, 'env/operator.env'));
+    expect(await init(path)).toMatchObject({ written: ['env/operator.env'], differing: ['broker/broker-1.conf'] });
+    const after = JSON.parse(await readFile(record, 'utf8')) as typeof made;
+    expect(after.nats.roles).toMatchObject(older);
+    expect(await readFile(join(path, 'env/operator.env'), 'utf8')).toContain(after.nats.roles.operator);
+  });
+
   test('has one first key, whoever makes it at once', async () => {
     const path = await tempFolder();
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => init(path)));

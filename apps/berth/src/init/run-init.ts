@@ -1,4 +1,4 @@
-import { issueCertificate } from '@berth/broker-access';
+import { completeNatsKeys, issueCertificate } from '@berth/broker-access';
 import type { Clock, Random } from '@berth/lifecycle';
 import { misuse } from '../program/index.js';
 import { createFirstKey, createInstallation, type InstallationRecord } from './installation.js';
@@ -75,7 +75,7 @@ interface Opened {
 
 async function openInstallation(given: GivenPlan, { clock, folder, random }: InitTools): Promise<Opened> {
   const kept = await folder.read();
-  if (kept !== null) return { installation: sameAs(kept, given), key: null };
+  if (kept !== null) return { installation: await completed(sameAs(kept, given), folder), key: null };
   const plan = completePlan(given, folder.path);
   const problems = problemsOf(plan);
   if (problems.length > 0)
@@ -85,6 +85,15 @@ async function openInstallation(given: GivenPlan, { clock, folder, random }: Ini
   const theirs = await folder.read();
   if (theirs === null) throw new Error(`${folder.path} vanished while it was written.`);
   return { installation: sameAs(theirs, given), key: null };
+}
+
+/** An older version knew fewer roles. */
+async function completed(kept: InstallationRecord, folder: InstallationFolder): Promise<InstallationRecord> {
+  const nats = completeNatsKeys(kept.nats);
+  if (nats === kept.nats) return kept;
+  const installation = { ...kept, nats };
+  await folder.replace(installation);
+  return installation;
 }
 
 /** An installation that is there cannot be laid out anew: its files may be in use, and have been changed. */

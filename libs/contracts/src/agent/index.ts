@@ -61,6 +61,7 @@ export { replyFault, type ReplyFault } from './reply-subject.js';
 export {
   HOST_VERBS,
   JOB_VERBS,
+  OPERATOR_INBOX,
   ROUTER_INBOX,
   JOINING_USER,
   REFUSED_USER,

@@ -49,6 +49,9 @@ const AGENT_INBOX = '_INBOX_agent';
 /** Where the routers hear what they have asked. */
 export const ROUTER_INBOX = '_INBOX_router';
 
+/** Where whoever looks after the installation hears what it has asked. */
+export const OPERATOR_INBOX = '_INBOX_operator';
+
 /** Below it, and nowhere else, the server side answers this host. `*` stands for any host, in permissions. */
 export const inboxPrefix = (hostId: HostId | '*'): string => `${AGENT_INBOX}.${hostId}`;
 

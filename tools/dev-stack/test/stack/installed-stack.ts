@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -51,6 +52,17 @@ interface Ports {
   readonly router: number;
 }
 
+/** What `berth doctor` said, and how it ended. */
+export interface Diagnosis {
+  readonly status: number;
+  readonly findings: readonly {
+    readonly area: string;
+    readonly state: string;
+    readonly says: string;
+    readonly mend: string | null;
+  }[];
+}
+
 /** What `berth init` wrote, run as its pages say: each process with its own file, and nothing else but where it runs. */
 export class InstalledStack {
   readonly installation: string;
@@ -58,6 +70,8 @@ export class InstalledStack {
   readonly #ports: Ports;
   readonly #brokers: 1 | 3;
   readonly #servers: ServerProcess[] = [];
+  readonly #brokerServers = new Map<number, ServerProcess>();
+  readonly #operationsUrls: string[] = [];
   #postgres: PostgresServer | undefined;
   #firstKey = '';
 
@@ -123,7 +137,10 @@ export class InstalledStack {
       await this.start('controllers'),
       await this.start('job-router', { BERTH_HTTP_PORT: String(this.#ports.router) }),
     ];
-    for (const { server, url } of started) await waitUntilHealthy({ server, url: `${url}/readyz` });
+    for (const { server, url } of started) {
+      await waitUntilHealthy({ server, url: `${url}/readyz` });
+      this.#operationsUrls.push(url);
+    }
   }
 
   /** Starts a process; resolves with where its health is. */
@@ -163,6 +180,47 @@ export class InstalledStack {
   /** Runs the command as an operator would; resolves with what it printed. */
   berth(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<string> {
     return this.#runNode('apps/berth/dist/main.js', args, environment);
+  }
+
+  /** What `berth doctor` finds with the operator's settings and a key, but for what is given. */
+  async doctor(changed: Readonly<Record<string, string>> = {}): Promise<Diagnosis> {
+    const environment = {
+      ...inherited(),
+      ...(await this.environment('operator')),
+      BERTH_OPERATIONS_URLS: this.#operationsUrls.join(','),
+      BERTH_API_KEY: this.#firstKey,
+      ...changed,
+    };
+    const program = [join(REPOSITORY, 'apps/berth/dist/main.js'), 'doctor', '--json'];
+    const { promise, resolve: resolveWith } = Promise.withResolvers<{ status: number; stdout: string }>();
+    const child = execFile(process.execPath, program, { env: environment, timeout: COMMAND_MS }, (_error, stdout) => {
+      resolveWith({ status: child.exitCode ?? -1, stdout });
+    });
+    const { status, stdout } = await promise;
+    return { status, findings: (JSON.parse(stdout) as Pick<Diagnosis, 'findings'>).findings };
+  }
+
+  /** Asks the database as its superuser. */
+  async query(sql: string): Promise<void> {
+    const { BERTH_DATABASE_URL = '' } = await this.environment('migrate');
+    const url = new URL(BERTH_DATABASE_URL);
+    url.searchParams.delete('sslmode');
+    const database = new Client({ connectionString: url.href, ssl: { ca: await this.authority() } });
+    await database.connect();
+    try {
+      await database.query(sql);
+    } finally {
+      await database.end();
+    }
+  }
+
+  /** @param at number of the broker, from 0 on */
+  async stopBroker(at: number): Promise<void> {
+    await this.#brokerServers.get(at)?.stop();
+  }
+
+  async startBroker(at: number): Promise<void> {
+    await this.#startBroker(at);
   }
 
   async close(): Promise<void> {
@@ -217,6 +275,7 @@ export class InstalledStack {
     const config = join(store, 'broker.conf');
     await writeFile(config, written.replace(this.#brokerStore, store));
     const server = await this.#spawn(name, [executable, '--config', config], inherited());
+    this.#brokerServers.set(at, server);
     const monitor = `http://${this.brokerHosts[at] ?? ''}:${String(this.#ports.monitor)}`;
     await waitUntilHealthy({ server, url: `${monitor}/healthz` });
   }

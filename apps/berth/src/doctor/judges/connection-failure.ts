@@ -1,0 +1,60 @@
+import { wrong, type Finding } from '../finding.js';
+
+/** Why a connection was not made, as the adapter heard it. */
+export interface ConnectionFailure {
+  /** Of Node, OpenSSL or the server; null: none. */
+  readonly code: string | null;
+  readonly message: string;
+}
+
+export interface Target {
+  readonly area: Finding['area'];
+  /** Such as `broker nats-1:4222`. */
+  readonly what: string;
+  /** The setting that names it. */
+  readonly setting: string;
+}
+
+const FOREIGN = [
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_SIGNATURE_FAILURE'],
+];
+
+const RENEW = '`berth init DIR --renew-certificates`, then tell the server to read it again';
+
+type Words = readonly [says: string, mend: (setting: string) => string];
+
+const UNREACHED: Words = ['it cannot be reached', () => 'is its machine up, and does no firewall stand between?'];
+const UNNAMED: Words = [
+  'its name is not known',
+  (setting) => `is the name in ${setting} right, and does the DNS of this machine know it?`,
+];
+const UNBELIEVED: Words = [
+  'its certificate is of an authority that is not believed here',
+  () => 'NODE_EXTRA_CA_CERTS must name tls/ca.crt of the installation that this server belongs to',
+];
+
+const WORDS: Readonly<Record<string, Words>> = {
+  ...Object.fromEntries(FOREIGN.map((code) => [code, UNBELIEVED])),
+  CERT_HAS_EXPIRED: ['its certificate is over', () => RENEW],
+  CERT_NOT_YET_VALID: ['its certificate is not good yet', () => 'set the clocks of both machines'],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'its certificate is for other names',
+    (setting) => `${setting} must name it as \`berth init\` was told to`,
+  ],
+  ENOTFOUND: UNNAMED,
+  EAI_AGAIN: UNNAMED,
+  ECONNREFUSED: ['nobody listens there', (setting) => `start it, or set ${setting} to where it is`],
+  ETIMEDOUT: UNREACHED,
+  EHOSTUNREACH: UNREACHED,
+  ENETUNREACH: UNREACHED,
+};
+
+/** Says what kept somebody from connecting, and what mends it. */
+export function judgeFailure({ area, setting, what }: Target, { code, message }: ConnectionFailure): Finding {
+  const [says, mend] = WORDS[code ?? ''] ?? [
+    message === '' ? (code ?? 'it cannot be reached') : message,
+    () => `is it up, and is ${setting} right?`,
+  ];
+  return wrong(area, `${what}: ${says}`, mend(setting));
+}
