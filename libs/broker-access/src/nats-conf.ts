@@ -37,6 +37,8 @@ export interface NatsPeers {
   readonly name: string;
   /** Where the others reach this one. */
   readonly listener: NatsListener;
+  /** `host:port` of this one, as the others shall tell it on: where it comes from is no name that its certificate is for. */
+  readonly address: string;
   /** `host:port` of all of them. */
   readonly addresses: readonly string[];
   /** They show each other certificates of the same authority; null: whoever reaches a port is one of them. */
@@ -104,12 +106,13 @@ const renderTls = (tls: NatsTls, ...more: string[]): string[] => [
   '}',
 ];
 
-const renderPeers = ({ addresses, listener, name, tls }: NatsPeers): string[] => [
+const renderPeers = ({ address, addresses, listener, name, tls }: NatsPeers): string[] => [
   `server_name: ${quote(name)}`,
   'cluster {',
   '  name: berth',
   `  listen: ${addressOf(listener)}`,
   `  routes: ${list(addresses.map((address) => `nats-route://${address}`))}`,
+  `  advertise: ${quote(address)}`,
   // The address of a peer must not be told to clients: they have their own list.
   '  no_advertise: true',
   ...(tls === null ? [] : renderTls(tls, 'verify: true').map((line) => `  ${line}`)),

@@ -27,11 +27,13 @@ describe('the configuration of a nats-server', () => {
   test('names its peers, who show each other certificates', () => {
     const tls = { certFile: '/tls/tls.crt', keyFile: '/tls/tls.key', caFile: '/tls/ca.crt' };
     const addresses = ['one:6222', 'two:6222'];
-    const peers = { name: 'one', listener: { host: '0.0.0.0', port: 6222 }, addresses, tls };
+    const peers = { name: 'one', address: 'one:6222', listener: { host: '0.0.0.0', port: 6222 }, addresses, tls };
     const text = renderNatsConf({ ...OPEN, peers });
     expect(text).toContain('server_name: "one"');
     expect(text).toContain('listen: "0.0.0.0:6222"');
     expect(text).toContain('"nats-route://one:6222", "nats-route://two:6222"');
+    // Or they would tell each other on by the addresses that they see, which no certificate is for.
+    expect(text).toContain('advertise: "one:6222"');
     expect(text).toContain('verify: true');
     expect(renderNatsConf(OPEN)).not.toContain('cluster');
   });

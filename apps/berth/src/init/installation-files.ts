@@ -75,9 +75,13 @@ function brokerFile({ nats, plan }: InstallationRecord, at: number): Installatio
 const peersOf = (plan: InstallationPlan, at: number, tls: NatsTls): NatsPeers => ({
   name: brokerName(at),
   listener: { host: listenerOf(firstName(plan, at)), port: plan.peerPort },
-  addresses: plan.brokerHost.map((_, peer) => `${urlHost(firstName(plan, peer))}:${String(plan.peerPort)}`),
+  address: peerAddress(plan, at),
+  addresses: plan.brokerHost.map((_, peer) => peerAddress(plan, peer)),
   tls,
 });
+
+const peerAddress = (plan: InstallationPlan, at: number): string =>
+  `${urlHost(firstName(plan, at))}:${String(plan.peerPort)}`;
 
 const firstName = (plan: InstallationPlan, at: number): string => namesOf(plan.brokerHost[at] ?? '')[0] ?? '';
 

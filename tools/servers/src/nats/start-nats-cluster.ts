@@ -47,7 +47,8 @@ export const startNatsCluster = async (options: StartNatsClusterOptions): Promis
       peers: {
         name: `server-${String(place)}`,
         listener: { host: LOOPBACK, port: peerPorts[place] ?? 0 },
-        addresses: peerPorts.map((port) => `${LOOPBACK}:${String(port)}`),
+        address: peerAddress(peerPorts[place]),
+        addresses: peerPorts.map(peerAddress),
         tls: null,
       },
     });
@@ -63,6 +64,8 @@ export const startNatsCluster = async (options: StartNatsClusterOptions): Promis
     },
   };
 };
+
+const peerAddress = (port = 0): string => `${LOOPBACK}:${String(port)}`;
 
 const startAll = async (start: (place: number) => Promise<NatsServer>): Promise<NatsServer[]> => {
   const started = await Promise.allSettled(Array.from({ length: SERVERS }, (_, place) => start(place)));
