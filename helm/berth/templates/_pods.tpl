@@ -96,12 +96,12 @@ spec:
 {{- end }}
 {{- end -}}
 
-{{/* Of the operations port: alive restarts, ready sends requests; the first start may take its time. */}}
+{{/* Of the operations port: alive restarts, ready sends requests; the first start makes streams, and may take its time. */}}
 {{- define "berth.probes" -}}
 startupProbe:
   httpGet: { path: /healthz, port: operations }
   periodSeconds: 2
-  failureThreshold: 60
+  failureThreshold: 150
 livenessProbe:
   httpGet: { path: /healthz, port: operations }
   periodSeconds: 10

@@ -83,6 +83,21 @@ test('each dashboard and each file of alerts becomes a config map, whatever is w
   expect(dataOf('berth-example')).toEqual({ 'example.yaml': text });
 });
 
+test('servers are not restarted by a version of the chart in which nothing of theirs has changed', async () => {
+  const chart = join(await newFolder(), 'berth');
+  await cp(CHART, chart, { recursive: true });
+  const description = await readFile(join(chart, 'Chart.yaml'), 'utf8');
+  await writeFile(join(chart, 'Chart.yaml'), description.replaceAll(/^(version|appVersion): .*$/gm, '$1: 99.0.0'));
+  const words = ['--values', valuesFile('trial'), '--set', 'images.broker=example.com/nats-server:2.15.1'];
+  const podsOf = async (folder: string): Promise<readonly unknown[]> =>
+    objectsOf(await helm(programs, 'template', 'berth', folder, ...words))
+      .filter(({ kind, metadata }) => kind === 'StatefulSet' && metadata.name !== 'berth-job-router')
+      .map(({ spec }) => spec?.['template']);
+  const before = await podsOf(CHART);
+  expect(before).toHaveLength(2);
+  expect(await podsOf(chart)).toEqual(before);
+});
+
 test.each(REFUSED)('refuses %s, and says why', async (value, words) => {
   await expect(render(programs, 'trial', value)).rejects.toThrow(words);
 });
