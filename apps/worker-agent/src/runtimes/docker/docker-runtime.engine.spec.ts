@@ -4,13 +4,14 @@ import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
 import { eventually, useContainerEngine, useTempFolders } from '@berth/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import Dockerode from 'dockerode';
 import { openDocker } from '../../../test/open-docker.js';
 import { TWO_GPUS, testMachine } from '../../../test/test-machine.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
 import type { ContainerStart, OwnedContainer } from '../container-runtime.port.js';
 import { Machine } from '../machine/machine.js';
+import { USUAL_RESERVE, reservedMemory } from '../machine/reserve.js';
 import { RuntimeError } from '../runtime-error.js';
 import { containerName } from './container-options.js';
 import type { DockerRuntime } from './docker-runtime.js';
@@ -146,6 +147,21 @@ describe('docker', () => {
       const { NCPU } = (await connection().info()) as { NCPU: number };
       const { HostConfig: host } = await connection().getContainer(containerName(W1)).inspect();
       expect(host.NanoCpus).toBe(NCPU * 1e9);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'what the engine says that the machine has is told, whatever this process may have of it',
+    async () => {
+      const { MemTotal, NCPU } = (await connection().info()) as { MemTotal: number; NCPU: number };
+      // As in a container with a limit.
+      const limit = jest.spyOn(process, 'constrainedMemory').mockReturnValue(2 ** 30);
+      const told = await runtime.inventory().finally(() => {
+        limit.mockRestore();
+      });
+      const memoryBytes = MemTotal - reservedMemory(MemTotal, USUAL_RESERVE);
+      expect(told).toMatchObject({ vcpus: NCPU, memoryBytes });
     },
     TEST_TIMEOUT_MS,
   );

@@ -10,7 +10,7 @@ import type {
   PrintedBatch,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
-import type { Machine } from '../machine/machine.js';
+import type { Machine, MachineSize } from '../machine/machine.js';
 import { ask, askUnless } from './ask-engine.js';
 import { ConfinedNetwork, type ConfinedNetworkOptions } from './confinement/confined-network.js';
 import { ownedOf } from './container-look.js';
@@ -42,7 +42,9 @@ export interface DockerRuntimeOptions extends ConfinedNetworkOptions {
 interface EngineInfo {
   readonly ID: string;
   readonly DockerRootDir: string;
+  /** Of the machine that it runs containers on, whatever limits this process has. */
   readonly NCPU: number;
+  readonly MemTotal: number;
 }
 
 /** An engine that is silent for so long is not there; what streams (pulls, events) may be silent for as long as it likes. */
@@ -68,10 +70,12 @@ export class DockerRuntime implements ContainerRuntime {
   readonly #closing = new AbortController();
   readonly #maker: ContainerMaker;
   readonly #running = new RunningContainers();
+  readonly #size: MachineSize;
 
-  private constructor(options: DockerRuntimeOptions, { cores, engine, network, records }: RuntimeParts) {
+  private constructor(options: DockerRuntimeOptions, { engine, network, records, size }: RuntimeParts) {
     this.#options = options;
     this.#engine = engine;
+    this.#size = size;
     this.#streams = new Dockerode(options.engine.options);
     this.network = network;
     const { clock, logger } = options;
@@ -83,7 +87,7 @@ export class DockerRuntime implements ContainerRuntime {
       engineName: options.engine.name,
       network,
       images: this.#images,
-      cores,
+      cores: size.cores,
     });
     this.freezer = new DockerFreezer({ container: (id) => this.#container(id), look: (found) => this.#look(found) });
   }
@@ -92,10 +96,13 @@ export class DockerRuntime implements ContainerRuntime {
   static async open(options: DockerRuntimeOptions): Promise<DockerRuntime> {
     const engine = new Dockerode({ ...options.engine.options, timeout: CALL_TIMEOUT_MS });
     try {
-      const { ID, DockerRootDir: folder, NCPU: cores } = (await engine.info()) as EngineInfo;
+      const { ID, DockerRootDir: folder, MemTotal, NCPU } = (await engine.info()) as EngineInfo;
       const records = await ImageRecords.open(options.home);
       const network = await ConfinedNetwork.open(options, engine, `${ID} ${folder}`);
-      const runtime = new DockerRuntime(options, { engine, cores, network, records });
+      const runtime = new DockerRuntime(options, {
+        ...{ engine, network, records },
+        size: { cores: NCPU, memoryBytes: MemTotal },
+      });
       await runtime.#adoptGpus();
       return runtime;
     } catch (error) {
@@ -106,7 +113,8 @@ export class DockerRuntime implements ContainerRuntime {
   async inventory(_options: CallOptions = {}): Promise<Inventory> {
     const found = await ask('The images cannot be listed', () => this.#engine.listImages());
     const images = found.flatMap(({ RepoTags }) => RepoTags ?? []).filter((tag) => tag !== '<none>:<none>');
-    return { ...(await this.#options.machine.inventory({ runtime: 'docker', images })), canPause: true };
+    const seen = { runtime: 'docker', images, size: this.#size } as const;
+    return { ...(await this.#options.machine.inventory(seen)), canPause: true };
   }
 
   async prepare(request: ImageRequest, options: PrepareOptions = {}): Promise<void> {
@@ -259,7 +267,7 @@ export class DockerRuntime implements ContainerRuntime {
 
 interface RuntimeParts {
   readonly engine: Dockerode;
-  readonly cores: number;
   readonly network: ConfinedNetwork;
   readonly records: ImageRecords;
+  readonly size: MachineSize;
 }

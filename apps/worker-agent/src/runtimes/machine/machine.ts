@@ -26,6 +26,18 @@ export interface MachineOptions extends MachineCardsOptions {
   readonly reserve?: Reserve;
 }
 
+/** How much there is for everything that runs on a machine. */
+export interface MachineSize {
+  readonly cores: number;
+  readonly memoryBytes: number;
+}
+
+/** What the runtime adds of its own. */
+export interface SeenByRuntime extends Pick<Inventory, 'images' | 'runtime'> {
+  /** Of the machine that workers run on; absent: they share what this process has. */
+  readonly size?: MachineSize;
+}
+
 /** They only let placement prefer a host, and every report carries them. */
 const IMAGES_MAX = 1_000;
 const IMAGE_CHARACTERS_MAX = 512;
@@ -43,13 +55,12 @@ export class Machine {
     this.#cards = new MachineCards(options);
   }
 
-  async inventory({ images, runtime }: Pick<Inventory, 'images' | 'runtime'>): Promise<Inventory> {
+  async inventory({ images, runtime, size = ownSize() }: SeenByRuntime): Promise<Inventory> {
     const { reserve = USUAL_RESERVE, simulatedGpus } = this.#options;
     const names = images.slice(0, IMAGES_MAX).map((name) => cleanText(name, IMAGE_CHARACTERS_MAX));
-    const cores = cpus().length;
+    const { cores, memoryBytes: memory } = size;
     const vcpus = this.#options.vcpus ?? cores;
     const disk = (this.#disk ??= await this.#readDisk());
-    const memory = memoryBytes();
     const { cudaVersion, gpus } = await this.#cards.look();
     return {
       ...{ vcpus, isOvercommitted: vcpus > cores, memoryBytes: memory - reservedMemory(memory, reserve) },
@@ -111,8 +122,8 @@ const reported = ({ index, memoryBytes: size, typeId, uuid }: HostGpu): HostGpu 
   memoryBytes: size,
 });
 
-/** A control group may give this agent less than the machine has. */
-function memoryBytes(): number {
+/** A control group may give this process, and what it starts, less memory than the machine has. */
+function ownSize(): MachineSize {
   const limit = process.constrainedMemory();
-  return limit > 0 && limit < totalmem() ? limit : totalmem();
+  return { cores: cpus().length, memoryBytes: limit > 0 && limit < totalmem() ? limit : totalmem() };
 }
