@@ -143,6 +143,20 @@ describe('kubernetes', () => {
   );
 
   test(
+    'a node that is cordoned gets no worker, and keeps those that it has',
+    async () => {
+      await runtime.start(startOf(W1, { limits: small }));
+      await fixture.cluster.kubectl('cordon', fixture.cluster.nodeName);
+      const refused = runtime.start(startOf(W2, { limits: small }));
+      await expect(refused).rejects.toMatchObject({ reason: 'no-room', isTemporary: true });
+      await fixture.cluster.kubectl('uncordon', fixture.cluster.nodeName);
+      await runtime.start(startOf(W2, { limits: small }));
+      expect((await runtime.list()).map(({ state }) => state.kind)).toEqual(['running', 'running']);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     'what is wrong with an image is told as such, and neither Pod nor credentials are left',
     async () => {
       const credentials = { username: 'somebody', password: 'secret' };

@@ -12,7 +12,7 @@ import {
   type PrepareOptions,
   type PrintedBatch,
 } from '../container-runtime.port.js';
-import { throwIfCancelled } from '../runtime-error.js';
+import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import type { ClusterApi } from './api/cluster-api.js';
 import { askApi, askApiUnless } from './api/cluster-errors.js';
 import { NodeImages } from './images/node-images.js';
@@ -130,7 +130,11 @@ export class KubernetesRuntime implements ContainerRuntime {
 
   async #podOf(start: ContainerStart): Promise<V1Pod> {
     const { workerId } = start.labels;
-    const { cores, inventory, vcpuShare } = await askApi('The node cannot be seen', () => this.#node.room());
+    const { cores, inventory, isCordoned, vcpuShare } = await askApi('The node cannot be seen', () =>
+      this.#node.roomNow(),
+    );
+    // No scheduler looks after Pods that are bound by name, and a drain waits only for those that it found.
+    if (isCordoned) throw new RuntimeError('no-room', `The node ${this.#options.around.nodeName} is cordoned.`);
     // Another life of the agent, or an administrator, may have removed who held them.
     this.#gpus.keepOnly((each) => this.#starting.has(each) || this.#workers.find(each) !== null);
     const names = this.#gpus.take(workerId, start.gpu, inventory.gpus);

@@ -56,6 +56,7 @@ export interface TerminatedState {
 
 export interface NodeObject {
   readonly metadata: ObjectMeta;
+  readonly spec?: { readonly unschedulable?: boolean };
   readonly status?: {
     readonly allocatable?: Quantities;
     readonly images?: readonly { readonly names?: readonly string[] }[];

@@ -21,6 +21,8 @@ export interface NodeRoom {
   readonly inventory: Inventory;
   readonly cores: number;
   readonly vcpuShare: number;
+  /** It is being taken out of service: whoever is there stays until told otherwise, and nobody else is to come. */
+  readonly isCordoned: boolean;
 }
 
 const IMAGES_MAX = 1_000;
@@ -53,6 +55,7 @@ export function nodeRoom(
   const { cudaVersion, gpus } = facts.simulatedGpus ?? cardsOf(node, facts.gpuType, free(GPU_RESOURCE));
   return {
     cores,
+    isCordoned: node.spec?.unschedulable === true,
     vcpuShare: vcpus > freeCores && vcpus > 0 ? freeCores / vcpus : 1,
     inventory: {
       ...{ vcpus, isOvercommitted: vcpus > cores },

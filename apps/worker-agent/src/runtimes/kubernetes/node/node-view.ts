@@ -44,6 +44,12 @@ export class NodeView {
     return nodeRoom(node, others, { facts, prepared: prepared() });
   }
 
+  /** As it is now, however lately somebody asked. @throws as `node` */
+  roomNow(): Promise<NodeRoom> {
+    this.#look = null;
+    return this.room();
+  }
+
   async #seen(): Promise<Look> {
     const { clock } = this.#options;
     const known = this.#look;
