@@ -17,11 +17,25 @@ async function call(method, url, body, signal = deadline) {
     signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]),
   });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${text}`);
+  if (!answer.ok)
+    throw Object.assign(new Error(`${method} ${url}: ${answer.status} ${text}`), { status: answer.status });
   return text === '' ? null : JSON.parse(text);
 }
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+
+/** A question may be asked again: what starts or is busy says so by a status above 500. */
+async function ask(url) {
+  for (;;) {
+    try {
+      return await call('GET', url);
+    } catch (error) {
+      if (deadline.aborted || !(error.status > 500)) throw error;
+      console.log(error.message);
+      await pause();
+    }
+  }
+}
 
 async function runJob(endpointId) {
   const path = `${run}/v2/${endpointId}`;
@@ -29,7 +43,7 @@ async function runJob(endpointId) {
   console.log(`job ${job.id}: ${job.status}`);
   while (!ENDED.includes(job.status)) {
     await pause();
-    const next = await call('GET', `${path}/status/${job.id}`);
+    const next = await ask(`${path}/status/${job.id}`);
     if (next.status !== job.status) console.log(`job ${next.id}: ${next.status}`);
     job = next;
   }

@@ -15,6 +15,8 @@ make_network() {
   "${inside[@]}" ip link set lo up
   # What would leave the machine fails at once: with a way to nowhere each pull would wait for name servers.
   "${inside[@]}" ip route add unreachable default
+  # Of the node itself, and of Pods in its network: a Service is found only on the way out, so there has to be one.
+  "${inside[@]}" ip route add "$SERVICE_NETWORK" dev eth0
   ip route replace "$POD_NETWORK" via "$NODE_ADDRESS"
   ip route replace "$SERVICE_NETWORK" via "$NODE_ADDRESS"
   "${inside[@]}" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
