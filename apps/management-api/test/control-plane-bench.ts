@@ -50,6 +50,7 @@ import { ImagesAheadStore } from '../src/host-sessions/images-ahead.store.js';
 import { HostSessionsStore } from '../src/host-sessions/host-sessions.store.js';
 import { LeaderLease } from '../src/leadership/leader-lease.js';
 import { ControlLoops } from '../src/reconcilers/control-loops.js';
+import { DecisionCounts } from '../src/reconcilers/decisions/decision-counts.js';
 import { DemandBoard } from '../src/reconcilers/demand/demand-board.js';
 import { NatsFleetPublisher } from '../src/reconcilers/nats-fleet-publisher.js';
 import { FleetReconciler } from '../src/reconcilers/fleet-reconciler.js';
@@ -169,11 +170,12 @@ export class ControlPlaneBench {
     const history = new ScalingHistoryStore(new Database(source));
     const catalog = this.#catalog;
     const shared = { catalog, store, history, demand, publisher, clock, random: systemRandom, logger, metrics };
+    const counts = new DecisionCounts(metrics.decisions, clock);
     const loops = new ControlLoops({
       connection,
       lease,
       demand,
-      newFleet: (term) => new FleetReconciler({ ...shared, term }),
+      newFleet: (term) => new FleetReconciler({ ...shared, counts, term }),
       clock,
       logger,
       metrics: registry,

@@ -15,6 +15,7 @@ import { SeededRandom } from '@berth/testing';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { EndpointEntity, HostEntity, type WorkerEntity } from '../src/persistence/entities/index.js';
 import type { LeaderTerm } from '../src/leadership/leader-lease.js';
+import { DecisionCounts } from '../src/reconcilers/decisions/decision-counts.js';
 import { DemandBoard } from '../src/reconcilers/demand/demand-board.js';
 import type { Assignments, FleetPublisher } from '../src/reconcilers/fleet-publisher.port.js';
 import { FleetReconciler, type PassOutcome } from '../src/reconcilers/fleet-reconciler.js';
@@ -108,6 +109,7 @@ const newFleet = (): FleetReconciler => {
     term,
     logger: silentLogger,
     metrics,
+    counts: new DecisionCounts(metrics.decisions, bench.clock),
   });
 };
 

@@ -46,6 +46,7 @@ beforeEach(async () => {
     },
     term: (await bench.leaderLease('leader', 10_000_000)).currentTerm(),
     metrics: controllersMetrics(new MetricRegistry()),
+    counts: { note: () => undefined },
   });
   sessions = new HostSessionsService({
     ...{ store: bench.sessions, deletedVolumes: bench.deletedVolumes, clock, envs: envSeal() },

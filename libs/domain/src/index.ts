@@ -192,7 +192,7 @@ export {
   type ViewedCommand,
   type ViewedOutcome,
 } from './endpoint-jobs/index.js';
-export { OTHER_ENDPOINTS, SERIES_MAX, readQueues, type QueueSeries } from './endpoint-series/index.js';
+export { OTHER_ENDPOINTS, SERIES_MAX, SeriesRoom, readQueues, type QueueSeries } from './endpoint-series/index.js';
 export { engineCandidates, formatEngineAddress, type EngineAddress, type EngineCandidate } from './engine/index.js';
 export {
   PlatformError,
@@ -448,6 +448,7 @@ export {
 export {
   HOST_ENDPOINTS_MAX,
   NO_DEMAND,
+  SCALE_REASONS,
   ToldCounts,
   addCounts,
   demandOfHeld,
@@ -457,6 +458,7 @@ export {
   ToldDemands,
   type Demand,
   type DemandWitness,
+  type ScaleReason,
   type StrictDemand,
   type OwnedDemand,
   type ToldDemand,

@@ -7,6 +7,7 @@ import type { LeaderLease, LeaderTerm } from '../leadership/index.js';
 import type { Database } from '../persistence/index.js';
 import { ScalingHistoryLoop, ScalingHistoryStore } from '../scaling-history/index.js';
 import { ControlLoops } from './control-loops.js';
+import { DecisionCounts } from './decisions/decision-counts.js';
 import { DemandBoard } from './demand/demand-board.js';
 import { FleetReconciler } from './fleet-reconciler.js';
 import { FleetStore } from './fleet.store.js';
@@ -60,7 +61,8 @@ function composeLoops(
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
-  const newFleet = (term: LeaderTerm): FleetReconciler =>
-    new FleetReconciler({ catalog, store, history, demand, publisher, clock, random, term, logger, metrics });
+  const counts = new DecisionCounts(metrics.decisions, clock);
+  const fleet = { catalog, store, history, demand, publisher, clock, random, logger, metrics, counts };
+  const newFleet = (term: LeaderTerm): FleetReconciler => new FleetReconciler({ ...fleet, term });
   return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
 }

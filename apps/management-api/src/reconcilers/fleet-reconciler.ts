@@ -23,6 +23,7 @@ import { inParallel, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { type LeaderTerm, requireTerm, TermOverError } from '../leadership/index.js';
 import { assignedWorker, slotsOf } from './assigned-worker.js';
+import type { DecisionCounts } from './decisions/decision-counts.js';
 import { writeDecision, type CarriedPlan, type StaffingPlan } from './decisions/write-decision.js';
 import type { DemandBoard } from './demand/demand-board.js';
 import type { FleetPublisher } from './fleet-publisher.port.js';
@@ -43,7 +44,8 @@ export interface FleetReconcilerOptions {
   /** Asked before every write: a leader whose term is over writes nothing more. */
   readonly term: LeaderTerm;
   readonly logger: Logger;
-  readonly metrics: Pick<ControllersMetrics, 'decisions' | 'operations'>;
+  readonly metrics: Pick<ControllersMetrics, 'operations'>;
+  readonly counts: Pick<DecisionCounts, 'note'>;
 }
 
 export interface PassOutcome {

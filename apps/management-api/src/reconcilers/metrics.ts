@@ -1,4 +1,4 @@
-import type { GpuCount } from '@berth/domain';
+import { OTHER_ENDPOINTS, SCALE_REASONS, type GpuCount } from '@berth/domain';
 import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const controllersMetrics = (metrics: MetricRegistry) => ({
@@ -16,10 +16,11 @@ export const controllersMetrics = (metrics: MetricRegistry) => ({
     help: 'Workers that were placed, drained or forgotten, by the reason of the plan.',
     labels: ['kind', 'reason'],
   }),
-  decisions: metrics.counter<'reason'>({
+  decisions: metrics.counter<'endpoint' | 'reason'>({
     name: 'berth_controllers_scale_decisions_total',
-    help: 'Scaling decisions that changed the number of desired workers, by reason.',
-    labels: ['reason'],
+    help: 'Scaling decisions that changed the number of desired workers, by endpoint and reason.',
+    labels: ['endpoint', 'reason'],
+    values: { endpoint: [OTHER_ENDPOINTS], reason: SCALE_REASONS },
   }),
 });
 

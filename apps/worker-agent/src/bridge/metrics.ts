@@ -1,4 +1,6 @@
-import type { MetricRegistry } from '@berth/telemetry';
+import { OTHER_ENDPOINTS } from '@berth/domain';
+import { LONG_SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
+import { WORKER_STARTS } from './worker-session/fresh-worker.js';
 
 export const bridgeMetrics = (metrics: MetricRegistry) => ({
   calls: metrics.counter({
@@ -37,6 +39,13 @@ export const bridgeMetrics = (metrics: MetricRegistry) => ({
   kills: metrics.counter({
     name: 'berth_agent_kills_asked_total',
     help: 'Times that a worker had to be killed to stop a job.',
+  }),
+  startWaits: metrics.histogram<'endpoint' | 'start'>({
+    name: 'berth_agent_endpoint_start_wait_seconds',
+    help: 'What jobs waited from queueing to the take, by endpoint and start: cold and resumed, the first jobs of a worker that they waited for; warm, all others.',
+    labels: ['endpoint', 'start'],
+    values: { endpoint: [OTHER_ENDPOINTS], start: WORKER_STARTS },
+    buckets: LONG_SECONDS_BUCKETS,
   }),
 });
 

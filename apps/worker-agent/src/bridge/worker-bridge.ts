@@ -22,6 +22,7 @@ import { PostedBodies } from './bodies/posted-bodies.js';
 import { WorkerTokens } from './worker-tokens.js';
 import { parseCall, workerOf, type WorkerCall } from './http/worker-call.js';
 import { workerEnvironment } from './worker-environment.js';
+import { StartWaits } from './worker-session/start-waits.js';
 import { WorkerSession } from './worker-session/worker-session.js';
 
 export interface BridgeOptions {
@@ -51,6 +52,7 @@ const DEPARTED_HOLD_MS = 20_000;
 export class WorkerBridge implements Bridge {
   readonly #options: BridgeOptions;
   readonly #metrics: BridgeMetrics;
+  readonly #startWaits: StartWaits;
   readonly #listener: HttpListener;
   readonly #sessions = new Map<WorkerId, WorkerSession>();
   readonly #tokens = new WorkerTokens<WorkerSession>();
@@ -68,6 +70,7 @@ export class WorkerBridge implements Bridge {
   private constructor(options: BridgeOptions) {
     this.#options = options;
     this.#metrics = bridgeMetrics(options.metrics);
+    this.#startWaits = new StartWaits(this.#metrics.startWaits, options.clock);
     this.#bodyBudget = new BodyQueue(options.bodies, options.clock);
     this.#largeBodies = new LargeBodies(options.bodyThread ?? BODY_THREAD, options);
     this.#postedBodies = new PostedBodies({
@@ -102,7 +105,7 @@ export class WorkerBridge implements Bridge {
 
   async restore(workers: readonly WorkerAdmission[]): Promise<void> {
     const { client, clock } = this.#options;
-    for (const worker of workers) this.#admit(worker);
+    for (const worker of workers) this.#admit({ ...worker, isAdopted: true });
     const attempts = await client.restore((workerId) => this.#sessions.has(workerId));
     for (const attempt of attempts) this.#sessions.get(attempt.workerId)?.adopt(attempt);
     this.#endings.push(
@@ -114,7 +117,7 @@ export class WorkerBridge implements Bridge {
   }
 
   registerWorker(registration: WorkerRegistration): Readonly<Record<string, string>> {
-    this.#admit(registration);
+    this.#admit({ ...registration, isAdopted: false });
     const address = { host: this.#options.advertisedHost, port: this.#port };
     return workerEnvironment(registration, address);
   }
@@ -161,15 +164,16 @@ export class WorkerBridge implements Bridge {
     await this.#largeBodies.close();
   }
 
-  #admit(admission: WorkerAdmission): void {
+  #admit(admission: WorkerAdmission & { readonly isAdopted: boolean }): void {
     const { workerId, token } = admission;
     const present = this.#sessions.get(workerId);
     if (present?.token === token) return;
     if (present !== undefined) throw new Error(`worker ${workerId} is registered already with another token`);
     const { client, clock, random, log, logTail } = this.#options;
     const emit = (event: BridgeEvent): void => this.#emit(event);
-    const metrics = this.#metrics;
-    const session = new WorkerSession(admission, { client, clock, random, metrics, log, emit, logTail });
+    const [metrics, startWaits] = [this.#metrics, this.#startWaits];
+    const tools = { client, clock, random, metrics, log, emit, logTail, startWaits };
+    const session = new WorkerSession(admission, tools);
     this.#sessions.set(workerId, session);
     this.#tokens.add(token, session);
   }

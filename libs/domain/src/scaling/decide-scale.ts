@@ -3,17 +3,20 @@ import { totalWorkers, type WorkerCounts } from './count-workers.js';
 import type { Demand } from './demand.js';
 import type { AddedForDelay } from './queue-delay.js';
 import { withLevel, type WantedLevel } from './stable-window.js';
-import { wantedWorkers, type DemandReason, type Wanted } from './wanted-workers.js';
+import { DEMAND_REASONS, wantedWorkers, type Wanted } from './wanted-workers.js';
 
 /** Window of the one combination without an idle timeout: a queue that scales on its request count. */
 export const STABLE_WINDOW_DEFAULT_MS = 10_000;
 
-type ScaleReason =
-  | DemandReason
-  | 'at-min' // fewer would do, the minimum forbids it
-  | 'at-max' // more would be wanted, the maximum forbids it
-  | 'idle-grace' // fewer would do, but not for long enough yet
-  | 'demand-unknown'; // no fresh signal: nothing changes
+export const SCALE_REASONS = [
+  ...DEMAND_REASONS,
+  'at-min', // fewer would do, the minimum forbids it
+  'at-max', // more would be wanted, the maximum forbids it
+  'idle-grace', // fewer would do, but not for long enough yet
+  'demand-unknown', // no fresh signal: nothing changes
+] as const;
+
+export type ScaleReason = (typeof SCALE_REASONS)[number];
 
 /** What the loop has to remember between two decisions. Losing it costs one window without scale-down, nothing else. */
 export interface ScaleMemory {

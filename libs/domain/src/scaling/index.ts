@@ -1,5 +1,12 @@
 export { countWorkers } from './count-workers.js';
-export { STABLE_WINDOW_DEFAULT_MS, decideScale, type ScaleDecision, type ScaleMemory } from './decide-scale.js';
+export {
+  SCALE_REASONS,
+  STABLE_WINDOW_DEFAULT_MS,
+  decideScale,
+  type ScaleDecision,
+  type ScaleMemory,
+  type ScaleReason,
+} from './decide-scale.js';
 export { NO_DEMAND, type Demand, type StrictDemand } from './demand.js';
 export { demandOfHeld, type HeldRequest } from './held-demand.js';
 export { hostRooms } from './host-rooms.js';

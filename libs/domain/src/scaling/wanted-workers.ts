@@ -4,12 +4,15 @@ import type { Demand } from './demand.js';
 import { overdueNeed, paceNeed, type AddedForDelay } from './queue-delay.js';
 
 /** Why this many workers are wanted, before minimum, maximum and idle time. */
-export type DemandReason =
-  | 'no-demand'
-  | 'demand' // the jobs that wait and run take this many
-  | 'from-zero' // jobs wait and there is no worker at all
-  | 'pace' // by the measured pace a waiting job would wait too long
-  | 'queue-delay'; // the oldest waiting job has waited too long
+export const DEMAND_REASONS = [
+  'no-demand',
+  'demand', // the jobs that wait and run take this many
+  'from-zero', // jobs wait and there is no worker at all
+  'pace', // by the measured pace a waiting job would wait too long
+  'queue-delay', // the oldest waiting job has waited too long
+] as const;
+
+type DemandReason = (typeof DEMAND_REASONS)[number];
 
 export interface Wanted {
   readonly workers: number;

@@ -11,7 +11,7 @@ export const endpoint = () =>
     title: 'Berth: endpoint',
     says: 'Queue, ends and times of chosen endpoints. The busiest 200 of a router have series; the others are _other.',
     choice: { name: 'endpoint', label: 'Endpoint', metric: 'berth_router_endpoint_jobs_waiting' },
-    panels: [...ofQueues(), ...ofEnds()],
+    panels: [...ofQueues(), ...ofStarts(), ...ofEnds()],
   });
 
 const ofQueues = () => [
@@ -32,6 +32,32 @@ const ofQueues = () => [
     says: 'On workers at the moment.',
     unit: 'short',
     queries: [{ expr: `sum by (endpoint) (berth_router_endpoint_jobs_running${OF})`, legend: '{{endpoint}}' }],
+  }),
+];
+
+const ofStarts = () => [
+  graph({
+    title: 'Jobs by how they came to a worker',
+    says: 'Per second. Cold: the first of a worker that had to be started for them; resumed: of one that was paused.',
+    unit: 'ops',
+    queries: [
+      {
+        expr: sumPerSecond(`berth_agent_endpoint_start_wait_seconds_count${OF}`, 'start'),
+        legend: '{{start}}',
+      },
+    ],
+  }),
+  graph({
+    title: 'Wait of those jobs, 90 of 100',
+    says: 'From queueing to the take, by whether a worker had to start or go on.',
+    unit: 's',
+    queries: [{ expr: quantile(0.9, `berth_agent_endpoint_start_wait_seconds${OF}`, 'start'), legend: '{{start}}' }],
+  }),
+  graph({
+    title: 'Scaling decisions',
+    says: 'Changes of the number of desired workers, by reason.',
+    unit: 'ops',
+    queries: [{ expr: sumPerSecond(`berth_controllers_scale_decisions_total${OF}`, 'reason'), legend: '{{reason}}' }],
   }),
 ];
 

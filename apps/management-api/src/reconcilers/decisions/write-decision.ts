@@ -12,7 +12,7 @@ import type { Logger } from '@berth/telemetry';
 import { type LeaderTerm, requireTerm } from '../../leadership/index.js';
 import type { ScalingHistoryStore } from '../../scaling-history/index.js';
 import type { FleetStore } from '../fleet.store.js';
-import type { ControllersMetrics } from '../metrics.js';
+import type { DecisionCounts } from './decision-counts.js';
 
 export interface DecisionTools {
   readonly store: Pick<FleetStore, 'saveScaling'>;
@@ -20,7 +20,7 @@ export interface DecisionTools {
   /** Asked before each write. */
   readonly term: LeaderTerm;
   readonly logger: Logger;
-  readonly metrics: Pick<ControllersMetrics, 'decisions'>;
+  readonly counts: Pick<DecisionCounts, 'note'>;
 }
 
 export type StaffingPlan = EndpointPlan & { readonly kind: 'staff' };
@@ -62,7 +62,7 @@ async function keep(
 /** A decision that says the same as the last one is not written again. */
 async function save(plan: StaffingPlan, nowMs: number, tools: DecisionTools): Promise<void> {
   const { decision, endpoint, starts, unplaced, waiting } = plan;
-  const { logger, metrics, store, term } = tools;
+  const { counts, logger, store, term } = tools;
   const { desiredWorkers: desired, detail, reason } = decision;
   const { id: endpointId, lastDecision } = endpoint;
   const known = { waiting, unplaced: throttledCount(unplaced), starts };
@@ -72,6 +72,6 @@ async function save(plan: StaffingPlan, nowMs: number, tools: DecisionTools): Pr
   await store.saveScaling(record);
   const before = lastDecision?.desired ?? 0;
   if (before === desired) return;
-  metrics.decisions.inc({ reason });
+  counts.note(endpointId, reason);
   logger.info(`desired workers ${before} → ${desired}: ${reason}, ${detail}`, { endpointId });
 }

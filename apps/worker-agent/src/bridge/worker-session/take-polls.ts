@@ -1,10 +1,12 @@
 import type { EndpointId, WorkerId } from '@berth/domain';
 import { WAIT_OVER, type Clock, type Random } from '@berth/lifecycle';
 import type { Attempt, JobClient, TakenAttempt, TakeOutcome } from '../../job-client/index.js';
+import { FreshWorker } from './fresh-worker.js';
 import type { HeldJobs } from './held-jobs.js';
 import type { BridgeMetrics } from '../metrics.js';
 import type { WorkerReply } from '../http/worker-reply.js';
 import { DRAIN_HOLD_MS, pollHoldMs } from './poll-hold.js';
+import type { StartWaits } from './start-waits.js';
 
 export interface TakePollsOptions {
   readonly endpointId: EndpointId;
@@ -14,6 +16,9 @@ export interface TakePollsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: BridgeMetrics;
+  /** An earlier life of the agent started it. */
+  readonly isAdopted: boolean;
+  readonly startWaits: Pick<StartWaits, 'note'>;
   readonly onDelivered: (attempt: Attempt) => void;
 }
 
@@ -48,6 +53,7 @@ const JOBS_MAX = 1_024;
 /** The parked takes of one worker, each with a take of its own at the router. */
 export class TakePolls {
   readonly #options: TakePollsOptions;
+  readonly #fresh: FreshWorker;
   readonly #open = new Set<Poll>();
   /** Those that came while no job may be given out, for now or any more: nothing is asked for them. */
   readonly #parked = new Set<Poll>();
@@ -62,6 +68,7 @@ export class TakePolls {
 
   constructor(options: TakePollsOptions) {
     this.#options = options;
+    this.#fresh = new FreshWorker(options);
   }
 
   /** True while the worker waits for a job here. */
@@ -77,6 +84,7 @@ export class TakePolls {
   /** Holds the poll until there is a job or its time is over. */
   async serve(call: { readonly slots: number; readonly isBatch: boolean }, reply: WorkerReply): Promise<void> {
     const { clock, random } = this.#options;
+    this.#fresh.noteAsking(clock.monotonicMs());
     if (this.#open.size + this.#parked.size >= POLLS_MAX) {
       await reply.send(429);
       return;
@@ -115,8 +123,10 @@ export class TakePolls {
   /** Jobs may be given out again, to polls that have come since the last `hold` too. */
   open(): void {
     const held = this.#held;
+    if (held === null) return;
     this.#held = null;
-    held?.abort(WAIT_OVER);
+    this.#fresh.noteResumed(this.#options.clock.monotonicMs());
+    held.abort(WAIT_OVER);
   }
 
   async #turnAway(): Promise<void> {
@@ -175,13 +185,16 @@ export class TakePolls {
 
   /** Together with what else is asked for, no more than the worker may hold. */
   async #takeFor(poll: Poll, waitMs: number): Promise<void> {
-    const { client, jobs, workerId } = this.#options;
+    const { client, endpointId, jobs, startWaits, workerId } = this.#options;
     const slots = Math.min(poll.slots, JOBS_MAX - jobs.size - this.#askedJobs);
     if (slots <= 0 || !client.canTakeFor(workerId)) return;
     this.#askedJobs += slots;
     try {
       const outcome = await this.#take(slots, waitMs);
-      if (outcome?.kind === 'jobs') await this.#hand(outcome.jobs, poll);
+      if (outcome?.kind !== 'jobs') return;
+      const delaysMs = outcome.jobs.map(({ job }) => job.delayTimeMs);
+      startWaits.note(endpointId, this.#fresh, delaysMs);
+      await this.#hand(outcome.jobs, poll);
     } finally {
       this.#askedJobs -= slots;
     }

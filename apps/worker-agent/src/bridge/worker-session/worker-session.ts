@@ -10,6 +10,7 @@ import { HeldJobs, type HeldJob } from './held-jobs.js';
 import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type JobOutcome } from './lost-jobs.js';
 import type { BridgeMetrics } from '../metrics.js';
 import type { PostedResult } from '@berth/contracts';
+import type { StartWaits } from './start-waits.js';
 import { StopPolls } from './stop-polls.js';
 import { TakePolls } from './take-polls.js';
 import { isRefreshDue, mustBeKilled } from './watch-worker.js';
@@ -25,6 +26,7 @@ export interface SessionTools {
   readonly log: Logger;
   readonly emit: (event: BridgeEvent) => void;
   readonly logTail: ReadLogTail;
+  readonly startWaits: StartWaits;
 }
 
 const KILL_REPEAT_MS = 5_000;
@@ -54,17 +56,15 @@ export class WorkerSession {
   #doom: string | null = null;
   #killAskedAtMs: number | null = null;
 
-  constructor(worker: WorkerAdmission, tools: SessionTools) {
-    const { clock, random, client, metrics } = tools;
+  constructor(worker: WorkerAdmission & { readonly isAdopted: boolean }, tools: SessionTools) {
+    const { clock, random } = tools;
     this.workerId = worker.workerId;
     this.token = worker.token;
     this.#tools = tools;
     this.#seenAtMs = clock.monotonicMs();
     this.#asking = new AskingWatch(this.#seenAtMs);
-    const { workerId, endpointId } = worker;
     const onDelivered = (attempt: Attempt): void => this.#onDelivered(attempt);
-    const jobs = this.#jobs;
-    const takes = new TakePolls({ workerId, endpointId, client, jobs, clock, random, metrics, onDelivered });
+    const takes = new TakePolls({ ...worker, ...tools, jobs: this.#jobs, onDelivered });
     const stops = new StopPolls(clock, random, () => this.#jobs.stoppingIds());
     this.#polls = new WorkerPolls(takes, stops, clock);
   }
