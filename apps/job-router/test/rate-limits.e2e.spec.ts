@@ -150,14 +150,16 @@ describe('one router', () => {
   }, 120_000);
 
   test('admits more where workers are ready, idle or busy', async () => {
-    const more = await withinWindow(askForMore);
+    const { more, refused } = await withinWindow(askForMore);
+    expectRefused(refused, 'cancel');
     expect(statusesOf(more)).toEqual({ 404: 24, 429: 16 });
     expect(more.at(-1)?.body.detail).toContain('125 in 10 seconds');
   }, 120_000);
 
-  async function askForMore(): Promise<readonly Answer[]> {
+  async function askForMore(): Promise<{ readonly refused: Answer; readonly more: readonly Answer[] }> {
     const scene = await quietScene();
     await cancelMany(scene.client, 100);
+    const refused = await cancel(scene.client)();
     const worker = (phase: 'idle' | 'busy' | 'starting') => ({ id: newWorkerId(), hostId: scene.hostId, phase });
     const workers = [
       worker('idle'),
@@ -171,7 +173,7 @@ describe('one router', () => {
     await eventually(async () => {
       expect((await cancel(scene.client)()).status).toBe(404);
     });
-    return cancelMany(scene.client, 40);
+    return { refused, more: await cancelMany(scene.client, 40) };
   }
 
   test('forgets callers who go while their answers wait behind one another on a connection', async () => {
