@@ -111,7 +111,7 @@ const renderPeers = ({ address, addresses, listener, name, tls }: NatsPeers): st
   'cluster {',
   '  name: berth',
   `  listen: ${addressOf(listener)}`,
-  `  routes: ${list(addresses.map((address) => `nats-route://${address}`))}`,
+  `  routes: ${list(addresses.map((peer) => `nats-route://${peer}`))}`,
   `  advertise: ${quote(address)}`,
   // The address of a peer must not be told to clients: they have their own list.
   '  no_advertise: true',

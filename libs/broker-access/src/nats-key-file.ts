@@ -15,8 +15,9 @@ export const loadOrCreateNatsKeys = async (path: string): Promise<NatsKeys> => {
     await mkdir(dirname(path), { recursive: true });
     // Unlike a rename, a link fails when somebody else was first; then theirs are the keys.
     await writeKeys(path, createNatsKeys(), link);
-  } else if (completeNatsKeys(kept) !== kept) {
-    await writeKeys(path, completeNatsKeys(kept), rename);
+  } else {
+    const complete = completeNatsKeys(kept);
+    if (complete !== kept) await writeKeys(path, complete, rename);
   }
   const written = await readKeys(path);
   if (written === undefined) throw new Error(`${path} vanished while it was written.`);

@@ -42,22 +42,17 @@ export interface SealedColumn {
   readonly isStale: string;
 }
 
-export interface SealedColumnReader extends Pick<SealedPlace, 'kind' | 'page'> {
-  readonly database: Database;
-}
-
 /**
  * Reads by the primary key, stale or not, so that no statement reads more than a page of a table; what is not stale stays
  * in the database.
  *
  * @param prefix what all texts begin with that the first key has sealed
  */
-export function readerOf(column: SealedColumn, database: Database, prefix: string): SealedColumnReader {
+export function readerOf(column: SealedColumn, database: Database, prefix: string): Pick<SealedPlace, 'kind' | 'page'> {
   const page = pageOf(column);
   const first = column.key.map(({ type }) => FIRST[type]);
   return {
     kind: column.kind,
-    database,
     page: (after, limit) =>
       database.read((manager) => manager.query<SealedRow[]>(page, [limit, after ?? first, prefix])),
   };

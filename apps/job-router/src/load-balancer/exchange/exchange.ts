@@ -170,7 +170,6 @@ export class Exchange {
         this.#relay(() => {
           if (answer.rawTrailers.length > 0 && mayHaveTrailers)
             response.addTrailers(trailerPairs(forwardTrailers(answer.rawTrailers)));
-          this.#writes.hold();
           response.end();
           this.#end({ kind: 'answered', status });
         }),
