@@ -5,7 +5,12 @@
  */
 import { format } from 'prettier';
 import { readControllersConfig } from '../../apps/management-api/dist/controllers/config.js';
-import { readDoctorConfig, readHostsConfig } from '../../apps/berth/dist/config.js';
+import {
+  readBackupConfig,
+  readDoctorConfig,
+  readHostsConfig,
+  readRestoreConfig,
+} from '../../apps/berth/dist/config.js';
 import { readManagementConfig, readMigrateConfig } from '../../apps/management-api/dist/config.js';
 import { readLogConfig, readRouterConfig } from '../../apps/job-router/dist/config.js';
 import { readAgentConfig } from '../../apps/worker-agent/dist/config.js';
@@ -124,6 +129,14 @@ ${tableOf(rowsOf(readDoctorConfig))}
 ## \`berth host\`
 
 ${tableOf(rowsOf(readHostsConfig))}
+
+## \`berth backup\`
+
+${tableOf(rowsOf(readBackupConfig))}
+
+## \`berth restore\`
+
+${tableOf(rowsOf(readRestoreConfig))}
 
 ## \`npm run log\`
 

@@ -1,6 +1,7 @@
 import { GIB } from '@berth/domain';
 import type { ConfigReader, Environment } from '@berth/lifecycle';
 import type { NatsCredentials } from '@berth/messaging';
+import { readSecretBox, type SecretBox } from '@berth/secrets';
 
 /** What the command was started with; each command reads its own settings from it. */
 export const loadEnvironment = (): Environment => process.env;
@@ -69,3 +70,36 @@ const listed = (urls: string): readonly string[] =>
 
 const seedOrNone = (seed: string | null): NatsCredentials =>
   seed === null ? { kind: 'none' } : { kind: 'nkey', seed };
+
+/** What `berth backup` is told. */
+export interface BackupConfig {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly natsSeed: string;
+  /** Says which keys the secrets in the backup were sealed with; the backup holds none of them. */
+  readonly secretBox: SecretBox;
+}
+
+/** What `berth restore` is told. */
+export interface RestoreConfig extends BackupConfig {
+  readonly replicas: 1 | 3;
+  readonly storageBytes: number;
+}
+
+export const readBackupConfig = (read: ConfigReader): BackupConfig => readStores(read, 'backup');
+
+export const readRestoreConfig = (read: ConfigReader): RestoreConfig => ({
+  ...readStores(read, 'restore'),
+  replicas:
+    read.oneOf('BERTH_NATS_REPLICAS', 'As the job routers have it.', { choices: ['1', '3'], fallback: '1' }) === '3'
+      ? 3
+      : 1,
+  storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', 'As the job routers have it.', STORAGE_BOUNDS),
+});
+
+const readStores = (read: ConfigReader, role: 'backup' | 'restore'): BackupConfig => ({
+  databaseUrl: read.url('BERTH_DATABASE_URL', 'The database.', { protocols: ['postgres:', 'postgresql:'] }),
+  natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
+  natsSeed: read.string('BERTH_NATS_SEED', `nkey seed of the role \`${role}\`.`),
+  secretBox: readSecretBox(read),
+});

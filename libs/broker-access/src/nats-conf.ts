@@ -128,7 +128,9 @@ const renderAuth = (auth: NatsAuth): string[] => {
     'system_account: SYS',
     'accounts {',
     `  ${NATS_APP_ACCOUNT} { jetstream: enabled, users: [`,
-    ...(['management', 'sessions', 'controllers', 'router', 'gateway', 'operator'] as const).map(user),
+    ...(['management', 'sessions', 'controllers', 'router', 'gateway', 'operator', 'backup', 'restore'] as const).map(
+      user,
+    ),
     '  ] }',
     `  AUTH { users: [\n${user('callout')}\n  ] }`,
     `  SYS { users: [\n${user('system')}\n  ] }`,

@@ -7,10 +7,11 @@ import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkey
  * `callout`: management-api's second connection, which answers the server's questions about agents.
  * `system`: looks at connections and ends them; nothing else.
  * `operator`: whoever looks after the installation; it reads how streams are, and logs, and changes nothing.
+ * `backup` copies what is the truth about jobs and changes nothing; `restore` puts such a copy where nothing is.
  */
 export const NATS_ROLES = [
   ...(['management', 'sessions', 'controllers', 'router', 'gateway'] as const),
-  ...(['callout', 'system', 'operator'] as const),
+  ...(['callout', 'system', 'operator', 'backup', 'restore'] as const),
 ] as const;
 export type NatsRole = (typeof NATS_ROLES)[number];
 

@@ -80,6 +80,8 @@ export const rolePermissions = (shards: ShardCounts): Readonly<Record<NatsRole, 
   }),
   router: router(shards),
   gateway: heard('gateway', [...JOB_VERBS.map((verb) => jobSubject('*', verb)), withdrawSubject('*')]),
+  backup: backup(shards),
+  restore: restore(shards),
   // Where servers hear what they asked; answering them is all this user can do.
   callout: { publish: ['$SYS._INBOX.>'], subscribe: ['$SYS.REQ.USER.AUTH'] },
   system: {
@@ -158,9 +160,60 @@ const operator = (shards: ShardCounts): RolePermissions => ({
   subscribe: [`${OPERATOR_INBOX}.>`],
 });
 
+/** Reads all that is the truth about jobs, and can change nothing. */
+const backup = (shards: ShardCounts): RolePermissions => ({
+  publish: [
+    '$JS.API.INFO',
+    ...copiedStreamNames(shards).flatMap(copyStream),
+    informOf('KV_shards'),
+    '$JS.API.STREAM.MSG.GET.KV_shards',
+  ],
+  subscribe: ['_INBOX_backup.>'],
+});
+
+/** Makes streams of jobs that are not there, and takes away those alone again. */
+const restore = (shards: ShardCounts): RolePermissions => ({
+  publish: [
+    '$JS.API.INFO',
+    ...copiedStreamNames(shards).flatMap(restoreStream),
+    ...payloadStreamNames(shards).flatMap((stream) => [
+      `$JS.API.DIRECT.GET.${stream}`,
+      `$JS.API.STREAM.MSG.DELETE.${stream}`,
+    ]),
+    informOf('KV_shards'),
+    '$JS.API.STREAM.CREATE.KV_shards',
+    '$JS.API.STREAM.DELETE.KV_shards',
+    '$KV.shards.claim.*',
+  ],
+  subscribe: ['_INBOX_restore.>'],
+});
+
+const payloadStreamNames = (shards: ShardCounts): string[] =>
+  ['OUT', 'BLOB'].flatMap((family) => numbered(family, shards.payloads));
+
+/** What processes in memory, and a new owner, make by themselves is not copied. */
+const copiedStreamNames = (shards: ShardCounts): string[] => [
+  ...numbered('LOG', shards.logs),
+  ...payloadStreamNames(shards),
+];
+
+const copyStream = (stream: string): string[] => [
+  informOf(stream),
+  `$JS.API.STREAM.SNAPSHOT.${stream}`,
+  // Says to the broker that a piece has arrived.
+  `$JS.SNAPSHOT.ACK.${stream}.>`,
+];
+
+const restoreStream = (stream: string): string[] => [
+  informOf(stream),
+  `$JS.API.STREAM.RESTORE.${stream}`,
+  `$JS.SNAPSHOT.RESTORE.${stream}.*`,
+  `$JS.API.STREAM.DELETE.${stream}`,
+];
+
 const jobStreamNames = (shards: ShardCounts): string[] => [
   ...numbered('LOG', shards.logs),
-  ...['OUT', 'BLOB'].flatMap((family) => numbered(family, shards.payloads)),
+  ...payloadStreamNames(shards),
   ...numbered('CURSOR', shards.cursors),
   CLAIMS_STREAM,
 ];

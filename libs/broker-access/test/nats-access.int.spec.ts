@@ -215,7 +215,31 @@ describe('access to the broker', () => {
     expect(await publishRefused('router', beyond)).toEqual(beyond);
   });
 
-  test.each(['management', 'sessions', 'controllers', 'gateway', 'callout', 'system'] as const)(
+  test('who copies jobs can change nothing, and who puts a copy back can only make and take away whole streams', async () => {
+    const changing = ['LOG_0', 'OUT_0', 'BLOB_0', 'KV_shards', 'KV_endpoints'].flatMap((stream) =>
+      ['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'MSG.DELETE', 'RESTORE'].map(
+        (verb) => `$JS.API.STREAM.${verb}.${stream}`,
+      ),
+    );
+    const written = ['log.0.e', 'out.0.e.j.1.0', 'blob.0.e.j.input.0', '$KV.shards.router.r1', '$KV.endpoints.e1'];
+    const forbidden = [...changing, ...written, '$KV.shards.claim.0', 'agents.h1.down.stop'];
+    expect(await publishRefused('backup', forbidden)).toEqual(forbidden);
+    const copied = ['$JS.API.STREAM.SNAPSHOT.LOG_0', '$JS.SNAPSHOT.ACK.OUT_0.x.1.2', '$JS.API.STREAM.INFO.BLOB_0'];
+    expect(await publishRefused('backup', copied)).toEqual([]);
+    const beyond = ['$JS.API.STREAM.PURGE.LOG_0', '$JS.API.STREAM.MSG.DELETE.LOG_0', '$JS.API.STREAM.UPDATE.LOG_0'];
+    const ofOthers = ['$JS.API.STREAM.DELETE.KV_endpoints', '$JS.API.STREAM.SNAPSHOT.LOG_0'];
+    expect(await publishRefused('restore', [...written, ...beyond, ...ofOthers])).toEqual([
+      ...written,
+      ...beyond,
+      ...ofOthers,
+    ]);
+    const restored = ['$JS.SNAPSHOT.RESTORE.LOG_0.x', '$KV.shards.claim.0'];
+    expect(await publishRefused('restore', restored)).toEqual([]);
+    const unheard = ['log.>', '$KV.>', 'agents.*.up.job.take', '_INBOX_router.>', '>'];
+    for (const role of ['backup', 'restore'] as const) expect(await subscribeRefused(role, unheard)).toEqual(unheard);
+  });
+
+  test.each(['management', 'sessions', 'controllers', 'gateway', 'callout', 'system', 'backup'] as const)(
     '%s neither says nor hears what routers say to each other, and writes no log and no claim',
     async (role) => {
       const said = ['shard.0.perform', 'shard.0.find', 'notice.r1', 'router.r1', 'log.0.e', '$KV.shards.claim.0'];

@@ -9,6 +9,7 @@ export { Semaphore } from './semaphore.js';
 export { identifyProcess, isAlive, parseIdentity, type ProcessIdentity } from './processes/process-identity.js';
 export { systemRandom, type Random } from './random.js';
 export { retry } from './retry.js';
+export { Silence } from './silence.js';
 export { SteadyInstant } from './steady-instant.js';
 export { systemClock } from './system-clock.js';
 export { atEndOfTurn } from './at-end-of-turn.js';

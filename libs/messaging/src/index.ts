@@ -48,6 +48,18 @@ export { JetStreamReaderCursors } from './reader-cursors/jetstream-reader-cursor
 export { plainCodec, snapshotCodec } from './snapshots/snapshot-codec.js';
 export { SnapshotDirectory } from './snapshots/snapshot-directory.js';
 export { SnapshotWriter } from './snapshots/snapshot-writer.js';
+export {
+  CLAIMS_STREAM,
+  COPIED_LOGS,
+  COPIED_PAYLOADS,
+  COPIED_STATE,
+  copyLog,
+  copyStream,
+  jobStreamConfig,
+  removeLatePayloads,
+  restoreStream,
+  type CopiedState,
+} from './stream-copies/index.js';
 export { ensureTopology } from './topology/ensure-topology.js';
 export { topologyLog } from './topology/topology-changes.js';
 export { LOG_SHARDS, endpointShard, jobShard, logShard } from './topology/shards.js';
@@ -58,5 +70,6 @@ export {
   type TopologyReport,
 } from './topology/inspect-topology.js';
 export { type TopologySize } from './topology/streams.js';
+export { readStreamHead } from './broker/stream-head.js';
 export { isSubjectToken } from './topology/subject-token.js';
 export { TopologyKeeper } from './topology/topology-keeper.js';

@@ -37,7 +37,11 @@ const TWO = portsOf([
 const factsOf = (ports: StackPorts): StackFacts => ({
   config: readStackConfig([], { folder: '/', repository: '/', environment: {} }),
   ports,
-  secrets: { apiKey: 'key', secretKey: 'secret', nats: { roles: { ...roles, system: role }, issuer: role } },
+  secrets: {
+    apiKey: 'key',
+    secretKey: 'secret',
+    nats: { roles: { ...roles, system: role, backup: role, restore: role }, issuer: role },
+  },
   natsUrl: 'nats://127.0.0.1:8003',
   databaseUrl: 'postgres://127.0.0.1:8005/berth',
   runtime: 'process',

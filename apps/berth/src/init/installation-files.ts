@@ -138,6 +138,8 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
       BERTH_LB_DOMAIN: plan.lbDomain,
     },
     'worker-agent': { ...trust(plan), BERTH_NATS_URL: agentsBroker(plan) },
+    backup: stores(installation, nats.roles.backup),
+    restore: { ...stores(installation, nats.roles.restore), ...streams(plan) },
     operator: operatorVariables(installation),
   };
 }
@@ -156,6 +158,14 @@ const operatorVariables = (installation: InstallationRecord): Variables => {
     ...(plan.listen === null && { BERTH_OPERATIONS_URLS: OPERATIONS_URLS }),
   };
 };
+
+/** Where all state is, for who copies it and who puts it back. */
+const stores = (installation: InstallationRecord, natsSeed: string): Variables => ({
+  ...broker(installation.plan),
+  ...database(installation),
+  BERTH_NATS_SEED: natsSeed,
+  BERTH_SECRET_KEY: installation.secretKey,
+});
 
 /** The names that PostgreSQL's published images read. */
 const postgresVariables = ({ databasePassword }: InstallationRecord): Variables => ({

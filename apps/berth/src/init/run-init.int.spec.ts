@@ -12,7 +12,17 @@ import { runInit, type InitOutcome, type InitRequest } from './run-init.js';
 const tempFolder = useTempFolders();
 const clock = new ManualClock();
 
-const SECRETS = ['postgres', 'migrate', 'management-api', 'controllers', 'job-router', 'worker-agent', 'operator'];
+const SECRETS = [
+  'postgres',
+  'migrate',
+  'management-api',
+  'controllers',
+  'job-router',
+  'worker-agent',
+  'backup',
+  'restore',
+  'operator',
+];
 
 const init = (path: string, given: GivenPlan = {}, more: Partial<InitRequest> = {}): Promise<InitOutcome> =>
   runInit(

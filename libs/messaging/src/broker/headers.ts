@@ -10,6 +10,7 @@ export const BROKER_HEADERS = {
   sequence: 'Nats-Sequence',
   streamSource: 'Nats-Stream-Source',
   subject: 'Nats-Subject',
+  timestamp: 'Nats-Time-Stamp',
   ttl: 'Nats-TTL',
 } as const;
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import {
@@ -155,15 +155,16 @@ export class InstalledStack {
   }
 
   /** A host that runs workers as processes. */
-  async startHost(token: string): Promise<void> {
+  async startHost(token: string): Promise<Pick<ServerProcess, 'stop'>> {
     const home = join(this.#home, 'host');
-    await this.start('worker-agent', {
+    const { server } = await this.start('worker-agent', {
       BERTH_JOIN_TOKEN: token,
       BERTH_HOME: home,
       BERTH_RUNTIME: 'process',
       BERTH_IMAGES: join(REPOSITORY, 'examples/workers'),
       BERTH_VCPUS: '64',
     });
+    return server;
   }
 
   async call(method: 'GET' | 'POST', url: string, { body, key = this.#firstKey }: CallOptions = {}): Promise<Answer> {
@@ -223,9 +224,30 @@ export class InstalledStack {
     await this.#startBroker(at);
   }
 
+  /** What is wrong in the log of an endpoint, and what it adds up to, as `npm run log` says it. */
+  async checkLog(endpointId: string): Promise<string> {
+    const program = 'apps/job-router/dist/log.main.js';
+    return this.#runNode(program, [endpointId, '--check'], await this.environment('job-router'));
+  }
+
   async close(): Promise<void> {
-    for (const server of this.#servers.toReversed()) await server.stop();
+    for (const server of this.#servers.splice(0).toReversed()) await server.stop();
     await this.#postgres?.stop();
+  }
+
+  /** Ends everything, and begins again with empty servers: what `berth init` wrote is all that is left. */
+  async loseEverything(): Promise<void> {
+    const port = this.#postgres?.port;
+    await this.close();
+    for (const folder of ['postgres', ...this.brokerHosts.map((_, at) => brokerName(at))]) {
+      await rm(join(this.#home, folder), { recursive: true });
+    }
+    this.#postgres = await startPostgres({
+      dataDir: join(this.#home, 'postgres'),
+      ...(port !== undefined && { port }),
+    });
+    await this.#secureDatabase(this.#postgres);
+    await this.#startBrokers();
   }
 
   async #startServers(): Promise<void> {
@@ -243,6 +265,10 @@ export class InstalledStack {
     ]);
     this.#firstKey = (JSON.parse(said) as { firstKey: string }).firstKey;
     await this.#secureDatabase(postgres);
+    await this.#startBrokers();
+  }
+
+  async #startBrokers(): Promise<void> {
     await Promise.all(this.brokerHosts.map((_, at) => this.#startBroker(at)));
   }
 
@@ -266,7 +292,7 @@ export class InstalledStack {
   }
 
   async #startBroker(at: number): Promise<void> {
-    const name = `broker-${String(at + 1)}`;
+    const name = brokerName(at);
     const { executable } = await findNatsServer();
     const store = join(this.#home, name);
     await mkdir(store, { recursive: true });
@@ -302,6 +328,8 @@ export class InstalledStack {
     });
   }
 }
+
+const brokerName = (at: number): string => `broker-${String(at + 1)}`;
 
 const inherited = (): Record<string, string> => ({ PATH: '/usr/bin:/bin' });
 
