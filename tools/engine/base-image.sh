@@ -2,7 +2,7 @@
 # Makes an image in the engine of DOCKER_HOST, without any image registry: a minimal Debian from the mirror that this
 # machine's own apt uses. Needs root and debootstrap.
 #
-#   tools/engine/base-image.sh [python]   berth/python-base:bookworm, with Python
+#   tools/engine/base-image.sh [python]   berth/python-base:bookworm, with Python, and iptables for agents
 #   tools/engine/base-image.sh debian     berth/debian-base:bookworm, without manuals and translations
 #
 # The file system is built once (45 s) and kept in ${XDG_CACHE_HOME:-~/.cache}/berth; after that it is imported (4 s).
@@ -16,7 +16,7 @@ release=bookworm
 image=berth/$kind-base:$release
 unwanted=()
 case $kind in
-  python) packages=python3,python3-venv,ca-certificates command='["python3"]' ;;
+  python) packages=python3,python3-venv,ca-certificates,iptables command='["python3"]' ;;
   debian)
     packages=ca-certificates command='["bash"]'
     unwanted=(usr/share/man usr/share/info usr/share/locale usr/share/groff usr/share/lintian)

