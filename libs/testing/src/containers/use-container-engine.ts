@@ -9,6 +9,8 @@ export interface ContainerEngineFixture {
 export interface UseContainerEngineOptions {
   /** True: the base image is there before the first test; a minute the first time on a machine. */
   readonly hasBaseImage?: boolean;
+  /** True: what it keeps is in memory, for suites that build large images. */
+  readonly isInMemory?: boolean;
 }
 
 const START_TIMEOUT_MS = 60_000;
@@ -21,7 +23,7 @@ export const useContainerEngine = (options: UseContainerEngineOptions = {}): Con
   beforeAll(
     async () => {
       folder = await makeTempFolder('berth-engine');
-      engine = await startEngine({ folder: folder.path });
+      engine = await startEngine({ folder: folder.path, isInMemory: options.isInMemory === true });
       if (options.hasBaseImage === true) await engine.loadBaseImage();
     },
     options.hasBaseImage === true ? BUILD_TIMEOUT_MS : START_TIMEOUT_MS,

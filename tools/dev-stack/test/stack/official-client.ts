@@ -24,7 +24,10 @@ export interface ClientReport {
 }
 
 /** Has the published Python client do run, run_sync, status, cancel and health on a python-echo endpoint. */
-export async function driveOfficialClient(dev: DevFile, endpointId: string): Promise<ClientReport> {
+export async function driveOfficialClient(
+  dev: Pick<DevFile, 'apiKey' | 'runUrl'>,
+  endpointId: string,
+): Promise<ClientReport> {
   const environment = environmentWith({ RUNPOD_ENDPOINT_BASE_URL: `${dev.runUrl}/v2`, API_KEY: dev.apiKey });
   const { stdout } = await run(await clientPython(), [SCRIPT, endpointId], { env: environment });
   return JSON.parse(stdout) as ClientReport;

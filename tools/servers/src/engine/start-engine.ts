@@ -11,6 +11,8 @@ import { spawnServer, type ServerExit } from '../processes/server-process.js';
 export interface StartEngineOptions {
   /** Socket, images, log and pid file are below it. Made when missing; the images are kept on stop. */
   readonly folder: string;
+  /** True: images and volumes are in memory where there is enough of it, and gone on stop. */
+  readonly isInMemory?: boolean;
   readonly readyDeadlineMs?: number;
 }
 
@@ -62,7 +64,7 @@ export const startEngine = async (options: StartEngineOptions): Promise<Containe
   const server = await spawnServer({
     name: 'container engine',
     executable: join(engineScriptsFolder, 'start-engine.sh'),
-    args: [folder],
+    args: options.isInMemory === true ? [folder, '--in-memory'] : [folder],
     folder,
     logFile: join(folder, 'dockerd.log'),
     pidFile,
