@@ -6,6 +6,7 @@ import { composeJobHistory } from '../job-history/index.js';
 import { LeaderLease } from '../leadership/index.js';
 import { Database, openDataSource } from '../persistence/index.js';
 import { startReconcilers } from '../reconcilers/index.js';
+import { UsageLoop, UsageStore } from '../usage/index.js';
 import type { ControllersConfig } from './config.js';
 
 const POOL_MAX = 5;
@@ -39,6 +40,9 @@ export async function startControllers(config: ControllersConfig, parts: Process
     clock,
   });
   await startReconcilers({ ...process, catalog, database, connection, inboxPrefix: INBOX_PREFIX, lease, onUnreadable });
+  const usage = new UsageLoop({ ...process, lease, usage: new UsageStore(database) });
+  usage.start();
+  onStop('usage', () => usage.stop());
   const { historyRetentionDays: retentionDays } = config;
   const broker = await Broker.over({ connection: logConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   const history = composeJobHistory({ broker, database, lease, retentionDays, clock, logger, metrics });

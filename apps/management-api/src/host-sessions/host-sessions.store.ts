@@ -13,7 +13,9 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import type { SealedRegistry } from '../registries/index.js';
+import { noteRuns } from '../usage/index.js';
 import { type Database, HostEntity, type StoredContainer, type WorkerEntity } from '../persistence/index.js';
+import { runChanges, type ChangedRow } from './run-changes.js';
 
 export interface HostReport {
   readonly hostId: HostId;
@@ -51,6 +53,13 @@ export interface StoredDesiredWorker extends Omit<DesiredWorker, 'container'> {
   readonly accountId: AccountId;
   readonly container: StoredContainer;
   readonly sealedRegistry?: SealedRegistry;
+}
+
+interface TakenReport {
+  /** The inventory, or that the host is there, is news. */
+  readonly isNews: boolean;
+  /** When the report before it was received; null: it is the first. */
+  readonly previousAtMs: number | null;
 }
 
 interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'resources' | 'restarts'> {
@@ -140,21 +149,24 @@ export class HostSessionsStore {
    */
   record(report: HostReport): Promise<'changed' | 'same' | 'outdated'> {
     return this.#database.transaction(async (manager) => {
-      const isNews = await takeReport(manager, report);
-      if (isNews === null) return 'outdated';
-      const [, changedWorkers] = await manager.query<[unknown[], number]>(
+      const taken = await takeReport(manager, report);
+      if (taken === null) return 'outdated';
+      const [changed] = await manager.query<[ChangedRow[], number]>(
         `UPDATE workers w SET observed = n.value
            FROM (SELECT known.id, CASE
                           WHEN known.observed->'lastJobEndedAtMs' = o.value->'lastJobEndedAtMs'
                           THEN o.value || jsonb_strip_nulls(jsonb_build_object('idleSinceMs', known.observed->'idleSinceMs'))
-                          ELSE o.value END AS value
+                          ELSE o.value END AS value,
+                        known.observed AS before
                    FROM jsonb_array_elements($2::jsonb) AS o(value)
                    JOIN workers known ON known.host_id = $1 AND known.id = o.value->>'workerId') n
-          WHERE w.id = n.id AND w.observed IS DISTINCT FROM n.value`,
+          WHERE w.id = n.id AND w.observed IS DISTINCT FROM n.value
+          RETURNING w.id, w.created_at, n.before`,
         [report.hostId, JSON.stringify(report.workers.map((worker) => onOwnClock(worker, report)))],
       );
-      if (changedWorkers > 0) await takeDigests(manager, report);
-      return isNews || changedWorkers > 0 ? 'changed' : 'same';
+      if (changed.length > 0) await takeDigests(manager, report);
+      await noteRuns(manager, runChanges(report, changed, taken.previousAtMs));
+      return taken.isNews || changed.length > 0 ? 'changed' : 'same';
     });
   }
 
@@ -265,19 +277,20 @@ const sealedRegistryOf = ({
     ? {}
     : { sealedRegistry: { accountId: accountId as AccountId, id, sealedCredentials } };
 
-/** Null for an outdated report; else whether inventory or presence is news. An inventory that is the same is not written. */
-async function takeReport(manager: EntityManager, report: HostReport): Promise<boolean | null> {
+/** Null for an outdated report. An inventory that is the same is not written. */
+async function takeReport(manager: EntityManager, report: HostReport): Promise<TakenReport | null> {
   const { hostId, instanceId, inventory, receivedAtMs, sequence } = report;
-  const [rows] = await manager.query<[{ is_news: boolean }[], number]>(
+  const [rows] = await manager.query<[{ is_news: boolean; previous_at: Date | null }[], number]>(
     `UPDATE hosts h
         SET inventory = CASE WHEN old.is_same THEN h.inventory ELSE $4::jsonb END,
             last_seen_at = $5, instance_id = $2, report_sequence = $3
        FROM (SELECT id, $4::jsonb IS NULL OR inventory IS NOT DISTINCT FROM $4::jsonb AS is_same,
-                    last_seen_at IS NULL OR last_seen_at < $5::timestamptz - make_interval(secs => $6) AS was_silent
+                    last_seen_at, last_seen_at IS NULL OR last_seen_at < $5::timestamptz - make_interval(secs => $6) AS was_silent
                FROM hosts WHERE id = $1 FOR UPDATE) old
       WHERE h.id = old.id AND (h.instance_id IS DISTINCT FROM $2 OR h.report_sequence < $3)
-      RETURNING old.was_silent OR NOT old.is_same AS is_news`,
+      RETURNING old.was_silent OR NOT old.is_same AS is_news, old.last_seen_at AS previous_at`,
     [hostId, instanceId, sequence, inventory && JSON.stringify(inventory), new Date(receivedAtMs), SILENCE_SECONDS],
   );
-  return rows[0]?.is_news ?? null;
+  const [row] = rows;
+  return row === undefined ? null : { isNews: row.is_news, previousAtMs: row.previous_at?.getTime() ?? null };
 }

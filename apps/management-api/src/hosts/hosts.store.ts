@@ -7,6 +7,7 @@ import {
   toWorker,
   WorkerEntity,
 } from '../persistence/index.js';
+import { endRunsOfHost } from '../usage/index.js';
 import type { HostId, HostIntent, Worker } from '@berth/domain';
 
 export interface NewHost {
@@ -83,9 +84,12 @@ export class HostsStore {
     });
   }
 
-  /** Removes the host with its workers. Returns whether it was there. */
-  async delete(id: HostId): Promise<boolean> {
-    const { affected } = await this.#database.read((manager) => manager.delete(HostEntity, { id }));
-    return (affected ?? 0) > 0;
+  /** Removes the host with its workers, whose use of it ends. Returns whether it was there. */
+  delete(id: HostId): Promise<boolean> {
+    return this.#database.transaction(async (manager) => {
+      await endRunsOfHost(manager, id);
+      const { affected } = await manager.delete(HostEntity, { id });
+      return (affected ?? 0) > 0;
+    });
   }
 }

@@ -29,20 +29,21 @@ import { StricterFirstTables1763800000007 } from './migrations/first-schema/1763
 import { WebhookSecrets1763800000008 } from './migrations/first-schema/1763800000008-webhook-secrets.js';
 import { JobHistory1763800000009 } from './migrations/first-schema/1763800000009-job-history.js';
 import { SealedEnv1763800000010 } from './migrations/first-schema/1763800000010-sealed-env.js';
-import { WorkerMoves1763800000031 } from './migrations/1763800000031-worker-moves.js';
-import { SnapshotOutbox1763800000042 } from './migrations/1763800000042-snapshot-outbox.js';
-import { AccountLimits1763800000043 } from './migrations/1763800000043-account-limits.js';
-import { JobHistoryShards1763800000044 } from './migrations/1763800000044-job-history-shards.js';
-import { JobHistoryOfLogs1763800000045 } from './migrations/1763800000045-job-history-of-logs.js';
-import { DepartedWorkers1763800000047 } from './migrations/1763800000047-departed-workers.js';
-import { LimitsByTheirTable1763800000046 } from './migrations/1763800000046-limits-by-their-table.js';
-import { ReleaseStarts1763800000048 } from './migrations/1763800000048-release-starts.js';
-import { ScalingDecisions1763800000049 } from './migrations/1763800000049-scaling-decisions.js';
+import { WorkerMoves1763800000031 } from './migrations/second-schema/1763800000031-worker-moves.js';
+import { SnapshotOutbox1763800000042 } from './migrations/second-schema/1763800000042-snapshot-outbox.js';
+import { AccountLimits1763800000043 } from './migrations/second-schema/1763800000043-account-limits.js';
+import { JobHistoryShards1763800000044 } from './migrations/second-schema/1763800000044-job-history-shards.js';
+import { JobHistoryOfLogs1763800000045 } from './migrations/second-schema/1763800000045-job-history-of-logs.js';
+import { DepartedWorkers1763800000047 } from './migrations/second-schema/1763800000047-departed-workers.js';
+import { LimitsByTheirTable1763800000046 } from './migrations/second-schema/1763800000046-limits-by-their-table.js';
+import { ReleaseStarts1763800000048 } from './migrations/second-schema/1763800000048-release-starts.js';
+import { ScalingDecisions1763800000049 } from './migrations/second-schema/1763800000049-scaling-decisions.js';
 import { ImageDigests1763800000050 } from './migrations/1763800000050-image-digests.js';
 import { VolumeStorage1763800000051 } from './migrations/1763800000051-volume-storage.js';
 import { PausedWorkers1763800000052 } from './migrations/1763800000052-paused-workers.js';
 import { LoadBalancerAccess1763800000054 } from './migrations/1763800000054-load-balancer-access.js';
 import { RunningCatalogs1763800000055 } from './migrations/1763800000055-running-catalogs.js';
+import { WorkerUsage1763800000061 } from './migrations/1763800000061-worker-usage.js';
 import { ResealedAudit1763800000060 } from './migrations/1763800000060-resealed-audit.js';
 
 /** In the order in which they run. */
@@ -72,6 +73,7 @@ const MIGRATIONS = [
   PausedWorkers1763800000052,
   LoadBalancerAccess1763800000054,
   RunningCatalogs1763800000055,
+  WorkerUsage1763800000061,
   ResealedAudit1763800000060,
 ] as const;
 

@@ -547,6 +547,26 @@ CREATE INDEX templates_of_account ON public.templates USING btree (account_id, c
 CREATE INDEX templates_of_registry ON public.templates USING btree (account_id, registry_id) WHERE (registry_id IS NOT NULL);
 CREATE INDEX templates_public ON public.templates USING btree (created_at) WHERE is_public;
 
+CREATE TABLE usage_hours (
+  account_id text NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  endpoint_id text NOT NULL,
+  gpu_type_id text NOT NULL,
+  worker_ms bigint NOT NULL,
+  gpu_ms bigint NOT NULL,
+  paused_worker_ms bigint NOT NULL,
+  paused_gpu_ms bigint NOT NULL,
+  CONSTRAINT usage_hours_pkey PRIMARY KEY (account_id, hour, endpoint_id, gpu_type_id),
+  CONSTRAINT usage_hours_account_id_check CHECK ((account_id <> ''::text)),
+  CONSTRAINT usage_hours_endpoint_id_check CHECK ((endpoint_id <> ''::text)),
+  CONSTRAINT usage_hours_gpu_ms_check CHECK ((gpu_ms >= 0)),
+  CONSTRAINT usage_hours_hour_check CHECK ((hour = date_trunc('hour'::text, hour, 'UTC'::text))),
+  CONSTRAINT usage_hours_paused_gpu_ms_check CHECK ((paused_gpu_ms >= 0)),
+  CONSTRAINT usage_hours_paused_worker_ms_check CHECK ((paused_worker_ms >= 0)),
+  CONSTRAINT usage_hours_worker_ms_check CHECK ((worker_ms >= 0))
+);
+CREATE INDEX usage_hours_oldest ON public.usage_hours USING btree (hour);
+
 CREATE TABLE webhook_secrets (
   endpoint_id text NOT NULL,
   ordinal integer NOT NULL,
@@ -560,6 +580,31 @@ CREATE TABLE webhook_secrets (
   CONSTRAINT webhook_secrets_sealed_secret_check CHECK ((sealed_secret ~ '^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$'::text))
 );
 CREATE UNIQUE INDEX webhook_secrets_present ON public.webhook_secrets USING btree (endpoint_id) WHERE (expires_at IS NULL);
+
+CREATE TABLE worker_runs (
+  id bigint NOT NULL,
+  worker_id text NOT NULL,
+  account_id text NOT NULL,
+  endpoint_id text NOT NULL,
+  host_id text NOT NULL,
+  gpu_type_id text,
+  gpu_count integer NOT NULL,
+  use text NOT NULL,
+  counted_until timestamp with time zone NOT NULL,
+  until timestamp with time zone,
+  CONSTRAINT worker_runs_pkey PRIMARY KEY (id),
+  CONSTRAINT worker_runs_account_id_check CHECK ((account_id <> ''::text)),
+  CONSTRAINT worker_runs_check CHECK ((until >= counted_until)),
+  CONSTRAINT worker_runs_endpoint_id_check CHECK ((endpoint_id <> ''::text)),
+  CONSTRAINT worker_runs_gpu_count_check CHECK ((gpu_count >= 0)),
+  CONSTRAINT worker_runs_gpu_type_id_check CHECK ((gpu_type_id <> ''::text)),
+  CONSTRAINT worker_runs_host_id_check CHECK ((host_id <> ''::text)),
+  CONSTRAINT worker_runs_use_check CHECK ((use = ANY (ARRAY['running'::text, 'paused'::text]))),
+  CONSTRAINT worker_runs_worker_id_check CHECK ((worker_id <> ''::text))
+);
+CREATE INDEX worker_runs_of_host ON public.worker_runs USING btree (host_id) WHERE (until IS NULL);
+CREATE UNIQUE INDEX worker_runs_open ON public.worker_runs USING btree (worker_id) WHERE (until IS NULL);
+CREATE INDEX worker_runs_uncounted ON public.worker_runs USING btree (counted_until, id);
 
 CREATE TABLE workers (
   id text NOT NULL,

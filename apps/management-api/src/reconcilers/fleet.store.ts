@@ -25,6 +25,7 @@ import {
   WorkerEntity,
 } from '../persistence/index.js';
 import type { LeaderTerm } from '../leadership/index.js';
+import { endRunsOf } from '../usage/index.js';
 
 /** What a worker is made of. */
 export type NewWorker = Pick<
@@ -177,7 +178,7 @@ export class FleetStore {
 
   /**
    * Deletes the row if it is still gone for the same reason: a report may have come since. Where it was is kept for those
-   * who read its log. Returns whether it was deleted.
+   * who read its log, and its use of the host ends. Returns whether it was deleted.
    */
   async forgetWorker({ hostLastSeenAtMs, id, reason }: GoneWorker): Promise<boolean> {
     const lastSeenAt = hostLastSeenAtMs === null ? null : new Date(hostLastSeenAtMs);
@@ -190,6 +191,7 @@ export class FleetStore {
               SELECT 1 FROM hosts h WHERE h.id = w.host_id AND h.last_seen_at IS NOT DISTINCT FROM $3::timestamptz)
             ELSE true END
           RETURNING w.id, w.endpoint_id, w.host_id),
+         ended AS (${endRunsOf('gone')}),
          old AS (DELETE FROM departed_workers d WHERE d.worker_id = ANY (ARRAY(
            SELECT x.worker_id FROM departed_workers x WHERE x.departed_at < now() - make_interval(days => $4)
             ORDER BY x.departed_at LIMIT 100))),

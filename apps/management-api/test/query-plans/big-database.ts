@@ -7,6 +7,7 @@ import { INVENTORY, SPEC } from '../fleet-bench.js';
 const ACCOUNTS = 50;
 const ENDPOINTS = 10_000;
 const RELEASES_EACH = 10;
+const USAGE_HOURS_EACH = 168;
 const DECISIONS_EACH = 100;
 const HOSTS = 500;
 const WORKERS = 20_000;
@@ -85,6 +86,16 @@ const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
     `INSERT INTO departed_workers (worker_id, endpoint_id, host_id, departed_at)
      SELECT 'd' || i, 'e' || (1 + i % ${String(ENDPOINTS_WITH_WORKERS)}) * ${String(ENDPOINTS / ENDPOINTS_WITH_WORKERS)},
             'h' || (1 + i % ${String(HOSTS)}), ${MADE} ${series(10 * WORKERS)}`,
+  ],
+  [
+    `INSERT INTO worker_runs (worker_id, account_id, endpoint_id, host_id, gpu_count, use, counted_until)
+     SELECT w.id, e.account_id, w.endpoint_id, w.host_id, 0, 'running', now() - interval '15 seconds'
+       FROM workers w JOIN endpoints e ON e.id = w.endpoint_id`,
+  ],
+  [
+    `INSERT INTO usage_hours (account_id, hour, endpoint_id, gpu_type_id, worker_ms, gpu_ms, paused_worker_ms, paused_gpu_ms)
+     SELECT e.account_id, date_trunc('hour', now(), 'UTC') - number * interval '1 hour', e.id, '', 1, 0, 0, 0
+       FROM endpoints e, generate_series(1, ${String(USAGE_HOURS_EACH)}) AS number WHERE e.id LIKE 'e%00'`,
   ],
   [
     `INSERT INTO endpoint_scaling (endpoint_id, desired, reason, detail, decided_at)

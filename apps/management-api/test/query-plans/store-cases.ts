@@ -43,6 +43,7 @@ import { SnapshotOutboxStore } from '../../src/snapshots/snapshot-outbox.store.j
 import { apiKeyTruth, endpointTruth, hostTruth } from '../../src/snapshots/snapshot-truths.js';
 import { sealedPlaces } from '../../src/sealing/sealed-places.js';
 import { ScalingHistoryStore } from '../../src/scaling-history/scaling-history.store.js';
+import { UsageStore } from '../../src/usage/usage.store.js';
 import { TemplatesStore } from '../../src/templates/templates.store.js';
 import { WebhookSecretTruth } from '../../src/snapshots/webhook-secret-truth.js';
 import { WebhookSecretsStore } from '../../src/webhook-secrets/webhook-secrets.store.js';
@@ -85,6 +86,7 @@ const casesOf = <Store>(name: string, store: Store, cases: CasesOf<Store>): read
 const NOW_MS = systemClock.nowMs();
 const HASH = 'a'.repeat(64);
 const LIMIT = 100;
+const EACH_PASS = 'each pass looks at all of them';
 const ITS_OWN = 'half of the rows are its own, and are the answer';
 
 const CALLER: Caller = { keyId: 'k1', accountId: SMALL_ACCOUNT, scopes: [], endpointIds: null, expiresAtMs: null };
@@ -215,6 +217,11 @@ const requestCases = (database: Database): readonly StoreCase[] => [
       (history) => history.list(GREAT_ACCOUNT, GREAT_ENDPOINT, { limit: 100, before: '50' }),
     ],
     prune: [(history) => history.prune(NOW_MS - DAY_MS, LIMIT)],
+  }),
+  ...casesOf('UsageStore', new UsageStore(database), {
+    align: [reading({ workers: EACH_PASS, worker_runs: EACH_PASS }, (usage) => usage.align())],
+    count: [reading({ worker_runs: EACH_PASS }, (usage) => usage.count(NOW_MS, LIMIT))],
+    prune: [(usage) => usage.prune(NOW_MS - DAY_MS, LIMIT)],
   }),
   ...casesOf('JobHistoryStore', new JobHistoryStore(database, logShard), {
     progress: [(history) => history.progress()],
@@ -477,9 +484,8 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
   }),
   ...casesOf('FleetStore', new FleetStore(database), {
     load: [
-      reading(
-        { workers: 'each pass looks at all of them', network_volumes: 'it has one page for ten endpoints' },
-        (fleet) => fleet.load([SMALL_ENDPOINT]),
+      reading({ workers: EACH_PASS, network_volumes: 'it has one page for ten endpoints' }, (fleet) =>
+        fleet.load([SMALL_ENDPOINT]),
       ),
     ],
     saveScaling: [

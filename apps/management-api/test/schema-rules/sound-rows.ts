@@ -55,6 +55,14 @@ export const SOUND = {
     resources: { vcpus: 2, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 },
     observed: observed('worker', 'idle', { endpointId: 'endpoint' as never }),
   },
+  worker_runs: {
+    ...{ worker_id: 'worker', ...MINE, endpoint_id: 'endpoint', host_id: 'host', gpu_type_id: 'gpu', gpu_count: 1 },
+    ...{ use: 'running', counted_until: '2026-01-02' },
+  },
+  usage_hours: {
+    ...{ ...MINE, hour: '2026-01-01T10:00:00Z', endpoint_id: 'endpoint', gpu_type_id: '' },
+    ...{ worker_ms: 1, gpu_ms: 0, paused_worker_ms: 0, paused_gpu_ms: 0 },
+  },
   scaling_decisions: {
     ...{ endpoint_id: 'endpoint', ordinal: 1, at: '2026-01-01', desired_before: 0, desired: 1, reason: 'demand' },
     ...{ detail: '', inputs: {}, outcome: {} },

@@ -8,7 +8,7 @@ export const fleet = () =>
     uid: 'berth-fleet',
     title: 'Berth: fleet',
     says: 'What runs, what waits, what is lacking. The first one to look at.',
-    panels: [...figures(), ...graphs()],
+    panels: [...figures(), ...ofWork(), ...ofLoops()],
   });
 
 const figures = () => [
@@ -38,7 +38,7 @@ const figures = () => [
   }),
 ];
 
-const graphs = () => [
+const ofWork = () => [
   graph(
     {
       title: 'Workers by phase',
@@ -63,11 +63,20 @@ const graphs = () => [
     unit: 'short',
     queries: [{ expr: 'sum by (reason) (berth_controllers_unplaced_workers)', legend: '{{reason}}' }],
   }),
+];
+
+const ofLoops = () => [
   graph({
     title: 'Scaling decisions',
     says: 'Changes of the number of desired workers, by reason.',
     unit: 'ops',
     queries: [{ expr: sumPerSecond('berth_controllers_scale_decisions_total', 'reason'), legend: '{{reason}}' }],
+  }),
+  graph({
+    title: 'Containers that were counted, by account',
+    says: 'On the average of the last minutes, as usage has it. GPUs: berth_controllers_usage_gpu_seconds_total.',
+    unit: 'short',
+    queries: [{ expr: sumPerSecond('berth_controllers_usage_worker_seconds_total', 'account'), legend: '{{account}}' }],
   }),
   graph({
     title: 'Workers placed, drained and forgotten',

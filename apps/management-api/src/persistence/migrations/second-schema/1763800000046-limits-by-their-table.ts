@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /** Which limits there are is known to one table of the code; the database sees to it that each is a count. */
 export class LimitsByTheirTable1763800000046 extends ForwardMigration {

@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /** Where workers that are gone have been: their hosts keep their logs for a while. */
 export class DepartedWorkers1763800000047 extends ForwardMigration {

@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /**
  * The memory of the control loops about a worker: how it shall leave, where it failed before, and why it stays there.

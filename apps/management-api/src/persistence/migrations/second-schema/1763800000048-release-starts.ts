@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /**
  * What the control loops remember of an endpoint beside the decision: how the workers of its latest release start, and how

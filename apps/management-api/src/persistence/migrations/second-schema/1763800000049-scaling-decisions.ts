@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /**
  * The decisions about an endpoint's workers of the last day, numbered by endpoint. The present one stays in

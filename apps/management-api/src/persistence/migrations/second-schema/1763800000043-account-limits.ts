@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /** The limits of an account that an operator has set, and how often anything of the account was changed. */
 export class AccountLimits1763800000043 extends ForwardMigration {

@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /**
  * How far the job history has read the logs of endpoints, one row for each shard, written in the transaction of what came

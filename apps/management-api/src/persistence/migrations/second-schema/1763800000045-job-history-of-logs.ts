@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /**
  * The job history is made of logs alone: how far a stream of events was read, and which version of a record a row came from,

@@ -1,4 +1,4 @@
-import { ForwardMigration } from '../forward-migration.js';
+import { ForwardMigration } from '../../forward-migration.js';
 
 /** Which snapshots the buckets do not have yet as the rows have them. */
 export class SnapshotOutbox1763800000042 extends ForwardMigration {

@@ -1,0 +1,1 @@
+export { runChange, useOf, type RunChange } from './run-change.js';
