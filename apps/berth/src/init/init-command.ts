@@ -4,13 +4,17 @@ import type { Argv } from 'yargs';
 import { EXIT_STATUS, type Command, type ToldOutcome } from '../program/index.js';
 import { InstallationFolder } from './installation-folder.js';
 import type { GivenPlan } from './installation-plan.js';
+import { createSecretKey } from './installation.js';
 import { runInit, type InitOutcome } from './run-init.js';
+import { AFTER_STEP, ROTATIONS, runSecretKeyRotation, type RotationOutcome } from './secret-key-rotation.js';
+import { ROTATION_STEPS, type RotationStep } from './secret-keys.js';
 
 /** What yargs makes of the options below. */
 type InitArguments = GivenPlan & {
   readonly dir?: string;
   readonly renewCertificates?: boolean;
   readonly newFirstKey?: boolean;
+  readonly step?: RotationStep;
 };
 
 /** `berth init DIR` */
@@ -20,8 +24,18 @@ export const initCommand: Command = (run) => ({
   builder: (parser) => options(parser),
   handler: (parsed) =>
     run(parsed, async (output) => {
-      const { dir = '', newFirstKey = false, renewCertificates = false, ...rest } = parsed as unknown as InitArguments;
+      const {
+        dir = '',
+        newFirstKey = false,
+        renewCertificates = false,
+        step,
+        ...rest
+      } = parsed as unknown as InitArguments;
       const folder = new InstallationFolder(resolve(dir));
+      if (step !== undefined) {
+        output.say(describeRotation(await runSecretKeyRotation(folder, step, createSecretKey)));
+        return EXIT_STATUS.done;
+      }
       const request = { given: givenOf(rest), isRenewing: renewCertificates, isFirstKeyNew: newFirstKey };
       const outcome = await runInit(request, { folder, clock: systemClock, random: systemRandom });
       output.say(describe(folder.path, outcome));
@@ -53,6 +67,14 @@ const OPTIONS = {
   'seen-at': { type: 'string', describe: 'Path of the folder as the processes see it (its own)' },
   'renew-certificates': { type: 'boolean', describe: "Give the servers' certificates another year" },
   'new-first-key': { type: 'boolean', describe: 'Make another first key in place of the one that was shown' },
+  rotate: {
+    type: 'string',
+    choices: ROTATIONS,
+    implies: 'step',
+    conflicts: ['renew-certificates', 'new-first-key'],
+    describe: 'Replace a secret, without a stop',
+  },
+  step: { type: 'string', choices: ROTATION_STEPS, implies: 'rotate', describe: 'Of that, in this order' },
 } as const;
 
 const options = (parser: Argv): Argv =>
@@ -83,6 +105,15 @@ function describe(folder: string, outcome: InitOutcome): ToldOutcome {
     ],
   };
 }
+
+const describeRotation = ({ replaced, step }: RotationOutcome): ToldOutcome => ({
+  json: { rotated: 'secret-key', step, replaced },
+  lines: [
+    ...replaced.map((path) => `replaced  ${path}`),
+    ...(replaced.length === 0 ? ['Nothing was changed: this step was made before.'] : []),
+    AFTER_STEP[step],
+  ],
+});
 
 const NO_KEY = ['The first key was shown when it was made. `--new-first-key` makes another in its place.'];
 

@@ -2,6 +2,7 @@ import { publicNatsKeys, renderNatsConf, type NatsConf, type NatsPeers, type Nat
 import { GIB } from '@berth/domain';
 import type { FirstKey, InstallationRecord } from './installation.js';
 import { namesOf, type InstallationPlan } from './installation-plan.js';
+import { secretKeysOf } from './secret-keys.js';
 
 /** A file of an installation, as data: an adapter writes it to a disk, or somewhere else. */
 export interface InstallationFile {
@@ -114,7 +115,7 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
       BERTH_SYSTEM_SEED: nats.roles.system,
       BERTH_AUTH_SEED: nats.roles.callout,
       BERTH_AUTH_ISSUER_SEED: nats.issuer,
-      BERTH_SECRET_KEY: installation.secretKey,
+      BERTH_SECRET_KEY: secretKeysOf(installation),
       BERTH_BASE_URL: plan.baseUrl,
       BERTH_RUN_URL: plan.runUrl,
       BERTH_LB_DOMAIN: plan.lbDomain,
@@ -132,7 +133,7 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
       ...(plan.listen !== null && { BERTH_TUNNEL_HOST: plan.listen }),
       BERTH_NATS_SEED: nats.roles.router,
       BERTH_AGENTS_SEED: nats.roles.gateway,
-      BERTH_SECRET_KEY: installation.secretKey,
+      BERTH_SECRET_KEY: secretKeysOf(installation),
       BERTH_BASE_URL: plan.baseUrl,
       BERTH_DOCS_URL: `${plan.baseUrl.replace(/\/$/, '')}/docs`,
       BERTH_LB_DOMAIN: plan.lbDomain,
@@ -164,7 +165,7 @@ const stores = (installation: InstallationRecord, natsSeed: string): Variables =
   ...broker(installation.plan),
   ...database(installation),
   BERTH_NATS_SEED: natsSeed,
-  BERTH_SECRET_KEY: installation.secretKey,
+  BERTH_SECRET_KEY: secretKeysOf(installation),
 });
 
 /** The names that PostgreSQL's published images read. */

@@ -10,6 +10,8 @@ export interface InstallationRecord {
   readonly databasePassword: string;
   /** Base64 of the 32 bytes with which credentials are sealed at rest. */
   readonly secretKey: string;
+  /** While it is being replaced by another one; `add`: the other opens only, `switch`: the other seals. */
+  readonly secretKeyRotation?: { readonly other: string; readonly step: 'add' | 'switch' } | undefined;
   readonly nats: NatsKeys;
   /** What the database is told of the first key; the key itself is kept nowhere. */
   readonly firstKey: FirstKey;
@@ -44,7 +46,7 @@ export async function createInstallation(
     format: 1,
     plan,
     databasePassword: random.id(DATABASE_PASSWORD_LENGTH),
-    secretKey: randomBytes(SECRET_KEY_BYTES).toString('base64'),
+    secretKey: createSecretKey(),
     nats: createNatsKeys(),
     firstKey,
     authority: await createAuthority(AUTHORITY_NAME, { fromMs: nowMs, untilMs: authorityUntilMs }),
@@ -52,6 +54,8 @@ export async function createInstallation(
   };
   return { installation, key };
 }
+
+export const createSecretKey = (): string => randomBytes(SECRET_KEY_BYTES).toString('base64');
 
 /** As the management API makes and keeps them. */
 export function createFirstKey(random: Random): { readonly firstKey: FirstKey; readonly key: string } {
