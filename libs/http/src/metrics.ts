@@ -1,7 +1,7 @@
 import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const requestMetrics = (metrics: MetricRegistry) => ({
-  duration: metrics.histogram({
+  duration: metrics.tracedHistogram({
     name: 'berth_http_request_seconds',
     help: 'Time from the request line to the last byte of the answer, by route: ids would make a metric of each path.',
     labels: ['method', 'route', 'status'],

@@ -42,7 +42,9 @@ const targetsOf = (queries: readonly Query[]): DataqueryBuilder[] =>
       .refId(String.fromCharCode('A'.charCodeAt(0) + index))
       .datasource(DATASOURCE)
       .expr(expr)
-      .legendFormat(legend),
+      .legendFormat(legend)
+      // Dots in the graph of a time, each of which is a trace.
+      .exemplar(expr.startsWith('histogram_quantile')),
   );
 
 /** Over time. @param isStacked the series are parts of one whole */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { pollUntil } from '@berth/servers';
+import { pollUntil, startPrometheus, type Prometheus } from '@berth/servers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { request } from 'undici';
 import { StartedStack } from '../src/started-stack.js';
@@ -16,6 +16,7 @@ const CALLERS_STEP = '00f067aa0ba902b7';
 jest.setTimeout(300_000);
 
 let collector: Collector;
+let prometheus: Prometheus;
 let stack: StartedStack;
 let client: TenantClient;
 let endpointId: string;
@@ -31,6 +32,8 @@ beforeAll(async () => {
   await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
   const recorded = ['--otlp-endpoint', collector.endpoint, '--traced-permille', '0'];
   stack = await StartedStack.start(['--runtime', 'process', '--images', IMAGES, '--demo', 'off', ...recorded]);
+  const targets = Object.values(stack.dev.operations).map((url) => new URL(url).host);
+  prometheus = await startPrometheus({ jobs: [{ name: 'berth', targets }], everySeconds: 1, ruleFiles: [] });
   client = new TenantClient(() => stack.dev);
   const { body } = await client.manage<{ id: string }>('POST', '/v2/serverless', {
     ...{ name: 'traced', type: 'QUEUE', image: 'local/traced', cpu: [{ id: 'cpu3c', vcpuCount: 2 }] },
@@ -40,6 +43,7 @@ beforeAll(async () => {
 }, STACK_MS);
 
 afterAll(async () => {
+  await prometheus.stop();
   await stack.stop();
   await stack.remove();
   await collector.stop();
@@ -109,4 +113,27 @@ describe('a job', () => {
     expect(JSON.stringify(spans)).not.toContain('on purpose');
     expect(await collector.spansOf(well)).toEqual([]);
   });
+
+  test('can be found from the times that Prometheus has of it', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4737';
+    await runSync(`00-${traceId}-${CALLERS_STEP}-01`, { input: {} });
+    for (const name of ['berth_http_request_seconds', 'berth_router_job_delay_seconds', 'berth_agent_report_seconds']) {
+      await pollUntil(async () => ((await exemplarsOf(`${name}_bucket`)).includes(traceId) ? true : undefined), {
+        what: `the trace at ${name}`,
+        deadlineMs: TRACE_WITHIN_MS,
+        intervalMs: 200,
+      });
+    }
+  });
 });
+
+/** Ids of the traces that are kept with a metric. */
+async function exemplarsOf(query: string): Promise<readonly string[]> {
+  const asked = { query, start: '0', end: '9999999999' };
+  const { data } = (await (
+    await request(`${prometheus.url}/api/v1/query_exemplars`, { query: asked })
+  ).body.json()) as {
+    readonly data: readonly { readonly exemplars: readonly { readonly labels: { readonly trace_id: string } }[] }[];
+  };
+  return data.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels.trace_id));
+}

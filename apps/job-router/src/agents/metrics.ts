@@ -2,7 +2,7 @@ import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 export const gatewayMetrics = (metrics: MetricRegistry) => ({
   taken: metrics.counter({ name: 'berth_router_jobs_taken_total', help: 'Jobs given to workers.' }),
-  delay: metrics.histogram({
+  delay: metrics.tracedHistogram({
     name: 'berth_router_job_delay_seconds',
     help: 'Time from queueing to the take.',
     buckets: SECONDS_BUCKETS,

@@ -30,7 +30,7 @@ export const jobClientMetrics = (metrics: MetricRegistry) => ({
     name: 'berth_agent_renew_failures_total',
     help: 'Renewals that no router answered.',
   }),
-  reportSeconds: metrics.histogram({
+  reportSeconds: metrics.tracedHistogram({
     name: 'berth_agent_report_seconds',
     help: 'From the worker having its answer to the router having the result.',
     buckets: SECONDS_BUCKETS,

@@ -1,5 +1,7 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, collectDefaultMetrics } from 'prom-client';
 import { faultOfName, type MetricType } from './metric-name.js';
+import { expose, openMetricsRegistry, type Exposition, type Metrics } from './exposition.js';
+import { TracedHistogram } from './traced-histogram.js';
 
 export interface MetricDeclaration<Label extends string> {
   /** `berth_<who>_<noun>_<unit>`; a counter ends in `_total`. */
@@ -44,9 +46,8 @@ export const LONG_SECONDS_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 
  * Declaring a name twice gives the same metric; a name that breaks the rules is an error.
  */
 export class MetricRegistry {
-  readonly #registry = new Registry();
+  readonly #registry = openMetricsRegistry();
   readonly #declared = new Map<string, DeclaredMetric>();
-  readonly contentType = this.#registry.contentType;
 
   /** All that was declared, by name. */
   get declared(): readonly DeclaredMetric[] {
@@ -104,15 +105,35 @@ export class MetricRegistry {
     });
   }
 
+  /** The same, with a recorded trace for each bucket where there is one. */
+  tracedHistogram<Label extends string = never>(declaration: HistogramDeclaration<Label>): TracedHistogram<Label> {
+    return new TracedHistogram(
+      this.#once('histogram', declaration, (config) => {
+        const histogram = new Histogram<Label>({
+          ...config,
+          buckets: [...declaration.buckets],
+          enableExemplars: true,
+        });
+        for (const labels of combinations(declaration)) histogram.zero(labels);
+        return histogram;
+      }),
+    );
+  }
+
   /** All metrics in the Prometheus text format. */
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  async text(): Promise<string> {
+    return (await this.expose(undefined)).text;
+  }
+
+  /** All metrics in the format that the header `accept` asks for: OpenMetrics, with exemplars, or that of Prometheus. */
+  expose(accept: string | undefined): Promise<Exposition> {
+    return expose(this.#registry, accept);
   }
 
   #once<Label extends string, Metric>(
     type: MetricType,
     { help, labels = [], name }: MetricDeclaration<Label>,
-    make: (config: { name: string; help: string; labelNames: Label[]; registers: [Registry] }) => Metric,
+    make: (config: { name: string; help: string; labelNames: Label[]; registers: [Metrics] }) => Metric,
   ): Metric {
     const present = this.#registry.getSingleMetric(name) as Metric | undefined;
     if (present !== undefined) return present;

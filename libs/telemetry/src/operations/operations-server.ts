@@ -70,8 +70,8 @@ export class OperationsServer {
         return json(report.status === 'ready' ? 200 : 503, report);
       }
       case '/metrics': {
-        const { metrics } = this.#options;
-        return { status: 200, contentType: metrics.contentType, body: await metrics.text() };
+        const { contentType, text } = await this.#options.metrics.expose(request.headers.accept);
+        return { status: 200, contentType, body: text };
       }
       default:
         return json(404, { error: 'there are /healthz, /readyz and /metrics' });

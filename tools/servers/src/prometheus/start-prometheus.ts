@@ -53,6 +53,7 @@ export async function startPrometheus(options: StartPrometheusOptions): Promise<
     args: [
       `--config.file=${conf}`,
       `--storage.tsdb.path=${join(folder.path, 'data')}`,
+      '--enable-feature=exemplar-storage',
       `--web.listen-address=127.0.0.1:${port}`,
     ],
     folder: folder.path,

@@ -157,7 +157,7 @@ export class JobTaking {
     if (held.isWithdrawn) return 'none';
     const jobs = await this.#ask(held, wish);
     metrics.taken.inc(jobs.length);
-    for (const { delayTimeMs } of jobs) metrics.delay.observe(delayTimeMs / 1_000);
+    for (const { body, delayTimeMs } of jobs) metrics.delay.observe({}, delayTimeMs / 1_000, body.traceparent);
     return jobs.length === 0 ? 'none' : this.#deliver(held, jobs);
   }
 

@@ -179,7 +179,7 @@ export class ReportLane {
     const reply = await duringStep(step, { name: 'report end', kind: 'client' }, () =>
       repeatEnd(this.#tools, this.#attempt, { end, onFailure: this.#noteFailure }),
     );
-    metrics.reportSeconds.observe((clock.monotonicMs() - ending.sinceMs) / 1_000);
+    metrics.reportSeconds.observe({}, (clock.monotonicMs() - ending.sinceMs) / 1_000, step?.traceparent);
     return reply.outcome;
   }
 
