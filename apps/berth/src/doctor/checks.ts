@@ -1,10 +1,11 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import { inspectTopology, LOG_SHARDS, NatsShardClaims } from '@berth/messaging';
 import type { DoctorConfig } from '../config.js';
+import { connectionFailureOf, usingBroker, type BrokerAccess } from '../connections/index.js';
 import { leftOut, wrong, type Finding } from './finding.js';
-import { judgeFailure } from './judges/connection-failure.js';
 import { judgeBroker } from './judges/judge-broker.js';
 import { judgeDatabase, judgeDatabaseFailure } from './judges/judge-database.js';
+import { judgeFailure } from './judges/judge-failure.js';
 import { judgeEndpoints, judgeHosts } from './judges/judge-fleet.js';
 import {
   judgeOperations,
@@ -14,8 +15,7 @@ import {
   type PublicTarget,
 } from './judges/judge-processes.js';
 import { judgeRouters, judgeStreams } from './judges/judge-streams.js';
-import { connectionFailureOf } from './probes/connection-failure-of.js';
-import { probeBroker, usingConnection, type BrokerAccess } from './probes/probe-broker.js';
+import { probeBroker } from './probes/probe-broker.js';
 import { probeDatabase } from './probes/probe-database.js';
 import { KeyRefusedError, probeEndpoints, probeHosts, type FleetAccess } from './probes/probe-fleet.js';
 import { probeOperations, probePublic } from './probes/probe-http.js';
@@ -78,7 +78,7 @@ function brokerChecks(config: DoctorConfig, tools: DoctorTools): readonly Check[
       what: 'the streams',
       look: () =>
         askingJetStream('streams', all, async () =>
-          judgeStreams(await usingConnection(all, tools, inspectTopology), config),
+          judgeStreams(await usingBroker(all, tools, inspectTopology), config),
         ),
     },
     {
@@ -86,7 +86,7 @@ function brokerChecks(config: DoctorConfig, tools: DoctorTools): readonly Check[
       what: 'the job routers',
       look: () =>
         askingJetStream('routers', all, async () =>
-          judgeRouters(await usingConnection(all, tools, (broker) => new NatsShardClaims(broker).survey()), LOG_SHARDS),
+          judgeRouters(await usingBroker(all, tools, (broker) => new NatsShardClaims(broker).survey()), LOG_SHARDS),
         ),
     },
   ];

@@ -1,5 +1,6 @@
+import { isRefusedByBroker, type ConnectionFailure } from '../../connections/index.js';
 import { well, wrong, type Finding } from '../finding.js';
-import { judgeFailure, type ConnectionFailure } from './connection-failure.js';
+import { judgeFailure, type Target } from './judge-failure.js';
 import { judgeCertificate } from './judge-shared.js';
 
 /** What one broker does with those who come to it. */
@@ -55,8 +56,8 @@ function judgeServer(
   ];
 }
 
-function judgeLogin(target: Parameters<typeof judgeFailure>[0], failure: ConnectionFailure): Finding {
-  if (!/authorization violation|authentication/i.test(failure.message)) return judgeFailure(target, failure);
+function judgeLogin(target: Target, failure: ConnectionFailure): Finding {
+  if (!isRefusedByBroker(failure)) return judgeFailure(target, failure);
   return wrong(
     'brokers',
     `${target.what}: it does not know the key of the operator`,

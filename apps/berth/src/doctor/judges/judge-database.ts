@@ -1,5 +1,6 @@
+import type { ConnectionFailure } from '../../connections/index.js';
 import { well, wrong, someOf, type Finding } from '../finding.js';
-import { judgeFailure, type ConnectionFailure } from './connection-failure.js';
+import { judgeFailure } from './judge-failure.js';
 import { judgeCertificate, judgeClock } from './judge-shared.js';
 
 /** What PostgreSQL says of itself. */

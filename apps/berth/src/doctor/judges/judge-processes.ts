@@ -1,5 +1,6 @@
+import type { ConnectionFailure } from '../../connections/index.js';
 import { someOf, well, wrong, type Finding } from '../finding.js';
-import { judgeFailure, type ConnectionFailure } from './connection-failure.js';
+import { judgeFailure } from './judge-failure.js';
 import { judgeCertificate, judgeClock } from './judge-shared.js';
 
 /** What a process of ours shows to those who look after it. */

@@ -1,4 +1,4 @@
-import type { ConnectionFailure } from '../judges/connection-failure.js';
+import type { ConnectionFailure } from './connection-failure.js';
 
 const DEPTH_MAX = 4;
 

@@ -1,5 +1,3 @@
-import { wrong, type Finding } from '../finding.js';
-
 /** Why a connection was not made, as the adapter heard it. */
 export interface ConnectionFailure {
   /** Of Node, OpenSSL or the server; null: none. */
@@ -7,12 +5,10 @@ export interface ConnectionFailure {
   readonly message: string;
 }
 
-export interface Target {
-  readonly area: Finding['area'];
-  /** Such as `broker nats-1:4222`. */
-  readonly what: string;
-  /** The setting that names it. */
-  readonly setting: string;
+/** A failure in words for people: no capital letter at the beginning, no full stop at the end. */
+export interface FailureWords {
+  readonly says: string;
+  readonly mend: string;
 }
 
 const FOREIGN = [
@@ -50,11 +46,19 @@ const WORDS: Readonly<Record<string, Words>> = {
   ENETUNREACH: UNREACHED,
 };
 
-/** Says what kept somebody from connecting, and what mends it. */
-export function judgeFailure({ area, setting, what }: Target, { code, message }: ConnectionFailure): Finding {
+/**
+ * Says what kept somebody from connecting, and what mends it.
+ *
+ * @param setting that names the server
+ */
+export function wordsOfFailure(setting: string, { code, message }: ConnectionFailure): FailureWords {
   const [says, mend] = WORDS[code ?? ''] ?? [
     message === '' ? (code ?? 'it cannot be reached') : message,
     () => `is it up, and is ${setting} right?`,
   ];
-  return wrong(area, `${what}: ${says}`, mend(setting));
+  return { says, mend: mend(setting) };
 }
+
+/** Whether a broker said that it does not know the key. */
+export const isRefusedByBroker = ({ message }: ConnectionFailure): boolean =>
+  /authorization|authentication/i.test(message);
