@@ -9,10 +9,11 @@ import {
   readBackupConfig,
   readDoctorConfig,
   readHostsConfig,
+  readLogConfig,
   readRestoreConfig,
 } from '../../apps/berth/dist/config.js';
 import { readManagementConfig, readMigrateConfig } from '../../apps/management-api/dist/config.js';
-import { readLogConfig, readRouterConfig } from '../../apps/job-router/dist/config.js';
+import { readRouterConfig } from '../../apps/job-router/dist/config.js';
 import { readAgentConfig } from '../../apps/worker-agent/dist/config.js';
 import { RUNTIMES } from '../../apps/worker-agent/dist/runtimes/index.js';
 import { ConfigReader } from '../../libs/lifecycle/dist/index.js';
@@ -138,9 +139,7 @@ ${tableOf(rowsOf(readBackupConfig))}
 
 ${tableOf(rowsOf(readRestoreConfig))}
 
-## \`npm run log\`
-
-Without \`BERTH_NATS_URL\` it takes the broker of the \`npm start\` that is ready in \`BERTH_HOME\` (\`.berth\` unless set).
+## \`berth log\`
 
 ${tableOf(rowsOf(readLogConfig))}
 `;

@@ -39,14 +39,37 @@ export interface DoctorConfig {
   readonly apiKey: string | null;
 }
 
+/** What `berth log` is told. */
+export interface LogConfig {
+  readonly natsUrl: string;
+  readonly natsCredentials: NatsCredentials;
+  /** Of the role `router`, to remove an entry with; null: it is removed as whoever reads, where the broker has no roles. */
+  readonly routerSeed: string | null;
+}
+
+/** Reads the settings of `berth log`; `parseConfig` names every one that is missing or wrong. */
+export const readLogConfig = (read: ConfigReader): LogConfig => ({
+  natsUrl: read.urls('BERTH_NATS_URL', 'Every broker.', { protocols: NATS }),
+  natsCredentials: credentialsOf(
+    read.optional('BERTH_NATS_SEED', 'nkey seed of the role `operator`, where the broker knows our roles.'),
+    read.optional('BERTH_NATS_USER', "User at somebody else's broker; with a seed it is not looked at."),
+    read.optional('BERTH_NATS_PASSWORD', 'Password of this user.'),
+  ),
+  routerSeed: read.optional(
+    'BERTH_ROUTER_SEED',
+    'nkey seed of the role `router`, that is `BERTH_NATS_SEED` of `env/job-router.env`: for `--skip` with `--confirm` alone.',
+  ),
+});
+
+const NATS = ['nats:', 'tls:'];
 const HTTP = ['http:', 'https:'];
 const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: 'bytes' };
 
 /** Reads the settings of `berth doctor`: nothing has to be set, so that it can be run where something is missing. */
 export const readDoctorConfig = (read: ConfigReader): DoctorConfig => ({
   databaseUrl: read.optionalUrl('BERTH_DATABASE_URL', 'The database.', ['postgres:', 'postgresql:']),
-  natsUrls: listed(read.urls('BERTH_NATS_URL', 'Every broker.', { protocols: ['nats:', 'tls:'], fallback: '' })),
-  natsCredentials: seedOrNone(read.optional('BERTH_NATS_SEED', 'nkey seed of the role `operator`.')),
+  natsUrls: listed(read.urls('BERTH_NATS_URL', 'Every broker.', { protocols: NATS, fallback: '' })),
+  natsCredentials: credentialsOf(read.optional('BERTH_NATS_SEED', 'nkey seed of the role `operator`.')),
   replicas: Number(
     read.oneOf('BERTH_NATS_REPLICAS', 'Servers that hold each stream.', { choices: ['1', '3'], fallback: '1' }),
   ),
@@ -67,9 +90,6 @@ const listed = (urls: string): readonly string[] =>
     .split(',')
     .map((url) => url.trim())
     .filter((url) => url !== '');
-
-const seedOrNone = (seed: string | null): NatsCredentials =>
-  seed === null ? { kind: 'none' } : { kind: 'nkey', seed };
 
 /** What `berth backup` is told. */
 export interface BackupConfig {
@@ -103,3 +123,9 @@ const readStores = (read: ConfigReader, role: 'backup' | 'restore'): BackupConfi
   natsSeed: read.string('BERTH_NATS_SEED', `nkey seed of the role \`${role}\`.`),
   secretBox: readSecretBox(read),
 });
+
+/** A seed where the broker knows our roles; user and password, or the address alone, where it is somebody else's. */
+function credentialsOf(seed: string | null, user: string | null = null, pass: string | null = null): NatsCredentials {
+  if (seed !== null) return { kind: 'nkey', seed };
+  return user === null ? { kind: 'none' } : { kind: 'password', user, pass: pass ?? '' };
+}

@@ -1,6 +1,6 @@
 import { ConfigError } from '@berth/lifecycle';
 import { describe, expect, test } from '@jest/globals';
-import { loadConfig, loadLogConfig } from './config.js';
+import { loadConfig } from './config.js';
 
 const MINIMAL = {
   BERTH_NATS_URL: 'nats://127.0.0.1:4222',
@@ -51,12 +51,6 @@ describe('the settings of the router', () => {
       user: 'u',
       pass: 'p',
     });
-  });
-
-  test('of the tool that reads logs are where the broker is, and who one is to it', () => {
-    const { natsCredentials, natsUrl } = loadConfig({ ...MINIMAL, BERTH_NATS_SEED: 'SUA' });
-    expect(loadLogConfig({ ...MINIMAL, BERTH_NATS_SEED: 'SUA' })).toEqual({ natsUrl, natsCredentials });
-    expect(() => loadLogConfig({})).toThrow('BERTH_NATS_URL is missing');
   });
 
   test('webhooks may go to networks that are opened, and else to what is open to everybody', () => {

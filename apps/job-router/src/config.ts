@@ -7,14 +7,10 @@ import { readLogSettings, readTraceSettings, type LogSettings, type TraceSetting
 import { type RouterSettings, WebhookAddresses } from './platform/index.js';
 import type { TunnelSettings } from './tunnels/index.js';
 
-/** Where the broker is, and who one is to it. */
-interface BrokerConfig {
+/** Settings of the router process. */
+export interface RouterConfig extends RouterSettings, LogSettings {
   readonly natsUrl: string;
   readonly natsCredentials: NatsCredentials;
-}
-
-/** Settings of the router process. */
-export interface RouterConfig extends RouterSettings, BrokerConfig, LogSettings {
   /** nkey seed of the role `gateway`, over which agents are heard; null: as everything else. */
   readonly agentsSeed: string | null;
   /** Agents are heard also where the broker does not keep hosts apart. */
@@ -91,17 +87,6 @@ export function readRouterConfig(read: ConfigReader): RouterConfig {
   return config;
 }
 
-/**
- * Settings of the tool that reads endpoints' logs: those of the router, as far as it needs them.
- *
- * @throws ConfigError naming every variable that is missing or wrong
- */
-export const loadLogConfig = (environment: Environment = process.env): BrokerConfig =>
-  parseConfig(environment, readLogConfig);
-
-/** @public Also read by `npm run settings`. */
-export const readLogConfig = (read: ConfigReader): BrokerConfig => readBroker(read);
-
 function readRouterId(read: ConfigReader): string {
   const meaning = 'Name of this router among all: letters, digits, `_`, `-`. Without it, another one at each start.';
   const routerId = read.optional('BERTH_ROUTER_ID', meaning) ?? `router-${systemRandom.id(ROUTER_ID_LENGTH)}`;
@@ -109,7 +94,7 @@ function readRouterId(read: ConfigReader): string {
   return routerId;
 }
 
-function readBroker(read: ConfigReader): BrokerConfig {
+function readBroker(read: ConfigReader): Pick<RouterConfig, 'natsUrl' | 'natsCredentials'> {
   return {
     natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
     natsCredentials: credentialsOf({

@@ -12,6 +12,7 @@ import { HostNetworks } from './host-networks/index.js';
 import { LocalAgent } from './local-agent.js';
 import { StackClient } from './management-client.js';
 import { isConfined } from './is-confined.js';
+import { writeOperatorFile } from './operator-file.js';
 import type { Progress } from './progress.js';
 import { Supervisor, type Running } from './supervisor.js';
 import { waitForHost, waitUntilReady } from './wait-until-ready.js';
@@ -84,6 +85,7 @@ export class Stack {
     const hosts = agents.length === 1 ? 'worker agent' : `${agents.length} worker agents`;
     await progress.step(`${hosts} on this machine`, () => this.#startAgents());
     this.#assertWanted();
+    await writeOperatorFile(this.#facts);
     this.#readyAt = new Date(systemClock.nowMs()).toISOString();
     await this.#publish();
     const runUrls = routers.map(({ httpPort }) => localUrl(httpPort)).join(', ');

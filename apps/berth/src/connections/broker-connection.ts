@@ -33,11 +33,11 @@ const isRetriable = (error: unknown): boolean => {
 };
 
 /**
- * Connects to one broker, or to the first of several that lets one in. Whoever asked for it closes it (`closeBroker`).
+ * Connects to one broker, or to the first of several that lets one in; to be closed by `closeBroker`.
  *
  * @throws what the client throws
  */
-async function openBroker(
+export async function openBroker(
   { answerWithinMs, credentials, inboxPrefix = OPERATOR_INBOX, url }: BrokerAccess,
   tools: BrokerTools,
 ): Promise<Broker> {
@@ -50,7 +50,7 @@ async function openBroker(
 }
 
 /** Lets what was asked be answered, for as long as that is worth waiting for. */
-const closeBroker = ({ connection }: Broker, { clock }: Pick<BrokerTools, 'clock'>): Promise<void> =>
+export const closeBroker = ({ connection }: Broker, { clock }: Pick<BrokerTools, 'clock'>): Promise<void> =>
   drainConnection(connection, clock);
 
 /**

@@ -13,5 +13,8 @@ export function connectionFailureOf(error: unknown): ConnectionFailure {
     if (at.message !== '') message = at.message;
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }
-  return { code: error.name === 'TimeoutError' ? 'ETIMEDOUT' : code, message };
+  return { code: error.name === 'TimeoutError' ? 'ETIMEDOUT' : (code ?? codeOf(error)), message };
 }
+
+/** What a client says in words of its own, without what the socket said. */
+const codeOf = ({ message }: Error): string | null => (message === 'connection refused' ? 'ECONNREFUSED' : null);

@@ -1,6 +1,9 @@
+import type { Writable } from 'node:stream';
+import { printableJson } from './printable-json.js';
+
 /** Where the command says what it has done. */
 export interface Streams {
-  readonly stdout: { write(text: string): unknown };
+  readonly stdout: Writable;
   readonly stderr: { write(text: string): unknown };
 }
 
@@ -10,6 +13,8 @@ export interface ToldOutcome {
   readonly json: Readonly<Record<string, unknown>>;
   readonly lines: readonly string[];
 }
+
+const INDENT = 2;
 
 /** Says the outcome on stdout, and what concerns people alone on stderr. */
 export class CommandOutput {
@@ -22,7 +27,7 @@ export class CommandOutput {
   }
 
   say({ json, lines }: ToldOutcome): void {
-    const text = this.#isJson ? JSON.stringify(json, undefined, 2) : lines.join('\n');
+    const text = this.#isJson ? printableJson(json, INDENT) : lines.join('\n');
     if (text !== '') this.#streams.stdout.write(`${text}\n`);
   }
 

@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { ConfigError } from '@berth/lifecycle';
 import { describe, expect, test } from '@jest/globals';
 import { misuse } from './command-error.js';
@@ -22,9 +23,15 @@ async function runWith(
   work = (): Promise<CommandStatus> => Promise.resolve(EXIT_STATUS.done),
 ) {
   const said = { stdout: '', stderr: '' };
-  const streamOf = (name: 'stdout' | 'stderr') => ({ write: (text: string) => void (said[name] += text) });
+  const streamOf = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        said[name] += chunk.toString();
+        done();
+      },
+    });
   const streams = { stdout: streamOf('stdout'), stderr: streamOf('stderr') };
-  const status = await runProgram(args, [command(work)], { environment: {}, streams });
+  const status = await runProgram(args, [command(work)], { environment: {}, streams, onInterrupt: () => undefined });
   return { status, ...said };
 }
 

@@ -8,6 +8,8 @@ import { CommandOutput, type Streams } from './output.js';
 export interface Program {
   readonly environment: Environment;
   readonly streams: Streams;
+  /** From now on Ctrl-C, or a signal to end, does this once; the next one ends the process. */
+  readonly onInterrupt: (end: () => void) => void;
 }
 
 /** A command as yargs has it, with what becomes of it. */

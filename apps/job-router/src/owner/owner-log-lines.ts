@@ -67,7 +67,7 @@ export class OwnerLogLines {
       case 'stopped':
         logger.error(
           `ALARM: endpoint ${endpointId} has stopped, since its log cannot be gone on with: ${event.reason}. ` +
-            `Its requests are refused until somebody has looked: npm run log -- ${endpointId} --check`,
+            `Its requests are refused until somebody has looked: berth log ${endpointId} --check`,
           { endpointId },
         );
         return;

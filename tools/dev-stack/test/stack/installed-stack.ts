@@ -224,10 +224,10 @@ export class InstalledStack {
     await this.#startBroker(at);
   }
 
-  /** What is wrong in the log of an endpoint, and what it adds up to, as `npm run log` says it. */
+  /** What is wrong in the log of an endpoint, and what it adds up to, as `berth log` says it. */
   async checkLog(endpointId: string): Promise<string> {
-    const program = 'apps/job-router/dist/log.main.js';
-    return this.#runNode(program, [endpointId, '--check'], await this.environment('job-router'));
+    const program = 'apps/berth/dist/main.js';
+    return this.#runNode(program, ['log', endpointId, '--check'], await this.environment('operator'));
   }
 
   async close(): Promise<void> {
