@@ -1,7 +1,7 @@
 import { PlatformError, type EndpointId } from '@berth/domain';
 import type { LogEntry } from '@berth/endpoint-log';
-import type { Clock, Random } from '@berth/lifecycle';
-import type { NatsLogBroker } from '@berth/messaging';
+import { retry, type Clock, type Random } from '@berth/lifecycle';
+import { BrokerApiError, type NatsLogBroker } from '@berth/messaging';
 
 /** One endpoint's log, as somebody at a terminal needs it. */
 export interface ReadableLog {
@@ -37,10 +37,26 @@ export async function* entriesBehind(source: ReadableLog, after: number): AsyncG
       return;
     } catch (error) {
       failures += 1;
-      const isPassing = error instanceof PlatformError && error.code === 'service-unavailable';
-      if (!isPassing || failures >= FAILURES_MAX) throw error;
+      if (!isPassing(error) || failures >= FAILURES_MAX) throw error;
       const pauseMs = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** (failures - 1));
       await clock.sleep(pauseMs * (1 - JITTER * random.fraction()), signal);
     }
   }
 }
+
+/**
+ * Asks one thing that changes nothing, again where no answer comes. What the broker says is told at once.
+ *
+ * @throws PlatformError `service-unavailable` when the broker stays away
+ */
+export const askPatiently = <Answer>(
+  { clock, random, signal }: Pick<ReadableLog, 'clock' | 'random' | 'signal'>,
+  ask: () => Promise<Answer>,
+): Promise<Answer> =>
+  retry(ask, {
+    ...{ clock, random, signal, attemptsMax: FAILURES_MAX, baseDelayMs: BACKOFF_BASE_MS, maxDelayMs: BACKOFF_MAX_MS },
+    isRetriable: (error) => isPassing(error) && !(error.cause instanceof BrokerApiError),
+  });
+
+const isPassing = (error: unknown): error is PlatformError =>
+  error instanceof PlatformError && error.code === 'service-unavailable';

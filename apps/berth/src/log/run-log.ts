@@ -9,7 +9,7 @@ import type { FormatOptions, LogPrinter } from './formats/log-printer.js';
 import { TextFormat } from './formats/text-format.js';
 import { logFailureOf, noConnection, noLog } from './log-failure.js';
 import type { LogRequest } from './log-request.js';
-import type { ReadableLog } from './readable-log.js';
+import { askPatiently, type ReadableLog } from './readable-log.js';
 import { showLog } from './show-log.js';
 import { skipEntry } from './skip/skip-entry.js';
 
@@ -58,7 +58,8 @@ function accessOf(request: LogRequest, { natsCredentials, natsUrl: url, routerSe
 }
 
 async function actOn(request: LogRequest, source: ReadableLog, output: PacedOutput): Promise<CommandStatus> {
-  if ((await source.broker.readNext(source.endpointId, 0)) === null) throw noLog(source.endpointId);
+  const { broker, endpointId } = source;
+  if ((await askPatiently(source, () => broker.readNext(endpointId, 0))) === null) throw noLog(endpointId);
   const plain = { jobId: null, hasPayloads: false, isJson: request.isJson };
   switch (request.kind) {
     case 'skip':

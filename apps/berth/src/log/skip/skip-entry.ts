@@ -2,7 +2,7 @@ import { LogCheck } from '@berth/endpoint-log';
 import { EXIT_STATUS, type CommandStatus, type PacedOutput } from '../../program/index.js';
 import type { LogPrinter } from '../formats/log-printer.js';
 import type { SkipRequest } from '../log-request.js';
-import type { ReadableLog } from '../readable-log.js';
+import { askPatiently, type ReadableLog } from '../readable-log.js';
 import { showLog } from '../show-log.js';
 import { decideSkip } from './skip-decision.js';
 
@@ -22,8 +22,9 @@ export interface Skip {
 export async function skipEntry({ format, output, request, source }: Skip): Promise<CommandStatus> {
   const { broker, endpointId } = source;
   const { isConfirmed, sequence } = request;
-  const inspected = await broker.inspect(endpointId, sequence);
-  const decision = decideSkip(inspected, await broker.readNext(endpointId, sequence));
+  const inspected = await askPatiently(source, () => broker.inspect(endpointId, sequence));
+  const behind = await askPatiently(source, () => broker.readNext(endpointId, sequence));
+  const decision = decideSkip(inspected, behind);
   if (decision.kind === 'refused') {
     await output.write(format.skip({ kind: 'stays', sequence, why: decision.why }));
     return EXIT_STATUS.misused;
