@@ -25,6 +25,6 @@ export const SCHEMA_MIGRATIONS: readonly string[] = [
   'PausedWorkers1763800000052',
   'LoadBalancerAccess1763800000054',
   'RunningCatalogs1763800000055',
-  'WorkerUsage1763800000061',
   'ResealedAudit1763800000060',
+  'WorkerUsage1763800000061',
 ];

@@ -43,8 +43,8 @@ import { VolumeStorage1763800000051 } from './migrations/1763800000051-volume-st
 import { PausedWorkers1763800000052 } from './migrations/1763800000052-paused-workers.js';
 import { LoadBalancerAccess1763800000054 } from './migrations/1763800000054-load-balancer-access.js';
 import { RunningCatalogs1763800000055 } from './migrations/1763800000055-running-catalogs.js';
-import { WorkerUsage1763800000061 } from './migrations/1763800000061-worker-usage.js';
 import { ResealedAudit1763800000060 } from './migrations/1763800000060-resealed-audit.js';
+import { WorkerUsage1763800000061 } from './migrations/1763800000061-worker-usage.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -73,8 +73,8 @@ const MIGRATIONS = [
   PausedWorkers1763800000052,
   LoadBalancerAccess1763800000054,
   RunningCatalogs1763800000055,
-  WorkerUsage1763800000061,
   ResealedAudit1763800000060,
+  WorkerUsage1763800000061,
 ] as const;
 
 export interface DataSourceOptions {
