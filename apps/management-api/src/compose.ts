@@ -39,6 +39,7 @@ import { RegistriesService, RegistriesStore, RegistryCredentialsService } from '
 import { ReleasesService, ReleasesStore } from './releases/index.js';
 import { composeResync, composeSnapshots, type ControlSnapshots } from './snapshots/index.js';
 import { TemplatesService, TemplatesStore } from './templates/index.js';
+import { UsageReportStore, UsageService } from './usage/index.js';
 import { V1EndpointsService } from './v1-endpoints/index.js';
 import { composeWebhookSecrets, type WebhookSecretKeeper, WebhookSecretsService } from './webhook-secrets/index.js';
 import { composeSealing } from './sealing/index.js';
@@ -230,6 +231,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     new WebhookSecretsService({ ...shared, endpoints, keeper: webhookSecrets }),
     new WorkersService({ ...shared, endpoints, records: workers }),
     new ScalingHistoryService({ endpoints, workers, records: new ScalingHistoryStore(database) }),
+    new UsageService({ clock, records: new UsageReportStore(database) }),
     new V1EndpointsService(endpoints, catalog),
     new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, changes) }),
     new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved }),

@@ -102,6 +102,27 @@ test('a database of the first schema keeps everything that is in it', async () =
   await source.destroy();
 });
 
+test('a key that may read everything may read usage too, and no other key gets a scope', async () => {
+  const source = await bench.connect(await bench.postgres.freshDatabase());
+  await migrateThrough(source, 'WorkerUsage1763800000061');
+  await source.query(`INSERT INTO accounts (id, name) VALUES ('a1', 'first')`);
+  const before = SCOPES.filter((scope) => scope !== 'usage:read');
+  const reading = before.filter((scope) => scope.endsWith(':read'));
+  const keys = [before, before.filter((scope) => scope !== 'admin'), reading, reading.slice(1), ['admin']] as const;
+  for (const [index, scopes] of keys.entries()) {
+    await source.query(
+      `INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes)
+       VALUES ($1, 'a1', 'key', $2, repeat('0', 64), $3)`,
+      [`k${index}`, `prefix000${index}`, scopes],
+    );
+  }
+  await migrate(source);
+  const rows = await source.query<{ scopes: string[] }[]>(`SELECT scopes FROM api_keys ORDER BY id`);
+  const after = keys.map((scopes, index) => (index < 3 ? [...scopes, 'usage:read'] : scopes));
+  expect(rows.map(({ scopes }) => scopes)).toEqual(after);
+  await source.destroy();
+});
+
 /** As the program wrote them that made the history of records: two ends, and a job that was queued again. */
 const ROWS_OF_RECORDS = [
   `INSERT INTO accounts (id, name) VALUES ('a1', 'first')`,

@@ -576,7 +576,17 @@ export {
   type ToldDelivery,
   type TryResult,
 } from './webhook/index.js';
-export { runChange, useOf, type RunChange } from './usage/index.js';
+export {
+  runChange,
+  usageRange,
+  useOf,
+  USAGE_BUCKETS,
+  USAGE_SPANS,
+  type AskedRange,
+  type RunChange,
+  type UsageBucket,
+  type UsageRange,
+} from './usage/index.js';
 export { GIB, INSTANT_MAX_MS, KIB, MIB, PORT_MAX } from './units/index.js';
 export {
   LOG_LINE_CHARACTERS_MAX,

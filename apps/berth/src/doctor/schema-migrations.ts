@@ -27,4 +27,5 @@ export const SCHEMA_MIGRATIONS: readonly string[] = [
   'RunningCatalogs1763800000055',
   'ResealedAudit1763800000060',
   'WorkerUsage1763800000061',
+  'UsageReads1763800000062',
 ];

@@ -19,6 +19,7 @@ import { ProblemsController } from '../problems/index.js';
 import { RegistriesController } from '../registries/index.js';
 import { CatalogTemplatesController, TemplatesController } from '../templates/index.js';
 import { ReleasesController } from '../releases/index.js';
+import { UsageController } from '../usage/index.js';
 import { V1EndpointsController } from '../v1-endpoints/index.js';
 import { WebhookSecretsController } from '../webhook-secrets/index.js';
 import { ScalingHistoryController } from '../scaling-history/index.js';
@@ -49,6 +50,7 @@ import { WorkersController } from '../workers/index.js';
     ScalingHistoryController,
     TemplatesController,
     ReleasesController,
+    UsageController,
     V1EndpointsController,
     WebhookSecretsController,
     WorkerLogsController,

@@ -50,6 +50,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Catalog: 'Hardware, data centers and public templates to choose from.',
   Clusters: 'Groups of pods that are placed together.',
   Pods: 'Containers that run until they are ended.',
+  Usage: 'What workers have used of time and GPUs.',
   'API keys': 'Who may do what. A key cannot grant what it lacks itself.',
   Accounts: 'Tenants, for operators.',
   Hosts: 'Machines that run workers, for operators.',

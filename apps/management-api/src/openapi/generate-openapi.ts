@@ -19,6 +19,7 @@ import { RegistriesService } from '../registries/index.js';
 import { ScalingHistoryService } from '../scaling-history/index.js';
 import { TemplatesService } from '../templates/index.js';
 import { ReleasesService } from '../releases/index.js';
+import { UsageService } from '../usage/index.js';
 import { V1EndpointsService } from '../v1-endpoints/index.js';
 import { WebhookSecretsService } from '../webhook-secrets/index.js';
 import { WorkerLogsService } from '../worker-logs/index.js';
@@ -45,6 +46,7 @@ const NAMES: readonly Extract<Provider, { provide: unknown }>['provide'][] = [
   ScalingHistoryService,
   TemplatesService,
   ReleasesService,
+  UsageService,
   V1EndpointsService,
   WebhookSecretsService,
   WorkerLogsService,

@@ -45,6 +45,7 @@ import { LoadBalancerAccess1763800000054 } from './migrations/1763800000054-load
 import { RunningCatalogs1763800000055 } from './migrations/1763800000055-running-catalogs.js';
 import { ResealedAudit1763800000060 } from './migrations/1763800000060-resealed-audit.js';
 import { WorkerUsage1763800000061 } from './migrations/1763800000061-worker-usage.js';
+import { UsageReads1763800000062 } from './migrations/1763800000062-usage-reads.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -75,6 +76,7 @@ const MIGRATIONS = [
   RunningCatalogs1763800000055,
   ResealedAudit1763800000060,
   WorkerUsage1763800000061,
+  UsageReads1763800000062,
 ] as const;
 
 export interface DataSourceOptions {

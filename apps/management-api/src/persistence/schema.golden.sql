@@ -35,7 +35,7 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
   CONSTRAINT api_keys_prefix CHECK ((prefix ~ '^[a-z0-9]{8,16}$'::text)),
   CONSTRAINT api_keys_prefix_key UNIQUE (prefix),
-  CONSTRAINT api_keys_scopes CHECK ((scopes <@ ARRAY['serverless:read'::text, 'serverless:write'::text, 'jobs:read'::text, 'jobs:write'::text, 'templates:read'::text, 'templates:write'::text, 'registries:read'::text, 'registries:write'::text, 'volumes:read'::text, 'volumes:write'::text, 'clusters:read'::text, 'clusters:write'::text, 'keys:read'::text, 'keys:write'::text, 'catalog:read'::text, 'admin'::text])),
+  CONSTRAINT api_keys_scopes CHECK ((scopes <@ ARRAY['serverless:read'::text, 'jobs:read'::text, 'templates:read'::text, 'registries:read'::text, 'volumes:read'::text, 'clusters:read'::text, 'keys:read'::text, 'catalog:read'::text, 'serverless:write'::text, 'jobs:write'::text, 'templates:write'::text, 'registries:write'::text, 'volumes:write'::text, 'clusters:write'::text, 'keys:write'::text, 'usage:read'::text, 'admin'::text])),
   CONSTRAINT api_keys_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 CREATE INDEX api_keys_of_account ON public.api_keys USING btree (account_id, created_at);
@@ -565,6 +565,7 @@ CREATE TABLE usage_hours (
   CONSTRAINT usage_hours_paused_worker_ms_check CHECK ((paused_worker_ms >= 0)),
   CONSTRAINT usage_hours_worker_ms_check CHECK ((worker_ms >= 0))
 );
+CREATE INDEX usage_hours_of_endpoint ON public.usage_hours USING btree (account_id, endpoint_id, hour);
 CREATE INDEX usage_hours_oldest ON public.usage_hours USING btree (hour);
 
 CREATE TABLE webhook_secrets (
@@ -602,6 +603,7 @@ CREATE TABLE worker_runs (
   CONSTRAINT worker_runs_use_check CHECK ((use = ANY (ARRAY['running'::text, 'paused'::text]))),
   CONSTRAINT worker_runs_worker_id_check CHECK ((worker_id <> ''::text))
 );
+CREATE INDEX worker_runs_ended ON public.worker_runs USING btree (account_id, counted_until) WHERE (until IS NOT NULL);
 CREATE INDEX worker_runs_of_host ON public.worker_runs USING btree (host_id) WHERE (until IS NULL);
 CREATE UNIQUE INDEX worker_runs_open ON public.worker_runs USING btree (worker_id) WHERE (until IS NULL);
 CREATE INDEX worker_runs_uncounted ON public.worker_runs USING btree (counted_until, id);

@@ -155,6 +155,8 @@ export const ROUTES: Readonly<Record<string, Route>> = {
     isClosedToLimited: true,
   },
 
+  'GET /v2/usage': { scope: 'usage:read', success: 200 },
+
   // The operator's part
   'GET /v2/accounts': { scope: 'admin', success: 200 },
   'POST /v2/accounts': { scope: 'admin', success: 201, body: () => ({ name: 'made' }) },

@@ -175,6 +175,11 @@ export class Tenant {
        ON CONFLICT DO NOTHING`,
       [this.id('endpoint'), `${this.mark}-detail`, JSON.stringify(outcome)],
     );
+    await this.#bench.source.query(
+      `INSERT INTO usage_hours (account_id, hour, endpoint_id, gpu_type_id, worker_ms, gpu_ms, paused_worker_ms, paused_gpu_ms)
+       VALUES ($1, date_trunc('hour', now(), 'UTC'), $2, $3, 1, 1, 0, 0) ON CONFLICT DO NOTHING`,
+      [this.accountId, this.id('endpoint'), `${this.mark}-gpu`],
+    );
     return id;
   }
 }

@@ -43,6 +43,7 @@ import { SnapshotOutboxStore } from '../../src/snapshots/snapshot-outbox.store.j
 import { apiKeyTruth, endpointTruth, hostTruth } from '../../src/snapshots/snapshot-truths.js';
 import { sealedPlaces } from '../../src/sealing/sealed-places.js';
 import { ScalingHistoryStore } from '../../src/scaling-history/scaling-history.store.js';
+import { UsageReportStore } from '../../src/usage/usage-report.store.js';
 import { UsageStore } from '../../src/usage/usage.store.js';
 import { TemplatesStore } from '../../src/templates/templates.store.js';
 import { WebhookSecretTruth } from '../../src/snapshots/webhook-secret-truth.js';
@@ -84,6 +85,7 @@ const casesOf = <Store>(name: string, store: Store, cases: CasesOf<Store>): read
   );
 
 const NOW_MS = systemClock.nowMs();
+const DAY_MS = 24 * 3_600_000;
 const HASH = 'a'.repeat(64);
 const LIMIT = 100;
 const EACH_PASS = 'each pass looks at all of them';
@@ -116,6 +118,11 @@ const WEBHOOK_SECRET = {
 };
 const RELEASE = { diff: [], createdBy: 'k1', createdAtMs: NOW_MS };
 const ACCOUNT = { id: SMALL_ACCOUNT, name: 'new', limits: { endpoints: 7 }, version: 2, createdAtMs: NOW_MS };
+const TODAY_MS = Math.floor(NOW_MS / DAY_MS) * DAY_MS;
+const USAGE_REPORT = {
+  ...{ accountId: GREAT_ACCOUNT, endpointIds: null, startMs: TODAY_MS - 7 * DAY_MS, endMs: TODAY_MS + DAY_MS },
+  ...{ bucketMs: DAY_MS / 24, isByEndpoint: true, isByGpuType: false, after: null, limit: LIMIT },
+};
 const RESOURCES = { vcpus: 2, memoryBytes: 1, diskBytes: 1, gpuTypeId: null, gpuCount: 0 };
 
 /** What a request does. */
@@ -223,6 +230,29 @@ const requestCases = (database: Database): readonly StoreCase[] => [
     count: [reading({ worker_runs: EACH_PASS }, (usage) => usage.count(NOW_MS, LIMIT))],
     prune: [(usage) => usage.prune(NOW_MS - DAY_MS, LIMIT)],
   }),
+  ...casesOf('UsageReportStore', new UsageReportStore(database), {
+    countedUntilMs: [
+      reading({ workers: 'a fifth of them could be of its endpoints, for all that the planner knows' }, (report) =>
+        report.countedUntilMs({ accountId: SMALL_ACCOUNT, endpointIds: null }, NOW_MS),
+      ),
+      (report) => report.countedUntilMs({ accountId: SMALL_ACCOUNT, endpointIds: [SMALL_ENDPOINT] }, NOW_MS),
+      (report) => report.countedUntilMs({ accountId: GREAT_ACCOUNT, endpointIds: [GREAT_ENDPOINT] }, NOW_MS),
+      reading({ endpoints: ITS_OWN, workers: ITS_OWN, worker_runs: ITS_OWN }, (report) =>
+        report.countedUntilMs({ accountId: GREAT_ACCOUNT, endpointIds: null }, NOW_MS),
+      ),
+    ],
+    list: [
+      (report) => report.list(USAGE_REPORT),
+      (report) => report.list({ ...USAGE_REPORT, accountId: SMALL_ACCOUNT }),
+      (report) => report.list({ ...USAGE_REPORT, endpointIds: [GREAT_ENDPOINT] }),
+      (report) => report.list({ ...USAGE_REPORT, bucketMs: DAY_MS, isByGpuType: true }),
+      (report) => report.list({ ...USAGE_REPORT, bucketMs: DAY_MS, isByEndpoint: false, isByGpuType: true }),
+      (report) => {
+        const after = { atMs: TODAY_MS - DAY_MS, endpointId: GREAT_ENDPOINT, gpuTypeId: null };
+        return report.list({ ...USAGE_REPORT, startMs: after.atMs, after });
+      },
+    ],
+  }),
   ...casesOf('JobHistoryStore', new JobHistoryStore(database, logShard), {
     progress: [(history) => history.progress()],
     completeUntilMs: [(history) => history.completeUntilMs(SMALL_ENDPOINT)],
@@ -262,7 +292,6 @@ const requestCases = (database: Database): readonly StoreCase[] => [
   }),
 ];
 
-const DAY_MS = 24 * 3_600_000;
 const DECISION: DecisionRecord = {
   ...{ endpointId: GREAT_ENDPOINT, atMs: NOW_MS, desiredBefore: 0, desired: 1, reason: 'demand', detail: '1 queued' },
   inputs: { demand: { queued: 1, queuedLow: 0, running: 0, oldestWaitMs: 1 }, workers: {} },

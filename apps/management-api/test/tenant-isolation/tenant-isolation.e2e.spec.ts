@@ -1,3 +1,4 @@
+import { systemClock } from '@berth/lifecycle';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bodyFields, withField } from '../access-matrix/body-fields.js';
 import { operationsOf, readDocument } from '../access-matrix/operations.js';
@@ -54,13 +55,20 @@ const bodyOf = (route: Route): CallOptions => {
 const ownPath = (name: string, { ids = {} }: Route): string =>
   pathOf(name, (parameter) => alpha.id(ids[parameter] as Resource));
 
+const HALF_A_DAY_MS = 12 * 3_600_000;
+const instant = (fromNowMs: number): string => new Date(systemClock.nowMs() + fromNowMs).toISOString();
+/** Unless it is said, what is told moves with the clock. */
+const QUERIES: Readonly<Record<string, string>> = {
+  'GET /v2/usage': `?start=${instant(-HALF_A_DAY_MS)}&end=${instant(HALF_A_DAY_MS)}`,
+};
+
 /** All that an account can read, as one value. */
 async function everythingOf(tenant: Tenant): Promise<object> {
   const seen: Record<string, unknown> = {};
   for (const [name, { ids = {} }] of Object.entries(ROUTES)) {
     if (!name.startsWith('GET ') || name === 'GET /docs/problems/{code}') continue;
     const path = pathOf(name, (parameter) => tenant.id(ids[parameter] as Resource));
-    const { body, headers, status } = await bench.call(path, { key: tenant.key });
+    const { body, headers, status } = await bench.call(`${path}${QUERIES[name] ?? ''}`, { key: tenant.key });
     // What is said in a stream has the instant at which it is said.
     const said = typeof body === 'string' ? body.replace(/"ts":"[^"]*"/g, '') : (body as unknown);
     seen[name] = status === 200 ? [said, headers.get('etag')] : status;
@@ -232,8 +240,8 @@ describe('an account that is deleted', () => {
     await bench.source.query('DELETE FROM workers WHERE endpoint_id = $1', [leaving.id('endpoint')]);
     await bench.source.query('DELETE FROM endpoints WHERE account_id = $1', [leaving.accountId]);
     await new AccountsStore(new Database(bench.source)).forgetDeleted();
-    // The trail is kept for ever.
-    expect(Object.keys(await rowsOf(leaving))).toEqual(['audit_entries']);
+    // The trail is kept for ever, and what was used as long as that of anybody.
+    expect(Object.keys(await rowsOf(leaving))).toEqual(['audit_entries', 'usage_hours']);
     expect(await everythingOf(alpha)).toEqual(before);
   });
 

@@ -65,6 +65,7 @@ export { ReleaseBody, ReleaseListBody } from './management/releases/release.body
 export { ENV_BYTES_MAX, ENV_KEYS_MAX } from './management/templates/container-fields.js';
 export { TemplateBody, TemplateListBody } from './management/templates/template.body.js';
 export { CreateTemplateDto, TemplateMountsDto, UpdateTemplateDto } from './management/templates/template.dto.js';
+export { USAGE_LIMIT_DEFAULT, UsageBody, UsageListBody, UsageQueryDto } from './management/usage/usage.dto.js';
 export { CreateV1EndpointDto, V1_DEFAULTS } from './management/v1-endpoints/create-v1-endpoint.dto.js';
 export { V1EndpointBody } from './management/v1-endpoints/v1-endpoint.body.js';
 export { WebhookSecretBody, WebhookSecretListBody } from './management/webhook-secrets/webhook-secret.body.js';

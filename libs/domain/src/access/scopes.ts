@@ -13,6 +13,7 @@ export const SCOPES = [
   'clusters:read',
   'clusters:write',
   'catalog:read',
+  'usage:read',
   'keys:read',
   'keys:write',
   'admin',
