@@ -65,4 +65,5 @@ export {
 } from './containers/index.js';
 export { ContractChecker, type CheckedExchange } from './contract/contract-checker.js';
 export { DocumentSchemas } from './contract/document-schemas.js';
+export { withMembersAdded } from './contract/members-added.js';
 export { outsideClient } from './contract/outside-client.js';
