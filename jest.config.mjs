@@ -28,8 +28,9 @@ const kind = (displayName, testMatch) => ({
 });
 
 // Tests of containers, and of a cluster, need a machine that lets a private one run, those of the chart a Go that builds Helm.
-// Where it does not they are left out, which is said; with BERTH_TEST_ENGINE=required, or BERTH_TEST_CLUSTER=required, or
-// BERTH_TEST_CHART=required, they run anyway, and fail.
+// Those of the version before this one need the history that holds it. Where that is not there they are left out, which is
+// said; with BERTH_TEST_ENGINE=required, or BERTH_TEST_CLUSTER=required, or BERTH_TEST_CHART=required, or
+// BERTH_TEST_PREVIOUS=required, they run anyway, and fail.
 const mustLeaveOut = (what, variable, path) => {
   if (process.env[variable] === 'required') return false;
   const script = fileURLToPath(new URL(path, import.meta.url));
@@ -41,6 +42,8 @@ const mustLeaveOut = (what, variable, path) => {
 const leaveOutEngine = () => mustLeaveOut('containers', 'BERTH_TEST_ENGINE', 'tools/engine/engine-available.sh');
 const leaveOutChart = () => mustLeaveOut('the chart', 'BERTH_TEST_CHART', 'tools/kubernetes/helm-available.sh');
 const leaveOutCluster = () => mustLeaveOut('a cluster', 'BERTH_TEST_CLUSTER', 'tools/kubernetes/available.sh');
+const leaveOutPrevious = () =>
+  mustLeaveOut('the version before this one', 'BERTH_TEST_PREVIOUS', 'tools/versions/available.mjs');
 
 export default {
   // A machine that does other work too may be slow for a while; what never ends is still found.
@@ -49,7 +52,7 @@ export default {
   // A worker keeps what each suite's modules took. Unbounded it spends its time collecting garbage, and dies at 4 GB.
   workerIdleMemoryLimit: '1GB',
   projects: [
-    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,system,engine,cluster,chart,fault}.spec.ts']),
+    kind('unit', ['**/*.spec.ts', '!**/*.{int,e2e,system,engine,cluster,chart,fault,previous}.spec.ts']),
     kind('int', ['**/*.int.spec.ts']),
     kind('e2e', ['**/*.e2e.spec.ts']),
     kind('system', ['**/*.system.spec.ts']),
@@ -57,5 +60,6 @@ export default {
     ...(leaveOutEngine() ? [] : [kind('engine', ['**/*.engine.spec.ts'])]),
     ...(leaveOutChart() ? [] : [kind('chart', ['**/*.chart.spec.ts'])]),
     ...(leaveOutCluster() ? [] : [kind('cluster', ['**/*.cluster.spec.ts'])]),
+    ...(leaveOutPrevious() ? [] : [kind('previous', ['**/*.previous.spec.ts'])]),
   ],
 };

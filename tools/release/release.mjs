@@ -1,7 +1,8 @@
 /**
  * Makes a release of what is committed: `npm run release -- 0.2.0`. The version goes into every package and the chart, what
- * the changelog has under `Unreleased` gets it as its heading, and one commit with the tag `v0.2.0` holds both. Nothing is
- * pushed, and where anything is amiss nothing is changed.
+ * the changelog has under `Unreleased` gets it as its heading, and one commit with the tag `v0.2.0` holds both. A second one
+ * names the first as the version that what comes next is tried beside. Nothing is pushed, and where anything is amiss nothing
+ * is changed.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { changelogOf, faultOfVersion } from './changelog.mjs';
 
 const ROOT = process.cwd();
 const CHANGELOG = join(ROOT, 'CHANGELOG.md');
+const PREVIOUS = join(ROOT, 'tools/versions/previous.json');
 const CHART = join(ROOT, 'helm/berth/Chart.yaml');
 
 class ReleaseError extends Error {}
@@ -35,6 +37,13 @@ function setChartVersion(version) {
   );
 }
 
+/** After the release: until its commit was made, the version before was the last one. */
+function setPreviousVersion(version) {
+  const previous = { version, commit: run('git', 'rev-parse', 'HEAD') };
+  writeFileSync(PREVIOUS, `${JSON.stringify(previous, null, 2)}\n`);
+  run('git', 'commit', '--all', '--message', `test(versions): what comes next is tried beside ${version}`);
+}
+
 function release(version) {
   const { version: present } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const fault = faultOfVersion(version, present);
@@ -51,6 +60,7 @@ function release(version) {
   writeFileSync(CHANGELOG, changelog);
   run('git', 'commit', '--all', '--message', `chore(release): ${version}`);
   run('git', 'tag', '--annotate', `v${version}`, '--message', `Berth ${version}`);
+  setPreviousVersion(version);
   console.log(`Berth ${version} is committed and has the tag v${version}. Publish it: git push --follow-tags`);
 }
 

@@ -4,6 +4,7 @@ import { findRefusal } from '@berth/telemetry';
 import type { AppEnvironment } from './app-environment.js';
 import type { AppName, AppProcess } from './app-processes.js';
 import { pidFileOf } from './leftovers.js';
+import { rootOf } from './process-roots.js';
 import type { Running } from './supervisor.js';
 
 const ENTRY: Readonly<Record<AppName, string>> = {
@@ -30,7 +31,8 @@ export async function startAppServer(
   { environment, home, logFile, repository, wrapper }: AppServerPlace,
 ): Promise<Running> {
   const drainDelayMs = Number(environment['BERTH_DRAIN_DELAY_MS'] ?? 0);
-  const program = [...wrapper, process.execPath, '--enable-source-maps', join(repository, ENTRY[app])];
+  const root = rootOf(name, { home, repository });
+  const program = [...wrapper, process.execPath, '--enable-source-maps', join(root, ENTRY[app])];
   const [executable = process.execPath, ...args] = program;
   const server = await spawnServer({
     ...{ name, executable, args, folder: home, logFile },

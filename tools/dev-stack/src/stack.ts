@@ -13,6 +13,7 @@ import { LocalAgent } from './local-agent.js';
 import { StackClient } from './management-client.js';
 import { isConfined } from './is-confined.js';
 import { writeOperatorFile } from './operator-file.js';
+import { rootOf } from './process-roots.js';
 import type { Progress } from './progress.js';
 import { Supervisor, type Running } from './supervisor.js';
 import { waitForHost, waitUntilReady } from './wait-until-ready.js';
@@ -220,7 +221,8 @@ export class Stack {
 
   async #runOnce(entry: string): Promise<void> {
     const { repository, inherited } = this.#options;
-    await runCommand(process.execPath, [join(repository, 'apps/management-api/dist', entry)], {
+    const root = rootOf('management-api', { home: this.#facts.config.home, repository });
+    await runCommand(process.execPath, [join(root, 'apps/management-api/dist', entry)], {
       timeoutMs: MIGRATE_MS,
       env: { ...appEnvironment(this.#apps.managementApi, this.#facts, inherited) },
     });

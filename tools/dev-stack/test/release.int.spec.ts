@@ -8,6 +8,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 const run = promisify(execFile);
 const SCRIPT = resolve(import.meta.dirname, '../../release/release.mjs');
 const CHANGELOG = '# Changelog\n\n## Unreleased\n\n- Ships sail.\n\n## 0.1.0 (2026-01-02)\n\n- There is a harbour.\n';
+const PREVIOUS = 'tools/versions/previous.json';
 const CHART = "name: berth\nversion: 0.1.0\nappVersion: '0.1.0'\n";
 
 const newFolder = useTempFolders();
@@ -32,11 +33,13 @@ beforeEach(async () => {
   folder = await newFolder();
   await mkdir(at('libs/one'), { recursive: true });
   await mkdir(at('helm/berth'), { recursive: true });
+  await mkdir(at('tools/versions'), { recursive: true });
   const root = { name: 'ships', version: '0.1.0', private: true, workspaces: ['libs/*'] };
   await writeFile(at('package.json'), JSON.stringify(root));
   await writeFile(at('libs/one/package.json'), JSON.stringify({ name: 'one', version: '0.1.0' }));
   await writeFile(at('helm/berth/Chart.yaml'), CHART);
   await writeFile(at('CHANGELOG.md'), CHANGELOG);
+  await writeFile(at(PREVIOUS), '{}');
   await run('npm', ['install', '--package-lock-only', '--offline'], { cwd: folder });
   await git('init', '--quiet');
   await git('config', 'user.name', 'Test');
@@ -56,7 +59,14 @@ test('puts one version into every package, the lock file, the chart and the chan
   const changelog = await readFile(at('CHANGELOG.md'), 'utf8');
   expect(changelog).toMatch(/## Unreleased\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- Ships sail\.\n\n## 0\.1\.0/);
   expect(await git('status', '--porcelain')).toBe('');
-  expect((await git('describe')).trim()).toBe('v0.2.0');
+  expect((await git('describe', 'HEAD~1')).trim()).toBe('v0.2.0');
+});
+
+test('names the release as the version before what comes next, and in the release itself the one before it', async () => {
+  expect(await release('0.2.0')).toBeNull();
+  const [first, second] = [await git('rev-parse', 'v0.2.0^{commit}'), await git('show', `v0.2.0:${PREVIOUS}`)];
+  expect(JSON.parse(await readFile(at(PREVIOUS), 'utf8'))).toEqual({ version: '0.2.0', commit: first.trim() });
+  expect(second).toBe('{}');
 });
 
 test.each([

@@ -6,13 +6,15 @@ import type { StartedStack } from '../../src/started-stack.js';
 import type { TenantClient } from '../../src/tenant-client.js';
 import { environmentWith } from '../config.js';
 
-const MAIN = resolve(import.meta.dirname, '../../../../apps/worker-agent/dist/main.js');
+const REPOSITORY = resolve(import.meta.dirname, '../../../..');
 
 export interface FurtherHostOptions {
   readonly name: string;
   readonly dataCenterId: string;
   /** Of its agent, over what every agent of a stack is told. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Repository whose build the agent is first started from. Absent: this one. */
+  readonly root?: string;
 }
 
 interface Invitation {
@@ -37,7 +39,7 @@ export class FurtherHost {
 
   /** Invites the host and starts its agent. */
   static async add(stack: StartedStack, tenant: TenantClient, options: FurtherHostOptions): Promise<FurtherHost> {
-    const { dataCenterId, name, settings } = options;
+    const { dataCenterId, name, root, settings } = options;
     const { body, status } = await tenant.manage<Invitation>('POST', '/v2/hosts/join-tokens', { name, dataCenterId });
     if (status !== 201) throw new Error(`The host was not invited: ${JSON.stringify(body)}`);
     const folder = await makeTempFolder('berth-host-');
@@ -46,7 +48,7 @@ export class FurtherHost {
       ...{ BERTH_OPERATIONS_PORT: '0', BERTH_LOG_FORMAT: 'json', BERTH_KEEP_WORKERS: 'false' },
       ...settings,
     });
-    host.start();
+    host.start(root);
     return host;
   }
 
@@ -56,8 +58,9 @@ export class FurtherHost {
   }
 
   /** The same host comes back with what its disk has. */
-  start(): void {
-    const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  start(root = REPOSITORY): void {
+    const main = join(root, 'apps/worker-agent/dist/main.js');
+    const child = spawn(process.execPath, ['--enable-source-maps', main], {
       env: environmentWith(this.#environment),
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -5,7 +5,7 @@ import { expect } from '@jest/globals';
 import type { BalancedEndpoint } from './balanced-endpoint.js';
 
 const WAIT = { deadlineMs: 120_000, intervalMs: 100 };
-const PER_SECOND = 200;
+const PER_SECOND_DEFAULT = 200;
 /** A test that does not come to its end sends no more than this. */
 const SENT_MAX = 24_000;
 /** At each router. Where a machine is slower, the load waits: the line of an endpoint has its bound. */
@@ -45,6 +45,8 @@ interface Arriving {
 }
 
 interface OpenLoadOptions {
+  /** Absent: 200. */
+  readonly perSecond?: number;
   /** Callers try again, at the other router, what has reached no worker: as clients do. */
   readonly retries?: boolean;
   /** Whether a router is to be sent anything; where it is not, the other one gets the request. */
@@ -52,7 +54,7 @@ interface OpenLoadOptions {
 }
 
 /**
- * Requests that are sent 200 times a second, whatever becomes of those before, to each router in turn; each has a nonce that its
+ * Requests that are sent so many times a second, whatever becomes of those before, to each router in turn; each has a nonce that its
  * answer must say so many times, now with its length and now in chunks.
  */
 export class OpenLoad {
@@ -105,9 +107,10 @@ export class OpenLoad {
   }
 
   async #send(): Promise<void> {
+    const { perSecond = PER_SECOND_DEFAULT } = this.#options;
     let [dueMs, turn] = [systemClock.monotonicMs(), 0];
     while (!this.#hasEnded && this.#sent < SENT_MAX) {
-      for (const nowMs = systemClock.monotonicMs(); dueMs < nowMs; dueMs += MS_PER_SECOND / PER_SECOND) {
+      for (const nowMs = systemClock.monotonicMs(); dueMs < nowMs; dueMs += MS_PER_SECOND / perSecond) {
         turn += 1;
         this.#begin(this.#ready(turn % ROUTERS));
       }
