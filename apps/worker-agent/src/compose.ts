@@ -29,6 +29,8 @@ import { noteRemoved, workerMetrics, WorkerReconciler, type WorkerTools } from '
 
 /** The time that running jobs get when the agent takes its workers along. */
 const DRAIN_LIMIT_MS = 10_000;
+/** The time that running jobs get when their workers go on without the agent. */
+const LEAVING_JOBS_MS = 5_000;
 /** How long workers found again wait for the broker: longer, and their own calls would time out. */
 const CONNECT_WAIT_MS = 10_000;
 
@@ -134,7 +136,7 @@ async function startWorkers(frame: Frame, { identity, journal, opened, volumes }
   session.start();
   readiness.start();
   onStop('session', async () => {
-    if (!config.keepsWorkers) await workers.drainAll(DRAIN_LIMIT_MS);
+    await (config.keepsWorkers ? bridge.finishJobs(LEAVING_JOBS_MS) : workers.drainAll(DRAIN_LIMIT_MS));
     await session.stop();
     await session.reportOnce();
   });

@@ -144,13 +144,16 @@ describe('the agent with processes', () => {
   );
 
   test(
-    'leaves its workers running when it is told to keep them, and removes one that nobody has wanted for a minute, over its restart',
+    'lets a short job end and leaves its workers running when it is told to keep them, and removes one that nobody has wanted for a minute, over its restart',
     async () => {
       const first = startAgent({ BERTH_KEEP_WORKERS: 'true' });
       control.desired = [nodeEcho(W1)];
       await phase(W1, 'idle');
       const containerId = await containerOf(W1);
+      const short = submit({ sleep: 1, message: 'short' });
+      await phase(W1, 'busy');
       expect(await first.end('SIGTERM')).toBe(0);
+      expect(control.router.ended.get(short)).toMatchObject({ output: { echo: { message: 'short' } } });
       expect(await containerOf(W1)).toBe(containerId);
 
       control.desired = [];
@@ -172,7 +175,7 @@ describe('the agent with processes', () => {
       control.desired = [nodeEcho(W1)];
       await phase(W1, 'idle');
       const containerId = await containerOf(W1);
-      const running = submit({ sleep: 10, message: 'running' });
+      const running = submit({ sleep: 15, message: 'running' });
       await phase(W1, 'busy');
       expect(await first.end('SIGTERM')).toBe(0);
       expect(control.router.ended.has(running)).toBe(false);

@@ -45,6 +45,7 @@ export interface BridgeOptions {
 const WATCH_MS = 500;
 /** A call that comes before the agent knows its workers waits this long at most. */
 const RESTORE_WAIT_MAX_MS = 25_000;
+const JOBS_LOOK_MS = 50;
 /** What a worker that is gone, but whose process still polls, is held for. */
 const DEPARTED_HOLD_MS = 20_000;
 
@@ -155,6 +156,21 @@ export class WorkerBridge implements Bridge {
   subscribe(listener: (event: BridgeEvent) => void): () => void {
     this.#subscribers.add(listener);
     return () => this.#subscribers.delete(listener);
+  }
+
+  /**
+   * Gives out no job any more, and resolves once none runs, or after `limitMs`: a result that comes when nobody listens is
+   * lost, and its job runs again.
+   */
+  async finishJobs(limitMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonicMs() + limitMs;
+    const sessions = [...this.#sessions.values()];
+    // A worker that does not read its answer must not keep the agent.
+    for (const session of sessions) void session.hold();
+    while (sessions.some((session) => session.state.runningJobs > 0) && clock.monotonicMs() < untilMs) {
+      await clock.sleep(JOBS_LOOK_MS);
+    }
   }
 
   /** Workers keep what they run; the next start takes it up again. */

@@ -595,6 +595,41 @@ describe('an older attempt that a worker still holds', () => {
   });
 });
 
+describe('an agent that leaves', () => {
+  test('gives out no job, and waits for those that run', async () => {
+    const jobId = await runOne();
+    const [polling, stops] = [worker.take('&job_in_progress=1'), worker.stops()];
+    await parked(2);
+    await eventually(() => expect(clock.waiting).toBeGreaterThan(3));
+    const leaving = agent.bridge.finishJobs(5_000).then(() => 'left');
+    expect((await Promise.all([polling, stops])).map(({ status }) => status)).toEqual([204, 204]);
+    const next = submit();
+    void worker.take('&job_in_progress=1').catch(() => undefined);
+    await agent.pass(2_000);
+    await worker.done(jobId, { output: 'in time' });
+    await agent.pass(250);
+    expect(await leaving).toBe('left');
+    expect(agent.router.ended.get(jobId)).toMatchObject({ output: 'in time' });
+    expect([agent.router.stateOf(next), agent.router.losses]).toEqual(['queued', []]);
+  });
+
+  test('leaves behind what runs for longer, and finds it again', async () => {
+    const jobId = await runOne();
+    let hasLeft = false;
+    const leaving = agent.bridge.finishJobs(5_000).then(() => (hasLeft = true));
+    await agent.pass(4_500);
+    expect(hasLeft).toBe(false);
+    await agent.pass(500);
+    await leaving;
+    const port = await agent.crash();
+    await agent.open(port);
+    await agent.bridge.restore([registration('w1')]);
+    await worker.done(jobId, { output: 'later' });
+    await eventually(() => expect(agent.router.ended.get(jobId)).toMatchObject({ output: 'later' }));
+    expect(agent.router.losses).toEqual([]);
+  });
+});
+
 describe('a restart of the agent', () => {
   test('keeps port, token and running job: the result posted while it came up is not refused', async () => {
     const jobId = await runOne();
@@ -625,6 +660,44 @@ describe('a restart of the agent', () => {
     expect(agent.bridge.address).toBe(`127.0.0.1:${agent.bridge.port}`);
     await agent.bridge.restore([]);
     other.close();
+  });
+
+  test.each(['take', 'ping'] as const)('that takes a result with it costs no attempt, told by a %s', async (sign) => {
+    const jobId = await runOne();
+    await worker.ping([jobId]);
+    const port = await agent.crash();
+    await expect(worker.done(jobId, { output: 'to nobody' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await agent.open(port);
+    await agent.bridge.restore([registration('w1')]);
+    await agent.pass(2_000);
+    void worker.take().catch(() => undefined);
+    await parked(2);
+    await agent.pass(13_000);
+    expect(agent.router.losses).toEqual([]);
+    if (sign === 'ping') await worker.ping([]);
+    else void worker.take().catch(() => undefined);
+    const reason = 'the worker no longer knew the job after its agent had been away';
+    await eventually(() => {
+      expect(agent.router.losses).toEqual([{ jobId, attempt: 1, reason, isCharged: false }]);
+    });
+  });
+
+  test('is charged once it has taken the result of a job with it thrice', async () => {
+    const jobId = await runOne();
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      if (attempt > 1) expect(idOf(await worker.take())).toBe(jobId);
+      const port = await agent.crash();
+      await agent.open(port);
+      await agent.bridge.restore([registration('w1')]);
+      await agent.pass(2_000);
+      await worker.ping([jobId]);
+      await agent.pass(2_000);
+      await worker.ping();
+      await agent.pass(2_000);
+      await worker.ping();
+      await eventually(() => expect(agent.router.losses).toHaveLength(attempt));
+    }
+    expect(agent.router.losses.map(({ isCharged }) => isCharged)).toEqual([false, false, false, true]);
   });
 
   test('stops what was cancelled while it was away', async () => {

@@ -4,6 +4,8 @@ import type { Attempt, StopReason } from '../../job-client/index.js';
 export interface HeldJob {
   readonly attempt: Attempt;
   readonly deliveredAtMs: number;
+  /** An earlier life of the agent delivered it. */
+  readonly isAdopted: boolean;
   /** True once a ping has named it. */
   wasListed: boolean;
   /** True once something of it was posted. */
@@ -58,9 +60,9 @@ export class HeldJobs {
     return this.values().flatMap(({ attempt, stop }) => (stop === null ? [] : [attempt.ref.jobId]));
   }
 
-  add(attempt: Attempt, nowMs: number): HeldJob {
+  add(attempt: Attempt, nowMs: number, { isAdopted = false } = {}): HeldJob {
     const fresh = { wasListed: false, wasPosted: false, doubtedAtMs: null, stop: null, refreshes: 0 };
-    const job: HeldJob = { attempt, deliveredAtMs: nowMs, ...fresh };
+    const job: HeldJob = { attempt, deliveredAtMs: nowMs, isAdopted, ...fresh };
     this.#jobs.set(attempt.ref.jobId, job);
     return job;
   }

@@ -7,7 +7,7 @@ import { BodySemaphores } from '../bodies/body-semaphores.js';
 import type { BridgeEvent, BridgeWorkerState, ReadLogTail, WorkerAdmission, WorkerDeparture } from '../bridge.port.js';
 import { findLoss } from './find-loss.js';
 import { HeldJobs, type HeldJob } from './held-jobs.js';
-import { isLossCharged, LOSS, SIBLING_KILLED, outcomeOfStop, type JobOutcome } from './lost-jobs.js';
+import { lossOf, SIBLING_KILLED, outcomeOfStop, type JobOutcome, type LossSign } from './lost-jobs.js';
 import type { BridgeMetrics } from '../metrics.js';
 import type { PostedResult } from '@berth/contracts';
 import type { StartWaits } from './start-waits.js';
@@ -88,7 +88,7 @@ export class WorkerSession {
   /** A job that this worker had before the agent's restart. */
   adopt(attempt: Attempt): void {
     this.#hasPolled = true;
-    this.#jobs.add(attempt, this.#tools.clock.monotonicMs());
+    this.#jobs.add(attempt, this.#tools.clock.monotonicMs(), { isAdopted: true });
     // The first renewal may have told it already.
     if (attempt.stop !== null) this.stop(attempt, attempt.stop);
   }
@@ -194,7 +194,9 @@ export class WorkerSession {
     this.#asking.look(this.#isAsking, nowMs);
     this.#doom ??= this.#findDoom(nowMs);
     if (this.#doom !== null) {
-      for (const job of this.#jobs.values()) this.#letGo(job, this.#isHeard(job) ? 'silence' : 'unheard');
+      for (const job of this.#jobs.values()) {
+        this.#letGo(job, this.#jobs.isHeard(job, this.#seenAtMs) ? 'silence' : 'unheard');
+      }
       this.#wantsRecycle = this.#doom;
       this.#askKill(this.#doom, nowMs);
     }
@@ -209,10 +211,6 @@ export class WorkerSession {
   #findDoom(nowMs: number): string | null {
     const { resumedAtMs } = this.#asking;
     return findLoss(this.#jobs, { nowMs, pingedAtMs: this.#ping?.atMs ?? null, seenAtMs: this.#seenAtMs, resumedAtMs });
-  }
-
-  #isHeard(job: HeldJob): boolean {
-    return this.#jobs.isHeard(job, this.#seenAtMs);
   }
 
   /** The process is gone. Resolves once every job it had is written down as lost. */
@@ -259,12 +257,13 @@ export class WorkerSession {
   }
 
   /** By its own words or silence the worker has the job no longer. */
-  #letGo(job: HeldJob, sign: keyof typeof LOSS): void {
+  #letGo(job: HeldJob, seenBy: LossSign): void {
     if (!this.#jobs.remove(job.attempt)) return;
     this.#jobs.noteMain(this.#tools.clock.monotonicMs());
     if (job.stop === null) {
+      const { sign, ...loss } = lossOf(job, seenBy);
       this.#tools.metrics.lostByWorker.inc({ sign });
-      void this.#lose(job.attempt, { reason: LOSS[sign], isCharged: isLossCharged(job.attempt, sign) });
+      void this.#lose(job.attempt, loss);
       this.#emitEnded(job.attempt, 'lost');
       return;
     }
