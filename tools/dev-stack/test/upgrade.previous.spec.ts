@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path';
-import { SeededRandom, checkHistory, eventually } from '@berth/testing';
+import { ATTEMPT_LEASE_MS } from '@berth/domain';
+import { systemClock } from '@berth/lifecycle';
+import { SeededRandom, checkHistory, eventually, type HostFault } from '@berth/testing';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { AppProcessName } from '../src/app-processes.js';
 import { TenantClient } from '../src/tenant-client.js';
@@ -44,6 +46,7 @@ let routers: ReadyRouters;
 let load: OpenLoad;
 let caller: ProxiedCaller;
 let traffic: Traffic;
+const absences: HostFault[] = [];
 
 const dev = () => versions.stack.dev;
 
@@ -84,7 +87,8 @@ beforeAll(async () => {
   });
   await balanced.up(WORKERS);
   routers = new ReadyRouters(versions.stack, ROUTERS);
-  load = new OpenLoad(balanced, { perSecond: PER_SECOND, isReady: (router) => routers.has(router) });
+  const isReady = (router: number): boolean => routers.has(router);
+  load = new OpenLoad(balanced, { perSecond: PER_SECOND, isReady, asksNext: true });
   caller = new ProxiedCaller(dev, routers, await createQueue());
   traffic = new Traffic(caller, receiver, SEED);
 }, PREPARE_MS);
@@ -120,10 +124,15 @@ async function replace(names: readonly AppProcessName[], root: string): Promise<
   await versions.replace(names, root);
 }
 
+/** Where that takes longer than a lease, on a machine that has much else to do, jobs that ran there pay for it. */
 async function replaceKeeper(root: string): Promise<void> {
   await traffic.crowd();
+  const [fromMs, starts] = [systemClock.nowMs(), keeper.said('started').length];
   expect(await keeper.end('SIGTERM')).toBe(0);
   keeper.start(root);
+  await eventually(() => expect(keeper.said('started').length).toBe(starts + 1), WAIT);
+  const untilMs = systemClock.nowMs();
+  if (untilMs - fromMs >= ATTEMPT_LEASE_MS) absences.push({ workerId: null, fromMs, untilMs });
 }
 
 test('all runs in the version before', async () => {
@@ -151,7 +160,8 @@ test('a new agent finds the workers of the old one, and serves an old router and
   const [before] = (await balanced.workers()).filter(({ hostId }) => hostId === keeper.hostId);
   await replaceKeeper(PRESENT);
   await allGoesOn();
-  expect((await balanced.workers()).map(({ id }) => id)).toContain(before?.id);
+  const adopted = keeper.said('worker adopted').filter(({ isKnown }) => isKnown === true);
+  expect(adopted.map(({ workerId }) => workerId)).toContain(before?.id);
   const lives = balanced.tokens().filter(({ workerId }) => workerId === before?.id);
   expect(new Set(lives.map(({ pid }) => pid)).size).toBe(1);
 });
@@ -178,9 +188,13 @@ test('controllers and management API go back beside the migrated database', asyn
   await allGoesOn();
 });
 
-test('no request failed, and each accepted job came to one end with what its worker made', async () => {
+test('no request failed, and each accepted job came to one end with what its worker made, and paid no attempt', async () => {
   await Promise.all([traffic.end(), load.end()]);
   const { tenant } = traffic;
+  const away = absences.map(({ fromMs, untilMs }) => `${untilMs - fromMs} ms`).join(', ') || 'never';
+  const counts = `${tenant.accepted} jobs, ${tenant.charges.size} charged; ${caller.putOff} calls put off`;
+  process.stderr.write(`versions: ${counts}; an agent away for longer than a lease: ${away}\n`);
+  expect(await traffic.chargedUnduly(absences)).toEqual([]);
   const executions = new Diary(join(versions.stack.home, 'diary.jsonl')).executions();
   expect(checkHistory({ accepted: tenant.entries, executions })).toEqual([]);
   expect(tenant.check()).toEqual([]);

@@ -7,6 +7,7 @@ export interface Story {
   readonly history?: readonly {
     readonly workerId: string;
     readonly outcome: string;
+    readonly reason: string;
     readonly startedAt: string;
     readonly endedAt: string;
   }[];

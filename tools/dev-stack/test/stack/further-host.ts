@@ -78,6 +78,12 @@ export class FurtherHost {
     });
   }
 
+  /** What its agents have said so far, of all its lives, with these words. */
+  said(words: string): readonly Readonly<Record<string, unknown>>[] {
+    const lines = this.output.split('\n').filter((line) => line.endsWith('}'));
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === words);
+  }
+
   /** Its agent ends, and with `SIGTERM` its workers do. Resolves with the exit code; null when a signal ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child;

@@ -33,10 +33,21 @@ interface Asked {
 export type Fate = Asked &
   (
     | { readonly kind: 'right'; readonly workerId: string; readonly version: string }
-    | { readonly kind: 'problem'; readonly workerId: string; readonly status: number; readonly code: string }
+    | {
+        readonly kind: 'problem';
+        readonly workerId: string;
+        readonly status: number;
+        readonly code: string;
+        readonly detail: string;
+      }
     | { readonly kind: 'cut'; readonly workerId: string; readonly code: string; readonly hasBegun: boolean }
     | { readonly kind: 'wrong'; readonly workerId: string; readonly detail: string }
   );
+
+interface Problem {
+  readonly type?: string;
+  readonly detail?: string;
+}
 
 /** What is known of an answer while it comes. */
 interface Arriving {
@@ -47,8 +58,8 @@ interface Arriving {
 interface OpenLoadOptions {
   /** Absent: 200. */
   readonly perSecond?: number;
-  /** Callers try again, at the other router, what has reached no worker: as clients do. */
-  readonly retries?: boolean;
+  /** Where nobody listens the other router gets the request, as from a proxy. */
+  readonly asksNext?: boolean;
   /** Whether a router is to be sent anything; where it is not, the other one gets the request. */
   readonly isReady?: (router: number) => boolean;
 }
@@ -134,7 +145,7 @@ export class OpenLoad {
 
   async #meet(asked: Asked): Promise<void> {
     let fate = await this.#ask(asked);
-    for (let tries = 1; this.#options.retries === true && hasReachedNobody(fate) && tries < TRIES_MAX; tries += 1) {
+    for (let tries = 1; this.#options.asksNext === true && isRefused(fate) && tries < TRIES_MAX; tries += 1) {
       await systemClock.sleep(PAUSE_MS);
       fate = await this.#ask({ ...asked, router: (asked.router + tries) % ROUTERS });
     }
@@ -164,9 +175,7 @@ export class OpenLoad {
   }
 }
 
-/** No worker has had it, as far as its caller can see. A test looks at the workers' own words whether one had. */
-const hasReachedNobody = (fate: Fate): boolean =>
-  fate.kind === 'cut' ? !fate.hasBegun : fate.kind === 'problem' && fate.code === 'no-worker-available';
+const isRefused = (fate: Fate): boolean => fate.kind === 'cut' && fate.code === 'ECONNREFUSED';
 
 const workerOf = ({ answer }: Arriving): string => String(answer?.headers['x-runpod-worker-id'] ?? '');
 
@@ -179,11 +188,9 @@ function fateOf(asked: Asked, arriving: Arriving): Fate {
   if (status === 200 && headers['x-nonce'] === asked.nonce && body === asked.nonce.repeat(PARTS) && workerId !== '') {
     return { ...asked, kind: 'right', workerId, version: String(headers['x-version']) };
   }
-  if (headers['content-type']?.startsWith(PROBLEM) === true && isProblem(body, code)) {
-    return { ...asked, kind: 'problem', workerId, status, code };
+  const problem = headers['content-type']?.startsWith(PROBLEM) === true ? (JSON.parse(body) as Problem) : null;
+  if (problem?.type?.endsWith(`/problems/${code}`) === true) {
+    return { ...asked, kind: 'problem', workerId, status, code, detail: String(problem.detail) };
   }
   return { ...asked, kind: 'wrong', workerId, detail: `${status} ${JSON.stringify(headers)} ${body}` };
 }
-
-const isProblem = (body: string, code: string): boolean =>
-  (JSON.parse(body) as { readonly type?: string }).type?.endsWith(`/problems/${code}`) === true;

@@ -76,8 +76,13 @@ class RouterCaller {
   }
 
   async #call(method: 'GET' | 'POST', path: string, body?: object): Promise<Job> {
-    const answer = await this.#client.job<Job>(method, `/${this.#endpointId}${path}`, body);
-    expect(answer).toMatchObject({ status: 200 });
+    const answer = await eventually(async () => {
+      const tried = await this.#client.job<Job>(method, `/${this.#endpointId}${path}`, body);
+      // As callers do who are told to come again.
+      expect(tried).not.toMatchObject({ status: 503 });
+      return tried;
+    }, WAIT);
+    if (answer.status !== 200) throw new Error(`${method} ${path} was answered ${JSON.stringify(answer)}`);
     return answer.body;
   }
 }

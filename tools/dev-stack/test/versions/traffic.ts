@@ -1,7 +1,8 @@
 import { systemClock } from '@berth/lifecycle';
-import { SeededRandom, eventually } from '@berth/testing';
+import { SeededRandom, checkCharges, eventually, type HostFault } from '@berth/testing';
 import { expect } from '@jest/globals';
 import type { HookReceiver } from '../crash/hook-receiver.js';
+import { attemptsOf } from '../crash/story.js';
 import { Tenant } from '../crash/tenant.js';
 import type { ProxiedCaller } from './proxied-caller.js';
 
@@ -57,6 +58,20 @@ export class Traffic {
     await eventually(() => expect([this.tenant.restless, this.tenant.untold]).toEqual([[], 0]), WAIT);
     await this.stop();
     await this.tenant.finish();
+  }
+
+  /**
+   * Jobs that have paid more attempts than these took, each with its attempts and why they ended, as the service tells it.
+   *
+   * @param absences of agents for longer than a lease lasts
+   */
+  async chargedUnduly(absences: readonly HostFault[]): Promise<readonly object[]> {
+    const looked = [...this.tenant.charges].map(async ([jobId, charged]) => {
+      const story = await this.tenant.lookInto(jobId);
+      const broken = checkCharges({ jobId, charged, attempts: attemptsOf(story) }, absences);
+      return broken.map((promise) => ({ ...promise, kind: story.kind, attempts: story.history }));
+    });
+    return (await Promise.all(looked)).flat();
   }
 
   /** Whatever its jobs do, nothing is done with them any more. */
