@@ -27,7 +27,7 @@ interface Job {
   readonly output?: unknown;
 }
 
-/** A line of what the router's own reader says of an endpoint's log. */
+/** A line of what `berth log` says. */
 interface LogLine {
   readonly type: string;
   readonly kind?: string;
@@ -130,8 +130,7 @@ describe('the page of deploy/compose', () => {
       const jobs = await Promise.all(submitted.map((id) => look(1, id)));
       expect(jobs.filter(({ status }) => status !== 'COMPLETED')).toEqual([]);
     }, WAIT);
-    const reader = 'node --env-file=/etc/berth/env/job-router.env app/dist/log.main.js';
-    const said = await stack.run(`docker compose exec --no-TTY job-router-2 ${reader} ${endpointId} --json`);
+    const said = await stack.run(`docker compose run --rm --no-TTY berth log ${endpointId} --json`);
     const log = said
       .trim()
       .split('\n')
