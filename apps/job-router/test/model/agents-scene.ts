@@ -107,7 +107,10 @@ export class AgentsScene {
   }
 
   /** The value of a metric with these labels; 0 where it was never counted. */
-  async count(name: Exclude<keyof AgentsScene['metrics'], 'delay'>, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+  async count(
+    name: Exclude<keyof AgentsScene['metrics'], 'delay'>,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<number> {
     const { values } = await this.metrics[name].get();
     const isMeant = (each: { labels: object }): boolean =>
       Object.entries(labels).every(([label, value]) => (each.labels as Record<string, unknown>)[label] === value);
