@@ -2,7 +2,7 @@ import { publicNatsKeys, renderNatsConf, type NatsConf, type NatsPeers, type Nat
 import { GIB } from '@berth/domain';
 import type { FirstKey, InstallationRecord } from './installation.js';
 import { namesOf, type InstallationPlan } from './installation-plan.js';
-import { secretKeysOf } from './secret-keys.js';
+import { restoreKeysOf, secretKeysOf } from './secret-keys.js';
 
 /** A file of an installation, as data: an adapter writes it to a disk, or somewhere else. */
 export interface InstallationFile {
@@ -140,7 +140,11 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
     },
     'worker-agent': { ...trust(plan), BERTH_NATS_URL: agentsBroker(plan) },
     backup: stores(installation, nats.roles.backup),
-    restore: { ...stores(installation, nats.roles.restore), ...streams(plan) },
+    restore: {
+      ...stores(installation, nats.roles.restore),
+      ...streams(plan),
+      BERTH_SECRET_KEY: restoreKeysOf(installation),
+    },
     operator: operatorVariables(installation),
   };
 }

@@ -10,6 +10,8 @@ export interface InstallationRecord {
   readonly databasePassword: string;
   /** Base64 of the 32 bytes with which credentials are sealed at rest. */
   readonly secretKey: string;
+  /** Those of before, oldest first: backups that were made then need them. */
+  readonly retiredSecretKeys?: readonly string[] | undefined;
   /** While it is being replaced by another one; `add`: the other opens only, `switch`: the other seals. */
   readonly secretKeyRotation?: { readonly other: string; readonly step: 'add' | 'switch' } | undefined;
   readonly nats: NatsKeys;

@@ -1,6 +1,6 @@
 import { misuse } from '../program/index.js';
 import type { InstallationFolder } from './installation-folder.js';
-import { rotateSecretKey, secretKeysOf, type RotationStep, type SecretKeys } from './secret-keys.js';
+import { restoreKeysOf, rotateSecretKey, secretKeysOf, type RotationStep, type SecretKeys } from './secret-keys.js';
 
 /** What can be replaced without a stop, step by step. */
 export const ROTATIONS = ['secret-key'] as const;
@@ -12,15 +12,15 @@ export const AFTER_STEP: Readonly<Record<RotationStep, string>> = {
     'Restart the management API and the job routers, one after the other. When berth_management_sealed_with_old_keys is 0 ' +
     'for every kind on every management API, and the longest job is over (7 days at most): `--step retire`.',
   retire:
-    'Restart the management API and the job routers, one after the other. Keep the old key only as long as backups that were sealed with it.',
+    'Restart the management API and the job routers, one after the other. The old key stays in offline/installation.json and env/restore.env, for backups of before.',
 };
 
 /** The files that have the key, and whether an installation of an older version may be without them. */
 const SECRET_KEY_FILES = [
-  { path: 'env/management-api.env', isOptional: false },
-  { path: 'env/job-router.env', isOptional: false },
-  { path: 'env/backup.env', isOptional: true },
-  { path: 'env/restore.env', isOptional: true },
+  { path: 'env/management-api.env', isOptional: false, keysOf: secretKeysOf },
+  { path: 'env/job-router.env', isOptional: false, keysOf: secretKeysOf },
+  { path: 'env/backup.env', isOptional: true, keysOf: secretKeysOf },
+  { path: 'env/restore.env', isOptional: true, keysOf: restoreKeysOf },
 ] as const;
 
 const LINE = /^BERTH_SECRET_KEY=(.*)$/m;
@@ -59,10 +59,10 @@ async function changedFiles(
   before: SecretKeys,
   after: SecretKeys,
 ): Promise<readonly { readonly path: string; readonly text: string }[]> {
-  const known = new Set([before, after].flatMap((each) => secretKeysOf(each).split(',')));
-  const line = `BERTH_SECRET_KEY=${secretKeysOf(after)}`;
+  const known = new Set([before, after].flatMap((each) => restoreKeysOf(each).split(',')));
   const changed: { readonly path: string; readonly text: string }[] = [];
-  for (const { isOptional, path } of SECRET_KEY_FILES) {
+  for (const { isOptional, keysOf, path } of SECRET_KEY_FILES) {
+    const line = `BERTH_SECRET_KEY=${keysOf(after)}`;
     const text = await folder.readFile(path);
     if (text === null && isOptional) continue;
     const found = LINE.exec(text ?? '');

@@ -15,7 +15,11 @@ export function secretKeysOf({ secretKey, secretKeyRotation }: SecretKeys): stri
   return step === 'add' ? `${secretKey},${other}` : `${other},${secretKey}`;
 }
 
-export type SecretKeys = Pick<InstallationRecord, 'secretKey' | 'secretKeyRotation'>;
+/** The same where backups are put back: those of before open as well. */
+export const restoreKeysOf = (installation: SecretKeys): string =>
+  [secretKeysOf(installation), ...(installation.retiredSecretKeys ?? []).toReversed()].join(',');
+
+export type SecretKeys = Pick<InstallationRecord, 'secretKey' | 'secretKeyRotation' | 'retiredSecretKeys'>;
 
 /**
  * The installation after a step. The same step once more changes nothing.
@@ -27,7 +31,8 @@ export function rotateSecretKey<Kept extends SecretKeys>(kept: Kept, step: Rotat
   if (step === 'retire') {
     if (rotation === undefined) return kept;
     if (rotation.step !== 'switch') throw outOfOrder('the new key does not seal yet', 'switch');
-    return { ...kept, secretKey: rotation.other, secretKeyRotation: undefined };
+    const retiredSecretKeys = [...(kept.retiredSecretKeys ?? []), kept.secretKey];
+    return { ...kept, secretKey: rotation.other, secretKeyRotation: undefined, retiredSecretKeys };
   }
   if (step === 'switch') {
     if (rotation === undefined) throw outOfOrder('there is no new key yet', 'add');
