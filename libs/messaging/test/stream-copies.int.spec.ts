@@ -1,7 +1,7 @@
 import type { EndpointId, JobId } from '@berth/domain';
-import { systemClock } from '@berth/lifecycle';
+import { systemClock, systemRandom } from '@berth/lifecycle';
 import { useNatsServer } from '@berth/testing';
-import { headers } from '@nats-io/transport-node';
+import { headers, NoRespondersError, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Broker } from '../src/broker/broker.js';
 import {
@@ -63,7 +63,10 @@ async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
 }
 
 const put = ({ pieces, state }: Taken, given = each(pieces)): Promise<'restored' | 'in-use'> =>
-  restoreStream({ broker, config: jobStreamConfig(LOG, SIZE), state, pieces: given });
+  restoreStream({
+    ...{ broker, clock: systemClock, random: systemRandom, config: jobStreamConfig(LOG, SIZE) },
+    ...{ state, pieces: given },
+  });
 
 const messageAt = async (seq: number) => {
   const message = await broker.manager.streams.getMessage(LOG, { seq });
@@ -123,6 +126,28 @@ test('a copy is not put over a stream, and one that is cut short is none', async
   await broker.manager.streams.delete(LOG);
   const half = Buffer.concat(taken.pieces);
   await expect(put(taken, each([half.subarray(0, half.byteLength >> 1)]))).rejects.toThrow();
+});
+
+test('is put back in its order also where the broker is not heard at once', async () => {
+  for (const text of ['first', 'second', 'third', 'fourth']) await write(text);
+  const before = await Promise.all([1, 2, 3, 4].map(messageAt));
+  const taken = await take();
+  await broker.manager.streams.delete(LOG);
+  let unheard = 3;
+  const { connection } = broker;
+  const request: NatsConnection['request'] = (subject, ...rest) => {
+    if (!subject.startsWith('$JS.SNAPSHOT.RESTORE.') || unheard === 0) return connection.request(subject, ...rest);
+    unheard -= 1;
+    return Promise.reject(new NoRespondersError(subject));
+  };
+  Object.defineProperty(broker, 'connection', { value: Object.create(connection, { request: { value: request } }) });
+  const all = Buffer.concat(taken.pieces);
+  const tenths = Array.from({ length: 10 }, (_, at) =>
+    all.subarray(Math.floor((at * all.length) / 10), Math.floor(((at + 1) * all.length) / 10)),
+  );
+  expect(await put(taken, each(tenths))).toBe('restored');
+  expect(unheard).toBe(0);
+  expect(await Promise.all([1, 2, 3, 4].map(messageAt))).toEqual(before);
 });
 
 test('of a stream that is not there is no copy', async () => {

@@ -26,7 +26,7 @@ const backupFile = (): string => join(home, 'backup.tar.gz');
 
 beforeAll(async () => {
   home = await tempFolder();
-  stack = await InstalledStack.open(home, 1);
+  stack = await InstalledStack.open(home, 3);
   await stack.migrate();
   await stack.startProcesses();
 }, START_MS);

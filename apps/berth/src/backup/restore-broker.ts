@@ -1,3 +1,4 @@
+import type { Clock, Random } from '@berth/lifecycle';
 import {
   CLAIMS_STREAM,
   COPIED_LOGS,
@@ -34,31 +35,31 @@ const inUse = (streams: readonly string[]): CommandError =>
     'A backup is restored before the first start: give the brokers empty folders, also where a restore was cut off.',
   );
 
+interface BrokerRestoreOptions {
+  readonly size: BrokerSize;
+  readonly backup: { readonly head: BackupHead; readonly end: BackupEnd };
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
 /** The broker's part of a restore. What it has made it can take away again. */
 export class BrokerRestore {
   readonly #broker: Broker;
-  readonly #size: BrokerSize;
-  readonly #backup: { readonly head: BackupHead; readonly end: BackupEnd };
+  readonly #options: BrokerRestoreOptions;
   readonly #made: string[] = [];
 
-  constructor(
-    broker: Broker,
-    {
-      backup,
-      size,
-    }: { readonly size: BrokerSize; readonly backup: { readonly head: BackupHead; readonly end: BackupEnd } },
-  ) {
+  constructor(broker: Broker, options: BrokerRestoreOptions) {
     this.#broker = broker;
-    this.#size = size;
-    this.#backup = backup;
+    this.#options = options;
   }
 
   /** @throws CommandError where somebody has made a stream of that name meanwhile */
   async fill({ name, state }: CopiedStream, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    const config = jobStreamConfig(name, this.#size);
+    const { clock, random, size } = this.#options;
+    const config = jobStreamConfig(name, size);
     // From here on it may be there.
     this.#made.push(name);
-    const outcome = await restoreStream({ broker: this.#broker, config, state, pieces });
+    const outcome = await restoreStream({ broker: this.#broker, clock, random, config, state, pieces });
     if (outcome === 'restored') return;
     this.#made.pop();
     throw inUse([name]);
@@ -70,7 +71,7 @@ export class BrokerRestore {
    * @returns when each stream of logs was made, by its name
    */
   async complete(): Promise<ReadonlyMap<string, string>> {
-    const { end, head } = this.#backup;
+    const { end, head } = this.#options.backup;
     const created = new Map<string, string>();
     for (const { name } of end.streams.filter((each) => COPIED_LOGS.includes(each.name))) {
       const found = await readStreamHead(this.#broker, name);
@@ -84,7 +85,7 @@ export class BrokerRestore {
   /** An owner's term must be above all that its logs have seen, and it begins above that of the claim. */
   async #keepTerms(terms: BackupEnd['terms']): Promise<void> {
     this.#made.push(CLAIMS_STREAM);
-    await this.#broker.manager.streams.add(jobStreamConfig(CLAIMS_STREAM, this.#size));
+    await this.#broker.manager.streams.add(jobStreamConfig(CLAIMS_STREAM, this.#options.size));
     const claims = new NatsShardClaims(this.#broker);
     for (const [shard, term] of Object.entries(terms)) {
       const { kind } = await claims.claim(Number(shard), { owner: null, term }, 0);

@@ -10,7 +10,7 @@ import { BACKUP_FORMAT, type BackupEnd, type BackupHead } from './backup-format.
 import { copyBroker } from './copy-broker.js';
 import { beginReading, copyDatabase } from './copy-database.js';
 import { openDatabase, readMigrations } from './database-session.js';
-import { openBroker } from './open-broker.js';
+import { logInToBroker } from './broker-login.js';
 import { keyContext } from './restore-refusals.js';
 
 export interface BackupTools {
@@ -38,7 +38,7 @@ export async function runBackup(config: BackupConfig, target: string, tools: Bac
   const path = await pathOf(target, startedAtMs);
   const database = await openDatabase(config.databaseUrl, 'berth-backup');
   try {
-    const { broker, close } = await openBroker(config, { ...tools, role: 'backup' });
+    const { broker, close } = await logInToBroker(config, { ...tools, role: 'backup' });
     try {
       await beginReading(database);
       const head = headOf(config, { startedAtMs, migrations: await readMigrations(database), random: tools.random });

@@ -1,3 +1,4 @@
+import { PlatformError } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import { COPIED_LOGS, LOG_FORMAT } from '@berth/messaging';
 import type { RestoreConfig } from '../config.js';
@@ -5,7 +6,7 @@ import { CommandError, misuse } from '../program/index.js';
 import { inspectArchive, readFolders, type Backup } from './archive-reader.js';
 import { streamFolder, tableFolder, type BackupHead } from './backup-format.js';
 import { openDatabase } from './database-session.js';
-import { openBroker } from './open-broker.js';
+import { logInToBroker } from './broker-login.js';
 import { BrokerRestore, requireEmptyBroker } from './restore-broker.js';
 import { DatabaseRestore, requireEmptyDatabase } from './restore-database.js';
 import { keyContext, keyRefusal } from './restore-refusals.js';
@@ -29,11 +30,11 @@ export async function runRestore(config: RestoreConfig, path: string, tools: Res
   const database = await openDatabase(config.databaseUrl, 'berth-restore');
   try {
     await requireEmptyDatabase(database, backup.head.migrations);
-    const { broker, close } = await openBroker(config, { ...tools, role: 'restore' });
+    const { broker, close } = await logInToBroker(config, { ...tools, role: 'restore' });
     try {
       await requireEmptyBroker(broker);
       const rows = new DatabaseRestore(database, backup.end);
-      const streams = new BrokerRestore(broker, { size: config, backup });
+      const streams = new BrokerRestore(broker, { ...tools, size: config, backup });
       await fillOrTakeBack({ path, backup, rows, streams, note: tools.note });
       await commit(rows);
       return backup;
@@ -71,13 +72,19 @@ async function fillOrTakeBack(restore: Restore): Promise<void> {
   } catch (error) {
     await rows.rollBack();
     const left = await streams.takeBack();
-    if (left.length === 0) throw error;
+    if (left.length === 0) throw error instanceof PlatformError ? notAnswered(error) : error;
     throw new CommandError(`${(error as Error).message} These streams are left at the broker: ${left.join(', ')}.`, {
       mend: 'Give the brokers empty folders, and restore again.',
       cause: error,
     });
   }
 }
+
+const notAnswered = ({ cause, message }: PlatformError): CommandError =>
+  new CommandError(`Nothing was restored. ${message} (${cause instanceof Error ? cause.message : 'no answer'})`, {
+    mend: '`berth doctor` says whether the brokers are well. Then restore again.',
+    cause,
+  });
 
 /** In the order of the archive: the database, which is checked before anything lies at the broker, and then the streams. */
 async function fill({ backup, note, path, rows, streams }: Restore): Promise<void> {

@@ -2,7 +2,6 @@ import { TRACEPARENT_HEADER } from '@berth/contracts';
 import { PlatformError } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import {
-  NoRespondersError,
   PermissionViolationError,
   RequestError,
   TimeoutError,
@@ -11,6 +10,7 @@ import {
   type NatsConnection,
   type Subscription,
 } from '@nats-io/transport-node';
+import { hasNoListener } from '../broker/broker-errors.js';
 import { watchConnection } from '../connection-watch.js';
 import { RequestsInFlight } from '../requests-in-flight.js';
 import { PartedQuestions, type PartedOptions } from './parted-questions.js';
@@ -181,8 +181,7 @@ const aborted = (subject: string): TransportError =>
 function toTransportError(error: unknown, subject: string): TransportError {
   if (error instanceof TransportError) return error;
   const cause = error instanceof RequestError && error.cause instanceof Error ? error.cause : error;
-  const isUnheard = cause instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());
-  if (isUnheard)
+  if (hasNoListener(error))
     return new TransportError('no-responder', `Nobody answers on ${subject}.`, { isRetriable: true, cause });
   if (cause instanceof TimeoutError) {
     return new TransportError('timeout', `No answer on ${subject} in time.`, { isRetriable: true, cause });

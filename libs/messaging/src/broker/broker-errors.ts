@@ -60,6 +60,11 @@ export function isUnanswered(error: unknown): boolean {
   );
 }
 
+/** True when nobody listens where a question went, so that it has had no effect. */
+export const hasNoListener = (error: unknown): boolean =>
+  error instanceof NoRespondersError ||
+  (error instanceof RequestError && (error.isNoResponders() || error.cause instanceof NoRespondersError));
+
 /** The broker refuses the subject itself, so asking again is of no use. */
 const isRefusal = (cause: unknown): boolean => cause instanceof Error && cause.name === 'PermissionViolationError';
 

@@ -12,13 +12,18 @@ import { COPIED_PAYLOADS } from './copied-streams.js';
 /** When the last fact of each shard was stored, Unix ms; null: its stream holds none. */
 type LastFacts = readonly (number | null)[];
 
+/** How far the clocks of brokers may be apart: what `berth doctor` calls well. */
+const CLOCKS_APART_MS = 5_000;
+/** As `outputBlobName` of the contracts has it. */
+const OUTPUT_BLOB = /^out\d+$/;
 const PAGE_MAX_ENTRIES = 256;
 const PAGE_MAX_BYTES = 4 * 1024 ** 2;
 
 /**
  * Payloads are copied after the logs, so some were stored for what no log of the copy knows: of an attempt that began
  * later, of which there will be another one under the same number. It would find its own places taken. What a fact names
- * was stored before it, so what came after the last fact of its shard is named by none.
+ * was stored before it, so what came after the last fact of its shard is named by none; by a margin, since the brokers that
+ * lead the two streams each take their own clock. An input has no attempt, and stays.
  *
  * @param sinceMs only what was stored since is looked at: when the copy began
  * @returns how many messages were removed
@@ -64,10 +69,11 @@ async function lateIn(
   }
 }
 
-/** @param subject `blob.S.{endpoint}.…`, `out.S.{endpoint}.…` */
+/** @param subject `blob.S.{endpoint}.{job}.{name}.…`, `out.S.{endpoint}.…` */
 export function isLate(subject: string, atMs: number, lastFacts: LastFacts): boolean {
-  const [, , endpointId = ''] = subject.split('.');
-  if (!isSubjectToken(endpointId)) return false;
+  const [family, , endpointId = '', , name = ''] = subject.split('.');
+  const isOfAttempt = family !== 'blob' || OUTPUT_BLOB.test(name);
+  if (!isSubjectToken(endpointId) || !isOfAttempt) return false;
   const lastFactMs = lastFacts[logShard(endpointId as EndpointId)] ?? null;
-  return lastFactMs !== null && atMs > lastFactMs;
+  return lastFactMs !== null && atMs > lastFactMs + CLOCKS_APART_MS;
 }

@@ -1,13 +1,17 @@
+import { PlatformError } from '@berth/domain';
 import { count, objectOf, optional, text, type Members } from '@berth/domain/shape';
+import { retry, type Clock, type Random } from '@berth/lifecycle';
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../broker/broker.js';
-import { API_ERROR, BrokerApiError, brokerUnavailable, isUnanswered } from '../broker/broker-errors.js';
+import { API_ERROR, BrokerApiError, brokerUnavailable, isUnanswered, hasNoListener } from '../broker/broker-errors.js';
 import { readAnswer, type BrokerAnswer } from '../broker/read-answer.js';
 import type { CopiedState } from './copy-stream.js';
 
 export interface StreamRestoreOptions {
   readonly broker: Broker;
+  readonly clock: Clock;
+  readonly random: Random;
   /** As this installation has the stream, whatever it was like where it was copied. */
   readonly config: Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
   readonly state: CopiedState;
@@ -38,6 +42,10 @@ const PIECE_ANSWER_MS = 60_000;
 /** After the last piece it puts the stream in order, and says nothing meanwhile. */
 const END_ANSWER_MS = 10 * 60_000;
 const PIECES_AT_ONCE = 8;
+/** About ten seconds. */
+const HEARD_ATTEMPTS_MAX = 15;
+const HEARD_BASE_MS = 50;
+const HEARD_MAX_MS = 1_000;
 
 /**
  * Makes a stream out of a copy of it: the same messages under the same sequences. `in-use`: there is one of that name.
@@ -63,10 +71,19 @@ const RESTORE_IN_USE = 10130;
 const isInUse = ({ error }: BrokerAnswer<BeginAnswer>): boolean =>
   error !== undefined && [RESTORE_IN_USE, API_ERROR.streamNameInUse].includes(error.err_code);
 
-async function sendPieces({ broker, config, pieces }: StreamRestoreOptions, deliverTo: string): Promise<void> {
+async function sendPieces(options: StreamRestoreOptions, deliverTo: string): Promise<void> {
+  const { broker, config, pieces } = options;
   const underWay: Promise<void>[] = [];
+  let isHeard = false;
   for await (const piece of pieces) {
-    const answer = sendPiece(broker, { stream: config.name, deliverTo, piece });
+    const send = () => sendPiece(broker, { stream: config.name, deliverTo, piece });
+    if (!isHeard) {
+      // Alone, since what is sent with it could overtake it.
+      await onceHeard(options, send);
+      isHeard = true;
+      continue;
+    }
+    const answer = send();
     // It is awaited in its turn, and by nobody where an earlier one has failed.
     answer.catch(() => undefined);
     underWay.push(answer);
@@ -75,6 +92,13 @@ async function sendPieces({ broker, config, pieces }: StreamRestoreOptions, deli
   }
   for (const answer of underWay) await answer;
 }
+
+/** Where the broker listens for pieces, one broker may tell us before all of them know. */
+const onceHeard = ({ clock, random }: StreamRestoreOptions, send: () => Promise<void>): Promise<void> =>
+  retry(send, {
+    ...{ clock, random, attemptsMax: HEARD_ATTEMPTS_MAX, baseDelayMs: HEARD_BASE_MS, maxDelayMs: HEARD_MAX_MS },
+    isRetriable: (error) => error instanceof PlatformError && hasNoListener(error.cause),
+  });
 
 async function sendPiece(
   broker: Broker,
