@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { allocatePorts } from '@berth/servers';
@@ -149,6 +150,20 @@ describe('the page of deploy/compose', () => {
     const done = { status: 'COMPLETED', output: { echo: { sleep: SECONDS } } };
     expect(jobs).toMatchObject(submitted.map((id) => ({ id, ...done })));
     await eventually(async () => expect(await runOne(0)).toMatchObject({ status: 'COMPLETED' }), WAIT);
+  });
+
+  test('is well by its own doctor', async () => {
+    const [look = ''] = commandsOf(stack.said('When something is wrong'));
+    expect(await stack.run(look, { KEY })).not.toMatch(/^WRONG/m);
+  });
+
+  test('is put back as it was, into empty servers', async () => {
+    await stack.follow('Backup');
+    const [file = ''] = await readdir(join(stack.home, 'backups'));
+    await stack.run(stack.said('Restore').replace('/FILE', `/${file}`));
+    const jobs = await Promise.all(submitted.map((id) => look(1, id)));
+    expect(jobs).toMatchObject(submitted.map((id) => ({ id, status: 'COMPLETED' })));
+    await eventually(async () => expect(await runOne(1)).toMatchObject({ status: 'COMPLETED' }), WAIT);
   });
 
   test('leaves nothing in the engine, once its endpoints are deleted', async () => {

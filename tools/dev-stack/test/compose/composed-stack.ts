@@ -65,16 +65,17 @@ export class ComposedStack {
       BERTH_POSTGRES_IMAGE: 'berth/postgres-stand-in:18',
     };
     const lines = Object.entries(own).map(([name, value]) => `${name}=${value}\n`);
-    await writeFile(join(stack.#home, '.env'), lines.join(''));
-    await writeFile(join(stack.#home, 'override.yaml'), overriding(ports));
+    await writeFile(join(stack.home, '.env'), lines.join(''));
+    await writeFile(join(stack.home, 'override.yaml'), overriding(ports));
     return stack;
   }
 
   get installation(): string {
-    return join(this.#home, 'installation');
+    return join(this.home, 'installation');
   }
 
-  get #home(): string {
+  /** Where the page's commands run. */
+  get home(): string {
     return join(this.#folder.path, 'deploy/compose');
   }
 
@@ -94,7 +95,7 @@ export class ComposedStack {
   /** Runs shell commands in the page's folder. */
   run(commands: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
     const own = { DOCKER_HOST: this.#engine.host, DOCKER_CONFIG: join(this.#folder.path, 'docker') };
-    const how = { timeoutMs: COMMAND_MS, cwd: this.#home, env: variables({ ...own, ...more }) };
+    const how = { timeoutMs: COMMAND_MS, cwd: this.home, env: variables({ ...own, ...more }) };
     const path = `PATH=${join(this.#folder.path, 'programs')}:$PATH`;
     return runCommand('bash', ['-euo', 'pipefail', '-c', `${path}\n${commands}`], how);
   }
