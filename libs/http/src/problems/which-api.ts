@@ -14,6 +14,7 @@ const RESOURCES: ReadonlySet<string> = new Set([
   'registries',
   'serverless',
   'templates',
+  'usage',
 ]);
 
 /** The words behind `/v2/ENDPOINT/` in the job API. */
