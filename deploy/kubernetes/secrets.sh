@@ -23,7 +23,8 @@ apply() {
     "$kubectl" --namespace "$where" apply --server-side --force-conflicts --field-manager=berth-secrets --filename=-
 }
 
-for name in management-api controllers job-router migrate; do
+# The last three are for whoever looks after it (docs/kubernetes.md).
+for name in management-api controllers job-router migrate operator backup restore; do
   apply "$namespace" "berth-$name" --from-env-file="$directory/env/$name.env"
 done
 for where in "$namespace" "$agents"; do

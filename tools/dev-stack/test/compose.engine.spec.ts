@@ -152,7 +152,8 @@ describe('the page of deploy/compose', () => {
     await eventually(async () => expect(await runOne(0)).toMatchObject({ status: 'COMPLETED' }), WAIT);
   });
 
-  test('is well by its own doctor', async () => {
+  test('is replaced process by process, and then well by its own doctor', async () => {
+    await stack.follow('Upgrade');
     const [look = ''] = commandsOf(stack.said('When something is wrong'));
     expect(await stack.run(look, { KEY })).not.toMatch(/^WRONG/m);
   });

@@ -4,6 +4,11 @@ import { completePlan, problemsOf, type GivenPlan } from './installation-plan.js
 const problems = (given: GivenPlan): readonly string[] => problemsOf(completePlan(given, '/srv/berth'));
 
 describe('the plan of an installation', () => {
+  test('may give agents one name for all brokers, which ports tell apart', () => {
+    const brokerHost = ['broker-1,x', 'broker-2,x', 'broker-3,x'];
+    expect(problems({ brokers: 3, brokerHost })).toEqual([]);
+  });
+
   test('needs nothing said, with any number of brokers', () => {
     expect(problems({})).toEqual([]);
     expect(completePlan({ brokers: 3 }, '/srv/berth')).toMatchObject({
@@ -16,6 +21,7 @@ describe('the plan of an installation', () => {
   test.each<[GivenPlan, string]>([
     [{ brokers: 3, brokerHost: ['a'] }, '--broker-host is needed once for each of 3, not 1 times'],
     [{ brokerHost: ['a,a'] }, '--broker-host names a broker twice'],
+    [{ brokers: 3, brokerHost: ['a', 'b', 'a'] }, '--broker-host names a broker twice'],
     [{ brokerHost: ['a b'] }, '--broker-host: "a b" is no name and no address'],
     [{ brokerHost: ['a,'] }, '--broker-host: "" is no name and no address'],
     [{ brokerPort: 0 }, '--broker-port must be a port, 1 to 65535'],

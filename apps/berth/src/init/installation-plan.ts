@@ -81,8 +81,15 @@ function problemsOfBrokers({ brokerHost, brokers }: InstallationPlan): readonly 
       ? []
       : [`--broker-host is needed once for each of ${String(brokers)}, not ${String(brokerHost.length)} times`]),
     ...wrong.map((name) => `--broker-host: "${name}" is no name and no address`),
-    ...(new Set(names).size === names.length ? [] : ['--broker-host names a broker twice']),
+    ...(areBrokersApart(brokerHost) ? [] : ['--broker-host names a broker twice']),
   ];
+}
+
+/** By what our processes dial. Agents may know all of them by one name, with a port for each. */
+function areBrokersApart(brokerHost: readonly string[]): boolean {
+  const each = brokerHost.map(namesOf);
+  const areDifferent = (names: readonly (string | undefined)[]): boolean => new Set(names).size === names.length;
+  return areDifferent(each.map(([first]) => first)) && each.every(areDifferent);
 }
 
 function problemsOfNumbers(plan: InstallationPlan): readonly string[] {
