@@ -1,6 +1,6 @@
 import { useOf, type HostId, type ObservedWorker, type WorkerId, type WorkerPhase } from '@berth/domain';
 import { SeededRandom } from '@berth/testing';
-import { beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { HostsStore } from '../src/hosts/hosts.store.js';
 import { Database } from '../src/persistence/database.js';
 import { UsageStore } from '../src/usage/usage.store.js';
@@ -42,10 +42,10 @@ const now = (id: string, phase: WorkerPhase, [atMs, startedAtMs]: readonly [numb
     startedAtMs: startedAtMs === null ? null : startedAtMs + SKEW_MS,
   });
 
-async function report(atMs: number, workers: readonly ObservedWorker[]): Promise<void> {
+async function report(atMs: number, workers: readonly ObservedWorker[], instanceId = 'i'): Promise<void> {
   sequence += 1;
   const sent = { sequence, receivedAtMs: atMs, sentAtMs: atMs + SKEW_MS };
-  await bench.sessions.record({ hostId: HOST, instanceId: 'i', inventory: null, workers, ...sent });
+  await bench.sessions.record({ hostId: HOST, instanceId, inventory: null, workers, ...sent });
 }
 
 interface HourRow {
@@ -98,6 +98,32 @@ test('counts a worker that lived between two looks, and one without a GPU by its
     [9, 4, 0, 0, 0],
     [9, 3, 6, 0, 0],
   ]);
+});
+
+describe('a machine that was off for hours', () => {
+  const ON_MS = T0 + 10 * HOUR_MS;
+
+  beforeEach(async () => {
+    for (const atMs of [T0, T0 + MINUTE_MS]) await report(atMs, [now('w1', 'busy', [T0, T0])]);
+  });
+
+  test.each<[string, readonly (readonly ObservedWorker[])[]]>([
+    ['whose agent found the container ended', [[now('w1', 'waiting', [ON_MS, null])]]],
+    ['whose agent found none', [[], [now('w1', 'waiting', [ON_MS, null])]]],
+    ['whose agent has made another one', [[now('w1', 'busy', [ON_MS, ON_MS])]]],
+    ['whose agent has made another one later', [[], [now('w1', 'busy', [ON_MS, ON_MS])]]],
+  ])('%s, has used nothing meanwhile', async (_, reports) => {
+    for (const workers of reports) await report(ON_MS, workers, 'j');
+    await usage.count(ON_MS, 10);
+    expect(await hours()).toEqual([[9, 60, 120, 0, 0]]);
+  });
+
+  test('that has only lost its agent has used what the same container ran', async () => {
+    await report(ON_MS, [now('w1', 'busy', [ON_MS, T0])], 'j');
+    await usage.count(ON_MS, 10);
+    const seconds = (await hours()).map(([, workerSeconds = 0]) => workerSeconds);
+    expect(seconds.reduce((sum, each) => sum + each, 0)).toBe(36_000);
+  });
 });
 
 test('a worker whose host was lost has used what its host has told of, and nothing more', async () => {

@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { DesiredWorker } from '@berth/contracts';
 import {
-  HOST_PLACEABLE_MS,
   workerSlots,
   type AccountId,
   type EndpointId,
@@ -13,21 +12,10 @@ import {
   type WorkerId,
 } from '@berth/domain';
 import type { SealedRegistry } from '../registries/index.js';
-import { noteRuns } from '../usage/index.js';
+import { endRunsBeforeRestart, endRunsOfHost, noteRuns } from '../usage/index.js';
 import { type Database, HostEntity, type StoredContainer, type WorkerEntity } from '../persistence/index.js';
 import { runChanges, type ChangedRow } from './run-changes.js';
-
-export interface HostReport {
-  readonly hostId: HostId;
-  readonly instanceId: string;
-  readonly sequence: number;
-  /** Null: what is known of it stays. */
-  readonly inventory: Inventory | null;
-  readonly workers: readonly ObservedWorker[];
-  readonly receivedAtMs: number;
-  /** By the host's own clock; absent: it does not say. */
-  readonly sentAtMs?: number;
-}
+import { takeReport, type HostReport } from './take-report.js';
 
 export interface Joining {
   /** Lower-case hex SHA-256. */
@@ -55,13 +43,6 @@ export interface StoredDesiredWorker extends Omit<DesiredWorker, 'container'> {
   readonly sealedRegistry?: SealedRegistry;
 }
 
-interface TakenReport {
-  /** The inventory, or that the host is there, is news. */
-  readonly isNews: boolean;
-  /** When the report before it was received; null: it is the first. */
-  readonly previousAtMs: number | null;
-}
-
 interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'resources' | 'restarts'> {
   readonly endpoint_id: string;
   readonly container: StoredContainer;
@@ -76,9 +57,6 @@ interface DesiredRow extends Pick<WorkerEntity, 'id' | 'release' | 'intent' | 'r
   readonly volume_id: string | null;
   readonly size_gb: number | null;
 }
-
-/** A host that was silent for longer gets no new workers, so its first word after that is news. */
-const SILENCE_SECONDS = HOST_PLACEABLE_MS / 1000;
 
 /** Rows behind the sessions of agents. Only reports write `observed`, `inventory` and `last_seen_at`. */
 export class HostSessionsStore {
@@ -138,6 +116,7 @@ export class HostSessionsStore {
       );
       if (found === undefined || !(found.is_good || found.secret_hash === secretHash)) return false;
       await manager.query(`UPDATE join_tokens SET used_at = COALESCE(used_at, $2) WHERE host_id = $1`, [hostId, now]);
+      await endRunsOfHost(manager, hostId);
       await manager.update(HostEntity, { id: hostId }, { secretHash, inventory, lastSeenAt: now });
       return true;
     });
@@ -151,6 +130,8 @@ export class HostSessionsStore {
     return this.#database.transaction(async (manager) => {
       const taken = await takeReport(manager, report);
       if (taken === null) return 'outdated';
+      const { hostId, workers } = report;
+      if (taken.isRestart) await endRunsBeforeRestart(manager, { hostId, workers, lastHeardAtMs: taken.previousAtMs });
       const [changed] = await manager.query<[ChangedRow[], number]>(
         `UPDATE workers w SET observed = n.value
            FROM (SELECT known.id, CASE
@@ -276,21 +257,3 @@ const sealedRegistryOf = ({
   id === null || sealedCredentials === null
     ? {}
     : { sealedRegistry: { accountId: accountId as AccountId, id, sealedCredentials } };
-
-/** Null for an outdated report. An inventory that is the same is not written. */
-async function takeReport(manager: EntityManager, report: HostReport): Promise<TakenReport | null> {
-  const { hostId, instanceId, inventory, receivedAtMs, sequence } = report;
-  const [rows] = await manager.query<[{ is_news: boolean; previous_at: Date | null }[], number]>(
-    `UPDATE hosts h
-        SET inventory = CASE WHEN old.is_same THEN h.inventory ELSE $4::jsonb END,
-            last_seen_at = $5, instance_id = $2, report_sequence = $3
-       FROM (SELECT id, $4::jsonb IS NULL OR inventory IS NOT DISTINCT FROM $4::jsonb AS is_same,
-                    last_seen_at, last_seen_at IS NULL OR last_seen_at < $5::timestamptz - make_interval(secs => $6) AS was_silent
-               FROM hosts WHERE id = $1 FOR UPDATE) old
-      WHERE h.id = old.id AND (h.instance_id IS DISTINCT FROM $2 OR h.report_sequence < $3)
-      RETURNING old.was_silent OR NOT old.is_same AS is_news, old.last_seen_at AS previous_at`,
-    [hostId, instanceId, sequence, inventory && JSON.stringify(inventory), new Date(receivedAtMs), SILENCE_SECONDS],
-  );
-  const [row] = rows;
-  return row === undefined ? null : { isNews: row.is_news, previousAtMs: row.previous_at?.getTime() ?? null };
-}

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { HostId, RunChange, WorkerId } from '@berth/domain';
+import type { HostId, ObservedWorker, RunChange, WorkerId } from '@berth/domain';
 
 /** What a report changes of the runs of one worker of its host. */
 export interface WorkerRunChange extends RunChange {
@@ -52,4 +52,26 @@ export async function endRunsOfHost(manager: EntityManager, hostId: HostId): Pro
        FROM hosts h WHERE h.id = $1 AND r.host_id = h.id AND r.until IS NULL`,
     [hostId],
   );
+}
+
+/** A container that an agent has found again is told with the start that it had. */
+const END_BEFORE_RESTART = `
+  UPDATE worker_runs r SET until = GREATEST(r.counted_until, $2)
+   WHERE r.host_id = $1 AND r.until IS NULL
+     AND NOT EXISTS (SELECT 1 FROM workers w JOIN jsonb_array_elements($3::jsonb) AS o(value) ON o.value->>'workerId' = w.id
+                      WHERE w.id = r.worker_id AND w.observed->'startedAtMs' = o.value->'startedAtMs'
+                        AND o.value->'startedAtMs' <> 'null')`;
+
+/**
+ * Ends the runs of a host whose agent has begun anew, but for containers that are there still: what it did while nobody
+ * reported, for hours perhaps, nobody knows. To be called before the report's workers are written down.
+ */
+export async function endRunsBeforeRestart(
+  manager: EntityManager,
+  host: { readonly hostId: HostId; readonly workers: readonly ObservedWorker[]; readonly lastHeardAtMs: number | null },
+): Promise<void> {
+  const { hostId, lastHeardAtMs, workers } = host;
+  if (lastHeardAtMs === null) return;
+  const found = workers.map(({ startedAtMs, workerId }) => ({ workerId, startedAtMs }));
+  await manager.query(END_BEFORE_RESTART, [hostId, new Date(lastHeardAtMs), JSON.stringify(found)]);
 }
