@@ -106,3 +106,13 @@ test('another format is named with the version that reads it, and anything else 
   await expect(inspectArchive(join(home, 'text'))).rejects.toThrow('is damaged');
   await expect(inspectArchive(join(home, 'nothing'))).rejects.toThrow('cannot be read');
 });
+
+test.each([{ version: '1\u001b[2J' }, { migrations: ['First1', '\u202eevil'] }])(
+  'what would be shown of a file that somebody has made up, %j, makes it damaged',
+  async (made) => {
+    const path = join(await tempFolder(), 'made-up.tar.gz');
+    const archive = await ArchiveWriter.create(path, { ...HEAD, ...made });
+    await archive.finish(END);
+    await expect(inspectArchive(path)).rejects.toThrow('is damaged');
+  },
+);

@@ -73,15 +73,18 @@ const BOUND = matching(
   /^FOR VALUES FROM \('[-+0-9: ]{1,40}'\) TO \('[-+0-9: ]{1,40}'\)$/,
 );
 
-export const HEAD_FORMAT_SHAPE = objectOf<Pick<BackupHead, 'format' | 'version'>>({ format: count, version: text() });
+/** A file may come from anywhere, and these are shown. */
+const WORD = matching('a word of letters and digits', /^[\w.+-]{1,200}$/);
+
+export const HEAD_FORMAT_SHAPE = objectOf<Pick<BackupHead, 'format' | 'version'>>({ format: count, version: WORD });
 
 export const HEAD_SHAPE = objectOf<BackupHead>({
   format: integer(BACKUP_FORMAT, BACKUP_FORMAT),
-  version: text(),
+  version: WORD,
   id: text(),
   startedAtMs: count,
   logFormat: count,
-  migrations: listOf(text(), NAMES_MAX, 1),
+  migrations: listOf(WORD, NAMES_MAX, 1),
   keyFingerprints: listOf(text(), NAMES_MAX, 1),
 });
 
