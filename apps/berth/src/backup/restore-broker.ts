@@ -18,6 +18,8 @@ type BrokerSize = Pick<TopologySize, 'replicas' | 'storageBytes'>;
 
 /** The clocks of the machine that made the backup and of its broker may differ by so much. */
 const CLOCKS_APART_MS = 3_600_000;
+/** So may those of two brokers: what `berth doctor` calls well. */
+const BROKERS_APART_MS = 5_000;
 const SHOWN_MAX = 5;
 
 /** @throws CommandError where the broker holds streams of jobs, though they be empty: processes have run */
@@ -77,7 +79,10 @@ export class BrokerRestore {
       const found = await readStreamHead(this.#broker, name);
       if (found !== null) created.set(name, found.created);
     }
-    await removeLatePayloads(this.#broker, Math.max(0, head.startedAtMs - CLOCKS_APART_MS));
+    await removeLatePayloads(this.#broker, {
+      atMs: Math.max(0, head.startedAtMs - CLOCKS_APART_MS),
+      clocksApartMs: BROKERS_APART_MS,
+    });
     await this.#keepTerms(end.terms);
     return created;
   }

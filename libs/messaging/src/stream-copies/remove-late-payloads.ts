@@ -12,8 +12,6 @@ import { COPIED_PAYLOADS } from './copied-streams.js';
 /** When the last fact of each shard was stored, Unix ms; null: its stream holds none. */
 type LastFacts = readonly (number | null)[];
 
-/** How far the clocks of brokers may be apart: what `berth doctor` calls well. */
-const CLOCKS_APART_MS = 5_000;
 /** As `outputBlobName` of the contracts has it. */
 const OUTPUT_BLOB = /^out\d+$/;
 const PAGE_MAX_ENTRIES = 256;
@@ -25,12 +23,16 @@ const PAGE_MAX_BYTES = 4 * 1024 ** 2;
  * was stored before it, so what came after the last fact of its shard is named by none; by a margin, since the brokers that
  * lead the two streams each take their own clock. An input has no attempt, and stays.
  *
- * @param sinceMs only what was stored since is looked at: when the copy began
+ * @param since.atMs only what was stored since is looked at: when the copy began
+ * @param since.clocksApartMs how far the clocks of brokers may be apart
  * @returns how many messages were removed
  * @throws PlatformError `service-unavailable`
  */
-export async function removeLatePayloads(broker: Broker, sinceMs: number): Promise<number> {
-  const lastFacts = await readLastFacts(broker);
+export async function removeLatePayloads(
+  broker: Broker,
+  { atMs: sinceMs, clocksApartMs }: { readonly atMs: number; readonly clocksApartMs: number },
+): Promise<number> {
+  const lastFacts = (await readLastFacts(broker)).map((atMs) => (atMs === null ? null : atMs + clocksApartMs));
   let removed = 0;
   for (const stream of COPIED_PAYLOADS) {
     const late = await lateIn(broker, { stream, sinceMs, lastFacts });
@@ -75,5 +77,5 @@ export function isLate(subject: string, atMs: number, lastFacts: LastFacts): boo
   const isOfAttempt = family !== 'blob' || OUTPUT_BLOB.test(name);
   if (!isSubjectToken(endpointId) || !isOfAttempt) return false;
   const lastFactMs = lastFacts[logShard(endpointId as EndpointId)] ?? null;
-  return lastFactMs !== null && atMs > lastFactMs + CLOCKS_APART_MS;
+  return lastFactMs !== null && atMs > lastFactMs;
 }
