@@ -62,12 +62,13 @@ export const readLogConfig = (read: ConfigReader): LogConfig => ({
 });
 
 const NATS = ['nats:', 'tls:'];
+const POSTGRES = ['postgres:', 'postgresql:'];
 const HTTP = ['http:', 'https:'];
 const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: 'bytes' };
 
 /** Reads the settings of `berth doctor`: nothing has to be set, so that it can be run where something is missing. */
 export const readDoctorConfig = (read: ConfigReader): DoctorConfig => ({
-  databaseUrl: read.optionalUrl('BERTH_DATABASE_URL', 'The database.', ['postgres:', 'postgresql:']),
+  databaseUrl: read.optionalUrl('BERTH_DATABASE_URL', 'The database.', POSTGRES),
   natsUrls: listed(read.urls('BERTH_NATS_URL', 'Every broker.', { protocols: NATS, fallback: '' })),
   natsCredentials: credentialsOf(read.optional('BERTH_NATS_SEED', 'nkey seed of the role `operator`.')),
   replicas: Number(
@@ -118,8 +119,8 @@ export const readRestoreConfig = (read: ConfigReader): RestoreConfig => ({
 });
 
 const readStores = (read: ConfigReader, role: 'backup' | 'restore'): BackupConfig => ({
-  databaseUrl: read.url('BERTH_DATABASE_URL', 'The database.', { protocols: ['postgres:', 'postgresql:'] }),
-  natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
+  databaseUrl: read.url('BERTH_DATABASE_URL', 'The database.', { protocols: POSTGRES }),
+  natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: NATS }),
   natsSeed: read.string('BERTH_NATS_SEED', `nkey seed of the role \`${role}\`.`),
   secretBox: readSecretBox(read),
 });

@@ -33,8 +33,8 @@ export interface RotationOutcome {
 }
 
 /**
- * Makes a step. A run that was cut off is repaired by the same step once more: a new key is kept before a file has it, and
- * the old one until no file has it.
+ * Makes a step. A run that was cut off is repaired by the same step once more: the installation keeps every key, also the
+ * one that a step takes out of the files.
  *
  * @throws CommandError when it cannot be made; nothing is written then
  */
@@ -47,9 +47,8 @@ export async function runSecretKeyRotation(
   if (before === null) throw misuse(`${folder.path} holds no installation.`, 'Make one first: `berth init DIR`.');
   const after = rotateSecretKey(before, step, makeKey());
   const files = await changedFiles(folder, before, after);
-  if (step !== 'retire' && after !== before) await folder.replace(after);
+  if (after !== before) await folder.replace(after);
   for (const { path, text } of files) await folder.overwrite({ path, text, isSecret: true });
-  if (step === 'retire' && after !== before) await folder.replace(after);
   return { step, replaced: files.map(({ path }) => path) };
 }
 

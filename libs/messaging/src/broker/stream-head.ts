@@ -7,6 +7,8 @@ export interface StreamHead {
   readonly created: string;
   /** Of the last message that was ever there; 0: none was. */
   readonly lastSequence: number;
+  /** Those that are there. */
+  readonly messages: number;
   /** When the oldest and the newest message that are there were stored, Unix ms; null: it is empty. */
   readonly span: { readonly oldestAtMs: number; readonly newestAtMs: number } | null;
   readonly bytes: number;
@@ -60,6 +62,7 @@ export async function readStreamHead(broker: Broker, stream: string): Promise<St
   return {
     created,
     lastSequence: state.last_seq,
+    messages: state.messages,
     span:
       state.messages === 0 ? null : { oldestAtMs: Date.parse(state.first_ts), newestAtMs: Date.parse(state.last_ts) },
     bytes: state.bytes,

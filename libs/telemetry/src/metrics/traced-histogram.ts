@@ -6,7 +6,7 @@ export class TracedHistogram<Label extends string> {
   readonly #histogram: Histogram;
 
   constructor(histogram: Histogram<Label>) {
-    // The library's type wants the labels of an exemplar to be among those of the metric, which they never are.
+    // As one of any labels: the library's type wants those of an exemplar to be among those of the metric.
     this.#histogram = histogram;
   }
 
