@@ -2,7 +2,7 @@
 # Holds a cluster in FOLDER until SIGTERM or Ctrl-C, and leaves nothing of it. Where another is held it waits for its turn.
 # One whose holder was killed is ended first; one that nobody holds (up.sh by hand) is left alone, and said.
 #
-#   tools/kubernetes/hold.sh FOLDER     FOLDER/ready is there when Pods can be started
+#   tools/kubernetes/hold.sh FOLDER [--in-memory]     FOLDER/ready is there when Pods can be started
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/settings.sh"
@@ -17,7 +17,7 @@ end_forgotten() {
 
 # All of it is one function, so that the file may be replaced while it runs.
 main() {
-  [ $# -eq 1 ] || { echo "Usage: $0 FOLDER" >&2; exit 2; }
+  [ $# -eq 1 ] || [ "$*" = "$1 --in-memory" ] || { echo "Usage: $0 FOLDER [--in-memory]" >&2; exit 2; }
   mkdir -p "$1"
   local idle
   folder=$(cd "$1" && pwd -P)
@@ -28,7 +28,7 @@ main() {
   end_forgotten
   trap 'rm -f "$folder/ready"; "$scripts/down.sh" "$folder" --purge' EXIT
   # In a session of its own: Ctrl-C must not end it half way.
-  BERTH_CLUSTER_HOLDER=$$ setsid --wait "$scripts/up.sh" "$folder" 9>&- || exit 1
+  BERTH_CLUSTER_HOLDER=$$ setsid --wait "$scripts/up.sh" "$folder" "${@:2}" 9>&- || exit 1
   [ -n "$must_end" ] || touch "$folder/ready"
   while [ -z "$must_end" ]; do
     sleep infinity 9>&- &

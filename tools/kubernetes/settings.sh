@@ -17,6 +17,7 @@ POD_NETWORK=10.244.0.0/24
 SERVICE_NETWORK=10.96.0.0/16
 API_SERVICE_ADDRESS=10.96.0.1
 PAUSE_IMAGE=localhost/pause:1
+MEMORY_LEAST_GIB=8
 
 # Says which cluster is here: its folder and, where somebody holds it, the pid of who does.
 CLUSTER_NOTE=/run/berth-kubernetes

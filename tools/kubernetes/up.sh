@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # Starts a real cluster of one node in FOLDER, or what of it does not run, and returns when Pods can be started. Needs root.
 #
-#   tools/kubernetes/up.sh FOLDER       then: KUBECONFIG=FOLDER/admin.conf "$(tools/kubernetes/build.sh)/kubectl" get nodes
-#   tools/kubernetes/down.sh FOLDER     stops it and keeps objects and images; with --purge nothing of it is left
+#   tools/kubernetes/up.sh FOLDER [--in-memory]   then: KUBECONFIG=FOLDER/admin.conf "$(tools/kubernetes/build.sh)/kubectl" get nodes
+#   tools/kubernetes/down.sh FOLDER               stops it and keeps objects and images; with --purge nothing of it is left
+#
+# --in-memory: images, and what containers write, are in memory and gone at the end; on disk all the same where less than
+# MEMORY_LEAST_GIB are free.
 #
 # One at a time on a machine: every address is fixed.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/settings.sh"
 
-[ $# -eq 1 ] || { echo "Usage: $0 FOLDER" >&2; exit 2; }
+[ $# -eq 1 ] || [ "$*" = "$1 --in-memory" ] || { echo "Usage: $0 FOLDER [--in-memory]" >&2; exit 2; }
 "$scripts/available.sh" >&2
 "$scripts/build.sh" >/dev/null
 mkdir -p "$1"
@@ -37,6 +40,7 @@ kube() { KUBECONFIG=$folder/admin.conf "$programs/kubectl" --request-timeout=5s 
 make_network
 make_certificates
 start_api
+[ $# -eq 1 ] || keep_images_in_memory
 start_containerd
 until_ready 'the API' 90 kube get --raw /readyz
 start_controllers

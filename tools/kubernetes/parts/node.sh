@@ -58,6 +58,15 @@ TOML
 JSON
 }
 
+# Unmounted by down.sh, as all mounts below the folder are.
+keep_images_in_memory() {
+  local free_gib
+  free_gib=$(awk '$1 == "MemAvailable:" { print int($2 / 1024 / 1024) }' /proc/meminfo)
+  mkdir -p "$folder/containerd"
+  if [ "$free_gib" -lt "$MEMORY_LEAST_GIB" ] || mountpoint --quiet "$folder/containerd"; then return; fi
+  mount -t tmpfs -o mode=711 berth-images "$folder/containerd"
+}
+
 start_containerd() {
   local images
   images=(ctr --address "$folder/run/containerd.sock" --namespace k8s.io)

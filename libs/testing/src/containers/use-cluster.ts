@@ -6,17 +6,22 @@ export interface ClusterFixture {
   readonly cluster: Cluster;
 }
 
+export interface UseClusterOptions {
+  /** True: images, and what containers write, are in memory, for suites with large images. */
+  readonly isInMemory?: boolean;
+}
+
 /** Its programs may have to be built, and another spec may have the machine's only cluster. */
 const START_TIMEOUT_MS = 30 * 60_000;
 const STOP_TIMEOUT_MS = 120_000;
 
 /** Call once at the top of a spec: starts a cluster before its first test and leaves nothing of it after its last. */
-export const useCluster = (): ClusterFixture => {
+export const useCluster = (options: UseClusterOptions = {}): ClusterFixture => {
   let folder: TempFolder | undefined;
   let cluster: Cluster | undefined;
   beforeAll(async () => {
     folder = await makeTempFolder('berth-cluster');
-    cluster = await startCluster({ folder: folder.path });
+    cluster = await startCluster({ folder: folder.path, isInMemory: options.isInMemory === true });
   }, START_TIMEOUT_MS);
   afterAll(async () => {
     await cluster?.stop();

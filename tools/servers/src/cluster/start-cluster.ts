@@ -9,6 +9,8 @@ import { clusterScriptsFolder } from '../repository.js';
 export interface StartClusterOptions {
   /** All that belongs to it is below it, and goes with it. Made when missing. */
   readonly folder: string;
+  /** True: images, and what containers write, are in memory where there is enough of it; it counts as the containers' own. */
+  readonly isInMemory?: boolean;
   /** The first one on a machine has its programs built, and each waits for its turn. */
   readonly readyDeadlineMs?: number;
 }
@@ -59,7 +61,7 @@ export const startCluster = async (options: StartClusterOptions): Promise<Cluste
   const server = await spawnServer({
     name: 'cluster',
     executable: script('hold.sh'),
-    args: [state],
+    args: options.isInMemory === true ? [state, '--in-memory'] : [state],
     folder,
     logFile: join(folder, 'hold.log'),
     pidFile,
