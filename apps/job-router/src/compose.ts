@@ -84,10 +84,9 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
     ...{ guard, takes: core.taking },
   });
   const httpPort = await http.listen(config.httpHost, config.httpPort);
-  onStop('requests', async () => {
+  onStop('requests', () => {
     readiness.stop();
-    await http.leave(config.drainDelayMs);
-    await balancer.release(() => drain(http, [() => callers.reader.release(), () => core.taking.close()]));
+    return leave(http, config, { balancer, releases: [() => callers.reader.release(), () => core.taking.close()] });
   });
   readiness.start();
   logger.info('listening', { httpPort, operationsPort, routerId: config.routerId });
@@ -158,7 +157,7 @@ function composeCore(
   return { jobs, agents: Object.values(agents), taking: agents.taking, works, incarnation };
 }
 
-interface BalancerEnvironment extends Pick<RouterConfig, 'tunnel'> {
+interface BalancerEnvironment extends Pick<RouterConfig, 'drainMs' | 'tunnel'> {
   /** This process, among all that ever were. */
   readonly router: string;
   readonly held: HeldCalls;
@@ -168,14 +167,14 @@ interface BalancerEnvironment extends Pick<RouterConfig, 'tunnel'> {
 /** The door to load-balanced endpoints, which are no part of the job API, and the tunnels to their workers. */
 async function composeBalancer(
   { brokers, directory, platform, process, snapshots }: Parts,
-  { held, onUnreadable, router, tunnel }: BalancerEnvironment,
+  { drainMs, held, onUnreadable, router, tunnel }: BalancerEnvironment,
 ) {
   const { connection } = brokers.shared;
   const { listener: link, offers } = await composeTunnels(process, { settings: tunnel, connection, router, snapshots });
   const { routerId } = platform.settings;
   const subject = demandSubject(routerId);
   const balancer = composeLoadBalancer({
-    ...{ ...platform, directory, link, pulse: snapshots.pulse, drainMs: HTTP_DRAIN_MS },
+    ...{ ...platform, directory, link, pulse: snapshots.pulse, drainMs },
     holdCall: (endpointId) => held.begin(endpointId),
     onAssignmentChanged: snapshots.onAssignmentChanged,
     onEndpointDeleted: (listener) => {
@@ -232,8 +231,18 @@ function startAll({ onStop }: OpenProcess, works: Readonly<Record<string, Work>>
   }
 }
 
-/** Callers and agents that are held hear now what there is to hear, so that draining does not wait for their time limits. */
-async function drain(http: HttpApp, releases: readonly (() => void)[]): Promise<void> {
+interface Leaving {
+  readonly balancer: Pick<ReturnType<typeof composeLoadBalancer>, 'release'>;
+  /** Callers and agents that are held hear what there is to hear, so that draining does not wait for their time limits. */
+  readonly releases: readonly (() => void)[];
+}
+
+async function leave(
+  http: HttpApp,
+  { drainDelayMs, drainMs }: Pick<RouterConfig, 'drainDelayMs' | 'drainMs'>,
+  { balancer, releases }: Leaving,
+): Promise<void> {
+  await http.leave(drainDelayMs);
   for (const release of releases) release();
-  await http.drain();
+  await balancer.release(() => http.drain(drainMs));
 }

@@ -16,6 +16,7 @@ describe('the settings of the router', () => {
       httpHost: '127.0.0.1',
       httpPort: 8_001,
       drainDelayMs: 2_000,
+      drainMs: 10_000,
       streamFormat: 'array',
       rateLimits: { isOn: true, requestsPerWorker: 50 },
       loadBalancer: { domain: 'localhost:8001', holdMs: 120_000, bodyBytesMax: 30_000_000, loggedPermille: 10 },

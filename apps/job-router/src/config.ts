@@ -1,6 +1,6 @@
 import { PORT_MAX, GIB, MIB, isEndpointDomain, endpointIdOfHost } from '@berth/domain';
 import { parseConfig, systemRandom, type ConfigReader, type Environment } from '@berth/lifecycle';
-import { readDrainDelay, readTrustedProxies, type TrustedProxies } from '@berth/http';
+import { HTTP_DRAIN_MS, readDrainDelay, readTrustedProxies, type TrustedProxies } from '@berth/http';
 import type { NatsCredentials, TopologySize } from '@berth/messaging';
 import { readSecretBox } from '@berth/secrets';
 import { readLogSettings, readTraceSettings, type LogSettings, type TraceSettings } from '@berth/telemetry';
@@ -22,6 +22,8 @@ export interface RouterConfig extends RouterSettings, LogSettings {
   readonly operationsPort: number;
   /** How long connections are still accepted once the process stops. */
   readonly drainDelayMs: number;
+  /** How long after that requests in flight may still take. */
+  readonly drainMs: number;
   readonly tunnel: TunnelSettings;
   readonly tracing: TraceSettings;
   /** Whose word on where callers are is believed. */
@@ -36,6 +38,10 @@ const OPERATIONS_PORT_DEFAULT = 9_102;
 const STORAGE_BOUNDS = { min: GIB, max: 6_144 * GIB, fallback: 16 * GIB, unit: 'bytes' };
 const MEMORY_BOUNDS = { min: 16 * MIB, max: 64 * GIB, fallback: 256 * MIB, unit: 'bytes' };
 const REQUESTS_PER_WORKER_BOUNDS = { min: 0, max: 100_000, fallback: 50, unit: 'requests' };
+const DRAIN =
+  'How long after that requests in flight may still take, those that wait for a load-balanced worker too. Whoever stops the ' +
+  'process must give it both times and 15 s.';
+const DRAIN_BOUNDS = { min: 1_000, max: 3_600_000, fallback: HTTP_DRAIN_MS, unit: 'ms' };
 const HOLD_BOUNDS = { min: 0, max: 600_000, fallback: 120_000, unit: 'ms' };
 const LB_LOGGED_BOUNDS = { min: 0, max: 1_000, fallback: 10, unit: 'requests' };
 const LB_BODY_BOUNDS = { min: 0, max: 64 * GIB, fallback: 30_000_000, unit: 'bytes' };
@@ -67,6 +73,7 @@ export function readRouterConfig(read: ConfigReader): RouterConfig {
     tunnel: readTunnel(read),
     trustedProxies: readTrustedProxies(read),
     drainDelayMs: readDrainDelay(read),
+    drainMs: read.integer('BERTH_DRAIN_MS', DRAIN, DRAIN_BOUNDS),
     secrets: readSecretBox(read),
     webhookAddresses: readWebhookAddresses(read),
     rateLimits: readRateLimits(read),

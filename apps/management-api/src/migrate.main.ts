@@ -2,9 +2,15 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { ConfigError, systemClock, systemRandom } from '@berth/lifecycle';
 import { createLogger } from '@berth/telemetry';
-import type { DataSource } from 'typeorm';
 import { loadMigrateConfig } from './config.js';
-import { createDataSource, Database, migrate, waitUntilMigrated } from './persistence/index.js';
+import {
+  createDataSource,
+  Database,
+  migrate,
+  openDataSource,
+  waitUntilMigrated,
+  type DataSourceOptions,
+} from './persistence/index.js';
 import { seedAccount } from './accounts/index.js';
 
 /** One connection works, the other holds the lock. */
@@ -14,18 +20,18 @@ const STATEMENT_MAX_MS = 10 * 60_000;
 
 const logger = createLogger({ name: 'migrate', level: 'info', format: 'auto' });
 
-const openSource = (url: string): DataSource =>
-  createDataSource({
-    url,
-    applicationName: 'berth-migrate',
-    poolMax: POOL_MAX,
-    statementTimeoutMs: STATEMENT_MAX_MS,
-  });
+const tools = { clock: systemClock, random: systemRandom, logger };
+
+const optionsFor = (url: string): DataSourceOptions => ({
+  url,
+  applicationName: 'berth-migrate',
+  poolMax: POOL_MAX,
+  statementTimeoutMs: STATEMENT_MAX_MS,
+});
 
 async function prepareDatabase(): Promise<void> {
   const { databaseUrl, seedKey } = loadMigrateConfig();
-  const source = openSource(databaseUrl);
-  await source.initialize();
+  const source = await openDataSource(optionsFor(databaseUrl), tools);
   try {
     const names = await migrate(source);
     for (const name of names) logger.info(`migrated: ${name}`);
@@ -40,9 +46,9 @@ async function prepareDatabase(): Promise<void> {
 
 /** For those who may not start before the tables are there: somebody else makes them. */
 async function awaitDatabase(): Promise<void> {
-  const source = openSource(loadMigrateConfig().databaseUrl);
+  const source = createDataSource(optionsFor(loadMigrateConfig().databaseUrl));
   try {
-    await waitUntilMigrated(source, { clock: systemClock, random: systemRandom, logger });
+    await waitUntilMigrated(source, tools);
     logger.info('the database has the tables of this version');
   } finally {
     if (source.isInitialized) await source.destroy();

@@ -254,6 +254,7 @@ async function textOf(response: Response): Promise<string> {
 
 const mainOf = (stops: Stop[]): Main => ({
   onStop: (_name, stop) => stops.push(stop),
+  allowMore: () => undefined,
   logTo: () => undefined,
   fail: (error) => {
     throw error;

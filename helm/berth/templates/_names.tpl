@@ -37,5 +37,6 @@ labels: {{- include "berth.labels" . | nindent 2 }}
 {{/* Host and port of a URL, and the host alone. */}}
 {{- define "berth.host" -}}{{ (urlParse .).host | regexFind "^[^:]+" }}{{- end -}}
 
-{{/* How long a Pod has to end: the delay of its drain, ten seconds for requests, and some for the rest. */}}
+{{/* How long a Pod has to end: the delay of its drain, ten seconds for requests (of a router: `drainMs`), and some for the rest. */}}
 {{- define "berth.graceSeconds" -}}{{ add 30 (div (int .Values.drainDelayMs) 1000) }}{{- end -}}
+{{- define "berth.routerGraceSeconds" -}}{{ add 25 (div (int .Values.drainDelayMs) 1000) (div (int .Values.jobRouter.drainMs) 1000) }}{{- end -}}

@@ -6,16 +6,19 @@ export interface Answer<Body = unknown> {
   readonly body: Body;
 }
 
+/** Where an installation answers, and with which key. */
+export type Reachable = Pick<DevFile, 'apiKey' | 'baseUrl' | 'runUrl'>;
+
 type ManagementMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 const TIMEOUT_DEFAULT_MS = 10_000;
 
 /** Plain HTTP calls of a tenant, nothing repeated and nothing hidden. */
 export class TenantClient {
-  readonly #dev: () => DevFile;
+  readonly #dev: () => Reachable;
   readonly #timeoutMs: number;
 
-  constructor(dev: () => DevFile, timeoutMs = TIMEOUT_DEFAULT_MS) {
+  constructor(dev: () => Reachable, timeoutMs = TIMEOUT_DEFAULT_MS) {
     this.#dev = dev;
     this.#timeoutMs = timeoutMs;
   }

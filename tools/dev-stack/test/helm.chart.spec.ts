@@ -28,6 +28,7 @@ const REFUSED: readonly (readonly [value: string, words: string])[] = [
   ['urls.base=api.example.com', "at '/urls/base': 'api.example.com' does not match pattern"],
   ['urls.loadBalancerDomain=', "at '/urls/loadBalancerDomain'"],
   ['drainDelayMs=60000', "at '/drainDelayMs': maximum: got 60,000, want 15,000"],
+  ['jobRouter.drainMs=0', "at '/jobRouter/drainMs': minimum: got 0, want 1,000"],
   ['jobRouter.replica=2', "additional properties 'replica' not allowed"],
   ['jobRouter.settings.NODE_OPTIONS=x', "invalid propertyName 'NODE_OPTIONS'"],
   ['jobRouter.settings.BERTH_HTTP_PORT=1', 'settings: BERTH_HTTP_PORT is set by the chart itself'],
@@ -165,6 +166,15 @@ describe('every Pod', () => {
       expect(said).toBe(String(drainDelayMs));
       expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(drainDelayMs / 1_000 + REQUESTS_SECONDS);
     }
+  });
+
+  test('and a router for what it has under way', async () => {
+    const made = objectsOf(await render(programs, 'service', 'jobRouter.drainMs=600000'));
+    const isRouter = (each: ClusterObject): boolean =>
+      each.kind === 'StatefulSet' && each.metadata.name === 'berth-job-router';
+    const pod = podOf(made.find(isRouter) as ClusterObject);
+    expect(pod?.containers[0]?.env).toContainEqual({ name: 'BERTH_DRAIN_MS', value: '600000' });
+    expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(600 + REQUESTS_SECONDS);
   });
 });
 

@@ -33,7 +33,7 @@ export interface LoadBalancerParts {
   readonly drainMs: number;
 }
 
-/** Callers of WebSockets have this long, of the time for draining, to close them. */
+/** Callers of WebSockets have this long, of the time for draining, to close them, and those that still wait to be told. */
 const SAY_GOODBYE_MS = 2_000;
 
 /** The door to load-balanced endpoints. `demand` and `totals` are to be started. */
@@ -57,10 +57,10 @@ export function composeLoadBalancer({ metrics: registry, settings, ...parts }: L
     inFlight: () => places.total().inFlight,
     openSockets: () => door.openSockets,
   });
-  /** Nothing waits any more; what workers have goes on while the process drains, and WebSockets are closed in time. */
+  /** What waits and what workers have goes on while the process drains; shortly before its end all of it is told to go. */
   const release = async (drained: () => Promise<void>): Promise<void> => {
-    places.close();
     const disarm = clock.after(Math.max(0, drainMs - SAY_GOODBYE_MS), () => {
+      places.close();
       door.leave();
     });
     await drained();

@@ -327,19 +327,26 @@ describe('requests for one worker alone', () => {
 });
 
 describe('a router that stops', () => {
-  test('sends away whoever waits, holds nobody any more, and lets what is in flight end', async () => {
+  test('lets who waits go on to wait, and sends them away shortly before its end; what is in flight ends', async () => {
     await open({ slotsPerWorker: 2 });
     await scene.addWorker('w1', keep, { slots: 1 });
     const flying = ask('/flying');
     await asked('/flying');
-    const waits = ask('/waits');
+    const served = ask('/served');
     await held(1);
     scene.stop();
+    await scene.addWorker('w2', keep, { slots: 1 });
+    await asked('/flying', '/served');
+    const waits = ask('/waits');
+    await held(1);
+    await scene.manualClock().advance(8_000);
     await waits.hears(/^HTTP\/1\.1 503 [^]*Retry-After: 5/);
     const late = ask('/late');
     await late.hears(/^HTTP\/1\.1 503 /);
     waiting.get('/flying')?.end('landed');
     await flying.hears('landed');
+    waiting.get('/served')?.end('served');
+    await served.hears('served');
   });
 });
 
@@ -358,6 +365,6 @@ test('more requests than may wait are refused at once, and those that wait are k
   const caller = ask('/');
   await caller.hears(/^HTTP\/1\.1 429 [^]*x-berth-error: too-many-held-requests[^]*Retry-After: 5/);
   expect(scene.parts.places.total().held).toBe(1_000);
-  scene.stop();
+  scene.parts.places.close();
   await Promise.allSettled(places);
 });

@@ -1,5 +1,5 @@
 export { ChangeSeal } from './change-seal.js';
-export { createDataSource } from './data-source.js';
+export { createDataSource, type DataSourceOptions } from './data-source.js';
 export { Database } from './database.js';
 export {
   AccountEntity,

@@ -83,6 +83,8 @@ export interface OwnedContainer {
   readonly state: OwnedContainerState;
   /** Unix ms at which its program was started; null while `created`. */
   readonly startedAtMs: number | null;
+  /** It runs, and whoever rules over its host has asked it to end; absent: nobody has. */
+  readonly isTakenAway?: boolean;
   /** Where this machine reaches what it listens on while it runs, or `OWN_MACHINE`; absent where that is not known. */
   readonly address?: string;
   /** What of the start's wish the host does not keep, one sentence each; absent where nothing is known to be amiss. */

@@ -14,7 +14,7 @@ export async function viewContainer(runtime: ContainerRuntime, found: OwnedConta
     const { labels, notes = [], startedAtMs } = found;
     return {
       ...{ kind: 'running', containerId, startedAtMs: startedAtMs ?? 0 },
-      ...(state.kind === 'paused' ? { isPaused: true } : {}),
+      ...standingOf(found),
       ...(labels.imageDigest === undefined ? {} : { imageDigest: labels.imageDigest }),
       ...(notes.length === 0 ? {} : { notes }),
     };
@@ -26,3 +26,8 @@ export async function viewContainer(runtime: ContainerRuntime, found: OwnedConta
   const reason = cause === 'exited' ? '' : cleanText(detail, DETAIL_CHARACTERS_MAX);
   return { kind: 'exited', containerId, exitCode: code, reason, lastOutput, isEvicted: cause === 'evicted' };
 }
+
+const standingOf = ({ isTakenAway = false, state }: OwnedContainer): { isPaused?: true; isTakenAway?: true } => ({
+  ...(state.kind === 'paused' ? { isPaused: true } : {}),
+  ...(isTakenAway ? { isTakenAway } : {}),
+});

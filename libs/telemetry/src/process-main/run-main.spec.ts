@@ -90,6 +90,18 @@ describe('a process that is told to stop', () => {
     expect(host.exits).toEqual([1]);
   });
 
+  test('has as much more time as it is given', async () => {
+    const clock = new ManualClock();
+    const host = await started((main) => {
+      main.allowMore(500);
+      main.onStop('slow', () => clock.sleep(1_400));
+    }, clock);
+    await host.emit('SIGTERM');
+    await clock.advance(1_400);
+    await letRun();
+    expect(host.exits).toEqual([0]);
+  });
+
   test('exits at once when it is told twice', async () => {
     const host = await started((main) => {
       main.onStop('stuck', () => new Promise(() => undefined));

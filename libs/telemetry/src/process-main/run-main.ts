@@ -15,6 +15,8 @@ export interface ProcessHost {
 export interface Main {
   /** Called when the process ends; what was added last is stopped first. */
   onStop(name: string, stop: () => Promise<void> | void): void;
+  /** Gives all of the stopping together so many milliseconds more, or fewer. */
+  allowMore(ms: number): void;
   /** From here on the process speaks through this logger. */
   logTo(logger: Logger): void;
   /** Ends the process with exit code 1, in order: for a dependency lost for good. */
@@ -65,6 +67,10 @@ class MainFrame implements Main {
 
   onStop(name: string, stop: () => Promise<void> | void): void {
     this.#shutdown.add(name, stop);
+  }
+
+  allowMore(ms: number): void {
+    this.#shutdown.allowMore(ms);
   }
 
   logTo(logger: Logger): void {

@@ -9,13 +9,17 @@ interface Step {
 /** The steps that undo things when the process ends. The part that was started last is stopped first. */
 export class Shutdown {
   readonly #clock: Clock;
-  readonly #limitMs: number;
+  #limitMs: number;
   readonly #steps: Step[] = [];
 
   /** @param limitMs for all steps together */
   constructor(clock: Clock, limitMs: number) {
     this.#clock = clock;
     this.#limitMs = limitMs;
+  }
+
+  allowMore(ms: number): void {
+    this.#limitMs += ms;
   }
 
   add(name: string, stop: Step['stop']): void {

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { expect } from '@jest/globals';
-import type { StartedStack } from '../../src/started-stack.js';
-import { TenantClient } from '../../src/tenant-client.js';
+import type { DevFile } from '../../src/dev-file.js';
+import { TenantClient, type Reachable } from '../../src/tenant-client.js';
 
 const WAIT = { deadlineMs: 120_000, intervalMs: 100 };
 
@@ -52,23 +52,31 @@ export interface BalancedOptions {
   readonly dataCenterIds?: readonly string[];
 }
 
+/** Of an installation, what its callers know. */
+export interface BalancedPlace {
+  /** A folder that workers which are processes see, too. */
+  readonly home: string;
+  readonly dev: Reachable &
+    Pick<DevFile, 'loadBalancerDomain'> & { readonly routers: readonly { readonly runUrl: string }[] };
+}
+
 const CUT = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 
 /** A load-balanced endpoint of a stack, and its callers; its gates are those of the image `local/balanced`. */
 export class BalancedEndpoint {
   readonly id: string;
-  readonly #stack: StartedStack;
+  readonly #stack: BalancedPlace;
   readonly #tenant: TenantClient;
   readonly #folder: string;
 
-  private constructor(id: string, stack: StartedStack, folder: string) {
+  private constructor(id: string, stack: BalancedPlace, folder: string) {
     this.id = id;
     this.#stack = stack;
     this.#folder = folder;
     this.#tenant = new TenantClient(() => stack.dev, WAIT.deadlineMs);
   }
 
-  static async create(stack: StartedStack, options: BalancedOptions): Promise<BalancedEndpoint> {
+  static async create(stack: BalancedPlace, options: BalancedOptions): Promise<BalancedEndpoint> {
     const {
       dataCenterIds,
       env = {},

@@ -130,6 +130,21 @@ describe('kubernetes', () => {
   );
 
   test(
+    'a worker whose Pod goes is told as such while it runs, and gets no second signal',
+    async () => {
+      await runtime.start(startOf(W1, { args: ['stubborn'], limits: small }));
+      expect(await runtime.inspect(W1)).not.toHaveProperty('isTakenAway');
+      await kubectl('delete', POD, '--wait=false', '--grace-period=30');
+      const goes = { state: { kind: 'running' }, isTakenAway: true };
+      await eventually(async () => expect(await runtime.inspect(W1)).toMatchObject(goes), SLOW);
+      await runtime.stop(W1, 10_000);
+      expect(await runtime.inspect(W1)).toMatchObject(goes);
+      await runtime.remove(W1);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     'a Pod that its kubelet refuses is told with the reason, and nothing is left',
     async () => {
       const huge = startOf(W2, { limits: { ...small, memoryBytes: 2 ** 50 } });
@@ -143,12 +158,14 @@ describe('kubernetes', () => {
   );
 
   test(
-    'a node that is cordoned gets no worker, and keeps those that it has',
+    'a node that is cordoned gets neither worker nor image, and keeps the workers that it has',
     async () => {
       await runtime.start(startOf(W1, { limits: small }));
       await fixture.cluster.kubectl('cordon', fixture.cluster.nodeName);
       const refused = runtime.start(startOf(W2, { limits: small }));
       await expect(refused).rejects.toMatchObject({ reason: 'no-room', isTemporary: true });
+      const unknown = runtime.prepare({ image: 'local/unknown:1', credentials: null });
+      await expect(unknown).rejects.toMatchObject({ reason: 'no-room', isTemporary: true });
       await fixture.cluster.kubectl('uncordon', fixture.cluster.nodeName);
       await runtime.start(startOf(W2, { limits: small }));
       expect((await runtime.list()).map(({ state }) => state.kind)).toEqual(['running', 'running']);

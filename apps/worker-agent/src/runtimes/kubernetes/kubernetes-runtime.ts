@@ -18,7 +18,7 @@ import { askApi, askApiUnless } from './api/cluster-errors.js';
 import { NodeImages } from './images/node-images.js';
 import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';
 import { NodeGpus } from './node/node-gpus.js';
-import type { NodeFacts } from './node/node-room.js';
+import type { NodeFacts, NodeRoom } from './node/node-room.js';
 import { NodeView } from './node/node-view.js';
 import { followPod } from './pods/follow-pod.js';
 import { KnownPods } from './pods/known-pods.js';
@@ -69,7 +69,8 @@ export class KubernetesRuntime implements ContainerRuntime {
     this.#metrics = kubernetesMetrics(metrics);
     const own = { api, pods: this.#pods, clock };
     this.#workers = new WorkerPods({ ...own, namespace: around.namespace });
-    this.#images = new NodeImages({ ...own, hostId, random, around: { ...around, nodeUid } });
+    const assertOpen = async (): Promise<void> => void (await this.#openRoom());
+    this.#images = new NodeImages({ ...own, hostId, random, assertOpen, around: { ...around, nodeUid } });
     const prepared = (): readonly string[] => this.#images.prepared;
     this.#node = new NodeView({ api, clock, hostId, facts, prepared, nodeName: around.nodeName });
   }
@@ -130,16 +131,20 @@ export class KubernetesRuntime implements ContainerRuntime {
 
   async #podOf(start: ContainerStart): Promise<V1Pod> {
     const { workerId } = start.labels;
-    const { cores, inventory, isCordoned, vcpuShare } = await askApi('The node cannot be seen', () =>
-      this.#node.roomNow(),
-    );
-    // No scheduler looks after Pods that are bound by name, and a drain waits only for those that it found.
-    if (isCordoned) throw new RuntimeError('no-room', `The node ${this.#options.around.nodeName} is cordoned.`);
+    const { cores, inventory, vcpuShare } = await this.#openRoom();
     // Another life of the agent, or an administrator, may have removed who held them.
     this.#gpus.keepOnly((each) => this.#starting.has(each) || this.#workers.find(each) !== null);
     const names = this.#gpus.take(workerId, start.gpu, inventory.gpus);
     const gpus = { names, areReal: !inventory.areGpusSimulated };
     return workerPod(start, { ...this.#options.around, cores, vcpuShare, gpus, nodeUid: this.#nodeUid });
+  }
+
+  /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */
+  async #openRoom(): Promise<NodeRoom> {
+    const room = await askApi('The node cannot be seen', () => this.#node.roomNow());
+    // No scheduler looks after Pods that are bound by name, and a drain waits only for those that it found.
+    if (room.isCordoned) throw new RuntimeError('no-room', `The node ${this.#options.around.nodeName} is cordoned.`);
+    return room;
   }
 
   async inspect(workerId: WorkerId, _options: CallOptions = {}): Promise<OwnedContainer | null> {

@@ -15,17 +15,22 @@ export function planContainerEnd(view: WorkerView, session: ContainerSession, no
   const exited = exitOf(view, session);
   const sickness = diedSick(session, nowMs);
   const reason = sickness ?? endReason(exited, session);
-  const isExpected = sickness === null && (session.stoppedAtMs !== null || session.killReason !== null);
+  const isEvicted = exited?.isEvicted === true;
+  const isOurDoing = sickness === null && (session.stoppedAtMs !== null || session.killReason !== null);
   if (session.runningJobs > 0) {
-    const isOwnFault = !isExpected && session.killedAtMs === null && exited?.isEvicted !== true;
+    const isOwnFault = !isOurDoing && session.killedAtMs === null && !isEvicted;
     return { kind: 'give-back-jobs', isCharged: isOwnFault, reason };
   }
   if (view.journal.countedContainerId === containerId) return { kind: 'remove', containerId };
-  const readyForMs = session.readyAtMs === null ? null : nowMs - session.readyAtMs;
-  const { finishedJobs } = session;
-  const end = { containerId, readyForMs, finishedJobs, isExpected, ...told(exited, reason) };
+  // One that was evicted waits before its next start, told to leave or not: its host may be short of something.
+  const end = { ...livedOf(session, nowMs), isExpected: isOurDoing && !isEvicted, ...told(exited, reason) };
   return { kind: 'write-journal', journal: withContainerEnd(view.journal, end, nowMs) };
 }
+
+const livedOf = ({ containerId, finishedJobs, readyAtMs }: ContainerSession, nowMs: number) => ({
+  ...{ containerId, finishedJobs },
+  readyForMs: readyAtMs === null ? null : nowMs - readyAtMs,
+});
 
 interface Exit {
   readonly exitCode: number | null;

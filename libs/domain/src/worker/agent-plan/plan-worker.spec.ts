@@ -236,8 +236,10 @@ describe('a container that ended', () => {
     const container = { ...EXITED, isEvicted: true };
     const jobs = viewOf({ container, session: sessionOf({ runningJobs: 1 }) });
     expect(planWorker(jobs, NOW).operation).toMatchObject({ kind: 'give-back-jobs', isCharged: false });
-    const settled = viewOf({ container, session: sessionOf({}) });
-    expect(planWorker(settled, NOW).operation).toMatchObject({ kind: 'write-journal', journal: { failedStarts: 1 } });
+    for (const session of [sessionOf(), sessionOf({ releasedAtMs: NOW, stoppedAtMs: NOW })]) {
+      const { operation } = planWorker(viewOf({ container, session }), NOW);
+      expect(operation).toMatchObject({ kind: 'write-journal', journal: { failedStarts: 1 } });
+    }
   });
 
   test('and that another one has replaced is settled before the other is adopted', () => {
@@ -319,6 +321,11 @@ describe('a container that has to be replaced', () => {
       'because its release means another image of that name',
       { desired: desiredOf({ imageDigest: 'sha256:1' }), container: { ...RUNNING, imageDigest: 'sha256:2' } },
       'its release runs another image of that name',
+    ],
+    [
+      'because whoever rules over its host has told it to end',
+      { container: { ...RUNNING, isTakenAway: true } },
+      'its host is being taken from it',
     ],
     ['because a restart was asked for', { desired: desiredOf({ generation: 1 }) }, 'restarted on request'],
   ])('%s is drained', (...[, fields, reason]) => {

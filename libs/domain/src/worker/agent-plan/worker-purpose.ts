@@ -35,6 +35,7 @@ const isKeptForNow = (view: WorkerView, nowMs: number): boolean =>
 export function replaceReason(view: WorkerView, nowMs: number): string | null {
   return (
     view.session?.recycleReason ??
+    takenAway(view) ??
     otherImage(view) ??
     sinceThen(findCutOff(view), nowMs) ??
     sinceThen(findSickness(view), nowMs)
@@ -43,6 +44,10 @@ export function replaceReason(view: WorkerView, nowMs: number): string | null {
 
 const sinceThen = (found: { readonly fromMs: number; readonly reason: string } | null, nowMs: number): string | null =>
   found !== null && nowMs >= found.fromMs ? found.reason : null;
+
+/** A job that it got from now on would not be done: it has been told to end. */
+const takenAway = ({ container }: WorkerView): string | null =>
+  container.kind === 'running' && container.isTakenAway === true ? 'its host is being taken from it' : null;
 
 /** Two hosts that began a release at once may have found its name to stand for two images: the first that was told counts. */
 function otherImage({ container, desired }: WorkerView): string | null {

@@ -41,6 +41,8 @@ export type ContainerState =
       readonly imageDigest?: string;
       /** True while it is frozen; absent: it runs. */
       readonly isPaused?: boolean;
+      /** True once whoever rules over its host has asked it to end, with SIGTERM; absent: nobody has. */
+      readonly isTakenAway?: boolean;
       /** What of its wish its host does not keep; absent when all is kept. */
       readonly notes?: readonly string[];
     }

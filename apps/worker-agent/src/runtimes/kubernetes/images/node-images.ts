@@ -21,6 +21,8 @@ export interface NodeImagesOptions {
   readonly pods: KnownPods;
   readonly hostId: HostId;
   readonly around: Pick<PodSurroundings, 'namespace' | 'nodeName' | 'nodeUid' | 'runtimeClass'>;
+  /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */
+  readonly assertOpen: () => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -53,7 +55,7 @@ export class NodeImages {
   }
 
   /**
-   * @throws RuntimeError `image-missing`, `image-denied`, `image-unreachable`, `disk-full`, `runtime-unavailable`, `cancelled`
+   * @throws RuntimeError `image-missing`, `image-denied`, `image-unreachable`, `disk-full`, `no-room`, `runtime-unavailable`, `cancelled`
    */
   async ensure(request: ImageRequest, { onProgress, signal }: PrepareOptions): Promise<void> {
     throwIfCancelled(signal);
@@ -63,6 +65,7 @@ export class NodeImages {
     }
     const key = keyOf(request);
     if ((this.#prepared.get(key)?.untilMs ?? 0) > clock.monotonicMs()) return;
+    await this.#options.assertOpen();
     onProgress?.(`the node pulls ${request.image}`);
     const begin = (shared: { readonly signal: AbortSignal }): Promise<void> => this.#pull(request, shared.signal);
     try {

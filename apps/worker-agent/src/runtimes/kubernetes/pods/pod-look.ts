@@ -17,9 +17,11 @@ export function podContainer(pod: PodObject, view: EndView): OwnedContainer | nu
   if (labels === null) return null;
   const state = stateOf(pod, view);
   const address = pod.status?.podIP;
+  const isTakenAway = state.kind === 'running' && pod.metadata.deletionTimestamp !== undefined && !view.isOwnDoing;
   return {
     ...{ containerId: pod.metadata.uid, labels, state, startedAtMs: startedAtMs(pod) },
     ...(address === undefined || state.kind !== 'running' ? {} : { address }),
+    ...(isTakenAway ? { isTakenAway } : {}),
     notes: notesOn(pod),
   };
 }

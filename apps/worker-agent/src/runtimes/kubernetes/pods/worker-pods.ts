@@ -69,7 +69,9 @@ export class WorkerPods {
 
   /** Asks its program to end, by SIGTERM. */
   async stop(workerId: WorkerId): Promise<void> {
-    if (!this.#isRunning(workerId) || (await this.#signal(workerId, 'SIGTERM')) || !this.#isRunning(workerId)) return;
+    // One that is taken away has got its signal: programs take a second one for impatience.
+    if (!this.#isRunning(workerId) || this.find(workerId)?.isTakenAway === true) return;
+    if ((await this.#signal(workerId, 'SIGTERM')) || !this.#isRunning(workerId)) return;
     // An image without a shell: its kubelet sends the signal, and counts the grace that the Pod was made with.
     await this.#unless404(`Worker ${workerId} cannot be ended`, podName(workerId), {
       ...{ method: 'PATCH', body: OVER_AT_ONCE, contentType: 'application/merge-patch+json' },
