@@ -4,7 +4,7 @@
 #
 #   tools/kubernetes/build.sh [helm]
 #
-# With `helm` that one alone, a minute or two, where the rest is not there yet. Needs Go 1.24, or one of at least 1.21 that
+# With `helm` that one alone, a minute or two, which is built first in any case. Needs Go 1.24, or one of at least 1.21 that
 # may fetch it. Two cores need ten minutes, so a machine with other things to do starts it first and in the background:
 # whoever calls it meanwhile waits here for the same build.
 set -euo pipefail
@@ -125,9 +125,17 @@ GO
   build pause .
 }
 
+# Built once, also where who needs Helm alone does not wait for the rest.
+build_copy_of_helm() {
+  cp "$helm_programs/helm" "$work/"
+}
+
 build_into() { # folder part…
   local folder=$1 part
   shift
+  # One at a time builds the same.
+  exec 9>"$folder.lock"
+  flock 9
   [ ! -e "$folder" ] || return 0
   command -v go >/dev/null || refuse 'its programs are not built, and there is no Go to build them.'
   export GOFLAGS=-buildvcs=false CGO_ENABLED=0
@@ -141,15 +149,14 @@ build_into() { # folder part…
 }
 
 main() {
-  local folder=$programs parts=(kubernetes etcd helm coredns pause)
   mkdir -p "$cache"
-  exec 9>"$cache/build.lock"
-  flock 9
+  [ -e "$programs" ] || build_into "$helm_programs" helm
   if [ "${1:-}" = helm ] && [ ! -e "$programs" ]; then
-    folder=$helm_programs parts=(helm)
+    echo "$helm_programs"
+    return
   fi
-  build_into "$folder" "${parts[@]}"
-  echo "$folder"
+  build_into "$programs" kubernetes etcd coredns copy_of_helm pause
+  echo "$programs"
 }
 
 main "$@"
