@@ -156,13 +156,15 @@ export class JobClient {
 
   /**
    * Takes no more, and lets what is under way end: jobs that held takes still bring are dealt with, results that can be
-   * sent are sent. After `graceMs` nothing more is sent; what was not acknowledged stays in the journal.
+   * sent are sent. After `graceMs` nothing more is sent; what was not acknowledged stays in the journal. What workers still
+   * run is renewed once more, so that the next life of the agent has a whole lease to come in. Without grace nothing is sent.
    */
   async stop(graceMs: number = STOP_GRACE_MS): Promise<void> {
     const { clock } = this.#options;
     this.#isStopping = true;
     const untilMs = clock.monotonicMs() + graceMs;
     while (this.#isBusy() && clock.monotonicMs() < untilMs) await clock.sleep(STOP_LOOK_MS);
+    if (graceMs > 0) await this.#renewer.renew([...this.#table.values()]);
     for (const end of this.#subscriptions.splice(0)) end();
     this.#stopping.abort();
   }

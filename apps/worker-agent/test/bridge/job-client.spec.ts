@@ -463,6 +463,14 @@ describe('a stop of the agent', () => {
     expect(agent.client.canTake).toBe(false);
   });
 
+  test('renews what goes on once more, for the next life to come in time', async () => {
+    await holdOne();
+    await agent.pass(3_000);
+    expect(agent.router.countOf('renew')).toBe(0);
+    await agent.client.stop();
+    expect(agent.router.countOf('renew')).toBe(1);
+  });
+
   test('waits for no router that does not answer', async () => {
     const attempt = await holdOne();
     agent.router.down.add('done');
