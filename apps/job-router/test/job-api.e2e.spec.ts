@@ -46,6 +46,23 @@ describe('a job', () => {
     expect((await agent.takeOne()).traceparent).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
   });
 
+  test('tells its trace to a caller that asks for it, and to no other', async () => {
+    const { client } = await bench.scene();
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+    const { body } = await client.post('/run', { input: {} }, { headers: { traceparent } });
+    const status = (query: string, method = 'GET') => client.call(`/status/${body.id}${query}`, { method });
+
+    // This router records nothing.
+    const debug = { traceId, isRecorded: false };
+    for (const query of ['?debug=true', '?debug=true&ttl=60000']) {
+      expect((await status(query)).body).toMatchObject({ id: body.id, status: 'IN_QUEUE', debug });
+    }
+    expect((await status('?debug=true', 'POST')).body).toMatchObject({ debug });
+    for (const query of ['', '?debug=false']) expect((await status(query)).body).not.toHaveProperty('debug');
+    expect((await status('?debug=perhaps')).status).toBe(400);
+  });
+
   test('has its time limit from its policy, else from its endpoint', async () => {
     const { client, agent } = await bench.scene({ executionTimeoutMs: 42_000 });
     await client.run({});

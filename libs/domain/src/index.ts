@@ -128,6 +128,7 @@ export {
   performViewed,
   restAfterLook,
   viewAssignment,
+  viewBody,
   viewDeliveries,
   viewDemand,
   viewDescription,

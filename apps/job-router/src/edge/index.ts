@@ -3,6 +3,7 @@ export { type JobNotices } from './job-watches.js';
 export {
   type ItemOutcome,
   type JobBrief,
+  type FindOptions,
   type JobNews,
   Jobs,
   type JobsAccepted,

@@ -1,4 +1,4 @@
-import type { DescribedJob, EndpointSnapshot, ListedJob, ToldDelivery } from '@berth/contracts';
+import type { DescribedJob, EndpointSnapshot, FoundJob, ListedJob, ToldDelivery } from '@berth/contracts';
 import type {
   EndpointId,
   JobCounts,
@@ -71,6 +71,11 @@ export interface JobWatch {
 /** `any`: something happened to it, or a chunk came. `end`: it has ended or is gone. */
 export type JobNews = 'any' | 'end';
 
+/** `wantsTrace`: the job's trace is to be told as well. */
+export interface FindOptions {
+  readonly wantsTrace?: boolean;
+}
+
 export type JobBrief = Pick<JobSight, 'jobId' | 'state'>;
 
 /** The jobs that a list shall hold. */
@@ -101,7 +106,7 @@ export abstract class Jobs {
    */
   abstract submit(request: JobsRequest): Promise<JobsAccepted>;
   /** Null: there is no such job, or no longer. */
-  abstract find(key: JobKey): Promise<JobSight | null>;
+  abstract find(key: JobKey, options?: FindOptions): Promise<FoundJob | null>;
   /** To be called before the job is made or read, so that nothing in between is missed. */
   abstract watch(key: JobKey, news: JobNews): JobWatch;
   /** The JSON text of the job's output; null: its parts are gone with the job. */
@@ -115,7 +120,7 @@ export abstract class Jobs {
   /** @throws PlatformError `job-not-found`, `job-not-retriable` */
   abstract retry(key: JobKey): Promise<JobBrief>;
   /** @throws PlatformError `job-not-found` */
-  abstract replaceLife(key: JobKey, leftMs: number): Promise<JobSight>;
+  abstract replaceLife(key: JobKey, leftMs: number): Promise<void>;
   /** How many waiting jobs were removed. */
   abstract purge(endpointId: EndpointId): Promise<number>;
   abstract counts(endpointId: EndpointId): Promise<JobCounts>;

@@ -49,15 +49,16 @@ describe('a job', () => {
     expect(verbsOf(asked)).toEqual([['perform', { command: { ...command, sentAtMs: expect.any(Number) } }]]);
   });
 
-  test('is shown as it is after its life was changed', async () => {
-    const { asked, jobs } = openJobs(({ verb }) => (verb === 'find' ? sight : { kind: 'job', ...sight }));
-    expect(await jobs.replaceLife(key, 5_000)).toBe(sight);
+  test('gets another life from its owner', async () => {
+    const { asked, jobs } = openJobs(() => ({ kind: 'job', ...sight }));
+    await jobs.replaceLife(key, 5_000);
     expect(asked[0]?.question).toMatchObject({ command: { kind: 'replace-life', jobId: 'job', leftMs: 5_000 } });
   });
 
-  test('that goes in between is not found', async () => {
-    const { jobs } = openJobs(({ verb }) => (verb === 'find' ? null : { kind: 'job', ...sight }));
-    await expect(jobs.replaceLife(key, 5_000)).rejects.toMatchObject({ code: 'job-not-found' });
+  test('has its trace told where that is wanted', async () => {
+    const { asked, jobs } = openJobs(() => sight);
+    await jobs.find(key, { wantsTrace: true });
+    expect(verbsOf(asked)).toEqual([['find', { jobId: 'job', watcher: null, wantsTrace: true }]]);
   });
 
   test('has a new name for each retry', async () => {

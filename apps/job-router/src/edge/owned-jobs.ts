@@ -1,10 +1,11 @@
-import type { DescribedJob, ListedJob, ToldDelivery } from '@berth/contracts';
+import type { DescribedJob, FoundJob, ListedJob, ToldDelivery } from '@berth/contracts';
 import type { CommandOutcome, EndpointId, JobCounts, JobKey, JobSight, RawJson, Slice } from '@berth/domain';
 import { loadPayload, type Blobs, type Chunks } from '@berth/payloads';
 import type { Clock, Random } from '@berth/lifecycle';
 import { jobNotFound } from '../platform/index.js';
 import {
   Jobs,
+  type FindOptions,
   type JobBrief,
   type JobNews,
   type JobWatch,
@@ -43,9 +44,10 @@ export class OwnedJobs extends Jobs {
   }
 
   /** The owner is told again, with each question, of the callers that are held here for the job. */
-  override find(key: JobKey): Promise<JobSight | null> {
+  override find(key: JobKey, { wantsTrace = false }: FindOptions = {}): Promise<FoundJob | null> {
     const { owners, watches } = this.#options;
-    return owners.ask(key.endpointId, 'find', { jobId: key.jobId, watcher: watches.watcherOf(key) });
+    const question = { jobId: key.jobId, watcher: watches.watcherOf(key), ...(wantsTrace && { wantsTrace }) };
+    return owners.ask(key.endpointId, 'find', question);
   }
 
   override watch(key: JobKey, news: JobNews): JobWatch {
@@ -70,11 +72,8 @@ export class OwnedJobs extends Jobs {
     return this.#change(endpointId, { kind: 'retry', jobId, retryId: this.#options.random.uuid() });
   }
 
-  override async replaceLife(key: JobKey, leftMs: number): Promise<JobSight> {
-    await this.#change(key.endpointId, { kind: 'replace-life', jobId: key.jobId, leftMs });
-    const job = await this.find(key);
-    if (job === null) throw jobNotFound();
-    return job;
+  override async replaceLife({ endpointId, jobId }: JobKey, leftMs: number): Promise<void> {
+    await this.#change(endpointId, { kind: 'replace-life', jobId, leftMs });
   }
 
   override async purge(endpointId: EndpointId): Promise<number> {

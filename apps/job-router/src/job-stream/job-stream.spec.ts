@@ -1,4 +1,5 @@
 import type { JobId } from '@berth/domain';
+import { NO_TRACES } from '@berth/telemetry';
 import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KEY, ScriptedJobs } from '../../test/model/scripted-jobs.js';
@@ -21,6 +22,7 @@ beforeEach(() => {
     jobs,
     held: new HeldCalls({ endpointOf: () => null }),
     reasons: { ofSight: () => null },
+    traces: NO_TRACES,
     clock,
   });
   stream = new JobStream({ jobs, reader, clock });

@@ -21,7 +21,7 @@ export function composeJobs(
   { bodies, held, jobs, reasons }: JobsParts,
 ) {
   waitMetrics(metrics, () => held.size);
-  const reader = new JobReader({ jobs, reasons, held, clock });
+  const reader = new JobReader({ jobs, reasons, held, clock, traces });
   const told = jobMetrics(metrics);
   const intake = new JobIntake({ jobs, reader, secrets: settings.secrets, bodies, metrics: told, logger, traces });
   return { reader, intake, commands: new JobCommands(jobs, told) };

@@ -42,6 +42,7 @@ beforeEach(() => {
       jobs,
       held: new HeldCalls({ endpointOf: () => null }),
       reasons: { ofSight: () => null },
+      traces: NO_TRACES,
       clock,
     }),
     secrets: readSecretBox(new ConfigReader({ BERTH_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') })),

@@ -1,4 +1,5 @@
 import { encodeJson } from '@berth/domain';
+import { NO_TRACES } from '@berth/telemetry';
 import { ManualClock, letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { KEY, ScriptedJobs, jobSight } from '../../test/model/scripted-jobs.js';
@@ -19,7 +20,7 @@ beforeEach(() => {
   jobs = new ScriptedJobs(clock);
   jobs.show({});
   held = new HeldCalls({ endpointOf: () => null });
-  reader = new JobReader({ jobs, held, reasons: { ofSight: () => null }, clock });
+  reader = new JobReader({ jobs, held, reasons: { ofSight: () => null }, traces: NO_TRACES, clock });
   gone = new AbortController();
 });
 

@@ -1,11 +1,13 @@
+import type { FoundJob } from '@berth/contracts';
 import { isEnded, type JobKey, type JobSight, type RawJson } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import type { Traces } from '@berth/telemetry';
 import { jobNotFound } from '../platform/index.js';
-import type { JobNews, Jobs, JobWatch } from '../edge/index.js';
+import type { FindOptions, JobNews, Jobs, JobWatch } from '../edge/index.js';
 import type { QueueReasons } from '../queue-reasons/index.js';
 import type { Wait } from './wait.js';
 import type { HeldCalls } from './held-calls.js';
-import { statusBody } from './job-body.js';
+import { debugBody, statusBody } from './job-body.js';
 
 /** How often a job that is waited for is looked at without any notice. */
 const LOOK_INTERVAL_MS = 2_000;
@@ -14,6 +16,7 @@ export interface JobReaderOptions {
   readonly jobs: Pick<Jobs, 'find' | 'outputOf' | 'watch'>;
   readonly reasons: Pick<QueueReasons, 'ofSight'>;
   readonly held: HeldCalls;
+  readonly traces: Pick<Traces, 'isOn'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>;
 }
 
@@ -32,8 +35,8 @@ export class JobReader {
   }
 
   /** @throws PlatformError `job-not-found`, `service-unavailable` */
-  async read(key: JobKey): Promise<JobSight> {
-    const job = await this.#options.jobs.find(key);
+  async read(key: JobKey, options: FindOptions = {}): Promise<FoundJob> {
+    const job = await this.#options.jobs.find(key, options);
     if (job === null) throw jobNotFound();
     return job;
   }
@@ -48,9 +51,10 @@ export class JobReader {
   }
 
   /** The body of `/status`, with what the job has put out, or with why it waits. @throws as `read` */
-  async statusBody(job: JobSight): Promise<RawJson> {
+  async statusBody(job: FoundJob): Promise<RawJson> {
+    const { reasons, traces } = this.#options;
     const output = await this.outputOf(job);
-    return statusBody(job, { output, queue: this.#options.reasons.ofSight(job) });
+    return statusBody(job, { output, queue: reasons.ofSight(job), debug: debugBody(job, traces) });
   }
 
   /** To be disposed. @throws PlatformError `limit-reached`, `service-unavailable` when too many are held already */

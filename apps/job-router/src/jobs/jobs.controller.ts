@@ -1,5 +1,5 @@
 import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import { LifeQueryDto } from '@berth/contracts/http';
+import { StatusQueryDto } from '@berth/contracts/http';
 import { WAIT_DEFAULT_MS, type RawJson } from '@berth/domain';
 import { CurrentCaller, RequireScope, callerOf, checkedParameter, readQuery, type Caller } from '@berth/http';
 import { addToLogContext } from '@berth/telemetry';
@@ -35,7 +35,7 @@ interface JobPath {
 
 type JobCall = FastifyRequest<{
   Params: JobPath;
-  Querystring: { readonly wait?: unknown; readonly ttl?: unknown };
+  Querystring: { readonly wait?: unknown; readonly ttl?: unknown; readonly debug?: unknown };
 }>;
 
 /**
@@ -93,14 +93,14 @@ export class JobsController {
   @DescribeStatus()
   async status(@Req() request: JobCall): Promise<RawJson> {
     const { endpointId, jobId } = request.params;
-    const { ttl } = request.query;
+    const { debug, ttl } = request.query;
     checkedParameter(jobId);
     // A caller that may only read must not be able to end a job's life.
     await this.authorize(request, ttl === undefined ? 'jobs:read' : 'jobs:write');
-    const { ttl: leftMs } = readQuery(LifeQueryDto, { ttl });
+    const { debug: wantsTrace = false, ttl: leftMs } = readQuery(StatusQueryDto, { debug, ttl });
     const key = jobKeyFrom(endpointId, jobId);
-    const job = leftMs === undefined ? await this.reader.read(key) : await this.jobs.replaceLife(key, leftMs);
-    return this.reader.statusBody(job);
+    if (leftMs !== undefined) await this.jobs.replaceLife(key, leftMs);
+    return this.reader.statusBody(await this.reader.read(key, { wantsTrace }));
   }
 
   @Post('status/:jobId')

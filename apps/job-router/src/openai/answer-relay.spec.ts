@@ -1,4 +1,5 @@
 import { BodyBudget, type StreamedAnswer, type StreamedAnswers } from '@berth/http';
+import { NO_TRACES } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import type { FastifyReply } from 'fastify';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -42,6 +43,7 @@ beforeEach(() => {
     jobs,
     held: new HeldCalls({ endpointOf: () => null }),
     reasons: { ofSight: () => null },
+    traces: NO_TRACES,
     clock,
   });
   const outputs = new WorkerOutputs(jobs, reader);

@@ -1,6 +1,6 @@
 import type { EndpointSnapshot } from '@berth/contracts';
 import { toRawJson, type AccountId, type EndpointId, type JobId, type JobState } from '@berth/domain';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { ManualClock, letRun } from '@berth/testing';
 import type { FastifyReply } from 'fastify';
 import { EventEmitter } from 'node:events';
@@ -57,7 +57,7 @@ beforeEach(() => {
   raw = new EventEmitter();
   jobs = new ScriptedJobs(clock);
   const held = new HeldCalls({ endpointOf: () => null });
-  const reader = new JobReader({ jobs, held, reasons: { ofSight: () => null }, clock });
+  const reader = new JobReader({ jobs, held, reasons: { ofSight: () => null }, traces: NO_TRACES, clock });
   requests = new OpenAiRequests({
     jobs,
     held,

@@ -14,4 +14,11 @@ export const DescribeStatus = (): MethodDecorator =>
       schema: { type: 'integer', minimum: LIFE_MIN_MS, maximum: TTL_MAX_MS },
       example: 60_000,
     }),
+    ApiQuery({
+      name: 'debug',
+      required: false,
+      description: 'Tells in `debug` which trace the job is a part of.',
+      schema: { type: 'boolean', default: false },
+      example: true,
+    }),
   );

@@ -250,6 +250,22 @@ test('who asks of a job that is not there yet is to be told when it is', async (
   expect(scene.watchers.of({ endpointId: ENDPOINT, jobId: NOBODY }, 'moved')).toEqual(['r2']);
 });
 
+test('the trace of a job is told to who wants it, and its body is read for nobody else', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
+  const jobId = await scene.submit({ body: { ...scene.wish({}, large()).body, traceparent } });
+  const next = new DeskScene();
+  for (const entry of scene.model.history(ENDPOINT)) {
+    if ('facts' in entry)
+      next.model.store({ ...entry, endpointId: ENDPOINT, after: next.model.lastSequence(ENDPOINT) });
+  }
+  await next.start();
+  expect(await next.find(jobId)).not.toHaveProperty('traceparent');
+  const before = next.reads.length;
+  expect(await next.answer('find', { jobId, watcher: null, wantsTrace: true })).toMatchObject({ jobId, traceparent });
+  expect(next.reads.length - before).toBe(1);
+  expect(await next.answer('find', { jobId: NOBODY, watcher: null, wantsTrace: true })).toBeNull();
+});
+
 test('takes and withdrawals go to whoever holds them', async () => {
   const jobId = await scene.submit();
   expect(await scene.answer('take', { wish: scene.takeWish(), waitMs: 5_000 })).toMatchObject([{ jobId, attempt: 1 }]);

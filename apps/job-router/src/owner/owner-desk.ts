@@ -10,6 +10,7 @@ import {
 import {
   effectiveLimits,
   endpointBounds,
+  viewBody,
   viewDeliveries,
   viewDescription,
   viewHealth,
@@ -22,7 +23,8 @@ import {
   type EndpointCommand,
   type EndpointId,
   type HeldAttempt,
-  type JobSight,
+  type HeldPayload,
+  type JobBody,
   type SeenJob,
 } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
@@ -126,17 +128,26 @@ export class OwnerDesk {
     return { ...command, ...sent, takers: takes.waitingWishes(snapshot.id), bounds };
   }
 
-  #find({ endpointId, logs }: DeskEndpoint, { jobId, watcher }: QuestionOf<'find'>): Promise<Said<JobSight | null>> {
+  #find(
+    { endpointId, logs }: DeskEndpoint,
+    { jobId, wantsTrace = false, watcher }: QuestionOf<'find'>,
+  ): Promise<Said<AnswerOf<'find'>>> {
     const { payloads, watchers } = this.#options;
     const key = { endpointId, jobId };
     // Also of a job that is not there: it may be on its way, and its sender waits for it already.
     if (watcher !== null) watchers.watch(key, watcher);
     return retryMoved(
-      () => logs.read(endpointId, (state, atMs) => viewJob(state, key, atMs)),
-      async (seen: SeenJob | null) => {
-        if (seen === null) return null;
-        const output = await payloads.output(endpointId, seen.output);
-        return output === 'moved' ? output : { ...seen, output };
+      () =>
+        logs.read(endpointId, (state, atMs) => {
+          const seen = viewJob(state, key, atMs);
+          return seen && { seen, body: wantsTrace ? viewBody(state, jobId) : null };
+        }),
+      async (found: { readonly seen: SeenJob; readonly body: HeldPayload<JobBody> | null } | null) => {
+        if (found === null) return null;
+        const output = await payloads.output(endpointId, found.seen.output);
+        const body = found.body && (await payloads.body(endpointId, found.body));
+        if (output === 'moved' || body === 'moved') return 'moved';
+        return { ...found.seen, output, ...(body && { traceparent: body.traceparent }) };
       },
     );
   }

@@ -24,7 +24,7 @@ export function composeWebhooks(
   const { clock, logger, metrics, random, settings, traces } = platform;
   const attempt = new DeliveryPoster({
     ...{ deliveries, blobs, clock, random, traces },
-    statusBody: (job, output) => statusBody(job, { output, queue: null }),
+    statusBody: (job, output) => statusBody(job, { output, queue: null, debug: null }),
     signer: new WebhookSigner({ snapshots: snapshots.webhookSecrets, secrets: settings.secrets, clock }),
     transport: new WebhookTransport({ addresses: settings.webhookAddresses, names, clock }),
   });

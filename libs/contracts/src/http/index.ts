@@ -6,10 +6,10 @@ export { QueryBooleanField, QueryIntegerField, QueryListField } from './fields/q
 export { ChoiceField, NameField, TextField } from './fields/text-field.js';
 export { JOB_API_SCHEMAS } from './jobs/job-api-schemas.js';
 export {
-  LifeQueryDto,
   REQUESTS_LIMIT_DEFAULT,
   REQUESTS_LIMIT_MAX,
   RequestsQueryDto,
+  StatusQueryDto,
   WaitQueryDto,
 } from './jobs/job-query.dto.js';
 export type { Schema, Schemas } from './json-schema/json-schema.js';

@@ -1,4 +1,4 @@
-import { JOB_STATES, type CommandOutcome, type JobSight, type QueueSight } from '@berth/domain';
+import { JOB_STATES, type CommandOutcome, type QueueSight } from '@berth/domain';
 import {
   amount,
   count,
@@ -8,12 +8,13 @@ import {
   listOf,
   objectOf,
   oneOf,
+  optional,
   orNull,
   text,
   variantOf,
   type Shape,
 } from '@berth/domain/shape';
-import type { ChunkLimitName, OwnerVerb } from './owner-questions.js';
+import type { ChunkLimitName, FoundJob, OwnerVerb } from './owner-questions.js';
 import { payload } from './payload-shape.js';
 
 const anyObject: Shape = objectOf<object>({});
@@ -48,7 +49,7 @@ const OUTCOME_SHAPES: { readonly [Kind in CommandOutcome['kind']]: Shape } = {
 /** Far above what a job may say of its failure. */
 const ERROR_MAX_CHARACTERS = 1024 * 1024;
 
-const JOB_SIGHT = objectOf<JobSight>({
+const FOUND_JOB = objectOf<FoundJob>({
   endpointId: id,
   jobId: id,
   state: oneOf(JOB_STATES),
@@ -73,6 +74,7 @@ const JOB_SIGHT = objectOf<JobSight>({
       executionMsLastMinute: amount(),
     }),
   ),
+  traceparent: optional(orNull(text())),
 });
 
 /**
@@ -81,7 +83,7 @@ const JOB_SIGHT = objectOf<JobSight>({
  */
 export const OWNER_ANSWER_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
   perform: variantOf(OUTCOME_SHAPES),
-  find: orNull(JOB_SIGHT),
+  find: orNull(FOUND_JOB),
   describe: orNull(anyObject),
   list: pageOf(anyObject),
   count: anyObject,

@@ -5,6 +5,7 @@ export {
   type AssignedJob,
   type DescribedJob,
   type ChunkLimitName,
+  type FoundJob,
   type HoldAnswer,
   type JobWatcher,
   type ListedJob,

@@ -55,6 +55,12 @@ export interface JobWatcher {
   readonly news: 'any' | 'end';
 }
 
+/** A job as its callers may see it, with the trace that it was submitted in. */
+export interface FoundJob extends JobSight {
+  /** Null: it has none. Absent: nobody asked for it, or the owner is of a version that does not tell it. */
+  readonly traceparent?: string | null;
+}
+
 /** How long an owner tells a watcher that does not ask again. */
 export const WATCH_KEPT_MS = 10_000;
 
@@ -98,10 +104,10 @@ export type ChunkLimitName = Extract<AccountLimitName, 'chunkBytes' | 'chunkByte
  */
 interface OwnerQuestions {
   perform: { readonly question: { readonly command: OwnerCommand }; readonly answer: CommandOutcome };
-  /** Null: there is no such job. */
+  /** Null: there is no such job. `wantsTrace`: its trace is to be told as well; absent: it is not. */
   find: {
-    readonly question: { readonly jobId: JobId; readonly watcher: JobWatcher | null };
-    readonly answer: JobSight | null;
+    readonly question: { readonly jobId: JobId; readonly watcher: JobWatcher | null; readonly wantsTrace?: boolean };
+    readonly answer: FoundJob | null;
   };
   /** Null: there is no such job. */
   describe: { readonly question: { readonly jobId: JobId }; readonly answer: DescribedJob | null };

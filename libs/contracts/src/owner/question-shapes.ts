@@ -27,6 +27,7 @@ import {
   listOf,
   objectOf,
   oneOf,
+  optional,
   orNull,
   text,
   variantOf,
@@ -120,6 +121,7 @@ export const OWNER_QUESTION_SHAPES: { readonly [Verb in OwnerVerb]: Shape } = {
   find: objectOf<QuestionOf<'find'>>({
     jobId: id,
     watcher: orNull(objectOf<JobWatcher>({ router: id, news: oneOf(['any', 'end']) })),
+    wantsTrace: optional(flag),
   }),
   describe: objectOf<QuestionOf<'describe'>>({ jobId: id }),
   list: objectOf<QuestionOf<'list'>>({

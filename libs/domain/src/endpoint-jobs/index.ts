@@ -68,6 +68,7 @@ export { GROWTH_FILL_MAX, SUBMIT_FILL_MAX, findsRoom } from './store-room.js';
 export { type LogPlace } from './structures/carry-list.js';
 export {
   viewAssignment,
+  viewBody,
   viewDeliveries,
   viewDescription,
   viewHold,

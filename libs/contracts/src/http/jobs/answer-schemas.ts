@@ -37,8 +37,9 @@ const JOB_SCHEMAS: Schemas = {
       retries: whole('How often it was tried again; absent: never.', 1),
       workerId: textSchema('Id of the worker that has it or had it.', 'k3v9x0q2m7a1zd'),
       queue: refTo('JobQueue'),
+      debug: refTo('JobDebug'),
     },
-    ['output', 'error', 'retries', 'workerId', 'queue'],
+    ['output', 'error', 'retries', 'workerId', 'queue', 'debug'],
   ),
   JobQueue: objectWith('Why a job waits.', {
     position: nullableSchema(whole('How many are started before it, and one; null where that is not known.', 1)),
@@ -53,6 +54,14 @@ const JOB_SCHEMAS: Schemas = {
     estimatedStartMs: nullableSchema(
       whole('In how many milliseconds it may start; null where nothing honest can be said.', 4_000),
     ),
+  }),
+  JobDebug: objectWith('Where to look for what happened to a job; only where it was asked for.', {
+    traceId: textSchema('The trace that the job is a part of.', '4bf92f3577b34da6a3ce929d0e0e4736'),
+    isRecorded: {
+      type: 'boolean',
+      description: 'Whether this installation records it, as it does of each job that fails.',
+      examples: [true],
+    },
   }),
   AcceptedJobs: objectWith('What became of each request of a list.', {
     jobs: listSchema({ anyOf: [refTo('BriefJob'), refTo('RejectedJob')] }, 'In the order of the requests.'),

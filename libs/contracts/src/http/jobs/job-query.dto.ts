@@ -1,6 +1,6 @@
 import { JOB_STATES, LIFE_MIN_MS, TTL_MAX_MS, WAIT_MAX_MS, WAIT_MIN_MS, parsePageCursor } from '@berth/domain';
 import { field, type FieldOptions } from '../fields/field-options.js';
-import { QueryIntegerField } from '../fields/query-field.js';
+import { QueryBooleanField, QueryIntegerField } from '../fields/query-field.js';
 import { SatisfiesRule } from '../fields/satisfies-rule.js';
 
 const MS_DIGITS_MAX = 9;
@@ -21,10 +21,13 @@ export class WaitQueryDto {
   readonly wait?: number;
 }
 
-/** The query of a status request that gives the job another life. */
-export class LifeQueryDto {
+/** The query of a status request. */
+export class StatusQueryDto {
   @MsField(LIFE_MIN_MS, TTL_MAX_MS, 'How long the job may live from now on.')
   readonly ttl?: number;
+
+  @QueryBooleanField({ isOptional: true, description: 'Whether the answer tells the trace of the job.' })
+  readonly debug?: boolean;
 }
 
 export const REQUESTS_LIMIT_DEFAULT = 20;

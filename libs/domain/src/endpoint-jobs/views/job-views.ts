@@ -55,6 +55,12 @@ export interface SeenJob extends Omit<JobSight, 'output'> {
   readonly output: HeldPayload<Payload>;
 }
 
+/** What the job's submission brought; null: there is no such job. */
+export function viewBody(state: EndpointState, jobId: JobId): HeldPayload<JobBody> | null {
+  const job = state.jobs.get(jobId);
+  return job === undefined ? null : heldBody(job);
+}
+
 /** Null: there is no such job. @param atMs as for `decide`, after the same `advance` and with nothing expired left */
 export function viewJob(state: EndpointState, { endpointId, jobId }: JobKey, atMs: number): SeenJob | null {
   const job = state.jobs.get(jobId);
