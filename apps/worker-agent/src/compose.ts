@@ -171,11 +171,11 @@ function openBalanced(
 
 /** Requests come through them; what is under way when the agent stops gets some time, though its workers go on. */
 function openTunnels(
-  { clock, config, logger, metrics, onStop }: Frame,
+  { clock, config, logger, metrics, onStop, traces }: Frame,
   parts: { readonly hostId: HostId; readonly link: AgentLink; readonly balanced: LocalWorkerLink },
 ): void {
   const { balanced, hostId, link } = parts;
-  const tunnels = new HostTunnels({ hostId, link: balanced, via: config.tunnelVia, clock, logger, metrics });
+  const tunnels = new HostTunnels({ hostId, link: balanced, via: config.tunnelVia, clock, logger, metrics, traces });
   link.onTunnelOffer((offer) => {
     tunnels.hear(offer);
   });

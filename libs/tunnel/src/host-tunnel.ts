@@ -8,6 +8,8 @@ export interface HostTunnelOptions {
   /** The host's connection, of which nothing has been read. */
   readonly socket: Duplex;
   readonly clock: Clock;
+  /** Whether the host can be told of traces. */
+  readonly knowsTraces: boolean;
   /** Requests at one time; other than the default only in a test. */
   readonly streamsMax?: number;
   /** Called once. @param cause why it was lost; null where the host closed it in order */
@@ -26,7 +28,7 @@ export class HostTunnel {
   /** By the number of the stream that they would get. */
   readonly #asked = new Map<number, Settle>();
 
-  constructor({ clock, onClosed, socket, streamsMax = STREAMS_MAX }: HostTunnelOptions) {
+  constructor({ clock, knowsTraces, onClosed, socket, streamsMax = STREAMS_MAX }: HostTunnelOptions) {
     this.#shares = new Shares(streamsMax);
     const role: MuxRole = {
       ...{ opened: refuseToAnswer, givenUp: () => false, openCount: () => this.#asked.size },
@@ -37,7 +39,7 @@ export class HostTunnel {
         onClosed(cause);
       },
     };
-    this.#mux = new Mux({ socket, clock }, role);
+    this.#mux = new Mux({ socket, clock, knowsTraces }, role);
   }
 
   /** Whether requests may still begin in it. */

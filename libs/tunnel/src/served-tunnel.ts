@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
+import type { Traces } from '@berth/telemetry';
 import { join } from './join.js';
 import {
   encodeHead,
@@ -12,13 +13,15 @@ import {
   type MuxRole,
   type OpenTarget,
 } from './mux/index.js';
-import type { LinkRefusal, WorkerLink } from './worker-link.port.js';
+import { requestAttributes } from './request-attributes.js';
+import type { LinkRefusal, LinkTarget, WorkerLink } from './worker-link.port.js';
 
 export interface ServedTunnelOptions {
   readonly hostId: HostId;
   /** The way to this host's own workers. */
   readonly link: WorkerLink;
   readonly clock: Clock;
+  readonly traces: Pick<Traces, 'isOn' | 'step'>;
   /** The connection to the router, of which nothing has been read. */
   readonly socket: Duplex;
   /** Called once. */
@@ -50,7 +53,7 @@ export class ServedTunnel {
         onClosed(end);
       },
     };
-    this.#mux = new Mux({ socket, clock }, role);
+    this.#mux = new Mux({ socket, clock, knowsTraces: false }, role);
   }
 
   /** What is under way goes on, and nothing begins any more; the router closes it after the last one. */
@@ -64,19 +67,28 @@ export class ServedTunnel {
   }
 
   async #answer(id: number, { endpointId, mayWait, workerId }: OpenTarget): Promise<void> {
-    const { hostId, link } = this.#options;
+    const { hostId, link, traces } = this.#options;
+    const target = { hostId, endpointId, workerId };
     const giveUp = new AbortController();
     this.#asked.set(id, giveUp);
     // Each tunnel is one router's, which has a share of each worker.
     const wish = { mayWait, asker: this };
-    const opened = await link.open({ hostId, endpointId, workerId }, giveUp.signal, wish);
+    const opened = await link.open(target, giveUp.signal, wish);
     const isWanted = this.#asked.delete(id);
     if (opened.kind === 'refused') {
       if (isWanted) this.#refuse(id, opened.reason);
     } else if (isWanted) {
       this.#mux.outbox.say(encodeHead(FRAME.admit, id));
-      join(this.#mux.begin(id), opened.stream);
+      const stream = this.#mux.begin(id);
+      if (traces.isOn) stream.onTrace = (traceparent) => this.#record(stream, target, traceparent);
+      join(stream, opened.stream);
     } else opened.stream.destroy();
+  }
+
+  /** From when the worker has the connection until it is closed. */
+  #record(stream: Duplex, target: LinkTarget, traceparent: string): void {
+    const step = this.#options.traces.step(traceparent);
+    stream.once('close', () => step?.end({ name: 'carry request', attributes: requestAttributes(target) }));
   }
 
   #refuse(id: number, reason: LinkRefusal): void {

@@ -1,7 +1,7 @@
 import { connect, type TLSSocket } from 'node:tls';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Logger, MetricRegistry, Traces } from '@berth/telemetry';
 import type { Invitation } from './invitations.js';
 import { dialerMetrics, type DialerMetrics } from './metrics.js';
 import { ServedTunnel } from './served-tunnel.js';
@@ -23,6 +23,7 @@ export interface TunnelDialerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  readonly traces: Pick<Traces, 'isOn' | 'step'>;
 }
 
 /** More routers than any installation has; what is offered beyond is left. */
@@ -106,9 +107,9 @@ export class TunnelDialer {
   }
 
   #serve(socket: TLSSocket, router: string): void {
-    const { clock, hostId, link, logger } = this.#options;
+    const { clock, hostId, link, logger, traces } = this.#options;
     const served = new ServedTunnel({
-      ...{ hostId, link, clock, socket },
+      ...{ hostId, link, clock, socket, traces },
       onClosed: ({ cause, requests }) => {
         if (requests > 0 || (cause !== null && !this.#isLeaving)) this.#metrics.losses.inc();
         this.#served.delete(served);

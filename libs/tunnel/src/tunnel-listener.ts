@@ -7,7 +7,7 @@ import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { HostTunnel } from './host-tunnel.js';
 import { Invitations, type Invitation } from './invitations.js';
 import { listenerMetrics, type ListenerMetrics } from './metrics.js';
-import { TUNNEL_TLS } from './tunnel-protocol.js';
+import { knowsTraces, TUNNEL_TLS } from './tunnel-protocol.js';
 import type { LinkAnswer, LinkTarget, LinkWish, WorkerLink } from './worker-link.port.js';
 
 export interface TunnelListenerOptions {
@@ -132,7 +132,7 @@ export class TunnelListener implements WorkerLink {
     this.#tunnels.get(hostId)?.close();
     const { clock, streamsMax } = this.#options;
     const tunnel: HostTunnel = new HostTunnel({
-      ...{ socket, clock, ...(streamsMax === undefined ? {} : { streamsMax }) },
+      ...{ socket, clock, knowsTraces: knowsTraces(socket), ...(streamsMax === undefined ? {} : { streamsMax }) },
       onClosed: (cause) => {
         this.#forget(hostId, tunnel, cause);
       },

@@ -26,13 +26,22 @@ export const LINK_REFUSALS = [
 ] as const;
 export type LinkRefusal = (typeof LINK_REFUSALS)[number];
 
+export interface LinkStream extends Duplex {
+  /**
+   * Tells the worker's host which recorded step of a trace the request is, for a step of its own below. To be called once,
+   * before the first byte. Absent: nobody is on the way who could be told. A host that does not understand it hears nothing.
+   */
+  tellTrace?(traceparent: string): void;
+}
+
 /**
  * The stream carries bytes to the worker's port and back, unchanged, with back pressure and half-close both ways. The
  * request counts as in flight at its host until the stream has closed; destroying it at either end destroys it at the
  * other, and the worker's connection with it. Where the tunnel breaks, the stream fails with a `TunnelError`.
  */
 export type LinkAnswer =
-  { readonly kind: 'admitted'; readonly stream: Duplex } | { readonly kind: 'refused'; readonly reason: LinkRefusal };
+  | { readonly kind: 'admitted'; readonly stream: LinkStream }
+  | { readonly kind: 'refused'; readonly reason: LinkRefusal };
 
 /** How a place is asked for. */
 export interface LinkWish {

@@ -1,20 +1,30 @@
 import { once } from 'node:events';
 import { Duplex, duplexPair } from 'node:stream';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { NO_TRACES } from '@berth/telemetry';
 import { eventually, ManualClock } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
 import { HostTunnel } from '../src/host-tunnel.js';
 import { STREAM_WINDOW_BYTES } from '../src/mux/credit.js';
 import { FrameReader } from '../src/mux/frame-reader.js';
-import { encodeHead, encodeOpen, encodeRefuse, encodeWindow, FRAME, type ControlFrame } from '../src/mux/frame.js';
+import {
+  encodeHead,
+  encodeOpen,
+  encodeRefuse,
+  encodeTrace,
+  encodeWindow,
+  FRAME,
+  type ControlFrame,
+} from '../src/mux/frame.js';
 import { ServedTunnel } from '../src/served-tunnel.js';
 import { TunnelError } from '../src/tunnel-error.js';
-import type { LinkAnswer, WorkerLink } from '../src/index.js';
+import type { LinkAnswer, LinkStream, WorkerLink } from '../src/index.js';
 
 const SOON = { deadlineMs: 20_000, intervalMs: 5 };
 const NEVER = new AbortController().signal;
 const TARGET = { hostId: 'host1' as HostId, endpointId: 'endpoint1' as EndpointId, workerId: 'worker1' as WorkerId };
 const ASKED = { ...TARGET, mayWait: false };
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const PIECE_BYTES = 16 * 1_024;
 
 type Heard = ControlFrame | { readonly kind: 'data'; readonly id: number; readonly bytes: number };
@@ -60,13 +70,16 @@ const dataFor = (id: number, bytes: number): Buffer[] =>
     data(id, Math.min(PIECE_BYTES, bytes - at * PIECE_BYTES)),
   );
 
-function router() {
+function router(knowsTraces = true) {
   const [near, far] = duplexPair();
   const causes: (string | null)[] = [];
-  const tunnel = new HostTunnel({ socket: near, clock: new ManualClock(), onClosed: (cause) => causes.push(cause) });
+  const tunnel = new HostTunnel({
+    ...{ socket: near, clock: new ManualClock(), knowsTraces },
+    onClosed: (cause) => causes.push(cause),
+  });
   const peer = peerOn(far);
   let last = 0;
-  const admit = async (): Promise<Duplex> => {
+  const admit = async (): Promise<LinkStream> => {
     const asked = tunnel.open(TARGET, NEVER);
     last += 1;
     peer.say(encodeHead(FRAME.admit, last));
@@ -81,7 +94,7 @@ function host(link: WorkerLink) {
   const [near, far] = duplexPair();
   const causes: (string | null)[] = [];
   const tunnel = new ServedTunnel({
-    ...{ hostId: TARGET.hostId, link, clock: new ManualClock(), socket: near },
+    ...{ hostId: TARGET.hostId, link, clock: new ManualClock(), socket: near, traces: NO_TRACES },
     onClosed: ({ cause }) => causes.push(cause),
   });
   return { tunnel, peer: peerOn(far), causes };
@@ -97,6 +110,7 @@ describe('a host that breaks the rules of its tunnel', () => {
     ['sends to a stream that is none', [data(2, 1)], 'bytes for 2'],
     ['ends a stream that is none', [encodeHead(FRAME.end, 2)], 'the end of 2'],
     ['resets a stream that is none', [encodeHead(FRAME.reset, 2)], 'stream 2 before'],
+    ['tells the trace of a stream that is none', [encodeTrace(2, TRACEPARENT)], 'stream 2 before'],
     ['sends more than its window', dataFor(1, STREAM_WINDOW_BYTES + 1), 'more bytes than the window'],
     ['sends after it has ended', [encodeHead(FRAME.end, 1), data(1, 1)], 'bytes after the end'],
     ['ends twice', [encodeHead(FRAME.end, 1), encodeHead(FRAME.end, 1)], 'a second end'],
@@ -242,12 +256,13 @@ describe('a tunnel that is left', () => {
     const causes: (string | null)[] = [];
     const onClosed = (cause: string | null): void => void causes.push(cause);
     const clock = new ManualClock();
-    const tunnel = new HostTunnel({ socket: near, clock, onClosed });
+    const tunnel = new HostTunnel({ socket: near, clock, knowsTraces: true, onClosed });
     const served = new ServedTunnel({
       hostId: TARGET.hostId,
       link: admitting,
       clock,
       socket: far,
+      traces: NO_TRACES,
       onClosed: ({ cause }) => onClosed(cause),
     });
     const first = await tunnel.open(TARGET, NEVER);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { systemClock, type Clock } from '@berth/lifecycle';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { eventually, ManualClock } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
@@ -58,7 +58,8 @@ async function router(name = 'router1', { clock = systemClock, ...more }: Router
 }
 
 function host(link: WorkerLink, hostId = HOST, metrics = new MetricRegistry()): TunnelDialer {
-  const dialer = new TunnelDialer({ hostId, link, clock: systemClock, logger: silentLogger, metrics });
+  const parts = { clock: systemClock, logger: silentLogger, metrics, traces: NO_TRACES };
+  const dialer = new TunnelDialer({ hostId, link, ...parts });
   closers.push(() => {
     dialer.close();
   });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { request } from 'undici';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
+import { BalancedEndpoint } from './stack/balanced-endpoint.js';
 import { Collector, type CollectedSpan } from './stack/collector.js';
 
 const IMAGES = resolve(import.meta.dirname, 'workers');
@@ -20,6 +21,7 @@ let prometheus: Prometheus;
 let stack: StartedStack;
 let client: TenantClient;
 let endpointId: string;
+let mirror: BalancedEndpoint;
 let receiver: Server;
 const heard: IncomingHttpHeaders[] = [];
 
@@ -40,6 +42,9 @@ beforeAll(async () => {
     ...{ scaling: { type: 'REQUEST_COUNT', requestCount: 1 }, workers: { min: 1, max: 1 } },
   });
   endpointId = body.id;
+  mirror = await BalancedEndpoint.create(stack, {
+    ...{ image: 'local/mirror', requestCount: 8, workers: { min: 1, max: 1 } },
+  });
 }, STACK_MS);
 
 afterAll(async () => {
@@ -58,6 +63,14 @@ async function runSync(traceparent: string, body: object): Promise<{ readonly id
     headersTimeout: 90_000,
   });
   return (await response.body.json()) as { readonly id: string; readonly output?: object };
+}
+
+/** What a caller is told who asks for the trace of a job. */
+async function debugOf(id: string): Promise<unknown> {
+  const response = await request(`${stack.dev.runUrl}/v2/${endpointId}/status/${id}?debug=true`, {
+    headers: { authorization: `Bearer ${stack.dev.apiKey}` },
+  });
+  return ((await response.body.json()) as { readonly debug?: unknown }).debug;
 }
 
 /** The trace, once it holds all of these steps. */
@@ -102,16 +115,19 @@ describe('a job', () => {
     expect(output).toEqual({ traceparent: `00-${traceId}-${run?.spanId}-01` });
     const [told] = spans.filter(({ name }) => name === 'POST webhook');
     expect(heard.map(({ traceparent }) => traceparent)).toEqual([`00-${traceId}-${told?.spanId}-01`]);
+    expect(await debugOf(id)).toEqual({ traceId, isRecorded: true });
   });
 
   test('that fails is recorded although its caller had not meant it, and one that does not fail is not', async () => {
     const [well, ill] = ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2'];
-    await runSync(`00-${well}-${CALLERS_STEP}-00`, { input: {} });
-    await runSync(`00-${ill}-${CALLERS_STEP}-00`, { input: { fails: true } });
+    const { id: endedWell } = await runSync(`00-${well}-${CALLERS_STEP}-00`, { input: {} });
+    const { id: failed } = await runSync(`00-${ill}-${CALLERS_STEP}-00`, { input: { fails: true } });
     const spans = await traceWith(ill, ['wait in queue', 'process job', 'job']);
     expect(spans.map(({ name }) => name).toSorted()).toEqual(['job', 'process job', 'wait in queue']);
     expect(JSON.stringify(spans)).not.toContain('on purpose');
     expect(await collector.spansOf(well)).toEqual([]);
+    expect(await debugOf(endedWell)).toEqual({ traceId: well, isRecorded: false });
+    expect(await debugOf(failed)).toEqual({ traceId: ill, isRecorded: true });
   });
 
   test('can be found from the times that Prometheus has of it', async () => {
@@ -124,6 +140,33 @@ describe('a job', () => {
         intervalMs: 200,
       });
     }
+  });
+});
+
+describe('a request to a load-balanced worker', () => {
+  test('is one trace from its caller over its host to its worker', async () => {
+    await mirror.up(1);
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4738';
+    const headers = { traceparent: `00-${traceId}-${CALLERS_STEP}-01` };
+    const answer = await mirror.ask('/mirror', { method: 'GET', headers });
+    if (answer.kind === 'cut') throw new Error(answer.code);
+    const spans = await traceWith(traceId, [
+      'GET load-balanced',
+      'wait for worker',
+      'ask worker',
+      'send request',
+      'carry request',
+    ]);
+    const [whole] = spans.filter(({ name }) => name === 'GET load-balanced');
+    const [sent] = spans.filter(({ name }) => name === 'send request');
+    const [carried] = spans.filter(({ name }) => name === 'carry request');
+    expect([whole?.parentSpanId, sent?.parentSpanId, carried?.parentSpanId]).toEqual([
+      CALLERS_STEP,
+      whole?.spanId,
+      sent?.spanId,
+    ]);
+    expect(carried).toMatchObject({ service: 'worker-agent', attributes: { 'berth.endpoint.id': mirror.id } });
+    expect(answer.body).toContain(`00-${traceId}-${sent?.spanId}-01`);
   });
 });
 

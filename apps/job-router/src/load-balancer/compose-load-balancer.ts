@@ -1,7 +1,7 @@
 import type { WitnessMessage } from '@berth/contracts';
 import type { EndpointId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Logger, MetricRegistry, Traces } from '@berth/telemetry';
 import type { WorkerLink } from '@berth/tunnel';
 import type { RouterSettings } from '../platform/index.js';
 import type { LoadBalancerDirectory } from './directory.port.js';
@@ -29,6 +29,7 @@ export interface LoadBalancerParts {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  readonly traces: Pick<Traces, 'enter' | 'isOn' | 'step'>;
   /** How long requests in flight may still take once the process stops. */
   readonly drainMs: number;
 }

@@ -11,8 +11,9 @@ import {
 } from '@berth/domain';
 import { makeRequestId, toProblem, type Dispatch, type DispatchedConnection } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
-import { AccessLog, type VisitEnd } from './access/access-log.js';
+import type { Logger, Traces } from '@berth/telemetry';
+import { AccessLog } from './access/access-log.js';
+import type { VisitEnd } from './access/visit-end.js';
 import { admitVisit, type AdmittedVisit } from './admit-visit.js';
 import { answerProblem } from './answer-problem.js';
 import type { LoadBalancerDirectory } from './directory.port.js';
@@ -23,7 +24,8 @@ import type { LoadBalancerMetrics } from './metrics.js';
 import type { Places } from './places/places.js';
 import type { Place } from './places/waiter.js';
 import { Turns } from './turns.js';
-import { WantedSocket, framingOf, goneOf, type Visit } from './visit.js';
+import { VisitTrace } from './visit-trace.js';
+import { WantedSocket, framingOf, goneOf, traceIdOfVisit, type Visit } from './visit.js';
 
 export interface DoorOptions {
   readonly directory: Pick<LoadBalancerDirectory, 'authorize' | 'knownEndpoint'>;
@@ -32,6 +34,7 @@ export interface DoorOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: LoadBalancerMetrics;
+  readonly traces: Pick<Traces, 'enter' | 'isOn' | 'step'>;
   /** Each endpoint's host name is `{endpointId}.{domain}`. */
   readonly domain: string;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
@@ -104,7 +107,7 @@ export class Door implements Dispatch {
   }
 
   #visit(parts: Pick<Visit, 'request' | 'response' | 'connection' | 'wanted'>): Visit {
-    const { clock, domain, logger, random } = this.#options;
+    const { clock, domain, logger, random, traces } = this.#options;
     const { request, response } = parts;
     response.on('error', (error) => logger.debug('an answer could not be written', { error }));
     return {
@@ -112,6 +115,7 @@ export class Door implements Dispatch {
       endpointId: endpointIdOfHost(request.headers.host, domain) ?? '',
       requestId: toldRequestId([request.headers['x-request-id'] ?? []].flat()[0]) ?? makeRequestId(random),
       beganAtMs: clock.monotonicMs(),
+      trace: VisitTrace.enter(traces, request.headers),
       turn: this.#turns.take(request, response),
       traffic: { inBytes: 0, outBytes: 0 },
       gone: goneOf(response),
@@ -120,37 +124,44 @@ export class Door implements Dispatch {
 
   /** Never rejects. */
   async #serve(visit: Visit): Promise<void> {
+    let admitted: AdmittedVisit | null = null;
     let place: Place | null = null;
     let outcome: ExchangeOutcome;
     try {
-      const admitted = await admitVisit(visit, this.#options);
+      admitted = await admitVisit(visit, this.#options);
       place = await this.#place(visit, admitted);
       outcome = place === null ? { kind: 'caller-gone' } : await this.#exchange(visit, place, admitted);
     } catch (error) {
       outcome = this.#refuse(visit, error);
     }
-    const end: VisitEnd = { outcome, workerId: place?.worker.id ?? null };
+    const end = { outcome, endpointId: admitted?.endpoint.id ?? null, worker: place?.worker ?? null };
     // A WebSocket is over when both of its ends are.
-    if (outcome.kind === 'upgraded') place?.stream.once('close', () => this.#accessLog.note(visit, end));
-    else this.#accessLog.note(visit, end);
+    if (outcome.kind === 'upgraded') place?.stream.once('close', () => this.#note(visit, end));
+    else this.#note(visit, end);
+  }
+
+  #note(visit: Visit, end: VisitEnd): void {
+    this.#accessLog.note(visit, end);
+    visit.trace?.end(visit, end);
   }
 
   async #place(visit: Visit, admitted: AdmittedVisit): Promise<Place | null> {
     const { endpoint, isKeyed, isPassing } = admitted;
     const { clock, metrics, places } = this.#options;
-    const { gone, request } = visit;
+    const { gone, request, trace } = visit;
     const askedAtMs = clock.monotonicMs();
     await visit.turn;
-    const place = await places.place(endpoint.id, {
-      affinity: readAffinity([request.headers[WORKER_HEADER] ?? []].flat()[0]),
-      bytes: bytesOfHead(request.url ?? '', request.rawHeaders),
-      isPassing,
-      isKeyed,
-      gone,
-    });
+    const find = () =>
+      places.place(endpoint.id, {
+        affinity: readAffinity([request.headers[WORKER_HEADER] ?? []].flat()[0]),
+        bytes: bytesOfHead(request.url ?? '', request.rawHeaders),
+        ...{ isPassing, isKeyed, gone },
+        noteAsk: trace === null ? null : (target) => trace.ask(target),
+      });
+    const place = await (trace === null ? find() : trace.waiting(find));
     if (place === null) return null;
     const waitedMs = clock.monotonicMs() - askedAtMs;
-    metrics.held.observe(waitedMs / MS_PER_SECOND);
+    metrics.held.observe({}, waitedMs / MS_PER_SECOND, trace?.traceparent);
     if (isKeyed && waitedMs >= TRUSTED_FOR_MS) await this.#admitAgain(visit, place);
     return place;
   }
@@ -173,11 +184,13 @@ export class Door implements Dispatch {
     const { clock, metrics } = this.#options;
     const limits: TimeLimits = { ...LIMITS, totalMs: endpoint.executionTimeoutMs };
     const beganAtMs = clock.monotonicMs();
+    const traceparent = visit.trace?.send(place) ?? null;
     try {
       const exchange = new Exchange(visit, place, {
         ...this.#options,
-        ...{ limits, hidesAuthorization },
-        onFirstByte: () => metrics.firstByte.observe((clock.monotonicMs() - beganAtMs) / MS_PER_SECOND),
+        ...{ limits, hidesAuthorization, traceparent },
+        onFirstByte: () =>
+          metrics.firstByte.observe({}, (clock.monotonicMs() - beganAtMs) / MS_PER_SECOND, traceparent),
         onUpgrade: (upgraded) => this.#openSocket(visit, upgraded, { ...limits, idleMs: OPEN_IDLE_MS }),
       });
       return await exchange.run();
@@ -208,7 +221,8 @@ export class Door implements Dispatch {
     const { docsUrl, logger } = this.#options;
     const { requestId, response, endpointId } = visit;
     if (!(error instanceof PlatformError)) {
-      logger.error('a request to a load-balanced endpoint failed on our side', { requestId, endpointId, error });
+      const where = { requestId, endpointId, traceId: traceIdOfVisit(visit) };
+      logger.error('a request to a load-balanced endpoint failed on our side', { ...where, error });
     }
     if (visit.gone.aborted) return { kind: 'caller-gone' };
     if (response.headersSent) response.destroy();

@@ -33,7 +33,7 @@ export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
     name: 'berth_router_lb_ejections_total',
     help: 'Workers that were left out for a while, for their connect errors.',
   }),
-  held: metrics.histogram({
+  held: metrics.tracedHistogram({
     name: 'berth_router_lb_held_seconds',
     help: 'From when a request might go to a worker until one had it.',
     buckets: LONG_SECONDS,
@@ -43,12 +43,12 @@ export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
     help: 'From the question to a worker until it had the request.',
     buckets: SECONDS_BUCKETS,
   }),
-  firstByte: metrics.histogram({
+  firstByte: metrics.tracedHistogram({
     name: 'berth_router_lb_first_byte_seconds',
     help: 'From when a worker had the request until the head of its answer.',
     buckets: LONG_SECONDS,
   }),
-  total: metrics.histogram({
+  total: metrics.tracedHistogram({
     name: 'berth_router_lb_total_seconds',
     help: 'From the head of a request until all was over, but for WebSockets.',
     buckets: LONG_SECONDS,

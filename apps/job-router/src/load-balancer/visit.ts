@@ -1,6 +1,8 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { soundTraceparent, traceIdOf } from '@berth/domain';
 import type { DispatchedConnection } from '@berth/http';
+import type { VisitTrace } from './visit-trace.js';
 
 /** Bytes of bodies, and of what WebSockets say. */
 export interface Traffic {
@@ -20,6 +22,8 @@ export interface Visit {
   readonly requestId: string;
   /** Monotonic. */
   readonly beganAtMs: number;
+  /** Null: it is not recorded. */
+  readonly trace: VisitTrace | null;
   /** Resolves when those before it on its connection are over that it may not be under way with. */
   readonly turn: Promise<unknown>;
   /** What has passed so far. */
@@ -28,6 +32,12 @@ export interface Visit {
   readonly gone: AbortSignal;
   /** Of a request that wants to become a WebSocket: what came behind its head. Null: it does not. */
   readonly wanted: WantedSocket | null;
+}
+
+/** Recorded or not; null: its caller said none that could be read. */
+export function traceIdOfVisit({ request, trace }: Pick<Visit, 'request' | 'trace'>): string | null {
+  const traceparent = trace?.traceparent ?? soundTraceparent(request.rawHeaders);
+  return traceparent === null ? null : traceIdOf(traceparent);
 }
 
 /** Early bytes of a caller that may not send any before it is answered. */

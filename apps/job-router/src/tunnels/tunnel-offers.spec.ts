@@ -1,7 +1,7 @@
 import type { TunnelOfferMessage } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
-import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { TunnelDialer, TunnelListener } from '@berth/tunnel';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   listener = new TunnelListener({ ...parts, metrics: new MetricRegistry(), onChange: () => offers.hurry() });
   const port = await listener.listen('127.0.0.1', 0);
   const link = { open: async () => ({ kind: 'refused', reason: 'full' }) as const };
-  dialer = new TunnelDialer({ ...parts, hostId: HOST, link, metrics: new MetricRegistry() });
+  dialer = new TunnelDialer({ ...parts, hostId: HOST, link, metrics: new MetricRegistry(), traces: NO_TRACES });
   offers = new TunnelOffers({
     ...{ ...parts, listener, random: systemRandom, router: 'r1', address: { host: '127.0.0.1', port } },
     hosts: () => [HOST, HOST],

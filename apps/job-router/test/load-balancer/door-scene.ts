@@ -29,8 +29,8 @@ import {
   type TrustedProxies,
 } from '@berth/http';
 import { systemRandom, type Clock } from '@berth/lifecycle';
-import { MetricRegistry, createLogger } from '@berth/telemetry';
-import { ManualClock, eventually } from '@berth/testing';
+import { MetricRegistry, NO_TRACES, RecordedTraces, createLogger, type Span } from '@berth/telemetry';
+import { ManualClock, SeededRandom, eventually } from '@berth/testing';
 import { expect } from '@jest/globals';
 import { composeLoadBalancer, type LoadBalancerDirectory } from '../../src/load-balancer/index.js';
 import { HeldCalls } from '../../src/jobs/index.js';
@@ -48,6 +48,8 @@ export interface SceneOptions {
   readonly trustedProxies?: TrustedProxies;
   readonly bodyBytesMax?: number;
   readonly loggedPermille?: number;
+  /** Of 1,000 requests without a trace so many are recorded; nothing is, unless said. */
+  readonly tracedPermille?: number;
   /** Address that the router listens at; IPv4's own of this machine unless said. */
   readonly listensAt?: string;
 }
@@ -58,6 +60,8 @@ export class DoorScene implements LoadBalancerDirectory {
   readonly link = new TcpLink();
   readonly calls = new HeldCalls({ endpointOf: (endpointId) => this.knownEndpoint(endpointId) });
   readonly metrics = new MetricRegistry();
+  /** Steps of recorded traces that are over. */
+  readonly spans: Span[] = [];
   /** What was logged, a line each. */
   readonly logged: string[] = [];
   readonly logger = createLogger({ name: 'test', level: 'info', format: 'json', output: this.#output() });
@@ -95,6 +99,13 @@ export class DoorScene implements LoadBalancerDirectory {
     });
   }
 
+  #traces() {
+    const { tracedPermille: permille } = this.#options;
+    if (permille === undefined) return NO_TRACES;
+    const sink = (span: Span): void => void this.spans.push(span);
+    return new RecordedTraces({ clock: this.clock, random: new SeededRandom(1), permille, sink });
+  }
+
   get port(): number {
     return this.#port;
   }
@@ -130,6 +141,7 @@ export class DoorScene implements LoadBalancerDirectory {
     const parts = { clock, metrics, random: systemRandom, logger: this.logger };
     this.#parts = composeLoadBalancer({
       ...parts,
+      traces: this.#traces(),
       settings: {
         ...{ routerId: 'r1', docsUrl: '/docs' },
         loadBalancer: {

@@ -358,6 +358,7 @@ test('more requests than may wait are refused at once, and those that wait are k
     isPassing: false,
     isKeyed: true,
     gone: new AbortController().signal,
+    noteAsk: null,
   };
   const places = Array.from({ length: 1_000 }, () => scene.parts.places.place('ep1' as never, wish));
   void Promise.allSettled(places);

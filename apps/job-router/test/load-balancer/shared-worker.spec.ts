@@ -95,7 +95,7 @@ class Router {
   }
 
   ask(): void {
-    const kind = { affinity: { kind: 'any' as const }, isKeyed: true, isPassing: false };
+    const kind = { affinity: { kind: 'any' as const }, isKeyed: true, isPassing: false, noteAsk: null };
     const wish = { ...kind, bytes: 100, gone: this.#gone.signal };
     this.places.place(ENDPOINT, wish).then(
       (place) => {

@@ -1,7 +1,7 @@
 import { readTunnelOffer } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { Logger, MetricRegistry, Traces } from '@berth/telemetry';
 import { TunnelDialer, type WorkerLink } from '@berth/tunnel';
 
 export interface HostTunnelsOptions {
@@ -13,6 +13,7 @@ export interface HostTunnelsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  readonly traces: Pick<Traces, 'isOn' | 'step'>;
 }
 
 /** The tunnels that this host opens to routers, so that requests reach its workers: it listens for none. */

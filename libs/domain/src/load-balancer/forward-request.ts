@@ -1,6 +1,6 @@
 import { WORKER_HEADER } from './affinity.js';
 import { endToEnd, flatten, pairsOf, valuesOf, wordsOf, type HeaderPair, type RawHeaders } from './header-pairs.js';
-import { soundTraceparent } from './request-names.js';
+import { soundTraceparent, traceIdOf } from './request-names.js';
 
 /** Carries the worker's own `Authorization`, since that of the request is for us. Lower case. */
 const WORKER_AUTHORIZATION_HEADER = 'x-worker-authorization';
@@ -26,6 +26,8 @@ export interface RequestToForward {
   readonly requestId: string;
   /** `Authorization` holds the key of our caller, which is no worker's business. */
   readonly hidesAuthorization: boolean;
+  /** The recorded step of ours that the request is for its worker; null: none, and its caller's own trace goes on. */
+  readonly traceparent: string | null;
 }
 
 /** What we say ourselves, so that nobody else's word for it reaches a worker. */
@@ -51,7 +53,7 @@ const WORDS_OF_PROXIES = new Set([
 ]);
 const isOfProxies = (key: string): boolean => key.startsWith('x-forwarded-') || WORDS_OF_PROXIES.has(key);
 
-/** Goes on as it is, or not at all. */
+/** Where their caller wrote them soundly. */
 const OF_TRACES = new Set(['traceparent', 'tracestate']);
 
 /** Where headers become variables this is `HTTP_PROXY`, through which programs would then send their own requests. */
@@ -82,10 +84,17 @@ export function forwardRequest(request: RequestToForward): string[] {
 }
 
 function goesOn(key: HeaderPair['key'], request: RequestToForward, isHidden: boolean): boolean {
-  if (OF_TRACES.has(key)) return soundTraceparent(request.headers) !== null;
+  if (OF_TRACES.has(key)) return isOfTrace(key, request);
   if (isNoCallers(key)) return request.peer.isTrusted && isOfProxies(key) && !OURS.has(key);
   if (key === 'content-length' || key === 'trailer') return isFramedBy(key, request.framing);
   return key !== 'authorization' || !isHidden;
+}
+
+/** What other systems say of a trace goes with that trace alone. */
+function isOfTrace(key: string, { headers, traceparent }: RequestToForward): boolean {
+  const told = soundTraceparent(headers);
+  if (told === null || traceparent === null) return told !== null;
+  return key === 'tracestate' && traceIdOf(told) === traceIdOf(traceparent);
 }
 
 /** A field for trailers without chunks, or a length beside chunks, would be a lie. */
@@ -117,7 +126,7 @@ function connectionOf(
 }
 
 function wordsOnTheWay(
-  { peer, requestId }: RequestToForward,
+  { peer, requestId, traceparent }: RequestToForward,
   pairs: readonly HeaderPair[],
 ): readonly Pick<HeaderPair, 'name' | 'value'>[] {
   const before = (key: string): readonly string[] => (peer.isTrusted ? valuesOf(pairs, key) : []);
@@ -134,6 +143,7 @@ function wordsOnTheWay(
     { name: 'Forwarded', value: [...before('forwarded'), forwarded].join(', ') },
     { name: 'X-Real-Ip', value: peer.callerAddress },
     { name: 'X-Request-Id', value: requestId },
+    ...(traceparent === null ? [] : [{ name: 'traceparent', value: traceparent }]),
     ...valuesOf(pairs, WORKER_AUTHORIZATION_HEADER)
       .slice(0, 1)
       .map((value) => ({ name: 'Authorization', value })),

@@ -8,7 +8,7 @@ import { faultOfHead, isHealthCheck, isPreflight } from './request-faults.js';
 const REQUEST: RequestToForward = {
   ...{ method: 'GET', headers: ['Host', 'e.test'], framing: 'none', isUpgrade: false },
   peer: { address: '192.0.2.1', isTrusted: false, callerAddress: '192.0.2.1' },
-  ...{ requestId: 'req_1', hidesAuthorization: true },
+  ...{ requestId: 'req_1', hidesAuthorization: true, traceparent: null },
 };
 const ANSWER = { status: 200, headers: [] as string[], workerId: 'w', requestId: 'req_1', mayHaveTrailers: true };
 

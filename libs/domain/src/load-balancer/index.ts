@@ -13,7 +13,7 @@ export { FrameBoundaries, SERVICE_RESTART_FRAME } from './frame-boundaries.js';
 export { HoldLine, type Held } from './hold-line.js';
 export { endpointIdOfHost, isEndpointDomain } from './host-name.js';
 export { bytesOfHead, faultOfHead, isHealthCheck, isPreflight } from './request-faults.js';
-export { soundTraceparent, toldRequestId } from './request-names.js';
+export { isOurRequestId, soundTraceparent, toldRequestId, traceIdOf } from './request-names.js';
 export { Shares } from './shares.js';
 export { SlotLine } from './slot-line.js';
 export { bodyDueAfter, nextLimit, type DueLimit, type ExchangePhase, type TimeLimits } from './time-limits.js';

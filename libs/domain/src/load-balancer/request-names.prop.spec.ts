@@ -7,9 +7,10 @@ const hex = (length: number): fc.Arbitrary<string> => fc.stringMatching(new RegE
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 
-const passed = (headers: readonly string[]): readonly string[] =>
+const passed = (headers: readonly string[], traceparent: string | null = null): readonly string[] =>
   forwardRequest({
     ...{ method: 'GET', headers, framing: 'none', isUpgrade: false, requestId: 'r', hidesAuthorization: true },
+    traceparent,
     peer: { address: '192.0.2.1', isTrusted: false, callerAddress: '192.0.2.1' },
   });
 
@@ -37,6 +38,22 @@ describe('a trace', () => {
     const headers = [...(traceparent === undefined ? [] : ['traceparent', traceparent]), 'tracestate', 'a=1'];
     expect(soundTraceparent(headers)).toBeNull();
     expect(passed(headers).join('\n')).not.toMatch(/trace/i);
+  });
+
+  test('that is recorded goes on as the step that we record, with what others say of that trace and of no other', () => {
+    const ours = `00-${TRACE}-${'a'.repeat(16)}-01`;
+    const state = ['tracestate', 'a=1'];
+    const names = (flat: readonly string[]) => flat.filter((_, at) => /^trace/i.test(flat[at - (at % 2)] ?? ''));
+    expect(names(passed(['Traceparent', `00-${TRACE}-${SPAN}-01`, ...state], ours))).toEqual([
+      ...state,
+      'traceparent',
+      ours,
+    ]);
+    expect(names(passed(['traceparent', `00-${'b'.repeat(32)}-${SPAN}-01`, ...state], ours))).toEqual([
+      'traceparent',
+      ours,
+    ]);
+    expect(names(passed(state, ours))).toEqual(['traceparent', ours]);
   });
 
   test('of a later version may have more; one that is said twice is none', () => {

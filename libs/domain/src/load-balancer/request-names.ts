@@ -12,6 +12,15 @@ const IDS = '-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}';
 /** W3C Trace Context, 3.2.2: what later versions add stands behind. */
 const TRACEPARENT = new RegExp(`^(?:00${IDS}|(?!00|ff)[0-9a-f]{2}${IDS}(?:-[ -~]*)?)$`);
 
+const TRACE_ID_AT = 3;
+const TRACE_ID_DIGITS = 32;
+
+/** @param traceparent a sound one */
+export const traceIdOf = (traceparent: string): string => traceparent.slice(TRACE_ID_AT, TRACE_ID_AT + TRACE_ID_DIGITS);
+
+/** Ids of requests that we have made, and no caller. */
+export const isOurRequestId = (id: string): boolean => OUR_ID.test(id);
+
 /** The step of a trace that a request belongs to; null: none that can be read, so that its `tracestate` means nothing either. */
 export function soundTraceparent(headers: RawHeaders): string | null {
   const [told, ...more] = valuesOf(pairsOf(headers), 'traceparent');

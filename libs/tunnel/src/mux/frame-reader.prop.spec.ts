@@ -3,7 +3,7 @@ import type { EndpointId, WorkerId } from '@berth/domain';
 import fc from 'fast-check';
 import { LINK_REFUSALS } from '../worker-link.port.js';
 import { FrameError } from './frame-error.js';
-import { encodeHead, encodeOpen, encodeRefuse, encodeWindow, FRAME, type ControlFrame } from './frame.js';
+import { encodeHead, encodeOpen, encodeRefuse, encodeTrace, encodeWindow, FRAME, type ControlFrame } from './frame.js';
 import { FrameReader } from './frame-reader.js';
 
 interface Said {
@@ -35,6 +35,10 @@ const frames: fc.Arbitrary<Said> = fc.oneof(
   fc
     .tuple(ids, fc.nat(2 ** 31 - 1))
     .map(([id, bytes]) => ({ bytes: encodeWindow(id, bytes), means: { kind: 'window' as const, id, bytes } })),
+  fc.tuple(ids, fc.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)).map(([id, traceparent]) => ({
+    bytes: encodeTrace(id, traceparent),
+    means: { kind: 'trace' as const, id, traceparent },
+  })),
   fc
     .tuple(ids, fc.constantFrom('admit' as const, 'end' as const, 'reset' as const))
     .map(([id, kind]) => ({ bytes: encodeHead(FRAME[kind], id), means: { kind, id } })),

@@ -14,6 +14,7 @@ export const FRAME = {
   ping: 8,
   pong: 9,
   leave: 10,
+  trace: 11,
 } as const;
 
 export const HEAD_BYTES = 8;
@@ -23,6 +24,8 @@ export const DATA_MAX_BYTES = 32 * 1_024;
 const ID_MAX_BYTES = 255;
 const REASON_MAX_BYTES = 64;
 const WINDOW_BYTES = 4;
+/** Of a `traceparent` of version 00. */
+const TRACE_BYTES = 55;
 const LENGTH_BITS = 0xff_ff_ff;
 const TYPE_SHIFT = 24;
 
@@ -45,6 +48,7 @@ export type StreamFrame =
   | { readonly kind: 'open'; readonly id: number; readonly target: OpenTarget }
   | { readonly kind: 'refuse'; readonly id: number; readonly reason: LinkRefusal }
   | { readonly kind: 'window'; readonly id: number; readonly bytes: number }
+  | { readonly kind: 'trace'; readonly id: number; readonly traceparent: string }
   | { readonly kind: 'admit' | 'end' | 'reset'; readonly id: number };
 
 /** All but DATA, whose bytes are passed on as they come. */
@@ -63,6 +67,7 @@ const SHAPES: Readonly<Record<number, { readonly least: number; readonly most: n
     [FRAME.ping]: { least: 0, most: 0, ofStream: false },
     [FRAME.pong]: { least: 0, most: 0, ofStream: false },
     [FRAME.leave]: { least: 0, most: 0, ofStream: false },
+    [FRAME.trace]: { least: TRACE_BYTES, most: TRACE_BYTES, ofStream: true },
   };
 
 /** @throws FrameError where no frame begins like that */
@@ -93,15 +98,17 @@ export function decodeControl({ id, type }: FrameHead, body: Buffer): ControlFra
       return { kind: 'end', id };
     case FRAME.reset:
       return { kind: 'reset', id };
-    case FRAME.ping:
-      return { kind: 'ping' };
-    case FRAME.pong:
-      return { kind: 'pong' };
-    case FRAME.leave:
-      return { kind: 'leave' };
+    case FRAME.trace:
+      return { kind: 'trace', id, traceparent: body.toString('latin1') };
     default:
-      throw new FrameError(`a frame of type ${type}`);
+      return ofTunnel(type);
   }
+}
+
+function ofTunnel(type: number): ControlFrame {
+  const kind = (['ping', 'pong', 'leave'] as const).find((each) => FRAME[each] === type);
+  if (kind === undefined) throw new FrameError(`a frame of type ${type}`);
+  return { kind };
 }
 
 function decodeTarget(body: Buffer): OpenTarget {
@@ -157,5 +164,12 @@ export function encodeRefuse(id: number, reason: LinkRefusal): Buffer {
 export function encodeWindow(id: number, more: number): Buffer {
   const bytes = encodeHead(FRAME.window, id, WINDOW_BYTES);
   bytes.writeUInt32BE(more, HEAD_BYTES);
+  return bytes;
+}
+
+/** @param traceparent of version 00 */
+export function encodeTrace(id: number, traceparent: string): Buffer {
+  const bytes = encodeHead(FRAME.trace, id, TRACE_BYTES);
+  bytes.write(traceparent, HEAD_BYTES, 'latin1');
   return bytes;
 }

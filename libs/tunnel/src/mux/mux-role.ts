@@ -32,4 +32,6 @@ export interface MuxOptions {
   /** Of which nothing has been read. */
   readonly socket: Duplex;
   readonly clock: Clock;
+  /** Whether the other side knows the frame that says which step of a trace a stream is. */
+  readonly knowsTraces: boolean;
 }

@@ -1,7 +1,8 @@
 import { Duplex } from 'node:stream';
 import { ReceiveWindow, SendCredit } from './credit.js';
 import { FrameError } from './frame-error.js';
-import { DATA_MAX_BYTES, encodeHead, encodeWindow, FRAME } from './frame.js';
+import type { LinkStream } from '../worker-link.port.js';
+import { DATA_MAX_BYTES, encodeHead, encodeTrace, encodeWindow, FRAME } from './frame.js';
 import type { Outbox, Sender } from './outbox.js';
 
 type Written = (error?: Error | null) => void;
@@ -9,6 +10,7 @@ type Written = (error?: Error | null) => void;
 export interface MuxStreamOptions {
   readonly id: number;
   readonly outbox: Outbox;
+  readonly knowsTraces: boolean;
   /** Called once, when nothing comes or goes any more. */
   readonly onClosed: (stream: MuxStream) => void;
 }
@@ -17,9 +19,12 @@ export interface MuxStreamOptions {
 const SHARE_MIN = 4;
 
 /** One stream of a tunnel. Each half ends for itself; one that is destroyed before both have ended is reset. */
-export class MuxStream extends Duplex implements Sender {
+export class MuxStream extends Duplex implements LinkStream, Sender {
   readonly id: number;
   readonly window = new ReceiveWindow();
+  /** Told once of the step that the other side says this stream is. */
+  onTrace: ((traceparent: string) => void) | null = null;
+  readonly #knowsTraces: boolean;
   readonly #outbox: Outbox;
   readonly #onClosed: (stream: MuxStream) => void;
   readonly #credit = new SendCredit();
@@ -28,9 +33,10 @@ export class MuxStream extends Duplex implements Sender {
   #hasEnded = false;
   #wasEnded = false;
 
-  constructor({ id, onClosed, outbox }: MuxStreamOptions) {
+  constructor({ id, knowsTraces, onClosed, outbox }: MuxStreamOptions) {
     super({ allowHalfOpen: true });
     this.id = id;
+    this.#knowsTraces = knowsTraces;
     this.#outbox = outbox;
     this.#onClosed = onClosed;
   }
@@ -47,6 +53,16 @@ export class MuxStream extends Duplex implements Sender {
 
   get canSend(): boolean {
     return this.#pending.length > 0 && this.#credit.bytes > 0;
+  }
+
+  tellTrace(traceparent: string): void {
+    if (this.#knowsTraces) this.#outbox.say(encodeTrace(this.id, traceparent));
+  }
+
+  receiveTrace(traceparent: string): void {
+    const tell = this.onTrace;
+    this.onTrace = null;
+    tell?.(traceparent);
   }
 
   /** @throws FrameError where the other side may not send it */

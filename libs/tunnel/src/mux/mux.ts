@@ -19,6 +19,7 @@ const CUT = new TunnelError('It was cut at the other side.');
 /** Many streams in one connection. Both sides of a tunnel have it; what they differ in is their role. */
 export class Mux {
   readonly outbox: Outbox;
+  readonly #knowsTraces: boolean;
   readonly #socket: Duplex;
   readonly #role: MuxRole;
   readonly #streams = new Map<number, MuxStream>();
@@ -32,7 +33,8 @@ export class Mux {
   #wasLeft = false;
   #hasLeft = false;
 
-  constructor({ clock, socket }: MuxOptions, role: MuxRole) {
+  constructor({ clock, knowsTraces, socket }: MuxOptions, role: MuxRole) {
+    this.#knowsTraces = knowsTraces;
     this.#socket = socket;
     this.#role = role;
     this.outbox = new Outbox(socket, () => this.lose('its peer reads no more'));
@@ -70,7 +72,10 @@ export class Mux {
   }
 
   begin(id: number): MuxStream {
-    const stream = new MuxStream({ id, outbox: this.outbox, onClosed: (closed) => this.#forget(closed) });
+    const stream = new MuxStream({
+      ...{ id, outbox: this.outbox, knowsTraces: this.#knowsTraces },
+      onClosed: (closed) => this.#forget(closed),
+    });
     this.#streams.set(id, stream);
     // Its reader listens for itself; one that nobody has yet must not end the process.
     stream.on('error', () => undefined);
@@ -162,6 +167,10 @@ export class Mux {
         return;
       case 'window':
         this.#window(frame.id, frame.bytes);
+        return;
+      case 'trace':
+        this.#mustHaveBegun(frame.id);
+        this.#streams.get(frame.id)?.receiveTrace(frame.traceparent);
         return;
       case 'end':
         this.#end(frame.id);

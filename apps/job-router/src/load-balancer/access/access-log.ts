@@ -1,16 +1,11 @@
-import { cleanText, soundTraceparent } from '@berth/domain';
+import { cleanText } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { ExchangeOutcome } from '../exchange/exchange-outcome.js';
 import type { LoadBalancerMetrics } from '../metrics.js';
-import type { Visit } from '../visit.js';
+import { traceIdOfVisit, type Visit } from '../visit.js';
 import { LineBudget } from './line-budget.js';
-
-/** `workerId`: the worker that had the request; null: none. */
-export interface VisitEnd {
-  readonly outcome: ExchangeOutcome;
-  readonly workerId: string | null;
-}
+import { labelOf, statusOf, type VisitEnd } from './visit-end.js';
 
 export interface AccessLogOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -44,7 +39,8 @@ export class AccessLog {
     metrics.requests.inc({ outcome: labelOf(outcome) });
     metrics.requestBytes.inc(visit.traffic.inBytes);
     metrics.answerBytes.inc(visit.traffic.outBytes);
-    if (outcome.kind !== 'upgraded') metrics.total.observe((nowMs - visit.beganAtMs) / MS_PER_SECOND);
+    if (outcome.kind !== 'upgraded')
+      metrics.total.observe({}, (nowMs - visit.beganAtMs) / MS_PER_SECOND, visit.trace?.traceparent);
     const isOurs = outcome.kind === 'failed';
     if (!isOurs && random.fraction() * PERMILLE >= loggedPermille) return;
     const budget = isOurs ? this.#ours : this.#others;
@@ -53,45 +49,17 @@ export class AccessLog {
   }
 
   /** Nothing of a query, a header's value or a body: callers put keys and people's data there. */
-  #write(
-    { beganAtMs, endpointId, request, requestId, response, traffic }: Visit,
-    { outcome, workerId }: VisitEnd,
-    nowMs: number,
-  ): void {
-    const { method = '', rawHeaders, url = '' } = request;
+  #write(visit: Visit, { outcome, worker }: VisitEnd, nowMs: number): void {
+    const { beganAtMs, endpointId, request, requestId, response, traffic } = visit;
+    const { method = '', url = '' } = request;
+    const workerId = worker?.id ?? null;
     this.#options.logger.info('a request to a load-balanced endpoint is over', {
       ...{ requestId, endpointId: cleanText(endpointId, NAME_MAX_CHARACTERS), workerId },
       ...{ method, path: cleanText(url.split('?', 1)[0] ?? '', PATH_MAX_CHARACTERS) },
       ...{ outcome: labelOf(outcome), status: statusOf(outcome, response), isCut: isCut(outcome) },
-      ...{ tookMs: Math.round(nowMs - beganAtMs), ...traffic, traceparent: soundTraceparent(rawHeaders) },
+      ...{ tookMs: Math.round(nowMs - beganAtMs), ...traffic, traceId: traceIdOfVisit(visit) },
     });
   }
 }
 
-/** As its caller got it; null: there was no answer. */
-function statusOf(outcome: ExchangeOutcome, { headersSent, statusCode }: Visit['response']): number | null {
-  switch (outcome.kind) {
-    case 'answered':
-      return outcome.status;
-    case 'upgraded':
-      return 101;
-    case 'caller-gone':
-    case 'failed':
-      return headersSent ? statusCode : null;
-  }
-}
-
 const isCut = (outcome: ExchangeOutcome): boolean => outcome.kind === 'failed' && outcome.wasCut;
-
-function labelOf(outcome: ExchangeOutcome): string {
-  switch (outcome.kind) {
-    case 'answered':
-      return `${Math.floor(outcome.status / 100)}xx`;
-    case 'upgraded':
-      return 'websocket';
-    case 'caller-gone':
-      return 'caller-gone';
-    case 'failed':
-      return outcome.code;
-  }
-}

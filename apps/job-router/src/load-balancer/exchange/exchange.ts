@@ -30,6 +30,8 @@ export interface ExchangeOptions {
   readonly docsUrl: string;
   readonly bodyBytesMax: number;
   readonly hidesAuthorization: boolean;
+  /** The recorded step that the request is for its worker; null: it is not recorded. */
+  readonly traceparent: string | null;
   readonly onFirstByte: () => void;
   readonly onUpgrade: (upgraded: UpgradedPlace) => void;
 }
@@ -90,7 +92,7 @@ export class Exchange {
       headers: forwardRequest({
         ...{ method, headers: rawHeaders, requestId, framing: framingOf(request) },
         ...{ peer: connection.peer, isUpgrade: wanted !== null },
-        hidesAuthorization: this.#options.hidesAuthorization,
+        ...{ hidesAuthorization: this.#options.hidesAuthorization, traceparent: this.#options.traceparent },
       }),
     });
   }

@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import type { AssignedWorker } from '@berth/contracts';
 import {
   HoldLine,
@@ -16,7 +15,7 @@ import {
 } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { WorkerLink } from '@berth/tunnel';
+import type { LinkStream, WorkerLink } from '@berth/tunnel';
 import type { LoadBalancerDirectory } from '../directory.port.js';
 import type { LoadBalancerMetrics } from '../metrics.js';
 import { askWorker } from './ask-worker.js';
@@ -179,7 +178,10 @@ export class EndpointPlaces {
   #ask(waiter: Waiter, worker: AssignedWorker): void {
     this.#workers.choose(worker.id);
     this.#line.note(waiter, true);
+    const { hostId, id: workerId } = worker;
+    const told = waiter.noteAsk?.({ endpointId: this.#options.endpointId, hostId, workerId });
     void askWorker(worker, waiter.gone, this.#options).then((answer) => {
+      told?.(answer);
       if (answer.kind === 'refused') this.#refused(waiter, worker.id, answer.reason);
       else this.#admitted(waiter, worker, answer.stream);
     });
@@ -192,7 +194,7 @@ export class EndpointPlaces {
   }
 
   /** @param waiter null: nobody has use for it any more */
-  #admitted(waiter: Waiter | null, worker: AssignedWorker, stream: Duplex): void {
+  #admitted(waiter: Waiter | null, worker: AssignedWorker, stream: LinkStream): void {
     this.#workers.note(worker.id, afterAdmission);
     this.#inFlight += 1;
     // The exchange hears of it too; here it only must not be unheard.

@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import type { AssignedWorker } from '@berth/contracts';
 import {
   afterWaitBegan,
@@ -9,6 +8,7 @@ import {
   type WorkerRefusal,
 } from '@berth/domain';
 import type { Random } from '@berth/lifecycle';
+import type { LinkStream } from '@berth/tunnel';
 import { askWorker, type AskOptions } from './ask-worker.js';
 import type { SeenWorkers } from './seen-workers.js';
 import { wants, type Waiter } from './waiter.js';
@@ -17,7 +17,7 @@ export interface SlotWaitsOptions extends AskOptions {
   readonly workers: SeenWorkers;
   readonly random: Pick<Random, 'fraction'>;
   /** A slot came free, and is for whoever is first in line. */
-  readonly onPlace: (worker: AssignedWorker, stream: Duplex) => void;
+  readonly onPlace: (worker: AssignedWorker, stream: LinkStream) => void;
   /** One ended without a slot; null: nobody needed it any more. */
   readonly onEnd: (reason: WorkerRefusal | null) => void;
 }

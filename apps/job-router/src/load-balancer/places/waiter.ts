@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream';
 import {
   PlatformError,
   type Affinity,
@@ -8,6 +7,7 @@ import {
   type WorkerId,
   type WorkerRefusal,
 } from '@berth/domain';
+import type { LinkAnswer, LinkStream, LinkTarget } from '@berth/tunnel';
 
 /** A request that wants a worker. */
 export interface PlaceWish {
@@ -20,12 +20,14 @@ export interface PlaceWish {
   readonly isKeyed: boolean;
   /** Its caller has gone. */
   readonly gone: AbortSignal;
+  /** Of one that is recorded: told of each worker that is asked for it, and then of its answer. Null: it is not. */
+  readonly noteAsk: ((target: LinkTarget) => (answer: LinkAnswer) => void) | null;
 }
 
 /** A worker that has taken the request. It has it until the stream has closed. */
 export interface Place {
   readonly worker: CandidateWorker;
-  readonly stream: Duplex;
+  readonly stream: LinkStream;
 }
 
 /** Null: the caller went away before. */
