@@ -80,6 +80,13 @@ describe('the settings of the management API', () => {
     }
   });
 
+  test('of who lets agents in are several keys where brokers trust one or another', () => {
+    const load = (issuers: string) =>
+      loadManagementConfig({ ...NEEDED, BERTH_AUTH_SEED: 'S', BERTH_AUTH_ISSUER_SEED: issuers }).admission;
+    expect(load('A')).toEqual({ calloutSeed: 'S', issuerSeeds: ['A'] });
+    expect(load('A, B,')).toEqual({ calloutSeed: 'S', issuerSeeds: ['A', 'B'] });
+  });
+
   test('of the migration need the database only', () => {
     expect(() => loadMigrateConfig({})).toThrow('BERTH_DATABASE_URL is missing');
     expect(loadMigrateConfig({ BERTH_DATABASE_URL: NEEDED.BERTH_DATABASE_URL })).toMatchObject({ seedKey: null });

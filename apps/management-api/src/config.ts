@@ -12,8 +12,8 @@ import type { RateQuotas } from './rate-limits/index.js';
 interface AdmissionConfig {
   /** nkey seed of the role `callout`. */
   readonly calloutSeed: string;
-  /** nkey seed of the account that signs the answers. */
-  readonly issuerSeed: string;
+  /** nkey seeds of accounts; one that the asking broker trusts signs its answer. */
+  readonly issuerSeeds: readonly [string, ...string[]];
 }
 
 /** Settings of the management API. */
@@ -203,13 +203,22 @@ function readAdmission(read: ConfigReader): AdmissionConfig | null {
     'BERTH_AUTH_SEED',
     "nkey seed of the role `callout`, which lets agents in; without it somebody else answers the broker's auth callout.",
   );
-  const issuerSeed = read.optional(
+  const issuers = read.optional(
     'BERTH_AUTH_ISSUER_SEED',
-    'nkey seed of the account that signs the answers; goes with `BERTH_AUTH_SEED`.',
+    'nkey seed of the account that signs the answers; of several, with commas between, the one that the asking broker ' +
+      'trusts. Goes with `BERTH_AUTH_SEED`.',
   );
-  if (calloutSeed !== null && issuerSeed !== null) return { calloutSeed, issuerSeed };
-  if (calloutSeed !== null || issuerSeed !== null) {
+  if (calloutSeed !== null && issuers !== null) return { calloutSeed, issuerSeeds: seedsOf(issuers) };
+  if (calloutSeed !== null || issuers !== null) {
     read.problems.push('BERTH_AUTH_SEED and BERTH_AUTH_ISSUER_SEED belong together: set both or neither');
   }
   return null;
+}
+
+function seedsOf(text: string): readonly [string, ...string[]] {
+  const [first = '', ...others] = text
+    .split(',')
+    .map((seed) => seed.trim())
+    .filter((seed) => seed !== '');
+  return [first, ...others];
 }

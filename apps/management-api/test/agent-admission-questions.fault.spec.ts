@@ -23,6 +23,8 @@ const open = useNatsServer();
 
 const REFUSED = 'Authorization Violation';
 const SECRET = 'the secret that the agent made';
+/** Of an account that no broker here trusts. */
+const OTHER_ISSUER = 'SAAPS2VYUAHPVRWIEZOCWFROJFL7IP36DKFXSLS2G45NKIABLKUIW6LYM4';
 
 const isJoined = async (hostId = 'h1'): Promise<boolean> =>
   (await fleet.source.getRepository(HostEntity).findOneByOrFail({ id: hostId })).secretHash !== null;
@@ -252,7 +254,7 @@ describe('somebody who knocks without end', () => {
   };
 
   /** An admission by itself: what it reads, whom it refuses, and how often it answers. */
-  const admitBy = async (read: () => Promise<null>) => {
+  const admitBy = async (read: () => Promise<null>, issuer = bench.nats.keys.issuer) => {
     const [connection, asker] = [await open.connect(), await open.connect()];
     const reads: string[] = [];
     const refused: string[] = [];
@@ -261,7 +263,7 @@ describe('somebody who knocks without end', () => {
       find: (id: string) => (reads.push(id), read()),
       tokenState: (id: string) => (reads.push(id), read()),
     } as unknown as HostSessionsStore;
-    const answer = { issuerSeed: bench.nats.keys.issuer, account: 'APP' };
+    const answer = { issuerSeeds: [issuer] as const, account: 'APP' };
     const onRefused = (fault: string): void => void refused.push(fault);
     const { clock } = fleet;
     new AgentAdmission({ connection, store, answer, clock, logger: silentLogger, onRefused }).start();
@@ -287,6 +289,17 @@ describe('somebody who knocks without end', () => {
     });
     expect(admission.reads).toEqual([]);
     expect(admission.refused).toEqual(['no-host']);
+    await admission.close();
+  });
+
+  test('that a broker asks which would not hear the answer, costs the database nothing', async () => {
+    const admission = await admitBy(() => Promise.resolve(null), OTHER_ISSUER);
+    admission.knock(await questionOf('h1', 'guessed'));
+    await eventually(() => {
+      expect(admission.answers()).toBe(1);
+    });
+    expect(admission.reads).toEqual([]);
+    expect(admission.refused).toEqual(['other-issuer']);
     await admission.close();
   });
 
@@ -318,7 +331,7 @@ test('a question about an agent that no server asks is answered nowhere', async 
     expect(overheard.length).toBeGreaterThan(0);
   });
   const connection = await open.connect();
-  const answer = { issuerSeed: bench.nats.keys.issuer, account: 'APP' };
+  const answer = { issuerSeeds: [bench.nats.keys.issuer] as const, account: 'APP' };
   const { sessions: store } = bench;
   new AgentAdmission({ connection, store, answer, clock: fleet.clock, logger: silentLogger }).start();
   await connection.flush();

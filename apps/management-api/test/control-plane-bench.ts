@@ -265,7 +265,7 @@ export class ControlPlaneBench {
 
   async #admitAgents(): Promise<void> {
     const connection = await this.nats.connectAs('callout');
-    const answer = { issuerSeed: this.nats.keys.issuer, account: ACCOUNT };
+    const answer = { issuerSeeds: [this.nats.keys.issuer] as const, account: ACCOUNT };
     const { sessions: store } = this;
     new AgentAdmission({ connection, store, answer, clock: this.fleet.clock, logger: silentLogger }).start();
     await connection.flush();

@@ -1,4 +1,12 @@
 export { createAuthority, issueCertificate, type CertifiedKey } from './certificates.js';
 export { loadOrCreateNatsKeys } from './nats-key-file.js';
-export { completeNatsKeys, createNatsKeys, publicNatsKeys, type NatsKeys, type NatsRole } from './nats-keys.js';
+export {
+  completeNatsKeys,
+  createNatsKeys,
+  publicNatsKeys,
+  type NatsKeys,
+  type NatsPublicKeys,
+  type NatsRole,
+} from './nats-keys.js';
 export { renderNatsConf, type NatsAuth, type NatsConf, type NatsPeers, type NatsTls } from './nats-conf.js';
+export { replaceNatsKeys } from './replace-nats-keys.js';

@@ -123,7 +123,8 @@ const renderAuth = (auth: NatsAuth): string[] => {
   if (auth.kind === 'none') return [];
   if (auth.kind === 'password') return renderPassword(auth);
   const permissions = rolePermissions(auth.shards ?? SHARD_COUNTS_DEFAULT);
-  const user = (role: NatsRole): string => renderUser(auth.keys.roles[role], permissions[role]);
+  const user = (role: NatsRole): string =>
+    auth.keys.roles[role].map((key) => renderUser(key, permissions[role])).join('\n');
   return [
     'system_account: SYS',
     'accounts {',
@@ -141,7 +142,7 @@ const renderAuth = (auth: NatsAuth): string[] => {
     '  auth_callout {',
     `    issuer: ${auth.keys.issuer}`,
     '    account: AUTH',
-    `    auth_users: [ ${NATS_ROLES.map((role) => auth.keys.roles[role]).join(', ')} ]`,
+    `    auth_users: [ ${NATS_ROLES.flatMap((role) => auth.keys.roles[role]).join(', ')} ]`,
     '  }',
     '}',
   ];

@@ -24,7 +24,9 @@ export interface NatsKeys {
 
 /** The public halves: all that the server's configuration needs. */
 export interface NatsPublicKeys {
-  readonly roles: Readonly<Record<NatsRole, string>>;
+  /** The holder of any of these is that role: while keys are replaced there are two. */
+  readonly roles: Readonly<Record<NatsRole, readonly string[]>>;
+  /** A server trusts one. */
   readonly issuer: string;
 }
 
@@ -39,14 +41,22 @@ export const completeNatsKeys = (keys: NatsKeys): NatsKeys =>
     ? keys
     : { ...keys, roles: { ...createNatsKeys().roles, ...keys.roles } };
 
-export const publicNatsKeys = (keys: NatsKeys): NatsPublicKeys => ({
-  roles: forEachRole((role) => publicKeyOf(keys.roles[role])),
+/** @param others further keys of roles, which are let in as well */
+export const publicNatsKeys = (keys: NatsKeys, ...others: readonly NatsKeys['roles'][]): NatsPublicKeys => ({
+  roles: forEachRole((role) => [...new Set([keys.roles, ...others].map((roles) => publicKeyOf(roles[role])))]),
   issuer: publicKeyOf(keys.issuer),
 });
 
-const forEachRole = (make: (role: NatsRole) => string): Record<NatsRole, string> =>
-  Object.fromEntries(NATS_ROLES.map((role) => [role, make(role)])) as Record<NatsRole, string>;
+const forEachRole = <Value>(make: (role: NatsRole) => Value): Record<NatsRole, Value> =>
+  Object.fromEntries(NATS_ROLES.map((role) => [role, make(role)])) as Record<NatsRole, Value>;
 
 const seedOf = (pair: KeyPair): string => new TextDecoder().decode(pair.getSeed());
 
-const publicKeyOf = (seed: string): string => fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+/** By seed, of those that this process was given: each takes some ten milliseconds to compute. */
+const publicKeys = new Map<string, string>();
+
+function publicKeyOf(seed: string): string {
+  const known = publicKeys.get(seed) ?? fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+  publicKeys.set(seed, known);
+  return known;
+}

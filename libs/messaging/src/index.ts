@@ -2,6 +2,7 @@ export {
   AgentConnections,
   BrokerGuard,
   admitAgent,
+  isTrustedIssuer,
   readAuthRequest,
   refuseAgent,
   type AgentConnection,

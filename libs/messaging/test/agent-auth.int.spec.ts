@@ -1,7 +1,7 @@
 import { hostSubject, inboxPrefix, jobSubject } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually, useNatsServer, type NatsFixture } from '@berth/testing';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { createUser } from '@nats-io/nkeys';
@@ -9,8 +9,10 @@ import { nkeyAuthenticator, type NatsConnection, type NodeConnectionOptions } fr
 import {
   admitAgent,
   AGENT_ADMISSION_MS,
+  isTrustedIssuer,
   readAuthRequest,
   refuseAgent,
+  type AuthAnswerOptions,
   type AuthRequest,
 } from '../src/agent-auth/index.js';
 
@@ -18,6 +20,8 @@ import {
 jest.setTimeout(60_000);
 
 const nats = useNatsServer({ access: 'roles' });
+/** It trusts an issuer of its own. */
+const other = useNatsServer({ access: 'roles' });
 
 const SECRET = 'the secret of the host';
 
@@ -25,9 +29,10 @@ const SECRET = 'the secret of the host';
 let nowMs = systemClock.nowMs();
 const asked: AuthRequest[] = [];
 
-beforeAll(async () => {
-  const options = { issuerSeed: nats.keys.issuer, account: 'APP' };
-  const callout = await nats.connectAs('callout');
+/** @param issuerSeeds all that it can sign with */
+async function answerAt(server: NatsFixture, issuerSeeds: AuthAnswerOptions['issuerSeeds']): Promise<NatsConnection> {
+  const options = { issuerSeeds, account: 'APP' };
+  const callout = await server.connectAs('callout');
   callout.subscribe('$SYS.REQ.USER.AUTH', {
     callback: (error, message) => {
       if (error) throw error;
@@ -41,7 +46,10 @@ beforeAll(async () => {
     },
   });
   await callout.flush();
-});
+  return callout;
+}
+
+beforeAll(() => answerAt(nats, [nats.keys.issuer]));
 
 const connectAgent = (hostId: string, options: NodeConnectionOptions = {}): Promise<NatsConnection> =>
   nats.connect({ user: hostId, pass: SECRET, inboxPrefix: inboxPrefix(hostId as HostId), ...options });
@@ -197,5 +205,28 @@ describe('a stranger', () => {
 
   test.each(strangers)('%s is not let in', async (_, options) => {
     await expect(nats.connect({ ...options, reconnect: false })).rejects.toThrow('Authorization Violation');
+  });
+});
+
+describe('a broker that trusts another issuer', () => {
+  const login = { user: 'h1', pass: SECRET, inboxPrefix: inboxPrefix('h1' as HostId), reconnect: false };
+
+  test('is answered by whoever has both, as it asks for it, and so is the first', async () => {
+    const both = [nats.keys.issuer, other.keys.issuer] as const;
+    const answering = [await answerAt(other, both), await answerAt(nats, both)];
+    for (let n = 0; n < 4; n += 1) {
+      await (await other.connect(login)).flush();
+      await (await nats.connect(login)).flush();
+    }
+    await Promise.all(answering.map((each) => each.close()));
+  });
+
+  test('lets nobody in on the word of one that it does not trust, which knows so', async () => {
+    const callout = await answerAt(other, [nats.keys.issuer]);
+    asked.length = 0;
+    await expect(other.connect(login)).rejects.toThrow('Authorization Violation');
+    const options = { issuerSeeds: [nats.keys.issuer], account: 'APP' } as const;
+    expect(asked.map((request) => isTrustedIssuer(request, options))).toEqual([false]);
+    await callout.close();
   });
 });

@@ -4,16 +4,23 @@ import type { Argv } from 'yargs';
 import { EXIT_STATUS, type Command, type ToldOutcome } from '../program/index.js';
 import { InstallationFolder } from './installation-folder.js';
 import type { GivenPlan } from './installation-plan.js';
-import { createSecretKey } from './installation.js';
 import { runInit, type InitOutcome } from './run-init.js';
-import { AFTER_STEP, ROTATIONS, runSecretKeyRotation, type RotationOutcome } from './secret-key-rotation.js';
-import { ROTATION_STEPS, type RotationStep } from './secret-keys.js';
+import {
+  AFTER_STEP,
+  ROTATIONS,
+  ROTATION_STEPS,
+  runRotation,
+  type RotationName,
+  type RotationOutcome,
+  type RotationStep,
+} from './rotation/index.js';
 
 /** What yargs makes of the options below. */
 type InitArguments = GivenPlan & {
   readonly dir?: string;
   readonly renewCertificates?: boolean;
   readonly newFirstKey?: boolean;
+  readonly rotate?: RotationName;
   readonly step?: RotationStep;
 };
 
@@ -28,12 +35,13 @@ export const initCommand: Command = (run) => ({
         dir = '',
         newFirstKey = false,
         renewCertificates = false,
+        rotate,
         step,
         ...rest
       } = parsed as unknown as InitArguments;
       const folder = new InstallationFolder(resolve(dir));
-      if (step !== undefined) {
-        output.say(describeRotation(await runSecretKeyRotation(folder, step, createSecretKey)));
+      if (rotate !== undefined && step !== undefined) {
+        output.say(describeRotation(await runRotation(folder, { name: rotate, step }, systemRandom)));
         return EXIT_STATUS.done;
       }
       const request = { given: givenOf(rest), isRenewing: renewCertificates, isFirstKeyNew: newFirstKey };
@@ -106,12 +114,12 @@ function describe(folder: string, outcome: InitOutcome): ToldOutcome {
   };
 }
 
-const describeRotation = ({ replaced, step }: RotationOutcome): ToldOutcome => ({
-  json: { rotated: 'secret-key', step, replaced },
+const describeRotation = ({ name, replaced, step }: RotationOutcome): ToldOutcome => ({
+  json: { rotated: name, step, replaced },
   lines: [
     ...replaced.map((path) => `replaced  ${path}`),
     ...(replaced.length === 0 ? ['Nothing was changed: this step was made before.'] : []),
-    AFTER_STEP[step],
+    AFTER_STEP[name][step],
   ],
 });
 

@@ -1,8 +1,15 @@
-import { publicNatsKeys, renderNatsConf, type NatsConf, type NatsPeers, type NatsTls } from '@berth/broker-access';
+import { renderNatsConf, type NatsConf, type NatsPeers, type NatsTls } from '@berth/broker-access';
 import { GIB } from '@berth/domain';
 import type { FirstKey, InstallationRecord } from './installation.js';
 import { namesOf, type InstallationPlan } from './installation-plan.js';
-import { restoreKeysOf, secretKeysOf } from './secret-keys.js';
+import {
+  brokerKeysOf,
+  databaseLoginOf,
+  issuersOf,
+  restoreKeysOf,
+  rolesOf,
+  secretKeysOf,
+} from './rotation/secrets-in-use.js';
 
 /** A file of an installation, as data: an adapter writes it to a disk, or somewhere else. */
 export interface InstallationFile {
@@ -52,7 +59,8 @@ const seen = ({ seenAt }: InstallationPlan, path: string): string => `${seenAt.r
 
 // --- The brokers --------------------------------------------------------------------------------------------------
 
-function brokerFile({ nats, plan }: InstallationRecord, at: number): InstallationFile {
+function brokerFile(installation: InstallationRecord, at: number): InstallationFile {
+  const { plan } = installation;
   const [host = ''] = namesOf(plan.brokerHost[at] ?? '');
   const tls: NatsTls = {
     certFile: seen(plan, `tls/${brokerName(at)}.pem`),
@@ -67,7 +75,7 @@ function brokerFile({ nats, plan }: InstallationRecord, at: number): Installatio
     tls,
     fileStoreMaxBytes: plan.storageGib * GIB,
     memoryStoreMaxBytes: MEMORY_STORE_BYTES,
-    auth: { kind: 'roles', keys: publicNatsKeys(nats) },
+    auth: { kind: 'roles', keys: brokerKeysOf(installation) },
     ...(plan.brokers === 3 && { peers: peersOf(plan, at, tls) }),
   };
   return { path: `broker/${brokerName(at)}.conf`, text: renderNatsConf(conf), isSecret: false };
@@ -101,7 +109,8 @@ type Variables = Readonly<Record<string, string>>;
 const agentsBroker = (plan: InstallationPlan): string => brokerUrl(plan, (names) => names.at(-1));
 
 function environments(installation: InstallationRecord): Readonly<Record<string, Variables>> {
-  const { nats, plan } = installation;
+  const { plan } = installation;
+  const roles = rolesOf(installation);
   return {
     ...(plan.databaseUrl === null && { postgres: postgresVariables(installation) }),
     migrate: { ...trust(plan), ...database(installation), BERTH_SEED_API_KEY_HASH: seedOf(installation.firstKey) },
@@ -110,11 +119,11 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
       ...database(installation),
       ...listen(plan),
       ...streams(plan),
-      BERTH_NATS_SEED: nats.roles.management,
-      BERTH_AGENTS_SEED: nats.roles.sessions,
-      BERTH_SYSTEM_SEED: nats.roles.system,
-      BERTH_AUTH_SEED: nats.roles.callout,
-      BERTH_AUTH_ISSUER_SEED: nats.issuer,
+      BERTH_NATS_SEED: roles.management,
+      BERTH_AGENTS_SEED: roles.sessions,
+      BERTH_SYSTEM_SEED: roles.system,
+      BERTH_AUTH_SEED: roles.callout,
+      BERTH_AUTH_ISSUER_SEED: issuersOf(installation),
       BERTH_SECRET_KEY: secretKeysOf(installation),
       BERTH_BASE_URL: plan.baseUrl,
       BERTH_RUN_URL: plan.runUrl,
@@ -124,24 +133,24 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
       ...broker(plan),
       ...database(installation),
       ...listen(plan),
-      BERTH_NATS_SEED: nats.roles.controllers,
+      BERTH_NATS_SEED: roles.controllers,
     },
     'job-router': {
       ...broker(plan),
       ...listen(plan),
       ...streams(plan),
       ...(plan.listen !== null && { BERTH_TUNNEL_HOST: plan.listen }),
-      BERTH_NATS_SEED: nats.roles.router,
-      BERTH_AGENTS_SEED: nats.roles.gateway,
+      BERTH_NATS_SEED: roles.router,
+      BERTH_AGENTS_SEED: roles.gateway,
       BERTH_SECRET_KEY: secretKeysOf(installation),
       BERTH_BASE_URL: plan.baseUrl,
       BERTH_DOCS_URL: `${plan.baseUrl.replace(/\/$/, '')}/docs`,
       BERTH_LB_DOMAIN: plan.lbDomain,
     },
     'worker-agent': { ...trust(plan), BERTH_NATS_URL: agentsBroker(plan) },
-    backup: stores(installation, nats.roles.backup),
+    backup: stores(installation, roles.backup),
     restore: {
-      ...stores(installation, nats.roles.restore),
+      ...stores(installation, roles.restore),
       ...streams(plan),
       BERTH_SECRET_KEY: restoreKeysOf(installation),
     },
@@ -150,12 +159,12 @@ function environments(installation: InstallationRecord): Readonly<Record<string,
 }
 
 const operatorVariables = (installation: InstallationRecord): Variables => {
-  const { nats, plan } = installation;
+  const { plan } = installation;
   return {
     ...broker(plan),
     ...database(installation),
     ...streams(plan),
-    BERTH_NATS_SEED: nats.roles.operator,
+    BERTH_NATS_SEED: rolesOf(installation).operator,
     BERTH_BASE_URL: plan.baseUrl,
     BERTH_RUN_URL: plan.runUrl,
     BERTH_AGENT_NATS_URL: agentsBroker(plan),
@@ -173,11 +182,10 @@ const stores = (installation: InstallationRecord, natsSeed: string): Variables =
 });
 
 /** The names that PostgreSQL's published images read. */
-const postgresVariables = ({ databasePassword }: InstallationRecord): Variables => ({
-  POSTGRES_USER: DATABASE,
-  POSTGRES_DB: DATABASE,
-  POSTGRES_PASSWORD: databasePassword,
-});
+const postgresVariables = (installation: InstallationRecord): Variables => {
+  const { password, user } = databaseLoginOf(installation);
+  return { POSTGRES_USER: user, POSTGRES_DB: DATABASE, POSTGRES_PASSWORD: password };
+};
 
 const trust = (plan: InstallationPlan): Variables => ({ NODE_EXTRA_CA_CERTS: seen(plan, AUTHORITY_PATH) });
 
@@ -194,9 +202,11 @@ const streams = (plan: InstallationPlan): Variables => ({
   BERTH_NATS_STORAGE_BYTES: String(plan.storageGib * GIB),
 });
 
-const database = ({ databasePassword, plan }: InstallationRecord): Variables => {
+const database = (installation: InstallationRecord): Variables => {
+  const { plan } = installation;
+  const { password, user } = databaseLoginOf(installation);
   const own = `${urlHost(plan.databaseHost)}:${String(plan.databasePort)}/${DATABASE}?sslmode=verify-full`;
-  return { BERTH_DATABASE_URL: plan.databaseUrl ?? `postgres://${DATABASE}:${databasePassword}@${own}` };
+  return { BERTH_DATABASE_URL: plan.databaseUrl ?? `postgres://${user}:${password}@${own}` };
 };
 
 const listen = ({ listen: address }: InstallationPlan): Variables =>

@@ -7,19 +7,43 @@ import type { InstallationPlan } from './installation-plan.js';
 export interface InstallationRecord {
   readonly format: 1;
   readonly plan: InstallationPlan;
+  /** Absent: `berth`, as it was when the installation was made. */
+  readonly databaseUser?: string | undefined;
   readonly databasePassword: string;
   /** Base64 of the 32 bytes with which credentials are sealed at rest. */
   readonly secretKey: string;
   /** Those of before, oldest first: backups that were made then need them. */
   readonly retiredSecretKeys?: readonly string[] | undefined;
-  /** While it is being replaced by another one; `add`: the other opens only, `switch`: the other seals. */
-  readonly secretKeyRotation?: { readonly other: string; readonly step: 'add' | 'switch' } | undefined;
+  /** What is being replaced. */
+  readonly rotations?: Rotations | undefined;
   readonly nats: NatsKeys;
   /** What the database is told of the first key; the key itself is kept nowhere. */
   readonly firstKey: FirstKey;
   readonly authority: CertifiedKey;
   readonly authorityUntilMs: number;
 }
+
+/** With what our processes log in to the database. */
+export interface DatabaseLogin {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** What can be replaced without a stop, by the name that people give it. */
+export interface RotatedSecrets {
+  readonly 'secret-key': string;
+  readonly 'role-keys': NatsKeys['roles'];
+  readonly issuer: string;
+  readonly 'database-password': DatabaseLogin;
+}
+
+/** `add`: the other one works as well; `switch`: it is the one that is used. */
+export interface Rotation<Secret> {
+  readonly other: Secret;
+  readonly step: 'add' | 'switch';
+}
+
+export type Rotations = { readonly [Name in keyof RotatedSecrets]?: Rotation<RotatedSecrets[Name]> | undefined };
 
 export interface FirstKey {
   readonly prefix: string;
@@ -47,7 +71,7 @@ export async function createInstallation(
   const installation: InstallationRecord = {
     format: 1,
     plan,
-    databasePassword: random.id(DATABASE_PASSWORD_LENGTH),
+    databasePassword: createDatabasePassword(random),
     secretKey: createSecretKey(),
     nats: createNatsKeys(),
     firstKey,
@@ -56,6 +80,8 @@ export async function createInstallation(
   };
   return { installation, key };
 }
+
+export const createDatabasePassword = (random: Random): string => random.id(DATABASE_PASSWORD_LENGTH);
 
 export const createSecretKey = (): string => randomBytes(SECRET_KEY_BYTES).toString('base64');
 

@@ -5,6 +5,7 @@ import { Semaphore, type Clock } from '@berth/lifecycle';
 import {
   admitAgent,
   isSubjectToken,
+  isTrustedIssuer,
   readAuthRequest,
   refuseAgent,
   type AuthAnswerOptions,
@@ -79,7 +80,7 @@ export class AgentAdmission {
     const { answer, clock, logger } = this.#options;
     try {
       const request = readAuthRequest(message.string());
-      const admission = await this.#identify(request);
+      const admission = isTrustedIssuer(request, answer) ? await this.#identify(request) : 'other-issuer';
       if (typeof admission === 'string') {
         this.#refused.note(admission, request);
         message.respond(await refuseAgent(request, 'unknown host, wrong secret, or used token', answer));

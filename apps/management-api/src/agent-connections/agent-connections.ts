@@ -94,11 +94,11 @@ export async function connectAgents(parts: AgentParts, connection: NatsConnectio
 async function admitAgents(parts: AgentParts): Promise<void> {
   const { clock, config, logger, metrics, store } = parts;
   if (config.admission === null) return;
-  const { calloutSeed, issuerSeed } = config.admission;
+  const { calloutSeed, issuerSeeds } = config.admission;
   // An agent that comes while no process admits agents hears nothing for five seconds before it tries again.
   const as = { name: 'agent-admission', credentials: credentialsOf(calloutSeed), isFirst: true };
   const callout = await openConnection(parts, { ...as, url: config.natsUrl });
-  const answer = { issuerSeed, account: config.agentAccount };
+  const answer = { issuerSeeds, account: config.agentAccount };
   const { notAdmitted } = hostSessionsMetrics(metrics);
   const onRefused = (fault: string): void => notAdmitted.inc({ fault });
   new AgentAdmission({ connection: callout, store, answer, clock, logger, onRefused }).start();

@@ -8,6 +8,7 @@ export type AdmissionFault =
   | 'nameless' // no name, or no secret: our own processes knock so, too, to see that nobody is let in who does
   | 'no-host' // a name or token that no host can have
   | 'unknown' // no such host, another secret, or a token that is not good
+  | 'other-issuer' // the broker trusts none of our issuers, and would not hear us
   | 'busy'; // more agents wait to be let in than may
 
 export interface RefusedAgentsOptions {

@@ -39,7 +39,7 @@ function hostOf({ user, password = '' }: AuthRequest): HostId | null {
 }
 
 beforeAll(async () => {
-  const options = { issuerSeed: nats.keys.issuer, account: 'APP' };
+  const options = { issuerSeeds: [nats.keys.issuer] as const, account: 'APP' };
   const callout = await nats.connectAs('callout');
   callout.subscribe('$SYS.REQ.USER.AUTH', {
     callback: (_, message) => {

@@ -6,8 +6,8 @@ import type { AuthRequest } from './auth-request.js';
 import { signingKey } from './signing-key.js';
 
 export interface AuthAnswerOptions {
-  /** Secret seed of the account key that the server trusts as issuer. */
-  readonly issuerSeed: string;
+  /** Secret seeds of account keys; each server is answered with the one that it trusts as issuer. */
+  readonly issuerSeeds: readonly [string, ...string[]];
   /** Account that the agent is put into. */
   readonly account: string;
 }
@@ -29,7 +29,7 @@ export async function admitAgent(
 ): Promise<string> {
   const { hostId, isRefused = false, nowMs } = admission;
   const permissions = isRefused ? refusedPermissions(hostId) : agentPermissions(hostId);
-  const issuer = issuerOf(options);
+  const issuer = issuerOf(request, options);
   const jwt = await encodeUser(
     hostId,
     request.userKey,
@@ -42,14 +42,33 @@ export async function admitAgent(
 
 /** Text to answer with: do not let this connection in. The client is told nothing; `reason` is for the server's log. */
 export function refuseAgent(request: AuthRequest, reason: string, options: AuthAnswerOptions): Promise<string> {
-  return encodeAuthorizationResponse(request.userKey, request.serverId, issuerOf(options), { error: reason }, {});
+  return encodeAuthorizationResponse(
+    request.userKey,
+    request.serverId,
+    issuerOf(request, options),
+    { error: reason },
+    {},
+  );
 }
 
-/** Made once for all answers. */
-const issuers = new WeakMap<AuthAnswerOptions, KeyPair>();
+/** Whether the server that asks would take an answer; else it lets nobody in, whatever is said. */
+export const isTrustedIssuer = ({ issuer }: Pick<AuthRequest, 'issuer'>, options: AuthAnswerOptions): boolean =>
+  issuersOf(options).some((own) => own.getPublicKey() === issuer);
 
-function issuerOf(options: AuthAnswerOptions): KeyPair {
-  const issuer = issuers.get(options) ?? signingKey(options.issuerSeed);
-  issuers.set(options, issuer);
-  return issuer;
+/** Made once for all answers. */
+const issuers = new WeakMap<AuthAnswerOptions, readonly [KeyPair, ...KeyPair[]]>();
+
+function issuersOf(options: AuthAnswerOptions): readonly [KeyPair, ...KeyPair[]] {
+  const known = issuers.get(options);
+  if (known !== undefined) return known;
+  const [first, ...others] = options.issuerSeeds;
+  const made: [KeyPair, ...KeyPair[]] = [signingKey(first), ...others.map(signingKey)];
+  issuers.set(options, made);
+  return made;
+}
+
+/** One that a server does not trust it does not hear; an answer ends its client's waiting all the same. */
+function issuerOf({ issuer }: AuthRequest, options: AuthAnswerOptions): KeyPair {
+  const own = issuersOf(options);
+  return own.find((each) => each.getPublicKey() === issuer) ?? own[0];
 }

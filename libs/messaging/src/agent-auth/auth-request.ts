@@ -8,6 +8,8 @@ export interface AuthRequest {
   readonly userKey: string;
   /** Public key of the asking server; the answer is meant for it alone. */
   readonly serverId: string;
+  /** Public key of the one issuer that the server trusts. */
+  readonly issuer: string;
   /** Name that the client gave; `undefined` when none. Not yet proven. */
   readonly user: string | undefined;
   /** Secret that the client gave; `undefined` when none. Never to be logged. */
@@ -18,6 +20,7 @@ export interface AuthRequest {
 
 /** Of what a server asks, the members that decide. */
 interface AuthClaims {
+  readonly sub: string;
   readonly nats: AuthQuestion;
 }
 
@@ -35,6 +38,7 @@ interface GivenOptions {
 
 /** The client's words may be of any length: the decision refuses them, instead of leaving them without an answer. */
 const CLAIMS = objectOf<AuthClaims>({
+  sub: text(),
   nats: objectOf<AuthQuestion>({
     user_nkey: text(),
     server_id: objectOf<AuthQuestion['server_id']>({ id: text() }),
@@ -55,10 +59,12 @@ export function readAuthRequest(token: string): AuthRequest {
   const json = readJson(Buffer.from(claims, 'base64url'));
   const reading = json.kind === 'unreadable' ? json : readShape<AuthClaims>(CLAIMS, json.value);
   if (reading.kind === 'unreadable') throw new Error(`not an authorization request: ${reading.reason}`);
-  const { user_nkey: userKey, server_id: server, connect_opts: given, client_info: client } = reading.value.nats;
+  const { nats, sub: issuer } = reading.value;
+  const { user_nkey: userKey, server_id: server, connect_opts: given, client_info: client } = nats;
   return {
     userKey,
     serverId: server.id,
+    issuer,
     user: given?.user,
     password: given?.pass,
     address: client?.host,

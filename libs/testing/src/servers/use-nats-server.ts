@@ -12,6 +12,9 @@ import { connect, nkeyAuthenticator, type NatsConnection, type NodeConnectionOpt
 
 type NatsLimits = Pick<StartNatsServerOptions, 'fileStoreMaxBytes' | 'memoryStoreMaxBytes'>;
 
+/** `auth`: who is let in from then on, whatever the access was. */
+type NatsChange = NatsLimits & Pick<StartNatsServerOptions, 'auth'>;
+
 export interface UseNatsServerOptions extends NatsLimits {
   /**
    * `open` (default): everybody may do everything. `roles`: as in production, with a callout that nobody answers yet.
@@ -34,8 +37,8 @@ export interface NatsFixture {
   connect(options?: NodeConnectionOptions): Promise<NatsConnection>;
   /** A client with the role's key and inbox prefix; only with `access: 'roles'`. */
   connectAs(role: NatsRole, options?: NodeConnectionOptions): Promise<NatsConnection>;
-  /** Ends the server (`kill`: by SIGKILL) and starts it again on the same ports and store, with other limits if given. */
-  restart(how?: 'stop' | 'kill', limits?: NatsLimits): Promise<void>;
+  /** Ends the server (`kill`: by SIGKILL) and starts it again on the same ports and store, with what is given changed. */
+  restart(how?: 'stop' | 'kill', changed?: NatsChange): Promise<void>;
 }
 
 /** Of a server with the access `password` or `guests`. */
@@ -100,18 +103,23 @@ class NatsBench implements NatsFixture {
     return this.connect({ authenticator: nkeyAuthenticator(seed), inboxPrefix: `_INBOX_${role}`, ...options });
   }
 
-  async restart(how: 'stop' | 'kill' = 'stop', limits: NatsLimits = {}): Promise<void> {
+  async restart(how: 'stop' | 'kill' = 'stop', changed: NatsChange = {}): Promise<void> {
     const { port, httpPort } = this.server;
     await this.server[how]();
-    this.#server = await this.#start(port, httpPort, limits);
+    this.#server = await this.#start(port, httpPort, changed);
   }
 
-  #start(port: number | 'auto', httpPort: number | 'auto', changed: NatsLimits = {}): Promise<NatsServer> {
-    const { access = 'open', isEncrypted: _, ...limits } = { ...this.#options, ...changed };
+  #start(port: number | 'auto', httpPort: number | 'auto', changed: NatsChange = {}): Promise<NatsServer> {
+    const {
+      access = 'open',
+      auth = this.#authOf(access),
+      isEncrypted: _,
+      ...limits
+    } = { ...this.#options, ...changed };
     const storeDir = present(this.#folder, 'The folder is made in beforeAll.').path;
     const tls = this.#certified?.tls;
     const encryption = tls === undefined ? {} : { tls };
-    return startNatsServer({ ...limits, ...encryption, storeDir, port, httpPort, auth: this.#authOf(access) });
+    return startNatsServer({ ...limits, ...encryption, storeDir, port, httpPort, auth });
   }
 
   #authOf(access: NonNullable<UseNatsServerOptions['access']>): NatsAuth {
