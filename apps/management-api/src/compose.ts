@@ -28,6 +28,7 @@ import { composeHostSessions, HostSessionsStore, ImagesAheadStore, makeJoinToken
 import { HostsService, HostsStore } from './hosts/index.js';
 import { composeIdempotency } from './idempotency/index.js';
 import { JobHistoryService, JobHistoryStore } from './job-history/index.js';
+import { composeNodeAdmission, type NodeAdmission } from './node-tokens/index.js';
 import { DeletedVolumesStore, NetworkVolumesService, NetworkVolumesStore } from './network-volumes/index.js';
 import { serveOpenApi } from './openapi/index.js';
 import { ChangeSeal, Database, EnvSeal, openDataSource } from './persistence/index.js';
@@ -115,12 +116,13 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const { snapshots } = publishing;
   const { filling, keeper } = composeWebhookSecrets({ ...tools, database, secrets, snapshots });
   const accounts = new AccountsStore(database);
+  const hosts = new HostsStore(database);
   const resync = await composeResync({
     ...tools,
     broker,
     snapshots: publishing,
     filling,
-    forgetting: { run: () => accounts.forgetDeleted() },
+    forgetting: { run: async () => (await accounts.forgetDeleted()) + (await hosts.forgetNodes(clock.nowMs())) },
   });
   onStop('snapshot resync', () => resync.stop());
   readiness.add('snapshots', () => resync.check());
@@ -134,10 +136,10 @@ async function startServing(self: Process, database: Database, connection: NatsC
   const agentLine = await connectAgents(agents, connection);
   const guarded = Promise.withResolvers<boolean>();
   const hearing = { agents: agentLine, mayHear: guarded.promise, hostSessions: agents.store };
-  const services = { ...self, ...hearing, database, snapshots, accounts, webhookSecrets: keeper };
-  const { logs, providers } = composeServices(services, () => cutOff?.hurry());
+  const services = { ...self, ...hearing, database, snapshots, accounts, hosts, webhookSecrets: keeper };
+  const { logs, nodes, providers } = composeServices(services, () => cutOff?.hurry());
   const app = await openApp(self, { providers, database, idempotency: idempotency.ledger });
-  const guard = await openAgentGateways(agents, { app, connection, agents: agentLine });
+  const guard = await openAgentGateways(agents, { app, connection, agents: agentLine, nodes });
   guarded.resolve(guard.isOpen);
   onStop('http', () => app.drain());
   onStop('log streams', () => {
@@ -186,6 +188,7 @@ interface ServiceParts extends Process {
   readonly database: Database;
   readonly snapshots: ControlSnapshots;
   readonly accounts: AccountsStore;
+  readonly hosts: HostsStore;
   readonly hostSessions: HostSessionsStore;
   readonly webhookSecrets: WebhookSecretKeeper;
   readonly agents: NatsConnection;
@@ -195,6 +198,8 @@ interface ServiceParts extends Process {
 interface Services {
   readonly providers: Provider[];
   readonly logs: WorkerLogsService;
+  /** Null: no node joins by itself. */
+  readonly nodes: NodeAdmission | null;
 }
 
 /** The services behind the controllers, each under its own class. */
@@ -205,17 +210,13 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
   const audit = new AuditStore(database, clock, changes);
   const shared = { catalog, clock, random, snapshots, audit, use, transactions: database };
   const apiKeys = new ApiKeysStore(database);
-  const makeJoinToken = makeJoinTokens(random);
   const credentials = new RegistryCredentialsService(config.secrets, logger);
   const templates = new TemplatesService({ ...shared, records: new TemplatesStore(database, envs) });
-  const endpoints = new EndpointsService({
-    ...shared,
-    references: new EndpointReferences({ templates, records: new ReferencesStore(database) }),
-    webhookSecrets,
-    records: new EndpointsStore(database, { changes, envs }),
-  });
+  const endpoints = new EndpointsService({ ...shared, ...endpointParts(parts, { changes, envs, templates }) });
   const logs = composeWorkerLogs({ ...parts, endpoints, keys: apiKeys });
   const workers = new WorkersStore(database);
+  const inviting = { makeJoinToken: makeJoinTokens(random), onRemoved };
+  const hosts = new HostsService({ ...shared, ...inviting, records: parts.hosts });
   const clusters = new ClustersService(new ClustersStore(database));
   const services = [
     audit,
@@ -234,7 +235,7 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     new UsageService({ clock, records: new UsageReportStore(database) }),
     new V1EndpointsService(endpoints, catalog),
     new ReleasesService({ endpoints, workers, records: new ReleasesStore(database, changes) }),
-    new HostsService({ ...shared, records: new HostsStore(database), makeJoinToken, onRemoved }),
+    hosts,
     new CatalogService({ ...shared, loads: new HostLoadsStore(database) }),
     new JobHistoryService(new JobHistoryStore(database, logShard)),
     new PodsService({ ...shared, clusters, records: new PodsStore(database) }),
@@ -246,7 +247,24 @@ function composeServices(parts: ServiceParts, onRemoved: () => void): Services {
     }),
   ];
   const own = [valueOf(API_KEY_DIRECTORY, apiKeys), valueOf(PUBLIC_ADDRESSES, config.addresses)];
-  return { providers: [...own, ...services.map((service) => valueOf(service.constructor, service))], logs };
+  return {
+    providers: [...own, ...services.map((service) => valueOf(service.constructor, service))],
+    logs,
+    nodes: composeNodeAdmission(parts, { config: config.nodeJoin, hosts }),
+  };
 }
+
+/** What endpoints have of their own, and of others. */
+const endpointParts = (
+  { database, webhookSecrets }: ServiceParts,
+  {
+    templates,
+    ...seals
+  }: { readonly changes: ChangeSeal; readonly envs: EnvSeal; readonly templates: TemplatesService },
+) => ({
+  references: new EndpointReferences({ templates, records: new ReferencesStore(database) }),
+  webhookSecrets,
+  records: new EndpointsStore(database, seals),
+});
 
 const valueOf = (provide: InjectionToken, useValue: object): Provider => ({ provide, useValue });

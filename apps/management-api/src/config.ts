@@ -6,6 +6,7 @@ import { PORT_MAX, GIB, MIB, isEndpointDomain, endpointIdOfHost, type PublicAddr
 import type { TopologySize } from '@berth/messaging';
 import { readSeedKey, type SeedKey } from './accounts/index.js';
 import { readCatalogPath } from './catalog-file/index.js';
+import { readNodeJoin, type NodeJoinConfig } from './node-tokens/index.js';
 import type { RateQuotas } from './rate-limits/index.js';
 
 /** How agents are let in by the broker's auth callout. */
@@ -32,6 +33,8 @@ export interface ManagementConfig extends LogSettings {
   readonly agentAccount: string;
   /** Null: another process answers the callout, or there is none. */
   readonly admission: AdmissionConfig | null;
+  /** Null: no node of a cluster joins by itself. */
+  readonly nodeJoin: NodeJoinConfig | null;
   readonly topology: TopologySize;
   readonly databaseUrl: string;
   /** An operator's catalog; null: the shipped one. */
@@ -82,7 +85,7 @@ export const loadManagementConfig = (environment: Environment = process.env): Ma
 /** @public Also read by `npm run settings`. */
 export const readManagementConfig = (read: ConfigReader): ManagementConfig => ({
   ...readBroker(read),
-  admission: readAdmission(read),
+  ...readJoining(read),
   topology: readTopology(read),
   databaseUrl: readDatabaseUrl(read),
   catalogFile: readCatalogPath(read),
@@ -197,6 +200,14 @@ const readTopology = (read: ConfigReader): TopologySize => ({
   storageBytes: read.integer('BERTH_NATS_STORAGE_BYTES', 'What the streams may take on disk.', STORAGE_BOUNDS),
   memoryBytes: read.integer('BERTH_NATS_MEMORY_BYTES', 'What the streams in memory may take.', MEMORY_BOUNDS),
 });
+
+function readJoining(read: ConfigReader): Pick<ManagementConfig, 'admission' | 'nodeJoin'> {
+  const admission = readAdmission(read);
+  const nodeJoin = readNodeJoin(read);
+  if (nodeJoin !== null && admission === null)
+    read.problems.push('BERTH_NODE_SERVICE_ACCOUNT needs BERTH_AUTH_SEED: nodes are let in by the auth callout');
+  return { admission, nodeJoin };
+}
 
 function readAdmission(read: ConfigReader): AdmissionConfig | null {
   const calloutSeed = read.optional(

@@ -266,7 +266,7 @@ describe('somebody who knocks without end', () => {
     const answer = { issuerSeeds: [issuer] as const, account: 'APP' };
     const onRefused = (fault: string): void => void refused.push(fault);
     const { clock } = fleet;
-    new AgentAdmission({ connection, store, answer, clock, logger: silentLogger, onRefused }).start();
+    new AgentAdmission({ connection, store, nodes: null, answer, clock, logger: silentLogger, onRefused }).start();
     await connection.flush();
     asker.subscribe('$SYS._INBOX.>', { callback: () => void (answers += 1) });
     const knock = (question: string): void => {
@@ -333,7 +333,7 @@ test('a question about an agent that no server asks is answered nowhere', async 
   const connection = await open.connect();
   const answer = { issuerSeeds: [bench.nats.keys.issuer] as const, account: 'APP' };
   const { sessions: store } = bench;
-  new AgentAdmission({ connection, store, answer, clock: fleet.clock, logger: silentLogger }).start();
+  new AgentAdmission({ connection, store, nodes: null, answer, clock: fleet.clock, logger: silentLogger }).start();
   await connection.flush();
   const heard: string[] = [];
   const asker = await open.connect();

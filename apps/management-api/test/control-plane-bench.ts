@@ -267,7 +267,14 @@ export class ControlPlaneBench {
     const connection = await this.nats.connectAs('callout');
     const answer = { issuerSeeds: [this.nats.keys.issuer] as const, account: ACCOUNT };
     const { sessions: store } = this;
-    new AgentAdmission({ connection, store, answer, clock: this.fleet.clock, logger: silentLogger }).start();
+    new AgentAdmission({
+      connection,
+      store,
+      nodes: null,
+      answer,
+      clock: this.fleet.clock,
+      logger: silentLogger,
+    }).start();
     await connection.flush();
     this.#stops.push(() => connection.close());
   }

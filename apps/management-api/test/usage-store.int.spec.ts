@@ -138,7 +138,7 @@ test('a worker whose host was lost has used what its host has told of, and nothi
 test('the use of a host that is removed ends with its last word', async () => {
   await report(T0, [now('w1', 'busy', [T0, T0])]);
   await report(T0 + MINUTE_MS, [now('w1', 'busy', [T0, T0])]);
-  expect(await new HostsStore(new Database(bench.source)).delete(HOST)).toBe(true);
+  expect(await new HostsStore(new Database(bench.source)).delete(HOST, T0 + MINUTE_MS)).toBe(true);
   await usage.count(T0 + HOUR_MS, 10);
   expect([await hours(), await openRuns()]).toEqual([[[9, 60, 120, 0, 0]], []]);
 });

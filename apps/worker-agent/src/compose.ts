@@ -18,9 +18,7 @@ import {
   type ConnectAs,
   type HostIdentity,
   HostSession,
-  IdentityStore,
-  identifyHost,
-  joinHost,
+  HostJoining,
 } from './session/index.js';
 import { HostTunnels } from './tunnels/index.js';
 import { NO_VOLUMES, VolumeFolder, type HostVolumes } from './volumes/index.js';
@@ -48,18 +46,17 @@ export async function startAgent(config: AgentConfig, parts: ProcessParts): Prom
   await mkdir(config.home, { recursive: true, mode: 0o700 });
   const claim = await claimHome(config.home, random);
   frame.onStop('home', () => claim.release());
-  const own = { store: new IdentityStore(config.home), token: config.joinToken, logger };
-  const claimed = await identifyHost({ ...own, random });
+  const { home, joinToken: tokenPlace } = config;
+  const tools = { clock, random, logger };
+  const joining = new HostJoining({ home, tokenPlace, connect: (as) => connect(frame, as), ...tools });
+  const claimed = await joining.identify();
   const journal = await openJournal(frame);
   const volumes = await openVolumes(frame);
   const opened = await openRuntime(frame, claimed.hostId, journal);
-  const identity = await joinHost(claimed, {
-    ...own,
-    inventory: inventoryOf(opened, volumes),
-    connect: (as) => connect(frame, as),
-    clock,
-  });
-  await startWorkers(frame, { identity, journal, opened, volumes });
+  const inventory = inventoryOf(opened, volumes);
+  const identity = await joining.join(claimed, inventory);
+  const onAdmission = joining.returning(identity, inventory);
+  await startWorkers(frame, { identity, journal, opened, volumes, onAdmission });
 }
 
 /** Not `openConnection`: the agent's link ends connections and makes new ones as long as it lives, and says so itself. */
@@ -92,16 +89,21 @@ interface HostParts {
   readonly journal: Journal;
   readonly opened: OpenRuntime;
   readonly volumes: HostVolumes;
+  readonly onAdmission: (isAdmitted: boolean) => void;
 }
 
 /** In this order: workers that still run must find their bridge, whether or not the broker is there. */
-async function startWorkers(frame: Frame, { identity, journal, opened, volumes }: HostParts): Promise<void> {
+async function startWorkers(
+  frame: Frame,
+  { identity, journal, onAdmission, opened, volumes }: HostParts,
+): Promise<void> {
   const { clock, config, logger, onStop, random, readiness } = frame;
   const { hostId, secret, dataCenterId } = identity;
   const { runtime } = opened;
   const logs = await openLogs(frame, opened);
   const onLogs: AgentLinkOptions['onLogs'] = (request) => logs.answer(request);
-  const link = new AgentLink({ hostId, secret, connect: (as) => connect(frame, as), clock, logger, onLogs });
+  const to = { hostId, secret, connect: (as: ConnectAs) => connect(frame, as) };
+  const link = new AgentLink({ ...to, clock, logger, onLogs, onAdmission });
   link.start();
   onStop('broker connection', () => link.close());
   readiness.add('nats', () => link.check());

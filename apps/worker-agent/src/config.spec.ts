@@ -16,7 +16,7 @@ describe('loadAgentConfig', () => {
       keepsWorkers: true,
       vcpus: null,
       simulatedGpus: null,
-      joinToken: null,
+      joinToken: { token: null, file: null },
     });
   });
 

@@ -14,6 +14,7 @@ import {
   RUNTIMES,
   runtimeOf,
 } from './runtimes/index.js';
+import type { TokenPlace } from './session/index.js';
 
 /** Settings of the worker agent. */
 export interface AgentConfig extends LogSettings {
@@ -22,7 +23,7 @@ export interface AgentConfig extends LogSettings {
   /** Identity, journal and, with the process runtime, the workers' folders. One agent has it to itself. */
   readonly home: string;
   /** Needed once, until the host has joined. */
-  readonly joinToken: string | null;
+  readonly joinToken: TokenPlace;
   readonly runtime: RuntimeConfig;
   /** Null: what the machine has. */
   readonly simulatedGpus: MachineGpus | null;
@@ -115,7 +116,7 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
   return {
     natsUrl: read.urls('BERTH_NATS_URL', 'The broker.', { protocols: ['nats:', 'tls:'] }),
     home: resolve(read.string('BERTH_HOME', home, join('.berth', 'worker-agent'))),
-    joinToken: read.optional('BERTH_JOIN_TOKEN', 'Token of its host; needed once, until the host has joined.'),
+    joinToken: readTokenPlace(read),
     runtime: runtime.readConfig(read, environment),
     simulatedGpus: readSimulatedGpus(read),
     vcpus: readVcpus(read),
@@ -137,6 +138,17 @@ export function readAgentConfig(read: ConfigReader, environment: Environment): A
     ...readLogSettings(read),
     tracing: readTraceSettings(read),
   };
+}
+
+function readTokenPlace(read: ConfigReader): TokenPlace {
+  const token = read.optional('BERTH_JOIN_TOKEN', 'Token of its host; needed once, until the host has joined.');
+  const file = read.optional(
+    'BERTH_JOIN_TOKEN_FILE',
+    'In its place: file with the token, which may be that of the service account of its Pod (`docs/kubernetes.md`).',
+  );
+  if (token !== null && file !== null)
+    read.problems.push('BERTH_JOIN_TOKEN and BERTH_JOIN_TOKEN_FILE: set one of them');
+  return { token, file };
 }
 
 function readBridge(read: ConfigReader, usual: RuntimeBridge): BridgeConfig {

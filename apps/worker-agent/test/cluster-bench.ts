@@ -5,7 +5,7 @@ import type { HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { WORKERS_NAMESPACE, giveAgentAccess, type ClusterFixture } from '@berth/testing';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { ClusterApi } from '../src/runtimes/kubernetes/api/cluster-api.js';
+import { ClusterApi } from '@berth/cluster-api';
 import { KubernetesRuntime, type KubernetesRuntimeOptions } from '../src/runtimes/kubernetes/kubernetes-runtime.js';
 
 type Cluster = ClusterFixture['cluster'];

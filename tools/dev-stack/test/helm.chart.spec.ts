@@ -139,14 +139,27 @@ describe('every Pod', () => {
     }
   });
 
-  test('has a token of the cluster, the network of its node and a folder of it only where it is an agent', () => {
+  test('has the network of its node and a folder of it only where it is an agent', () => {
     for (const [name, pod] of allPods()) {
-      expect([name, pod.automountServiceAccountToken]).toEqual([name, isAgent(name)]);
       expect([name, pod.hostNetwork ?? false]).toEqual([name, isAgent(name)]);
       const paths = (pod.volumes ?? []).flatMap(({ hostPath }) => hostPath ?? []);
       expect([name, paths.length]).toEqual([name, isAgent(name) ? 1 : 0]);
       expect([name, pod.hostPID ?? false, pod.hostIPC ?? false]).toEqual([name, false, false]);
     }
+  });
+
+  test('has a token of the cluster only where it is an agent, or asks whose the token of an agent is', () => {
+    const withToken = (set: (typeof VALUE_SETS)[number]): readonly string[] =>
+      objects(set)
+        .filter((each) => podOf(each)?.automountServiceAccountToken === true)
+        .map(({ metadata }) => metadata.name)
+        .toSorted();
+    expect(VALUE_SETS.map((set) => [set, withToken(set)])).toEqual(
+      VALUE_SETS.map((set) => [set, set === 'own-servers' ? [] : ['berth-management-api', 'berth-worker-agent']]),
+    );
+    expect(allPods().map(([name, pod]) => [name, typeof pod.automountServiceAccountToken])).toEqual(
+      allPods().map(([name]) => [name, 'boolean']),
+    );
   });
 
   test('that stays is asked whether it lives and is ready', () => {
@@ -182,8 +195,9 @@ test('no secret is in what it makes: they are read from Secrets that are there',
   for (const set of VALUE_SETS) expect(objects(set).map(({ kind }) => kind)).not.toContain('Secret');
 });
 
-test('agents get the rights that their tests run with', async () => {
-  const tested = objectsOf(await readFile(join(DEPLOY, 'agent.yaml'), 'utf8'));
+test('agents, and who reviews their tokens, get the rights that their tests run with', async () => {
+  const files = ['reviewer.yaml', 'agent.yaml'].map((file) => readFile(join(DEPLOY, file), 'utf8'));
+  const tested = (await Promise.all(files)).flatMap((text) => objectsOf(text));
   const ofKind = (all: readonly ClusterObject[], kind: string): unknown =>
     all.filter((each) => each.kind === kind).map(({ rules }) => rules);
   for (const kind of ['Role', 'ClusterRole']) expect(ofKind(objects('trial'), kind)).toEqual(ofKind(tested, kind));

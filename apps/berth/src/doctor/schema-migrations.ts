@@ -28,4 +28,5 @@ export const SCHEMA_MIGRATIONS: readonly string[] = [
   'ResealedAudit1763800000060',
   'WorkerUsage1763800000061',
   'UsageReads1763800000062',
+  'RemovedNodes1763800000063',
 ];

@@ -121,7 +121,7 @@ const show = subcommandOf({
   },
 });
 
-const intent = (action: 'cordon' | 'uncordon' | 'drain', describe: string): Command =>
+const intent = (action: 'cordon' | 'uncordon' | 'drain' | 'readmit', describe: string): Command =>
   subcommandOf({
     command: `${action} <id>`,
     describe,
@@ -151,4 +151,5 @@ const SUBCOMMANDS: readonly Command[] = [
   intent('uncordon', 'Use a host as before'),
   intent('drain', 'Empty a host: its workers leave, each after its job'),
   remove,
+  intent('readmit', "Let a cluster's node join again that was removed"),
 ];

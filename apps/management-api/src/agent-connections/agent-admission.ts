@@ -1,3 +1,4 @@
+import { isNodeToken } from '@berth/cluster-api';
 import { JOINING_USER, REFUSED_USER } from '@berth/contracts';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { HostId } from '@berth/domain';
@@ -13,12 +14,15 @@ import {
 } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import { hashHostSecret, hostOfJoinToken, type HostSessionsStore, isSameHash } from '../host-sessions/index.js';
+import type { NodeAdmission } from '../node-tokens/index.js';
 import { RefusedAgents, type AdmissionFault } from './refused-agents.js';
 
 export interface AgentAdmissionOptions {
   /** Of the callout role: it may answer the server's questions and nothing else. */
   readonly connection: NatsConnection;
   readonly store: HostSessionsStore;
+  /** Null: no node of a cluster joins by itself. */
+  readonly nodes: Pick<NodeAdmission, 'admit'> | null;
   readonly answer: AuthAnswerOptions;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,6 +39,9 @@ const SERVER_INBOX = '$SYS._INBOX.';
 const DECISIONS_AT_ONCE = 32;
 /** All hosts of a large fleet that come back at one time. A decision that comes after the broker's limit is not heard. */
 const DECISIONS_WAITING_MAX = 1_024;
+/** Nodes have turns of their own: a cluster that does not answer keeps nobody waiting that has joined. */
+const NODES_AT_ONCE = 8;
+const NODES_WAITING_MAX = 64;
 /** Above the length of any token or secret that was ever made here. */
 const PASSWORD_CHARACTERS_MAX = 256;
 
@@ -48,6 +55,7 @@ export class AgentAdmission {
   readonly #options: AgentAdmissionOptions;
   readonly #refused: RefusedAgents;
   readonly #decisions = new Semaphore(DECISIONS_AT_ONCE);
+  readonly #nodes = new Semaphore(NODES_AT_ONCE);
 
   constructor(options: AgentAdmissionOptions) {
     this.#options = options;
@@ -77,18 +85,33 @@ export class AgentAdmission {
 
   /** No answer is a refusal after the broker's time limit, and the agent tries again: right while the database is away. */
   async #answer(message: Msg): Promise<void> {
-    const { answer, clock, logger } = this.#options;
     try {
       const request = readAuthRequest(message.string());
-      const admission = isTrustedIssuer(request, answer) ? await this.#identify(request) : 'other-issuer';
-      if (typeof admission === 'string') {
-        this.#refused.note(admission, request);
-        message.respond(await refuseAgent(request, 'unknown host, wrong secret, or used token', answer));
-      } else {
-        message.respond(await admitAgent(request, { ...admission, nowMs: clock.nowMs() }, answer));
-      }
+      const token = nodeTokenOf(request);
+      if (!isTrustedIssuer(request, this.#options.answer)) await this.#tell(message, request, 'other-issuer');
+      else if (token === null) await this.#tell(message, request, await this.#identify(request));
+      else void this.#answerNodeInTurn(message, request, token);
     } catch (error) {
-      logger.error('agent admission could not be decided', { error });
+      this.#options.logger.error('agent admission could not be decided', { error });
+    }
+  }
+
+  async #answerNodeInTurn(message: Msg, request: AuthRequest, token: string): Promise<void> {
+    const answer = async (): Promise<void> => this.#tell(message, request, await this.#byNodeToken(request, token));
+    try {
+      if (!(await this.#nodes.runUnlessCrowded(NODES_WAITING_MAX, answer))) await this.#tell(message, request, 'busy');
+    } catch (error) {
+      this.#options.logger.error('the admission of a node could not be decided', { error });
+    }
+  }
+
+  async #tell(message: Msg, request: AuthRequest, admission: AdmittedHost | AdmissionFault): Promise<void> {
+    const { answer, clock } = this.#options;
+    if (typeof admission === 'string') {
+      this.#refused.note(admission, request);
+      message.respond(await refuseAgent(request, 'unknown host, wrong secret, or used token', answer));
+    } else {
+      message.respond(await admitAgent(request, { ...admission, nowMs: clock.nowMs() }, answer));
     }
   }
 
@@ -97,6 +120,14 @@ export class AgentAdmission {
     if (password.length > PASSWORD_CHARACTERS_MAX) return 'no-host';
     if (user === JOINING_USER || user === REFUSED_USER) return this.#byToken(password, user === REFUSED_USER);
     return this.#bySecret(user as HostId, password);
+  }
+
+  async #byNodeToken({ address = '' }: AuthRequest, token: string): Promise<AdmittedHost | AdmissionFault> {
+    const { clock, nodes, store } = this.#options;
+    const admitted = (await nodes?.admit(token, address)) ?? 'no-host';
+    if (typeof admitted === 'string') return admitted;
+    const state = await store.tokenState(admitted.hostId, hashHostSecret(token), clock.nowMs());
+    return state === 'good' ? { ...admitted, isRefused: false } : 'unknown';
   }
 
   /** Only who has a whole token that was good once may ask what has become of it. */
@@ -116,3 +147,7 @@ export class AgentAdmission {
     return isKnown ? { hostId, isRefused: false } : 'unknown';
   }
 }
+
+/** Null: whoever asks has no token of a cluster, or asks for something else. */
+const nodeTokenOf = ({ password = '', user }: AuthRequest): string | null =>
+  user === JOINING_USER && isNodeToken(password) ? password : null;

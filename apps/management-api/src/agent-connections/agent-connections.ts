@@ -6,6 +6,7 @@ import type { ManagementConfig } from '../config.js';
 import { credentialsOf } from '../broker/index.js';
 import { AgentAdmission } from './agent-admission.js';
 import { HostCutOff } from './host-cut-off.js';
+import type { NodeAdmission } from '../node-tokens/index.js';
 import { hostSessionsMetrics, type HostSessionsStore } from '../host-sessions/index.js';
 
 export interface AgentParts extends OpenProcess {
@@ -44,6 +45,7 @@ interface GatewayConnections {
   readonly connection: NatsConnection;
   /** As `connectAgents` gives it. */
   readonly agents: NatsConnection;
+  readonly nodes: NodeAdmission | null;
 }
 
 /**
@@ -53,7 +55,7 @@ interface GatewayConnections {
  */
 export async function openAgentGateways(
   parts: AgentParts,
-  { agents, app, connection }: GatewayConnections,
+  { agents, app, connection, nodes }: GatewayConnections,
 ): Promise<Pick<BrokerGuard, 'isOpen'>> {
   const { clock, config, logger, metrics, onStop, readiness } = parts;
   const { refused } = hostSessionsMetrics(metrics);
@@ -65,7 +67,7 @@ export async function openAgentGateways(
     onRefused: (fault: string) => refused.inc({ fault }),
   };
   // First, because the broker asks about the guard's stranger too.
-  await admitAgents(parts);
+  await admitAgents(parts, nodes);
   const { natsUrl: url, isBrokerTrusted: isTrusted } = config;
   const credentials = credentialsOf(config.agentsSeed ?? config.natsSeed);
   const guard = new BrokerGuard({ url, credentials, isTrusted, clock, logger });
@@ -91,7 +93,7 @@ export async function connectAgents(parts: AgentParts, connection: NatsConnectio
   return agents;
 }
 
-async function admitAgents(parts: AgentParts): Promise<void> {
+async function admitAgents(parts: AgentParts, nodes: NodeAdmission | null): Promise<void> {
   const { clock, config, logger, metrics, store } = parts;
   if (config.admission === null) return;
   const { calloutSeed, issuerSeeds } = config.admission;
@@ -101,5 +103,5 @@ async function admitAgents(parts: AgentParts): Promise<void> {
   const answer = { issuerSeeds, account: config.agentAccount };
   const { notAdmitted } = hostSessionsMetrics(metrics);
   const onRefused = (fault: string): void => notAdmitted.inc({ fault });
-  new AgentAdmission({ connection: callout, store, answer, clock, logger, onRefused }).start();
+  new AgentAdmission({ connection: callout, store, nodes, answer, clock, logger, onRefused }).start();
 }

@@ -2,6 +2,7 @@ import { cleanText } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { AuthRequest } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
+import type { NodeFault } from '../node-tokens/index.js';
 
 /** Why an agent was not let in. */
 export type AdmissionFault =
@@ -9,7 +10,8 @@ export type AdmissionFault =
   | 'no-host' // a name or token that no host can have
   | 'unknown' // no such host, another secret, or a token that is not good
   | 'other-issuer' // the broker trusts none of our issuers, and would not hear us
-  | 'busy'; // more agents wait to be let in than may
+  | 'busy' // more agents wait to be let in than may
+  | NodeFault;
 
 export interface RefusedAgentsOptions {
   readonly clock: Clock;

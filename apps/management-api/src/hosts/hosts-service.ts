@@ -9,7 +9,9 @@ import {
 import {
   PlatformError,
   fieldChanges,
+  hostOfNode,
   suspectHosts,
+  type ClusterNode,
   type HardwareCatalog,
   type HostId,
   type HostIntent,
@@ -20,7 +22,7 @@ import type { AuditAction, HostRecord, Transactions } from '../persistence/index
 import type { AuditStore } from '../audit/index.js';
 import type { ControlSnapshots } from '../snapshots/index.js';
 import { toHostBody, toHostWorkerBody } from './host.mapper.js';
-import type { HostsStore } from './hosts.store.js';
+import { newHost, type HostsStore, type NodeInvitation } from './hosts.store.js';
 
 /** Makes the one-time token of a host, as the sessions of agents understand it. */
 type MakeJoinToken = (hostId: HostId) => { readonly token: string; readonly hash: string };
@@ -40,7 +42,9 @@ export interface HostsServiceOptions {
 
 const ID_LENGTH = 12;
 
-const INTENT_OF_ACTION: Readonly<Record<HostAction, HostIntent>> = {
+type IntentAction = Exclude<HostAction, 'readmit'>;
+
+const INTENT_OF_ACTION: Readonly<Record<IntentAction, HostIntent>> = {
   cordon: 'cordoned',
   uncordon: 'ready',
   drain: 'draining',
@@ -50,7 +54,14 @@ const AUDIT_OF_ACTION = {
   cordon: 'host.cordoned',
   uncordon: 'host.uncordoned',
   drain: 'host.draining',
-} as const satisfies Record<HostAction, AuditAction>;
+} as const satisfies Record<IntentAction, AuditAction>;
+
+export interface NodeInvitationOptions {
+  readonly dataCenterId: string;
+  /** Lower-case hex SHA-256 of the token. */
+  readonly tokenHash: string;
+  readonly tokenExpiresAtMs: number;
+}
 
 /** Machines of the installation; for operators. */
 export class HostsService {
@@ -67,16 +78,13 @@ export class HostsService {
   ): Promise<{ readonly hostId: HostId; readonly token: string; readonly expiresAtMs: number }> {
     const { audit, clock, makeJoinToken, random, records, snapshots, transactions } = this.#options;
     const nowMs = clock.nowMs();
-    const host: HostRecord = {
+    const host = newHost({
       id: random.id(ID_LENGTH) as HostId,
       name: dto.name,
       dataCenterId: dto.dataCenterId ?? DATA_CENTER_DEFAULT,
       labels: dto.labels ?? {},
-      intent: 'ready',
-      inventory: null,
-      lastSeenAtMs: null,
       createdAtMs: nowMs,
-    };
+    });
     const { hash, token } = makeJoinToken(host.id);
     const expiresAtMs = nowMs + (dto.expiresInSeconds ?? TOKEN_LIFE_DEFAULT_SECONDS) * 1000;
     await transactions.run(async () => {
@@ -87,6 +95,18 @@ export class HostsService {
       await snapshots.hostsChanged([host.id]);
     });
     return { hostId: host.id, token, expiresAtMs };
+  }
+
+  /** Lets a node's agent join with the token that its cluster has vouched for. No key does it, so the trail has no word of it. */
+  inviteNode(node: ClusterNode, { dataCenterId, ...token }: NodeInvitationOptions): Promise<NodeInvitation> {
+    const { clock, records, snapshots, transactions } = this.#options;
+    const facts = { id: hostOfNode(node), name: node.name, dataCenterId, labels: {} };
+    const host = newHost({ ...facts, createdAtMs: clock.nowMs() });
+    return transactions.run(async () => {
+      const invitation = await records.inviteNode({ host, ...token });
+      if (invitation === 'invited') await snapshots.hostsChanged([host.id]);
+      return invitation;
+    });
   }
 
   async list(): Promise<readonly HostBody[]> {
@@ -104,11 +124,11 @@ export class HostsService {
 
   /** @throws PlatformError `host-not-found` */
   async act(caller: Caller, id: HostId, action: HostAction): Promise<HostBody> {
-    const { audit, records, snapshots, transactions } = this.#options;
-    const intent = INTENT_OF_ACTION[action];
+    const { audit, snapshots, transactions } = this.#options;
+    const auditAction = action === 'readmit' ? 'host.readmitted' : AUDIT_OF_ACTION[action];
     const host = await transactions.run(async () => {
-      const changed = found(await records.setIntent(id, intent));
-      await audit.append({ caller, action: AUDIT_OF_ACTION[action], resourceId: id, diff: [] });
+      const changed = found(await this.#change(id, action));
+      await audit.append({ caller, action: auditAction, resourceId: id, diff: [] });
       await snapshots.hostsChanged([id]);
       return changed;
     });
@@ -116,11 +136,18 @@ export class HostsService {
     return this.#bodyOf(host, await this.#suspects());
   }
 
+  /** A host that is there needs not be let in again, and stays as it is. */
+  async #change(id: HostId, action: HostAction): Promise<HostRecord | null> {
+    const { clock, records } = this.#options;
+    if (action !== 'readmit') return records.setIntent(id, INTENT_OF_ACTION[action]);
+    return (await records.readmitNode(id, clock.nowMs())) ?? records.find(id);
+  }
+
   /** From then on the host may do nothing; its workers are placed elsewhere. @throws PlatformError `host-not-found` */
   async delete(caller: Caller, id: HostId): Promise<void> {
-    const { audit, onRemoved, records, snapshots, transactions } = this.#options;
+    const { audit, clock, onRemoved, records, snapshots, transactions } = this.#options;
     await transactions.run(async () => {
-      if (!(await records.delete(id))) found(null);
+      if (!(await records.delete(id, clock.nowMs()))) found(null);
       await audit.append({ caller, action: 'host.deleted', resourceId: id, diff: [] });
       await snapshots.hostsChanged([id]);
     });

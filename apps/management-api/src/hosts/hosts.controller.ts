@@ -51,7 +51,7 @@ export class HostsController {
 
   @Post(':id/action')
   @HttpCode(OK)
-  @ApiOperation({ summary: 'Cordon, uncordon or drain a host' })
+  @ApiOperation({ summary: 'Cordon, uncordon or drain a host, or let a removed node join again' })
   @ApiOkResponse({ type: HostBody })
   @ApiProblems('host-not-found')
   act(@CurrentCaller() caller: Caller, @Param('id') id: HostId, @Body() { action }: HostActionDto): Promise<HostBody> {

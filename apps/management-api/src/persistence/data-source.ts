@@ -46,6 +46,7 @@ import { RunningCatalogs1763800000055 } from './migrations/1763800000055-running
 import { ResealedAudit1763800000060 } from './migrations/1763800000060-resealed-audit.js';
 import { WorkerUsage1763800000061 } from './migrations/1763800000061-worker-usage.js';
 import { UsageReads1763800000062 } from './migrations/1763800000062-usage-reads.js';
+import { RemovedNodes1763800000063 } from './migrations/1763800000063-removed-nodes.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -77,6 +78,7 @@ const MIGRATIONS = [
   ResealedAudit1763800000060,
   WorkerUsage1763800000061,
   UsageReads1763800000062,
+  RemovedNodes1763800000063,
 ] as const;
 
 export interface DataSourceOptions {

@@ -462,6 +462,17 @@ CREATE TABLE releases (
   CONSTRAINT releases_release_check CHECK ((release >= 1))
 );
 
+CREATE TABLE removed_nodes (
+  host_id text NOT NULL,
+  name text NOT NULL,
+  data_center_id text NOT NULL,
+  removed_at timestamp with time zone NOT NULL,
+  CONSTRAINT removed_nodes_pkey PRIMARY KEY (host_id),
+  CONSTRAINT removed_nodes_data_center_id_check CHECK ((data_center_id <> ''::text)),
+  CONSTRAINT removed_nodes_host_id_check CHECK ((host_id <> ''::text)),
+  CONSTRAINT removed_nodes_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255)))
+);
+
 CREATE TABLE running_catalogs (
   process text NOT NULL,
   app text NOT NULL,

@@ -476,6 +476,9 @@ const EACH = 'every row is compared with its snapshot';
 const loopCases = (database: Database, source: DataSource): readonly StoreCase[] => [
   ...casesOf('HostsStore', new HostsStore(database), {
     insert: [(hosts) => hosts.insert({ host: NEW_HOST, tokenHash: HASH, tokenExpiresAtMs: NOW_MS + 1_000 })],
+    inviteNode: [(hosts) => hosts.inviteNode({ host: NEW_NODE, tokenHash: HASH, tokenExpiresAtMs: NOW_MS + 1_000 })],
+    forgetNodes: [reading({ hosts: 'each may be gone; once in a pass' }, (hosts) => hosts.forgetNodes(NOW_MS))],
+    readmitNode: [(hosts) => hosts.readmitNode(NEW_NODE.id, NOW_MS)],
     list: [(hosts) => hosts.list()],
     find: [(hosts) => hosts.find(HOST)],
     workersOf: [(hosts) => hosts.workersOf(HOST)],
@@ -483,7 +486,7 @@ const loopCases = (database: Database, source: DataSource): readonly StoreCase[]
       reading({ workers: 'each may fail, and an operator asks seldom' }, (hosts) => hosts.failingWorkers()),
     ],
     setIntent: [(hosts) => hosts.setIntent(HOST, 'cordoned')],
-    delete: [(hosts) => hosts.delete(HOST)],
+    delete: [(hosts) => hosts.delete(HOST, NOW_MS), (hosts) => hosts.delete(NEW_NODE.id, NOW_MS)],
   }),
   ...casesOf('HostSessionsStore', new HostSessionsStore(database), {
     find: [(sessions) => sessions.find(HOST)],
@@ -607,6 +610,8 @@ const NEW_HOST = {
   lastSeenAtMs: null,
   createdAtMs: NOW_MS,
 } as const;
+
+const NEW_NODE = { ...NEW_HOST, id: 'node-0b7e7a0c-9d2f-4c7e-8d57-5f6c7a3b1e11' as HostId } as const;
 
 /** Pages of a pass over all that rests sealed. */
 const sealingCases = (database: Database): readonly StoreCase[] => {

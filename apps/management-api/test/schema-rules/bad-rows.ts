@@ -188,6 +188,12 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['a token in plain text', { hash: 'token' }, 'check'],
     ['no end', { expires_at: null }, 'missing'],
   ],
+  removed_nodes: [
+    ['no host', { host_id: '' }, 'check'],
+    ['no name', { name: '' }, 'check'],
+    ['no data center', { data_center_id: '' }, 'check'],
+    ['no instant', { removed_at: null }, 'missing'],
+  ],
   webhook_secrets: [
     ['an unknown endpoint', { endpoint_id: 'nothing', ordinal: 2 }, 'reference'],
     ['ordinal 0', { ordinal: 0 }, 'check'],

@@ -45,6 +45,7 @@ export const SOUND = {
   webhook_secrets: { endpoint_id: 'endpoint', ordinal: 1, sealed_secret: SEALED },
   endpoint_volumes: { ...MINE, endpoint_id: 'endpoint', volume_id: 'volume' },
   hosts: { id: 'host', name: 'host', data_center_id: 'dc', inventory: INVENTORY },
+  removed_nodes: { host_id: 'removed', name: 'removed', data_center_id: 'dc', removed_at: '2026-01-01' },
   join_tokens: { host_id: 'host', hash: HASH, expires_at: '2030-01-01' },
   workers: {
     id: 'worker',

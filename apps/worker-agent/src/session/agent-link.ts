@@ -33,7 +33,7 @@ import {
   TransportRouterLink,
 } from '../job-client/index.js';
 import { BrokerLine } from './broker-line.js';
-import type { ConnectAs } from './join-host.js';
+import type { ConnectAs } from './joining/join-host.js';
 
 export interface AgentLinkOptions {
   readonly hostId: HostId;
@@ -43,6 +43,8 @@ export interface AgentLinkOptions {
   readonly logger: Logger;
   /** Answers what the control plane asks of logs. */
   readonly onLogs: (request: LogsRequest) => Promise<LogsReply>;
+  /** Told of each time that the broker lets this host in, or refuses it. */
+  readonly onAdmission?: (isAdmitted: boolean) => void;
 }
 
 const REPORT_TIMEOUT_MS = 10_000;
@@ -169,7 +171,7 @@ export class AgentLink implements RouterLink {
   }
 
   #connect(name: string, signal: AbortSignal): Promise<NatsConnection> {
-    const { hostId, secret, logger } = this.#options;
+    const { hostId, secret, logger, onAdmission } = this.#options;
     return this.#options.connect({
       credentials: { kind: 'password', user: hostId, pass: secret },
       inboxPrefix: inboxPrefix(hostId),
@@ -177,7 +179,10 @@ export class AgentLink implements RouterLink {
       signal,
       onStatus: ({ kind, detail }) => {
         logger.info(`${name}: ${kind}`, { detail });
-        if (kind === 'reconnect') this.#wake();
+        if (/authorization/i.test(detail)) onAdmission?.(false);
+        if (kind !== 'reconnect') return;
+        onAdmission?.(true);
+        this.#wake();
       },
     });
   }
@@ -198,6 +203,7 @@ export class AgentLink implements RouterLink {
     open.transport.listen(wakeSubject(this.#options.hostId), wake, () => this.#wake());
     this.#hearOffers(open.transport);
     this.#open = open;
+    this.#options.onAdmission?.(true);
     this.#wake();
   }
 

@@ -1,4 +1,6 @@
 export { AgentLink, type AgentLinkOptions } from './agent-link.js';
 export { HostSession } from './host-session.js';
-export { type HostIdentity, IdentityStore } from './identity.store.js';
-export { type ConnectAs, identifyHost, joinHost } from './join-host.js';
+export { HostJoining } from './joining/host-joining.js';
+export { type HostIdentity } from './joining/identity.store.js';
+export { type ConnectAs } from './joining/join-host.js';
+export { type TokenPlace } from './joining/own-token.js';

@@ -10,3 +10,15 @@ export {
   type RuntimeKind,
   type VolumeStorage,
 } from './host.js';
+export {
+  hostOfNode,
+  isHostOfNode,
+  isNodeUid,
+  judgeNodeToken,
+  subjectOfAccount,
+  type ClusterNode,
+  type NodeTokenFault,
+  type NodeTokenRule,
+  type NodeTokenVerdict,
+  type TokenReview,
+} from './node-token.js';

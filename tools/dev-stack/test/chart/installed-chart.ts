@@ -1,18 +1,15 @@
 import { chown, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand, type Cluster } from '@berth/servers';
-import { eventually } from '@berth/testing';
 import type { BalancedPlace } from '../stack/balanced-endpoint.js';
 import { CHART, DEPLOY, helm, objectsOf, type ClusterObject } from './helm-chart.js';
 
 const BERTH = resolve(import.meta.dirname, '../../../../apps/berth/dist/main.js');
 const VALUES = join(import.meta.dirname, 'whole.values.yaml');
 const CALL_MS = 120_000;
-const READY = { deadlineMs: 600_000, intervalMs: 1_000 };
 /** A broker leaves in half a minute, and they leave one after the other. */
 const ROLLOUT = '10m';
 const NAMESPACE = 'berth';
-const AGENTS = 'berth-agents';
 const BROKERS = [1, 2, 3] as const;
 /** Who runs in our images. */
 const OWNER = 10_001;
@@ -79,25 +76,17 @@ export class InstalledChart implements BalancedPlace {
     return objectsOf(await helm(this.#programs, 'template', 'berth', CHART, ...words));
   }
 
-  /** Installs, waits for all but agents, which have no host yet, and resolves with what Helm printed. */
+  /** Installs, waits for all, agents that have joined too, and resolves with what Helm printed. */
   async install(): Promise<string> {
     const home = `workerAgent.home=${join(this.home, 'agent')}`;
-    const said = await this.#helm('install', 'berth', CHART, '--values', VALUES, '--set', home);
-    for (const each of await this.workloads()) await this.rollout(each);
+    const words = ['--values', VALUES, '--set', home, '--wait', '--timeout', ROLLOUT];
+    const said = await this.#helm('install', 'berth', CHART, ...words);
     this.#addresses.api = await this.#addressOf('berth-management-api');
     this.#addresses.router = await this.#addressOf('berth-job-router');
     return said;
   }
 
-  /** Makes the node a host, with a token from the operator's command. */
-  async joinNode(): Promise<void> {
-    const { token } = await this.inviteHost(this.#cluster.nodeName);
-    const tokens = `--from-literal=${this.#cluster.nodeName}=${token}`;
-    await this.kubectl('create', 'secret', 'generic', 'berth-join-tokens', '--namespace', AGENTS, tokens);
-    await this.kubectl('rollout', 'restart', '--namespace', AGENTS, 'daemonset/berth-worker-agent');
-    await this.rollout('daemonset/berth-worker-agent', AGENTS);
-  }
-
+  /** A token for a host elsewhere. */
   async inviteHost(name: string): Promise<{ readonly token: string }> {
     const env = { BERTH_BASE_URL: this.dev.baseUrl, BERTH_API_KEY: this.dev.apiKey, PATH: '/usr/bin:/bin' };
     const words = [BERTH, 'host', 'join', name, '--json'];
@@ -125,17 +114,6 @@ export class InstalledChart implements BalancedPlace {
 
   kubectl(...words: readonly string[]): Promise<string> {
     return this.#cluster.kubectl(...words);
-  }
-
-  /** What of the platform stays, as `KIND/NAME`. */
-  async workloads(): Promise<readonly string[]> {
-    const said = await this.kubectl('get', 'statefulsets,deployments', '--namespace', NAMESPACE, '--output=name');
-    return said.trim().split('\n');
-  }
-
-  async rollout(workload: string, namespace = NAMESPACE): Promise<void> {
-    const words = ['rollout', 'status', workload, '--namespace', namespace, '--timeout=60s'];
-    await eventually(() => this.kubectl(...words), READY);
   }
 
   get #installation(): string {

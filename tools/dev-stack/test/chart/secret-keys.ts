@@ -2,7 +2,7 @@ import type { V1PodSpec } from '@kubernetes/client-node';
 import { podOf, type ClusterObject } from './helm-chart.js';
 
 /** Made by hand, later, or not at all. */
-const LATER = ['berth-join-tokens', 'berth-test'];
+const LATER = ['berth-test'];
 
 type Named = readonly [secret: string, key: string];
 

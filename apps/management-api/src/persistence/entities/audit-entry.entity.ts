@@ -16,6 +16,7 @@ export type AuditAction =
   | 'host.uncordoned'
   | 'host.draining'
   | 'host.deleted'
+  | 'host.readmitted'
   | 'network-volume.created'
   | 'network-volume.updated'
   | 'network-volume.deleted'

@@ -1,11 +1,10 @@
 import { isIP } from 'node:net';
-import { KubeConfig } from '@kubernetes/client-node';
-import { cleanText } from '@berth/domain';
+import type { KubeConfig } from '@kubernetes/client-node';
 import type { ConfigReader } from '@berth/lifecycle';
 import type { OpenProcess } from '@berth/telemetry';
 import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.js';
 import { RuntimeError } from '../runtime-error.js';
-import { ClusterApi } from './api/cluster-api.js';
+import { ClusterApi, readKubeConfig } from '@berth/cluster-api';
 import { askApi } from './api/cluster-errors.js';
 import type { NodeObject } from './api/kube-objects.js';
 import { KubernetesRuntime } from './kubernetes-runtime.js';
@@ -90,14 +89,13 @@ async function open(
 }
 
 function kubeConfig(path: string | null): KubeConfig {
-  const config = new KubeConfig();
   try {
-    if (path === null) config.loadFromCluster();
-    else config.loadFromFile(path);
-    return config;
+    return readKubeConfig(path);
   } catch (error) {
-    const words = cleanText((error as Error).message, 500);
-    throw new RuntimeError('runtime-unavailable', `The way to the cluster cannot be read: ${words}`, { cause: error });
+    const { message } = error as Error;
+    throw new RuntimeError('runtime-unavailable', `The way to the cluster cannot be read: ${message}`, {
+      cause: error,
+    });
   }
 }
 

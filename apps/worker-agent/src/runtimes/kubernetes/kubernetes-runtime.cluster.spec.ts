@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { giveGpus, makeSmallRoot, openClusterBench, type ClusterBench } from '../../../test/cluster-bench.js';
 import { PROBE_SCRIPT, containerRuntimeConformance } from '../container-runtime.conformance.js';
 import type { ContainerStart, OwnedContainer } from '../container-runtime.port.js';
-import { ClusterApi } from './api/cluster-api.js';
+import { ClusterApi } from '@berth/cluster-api';
 import type { KubernetesRuntime } from './kubernetes-runtime.js';
 
 const SLOW = { deadlineMs: 20_000 };

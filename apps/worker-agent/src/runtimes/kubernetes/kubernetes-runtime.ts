@@ -13,7 +13,7 @@ import {
   type PrintedBatch,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
-import type { ClusterApi } from './api/cluster-api.js';
+import type { ClusterApi } from '@berth/cluster-api';
 import { askApi, askApiUnless } from './api/cluster-errors.js';
 import { NodeImages } from './images/node-images.js';
 import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';

@@ -1,19 +1,5 @@
+import { isAnswered } from '@berth/cluster-api';
 import { RuntimeError, type RuntimeErrorReason } from '../../runtime-error.js';
-
-/** What the API answered instead of what it was asked for. */
-export class ClusterError extends Error {
-  override readonly name = 'ClusterError';
-  /** Of HTTP. */
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-export const isAnswered = (error: unknown, ...statuses: readonly number[]): boolean =>
-  error instanceof ClusterError && statuses.includes(error.status);
 
 /** The API refuses what it cannot take (422), and quotas and policies of the namespace what they do not allow (403). */
 const REFUSALS: readonly number[] = [400, 403, 422];

@@ -1,6 +1,6 @@
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import type { ClusterApi } from '../api/cluster-api.js';
+import type { ClusterApi } from '@berth/cluster-api';
 import type { NodeObject, ObjectList, PodObject } from '../api/kube-objects.js';
 import { POD_HOST_LABEL } from '../pods/pod-labels.js';
 import { nodeRoom, type NodeFacts, type NodeRoom } from './node-room.js';

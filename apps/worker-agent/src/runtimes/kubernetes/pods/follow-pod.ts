@@ -1,7 +1,7 @@
 import type { Clock } from '@berth/lifecycle';
 import type { OwnedContainer, PrintedBatch } from '../../container-runtime.port.js';
-import type { ClusterApi } from '../api/cluster-api.js';
-import { fromClusterError, isAnswered } from '../api/cluster-errors.js';
+import { isAnswered, type ClusterApi } from '@berth/cluster-api';
+import { fromClusterError } from '../api/cluster-errors.js';
 import { PodLog } from './pod-log.js';
 
 export interface FollowPodOptions {

@@ -6,7 +6,7 @@ import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ClusterApi } from '../api/cluster-api.js';
+import { ClusterApi } from '@berth/cluster-api';
 import type { PodObject } from '../api/kube-objects.js';
 import { kubernetesMetrics, type KubernetesMetrics } from '../metrics.js';
 import { KnownPods } from './known-pods.js';

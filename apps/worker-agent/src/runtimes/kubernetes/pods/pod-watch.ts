@@ -1,7 +1,6 @@
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
-import type { ClusterApi } from '../api/cluster-api.js';
-import { isAnswered } from '../api/cluster-errors.js';
+import { isAnswered, type ClusterApi } from '@berth/cluster-api';
 import type { ObjectList, PodObject, WatchEvent } from '../api/kube-objects.js';
 import { LineReader } from '../api/line-reader.js';
 import type { KubernetesMetrics } from '../metrics.js';

@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { Clock } from '@berth/lifecycle';
 import type { OwnedContainer } from '../../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
-import type { ClusterApi } from '../api/cluster-api.js';
+import type { ClusterApi } from '@berth/cluster-api';
 import { askApiUnless, fromClusterError } from '../api/cluster-errors.js';
 import type { PodObject } from '../api/kube-objects.js';
 import type { KnownPods } from './known-pods.js';

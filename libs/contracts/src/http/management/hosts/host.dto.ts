@@ -46,12 +46,14 @@ export class CreateJoinTokenDto {
   readonly expiresInSeconds?: number;
 }
 
-const HOST_ACTIONS = ['cordon', 'uncordon', 'drain'] as const;
+const HOST_ACTIONS = ['cordon', 'uncordon', 'drain', 'readmit'] as const;
 export type HostAction = (typeof HOST_ACTIONS)[number];
 
 export class HostActionDto {
   @ChoiceField(HOST_ACTIONS, {
-    description: '`cordon`: no new workers. `drain`: its workers leave as well. `uncordon`: as before.',
+    description:
+      '`cordon`: no new workers. `drain`: its workers leave as well. `uncordon`: as before. `readmit`: the host of a ' +
+      "cluster's node that was removed may join again.",
   })
   readonly action!: HostAction;
 }

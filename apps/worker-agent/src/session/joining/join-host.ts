@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isNodeToken } from '@berth/cluster-api';
 import {
   JOINING_USER,
   REFUSED_USER,
@@ -9,13 +10,14 @@ import {
   type JoinReply,
   type JoinRequest,
 } from '@berth/contracts';
-import { PlatformError, type HostId, type Inventory } from '@berth/domain';
+import { PlatformError, isHostOfNode, type HostId, type Inventory } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import { AgentTransport, isRetriable, type ConnectionEvent, type NatsCredentials } from '@berth/messaging';
 import { StartupError, type Logger } from '@berth/telemetry';
 import { AuthorizationError, type NatsConnection } from '@nats-io/transport-node';
 import type { HostIdentity, IdentityStore } from './identity.store.js';
 import { JoinWait } from './join-wait.js';
+import { hostOfToken } from './own-token.js';
 
 export interface ConnectAs {
   readonly credentials: NatsCredentials;
@@ -39,15 +41,21 @@ export interface JoinOptions extends Omit<IdentityOptions, 'random'> {
   readonly clock: Clock;
 }
 
-const TOKEN = /^bjt_([A-Za-z0-9-]+)_[A-Za-z0-9]+$/;
 const SECRET_LENGTH = 48;
 const CONNECT_WITHIN_MS = 60_000;
 /** A broker whose admission is still starting refuses everybody for a while. */
 const REFUSED_WITHIN_MS = 10_000;
+/** A node is refused too while its cluster does not answer, and for a moment while its host still seems to be there. */
+const NODE_REFUSED_WITHIN_MS = 45_000;
 const ASK_TIMEOUT_MS = 5_000;
 const ASK_AGAIN_MS = 1_000;
 
-const NOT_JOINED = 'This agent has not joined yet: set BERTH_JOIN_TOKEN to a token of POST /v2/hosts/join-tokens.';
+const NOT_JOINED =
+  'This agent has not joined yet: set BERTH_JOIN_TOKEN to a token of POST /v2/hosts/join-tokens, or in a cluster ' +
+  'BERTH_JOIN_TOKEN_FILE.';
+const REFUSED_NODE =
+  'The token of this Pod was refused: its service account is not the one that may join, its cluster did not answer, or the ' +
+  "node's host was removed (POST /v2/hosts/ID/action readmit). The management API logs which.";
 
 /**
  * The identity under which this agent works: the one on disk, or a new one for the host that its one-time token names. The
@@ -56,7 +64,7 @@ const NOT_JOINED = 'This agent has not joined yet: set BERTH_JOIN_TOKEN to a tok
  * @throws StartupError saying what the operator has to do
  */
 export async function identifyHost(options: IdentityOptions): Promise<HostIdentity> {
-  const named = options.token === null ? null : hostOf(options.token);
+  const named = options.token === null ? null : hostOfToken(options.token);
   const known = await knownIdentity(options, named);
   if (known !== null) return known;
   if (named === null) throw new StartupError(NOT_JOINED);
@@ -80,18 +88,16 @@ export async function joinHost(identity: HostIdentity, options: JoinOptions): Pr
   return joined;
 }
 
-/** A token for another host replaces who this was: its control plane has been set up anew, or the operator wants it so. */
+/**
+ * A token for another host replaces who this was: its control plane has been set up anew, or the operator wants it so, or the
+ * node is a new one on the disk of an old one. A host that was invited before nodes could join by themselves stays that.
+ */
 async function knownIdentity({ store, logger }: IdentityOptions, named: HostId | null): Promise<HostIdentity | null> {
   const known = await store.load();
   if (known === null || named === null || known.hostId === named) return known;
+  if (isHostOfNode(named) && !isHostOfNode(known.hostId) && known.isJoined) return known;
   logger.warn('the join token is for another host; this agent becomes that one', { was: known.hostId, becomes: named });
   return null;
-}
-
-function hostOf(token: string): HostId {
-  const hostId = TOKEN.exec(token)?.[1];
-  if (hostId === undefined) throw new StartupError('BERTH_JOIN_TOKEN is no join token: it looks like bjt_HOST_SECRET.');
-  return hostId as HostId;
 }
 
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
@@ -106,11 +112,13 @@ async function confirm(identity: HostIdentity, token: string, options: JoinOptio
   const { hostId, secret } = identity;
   const joining: JoinAttempt = { options, hostId, wait: new JoinWait(options.clock, options.logger) };
   const prefix = inboxPrefix(hostId);
-  const connection = await connectToJoin(joining, { user: JOINING_USER, pass: token, prefix });
+  const isNode = isNodeToken(token);
+  const patienceMs = isNode ? NODE_REFUSED_WITHIN_MS : REFUSED_WITHIN_MS;
+  const connection = await connectToJoin(joining, { user: JOINING_USER, pass: token, prefix, patienceMs });
   if (connection === 'refused') {
     // An earlier life may have joined without hearing so: then the secret is good although the token is used up.
     const own = await connectToJoin(joining, { user: hostId, pass: secret, prefix });
-    if (own === 'refused') throw await whyRefused(identity, token, joining);
+    if (own === 'refused') throw isNode ? new StartupError(REFUSED_NODE) : await whyRefused(identity, token, joining);
     await own.close();
     return { ...identity, isJoined: true };
   }
@@ -139,7 +147,7 @@ async function whyRefused(
   token: string,
   joining: JoinAttempt,
 ): Promise<StartupError> {
-  const asking = { user: REFUSED_USER, pass: token, prefix: refusedInboxPrefix(hostId), isPatient: false };
+  const asking = { user: REFUSED_USER, pass: token, prefix: refusedInboxPrefix(hostId), patienceMs: 0 };
   const connection = await connectToJoin(joining, asking);
   if (connection === 'refused') return new StartupError(UNKNOWN_TOKEN);
   try {
@@ -158,13 +166,13 @@ interface Login {
   readonly user: string;
   readonly pass: string;
   readonly prefix: string;
-  /** False: the first refusal is believed. */
-  readonly isPatient?: boolean;
+  /** How long refusals are not believed. */
+  readonly patienceMs?: number;
 }
 
 async function connectToJoin(
   { options: { connect, clock }, wait }: JoinAttempt,
-  { user, pass, prefix, isPatient = true }: Login,
+  { user, pass, prefix, patienceMs = REFUSED_WITHIN_MS }: Login,
 ): Promise<NatsConnection | 'refused'> {
   const patience = new AbortController();
   let refusedSinceMs: number | null = null;
@@ -173,7 +181,6 @@ async function connectToJoin(
     wait.note(`no connection to the broker: ${detail}`);
     const isRefused = /authorization/i.test(detail);
     refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.monotonicMs()) : null;
-    const patienceMs = isPatient ? REFUSED_WITHIN_MS : 0;
     if (refusedSinceMs !== null && clock.monotonicMs() - refusedSinceMs >= patienceMs) patience.abort();
   };
   try {

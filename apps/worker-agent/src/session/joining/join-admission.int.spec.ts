@@ -5,7 +5,7 @@ import { admitAgent, connectNats, readAuthRequest, refuseAgent, type AuthRequest
 import { StartupError, silentLogger } from '@berth/telemetry';
 import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { AgentLink } from './agent-link.js';
+import { AgentLink } from '../agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
 import { hashSecret, identifyHost, joinHost, type ConnectAs } from './join-host.js';
 

@@ -7,7 +7,7 @@ import { StartupError, createLogger, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AgentLink } from './agent-link.js';
+import { AgentLink } from '../agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
 import { hashSecret, identifyHost, joinHost, type ConnectAs, type JoinOptions } from './join-host.js';
 

@@ -1,0 +1,4 @@
+export { ClusterApi } from './cluster-api.js';
+export { isAnswered } from './cluster-error.js';
+export { isNodeToken, readNodeToken, type NodeTokenClaims } from './node-token.js';
+export { readKubeConfig } from './read-kube-config.js';
