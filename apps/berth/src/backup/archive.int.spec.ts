@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { useTempFolders } from '@berth/testing';
+import { ManualClock, useTempFolders } from '@berth/testing';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { inspectArchive, readFolders } from './archive-reader.js';
@@ -14,10 +14,11 @@ const HEAD: BackupHead = {
   ...{ format: 1, version: '1.2.3', id: 'b1', startedAtMs: 1, logFormat: 1 },
   ...{ migrations: ['First1'], keyFingerprints: ['f'] },
 };
+const TOOLS = { clock: new ManualClock() };
 const END: Omit<BackupEnd, 'sha256'> = { tables: [], partitions: [], sequences: [], streams: [], terms: { 3: 7 } };
 
 async function write(path: string, folders: Readonly<Record<string, readonly Uint8Array[]>>): Promise<void> {
-  const archive = await ArchiveWriter.create(path, HEAD);
+  const archive = await ArchiveWriter.create(path, HEAD, TOOLS);
   for (const [folder, parts] of Object.entries(folders)) {
     const pieces = archive.pieces(folder);
     for (const part of parts) await pieces.write(part);
@@ -66,14 +67,14 @@ test('pieces larger than an entry are divided, and come back as one', async () =
 test('it is readable by its owner only, and there is no half of one', async () => {
   const home = await tempFolder();
   const path = join(home, 'backup.tar.gz');
-  const archive = await ArchiveWriter.create(path, HEAD);
-  await expect(ArchiveWriter.create(path, HEAD)).rejects.toThrow('another backup is under way');
+  const archive = await ArchiveWriter.create(path, HEAD, TOOLS);
+  await expect(ArchiveWriter.create(path, HEAD, TOOLS)).rejects.toThrow('another backup is under way');
   expect(await readdir(home)).toEqual(['backup.tar.gz.unfinished']);
   await archive.finish(END);
   expect(await readdir(home)).toEqual(['backup.tar.gz']);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  await expect(ArchiveWriter.create(path, HEAD)).rejects.toThrow('is there already');
-  const discarded = await ArchiveWriter.create(join(home, 'other.tar.gz'), HEAD);
+  await expect(ArchiveWriter.create(path, HEAD, TOOLS)).rejects.toThrow('is there already');
+  const discarded = await ArchiveWriter.create(join(home, 'other.tar.gz'), HEAD, TOOLS);
   await discarded.discard();
   expect(await readdir(home)).toEqual(['backup.tar.gz']);
 });
@@ -99,7 +100,7 @@ test('a file that is changed, cut off or continued anywhere is damaged', async (
 test('another format is named with the version that reads it, and anything else is no backup', async () => {
   const home = await tempFolder();
   const path = join(home, 'newer.tar.gz');
-  const newer = await ArchiveWriter.create(path, { ...HEAD, format: 2 as 1 });
+  const newer = await ArchiveWriter.create(path, { ...HEAD, format: 2 as 1 }, TOOLS);
   await newer.finish(END);
   await expect(inspectArchive(path)).rejects.toThrow('is of format 2, and this version reads 1');
   await writeFile(join(home, 'text'), 'no archive');
@@ -111,7 +112,7 @@ test.each([{ version: '1\u001b[2J' }, { migrations: ['First1', '\u202eevil'] }])
   'what would be shown of a file that somebody has made up, %j, makes it damaged',
   async (made) => {
     const path = join(await tempFolder(), 'made-up.tar.gz');
-    const archive = await ArchiveWriter.create(path, { ...HEAD, ...made });
+    const archive = await ArchiveWriter.create(path, { ...HEAD, ...made }, TOOLS);
     await archive.finish(END);
     await expect(inspectArchive(path)).rejects.toThrow('is damaged');
   },

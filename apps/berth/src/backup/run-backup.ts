@@ -42,7 +42,7 @@ export async function runBackup(config: BackupConfig, target: string, tools: Bac
     try {
       await beginReading(database);
       const head = headOf(config, { startedAtMs, migrations: await readMigrations(database), random: tools.random });
-      const archive = await ArchiveWriter.create(path, head);
+      const archive = await ArchiveWriter.create(path, head, tools);
       try {
         const copied = await copyDatabase(database, archive, tools.clock);
         tools.note(`copied the database: ${String(rowsOf(copied))} rows of ${String(copied.tables.length)} tables`);

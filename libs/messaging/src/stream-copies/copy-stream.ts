@@ -66,12 +66,14 @@ async function takePieces(
   const silence = new Silence(clock, SILENCE_MAX_MS, giveUp);
   try {
     for await (const piece of pieces) {
-      silence.heard();
+      // From here on it is not the broker that is slow.
+      silence.end();
       if (piece.data.byteLength === 0) {
         requireWhole(stream, piece);
         return;
       }
       await onPiece(piece.data);
+      silence.heard();
       // The last piece wants no answer.
       if (piece.reply !== undefined && piece.reply !== '') broker.connection.publish(piece.reply);
     }
