@@ -42,6 +42,11 @@ describe('a sealed secret', () => {
     expect([boxOf(2, 1).hasOtherKeys, boxOf(2).hasOtherKeys]).toEqual([true, false]);
   });
 
+  test('names one of the keys that open it', () => {
+    const [, named] = boxOf(2, 1).seal('hunter2', CONTEXT).split('.');
+    expect(boxOf(2, 1).keyIds).toEqual([named, ...boxOf(1).keyIds]);
+  });
+
   test('is sealed with the first key', () => {
     expect(boxOf(2).open(boxOf(2, 1).seal('hunter2', CONTEXT), CONTEXT)).toBe('hunter2');
   });

@@ -37,6 +37,11 @@ export class SecretBox {
     return prefixOf(this.#first);
   }
 
+  /** By what sealed texts name the keys that open here. */
+  get keyIds(): readonly string[] {
+    return this.#keys.map(({ id }) => id);
+  }
+
   /** Whether there are keys that open and seal no more, or not yet. */
   get hasOtherKeys(): boolean {
     return this.#keys.length > 1;

@@ -84,6 +84,10 @@ test(
     await expect(stack.berth(['backup', backupFile()], await stack.environment('backup'))).rejects.toThrow(
       'is there already',
     );
+    const otherKey = { ...(await stack.environment('backup')), BERTH_SECRET_KEY: randomBytes(32).toString('base64') };
+    await expect(stack.berth(['backup', join(home, 'unreadable.tar.gz')], otherKey)).rejects.toThrow(
+      /BERTH_SECRET_KEY opens none of the \d+ secrets in the database/,
+    );
   },
   TEST_MS,
 );

@@ -4,6 +4,7 @@ import type { Clock, Random } from '@berth/lifecycle';
 import { LOG_FORMAT } from '@berth/messaging';
 import { versionOf } from '@berth/telemetry';
 import type { BackupConfig } from '../config.js';
+import { readSealingKeys } from '../connections/index.js';
 import { misuse } from '../program/index.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { BACKUP_FORMAT, type BackupEnd, type BackupHead } from './backup-format.js';
@@ -12,6 +13,7 @@ import { beginReading, copyDatabase } from './copy-database.js';
 import { openDatabase, readMigrations } from './database-session.js';
 import { logInToBroker } from './broker-login.js';
 import { keyContext } from './restore-refusals.js';
+import { judgeSealing } from './sealing-verdict.js';
 
 export interface BackupTools {
   readonly clock: Clock;
@@ -42,6 +44,7 @@ export async function runBackup(config: BackupConfig, target: string, tools: Bac
     try {
       await beginReading(database);
       const head = headOf(config, { startedAtMs, migrations: await readMigrations(database), random: tools.random });
+      await requireOpening(config, database, tools);
       const archive = await ArchiveWriter.create(path, head, tools);
       try {
         const copied = await copyDatabase(database, archive, tools.clock);
@@ -59,6 +62,17 @@ export async function runBackup(config: BackupConfig, target: string, tools: Bac
   } finally {
     await database.end();
   }
+}
+
+/** Found out now and not when there is nothing left but the backup. */
+async function requireOpening(
+  { secretBox }: BackupConfig,
+  database: Parameters<typeof readSealingKeys>[0],
+  { note }: BackupTools,
+): Promise<void> {
+  const verdict = judgeSealing(await readSealingKeys(database), secretBox.keyIds);
+  if (verdict.kind === 'refused') throw verdict.refusal;
+  if (verdict.kind === 'partly') note(verdict.note);
 }
 
 function headOf(

@@ -1,4 +1,4 @@
-import type { ConnectionFailure } from '../../connections/index.js';
+import type { ConnectionFailure, SealingKeys } from '../../connections/index.js';
 import { well, wrong, someOf, type Finding } from '../finding.js';
 import { judgeFailure } from './judge-failure.js';
 import { judgeCertificate, judgeClock } from './judge-shared.js';
@@ -16,6 +16,8 @@ export interface DatabaseFacts {
   readonly sizeBytes: number;
   readonly clockOffsetMs: number;
   readonly certificateUntilMs: number | null;
+  /** Null: they could not be counted. */
+  readonly sealingKeys: SealingKeys | null;
 }
 
 const TARGET = { area: 'database', what: 'PostgreSQL', setting: 'BERTH_DATABASE_URL' } as const;
@@ -56,6 +58,7 @@ export const judgeDatabase = (facts: DatabaseFacts, known: readonly string[], no
     'database',
     `the database takes ${(facts.sizeBytes / MIB).toFixed(1)} MiB; what its disk has free it does not say`,
   ),
+  judgeSealingKeys(facts.sealingKeys),
   judgeMigrations(facts.migrations, known),
   judgeClock("PostgreSQL's clock", facts.clockOffsetMs),
   ...judgeCertificate('PostgreSQL', facts.certificateUntilMs, nowMs),
@@ -82,6 +85,17 @@ function judgeConnections({ connections: { max, used } }: DatabaseFacts): Findin
   if (max - used >= FREE_CONNECTIONS_MIN) return well('database', says);
   return wrong('database', says, 'raise max_connections, or end what holds connections (pg_stat_activity)');
 }
+
+/** Several are as it should be while one is being replaced: what they are is for who wants to retire one. */
+function judgeSealingKeys(keys: SealingKeys | null): Finding {
+  if (keys === null) return well('database', NOT_COUNTED);
+  const told = [...keys].map(([key, secrets]) => `${key}: ${String(secrets)}`).join(', ');
+  if (keys.size <= 1) return well('database', `its secrets are sealed with one key (${told || 'there are none'})`);
+  return well('database', `its secrets are sealed with ${String(keys.size)} keys (${told}): too early to retire one`);
+}
+
+const NOT_COUNTED =
+  'with how many keys its secrets are sealed was not found out: berth_management_sealed_with_old_keys of each management API says it';
 
 function judgeMigrations(done: readonly string[] | null, known: readonly string[]): Finding {
   if (done === null) {

@@ -29,6 +29,7 @@ describe('a database', () => {
     sizeBytes: 1,
     clockOffsetMs: 20,
     certificateUntilMs: MONTHS_MS,
+    sealingKeys: new Map([['aaaaaaaa', 3]]),
   };
   const told = (facts: Partial<DatabaseFacts>) =>
     wrongs(judgeDatabase({ ...GOOD, ...facts }, ['One1', 'Two2'], NOW_MS));
@@ -49,6 +50,17 @@ describe('a database', () => {
     ['shows an old certificate', { certificateUntilMs: NOW_MS + 3 * DAY_MS }, /3 days left -> .*--renew-certificates/],
   ])('that %s is told of alone', (_, facts, sentence) => {
     expect(told(facts)).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  test.each([
+    [new Map(), /one key \(there are none\)/],
+    [new Map([['aaaaaaaa', 3]]), /one key \(aaaaaaaa: 3\)/],
+    [new Map([['aaaaaaaa', 3], ['bbbbbbbb', 1]]), /2 keys \(aaaaaaaa: 3, bbbbbbbb: 1\): too early/], // prettier-ignore
+    [null, /with how many keys/],
+  ])('says with which keys its secrets are sealed: %#', (sealingKeys, sentence) => {
+    const findings = judgeDatabase({ ...GOOD, sealingKeys }, ['One1', 'Two2'], NOW_MS);
+    expect(findings).toContainEqual(expect.objectContaining({ says: expect.stringMatching(sentence) }));
+    expect(wrongs(findings)).toEqual([]);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '@berth/lifecycle';
 import { Client } from 'pg';
+import { readSealingKeys, type SealingKeys } from '../../connections/index.js';
 import type { DatabaseFacts } from '../judges/judge-database.js';
 
 const CONNECT_MAX_MS = 10_000;
@@ -80,7 +81,18 @@ async function factsOf(client: Client, clock: Clock): Promise<DatabaseFacts> {
     sizeBytes: settings.size,
     clockOffsetMs: now - (askedAtMs + answeredAtMs) / 2,
     certificateUntilMs: certificateUntilMs(client),
+    // Last, for it may take longer than there is time.
+    sealingKeys: settings.migrated ? await sealingKeysOf(client) : null,
   };
+}
+
+/** Null: a large database has no answer in time, and one of another version none at all; both are told of elsewhere. */
+async function sealingKeysOf(client: Client): Promise<SealingKeys | null> {
+  try {
+    return await readSealingKeys(client);
+  } catch {
+    return null;
+  }
 }
 
 async function oneRow<Row extends object>(client: Client, sql: string): Promise<Row> {

@@ -11,8 +11,8 @@ export const AFTER_STEP: Readonly<Record<RotationName, Readonly<Record<RotationS
   'secret-key': {
     add: `${API_AND_ROUTERS}; then \`--step switch\`.`,
     switch:
-      `${API_AND_ROUTERS}. When berth_management_sealed_with_old_keys is 0 ` +
-      'for every kind on every management API, and the longest job is over (7 days at most): `--step retire`.',
+      `${API_AND_ROUTERS}. When \`berth doctor\` finds the secrets of the database sealed with one key ` +
+      '(berth_management_sealed_with_old_keys says which are left), and the longest job is over (7 days at most): `--step retire`.',
     retire: `${API_AND_ROUTERS}. The old key stays in offline/installation.json and env/restore.env, for backups of before.`,
   },
   'role-keys': {
