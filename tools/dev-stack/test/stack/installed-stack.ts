@@ -143,14 +143,18 @@ export class InstalledStack {
     }
   }
 
-  /** Starts a process; resolves with where its health is. */
-  async start(program: ProgramName, more: Readonly<Record<string, string>> = {}): Promise<Started> {
+  /** Starts a process; resolves with where its health is. Of several of a program each has a name of its own. */
+  async start(
+    program: ProgramName,
+    more: Readonly<Record<string, string>> = {},
+    name: string = program,
+  ): Promise<Started> {
     const reserved = await allocatePorts(1);
     const [port = 0] = reserved.ports;
     await reserved.release();
     const own = { ...more, BERTH_OPERATIONS_PORT: String(port), BERTH_LOG_FORMAT: 'json' };
     const environment = { ...inherited(), ...(await this.environment(program)), ...own };
-    const server = await this.#spawn(program, [process.execPath, join(REPOSITORY, PROGRAMS[program])], environment);
+    const server = await this.#spawn(name, [process.execPath, join(REPOSITORY, PROGRAMS[program])], environment);
     return { server, url: `http://127.0.0.1:${String(port)}` };
   }
 
@@ -334,7 +338,7 @@ const brokerName = (at: number): string => `broker-${String(at + 1)}`;
 const inherited = (): Record<string, string> => ({ PATH: '/usr/bin:/bin' });
 
 /** A process that has ended will not get ready any more. */
-async function waitUntilHealthy({ server, url }: Started): Promise<void> {
+export async function waitUntilHealthy({ server, url }: Started): Promise<void> {
   const isReady = await pollUntil(async () => (server.isRunning ? (await answersWell(url)) || undefined : false), {
     what: url,
     deadlineMs: READY_MS,
