@@ -17,6 +17,7 @@ import { benchRates } from './rates-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchSoak } from './soak-bench.js';
 import { benchColdStart, benchFlashboot } from './starts-bench.js';
+import { benchTraces } from './traces-bench.js';
 
 const IMAGES = join(resolve(import.meta.dirname, '../../..'), 'examples/workers');
 // Measured is what the system can do, not what a tenant may do.
@@ -47,6 +48,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   soak: benchSoak,
   attacks: benchAttacks,
   kills: benchKills,
+  traces: benchTraces,
   flashboot: benchFlashboot,
   'cold-start': benchColdStart,
 };
@@ -60,6 +62,7 @@ const NAMED_ONLY: readonly string[] = [
   'soak',
   'attacks',
   'kills',
+  'traces',
   'flashboot',
   'cold-start',
 ];

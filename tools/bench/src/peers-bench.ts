@@ -1,34 +1,18 @@
 import { join, resolve } from 'node:path';
 import { StartedStack } from '@berth/dev-stack';
-import { systemClock } from '@berth/lifecycle';
 import { median, newProgress, percentile, print } from './figures.js';
-import { sendMany } from './load.js';
 import { berth } from './peers/berth.js';
 import { bullmq } from './peers/bullmq.js';
 import type { Contender } from './peers/contender.js';
+import { drive, type Round } from './peers/drive.js';
 import { graphile } from './peers/graphile.js';
-import { processorTimes } from './peers/processor-time.js';
 import { hasRedis } from './peers/redis-server.js';
 
 const ROUNDS = 5;
-/** A share of each endpoint, and of each way to it, is a whole number. */
-const JOBS = 3_200;
-const SENDERS = 64;
-const ENDED_WITHIN_MS = 120_000;
-const LOOK_MS = 20;
-const BODY = JSON.stringify({ input: { message: 'x'.repeat(400) } });
 const IMAGES = join(resolve(import.meta.dirname, '..'), 'workers');
 const FLAGS = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--rate-limits', 'off'];
 /** The peer whose jobs take the same way as ours: over HTTP, to the same workers. */
 const SAME_WAY = 'over HTTP (http)';
-
-interface Round {
-  readonly perSecond: number;
-  /** Of the accepting calls, in ms, ascending. */
-  readonly latenciesMs: readonly number[];
-  /** Of one job, in ms, by what the processes are. */
-  readonly processorMs: ReadonlyMap<string, number>;
-}
 
 /**
  * From the first submit to the last end, behind HTTP at every side, with 64 jobs that run at one time: Berth with one
@@ -94,33 +78,6 @@ async function measure(contenders: readonly Contender[]): Promise<void> {
   const sameWay = [...rounds].find(([name]) => name.endsWith(SAME_WAY))?.[1] ?? [];
   for (const [name, results] of rounds) print(lineOf(name, results, sameWay));
   for (const contender of contenders) await contender.stop();
-}
-
-async function drive(contender: Contender): Promise<Round> {
-  const { completed, processes, targets } = contender;
-  const wanted = await Promise.all(completed.map(async (count) => (await count()) + JOBS / completed.length));
-  const before = await processorTimes(processes);
-  const startedAtMs = systemClock.monotonicMs();
-  const load = { method: 'POST', status: 200, body: BODY } as const;
-  const share = 1 / targets.length;
-  const sent = await Promise.all(
-    targets.map((target) => sendMany({ ...target, ...load, concurrency: SENDERS * share, requests: JOBS * share })),
-  );
-  // One after the other, so that looking costs no more where there are many.
-  for (const [at, count] of completed.entries()) {
-    while ((await count()) < (wanted[at] ?? 0)) {
-      if (systemClock.monotonicMs() - startedAtMs > ENDED_WITHIN_MS)
-        throw new Error(`${contender.name}: not all ended`);
-      await systemClock.sleep(LOOK_MS);
-    }
-  }
-  const perSecond = (JOBS * 1_000) / (systemClock.monotonicMs() - startedAtMs);
-  const after = await processorTimes(processes);
-  return {
-    perSecond,
-    latenciesMs: sent.flatMap(({ latenciesMs }) => latenciesMs).sort((a, b) => a - b),
-    processorMs: new Map([...after].map(([name, ms]) => [name, (ms - (before.get(name) ?? 0)) / JOBS])),
-  };
 }
 
 function lineOf(name: string, results: readonly Round[], sameWay: readonly Round[]): string {
