@@ -13,5 +13,5 @@ export { duringStep } from './tracing/during-step.js';
 export { NO_TRACES } from './tracing/no-traces.js';
 export { readTraceSettings, type TraceSettings } from './tracing/read-trace-settings.js';
 export { RecordedTraces } from './tracing/recorded-traces.js';
-export { formatTraceparent, isRecorded, parseTraceparent } from './tracing/traceparent.js';
+export { formatTraceparent, isRecorded, loggedTrace, parseTraceparent } from './tracing/traceparent.js';
 export { type Span, type Step, type TracePlace, type Traces } from './tracing/traces.port.js';

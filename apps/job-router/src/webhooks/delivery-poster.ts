@@ -1,7 +1,7 @@
 import { jobAttributes } from '@berth/contracts';
 import type { DeliveryKey, EndTryCommand, EndpointId } from '@berth/domain';
 import { retry, type Clock, type Random } from '@berth/lifecycle';
-import type { Traces } from '@berth/telemetry';
+import { addToLogContext, loggedTrace, type Traces } from '@berth/telemetry';
 import { isUnavailable } from '../owners/index.js';
 import type { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookTransport } from './webhook-transport.js';
@@ -52,6 +52,7 @@ export class DeliveryPoster {
     const { clock, deliveries, random, signer } = this.#options;
     const told = await deliveries.read(key);
     if (told === null) return { kind: 'gone' };
+    addToLogContext(loggedTrace(told.body.traceparent));
     const keys = await signer.keysOf(key.endpointId);
     if (keys.length === 0) return { kind: 'no-secret' };
     const body = await webhookBody(this.#options, key, told);

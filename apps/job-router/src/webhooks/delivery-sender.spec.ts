@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import {
   CLAIM_MS,
   ENDPOINT_BOUNDS_DEFAULT,
@@ -20,7 +21,7 @@ import {
 } from '@berth/domain';
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox } from '@berth/secrets';
-import { MetricRegistry, RecordedTraces, silentLogger, type Span } from '@berth/telemetry';
+import { MetricRegistry, RecordedTraces, createLogger, type Span } from '@berth/telemetry';
 import { ManualClock, SeededRandom, letRun } from '@berth/testing';
 import { webhookSecretContext, type WebhookSecretsSnapshot } from '@berth/contracts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -46,6 +47,7 @@ let state: EndpointState;
 let metrics: MetricRegistry;
 let sent: WebhookRequest[];
 let spans: Span[];
+let logged: object[];
 let receive: (request: WebhookRequest) => Promise<Receipt>;
 let secrets: WebhookSecretsSnapshot | null;
 let seed = 0;
@@ -86,7 +88,7 @@ beforeEach(() => {
   state = newEndpointState(0);
   metrics = new MetricRegistry();
   sent = [];
-  spans = [];
+  [spans, logged] = [[], []];
   receive = async () => delivered;
   secrets = { endpointId: EP, secrets: [sealed('ep.1')] };
 });
@@ -132,6 +134,13 @@ const attempt = (over: Partial<OwnedDeliveries> = {}): DeliveryPoster =>
     random: new SeededRandom((seed += 1)),
   });
 
+const output = new Writable({
+  write: (line: Buffer, _, done) => {
+    logged.push(JSON.parse(line.toString()) as object);
+    done();
+  },
+});
+
 const senderWith = (work: Pick<DeliveryPoster, 'run'> = attempt()): DeliverySender =>
   new DeliverySender({
     deliveries: owned,
@@ -139,7 +148,7 @@ const senderWith = (work: Pick<DeliveryPoster, 'run'> = attempt()): DeliverySend
     accountOf: () => 'account' as AccountId,
     clock,
     metrics: webhookMetrics(metrics),
-    logger: silentLogger,
+    logger: createLogger({ name: 'test', level: 'debug', format: 'json', output }),
   });
 
 const round = async (sender: DeliverySender): Promise<void> => {
@@ -182,6 +191,7 @@ describe('the sender', () => {
     expect(sent[0]?.headers['traceparent']).toContain(spans[0]?.context.spanId);
     expect(stored()).toMatchObject({ outcome: 'delivered', told: null, tries: [{ statusCode: 200, error: null }] });
     expect(await metrics.text()).toContain('berth_router_webhook_tries_total{outcome="delivered"} 1');
+    expect(logged).toMatchObject([{ msg: 'told a receiver', jobId: JOB, traceId: '0af7651916cd43dd8448eb211c80319c' }]);
   });
 
   test('tries three times, ten seconds apart, under one id; then it has failed', async () => {

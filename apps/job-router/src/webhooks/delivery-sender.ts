@@ -1,6 +1,6 @@
 import type { AccountId, DeliveryKey, DueDelivery, EndpointId } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
+import { runWithLogContext, type Logger } from '@berth/telemetry';
 import { isUnavailable } from '../owners/index.js';
 import type { WebhookMetrics } from './metrics.js';
 import { SEND_LIMITS, candidateName, chooseTries, type Candidate, type SendLimits } from './choose-tries.js';
@@ -102,7 +102,7 @@ export class DeliverySender {
   #begin(candidate: Candidate): void {
     const name = candidateName(candidate);
     this.#underWay.set(name, candidate);
-    const end = this.#send(name, candidate).finally(() => {
+    const end = runWithLogContext({}, () => this.#send(name, candidate)).finally(() => {
       this.#underWay.delete(name);
       this.#ends.delete(end);
       this.isDue(candidate.endpointId);

@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import type { AssignmentSnapshot, AttemptRef, EndpointSnapshot, HostSnapshot, NoticeMessage } from '@berth/contracts';
 import {
   encodeJson,
@@ -11,7 +12,7 @@ import {
 import type { Blobs, Chunks } from '@berth/payloads';
 import { ConfigReader } from '@berth/lifecycle';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
-import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
+import { MetricRegistry, NO_TRACES, createLogger } from '@berth/telemetry';
 import { ManualClock, ModelPayloads, SeededRandom } from '@berth/testing';
 import { AttemptOwners } from '../../src/agents/attempts/attempt-owners.js';
 import { gatewayMetrics } from '../../src/agents/metrics.js';
@@ -50,7 +51,15 @@ export class AgentsScene {
   readonly directory = new EndpointDirectory({ snapshots: this.snapshots, clock: this.clock });
   readonly registry = new MetricRegistry();
   readonly metrics = gatewayMetrics(this.registry);
-  readonly logger = silentLogger;
+  /** Lines of the log. */
+  readonly logged: object[] = [];
+  readonly #output = new Writable({
+    write: (line: Buffer, _, done) => {
+      this.logged.push(JSON.parse(line.toString()) as object);
+      done();
+    },
+  });
+  readonly logger = createLogger({ name: 'test', level: 'debug', format: 'json', output: this.#output });
   readonly traces = NO_TRACES;
   readonly told: { readonly routers: readonly string[]; readonly notice: NoticeMessage }[] = [];
   readonly notices = {

@@ -6,6 +6,7 @@ import type { Journal } from '../journal/index.js';
 import {
   attemptId,
   HostAttempt,
+  logged,
   refOf,
   type Attempt,
   type ChunkText,
@@ -200,7 +201,7 @@ export class JobClient {
   /**
    * Fetches the input and writes the delivery down. Null: the job can't be handed out, and that has been taken care of.
    */
-  async prepare({ attempt: { id, ref }, job }: TakenAttempt): Promise<string | null> {
+  async prepare({ attempt: { id }, job }: TakenAttempt): Promise<string | null> {
     const attempt = this.#table.get(id);
     if (attempt === undefined) return null;
     const traceparent = attempt.step?.traceparent ?? null;
@@ -215,7 +216,7 @@ export class JobClient {
       await this.#records.putAttempt(attempt);
       return attempt.state === 'open' ? jobText({ ...job, input: download.json, traceparent }) : null;
     } catch (error) {
-      this.#options.log.warn('A job could not be prepared for its worker.', { ...ref, error });
+      this.#options.log.warn('A job could not be prepared for its worker.', { ...logged(attempt), error });
       this.giveBack(attempt, 'it could not be prepared on its host');
       return null;
     } finally {

@@ -7,6 +7,7 @@ import { JournalFullError } from '../../src/journal/journal-error.js';
 import { TestAgent } from './test-agent.js';
 
 const ASK = { endpointId: 'ep1' as EndpointId, workerId: 'w1' as WorkerId, slots: 1, waitMs: 8_000 };
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
 const json = (value: unknown): RawJson => encodeJson(value);
 
 let clock: ManualClock;
@@ -330,7 +331,7 @@ describe('an input above the inline limit', () => {
 
   test('that cannot be fetched sends its job back uncharged', async () => {
     agent.router.down.add('download');
-    agent.router.submit(large);
+    agent.router.submit({ ...large, traceparent: TRACEPARENT });
     const outcome = await agent.client.take(ASK);
     if (outcome.kind !== 'jobs' || outcome.jobs[0] === undefined) throw new Error('no job');
     const preparing = agent.client.prepare(outcome.jobs[0]);
@@ -339,6 +340,9 @@ describe('an input above the inline limit', () => {
     await eventually(() => {
       expect(agent.router.losses).toMatchObject([{ isCharged: false, reason: 'it could not be prepared on its host' }]);
     });
+    const { jobId } = outcome.jobs[0].attempt.ref;
+    const line = { msg: 'A job could not be prepared for its worker.', jobId, traceId: TRACEPARENT.slice(3, 35) };
+    expect(agent.logged).toEqual([expect.objectContaining(line)]);
   });
 });
 

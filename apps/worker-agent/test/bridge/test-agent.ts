@@ -1,9 +1,10 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import type { EndpointId, WorkerId } from '@berth/domain';
 import { systemRandom, type Clock, type ThreadProgram } from '@berth/lifecycle';
-import { MetricRegistry, RecordedTraces, silentLogger, type Span } from '@berth/telemetry';
+import { MetricRegistry, RecordedTraces, createLogger, type Span } from '@berth/telemetry';
 import type { BodyBounds, BridgeEvent, WorkerRegistration } from '../../src/bridge/bridge.port.js';
 import { WorkerBridge } from '../../src/bridge/worker-bridge.js';
 import { JobClient } from '../../src/job-client/job-client.js';
@@ -33,6 +34,15 @@ export class TestAgent {
   share: WorkerShare | null = null;
   /** Steps of recorded traces that are over. */
   readonly spans: Span[] = [];
+  /** Lines of the log. */
+  readonly logged: object[] = [];
+  readonly #output = new Writable({
+    write: (line: Buffer, _, done) => {
+      this.logged.push(JSON.parse(line.toString()) as object);
+      done();
+    },
+  });
+  readonly #log = createLogger({ name: 'test', level: 'debug', format: 'json', output: this.#output });
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -67,7 +77,7 @@ export class TestAgent {
   async open(...ports: readonly number[]): Promise<void> {
     const { clock, router } = this;
     this.metrics = new MetricRegistry();
-    const shared = { clock, random: systemRandom, metrics: this.metrics, log: silentLogger };
+    const shared = { clock, random: systemRandom, metrics: this.metrics, log: this.#log };
     this.journal = await Journal.open({ folder: this.folder, random: systemRandom, ...this.journalOptions });
     this.client = new JobClient({
       ...shared,

@@ -8,7 +8,7 @@ import {
 } from '@berth/contracts';
 import { PlatformError, type AskingFault } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { parseTraceparent, runWithLogContext, type LogContext, type Logger } from '@berth/telemetry';
+import { loggedTrace, runWithLogContext, type LogContext, type Logger } from '@berth/telemetry';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { NatsContext, Server, Transport, type CustomTransportStrategy } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
@@ -225,10 +225,9 @@ export class AgentServer extends Server implements CustomTransportStrategy {
 }
 
 function contextOf({ subject, headers }: Msg): LogContext {
-  const trace = parseTraceparent(headers?.get(TRACEPARENT_HEADER));
   return {
     // Routers ask as well, and their subjects name no host.
     ...(isAgentSubject(subject) ? { hostId: hostOfSubject(subject) } : {}),
-    ...(trace === null ? {} : { traceId: trace.traceId }),
+    ...loggedTrace(headers?.get(TRACEPARENT_HEADER)),
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
+import type { LogContext } from '../logging/log-context.js';
 
 const ids = new RandomIdGenerator();
 const propagator = new W3CTraceContextPropagator();
@@ -43,6 +44,12 @@ export function formatTraceparent(span: SpanContext): string {
  * version 00.
  */
 export const isRecorded = (traceparent: string | null | undefined): boolean => traceparent?.endsWith('-01') === true;
+
+/** For a line about what a trace belongs to; empty where there is none. */
+export function loggedTrace(traceparent: string | null | undefined): Pick<LogContext, 'traceId'> {
+  const trace = parseTraceparent(traceparent ?? undefined);
+  return trace === null ? {} : { traceId: trace.traceId };
+}
 
 /** A step of the trace that `parent` belongs to, under its flags. */
 export const continueTrace = (parent: SpanContext): SpanContext => ({

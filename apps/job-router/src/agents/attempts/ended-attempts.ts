@@ -2,9 +2,11 @@ import { jobAttributes, readEnd, type AttemptEnd, type EndAnswer } from '@berth/
 import { requireRead } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import { toWireError } from '@berth/messaging';
-import { duringStep, parseTraceparent, runWithLogContext, type Logger, type Traces } from '@berth/telemetry';
+import { duringStep, loggedTrace, runWithLogContext, type Logger, type Traces } from '@berth/telemetry';
 import type { Reporting } from './reporting.js';
 import { TurnBatch } from './turn-batch.js';
+
+type LoggedTrace = ReturnType<typeof loggedTrace>;
 
 /** An answer takes some bytes; a refusal names what is wrong. */
 const ANSWER_BYTES = 512;
@@ -41,26 +43,28 @@ export class EndedAttempts {
   }
 
   async #one(hostId: HostId, message: unknown, place: number): Promise<EndAnswer> {
+    let trace: LoggedTrace = {};
     try {
       const end = requireRead(readEnd(message), `$.ends[${place}]`);
-      const { outcome } = await this.#under(hostId, end, () => this.#reporting.done(hostId, end));
+      trace = loggedTrace(end.traceparent);
+      const { outcome } = await this.#commit(hostId, end, trace);
       return { place, outcome };
     } catch (error) {
       const refusal = toWireError(error);
       if (refusal.code === 'internal-error')
-        this.#logger.error('the end of an attempt could not be taken', { hostId, error });
+        this.#logger.error('the end of an attempt could not be taken', { hostId, ...trace, error });
       return { place, error: refusal };
     }
   }
 
   /** Log lines about it stand under the trace of the request that submitted the job. */
-  #under<T>(hostId: HostId, { traceparent, ...end }: AttemptEnd, action: () => Promise<T>): Promise<T> {
-    const trace = parseTraceparent(traceparent ?? undefined);
-    if (trace === null) return action();
-    const { attempt, endpointId, jobId, result } = end;
+  #commit(hostId: HostId, end: AttemptEnd, trace: LoggedTrace): ReturnType<Reporting['done']> {
+    const commit = (): ReturnType<Reporting['done']> => this.#reporting.done(hostId, end);
+    if (trace.traceId === undefined) return commit();
+    const { attempt, endpointId, jobId, result, traceparent } = end;
     const attributes = { ...jobAttributes({ attempt, endpointId, jobId, hostId }), 'berth.attempt.end': result.kind };
-    return runWithLogContext({ hostId, traceId: trace.traceId }, () =>
-      duringStep(this.#traces.step(traceparent), { name: 'commit end', attributes }, action),
+    return runWithLogContext({ hostId, ...trace }, () =>
+      duringStep(this.#traces.step(traceparent), { name: 'commit end', attributes }, commit),
     );
   }
 }

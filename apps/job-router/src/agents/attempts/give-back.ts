@@ -1,7 +1,7 @@
 import type { AttemptRef, TakeAsker } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import type { Random } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
+import { loggedTrace, type Logger } from '@berth/telemetry';
 import { proofOf, type AttemptOwners } from './attempt-owners.js';
 import type { GatewayMetrics } from '../metrics.js';
 
@@ -12,10 +12,14 @@ export interface GiveBackOptions {
   readonly logger: Logger;
 }
 
+interface UndeliveredJob extends AttemptRef {
+  readonly traceparent: string | null;
+}
+
 /** The answer that an asker was given for a take. */
 export interface UndeliveredJobs {
   readonly asker: TakeAsker;
-  readonly jobs: readonly AttemptRef[];
+  readonly jobs: readonly UndeliveredJob[];
 }
 
 const UNDELIVERED = 'given back: the answer could not be delivered to its host';
@@ -36,10 +40,10 @@ export class GiveBack {
     await Promise.all(given.flatMap(({ asker, jobs }) => jobs.map((job) => this.#one(hostId, asker, job))));
   }
 
-  async #one(hostId: HostId, asker: TakeAsker, ref: AttemptRef): Promise<void> {
+  async #one(hostId: HostId, asker: TakeAsker, ref: UndeliveredJob): Promise<void> {
     const { logger, metrics, owners, random } = this.#options;
     const { attempt, endpointId, jobId } = ref;
-    const named = { endpointId, jobId, attempt, hostId };
+    const named = { endpointId, jobId, attempt, hostId, ...loggedTrace(ref.traceparent) };
     try {
       const outcome = await owners.takeBack(endpointId, {
         asker,

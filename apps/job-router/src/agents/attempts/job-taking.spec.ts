@@ -10,6 +10,8 @@ import { JobTaking, type Taken } from './job-taking.js';
 
 const WISH: WorkerWish = { takeId: 'wish', endpointId: ENDPOINT, workerId: WORKER, slots: 4, waitMs: 5_000 };
 
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
+
 let scene: AgentsScene;
 let giveBack: GiveBack;
 let unopened: number;
@@ -242,11 +244,12 @@ describe('what a caller gave in confidence', () => {
   });
 
   test('and cannot be opened fails its job with the reason, once, and takes no other with it', async () => {
-    const lost = scene.submit({ sealedExtras: sealedFor('j1') });
+    const lost = scene.submit({ sealedExtras: sealedFor('j1'), traceparent: TRACEPARENT });
     const fine = scene.submit();
     const { jobs } = await take(takingOf(2));
     expect(jobs.map(({ jobId }) => jobId)).toEqual([fine]);
     expect(unopened).toBe(1);
+    expect(scene.logged).toMatchObject([{ jobId: lost, traceId: TRACEPARENT.slice(3, 35) }]);
     const job = scene.job({ endpointId: ENDPOINT, jobId: lost as never });
     expect(job).toMatchObject({ state: 'FAILED', error: expect.stringMatching(/^s3Config cannot be opened/) });
     expect(job?.error).not.toContain('hunter2');
@@ -262,10 +265,11 @@ describe('what a caller gave in confidence', () => {
 
 describe('a job that is given back', () => {
   test('is queued again, uncharged', async () => {
-    const jobId = scene.submit();
+    const jobId = scene.submit({ traceparent: TRACEPARENT });
     const { given } = await take(takingOf());
     await giveBack.all(HOST, given);
     expect(scene.job({ endpointId: ENDPOINT, jobId: jobId as never })).toMatchObject({ attempt: 2, charged: 0 });
+    expect(scene.logged).toMatchObject([{ jobId, attempt: 1, traceId: TRACEPARENT.slice(3, 35) }]);
     expect(await scene.count('undelivered')).toBe(1);
   });
 

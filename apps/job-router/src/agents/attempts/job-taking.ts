@@ -1,6 +1,5 @@
 import type {
   AssignedJob,
-  AttemptRef,
   TakeAsker,
   TakeReply,
   TakeRequest,
@@ -220,8 +219,11 @@ export class JobTaking {
 const nameOf = ({ endpointId, hostId, workerId }: Pick<HeldWorker, 'endpointId' | 'hostId' | 'workerId'>): string =>
   `${endpointId}/${hostId}/${workerId}`;
 
-const refsOf = (endpointId: EndpointId, jobs: readonly AssignedJob[]): readonly AttemptRef[] =>
-  jobs.map(({ attempt, jobId, token }) => ({ endpointId, jobId, attempt, token }));
+const refsOf = (endpointId: EndpointId, jobs: readonly AssignedJob[]): UndeliveredJobs['jobs'] =>
+  jobs.map(({ attempt, body, jobId, token }) => ({
+    ...{ endpointId, jobId, attempt, token },
+    traceparent: body.traceparent,
+  }));
 
 const jobsOf = (answer: WishAnswer): readonly TakenJob[] => (answer.kind === 'jobs' ? answer.jobs : []);
 

@@ -1,7 +1,7 @@
 import { jobAttributes, type AssignedJob, type TakenJob } from '@berth/contracts';
 import type { EndpointId, HostId, RawJson } from '@berth/domain';
 import { SecretError, type SecretBox } from '@berth/secrets';
-import type { Logger, Traces } from '@berth/telemetry';
+import { loggedTrace, type Logger, type Traces } from '@berth/telemetry';
 import { openExtras } from '../../request-bodies/index.js';
 import { proofOf, type AttemptOwners } from './attempt-owners.js';
 
@@ -57,22 +57,22 @@ export class JobUnsealer {
     } catch (error) {
       if (!(error instanceof SecretError)) throw error;
       const { jobId } = job;
-      logger.error('a job cannot be handed out: its sealed members cannot be opened', { endpointId, jobId, error });
+      const named = { endpointId, jobId, ...loggedTrace(body.traceparent) };
+      logger.error('a job cannot be handed out: its sealed members cannot be opened', { ...named, error });
       onUnopened();
-      await this.#fail(holder, job);
+      await this.#fail(holder, job, named);
       return null;
     }
   }
 
   /** Where no owner answers the lease runs out, as with any attempt that nobody holds. */
-  async #fail({ endpointId, hostId }: Holder, job: Omit<AssignedJob, 'body'>): Promise<void> {
+  async #fail({ endpointId, hostId }: Holder, job: Omit<AssignedJob, 'body'>, named: object): Promise<void> {
     const { logger, owners } = this.#options;
-    const { jobId } = job;
     const failure = { state: 'FAILED', error: UNOPENED, output: null, outputBytes: 0, chunks: 0, logTail: [] } as const;
     try {
       await owners.tell(endpointId, { kind: 'finish', ...proofOf(hostId, { ...job, endpointId }), ...failure });
     } catch (error) {
-      logger.warn('a job that cannot be handed out could not be ended', { endpointId, jobId, error });
+      logger.warn('a job that cannot be handed out could not be ended', { ...named, error });
     }
   }
 }

@@ -1,5 +1,5 @@
 import { TurnPace } from '@berth/lifecycle';
-import type { Logger } from '@berth/telemetry';
+import { loggedTrace, type Logger } from '@berth/telemetry';
 import { JournalFullError } from '../../journal/index.js';
 import type { BodyQueue, BodyMemory } from './body-queue.js';
 import type { WorkerExchange } from '../http/http-listener.js';
@@ -53,7 +53,8 @@ export class PostedBodies {
       if (acceptance === 'recycle') session.wantRecycle('the worker asked to be replaced');
     } catch (error) {
       if (!(error instanceof JournalFullError)) throw error;
-      this.#tools.log.error('A result could not be kept; its worker will send it again.', { ...call, error });
+      const trace = loggedTrace(session.attemptOf(call.jobId)?.traceparent);
+      this.#tools.log.error('A result could not be kept; its worker will send it again.', { ...call, ...trace, error });
       await reply.send(503);
     }
   }
@@ -73,7 +74,7 @@ export class PostedBodies {
     call: PostCall,
     { exchange, room }: { readonly exchange: WorkerExchange; readonly room: BodyMemory },
   ): Promise<Acceptance> {
-    const isWanted = (): boolean => session.holds(call.jobId);
+    const isWanted = (): boolean => session.attemptOf(call.jobId) !== null;
     const body = await exchange.readBody({ pace: this.#pace, room, isWanted });
     if (body.kind === 'cut') return 'accepted';
     if (body.kind === 'refused') return body.reason;

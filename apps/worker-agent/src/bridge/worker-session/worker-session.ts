@@ -93,8 +93,9 @@ export class WorkerSession {
     if (attempt.stop !== null) this.stop(attempt, attempt.stop);
   }
 
-  holds(jobId: string): boolean {
-    return this.#jobs.get(jobId) !== undefined;
+  /** Of a job that the worker has; null: it has it not. */
+  attemptOf(jobId: string): Attempt | null {
+    return this.#jobs.get(jobId)?.attempt ?? null;
   }
 
   /** Anything that the worker says shows that it lives. */

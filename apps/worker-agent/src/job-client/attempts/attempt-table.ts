@@ -1,6 +1,14 @@
 import type { RawJson } from '@berth/domain';
 import type { Logger } from '@berth/telemetry';
-import type { Attempt, ChunkText, Ending, HostAttempt, Loss, StopReason } from './attempt.js';
+import {
+  logged,
+  type Attempt,
+  type ChunkText,
+  type Ending,
+  type HostAttempt,
+  type Loss,
+  type StopReason,
+} from './attempt.js';
 import { beginStep, endStep } from './attempt-step.js';
 import { unwrittenEnding, type AttemptRecords, type EndingRow, type StoredAttempt } from './attempt-records.js';
 import type { JobClientMetrics } from '../metrics.js';
@@ -214,7 +222,7 @@ export class AttemptTable {
     try {
       await this.#tools.records.putHostEnding(held.attempt, row);
     } catch (error) {
-      this.#tools.log.error('The end of an attempt is kept in memory only.', { ...held.attempt.ref, error });
+      this.#tools.log.error('The end of an attempt is kept in memory only.', { ...logged(held.attempt), error });
     }
     this.#settled(held, row);
   }
@@ -252,7 +260,7 @@ export class AttemptTable {
       .serially(() => records.removeAttempt(attempt, held.lane.chunkIndexes))
       .catch((error: unknown) => {
         // It is sent once more after a restart, which changes nothing.
-        log.warn('An attempt could not be removed from the journal.', { ...attempt.ref, error });
+        log.warn('An attempt could not be removed from the journal.', { ...logged(attempt), error });
       });
   }
 }

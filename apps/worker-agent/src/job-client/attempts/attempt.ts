@@ -1,6 +1,6 @@
 import type { AttemptRef } from '@berth/contracts';
 import type { RawJson, WorkerId } from '@berth/domain';
-import type { Step } from '@berth/telemetry';
+import { loggedTrace, type Step } from '@berth/telemetry';
 
 /**
  * `open`: the worker may still say how it ends. `settled`: its end is known here and the router is being told.
@@ -109,6 +109,12 @@ export class HostAttempt implements Attempt {
 const ignore = (): void => undefined;
 
 export const attemptId = ({ endpointId, jobId, attempt }: AttemptRef): string => `${endpointId}/${jobId}/${attempt}`;
+
+/** Names an attempt in a line of the log, and the trace that it belongs to. */
+export const logged = ({ ref, traceparent }: Pick<Attempt, 'ref' | 'traceparent'>) => {
+  const { attempt, endpointId, jobId } = ref;
+  return { endpointId, jobId, attempt, ...loggedTrace(traceparent) };
+};
 
 /** Without what else came with the job. */
 export const refOf = ({ endpointId, jobId, attempt, token }: AttemptRef): AttemptRef => ({

@@ -1,4 +1,4 @@
-import type { HostAttempt, StopReason } from './attempt.js';
+import { logged, type HostAttempt, type StopReason } from './attempt.js';
 import { isLongGone, repeatEnd, type ReportTools } from '../reports/repeat-report.js';
 
 /** The lines that a worker wrote last, or will be found to have written. */
@@ -98,7 +98,7 @@ export class StoppedAttempts {
       if (reason !== 'expired') await repeatEnd(this.#tools, attempt, { end });
     } catch (error) {
       if (signal.aborted && !isLongGone(attempt, clock.monotonicMs())) return;
-      log.warn('No router could be told that a stopped attempt was let go.', { ...attempt.ref, error });
+      log.warn('No router could be told that a stopped attempt was let go.', { ...logged(attempt), error });
     }
     this.drop(attempt);
   }
@@ -110,7 +110,7 @@ export class StoppedAttempts {
   /** An attempt that cannot be written is known to this life of the agent all the same. */
   #serially(attempt: HostAttempt, write: () => Promise<void>): void {
     attempt.serially(write).catch((error: unknown) => {
-      this.#tools.log.warn('A stopped attempt could not be noted in the journal.', { ...attempt.ref, error });
+      this.#tools.log.warn('A stopped attempt could not be noted in the journal.', { ...logged(attempt), error });
     });
   }
 }

@@ -1,7 +1,7 @@
 import { outputBlobName, type DoneResult, type ReportReply } from '@berth/contracts';
 import { BLOB_PART_BYTES, INLINE_OUTPUT_MAX_BYTES, type Payload, type RawJson } from '@berth/domain';
 import { duringStep } from '@berth/telemetry';
-import type { HostAttempt } from '../attempts/attempt.js';
+import { logged, type HostAttempt } from '../attempts/attempt.js';
 import type { EndingRow, OutputFacts } from '../attempts/attempt-records.js';
 import { FRAME_BYTES } from './payload-bytes.js';
 import { isLongGone, repeatEnd, repeatStored, showOnce, type ReportTools } from './repeat-report.js';
@@ -108,7 +108,7 @@ export class ReportLane {
     } catch (error) {
       if (signal.aborted) return null;
       if (isLongGone(this.#attempt, clock.monotonicMs())) return 'superseded';
-      log.error('A report could not be read from the journal.', { ...this.#attempt.ref, error });
+      log.error('A report could not be read from the journal.', { ...logged(this.#attempt), error });
       await clock.sleep(UNREADABLE_PAUSE_MS, signal);
       return null;
     }
