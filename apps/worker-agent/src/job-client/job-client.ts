@@ -270,9 +270,7 @@ export class JobClient {
     const ref = refOf(job);
     if (this.#table.get(attemptId(ref)) !== undefined) return [];
     const attempt = new HostAttempt({
-      ref,
-      workerId,
-      traceparent: job.traceparent,
+      ...{ ref, workerId, traceparent: job.traceparent },
       executionEndsAtMs: nowMs + job.executionTimeoutMs,
       expiresAtMs: nowMs + job.expiresInMs,
       // The router wrote the lease after this was sent, so nobody else can have the job before then and 25 s.
