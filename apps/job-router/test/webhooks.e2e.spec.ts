@@ -69,7 +69,7 @@ const complete = async (webhook: string, output: unknown = { ok: true }): Promis
   return id;
 };
 
-const told = (id: string, times = 1, deadlineMs = 10_000): Promise<readonly Received[]> =>
+const told = (id: string, times = 1, deadlineMs = 20_000): Promise<readonly Received[]> =>
   eventually(
     () => {
       expect(receiver.of(id)).toHaveLength(times);
