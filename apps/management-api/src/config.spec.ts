@@ -23,6 +23,22 @@ describe('the settings of the management API', () => {
     });
   });
 
+  test('let no node join by itself unless a service account is named, as NAMESPACE/NAME, and the callout is theirs', () => {
+    const account = { BERTH_NODE_SERVICE_ACCOUNT: 'berth-agents/berth-worker-agent' };
+    const callout = { BERTH_AUTH_SEED: 'seed', BERTH_AUTH_ISSUER_SEED: 'issuer' };
+    expect(loadManagementConfig(NEEDED).nodeJoin).toBeNull();
+    expect(loadManagementConfig({ ...NEEDED, ...account, ...callout }).nodeJoin).toEqual({
+      rule: { audience: 'berth', namespace: 'berth-agents', serviceAccount: 'berth-worker-agent' },
+      ...{ kubeconfig: null, dataCenterId: 'LOCAL-1', reviewsPerMinute: 240 },
+    });
+    const load = (more: object) => () => loadManagementConfig({ ...NEEDED, ...callout, ...more });
+    expect(() => loadManagementConfig({ ...NEEDED, ...account })).toThrow(
+      'BERTH_NODE_SERVICE_ACCOUNT needs BERTH_AUTH_SEED',
+    );
+    expect(load({ BERTH_NODE_SERVICE_ACCOUNT: 'berth-worker-agent' })).toThrow('must look like NAMESPACE/NAME');
+    expect(load({ ...account, BERTH_NODE_DATA_CENTER: 'EU 1' })).toThrow('BERTH_NODE_DATA_CENTER must be an id');
+  });
+
   test.each(['https://lb.example.com', '.lb.example.com', 'lb.example.com/', '*.lb.example.com', 'lb.example.com:'])(
     'have no domain of endpoints like %p',
     (domain) => {

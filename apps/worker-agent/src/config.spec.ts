@@ -98,4 +98,9 @@ describe('loadAgentConfig', () => {
     expect(load).toThrow(ConfigError);
     for (const name of ['BERTH_NATS_URL', ...Object.keys(wrong)]) expect(load).toThrow(name);
   });
+
+  test('have a token, or a file with one, and not both', () => {
+    const both = { ...NATS, BERTH_JOIN_TOKEN: 'bjt_a_b', BERTH_JOIN_TOKEN_FILE: '/token' };
+    expect(() => loadAgentConfig(both)).toThrow('BERTH_JOIN_TOKEN and BERTH_JOIN_TOKEN_FILE: set one of them');
+  });
 });

@@ -423,6 +423,15 @@ export {
   type WorkerLoad,
   type WorkerRefusal,
 } from './load-balancer/index.js';
+export {
+  planPlaceholders,
+  shortagesIn,
+  type NodeWants,
+  type Placeholder,
+  type PlaceholderBounds,
+  type PlaceholderWish,
+  type Shortage,
+} from './placeholders/index.js';
 export { GB_BYTES, suspectHosts, type HostLoad, type PlaceableVolume } from './placement/index.js';
 export {
   CLUSTER_ROLES,

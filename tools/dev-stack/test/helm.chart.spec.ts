@@ -148,15 +148,16 @@ describe('every Pod', () => {
     }
   });
 
-  test('has a token of the cluster only where it is an agent, or asks whose the token of an agent is', () => {
+  test('has a token of the cluster only where it is an agent, reviews the token of one, or makes placeholders', () => {
     const withToken = (set: (typeof VALUE_SETS)[number]): readonly string[] =>
       objects(set)
         .filter((each) => podOf(each)?.automountServiceAccountToken === true)
         .map(({ metadata }) => metadata.name)
         .toSorted();
-    expect(VALUE_SETS.map((set) => [set, withToken(set)])).toEqual(
-      VALUE_SETS.map((set) => [set, set === 'own-servers' ? [] : ['berth-management-api', 'berth-worker-agent']]),
-    );
+    const joining = ['berth-management-api', 'berth-worker-agent'];
+    expect(Object.fromEntries(VALUE_SETS.map((set) => [set, withToken(set)]))).toEqual({
+      ...{ 'own-servers': [], trial: joining, service: ['berth-controllers', ...joining] },
+    });
     expect(allPods().map(([name, pod]) => [name, typeof pod.automountServiceAccountToken])).toEqual(
       allPods().map(([name]) => [name, 'boolean']),
     );

@@ -5,6 +5,7 @@ import { loadCatalog, watchCatalog } from '../catalog-file/index.js';
 import { composeJobHistory } from '../job-history/index.js';
 import { LeaderLease } from '../leadership/index.js';
 import { Database, openDataSource } from '../persistence/index.js';
+import { startPlaceholders } from '../placeholders/index.js';
 import { startReconcilers } from '../reconcilers/index.js';
 import { UsageLoop, UsageStore } from '../usage/index.js';
 import type { ControllersConfig } from './config.js';
@@ -39,11 +40,14 @@ export async function startControllers(config: ControllersConfig, parts: Process
     leaseMs: LEADER_LEASE_MS,
     clock,
   });
-  await startReconcilers({ ...process, catalog, database, connection, inboxPrefix: INBOX_PREFIX, lease, onUnreadable });
+  const { historyRetentionDays: retentionDays, placeholders } = config;
+  const nodesComeTo = placeholders?.dataCenterId ?? null;
+  const fleet = { catalog, database, connection, inboxPrefix: INBOX_PREFIX, lease, onUnreadable, nodesComeTo };
+  const shortages = await startReconcilers({ ...process, ...fleet });
+  if (placeholders !== null) startPlaceholders({ ...process, config: placeholders, lease, shortages });
   const usage = new UsageLoop({ ...process, lease, usage: new UsageStore(database) });
   usage.start();
   onStop('usage', () => usage.stop());
-  const { historyRetentionDays: retentionDays } = config;
   const broker = await Broker.over({ connection: logConnection, inboxPrefix: INBOX_PREFIX, onUnreadable });
   const history = composeJobHistory({ broker, database, lease, retentionDays, clock, logger, metrics });
   history.start();

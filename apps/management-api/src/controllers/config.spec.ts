@@ -20,4 +20,17 @@ describe('the settings of the controllers', () => {
       expect(load).toThrow('BERTH_HISTORY_RETENTION_DAYS must be a whole number from 8 to 90');
     },
   );
+
+  test('make no placeholders unless asked for, and then need an image and a place that can be read', () => {
+    expect(loadControllersConfig(NEEDED).placeholders).toBeNull();
+    const load = (more: object) => loadControllersConfig({ ...NEEDED, BERTH_PLACEHOLDERS: 'on', ...more });
+    expect(() => load({})).toThrow('BERTH_PLACEHOLDERS needs BERTH_PLACEHOLDER_IMAGE');
+    const image = { BERTH_PLACEHOLDER_IMAGE: 'berth/worker-agent:1' };
+    expect(() => load({ ...image, BERTH_PLACEHOLDER_PLACE: '[]' })).toThrow('BERTH_PLACEHOLDER_PLACE cannot be used');
+    const place = { BERTH_PLACEHOLDER_PLACE: '{"nodeSelector":{"pool":"gpu"}}' };
+    expect(load({ ...image, ...place }).placeholders).toMatchObject({
+      bounds: { max: 20, accountMax: 5 },
+      around: { image: 'berth/worker-agent:1', place: { nodeSelector: { pool: 'gpu' }, tolerations: [] } },
+    });
+  });
 });

@@ -2,6 +2,7 @@ import { PORT_MAX } from '@berth/domain';
 import { parseConfig, type ConfigReader, type Environment } from '@berth/lifecycle';
 import { readLogSettings, type LogSettings } from '@berth/telemetry';
 import { readCatalogPath } from '../catalog-file/index.js';
+import { readPlaceholders, type PlaceholdersConfig } from '../placeholders/index.js';
 
 /** Settings of the controllers process. */
 export interface ControllersConfig extends LogSettings {
@@ -13,6 +14,8 @@ export interface ControllersConfig extends LogSettings {
   readonly catalogFile: string | null;
   /** Days that the job history keeps a job, from its submission. */
   readonly historyRetentionDays: number;
+  /** Null: none are made. */
+  readonly placeholders: PlaceholdersConfig | null;
   readonly operationsHost: string;
   readonly operationsPort: number;
 }
@@ -39,6 +42,7 @@ export const readControllersConfig = (read: ConfigReader): ControllersConfig => 
     'How long the job history keeps a job, from its submission.',
     HISTORY_DAYS,
   ),
+  placeholders: readPlaceholders(read),
   operationsHost: read.string('BERTH_HTTP_HOST', 'Address that it listens at.', '127.0.0.1'),
   operationsPort: read.integer('BERTH_OPERATIONS_PORT', 'Port for health and metrics.', {
     min: 0,

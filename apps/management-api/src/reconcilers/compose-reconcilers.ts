@@ -1,5 +1,5 @@
 import { BUCKETS, assignmentSnapshotShape } from '@berth/contracts';
-import { isUnreadable, type HardwareCatalog, type UnreadableMessage } from '@berth/domain';
+import { isUnreadable, type HardwareCatalog, type Shortage, type UnreadableMessage } from '@berth/domain';
 import { Broker, SnapshotDirectory, SnapshotWriter, snapshotCodec } from '@berth/messaging';
 import type { OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -21,10 +21,16 @@ export interface ReconcilerParts extends OpenProcess {
   readonly inboxPrefix: string;
   readonly lease: LeaderLease;
   readonly onUnreadable: (message: UnreadableMessage) => void;
+  /** Where new nodes would stand; null: none would come. */
+  readonly nodesComeTo: string | null;
 }
 
-/** Starts the loops of the leader, and what tells routers and agents of their results. */
-export async function startReconcilers(parts: ReconcilerParts): Promise<void> {
+/**
+ * Starts the loops of the leader, and what tells routers and agents of their results.
+ *
+ * @returns what new nodes would mend; null where this process does not know
+ */
+export async function startReconcilers(parts: ReconcilerParts): Promise<() => readonly Shortage[] | null> {
   const { onStop } = parts;
   const publisher = await composePublisher(parts);
   onStop('assignments', () => publisher.stop());
@@ -36,6 +42,7 @@ export async function startReconcilers(parts: ReconcilerParts): Promise<void> {
   const clearing = new ScalingHistoryLoop({ ...parts, history });
   clearing.start();
   onStop('scaling history', () => clearing.stop());
+  return () => loops.shortages;
 }
 
 async function composePublisher(parts: ReconcilerParts): Promise<NatsFleetPublisher> {
@@ -57,12 +64,23 @@ function composeLoops(
   publisher: NatsFleetPublisher,
   history: ScalingHistoryStore,
 ): ControlLoops {
-  const { catalog, clock, connection, database, lease, logger, metrics: registry, onUnreadable, random } = parts;
+  const {
+    catalog,
+    clock,
+    connection,
+    database,
+    lease,
+    logger,
+    metrics: registry,
+    nodesComeTo,
+    onUnreadable,
+    random,
+  } = parts;
   const store = new FleetStore(database);
   const demand = new DemandBoard();
   const metrics = controllersMetrics(registry);
   const counts = new DecisionCounts(metrics.decisions, clock);
-  const fleet = { catalog, store, history, demand, publisher, clock, random, logger, metrics, counts };
+  const fleet = { catalog, store, history, demand, publisher, clock, random, logger, metrics, counts, nodesComeTo };
   const newFleet = (term: LeaderTerm): FleetReconciler => new FleetReconciler({ ...fleet, term });
   return new ControlLoops({ connection, lease, demand, newFleet, clock, logger, metrics: registry, onUnreadable });
 }

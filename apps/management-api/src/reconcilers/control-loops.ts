@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { CONTROL_HINT_SUBJECT, DEMAND_SUBJECTS, hostDemandSubject, hostOfSubject } from '@berth/contracts';
-import type { UnreadableMessage } from '@berth/domain';
+import type { Shortage, UnreadableMessage } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import { type LeaderLease, type LeaderTerm, TermOverError } from '../leadership/index.js';
@@ -73,6 +73,13 @@ export class ControlLoops {
     await this.#leadershipLoop.stop();
     await this.#fleetLoop.stop();
     await this.#options.lease.release();
+  }
+
+  /** Of the last pass of the leader; null where this process is none, or has made no pass in this term. */
+  get shortages(): readonly Shortage[] | null {
+    const { lease } = this.#options;
+    const isOfThisTerm = this.#fleet?.term.number === lease.currentTerm().number;
+    return lease.isLeader() && isOfThisTerm ? (this.#fleet?.reconciler.shortages ?? null) : null;
   }
 
   /** Every message is a hint besides what it says. One that cannot be read is told and dropped. */

@@ -6,6 +6,7 @@ import {
   hostRooms,
   newFleetMemory,
   planFleet,
+  shortagesIn,
   workerIdOf,
   workerSlots,
   type Demand,
@@ -16,6 +17,7 @@ import {
   type FleetOperation,
   type HardwareCatalog,
   type HostId,
+  type Shortage,
   type Worker,
   type WorkerId,
 } from '@berth/domain';
@@ -46,6 +48,8 @@ export interface FleetReconcilerOptions {
   readonly logger: Logger;
   readonly metrics: Pick<ControllersMetrics, 'operations'>;
   readonly counts: Pick<DecisionCounts, 'note'>;
+  /** Where new nodes would stand; null: none would come. */
+  readonly nodesComeTo?: string | null;
 }
 
 export interface PassOutcome {
@@ -76,6 +80,7 @@ export class FleetReconciler {
   #suspects: ReadonlySet<HostId> = new Set();
   readonly #wakes = new HostWakes();
   #figures: FleetFigures | null = null;
+  #shortages: readonly Shortage[] | null = null;
 
   constructor(options: FleetReconcilerOptions) {
     this.#options = options;
@@ -91,6 +96,11 @@ export class FleetReconciler {
   /** As the last pass found them; null before the first. */
   get figures(): FleetFigures | null {
     return this.#figures;
+  }
+
+  /** What new nodes would mend, as the last pass found it; null before the first. */
+  get shortages(): readonly Shortage[] | null {
+    return this.#shortages;
   }
 
   /**
@@ -115,6 +125,7 @@ export class FleetReconciler {
       suspectHosts: plan.suspects.size,
       unplaced: unplacedByReason(plan.endpoints),
     };
+    this.#shortages = this.#shortagesIn(plan.endpoints, nowMs);
     this.#tellSuspects(plan.suspects);
     const failed = new Set<EndpointId>();
     for (const [endpointId, error] of plan.failed) this.#fail(failed, endpointId, error);
@@ -177,6 +188,11 @@ export class FleetReconciler {
       await writeDecision(each, nowMs, this.#options);
       this.#askForImage(each.plan);
     });
+  }
+
+  #shortagesIn(plans: readonly EndpointPlan[], nowMs: number): readonly Shortage[] {
+    const { catalog, nodesComeTo = null } = this.#options;
+    return nodesComeTo === null ? [] : shortagesIn(plans, { catalog, dataCenterId: nodesComeTo, nowMs });
   }
 
   #tellSuspects(suspects: ReadonlyMap<HostId, string>): void {

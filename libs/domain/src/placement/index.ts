@@ -6,4 +6,4 @@ export { placeFinder, placeWorker, type Placed } from './place-worker.js';
 export { besideSiblings, placementRequestOf, type PlacementRequest } from './placement-request.js';
 export { volumeIn, type PlaceableVolume } from './volume-storage.js';
 export { suspectHosts } from './suspect-hosts.js';
-export { GB_BYTES, workerResources, type WorkerOption } from './worker-resources.js';
+export { GB_BYTES, WORKER_DISK_GB, workerOptions, workerResources, type WorkerOption } from './worker-resources.js';

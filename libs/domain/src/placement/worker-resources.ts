@@ -13,6 +13,9 @@ const WORKER_RESOURCE_DEFAULTS = {
   diskGb: 10,
 } as const;
 
+/** Disk of a worker whose endpoint does not say. */
+export const WORKER_DISK_GB = WORKER_RESOURCE_DEFAULTS.diskGb;
+
 /** Exactly one of `gpu` and `cpu` is set. */
 export interface ComputeRequest {
   /** In whose words they are. */

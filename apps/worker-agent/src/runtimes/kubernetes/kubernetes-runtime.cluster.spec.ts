@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -152,6 +152,32 @@ describe('kubernetes', () => {
       await runtime.start(startOf(W1));
       const refused = runtime.start(startOf(W2));
       await expect(refused).rejects.toMatchObject({ reason: 'no-room', isTemporary: true });
+      expect(await kubectl('get', 'pods', '--output=name')).toBe(`${POD}\n`);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'a placeholder on the node takes no room, and makes way for a worker',
+    async () => {
+      const limits = { 'nvidia.com/gpu': '2', cpu: '1', memory: '64Mi' };
+      const placeholder = {
+        ...{
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'placeholder-e1-0', labels: { 'berth.role': 'placeholder' } },
+        },
+        spec: {
+          ...{ nodeName: fixture.cluster.nodeName, terminationGracePeriodSeconds: 1 },
+          containers: [{ name: 'placeholder', image: PROBE, command: ['sleep', '1000'], resources: { limits } }],
+        },
+      };
+      const file = join(await newFolder(), 'placeholder.json');
+      await writeFile(file, JSON.stringify(placeholder));
+      await kubectl('create', '--filename', file);
+      await kubectl('wait', '--for=condition=Ready', 'pod/placeholder-e1-0', '--timeout=60s');
+      expect((await runtime.inventory()).gpus).toHaveLength(2);
+      await runtime.start(startOf(W1, { limits: small, gpu: { typeId: 'NVIDIA L4', count: 2 } }));
       expect(await kubectl('get', 'pods', '--output=name')).toBe(`${POD}\n`);
     },
     TEST_TIMEOUT_MS,

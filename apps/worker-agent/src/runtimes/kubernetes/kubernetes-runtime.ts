@@ -20,6 +20,7 @@ import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';
 import { NodeGpus } from './node/node-gpus.js';
 import type { NodeFacts, NodeRoom } from './node/node-room.js';
 import { NodeView } from './node/node-view.js';
+import { yieldPlaceholders } from './node/yield-placeholders.js';
 import { followPod } from './pods/follow-pod.js';
 import { KnownPods } from './pods/known-pods.js';
 import { podGpuNames, hostSelector, labelsOf, roleOf } from './pods/pod-labels.js';
@@ -119,7 +120,9 @@ export class KubernetesRuntime implements ContainerRuntime {
     throwIfCancelled(signal);
     this.#starting.add(workerId);
     try {
-      return await this.#workers.create(workerId, await this.#podOf(start), signal);
+      const pod = await this.#podOf(start);
+      await this.#makeRoom(signal);
+      return await this.#workers.create(workerId, pod, signal);
     } catch (error) {
       // Why it did not start is the news, not whether what was made could be removed: the next start replaces it.
       await this.remove(workerId).catch(() => undefined);
@@ -127,6 +130,13 @@ export class KubernetesRuntime implements ContainerRuntime {
     } finally {
       this.#starting.delete(workerId);
     }
+  }
+
+  /** Placeholders have done their part where there is a worker for the node. */
+  async #makeRoom(signal: AbortSignal | undefined): Promise<void> {
+    const { api, around, clock } = this.#options;
+    const placeholders = await askApi('The node cannot be seen', () => this.#node.placeholders());
+    await yieldPlaceholders(placeholders, { api, namespace: around.namespace, clock, signal });
   }
 
   async #podOf(start: ContainerStart): Promise<V1Pod> {

@@ -2,7 +2,7 @@ import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { ClusterApi } from '@berth/cluster-api';
 import type { NodeObject, ObjectList, PodObject } from '../api/kube-objects.js';
-import { POD_HOST_LABEL } from '../pods/pod-labels.js';
+import { POD_HOST_LABEL, roleOf, type PodRole } from '../pods/pod-labels.js';
 import { nodeRoom, type NodeFacts, type NodeRoom } from './node-room.js';
 
 export interface NodeViewOptions {
@@ -20,6 +20,8 @@ const REFRESH_MS = 15_000;
 interface Look {
   readonly node: NodeObject;
   readonly others: readonly PodObject[];
+  /** On this node: they make room for whoever they stand for, so they take none. */
+  readonly placeholders: readonly PodObject[];
   readonly atMs: number;
 }
 
@@ -50,6 +52,11 @@ export class NodeView {
     return this.room();
   }
 
+  /** Those that the last look found. @throws as `node` */
+  async placeholders(): Promise<readonly PodObject[]> {
+    return (await this.#seen()).placeholders;
+  }
+
   async #seen(): Promise<Look> {
     const { clock } = this.#options;
     const known = this.#look;
@@ -67,6 +74,13 @@ export class NodeView {
         query: { fieldSelector, labelSelector: `${POD_HOST_LABEL}!=${hostId}` },
       }),
     ]);
-    return { node, others: pods.items ?? [], atMs: clock.monotonicMs() };
+    const isPlaceholder = (pod: PodObject): boolean => roleOf(pod) === ('placeholder' satisfies PodRole);
+    const all = pods.items ?? [];
+    return {
+      node,
+      others: all.filter((pod) => !isPlaceholder(pod)),
+      placeholders: all.filter(isPlaceholder),
+      atMs: clock.monotonicMs(),
+    };
   }
 }

@@ -17,8 +17,11 @@ const GPUS = 'berth.gpus';
 /** The disk limit that was asked for, in bytes. */
 const DISK = 'berth.disk-bytes';
 
-/** `image`: one that only makes its node pull an image. */
-export type PodRole = 'worker' | 'image';
+/**
+ * `image`: one that only makes its node pull an image. `placeholder`: not an agent's but the controllers', for a worker that has
+ * no host with room.
+ */
+export type PodRole = 'worker' | 'image' | 'placeholder';
 
 export const hostSelector = (hostId: HostId): string => `${POD_HOST_LABEL}=${hostId}`;
 

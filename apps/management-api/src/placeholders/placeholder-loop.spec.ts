@@ -1,0 +1,86 @@
+import type { AccountId, EndpointId, Placeholder, Shortage } from '@berth/domain';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { ManualClock, letRun } from '@berth/testing';
+import { describe, expect, test } from '@jest/globals';
+import type { LeaderTerm } from '../leadership/index.js';
+import { PlaceholderLoop } from './placeholder-loop.js';
+
+const INTERVAL_MS = 5_000;
+const WANTS = { vcpus: 2, memoryBytes: 4, diskBytes: 10, gpuCount: 0, gpuTypeIds: [] };
+const short = (count: number): Shortage => ({
+  ...{ endpointId: 'e1' as EndpointId, accountId: 'a1' as AccountId, count, sinceMs: 0 },
+  wants: WANTS,
+});
+
+function start({ isAway = false } = {}) {
+  const clock = new ManualClock();
+  const registry = new MetricRegistry();
+  const state = { isLeader: true, writesLeft: 100, isAway, shortages: [short(2)] as readonly Shortage[] | null };
+  const pods = new Map<string, Placeholder>();
+  const write = (act: () => void): Promise<void> => {
+    state.writesLeft -= 1;
+    act();
+    return Promise.resolve();
+  };
+  const term: LeaderTerm = { name: 'controllers', number: 1, isOver: () => state.writesLeft <= 0 };
+  const loop = new PlaceholderLoop({
+    lease: { isLeader: () => state.isLeader, currentTerm: () => term },
+    shortages: () => state.shortages,
+    cluster: {
+      list: () =>
+        state.isAway
+          ? Promise.reject(new Error('nobody answers'))
+          : Promise.resolve([...pods.values()].map((pod) => ({ ...pod, isScheduled: false }))),
+      create: (wish) => write(() => pods.set(wish.name, { name: wish.name, wants: wish.wants })),
+      remove: (name) => write(() => pods.delete(name)),
+    },
+    ...{ bounds: { max: 5, accountMax: 5 }, clock, logger: silentLogger, metrics: registry },
+  });
+  loop.start();
+  const pass = async (): Promise<readonly string[]> => {
+    await clock.advance(INTERVAL_MS);
+    await letRun();
+    return [...pods.keys()];
+  };
+  return { loop, pass, registry, state };
+}
+
+describe('placeholders', () => {
+  test('come and go with what is short', async () => {
+    const { loop, pass, registry, state } = start();
+    expect(await pass()).toEqual(['placeholder-e1-0', 'placeholder-e1-1']);
+    state.shortages = [short(1)];
+    expect(await pass()).toEqual(['placeholder-e1-0']);
+    state.shortages = [];
+    expect(await pass()).toEqual([]);
+    expect(await registry.text()).toContain('berth_controllers_placeholder_changes_total{change="removed"} 2');
+    await loop.stop();
+  });
+
+  test('stay as they are where nobody knows what is short, or another leads', async () => {
+    const { loop, pass, registry, state } = start();
+    await pass();
+    state.shortages = null;
+    expect(await pass()).toHaveLength(2);
+    Object.assign(state, { shortages: [], isLeader: false });
+    expect(await pass()).toHaveLength(2);
+    expect(await registry.text()).not.toContain('berth_controllers_placeholders{');
+    await loop.stop();
+  });
+
+  test('are not written by a leader whose term has ended in the middle of a pass', async () => {
+    const { loop, pass, state } = start();
+    state.writesLeft = 1;
+    expect(await pass()).toEqual(['placeholder-e1-0']);
+    await loop.stop();
+  });
+
+  test('are seen to again by the next pass where the cluster was away', async () => {
+    const { loop, pass, registry, state } = start({ isAway: true });
+    expect(await pass()).toEqual([]);
+    state.isAway = false;
+    expect(await pass()).toHaveLength(2);
+    expect(await registry.text()).toMatch(/berth_controllers_placeholder_failures_total [1-9]/);
+    await loop.stop();
+  });
+});
