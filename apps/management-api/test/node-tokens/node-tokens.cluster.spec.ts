@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hostOfNode, type ClusterNode } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
@@ -58,6 +58,35 @@ async function podOf(account: string, namespace = 'berth-agents'): Promise<strin
   return name;
 }
 
+/** A Pod as the chart makes it of an agent, which prints the token that its kubelet has given it. */
+async function printedToken(): Promise<string> {
+  const root = join(folder, 'root');
+  await mkdir(join(root, 'bin'), { recursive: true });
+  await cp('/bin/busybox', join(root, 'bin', 'busybox'));
+  await symlink('busybox', join(root, 'bin', 'cat'));
+  await fixture.cluster.makeImage('local/cat:1', root, { Entrypoint: ['/bin/cat', '/var/run/secrets/berth/token'] });
+  const serviceAccountToken = { audience: 'berth', expirationSeconds: 600, path: 'token' };
+  const pod = {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'printer', namespace: 'berth-agents' } },
+    spec: {
+      ...{ serviceAccountName: 'berth-agent', restartPolicy: 'Never', automountServiceAccountToken: false },
+      securityContext: { runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 },
+      containers: [
+        {
+          ...{ name: 'agent', image: 'local/cat:1', imagePullPolicy: 'Never' },
+          volumeMounts: [{ name: 'join', mountPath: '/var/run/secrets/berth', readOnly: true }],
+        },
+      ],
+      volumes: [{ name: 'join', projected: { defaultMode: 0o440, sources: [{ serviceAccountToken }] } }],
+    },
+  };
+  const file = join(folder, 'printer.json');
+  await writeFile(file, JSON.stringify(pod));
+  await kubectl('create', '--filename', file);
+  await kubectl('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/printer', ...AGENTS, '--timeout=60s');
+  return (await kubectl('logs', 'printer', ...AGENTS)).trim();
+}
+
 /** As a kubelet asks for it on behalf of a projected volume. */
 async function tokenOf(
   pod: string,
@@ -76,8 +105,8 @@ const refusals = async (fault: string): Promise<boolean> => {
   return text.includes(`berth_management_agents_not_admitted_total{fault="${fault}"}`);
 };
 
-test('the node of an agent’s Pod becomes a host by the token of that Pod', async () => {
-  const id = await agents.join(node, await tokenOf(await podOf('berth-agent')), 'secret');
+test('the node of an agent’s Pod becomes a host by the token that its kubelet gave that Pod', async () => {
+  const id = await agents.join(node, await printedToken(), 'secret');
   const { body } = await bench.call(`GET /v2/hosts/${id}`);
   expect(body).toMatchObject({ name: node.name, state: 'ready' });
   expect(await agents.report(id, 'secret')).toMatchObject({ desired: [] });

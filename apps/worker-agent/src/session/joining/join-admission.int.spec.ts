@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { hostSubject, type JoinRequest } from '@berth/contracts';
 import type { HostId, Inventory } from '@berth/domain';
 import { systemClock, systemRandom, type Clock } from '@berth/lifecycle';
@@ -7,7 +9,9 @@ import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { AgentLink } from '../agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
+import { HostJoining } from './host-joining.js';
 import { hashSecret, identifyHost, joinHost, type ConnectAs } from './join-host.js';
+import { hostOfToken } from './own-token.js';
 
 jest.setTimeout(60_000);
 
@@ -33,9 +37,9 @@ const known: { token: string | null; secretHash: string | null; spent: string | 
 };
 
 function hostOf({ user, password = '' }: AuthRequest): HostId | null {
-  if (user === 'join') return password === known.token ? HOST : null;
+  if (user === 'join') return password === known.token ? hostOfToken(password) : null;
   if (user === 'join-refused') return password === known.spent ? HOST : null;
-  return user === HOST && hashSecret(password) === known.secretHash ? HOST : null;
+  return hashSecret(password) === known.secretHash ? (user as HostId) : null;
 }
 
 beforeAll(async () => {
@@ -74,7 +78,7 @@ beforeAll(async () => {
 
 const connect = (as: ConnectAs) =>
   connectNats({ url: nats.server.url, name: 'test', clock: fastClock, random: systemRandom, ...as });
-async function join(home: string): Promise<HostIdentity> {
+async function joinAs(home: string): Promise<HostIdentity> {
   const own = { store: new IdentityStore(home), token: TOKEN, logger: silentLogger };
   const inventory = async (): Promise<Inventory> => ({ vcpus: 2 }) as Inventory;
   return joinHost(await identifyHost({ ...own, random: systemRandom }), {
@@ -88,7 +92,7 @@ async function join(home: string): Promise<HostIdentity> {
 describe('a host that joins through the broker’s admission', () => {
   test('is let in with its token once, and with its own secret from then on', async () => {
     known.token = TOKEN;
-    const identity = await join(await newFolder());
+    const identity = await joinAs(await newFolder());
     expect(identity).toMatchObject({ hostId: HOST, isJoined: true });
     const link = new AgentLink({
       ...identity,
@@ -104,7 +108,7 @@ describe('a host that joins through the broker’s admission', () => {
 
   test('whose token is used up stops with a sentence that says what to do', async () => {
     known.token = null;
-    const failure = await join(await newFolder()).catch((error: unknown) => error);
+    const failure = await joinAs(await newFolder()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartupError);
     expect(String(failure)).toContain('Ask for a new one');
   });
@@ -112,7 +116,7 @@ describe('a host that joins through the broker’s admission', () => {
   test('whose token is used up says that it was used, and how to get a new one', async () => {
     known.token = null;
     known.spent = TOKEN;
-    const failure = await join(await newFolder()).catch((error: unknown) => error);
+    const failure = await joinAs(await newFolder()).catch((error: unknown) => error);
     known.spent = null;
     expect(failure).toBeInstanceOf(StartupError);
     expect(String(failure)).toContain('has been used. Make a new one with POST /v2/hosts/join-tokens');
@@ -123,6 +127,53 @@ describe('a host that joins through the broker’s admission', () => {
     await new IdentityStore(home).save({ hostId: HOST, secret: 'mine', isJoined: false, dataCenterId: '' });
     known.token = null;
     known.secretHash = hashSecret('mine');
-    expect(await join(home)).toEqual({ hostId: HOST, secret: 'mine', isJoined: true, dataCenterId: '' });
+    expect(await joinAs(home)).toEqual({ hostId: HOST, secret: 'mine', isJoined: true, dataCenterId: '' });
+  });
+});
+
+describe('a node that joins with the token of its Pod', () => {
+  const UID = '0b7e7a0c-9d2f-4c7e-8d57-5f6c7a3b1e11';
+  const inventory = async (): Promise<Inventory> => ({ vcpus: 2 }) as Inventory;
+  const newToken = (jti: number): string => {
+    const claims = {
+      aud: ['berth'],
+      exp: 2e9,
+      sub: 'agent',
+      jti,
+      'kubernetes.io': { node: { name: 'node-1', uid: UID } },
+    };
+    return ['{}', JSON.stringify(claims), 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+  };
+  const open = async (token: string) => {
+    const home = await newFolder();
+    const file = join(home, 'token');
+    await writeFile(file, token);
+    const tools = { connect, clock: fastClock, random: systemRandom, logger: silentLogger };
+    return { file, joining: new HostJoining({ home, tokenPlace: { token: null, file }, ...tools }) };
+  };
+
+  test('is let in as the host of its node, and once more with its next token where it was forgotten', async () => {
+    known.token = newToken(1);
+    const { file, joining } = await open(known.token);
+    const identity = await joining.join(await joining.identify(), inventory);
+    expect(identity).toMatchObject({ hostId: `node-${UID}`, isJoined: true, dataCenterId: 'EU-1' });
+    const tell = joining.returning(identity, inventory);
+    Object.assign(known, { secretHash: null, token: newToken(2) });
+    await writeFile(file, newToken(2));
+    await eventually(() => {
+      tell(false);
+      expect(known.secretHash).toBe(hashSecret(identity.secret));
+    });
+    expect(await joining.identify()).toEqual(identity);
+  });
+
+  test('whose token is refused says so, and not with which token', async () => {
+    known.token = null;
+    const token = newToken(3);
+    const { joining } = await open(token);
+    const failure = await joining.join(await joining.identify(), inventory).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartupError);
+    expect(String(failure)).toContain('The token of this Pod was refused');
+    expect(String(failure)).not.toContain(token);
   });
 });
