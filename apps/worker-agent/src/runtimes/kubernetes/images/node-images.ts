@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ClusterApi } from '@berth/cluster-api';
 import type { HostId } from '@berth/domain';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Clock, Random } from '@berth/lifecycle';
@@ -6,7 +7,6 @@ import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.
 import { LOCAL_PREFIX, byDigest, isImageName } from '../../images/image-name.js';
 import { SharedWork } from '../../images/shared-work.js';
 import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
-import type { ClusterApi } from '../api/cluster-api.js';
 import { askApi, askApiUnless, fromClusterError } from '../api/cluster-errors.js';
 import type { ObjectList, PodObject } from '../api/kube-objects.js';
 import { containerState } from '../pods/container-state.js';

@@ -1,1 +1,0 @@
-export { ClusterApi } from '@berth/cluster-api';
