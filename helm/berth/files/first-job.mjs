@@ -37,14 +37,23 @@ async function ask(url) {
   }
 }
 
+/** Why the job waits, as its router last told. */
+let waits = '';
+
+function tell({ id, queue, status }) {
+  const now = status === 'IN_QUEUE' ? (queue?.detail ?? '') : '';
+  console.log(`job ${id}: ${status}${now === '' ? '' : `: ${now}`}`);
+  waits = now;
+}
+
 async function runJob(endpointId) {
   const path = `${run}/v2/${endpointId}`;
   let job = await call('POST', `${path}/run`, { input: { message: MESSAGE } });
-  console.log(`job ${job.id}: ${job.status}`);
+  tell(job);
   while (!ENDED.includes(job.status)) {
     await pause();
     const next = await ask(`${path}/status/${job.id}`);
-    if (next.status !== job.status) console.log(`job ${next.id}: ${next.status}`);
+    if (next.status !== job.status || (next.queue?.detail ?? '') !== waits) tell(next);
     job = next;
   }
   const output = JSON.stringify(job.output);
@@ -69,6 +78,7 @@ try {
     await call('DELETE', `${base}/v2/serverless/${endpoint.id}`, undefined, AbortSignal.timeout(CALL_MS));
   }
 } catch (error) {
-  console.error(error.name === 'TimeoutError' ? 'The job did not end in time. Is there a host?' : error.message);
+  const late = `The job did not end in time. ${waits === '' ? 'Is there a host?' : `It waits: ${waits}`}`;
+  console.error(error.name === 'TimeoutError' ? late : error.message);
   process.exitCode = 1;
 }

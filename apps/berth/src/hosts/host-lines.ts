@@ -26,6 +26,7 @@ export function joinLines(token: JoinToken, natsUrl: string | null): readonly st
     ...variables.map(([name, value]) => `  ${name}=${value} \\`),
     '  node apps/worker-agent/dist/main.js',
     '',
+    'With images it is `docker run`, with these as `-e`: deploy/docker/README.md, “The agent”.',
     ...(natsUrl === null ? ['BERTH_NATS_URL is in env/worker-agent.env of the installation.'] : []),
     ...(isSecure ? ['Copy tls/ca.crt of the installation there, and name its path.'] : []),
     `It has joined when \`berth host show ${token.hostId}\` says online.`,
