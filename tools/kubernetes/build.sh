@@ -2,8 +2,9 @@
 # Builds the programs of a cluster from the sources of the Go modules, once for each set of versions, and prints the folder
 # that has them.
 #
-#   tools/kubernetes/build.sh [helm]
+#   tools/kubernetes/build.sh [helm | built]
 #
+# `built` builds nothing, and says where nothing is built.
 # With `helm` that one alone, a minute or two, which is built first in any case. Needs Go 1.24, or one of at least 1.21 that
 # may fetch it. Two cores need ten minutes, so a machine with other things to do starts it first and in the background:
 # whoever calls it meanwhile waits here for the same build.
@@ -149,6 +150,10 @@ build_into() { # folder part…
 }
 
 main() {
+  if [ "${1:-}" = built ]; then
+    [ -e "$programs" ] || refuse "its programs are not built in $cache."
+    return
+  fi
   mkdir -p "$cache"
   [ -e "$programs" ] || build_into "$helm_programs" helm
   if [ "${1:-}" = helm ] && [ ! -e "$programs" ]; then
