@@ -1,5 +1,5 @@
-import { ClusterApi, readKubeConfig } from '@berth/cluster-api';
-import { StartupError, type OpenProcess } from '@berth/telemetry';
+import { openClusterApi } from '@berth/cluster-api';
+import type { OpenProcess } from '@berth/telemetry';
 import type { HostsService } from '../hosts/index.js';
 import { nodeTokenMetrics } from './metrics.js';
 import { NodeAdmission } from './node-admission.js';
@@ -15,18 +15,6 @@ export function composeNodeAdmission(
 ): NodeAdmission | null {
   if (config === null) return null;
   const { kubeconfig, ...how } = config;
-  const api = new ClusterApi({ config: wayTo(kubeconfig), clock });
+  const api = openClusterApi({ kubeconfig, neededBy: 'BERTH_NODE_SERVICE_ACCOUNT', clock });
   return new NodeAdmission({ ...how, api, hosts, metrics: nodeTokenMetrics(metrics), clock, logger });
-}
-
-function wayTo(kubeconfig: string | null): ReturnType<typeof readKubeConfig> {
-  try {
-    return readKubeConfig(kubeconfig);
-  } catch (error) {
-    const { message } = error as Error;
-    throw new StartupError(
-      `BERTH_NODE_SERVICE_ACCOUNT needs a way to the cluster, of KUBECONFIG or a service account: ${message}`,
-      { cause: error },
-    );
-  }
 }
