@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@berth/testing';
@@ -7,6 +8,9 @@ import { EdgeBench } from './edge-bench.js';
 
 /** As many as callers without a key may have, and some more. */
 const FLOOD = 1_100;
+
+/** At one time: what a listening socket has no room for is dropped by the kernel, and only its caller takes it for open. */
+const WAVE = 100;
 
 class Taker implements Dispatch {
   readonly taken: { readonly response: ServerResponse; readonly connection: DispatchedConnection }[] = [];
@@ -72,7 +76,9 @@ test('an answer to a guest goes on, however many connections come that ask for n
   expect(await gauge('berth_http_connections_of_guests')).toBe(1);
   guest.response.write('begun');
   await guest.hears('begun');
-  for (let n = 0; n < FLOOD; n += 1) newSocket();
+  for (let n = 0; n < FLOOD; n += WAVE) {
+    await Promise.all(Array.from({ length: WAVE }, () => once(newSocket(), 'connect')));
+  }
   // How many go depends on how many of them have given up by themselves meanwhile.
   await eventually(
     async () => expect(await gauge('berth_http_connections_closed_total{reason="without-key"}')).toBeGreaterThan(0),
