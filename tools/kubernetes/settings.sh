@@ -1,13 +1,6 @@
 # shellcheck shell=bash disable=SC2034
 # What the scripts of this folder agree on; sourced, never run.
 
-KUBERNETES_VERSION=1.34.2
-ETCD_VERSION=3.6.5
-HELM_VERSION=3.19.0
-COREDNS_VERSION=1.12.4
-# Goes up with every change of how build.sh builds.
-BUILD_RECIPE=1
-
 # Every address and name is fixed: one cluster at a time on a machine.
 NAMESPACE=kube
 NODE_NAME=node1
@@ -24,10 +17,12 @@ CLUSTER_NOTE=/run/berth-kubernetes
 CLUSTER_LOCK=/run/berth-kubernetes.lock
 
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-build_key=$KUBERNETES_VERSION-$ETCD_VERSION-$HELM_VERSION-$COREDNS_VERSION-$BUILD_RECIPE-$(uname -m)
-cache=${BERTH_KUBERNETES_CACHE:-$(cd "$scripts/../.." && pwd)/.cache/kubernetes}
-programs=$cache/$build_key
-helm_programs=$cache/helm-$HELM_VERSION-$(uname -m)
+sources=$scripts/programs
+# Outside the clone, so that the next one finds them.
+cache=${BERTH_KUBERNETES_CACHE:-$HOME/.cache/berth/kubernetes}
+# By all that says how they are built.
+programs=$cache/$(cat "$sources"/go.{mod,sum} "$sources"/*/main.go "$scripts/build.sh" | sha256sum | cut -c1-16)-$(uname -m)
+helm_programs=$programs-helm
 PATH=$PATH:/usr/sbin:/sbin
 
 refuse() {
