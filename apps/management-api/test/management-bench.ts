@@ -17,6 +17,7 @@ import { Database } from '../src/persistence/database.js';
 import { migrate } from '../src/persistence/migrate.js';
 import { seedAccount } from '../src/accounts/seed-account.js';
 import { startManagementApi } from '../src/compose.js';
+import { request } from './request.js';
 
 export interface Answer {
   readonly status: number;
@@ -152,26 +153,25 @@ export class ManagementBench {
     return { url: `http://127.0.0.1:${httpPort}`, operationsUrl: `http://127.0.0.1:${operationsPort}`, stop };
   }
 
-  /** @param request method and path: `POST /v2/serverless` */
-  async call(request: string, options: CallOptions = {}): Promise<Answer> {
-    const [method = 'GET', path = '/'] = request.split(' ');
+  /** @param operation method and path: `POST /v2/serverless` */
+  async call(operation: string, options: CallOptions = {}): Promise<Answer> {
+    const [method = 'GET', path = '/'] = operation.split(' ');
     const { body, contentType = 'application/json', headers: more, key = this.operatorKey, url = this.#url } = options;
     const text = options.text ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(`${url}${path}`, {
+    const { headers, status, received } = await request(url, {
       method,
+      path,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         ...(text === undefined ? {} : { 'content-type': contentType }),
         ...more,
       },
-      ...(text === undefined ? {} : { body: text }),
+      text,
     });
-    const answer = await textOf(response);
-    const { headers, status } = response;
     if (options.isOffContract !== true) {
-      this.#contract?.check({ method, path, sent: text, status, headers, received: answer });
+      this.#contract?.check({ method, path, sent: text, status, headers, received });
     }
-    return { status, headers, body: answer === '' ? null : parsed(answer) };
+    return { status, headers, body: received === '' ? null : parsed(received) };
   }
 
   /** A key of a new account, or of the account of `maker`. */
@@ -239,17 +239,6 @@ export class ManagementBench {
       BERTH_SYSTEM_SEED: roles.system,
     };
   }
-}
-
-/** All of an answer; of a stream of events, which has no end, what comes first. */
-async function textOf(response: Response): Promise<string> {
-  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
-  let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += Buffer.from(chunk as Uint8Array).toString();
-    if (text.includes('data: ')) break;
-  }
-  return text;
 }
 
 const mainOf = (stops: Stop[]): Main => ({
