@@ -28,7 +28,7 @@ import {
   type HttpApp,
   type TrustedProxies,
 } from '@berth/http';
-import { systemRandom, type Clock } from '@berth/lifecycle';
+import type { Clock } from '@berth/lifecycle';
 import { MetricRegistry, NO_TRACES, RecordedTraces, createLogger, type Span } from '@berth/telemetry';
 import { ManualClock, SeededRandom, eventually } from '@berth/testing';
 import { expect } from '@jest/globals';
@@ -71,6 +71,8 @@ export class DoorScene implements LoadBalancerDirectory {
   /** What the control plane says of workers that are not there. */
   outlook: AssignmentSnapshot['outlook'];
   readonly key: string;
+  /** Keys and ids of requests are the same in each run: what a test looks for in the text is not there by chance. */
+  readonly #random = new SeededRandom(1);
   readonly #options: SceneOptions;
   readonly #keys: ApiKeySnapshot[] = [];
   readonly #servers: Server[] = [];
@@ -116,7 +118,7 @@ export class DoorScene implements LoadBalancerDirectory {
   }
 
   newKey(scopes: readonly Scope[], more: Partial<ApiKeySnapshot> = {}): string {
-    const { hash, key, prefix } = makeApiKey(systemRandom);
+    const { hash, key, prefix } = makeApiKey(this.#random);
     this.#keys.push({
       ...{ id: prefix, prefix, hash, scopes, endpointIds: null, expiresAtMs: null, accountId: ACCOUNT },
       ...more,
@@ -138,7 +140,7 @@ export class DoorScene implements LoadBalancerDirectory {
 
   async open(): Promise<void> {
     const { clock, metrics } = this;
-    const parts = { clock, metrics, random: systemRandom, logger: this.logger };
+    const parts = { clock, metrics, random: this.#random, logger: this.logger };
     this.#parts = composeLoadBalancer({
       ...parts,
       traces: this.#traces(),
