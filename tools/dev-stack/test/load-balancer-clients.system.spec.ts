@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { StartedStack } from '../src/started-stack.js';
 import { tellByWs, type StoryReport } from './clients/websocket-story.js';
 import { BalancedEndpoint } from './stack/balanced-endpoint.js';
-import { webPython } from './stack/python-client.js';
+import { webPython } from './stack/web-python.js';
 
 jest.setTimeout(300_000);
 const WAIT = { deadlineMs: 120_000, intervalMs: 50 };

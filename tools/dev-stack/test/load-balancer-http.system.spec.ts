@@ -12,7 +12,7 @@ import { Client } from 'undici';
 import { StartedStack } from '../src/started-stack.js';
 import { bodyOf, curl } from './clients/curl.js';
 import { BalancedEndpoint } from './stack/balanced-endpoint.js';
-import { webPython } from './stack/python-client.js';
+import { webPython } from './stack/web-python.js';
 
 jest.setTimeout(300_000);
 const WAIT = { deadlineMs: 120_000, intervalMs: 50 };

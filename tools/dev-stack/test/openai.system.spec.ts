@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { pythonWith } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
 import { environmentWith } from './config.js';
-import { pythonWith } from './stack/python-client.js';
 
 const run = promisify(execFile);
 const SCRIPT = resolve(import.meta.dirname, 'clients/openai-client.py');
-const CLIENT = { name: 'openai', version: '3.54.0' };
+const CLIENT = 'openai==3.54.0';
 /** The first start of the sample worker makes a virtual environment. */
 const STACK_MS = 300_000;
 

@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@berth/lifecycle';
+import { PYTHON_SETUP_MS } from '@berth/testing';
 import { FEATURES, FeatureBench, type Feature, type Finding } from './sdk-features.js';
-import { SDK_SETUP_MS, prepareSdks } from './sdk-venv.js';
+import { prepareSdks } from './sdk-python.js';
 import { TestAgent } from './test-agent.js';
 
 const VERSIONS = ['1.6.2', '1.7.6', '1.9.1', '1.12.0'];
@@ -68,7 +69,7 @@ beforeAll(async () => {
   agent = await TestAgent.start(systemClock);
   for (const version of VERSIONS) await startVersion(version);
   await Promise.allSettled(checks.values());
-}, SDK_SETUP_MS);
+}, PYTHON_SETUP_MS);
 
 afterAll(async () => {
   await Promise.all(benches.map(({ worker }) => worker.kill()));

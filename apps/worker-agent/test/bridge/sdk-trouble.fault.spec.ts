@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encodeJson } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { eventually } from '@berth/testing';
+import { PYTHON_SETUP_MS, eventually } from '@berth/testing';
 import type { Ended } from './fake-router.js';
-import { SDK_SETUP_MS, prepareSdks } from './sdk-venv.js';
+import { prepareSdks } from './sdk-python.js';
 import { SdkWorker, type SdkWorkerOptions } from './sdk-worker.js';
 import { TestAgent } from './test-agent.js';
 
@@ -155,7 +155,7 @@ beforeAll(async () => {
     outcome.catch(() => undefined);
     running.set(name, outcome);
   }
-}, SDK_SETUP_MS);
+}, PYTHON_SETUP_MS);
 
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.kill()));

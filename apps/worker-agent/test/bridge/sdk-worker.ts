@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { WorkerRegistration } from '../../src/bridge/bridge.port.js';
-import { sdkPython } from './sdk-venv.js';
+import { sdkPython } from './sdk-python.js';
 import { registration, type TestAgent } from './test-agent.js';
 
 export interface SdkWorkerOptions {
@@ -40,7 +40,7 @@ export class SdkWorker {
     const own = { ...plain, token, facts: { ...plain.facts, env: options.env ?? {} } };
     const env = agent.bridge.registerWorker(own);
     const folder = await mkdtemp(join(tmpdir(), 'berth-worker-'));
-    const python = sdkPython(options.version);
+    const python = await sdkPython(options.version);
     const file = fileURLToPath(new URL(`handlers/${options.handler}.py`, import.meta.url));
     const child = spawn(python, ['-u', file], {
       env: { ...env, PATH: '/usr/bin:/bin', PYTHONDONTWRITEBYTECODE: '1', HOME: '/nonexistent' },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encodeJson, type RawJson } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { eventually } from '@berth/testing';
+import { PYTHON_SETUP_MS, eventually } from '@berth/testing';
 import type { Ended } from './fake-router.js';
-import { SDK_SETUP_MS, prepareSdks } from './sdk-venv.js';
+import { prepareSdks } from './sdk-python.js';
 import { SdkWorker, type SdkWorkerOptions } from './sdk-worker.js';
 import { TestAgent } from './test-agent.js';
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await start('whole', { version: CURRENT, handler: 'stream', env: { AGGREGATE: '1' } });
   await start('single', { version: CURRENT, handler: 'many' });
   for (const version of OLDER) await start(`v${version.replaceAll('.', '')}`, { version, handler: 'many' });
-}, SDK_SETUP_MS);
+}, PYTHON_SETUP_MS);
 
 afterAll(async () => {
   await Promise.all([...workers.values()].map((each) => each.kill()));

@@ -1,16 +1,13 @@
 import { execFile } from 'node:child_process';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { pythonWith } from '@berth/testing';
 import type { DevFile } from '../../src/dev-file.js';
 import { environmentWith } from '../config.js';
-import { pythonWith } from './python-client.js';
 
 const run = promisify(execFile);
-const REPOSITORY = resolve(import.meta.dirname, '../../../..');
 const SCRIPT = resolve(import.meta.dirname, '../official-client.py');
 const VERSION = '1.12.0';
-/** Made by the sample worker's setup, which the `process` runtime runs and containers do not. */
-const SAMPLE_VENV = join(REPOSITORY, 'examples/workers/python-echo/.venv');
 
 /** What `official-client.py` saw. */
 export interface ClientReport {
@@ -34,5 +31,4 @@ export async function driveOfficialClient(
 }
 
 /** A Python that has the client. */
-export const clientPython = (version = VERSION): Promise<string> =>
-  pythonWith([{ name: 'runpod', version }], [SAMPLE_VENV]);
+export const clientPython = (version = VERSION): Promise<string> => pythonWith([`runpod==${version}`]);
