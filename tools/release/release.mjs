@@ -1,18 +1,19 @@
 /**
- * Makes a release of what is committed: `npm run release -- 0.2.0`. The version goes into every package and the chart, what
- * the changelog has under `Unreleased` gets it as its heading, and one commit with the tag `v0.2.0` holds both. A second one
- * names the first as the version that what comes next is tried beside. Nothing is pushed, and where anything is amiss nothing
- * is changed.
+ * Makes a release of what is committed: `npm run release -- 0.2.0`. The version goes into every package, the chart, and
+ * wherever images are named; what the changelog has under `Unreleased` gets it as its heading, and one commit with the tag
+ * `v0.2.0` holds all of it. The first release may be of the version that the packages have from the beginning. A second
+ * commit names the first as the version that what comes next is tried beside. Nothing is pushed, and where anything is
+ * amiss nothing is changed.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { changelogOf, faultOfVersion } from './changelog.mjs';
+import { changelogOf, faultOfVersion, wasReleased } from './changelog.mjs';
+import { NAMING_PATHS, namedIn } from './named-versions.mjs';
 
 const ROOT = process.cwd();
 const CHANGELOG = join(ROOT, 'CHANGELOG.md');
 const PREVIOUS = join(ROOT, 'tools/versions/previous.json');
-const CHART = join(ROOT, 'helm/berth/Chart.yaml');
 
 class ReleaseError extends Error {}
 
@@ -27,14 +28,14 @@ function refuseUnless(isSo, why) {
   if (!isSo) throw new ReleaseError(why);
 }
 
-/** The chart and the images that it names are of one version. */
-function setChartVersion(version) {
-  if (!existsSync(CHART)) return;
-  const text = readFileSync(CHART, 'utf8');
-  writeFileSync(
-    CHART,
-    text.replace(/^version: .*$/m, `version: ${version}`).replace(/^appVersion: .*$/m, `appVersion: '${version}'`),
-  );
+/** Whoever follows a page, Docker Compose or the chart gets the images of this version. */
+function nameVersion(version) {
+  const paths = run('git', 'ls-files', '--', ...NAMING_PATHS).split('\n');
+  for (const path of paths.filter((each) => /\.(md|yaml)$/.test(each))) {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    const named = namedIn(path, text, version);
+    if (named !== text) writeFileSync(join(ROOT, path), named);
+  }
 }
 
 /** After the release: until its commit was made, the version before was the last one. */
@@ -46,17 +47,18 @@ function setPreviousVersion(version) {
 
 function release(version) {
   const { version: present } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const fault = faultOfVersion(version, present);
+  const said = readFileSync(CHANGELOG, 'utf8');
+  const fault = faultOfVersion(version, present, wasReleased(said, present));
   refuseUnless(fault === null, fault);
   refuseUnless(run('git', 'status', '--porcelain') === '', 'There are changes that are not committed.');
   refuseUnless(run('git', 'tag', '--list', `v${version}`) === '', `There is a tag v${version} already.`);
   const today = new Date().toISOString().slice(0, 10);
-  const changelog = changelogOf(readFileSync(CHANGELOG, 'utf8'), version, today);
+  const changelog = changelogOf(said, version, today);
   refuseUnless(changelog !== null, 'CHANGELOG.md says nothing under `## Unreleased`.');
-  const all = ['--workspaces', '--include-workspace-root', '--workspaces-update=false', '--no-git-tag-version'];
-  run('npm', 'version', version, ...all);
+  const all = ['--workspaces', '--include-workspace-root', '--workspaces-update=false'];
+  run('npm', 'version', version, ...all, '--no-git-tag-version', '--allow-same-version');
   run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund');
-  setChartVersion(version);
+  nameVersion(version);
   writeFileSync(CHANGELOG, changelog);
   run('git', 'commit', '--all', '--message', `chore(release): ${version}`);
   run('git', 'tag', '--annotate', `v${version}`, '--message', `Berth ${version}`);
