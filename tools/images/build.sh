@@ -1,16 +1,75 @@
 #!/usr/bin/env bash
 # Builds images in the engine of DOCKER_HOST from this working tree, and prints the size of each.
-#
-#   tools/images/build.sh [--no-registry | --packed] [NAME …]
-#
-# NAME: berth, management-api, job-router, worker-agent, nats-server, or a folder of examples/workers; without one, all of
-# them. They become berth/NAME:VERSION and, samples, local/NAME:latest.
-# --no-registry: no image is pulled; stand-ins.sh makes the bases.
-# --packed: nothing is pulled, installed, compiled or fetched for ours and for node-*: what this repository has installed
-# and built goes into them, so that it takes seconds. For tests, and for nobody else.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$repository"
+
+ours=(berth management-api job-router worker-agent nats-server)
+samples=()
+for folder in examples/workers/*/; do samples+=("$(basename "$folder")"); done
+
+usage() {
+  local known
+  known=$(printf '%s, ' "${ours[@]}" "${samples[@]}")
+  cat <<USAGE
+Builds images in the engine of DOCKER_HOST from this working tree, and prints the size of each.
+
+  tools/images/build.sh [--no-registry | --packed] [NAME …]
+
+NAME: ${known%, }; without one, all of them.
+Ours become berth/NAME:VERSION, samples of workers local/NAME:latest.
+
+--no-registry  no image is pulled: the bases are made here, of Debian's mirror and npm's registry. As root, on Debian,
+               after \`npm ci\` and tools/engine/install-engine.sh.
+--packed       nothing is pulled, installed, compiled or fetched for ours and for node-*: what this repository has
+               installed and built goes into them, so that it takes seconds. For tests, and for nobody else.
+USAGE
+}
+
+refuse() { # why
+  printf '%s\n\n' "$1" >&2
+  usage >&2
+  exit 2
+}
+
+require_engine() {
+  local said
+  if ! command -v docker >/dev/null; then
+    echo "There is no \`docker\`. Install Docker Engine (https://docs.docker.com/engine/install); on Debian, as root," \
+      'tools/engine/install-engine.sh installs its package.' >&2
+    exit 1
+  fi
+  if ! said=$(docker version 2>&1 >/dev/null); then
+    printf '%s\n' "No container engine answers at ${DOCKER_HOST:-the usual place}: $said" \
+      'Start it (systemctl start docker), let this user reach it (usermod --append --groups docker USER, and a new login),' \
+      'or name another one in DOCKER_HOST.' >&2
+    exit 1
+  fi
+}
+
+require_for_bases() {
+  local lacks=''
+  [ -x node_modules/node/bin/node ] || lacks='the packages of this repository: `npm ci`'
+  PATH=$PATH:/usr/sbin command -v debootstrap >/dev/null || lacks='debootstrap: tools/engine/install-engine.sh installs it'
+  [ "$(id -u)" = 0 ] || lacks='root'
+  [ -z "$lacks" ] || { echo "--no-registry needs $lacks." >&2; exit 1; }
+}
+
+mode='' names=()
+for word in "$@"; do
+  case $word in
+    --help | -h) usage; exit 0 ;;
+    --no-registry | --packed) mode=$word ;;
+    -*) refuse "There is no option '$word'." ;;
+    *)
+      [[ " ${ours[*]} ${samples[*]} " == *" $word "* ]] || refuse "There is no image '$word'."
+      names+=("$word")
+      ;;
+  esac
+done
+[ ${#names[@]} -gt 0 ] || names=("${ours[@]}" "${samples[@]}")
+require_engine
+[ "$mode" != --no-registry ] || require_for_bases
 
 read_field() { sed -n "s/^  \"$1\": \"\(.*\)\",$/\1/p" package.json; }
 version=$(read_field version)
@@ -21,27 +80,19 @@ source=$(git config --get remote.origin.url || true)
 [[ $source == https://* ]] || source=unknown
 
 bases=() python_base=() packed=
-if [ "${1:-}" = --no-registry ]; then
-  shift
+if [ "$mode" = --no-registry ]; then
   tools/images/stand-ins.sh >&2
   node_base=berth/node-base:$(cat .nvmrc)
   debian_base=berth/debian-base:bookworm
   python_base=(--build-arg BASE=berth/python-base:bookworm --build-arg PYTHON_IMAGE=berth/python-base:bookworm)
   bases=(--build-arg "NODE_IMAGE=$node_base" --build-arg "RUNTIME_IMAGE=$debian_base")
-elif [ "${1:-}" = --packed ]; then
-  shift
+elif [ "$mode" = --packed ]; then
   packed=$(mktemp -d "${TMPDIR:-/tmp}/berth-packed-XXXXXX")
   trap 'rm -rf "$packed"' EXIT
   node_base=berth/node-packed:1
   python_base=(--build-arg BASE=berth/python-base:bookworm)
   bases=(--build-arg "NODE_IMAGE=$node_base" --build-arg RUNTIME_IMAGE=berth/python-base:bookworm)
 fi
-names=("$@")
-if [ ${#names[@]} -eq 0 ]; then
-  names=(berth management-api job-router worker-agent nats-server)
-  for folder in examples/workers/*/; do names+=("$(basename "$folder")"); done
-fi
-
 [ -z "$packed" ] || tools/images/pack.sh "$packed" "${names[@]}"
 
 # tag folder [options …]
