@@ -67,4 +67,4 @@ export { ContractChecker, type CheckedExchange } from './contract/contract-check
 export { DocumentSchemas } from './contract/document-schemas.js';
 export { withMembersAdded } from './contract/members-added.js';
 export { outsideClient } from './contract/outside-client.js';
-export { PYTHON_SETUP_MS, pythonWith, type PythonRequirement } from './python/index.js';
+export { PYTHON_SETUP_MS, pythonWith } from './python/index.js';

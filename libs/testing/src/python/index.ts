@@ -1,1 +1,1 @@
-export { PYTHON_SETUP_MS, pythonWith, type PythonRequirement } from './python-with.js';
+export { PYTHON_SETUP_MS, pythonWith } from './python-with.js';
