@@ -1,13 +1,16 @@
 #!/usr/bin/env node
-import { backupCommand, restoreCommand } from './backup/index.js';
-import { doctorCommand } from './doctor/index.js';
-import { hostCommand } from './hosts/index.js';
-import { initCommand } from './init/index.js';
-import { logCommand } from './log/index.js';
 import { loadEnvironment } from './config.js';
-import { runProgram } from './program/index.js';
+import { runProgram, type Command } from './program/index.js';
 
-const COMMANDS = [initCommand, doctorCommand, hostCommand, logCommand, backupCommand, restoreCommand];
+/** A command's modules, and what those need, are read only where the command is named, or all are. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['init', async () => (await import('./init/index.js')).initCommand],
+  ['doctor', async () => (await import('./doctor/index.js')).doctorCommand],
+  ['host', async () => (await import('./hosts/index.js')).hostCommand],
+  ['log', async () => (await import('./log/index.js')).logCommand],
+  ['backup', async () => (await import('./backup/index.js')).backupCommand],
+  ['restore', async () => (await import('./backup/index.js')).restoreCommand],
+]);
 
 const program = {
   environment: loadEnvironment(),
@@ -17,4 +20,7 @@ const program = {
   },
 };
 
-process.exitCode = await runProgram(process.argv.slice(2), COMMANDS, program);
+const args = process.argv.slice(2);
+const named = COMMANDS.get(args[0] ?? '');
+const commands = await Promise.all((named === undefined ? [...COMMANDS.values()] : [named]).map((load) => load()));
+process.exitCode = await runProgram(args, commands, program);
