@@ -1,5 +1,5 @@
 export { ClusterApi } from './cluster-api.js';
-export { isAnswered } from './cluster-error.js';
+export { ClusterError, isAnswered } from './cluster-error.js';
 export { isNodeToken, readNodeToken, type NodeTokenClaims } from './node-token.js';
 export { openClusterApi } from './open-cluster-api.js';
 export { readKubeConfig } from './read-kube-config.js';

@@ -64,7 +64,7 @@ export class KubernetesRuntime implements ContainerRuntime {
   #watching: Promise<void> = Promise.resolve();
 
   private constructor(options: KubernetesRuntimeOptions, nodeUid: string) {
-    const { api, around, clock, facts, hostId, metrics, random } = options;
+    const { api, around, clock, facts, hostId, logger, metrics, random } = options;
     this.#options = options;
     this.#nodeUid = nodeUid;
     this.#metrics = kubernetesMetrics(metrics);
@@ -73,7 +73,7 @@ export class KubernetesRuntime implements ContainerRuntime {
     const assertOpen = async (): Promise<void> => void (await this.#openRoom());
     this.#images = new NodeImages({ ...own, hostId, random, assertOpen, around: { ...around, nodeUid } });
     const prepared = (): readonly string[] => this.#images.prepared;
-    this.#node = new NodeView({ api, clock, hostId, facts, prepared, nodeName: around.nodeName });
+    this.#node = new NodeView({ api, clock, logger, hostId, facts, prepared, nodeName: around.nodeName });
   }
 
   /** @throws RuntimeError `runtime-unavailable` where the API does not answer, or not to this agent */
@@ -91,6 +91,8 @@ export class KubernetesRuntime implements ContainerRuntime {
   async #begin(): Promise<void> {
     const { api, around, clock, hostId, logger, random } = this.#options;
     await this.#images.sweep();
+    // From here on there is something to report, whether or not the API is there.
+    await this.#node.roomNow();
     const watch = new PodWatch({
       ...{ api, clock, logger, random, pods: this.#pods, metrics: this.#metrics },
       path: podsPath(around.namespace),
@@ -135,8 +137,7 @@ export class KubernetesRuntime implements ContainerRuntime {
   /** Placeholders have done their part where there is a worker for the node. */
   async #makeRoom(signal: AbortSignal | undefined): Promise<void> {
     const { api, around, clock } = this.#options;
-    const placeholders = await askApi('The node cannot be seen', () => this.#node.placeholders());
-    await yieldPlaceholders(placeholders, { api, namespace: around.namespace, clock, signal });
+    await yieldPlaceholders(this.#node.placeholders, { api, namespace: around.namespace, clock, signal });
   }
 
   async #podOf(start: ContainerStart): Promise<V1Pod> {

@@ -1,27 +1,32 @@
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import type { ClusterApi } from '@berth/cluster-api';
+import type { Logger } from '@berth/telemetry';
 import type { NodeObject, ObjectList, PodObject } from '../api/kube-objects.js';
 import { POD_HOST_LABEL, roleOf, type PodRole } from '../pods/pod-labels.js';
 import { nodeRoom, type NodeFacts, type NodeRoom } from './node-room.js';
 
 export interface NodeViewOptions {
-  readonly api: ClusterApi;
+  readonly api: Pick<ClusterApi, 'ask'>;
   readonly nodeName: string;
   readonly hostId: HostId;
   readonly facts: NodeFacts;
   readonly prepared: () => readonly string[];
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** What others have on the node changes seldom, and every report asks. */
 const REFRESH_MS = 15_000;
+/** An API that is well answers within moments. */
+const ANSWER_MAX_MS = 5_000;
 
 interface Look {
   readonly node: NodeObject;
   readonly others: readonly PodObject[];
   /** On this node: they make room for whoever they stand for, so they take none. */
   readonly placeholders: readonly PodObject[];
+  /** When the API was asked for it. */
   readonly atMs: number;
 }
 
@@ -29,58 +34,73 @@ interface Look {
 export class NodeView {
   readonly #options: NodeViewOptions;
   #look: Look | null = null;
+  #isRefreshing = false;
+  #isSeen = true;
 
   constructor(options: NodeViewOptions) {
     this.#options = options;
   }
 
-  /** @throws ClusterError, and what the connection throws, where nothing has been told yet */
-  async node(): Promise<NodeObject> {
-    return (await this.#seen()).node;
+  /**
+   * As it was told last. A report to the control plane tells it, and one that waited for this API would make a host with
+   * running workers look lost; so where it was told a while ago it is asked for beside that.
+   *
+   * @throws ClusterError, and what the connection throws, where nothing has been told yet
+   */
+  async room(): Promise<NodeRoom> {
+    const known = this.#look;
+    if (known === null) return this.roomNow();
+    if (this.#options.clock.monotonicMs() - known.atMs >= REFRESH_MS) void this.#refresh();
+    return this.#roomIn(known);
   }
 
-  /** @throws as `node` */
-  async room(): Promise<NodeRoom> {
+  /** As it is now, however lately somebody asked. @throws ClusterError, and what the connection throws */
+  async roomNow(): Promise<NodeRoom> {
+    return this.#roomIn(await this.#ask());
+  }
+
+  /** Those that the last look found. */
+  get placeholders(): readonly PodObject[] {
+    return this.#look?.placeholders ?? [];
+  }
+
+  #roomIn({ node, others }: Look): NodeRoom {
     const { facts, prepared } = this.#options;
-    const { node, others } = await this.#seen();
     return nodeRoom(node, others, { facts, prepared: prepared() });
   }
 
-  /** As it is now, however lately somebody asked. @throws as `node` */
-  roomNow(): Promise<NodeRoom> {
-    this.#look = null;
-    return this.room();
-  }
-
-  /** Those that the last look found. @throws as `node` */
-  async placeholders(): Promise<readonly PodObject[]> {
-    return (await this.#seen()).placeholders;
-  }
-
-  async #seen(): Promise<Look> {
-    const { clock } = this.#options;
-    const known = this.#look;
-    if (known !== null && clock.monotonicMs() - known.atMs < REFRESH_MS) return known;
-    this.#look = await this.#ask();
-    return this.#look;
+  async #refresh(): Promise<void> {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    try {
+      await this.#ask();
+      this.#isSeen = true;
+    } catch (error) {
+      if (this.#isSeen) this.#options.logger.warn('the node cannot be seen; it is told as it was', { error });
+      this.#isSeen = false;
+    } finally {
+      this.#isRefreshing = false;
+    }
   }
 
   async #ask(): Promise<Look> {
     const { api, clock, hostId, nodeName } = this.#options;
+    const atMs = clock.monotonicMs();
+    const timeoutMs = ANSWER_MAX_MS;
     const fieldSelector = `spec.nodeName=${nodeName}`;
     const [node, pods] = await Promise.all([
-      api.ask<NodeObject>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),
+      api.ask<NodeObject>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`, { timeoutMs }),
       api.ask<ObjectList<PodObject>>('/api/v1/pods', {
+        timeoutMs,
         query: { fieldSelector, labelSelector: `${POD_HOST_LABEL}!=${hostId}` },
       }),
     ]);
     const isPlaceholder = (pod: PodObject): boolean => roleOf(pod) === ('placeholder' satisfies PodRole);
     const all = pods.items ?? [];
-    return {
-      node,
-      others: all.filter((pod) => !isPlaceholder(pod)),
-      placeholders: all.filter(isPlaceholder),
-      atMs: clock.monotonicMs(),
-    };
+    const [others, placeholders] = [all.filter((pod) => !isPlaceholder(pod)), all.filter(isPlaceholder)];
+    const look = { node, others, placeholders, atMs };
+    // The answer to a later question may be here already.
+    if (this.#look === null || this.#look.atMs <= atMs) this.#look = look;
+    return look;
   }
 }
