@@ -38,6 +38,8 @@ export class FakeMachine {
   readonly gpus: readonly HostGpu[];
   /** As where workers are processes. */
   sharesPorts = false;
+  /** As where workers are Pods. */
+  isTakenAwayWhenGone = false;
   /** What was asked of it, in order: `start w1`. */
   readonly calls: string[] = [];
   readonly listeners = new Set<() => void>();
@@ -103,6 +105,10 @@ export class FakeRuntime implements ContainerRuntime {
 
   get sharesPorts(): boolean {
     return this.#machine.sharesPorts;
+  }
+
+  get isTakenAwayWhenGone(): boolean {
+    return this.#machine.isTakenAwayWhenGone;
   }
 
   /** The next call of the verb, and every one after it until `null`, fails so. */

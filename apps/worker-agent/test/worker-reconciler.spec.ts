@@ -236,6 +236,36 @@ describe('crash', () => {
   });
 });
 
+describe('where a container is gone only when its host was taken from it', () => {
+  test('one that vanishes costs its jobs nothing', async () => {
+    const bench = new WorkerBench();
+    bench.machine.isTakenAwayWhenGone = true;
+    const agent = await withRunning(bench);
+    agent.bridge.set(W1, { runningJobs: 2 });
+    bench.machine.containers.delete(W1);
+    await bench.clock.advance(1_000);
+    expect(agent.bridge.departures).toMatchObject([{ workerId: W1, runningJobs: 2, isFault: false }]);
+  });
+
+  test.each([true, false])(
+    'one that vanished while no agent looked (%s) is charged as its runtime says',
+    async (is) => {
+      const bench = new WorkerBench();
+      bench.machine.isTakenAwayWhenGone = is;
+      await (await withRunning(bench)).vanish();
+      bench.machine.containers.clear();
+      const bridge = new FakeBridge();
+      bridge.runningWhenRestored = 2;
+      const after = await bench.newAgent(bridge);
+      // Jobs of whom the bridge hears nothing are charged.
+      const taken = [{ workerId: W1, runningJobs: 2, isFault: false, reason: 'its host was taken from it' }];
+      expect(bridge.departures).toEqual(is ? taken : []);
+      await after.want(assigned(W1));
+      expect(after.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+    },
+  );
+});
+
 describe('drain', () => {
   test('parked polls are answered before SIGTERM, a running job is waited for, then nothing is left', async () => {
     const bench = new WorkerBench();

@@ -28,6 +28,11 @@ export interface RuntimeBench {
   close(): Promise<void>;
 }
 
+interface RuntimePromises {
+  readonly canPause?: boolean;
+  readonly isTakenAwayWhenGone?: boolean;
+}
+
 /**
  * The program of the probe image, for `/bin/sh`. Its first argument says how it behaves:
  * `wait` until SIGTERM, then leave with 0 · `stubborn` against SIGTERM · `exit CODE TEXT` · `die SIGNAL` by its own hand ·
@@ -58,11 +63,16 @@ const HOST = 'host1' as HostId;
 const DEADLINE = { deadlineMs: 20_000 };
 const TEST_TIMEOUT_MS = 60_000;
 
-/** What every runtime keeps to. `openBench` is called once. @param canPause whether it promises to freeze containers */
+/**
+ * What every runtime keeps to. `openBench` is called once.
+ *
+ * @param canPause whether it promises to freeze containers
+ * @param isTakenAwayWhenGone whether it promises that none is gone that was not taken away
+ */
 export function containerRuntimeConformance(
   name: string,
   openBench: () => Promise<RuntimeBench>,
-  { canPause = true }: { readonly canPause?: boolean } = {},
+  { canPause = true, isTakenAwayWhenGone = false }: RuntimePromises = {},
 ): void {
   describe(`${name}: container runtime`, () => {
     let bench: RuntimeBench;
@@ -434,6 +444,10 @@ export function containerRuntimeConformance(
     test('it says whether containers can be paused', async () => {
       expect((await runtime.inventory()).canPause ?? false).toBe(canPause);
       expect(runtime.freezer !== undefined).toBe(canPause);
+    });
+
+    test('it says what it means that a container is gone', () => {
+      expect(runtime.isTakenAwayWhenGone ?? false).toBe(isTakenAwayWhenGone);
     });
 
     if (canPause)

@@ -144,6 +144,11 @@ export interface ContainerFreezer {
 export interface ContainerRuntime {
   /** True where what a container listens on takes a port of this machine: it has to be told one that is free. */
   readonly sharesPorts?: boolean;
+  /**
+   * True where a container of which nobody saw the end, and that is there no longer, can only have been taken away by whoever
+   * rules over its host: one that ends by itself stays until it is removed, whoever looks. Its worker's jobs pay nothing for it.
+   */
+  readonly isTakenAwayWhenGone?: boolean;
   /** Absent where containers cannot be frozen; the inventory says it by `canPause`. */
   readonly freezer?: ContainerFreezer;
 

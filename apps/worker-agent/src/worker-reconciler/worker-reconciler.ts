@@ -14,6 +14,8 @@ const LOOK_INTERVAL_MS = 1_000;
 const DRAIN_POLL_MS = 50;
 /** For what comes after the kill: jobs given back, containers removed. */
 const AFTER_KILL_MS = 3_000;
+/** In the history of a job whose worker was gone when its agent came back. */
+const TAKEN_AWAY = 'its host was taken from it';
 
 /**
  * Makes this host's workers what the control plane wants them to be. Each worker has a task of its own; this service
@@ -153,13 +155,15 @@ export class WorkerReconciler implements HostWorkers {
     });
   }
 
-  /** Of those that are gone because an earlier life of the agent, or its runtime at this start, took them away. */
+  /** Of those that are gone because an earlier life of the agent, its runtime at this start, or the host's ruler took them away. */
   #removedLives(containers: readonly OwnedContainer[]): readonly RemovedLife[] {
     const present = new Set(containers.map(({ labels }) => labels.workerId));
+    const otherwise = this.#tools.runtime.isTakenAwayWhenGone === true ? TAKEN_AWAY : null;
     return [...this.#tools.records.list().values()].flatMap((value) => {
       const life = parseRecord(value)?.life ?? null;
-      const isGone = life !== null && !present.has(life.registration.workerId);
-      return isGone && life.killReason !== null ? [{ ...life, killReason: life.killReason }] : [];
+      if (life === null || present.has(life.registration.workerId)) return [];
+      const killReason = life.killReason ?? otherwise;
+      return killReason === null ? [] : [{ ...life, killReason }];
     });
   }
 

@@ -249,6 +249,7 @@ export class WorkerTask {
       desired: this.#desired(),
       isSynced: this.#wish.isSynced,
       container: this.#container,
+      isTakenAwayWhenGone: this.#options.tools.runtime.isTakenAwayWhenGone === true,
       preparation: this.#preparation(),
       ...(imagePercent === null ? {} : { imagePercent }),
       session: session === null ? null : viewSession(session, record.life, seen),

@@ -1,5 +1,6 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { describe, expect, test } from '@jest/globals';
+import { RUNNING } from '../../../test/fake-cluster.js';
 import type { ContainerStart } from '../container-runtime.port.js';
 import type { NodeObject, PodObject, PodReport } from './api/kube-objects.js';
 import { nodeRoom, type NodeFacts } from './node/node-room.js';
@@ -68,6 +69,19 @@ describe('the end of a Pod', () => {
     ['while nobody watched', podOf({ phase: 'Failed' }), 'unknown'],
   ])('%s', (_, pod, cause) => {
     expect(exitOf(pod, SEEN).cause).toBe(cause);
+  });
+
+  test.each([
+    ['while it ran', podOf(RUNNING), 'evicted'],
+    ['before its kubelet had said a word', podOf({ phase: 'Pending' }), 'evicted'],
+    ['after its program had ended', podOf(ended), 'killed'],
+    ['after its kubelet had given it up', podOf({ phase: 'Failed', reason: 'DeadlineExceeded' }), 'unknown'],
+  ])('that nobody saw, for it is gone that was there %s', (_, pod, cause) => {
+    expect(exitOf(pod, { ...SEEN, isGone: true }).cause).toBe(cause);
+  });
+
+  test('that nobody saw is none that the cluster took away where its agent has asked for it', () => {
+    expect(exitOf(podOf(RUNNING), { isGone: true, isOwnDoing: true }).cause).toBe('unknown');
   });
 
   test('that the agent asked for is none that the cluster took away', () => {

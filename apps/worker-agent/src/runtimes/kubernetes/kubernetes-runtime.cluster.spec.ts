@@ -42,7 +42,7 @@ containerRuntimeConformance(
     open: () => bench.open('host1'),
     close: async () => undefined,
   }),
-  { canPause: false },
+  { canPause: false, isTakenAwayWhenGone: true },
 );
 
 describe('kubernetes', () => {

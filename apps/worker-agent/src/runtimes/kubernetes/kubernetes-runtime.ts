@@ -50,6 +50,8 @@ const LOG_BYTES_MAX = 8 * 2 ** 20;
  * API that is away leaves it as it was, and the workers go on.
  */
 export class KubernetesRuntime implements ContainerRuntime {
+  /** A kubelet leaves a Pod that has ended, and that it shall not start again, until somebody deletes it. */
+  readonly isTakenAwayWhenGone = true;
   readonly #options: KubernetesRuntimeOptions;
   readonly #nodeUid: string;
   readonly #pods = new KnownPods();

@@ -15,7 +15,7 @@ export function planContainerEnd(view: WorkerView, session: ContainerSession, no
   const exited = exitOf(view, session);
   const sickness = diedSick(session, nowMs);
   const reason = sickness ?? endReason(exited, session);
-  const isEvicted = exited?.isEvicted === true;
+  const isEvicted = (exited === null ? view.isTakenAwayWhenGone : exited.isEvicted) === true;
   const isOurDoing = sickness === null && (session.stoppedAtMs !== null || session.killReason !== null);
   if (session.runningJobs > 0) {
     const isOwnFault = !isOurDoing && session.killedAtMs === null && !isEvicted;

@@ -232,6 +232,15 @@ describe('a container that ended', () => {
     });
   });
 
+  test('and that has vanished where only a host that is taken from it does so costs its jobs nothing', () => {
+    for (const container of [{ kind: 'absent' } as const, { ...RUNNING, containerId: 'c2' }]) {
+      const view = viewOf({ container, isTakenAwayWhenGone: true, session: sessionOf({ runningJobs: 1 }) });
+      expect(planWorker(view, NOW).operation).toMatchObject({ kind: 'give-back-jobs', isCharged: false });
+      const failed = planWorker({ ...view, container: EXITED, session: sessionOf({ runningJobs: 1 }) }, NOW);
+      expect(failed.operation).toMatchObject({ kind: 'give-back-jobs', isCharged: true });
+    }
+  });
+
   test('and that was taken from its host costs its jobs nothing, but its next start waits as after a crash', () => {
     const container = { ...EXITED, isEvicted: true };
     const jobs = viewOf({ container, session: sessionOf({ runningJobs: 1 }) });

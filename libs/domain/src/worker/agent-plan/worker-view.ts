@@ -125,6 +125,8 @@ export interface WorkerView {
   /** True once a complete list of desired workers has come in this agent's life: only then is `null` a fact. */
   readonly isSynced: boolean;
   readonly container: ContainerState;
+  /** A container of the session that is there no longer was taken away by whoever rules over its host; absent: nobody knows. */
+  readonly isTakenAwayWhenGone?: boolean;
   readonly preparation: Preparation;
   /** How much of the image has been pulled, 0 to 100; absent while nothing is pulled, or that is not known. */
   readonly imagePercent?: number;

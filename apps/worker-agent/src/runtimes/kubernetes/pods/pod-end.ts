@@ -30,13 +30,16 @@ export interface EndView {
   readonly isOwnDoing: boolean;
 }
 
+/** Its kubelet, or a controller, has said that it runs no more and never will. */
+export const isFinal = (phase: string | undefined): boolean => phase === 'Failed' || phase === 'Succeeded';
+
 /** How a Pod ended whose container is not, or no more, running. */
 export function exitOf(pod: PodObject, view: EndView): ContainerExit {
   const { status = {} } = pod;
   const { terminated } = containerState(pod);
   const code = terminated?.exitCode ?? null;
   if (isOverDisk(status)) return { code, cause: 'killed', detail: `over its disk limit: ${status.message ?? ''}` };
-  const away = view.isOwnDoing ? null : takenAway(pod, terminated);
+  const away = view.isOwnDoing ? null : takenAway(pod, view, terminated);
   if (away !== null) return { code, cause: 'evicted', detail: `taken away by the cluster: ${away}` };
   return terminated === undefined || code === null ? unseenEnd(status) : ownEnd(code, terminated, limitOf(pod));
 }
@@ -63,8 +66,14 @@ const limitOf = ({ spec }: PodObject): string =>
 
 const isOverDisk = ({ message = '', reason }: PodReport): boolean => reason === 'Evicted' && OWN_LIMIT.test(message);
 
-const takenAway = (pod: PodObject, terminated: TerminatedState | undefined): string | null =>
-  disruptionOf(pod.status ?? {}) ?? deletionOf(pod, terminated);
+const takenAway = (pod: PodObject, view: EndView, terminated: TerminatedState | undefined): string | null =>
+  disruptionOf(pod.status ?? {}) ?? deletionOf(pod, terminated) ?? absenceOf(pod, view, terminated);
+
+/** One that ends by itself stays until somebody deletes it: gone without an end that was told, somebody has, unseen. */
+function absenceOf({ status }: PodObject, { isGone }: EndView, terminated: TerminatedState | undefined): string | null {
+  const isEndTold = terminated !== undefined || isFinal(status?.phase);
+  return isGone && !isEndTold ? 'its Pod is gone' : null;
+}
 
 /** What the cluster says of why it took the Pod away; null where it does not. */
 function disruptionOf({ conditions = [], message, phase, reason = '' }: PodReport): string | null {

@@ -6,7 +6,7 @@ import {
 } from '../../container-runtime.port.js';
 import type { PodObject } from '../api/kube-objects.js';
 import { containerState } from './container-state.js';
-import { exitOf, type EndView } from './pod-end.js';
+import { exitOf, isFinal, type EndView } from './pod-end.js';
 import { diskBytesOf, labelsOf, roleOf } from './pod-labels.js';
 
 const GB = 1e9;
@@ -32,8 +32,6 @@ function stateOf(pod: PodObject, view: EndView): OwnedContainerState {
   if (isOver) return { kind: 'ended', exit: exitOf(pod, view) };
   return { kind: running === undefined ? 'created' : 'running' };
 }
-
-const isFinal = (phase: string | undefined): boolean => phase === 'Failed' || phase === 'Succeeded';
 
 function startedAtMs(pod: PodObject): number | null {
   const { running, terminated } = containerState(pod);
