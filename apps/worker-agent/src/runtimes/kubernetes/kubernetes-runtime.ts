@@ -32,7 +32,7 @@ import { WorkerPods, podsPath } from './pods/worker-pods.js';
 type HostSurroundings = Omit<PodSurroundings, 'cores' | 'gpus' | 'vcpuShare' | 'nodeUid'>;
 
 export interface KubernetesRuntimeOptions {
-  readonly api: ClusterApi;
+  readonly api: Pick<ClusterApi, 'ask' | 'config' | 'read' | 'stream'>;
   readonly hostId: HostId;
   readonly around: HostSurroundings;
   readonly facts: NodeFacts;

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ClusterApi } from '@berth/cluster-api';
 import type { HostId } from '@berth/domain';
-import type { V1Pod } from '@kubernetes/client-node';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.js';
-import { LOCAL_PREFIX, byDigest, isImageName } from '../../images/image-name.js';
+import { isImageName } from '../../images/image-name.js';
 import { SharedWork } from '../../images/shared-work.js';
 import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import { askApi, askApiUnless, fromClusterError } from '../api/cluster-errors.js';
@@ -13,11 +12,12 @@ import { containerState } from '../pods/container-state.js';
 import type { KnownPods } from '../pods/known-pods.js';
 import { podFailure } from '../pods/pod-failure.js';
 import { POD_HOST_LABEL, ROLE_LABEL, hostSelector, type PodRole } from '../pods/pod-labels.js';
-import { baseSpec, ownedByNode, type PodSurroundings } from '../pods/pod-spec.js';
+import { ownedByNode, type PodSurroundings } from '../pods/pod-spec.js';
+import { imagePod } from './image-pod.js';
 import { pullSecret } from './pull-secret.js';
 
 export interface NodeImagesOptions {
-  readonly api: ClusterApi;
+  readonly api: Pick<ClusterApi, 'ask'>;
   readonly pods: KnownPods;
   readonly hostId: HostId;
   readonly around: Pick<PodSurroundings, 'namespace' | 'nodeName' | 'nodeUid' | 'runtimeClass'>;
@@ -31,10 +31,12 @@ export interface NodeImagesOptions {
 const PREPARED_MS = 10 * 60_000;
 const PREPARED_MAX = 1_000;
 const PULL_MAX_MS = 60 * 60_000;
+/** Of a Pod that nobody has removed by then. */
+const POD_MAX_S = 61 * 60;
 const ID_LENGTH = 16;
 const NAME_SHOWN = 100;
-/** No image has it: the Pod ends where its program would have begun, and by then its image is there. */
-const NO_PROGRAM = '/.berth-image-only';
+/** Too long to be guessed. */
+const PROGRAM_LENGTH = 24;
 const ROLE: PodRole = 'image';
 /** What a kubelet says when it has the image and cannot start that. */
 const PULLED: readonly string[] = ['CreateContainerError', 'RunContainerError'];
@@ -97,7 +99,9 @@ export class NodeImages {
     const what = `Image ${request.image} could not be asked for`;
     try {
       if (secret !== null) await api.ask(this.#path('secrets'), { method: 'POST', body: secret, signal });
-      const body = imagePod(request, { around, metadata, hasSecret: secret !== null });
+      const program = `/.berth-${random.id(PROGRAM_LENGTH)}`;
+      const secretName = secret === null ? null : name;
+      const body = imagePod(request, { around, metadata, program, secretName, deadlineS: POD_MAX_S });
       pods.putNew(await api.ask<PodObject>(this.#path('pods'), { method: 'POST', body, signal }));
       const end = await pods.waitFor(() => endOf(pods, name, request.image), {
         clock,
@@ -149,30 +153,4 @@ function endOf(pods: KnownPods, name: string, image: string): { readonly failure
   if (terminated !== undefined || PULLED.includes(waiting?.reason ?? '')) return { failure: null };
   const failure = podFailure(known.pod, image);
   return failure === null ? null : { failure };
-}
-
-interface ImagePodOptions {
-  readonly around: NodeImagesOptions['around'];
-  readonly metadata: NonNullable<V1Pod['metadata']>;
-  readonly hasSecret: boolean;
-}
-
-function imagePod({ digest, image }: ImageRequest, { around, hasSecret, metadata }: ImagePodOptions): V1Pod {
-  return {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata },
-    spec: {
-      ...baseSpec(around),
-      ...(hasSecret ? { imagePullSecrets: [{ name: metadata.name ?? '' }] } : {}),
-      containers: [
-        {
-          name: 'image',
-          image: digest === undefined ? image : byDigest(image, digest),
-          // The registry is asked also for what is here: it was given to another account, perhaps.
-          imagePullPolicy: image.startsWith(LOCAL_PREFIX) ? 'Never' : 'Always',
-          command: [NO_PROGRAM],
-          securityContext: { privileged: false, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-        },
-      ],
-    },
-  };
 }

@@ -5,7 +5,7 @@ import { fromClusterError } from '../api/cluster-errors.js';
 import { PodLog } from './pod-log.js';
 
 export interface FollowPodOptions {
-  readonly api: ClusterApi;
+  readonly api: Pick<ClusterApi, 'stream'>;
   /** Of the Pod's log. */
   readonly path: string;
   readonly look: () => OwnedContainer | null;

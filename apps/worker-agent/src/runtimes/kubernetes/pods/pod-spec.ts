@@ -36,6 +36,8 @@ export const WORKER_CONTAINER = 'worker';
 export const GPU_RESOURCE = 'nvidia.com/gpu';
 /** Of NVIDIA's container toolkit: the device plugin says it to whom it gives a card, and nobody else may. */
 const VISIBLE_DEVICES = 'NVIDIA_VISIBLE_DEVICES';
+/** Else an image's own word would show it all cards of a node whose usual runtime is NVIDIA's. */
+export const NO_CARDS = { name: VISIBLE_DEVICES, value: 'void' } as const;
 
 /**
  * As with other engines: without these an image cannot give a file to a user, become one, or listen on a port below 1024.
@@ -140,8 +142,7 @@ const ownVariables = (
   { gpu, volumeFolder }: Pick<ContainerStart, 'gpu' | 'volumeFolder'>,
   { gpus }: PodSurroundings,
 ): Readonly<Record<string, string>> => ({
-  // Else an image's own word would show it all cards of a node whose usual runtime is NVIDIA's.
-  ...(gpu === null || !gpus.areReal ? { [VISIBLE_DEVICES]: 'void' } : {}),
+  ...(gpu === null || !gpus.areReal ? { [NO_CARDS.name]: NO_CARDS.value } : {}),
   ...(volumeFolder === undefined ? {} : { [VOLUME_PATH_VARIABLE]: VOLUME_PATH }),
 });
 

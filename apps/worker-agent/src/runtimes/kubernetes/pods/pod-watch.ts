@@ -7,7 +7,7 @@ import type { KubernetesMetrics } from '../metrics.js';
 import type { KnownPods } from './known-pods.js';
 
 export interface PodWatchOptions {
-  readonly api: ClusterApi;
+  readonly api: Pick<ClusterApi, 'ask' | 'stream'>;
   /** Of the namespace's Pods. */
   readonly path: string;
   readonly labelSelector: string;

@@ -13,7 +13,7 @@ import { podName } from './pod-spec.js';
 import { signalPod } from './signal-pod.js';
 
 export interface WorkerPodsOptions {
-  readonly api: ClusterApi;
+  readonly api: Pick<ClusterApi, 'ask' | 'config'>;
   readonly pods: KnownPods;
   readonly namespace: string;
   readonly clock: Clock;
