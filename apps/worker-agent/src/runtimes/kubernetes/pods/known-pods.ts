@@ -9,6 +9,14 @@ export interface KnownPod {
   readonly isGone: boolean;
 }
 
+/** Where a list of Pods stands among what is told of them. */
+interface ListStanding {
+  /** The `moment` when it was asked for. */
+  readonly askedAt: number;
+  /** The API's own. */
+  readonly version: string;
+}
+
 export interface WaitOptions {
   readonly deadlineMs: number;
   readonly clock: Clock;
@@ -18,10 +26,18 @@ export interface WaitOptions {
 /** A Pod whose end nobody has asked about is remembered no longer beyond these. */
 const GONE_MAX = 1_000;
 
+const NUMBER = /^\d{1,20}$/;
+
+/** Versions of an API's objects and lists are numbers that grow; of others nothing can be said. */
+function isNewer({ metadata: { resourceVersion = '' } }: PodObject, version: string): boolean {
+  return NUMBER.test(resourceVersion) && NUMBER.test(version) && BigInt(resourceVersion) > BigInt(version);
+}
+
 /** What is known of a host's Pods, by their names, which workers keep over their lives. */
 export class KnownPods {
-  readonly #pods = new Map<string, KnownPod>();
+  readonly #pods = new Map<string, KnownPod & { readonly atMoment: number }>();
   readonly #listeners = new Set<() => void>();
+  #moment = 0;
 
   get all(): readonly KnownPod[] {
     return [...this.#pods.values()];
@@ -32,7 +48,7 @@ export class KnownPods {
   }
 
   put(pod: PodObject): void {
-    this.#pods.set(pod.metadata.name, { pod, isGone: false });
+    this.#set(pod, false);
     this.#tell();
   }
 
@@ -48,10 +64,22 @@ export class KnownPods {
     this.#tell();
   }
 
-  replaceAll(pods: readonly PodObject[]): void {
-    const names = new Set(pods.map(({ metadata }) => metadata.name));
-    for (const pod of pods) this.#pods.set(pod.metadata.name, { pod, isGone: false });
-    for (const [name, { pod }] of this.#pods) if (!names.has(name)) this.#goes(pod);
+  /** Grows with all that is told: what a list is asked at. */
+  get moment(): number {
+    return this.#moment;
+  }
+
+  /**
+   * Of a Pod that is newer than the list, made while that was on its way, the list says nothing: a watch that begins at its
+   * version will. A cluster that was set back has smaller versions; so only what came since the question can be newer.
+   */
+  replaceAll(pods: readonly PodObject[], { askedAt, version }: ListStanding): void {
+    const told = new Map(pods.map((pod) => [pod.metadata.name, pod]));
+    for (const [name, { atMoment, pod }] of this.#pods) {
+      if (atMoment > askedAt && isNewer(pod, version)) told.delete(name);
+      else if (!told.has(name)) this.#goes(pod);
+    }
+    for (const pod of told.values()) this.#set(pod, false);
     this.#tell();
   }
 
@@ -88,6 +116,11 @@ export class KnownPods {
     });
   }
 
+  #set(pod: PodObject, isGone: boolean): void {
+    this.#moment += 1;
+    this.#pods.set(pod.metadata.name, { pod, isGone, atMoment: this.#moment });
+  }
+
   #tell(): void {
     for (const listener of [...this.#listeners]) listener();
   }
@@ -98,7 +131,7 @@ export class KnownPods {
       this.#pods.delete(pod.metadata.name);
       return;
     }
-    this.#pods.set(pod.metadata.name, { pod, isGone: true });
+    this.#set(pod, true);
     const gone = [...this.#pods].filter(([, { isGone }]) => isGone);
     for (const [name] of gone.slice(0, Math.max(0, gone.length - GONE_MAX))) this.#pods.delete(name);
   }

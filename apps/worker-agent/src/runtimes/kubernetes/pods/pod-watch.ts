@@ -41,9 +41,11 @@ export class PodWatch {
   /** Takes in all Pods, and returns where a watch goes on. @throws ClusterError, and what the connection throws */
   async list(): Promise<string> {
     const { api, labelSelector, path, pods } = this.#options;
+    const askedAt = pods.moment;
     const list = await api.ask<ObjectList<PodObject>>(path, { query: { labelSelector } });
-    pods.replaceAll(list.items ?? []);
-    return list.metadata?.resourceVersion ?? '0';
+    const version = list.metadata?.resourceVersion ?? '0';
+    pods.replaceAll(list.items ?? [], { askedAt, version });
+    return version;
   }
 
   /** Goes on until the signal ends it. An API that is away leaves what is known as it was. */
