@@ -70,12 +70,13 @@ export class KubernetesRuntime implements ContainerRuntime {
     this.#options = options;
     this.#nodeUid = nodeUid;
     this.#metrics = kubernetesMetrics(metrics);
+    const { namespace, nodeName } = around;
     const own = { api, pods: this.#pods, clock };
-    this.#workers = new WorkerPods({ ...own, namespace: around.namespace });
+    this.#workers = new WorkerPods({ ...own, namespace });
     const assertOpen = async (): Promise<void> => void (await this.#openRoom());
     this.#images = new NodeImages({ ...own, hostId, random, assertOpen, around: { ...around, nodeUid } });
     const prepared = (): readonly string[] => this.#images.prepared;
-    this.#node = new NodeView({ api, clock, logger, hostId, facts, prepared, nodeName: around.nodeName });
+    this.#node = new NodeView({ api, clock, logger, hostId, facts, prepared, namespace, nodeName });
   }
 
   /** @throws RuntimeError `runtime-unavailable` where the API does not answer, or not to this agent */

@@ -14,6 +14,7 @@ export type Quantities = Readonly<Record<string, string>>;
 
 interface ObjectMeta {
   readonly name: string;
+  readonly namespace?: string;
   readonly uid: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

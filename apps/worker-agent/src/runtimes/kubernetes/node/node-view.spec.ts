@@ -2,7 +2,7 @@ import type { HostId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { FakeCluster, NODE } from '../../../../test/fake-cluster.js';
+import { FakeCluster, NODE, RUNNING } from '../../../../test/fake-cluster.js';
 import { NodeView } from './node-view.js';
 
 const GIB = 2 ** 30;
@@ -15,7 +15,7 @@ beforeEach(async () => {
   cluster = new FakeCluster();
   clock = new ManualClock();
   view = new NodeView({
-    ...{ api: cluster, clock, logger: silentLogger, nodeName: 'node1' },
+    ...{ api: cluster, clock, logger: silentLogger, nodeName: 'node1', namespace: 'berth-workers' },
     hostId: 'host1' as HostId,
     facts: {
       ...{ vcpus: null, simulatedGpus: null, gpuType: null },
@@ -24,6 +24,48 @@ beforeEach(async () => {
     prepared: () => [],
   });
   await view.roomNow();
+});
+
+const GB_POD = { containers: [{ resources: { requests: { memory: '1Gi' } } }] };
+
+const put = (name: string, namespace: string, labels: Readonly<Record<string, string>>): void => {
+  cluster.put({ metadata: { name, uid: name, namespace, labels }, spec: GB_POD, status: RUNNING });
+};
+
+describe('Pods on the node', () => {
+  test.each([
+    [
+      'of this host take nothing of its room',
+      { namespace: 'berth-workers', labels: { 'berth.host': 'host1', 'berth.role': 'worker' }, gib: 32 },
+    ],
+    [
+      'of another host take theirs',
+      { namespace: 'berth-workers', labels: { 'berth.host': 'host2', 'berth.role': 'worker' }, gib: 31 },
+    ],
+    [
+      'that say elsewhere that they are of this host take theirs',
+      { namespace: 'others', labels: { 'berth.host': 'host1' }, gib: 31 },
+    ],
+    [
+      'that say elsewhere that they hold a place take theirs',
+      { namespace: 'others', labels: { 'berth.role': 'placeholder' }, gib: 31 },
+    ],
+    [
+      'that hold a place for a worker take nothing',
+      { namespace: 'berth-workers', labels: { 'berth.role': 'placeholder' }, gib: 32 },
+    ],
+  ])('%s', async (_, { gib, labels, namespace }) => {
+    put('pod', namespace, labels);
+    expect((await view.roomNow()).inventory.memoryBytes).toBe(gib * GIB);
+  });
+
+  test('make way only where they hold a place, and in the namespace of the workers', async () => {
+    put('placeholder-e1-0', 'berth-workers', { 'berth.role': 'placeholder' });
+    put('berth-w1', 'others', { 'berth.role': 'placeholder' });
+    put('berth-w2', 'berth-workers', { 'berth.role': 'placeholder', 'berth.host': 'host1' });
+    await view.roomNow();
+    expect(view.placeholders.map(({ metadata }) => metadata.name)).toEqual(['placeholder-e1-0']);
+  });
 });
 
 const cordon = (): void => {

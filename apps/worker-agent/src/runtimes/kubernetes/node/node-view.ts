@@ -3,12 +3,14 @@ import type { Clock } from '@berth/lifecycle';
 import type { ClusterApi } from '@berth/cluster-api';
 import type { Logger } from '@berth/telemetry';
 import type { NodeObject, ObjectList, PodObject } from '../api/kube-objects.js';
-import { POD_HOST_LABEL, roleOf, type PodRole } from '../pods/pod-labels.js';
+import { POD_HOST_LABEL, ROLE_LABEL, type PodRole } from '../pods/pod-labels.js';
 import { nodeRoom, type NodeFacts, type NodeRoom } from './node-room.js';
 
 export interface NodeViewOptions {
   readonly api: Pick<ClusterApi, 'ask'>;
   readonly nodeName: string;
+  /** Of the workers. */
+  readonly namespace: string;
   readonly hostId: HostId;
   readonly facts: NodeFacts;
   readonly prepared: () => readonly string[];
@@ -20,6 +22,8 @@ export interface NodeViewOptions {
 const REFRESH_MS = 15_000;
 /** An API that is well answers within moments. */
 const ANSWER_MAX_MS = 5_000;
+
+type Standing = 'own' | 'placeholder' | 'other';
 
 interface Look {
   readonly node: NodeObject;
@@ -84,23 +88,29 @@ export class NodeView {
   }
 
   async #ask(): Promise<Look> {
-    const { api, clock, hostId, nodeName } = this.#options;
+    const { api, clock, nodeName } = this.#options;
     const atMs = clock.monotonicMs();
     const timeoutMs = ANSWER_MAX_MS;
-    const fieldSelector = `spec.nodeName=${nodeName}`;
-    const [node, pods] = await Promise.all([
+    const query = { fieldSelector: `spec.nodeName=${nodeName}` };
+    const [node, { items = [] }] = await Promise.all([
       api.ask<NodeObject>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`, { timeoutMs }),
-      api.ask<ObjectList<PodObject>>('/api/v1/pods', {
-        timeoutMs,
-        query: { fieldSelector, labelSelector: `${POD_HOST_LABEL}!=${hostId}` },
-      }),
+      api.ask<ObjectList<PodObject>>('/api/v1/pods', { query, timeoutMs }),
     ]);
-    const isPlaceholder = (pod: PodObject): boolean => roleOf(pod) === ('placeholder' satisfies PodRole);
-    const all = pods.items ?? [];
-    const [others, placeholders] = [all.filter((pod) => !isPlaceholder(pod)), all.filter(isPlaceholder)];
+    const standingOf = (pod: PodObject): Standing => this.#standingOf(pod);
+    const others = items.filter((pod) => standingOf(pod) === 'other');
+    const placeholders = items.filter((pod) => standingOf(pod) === 'placeholder');
     const look = { node, others, placeholders, atMs };
     // The answer to a later question may be here already.
     if (this.#look === null || this.#look.atMs <= atMs) this.#look = look;
     return look;
+  }
+
+  /** Labels are believed only in the namespace of the workers: elsewhere anybody may put them on a Pod. */
+  #standingOf({ metadata }: PodObject): Standing {
+    const { hostId, namespace } = this.#options;
+    const { [POD_HOST_LABEL]: host, [ROLE_LABEL]: role } = metadata.labels ?? {};
+    if (metadata.namespace !== namespace) return 'other';
+    if (host !== undefined) return host === hostId ? 'own' : 'other';
+    return role === ('placeholder' satisfies PodRole) ? 'placeholder' : 'other';
   }
 }

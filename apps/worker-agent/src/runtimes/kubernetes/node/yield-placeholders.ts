@@ -15,6 +15,8 @@ export interface YieldOptions {
 const GONE_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 200;
 const NOT_FOUND = 404;
+/** Another is there under its name. */
+const CONFLICT = 409;
 
 /**
  * Takes placeholders off the node and waits until it has ended them: a kubelet refuses a worker for which a placeholder has
@@ -28,7 +30,8 @@ export async function yieldPlaceholders(placeholders: readonly PodObject[], opti
   const untilMs = clock.monotonicMs() + GONE_WITHIN_MS;
   const what = 'A placeholder cannot be removed';
   for (const each of placeholders) {
-    await askApiUnless([NOT_FOUND], what, () => api.ask(pathOf(each), { method: 'DELETE', signal }));
+    const body = { preconditions: { uid: each.metadata.uid } };
+    await askApiUnless([NOT_FOUND, CONFLICT], what, () => api.ask(pathOf(each), { method: 'DELETE', body, signal }));
   }
   for (const each of placeholders) {
     while (clock.monotonicMs() < untilMs && (await isThere(each))) await clock.sleep(LOOK_AGAIN_MS, signal);
