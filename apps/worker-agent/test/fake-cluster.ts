@@ -7,6 +7,7 @@ type Question = NonNullable<Parameters<ClusterApi['ask']>[1]>;
 
 interface Watch {
   readonly selector: string;
+  readonly hasBookmarks: boolean;
   readonly lines: string[];
   wake: () => void;
 }
@@ -57,6 +58,12 @@ export class FakeCluster implements Api {
     if (found !== undefined && isTold && kind === 'pods') this.#tell('DELETED', found);
   }
 
+  /** As the API does each minute, to those that have asked for it. */
+  bookmark(): void {
+    const object = { kind: 'Pod', metadata: { resourceVersion: String(this.#version) } };
+    for (const watch of this.#watches) if (watch.hasBookmarks) say(watch, 'BOOKMARK', object);
+  }
+
   all(kind: 'pods' | 'secrets'): readonly PodObject[] {
     return [...this.#objects].filter(([key]) => key.split('/')[1] === kind).map(([, object]) => object);
   }
@@ -78,7 +85,10 @@ export class FakeCluster implements Api {
   }
 
   async *stream(_path: string, query: NonNullable<Question['query']>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const watch: Watch = { selector: String(query['labelSelector']), lines: [], wake: () => undefined };
+    const watch: Watch = {
+      ...{ selector: String(query['labelSelector']), hasBookmarks: query['allowWatchBookmarks'] === true },
+      ...{ lines: [], wake: () => undefined },
+    };
     this.#watches.add(watch);
     signal.addEventListener('abort', () => {
       watch.wake();
@@ -122,9 +132,7 @@ export class FakeCluster implements Api {
 
   #tell(type: string, object: PodObject): void {
     for (const watch of this.#watches) {
-      if (!matches(object.metadata, watch.selector)) continue;
-      watch.lines.push(`${JSON.stringify({ type, object })}\n`);
-      watch.wake();
+      if (matches(object.metadata, watch.selector)) say(watch, type, object);
     }
   }
 }
@@ -141,6 +149,11 @@ interface Asked {
   readonly method: string;
   readonly body: unknown;
   readonly query: NonNullable<Question['query']>;
+}
+
+function say(watch: Watch, type: string, object: object): void {
+  watch.lines.push(`${JSON.stringify({ type, object })}\n`);
+  watch.wake();
 }
 
 const keyOf = (namespace: string, kind: string, name: string): string => `${namespace}/${kind}/${name}`;

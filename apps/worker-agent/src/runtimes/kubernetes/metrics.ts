@@ -8,7 +8,7 @@ export const kubernetesMetrics = (metrics: MetricRegistry) => ({
   }),
   watchBreaks: metrics.counter<'reason'>({
     name: 'berth_agent_kubernetes_watch_breaks_total',
-    help: 'Times that the watch on Pods broke off: too-old, the API had forgotten where it stood; failed, all else.',
+    help: 'Times that the watch on Pods broke off: too-old, the API had forgotten where it stood; silent, nothing was heard of it; failed, all else.',
     labels: ['reason'],
   }),
   evictions: metrics.counter<never>({

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@berth/lifecycle';
+import { Silence, type Clock, type Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import { isAnswered, type ClusterApi } from '@berth/cluster-api';
 import type { ObjectList, PodObject, WatchEvent } from '../api/kube-objects.js';
@@ -21,6 +21,9 @@ export interface PodWatchOptions {
 /** After so long all is listed anew, whatever the watch has told: an event that was lost is made up for. */
 const RESYNC_S = 240;
 const RESYNC_SPREAD_S = 60;
+/** The API says each minute that a watch stands (a bookmark): one that is silent for longer has lost its other end. */
+const SILENCE_MAX_MS = 90_000;
+const LIST_MAX_MS = 10_000;
 const BACKOFF_FIRST_MS = 250;
 const BACKOFF_MAX_MS = 15_000;
 const GONE = 410;
@@ -29,6 +32,9 @@ const EVENT_CHARACTERS_MAX = 4 * 2 ** 20;
 
 /** Thrown when the API says that it has forgotten where the watch stands. */
 class TooOld extends Error {}
+
+/** Thrown when a watch has said nothing for too long. */
+class FellSilent extends Error {}
 
 /** Keeps what is known of a host's Pods as the API has it: a list, and a watch from there on, again and again. */
 export class PodWatch {
@@ -42,7 +48,7 @@ export class PodWatch {
   async list(): Promise<string> {
     const { api, labelSelector, path, pods } = this.#options;
     const askedAt = pods.moment;
-    const list = await api.ask<ObjectList<PodObject>>(path, { query: { labelSelector } });
+    const list = await api.ask<ObjectList<PodObject>>(path, { query: { labelSelector }, timeoutMs: LIST_MAX_MS });
     const version = list.metadata?.resourceVersion ?? '0';
     pods.replaceAll(list.items ?? [], { askedAt, version });
     return version;
@@ -62,11 +68,11 @@ export class PodWatch {
       } catch (error) {
         if (signal.aborted) return;
         failures += 1;
-        const isTooOld = error instanceof TooOld || isAnswered(error, GONE);
-        metrics.watchBreaks.inc({ reason: isTooOld ? 'too-old' : 'failed' });
-        if (!isTooOld) {
+        const reason = breakReason(error);
+        metrics.watchBreaks.inc({ reason });
+        if (reason !== 'too-old') {
           metrics.isWatching.set(0);
-          logger.warn('the watch on Pods broke off', { failures, error });
+          logger.warn('the watch on Pods broke off', { reason, failures, error });
         }
         await clock.sleep(this.#backoffMs(failures), signal);
       }
@@ -75,12 +81,29 @@ export class PodWatch {
   }
 
   async #follow(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const silent = new AbortController();
+    const silence = new Silence(this.#options.clock, SILENCE_MAX_MS, () => {
+      silent.abort();
+    });
+    try {
+      for await (const event of this.#events(resourceVersion, AbortSignal.any([signal, silent.signal]))) {
+        silence.heard();
+        this.#take(event);
+      }
+    } catch (error) {
+      throw silent.signal.aborted ? new FellSilent('nothing was heard of it', { cause: error }) : error;
+    } finally {
+      silence.end();
+    }
+  }
+
+  async *#events(resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const { api, labelSelector, path, random } = this.#options;
     const timeoutSeconds = RESYNC_S + Math.floor(RESYNC_SPREAD_S * random.fraction());
     const reader = new LineReader(EVENT_CHARACTERS_MAX);
-    const query = { watch: true, labelSelector, resourceVersion, timeoutSeconds };
+    const query = { watch: true, allowWatchBookmarks: true, labelSelector, resourceVersion, timeoutSeconds };
     for await (const bytes of api.stream(path, query, signal)) {
-      for (const line of reader.take(bytes)) this.#take(JSON.parse(line) as WatchEvent);
+      for (const line of reader.take(bytes)) yield JSON.parse(line) as WatchEvent;
     }
   }
 
@@ -96,4 +119,9 @@ export class PodWatch {
     const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (failures - 1));
     return ceiling * (0.5 + this.#options.random.fraction() / 2);
   }
+}
+
+function breakReason(error: unknown): 'too-old' | 'silent' | 'failed' {
+  if (error instanceof TooOld || isAnswered(error, GONE)) return 'too-old';
+  return error instanceof FellSilent ? 'silent' : 'failed';
 }
