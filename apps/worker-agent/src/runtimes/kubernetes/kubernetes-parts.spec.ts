@@ -4,6 +4,7 @@ import { RUNNING } from '../../../test/fake-cluster.js';
 import type { ContainerStart } from '../container-runtime.port.js';
 import type { NodeObject, PodObject, PodReport } from './api/kube-objects.js';
 import { nodeRoom, type NodeFacts } from './node/node-room.js';
+import { podRequest } from './node/pod-request.js';
 import { parseQuantity } from './node/quantities.js';
 import { exitOf } from './pods/pod-end.js';
 import { podFailure } from './pods/pod-failure.js';
@@ -13,6 +14,7 @@ const podOf = (status: PodReport, more: Partial<PodObject['metadata']> = {}): Po
   metadata: { name: 'berth-w1', uid: 'u1', ...more },
   status,
 });
+const LIMITED = { resources: { limits: { cpu: '2' } } };
 const SEEN = { isGone: false, isOwnDoing: false };
 
 describe('a quantity', () => {
@@ -126,6 +128,34 @@ describe('a Pod that will not start', () => {
   });
 });
 
+describe('what a Pod was promised', () => {
+  const needs = (cpu: string, more: object = {}): object => ({ resources: { requests: { cpu } }, ...more });
+  const sidecar = (cpu: string): object => needs(cpu, { restartPolicy: 'Always' });
+
+  test.each([
+    ['its containers, by their limits where they ask for nothing', { containers: [needs('1'), LIMITED] }, 3],
+    ['with those that stand beside them', { containers: [needs('1')], initContainers: [sidecar('500m')] }, 1.5],
+    [
+      'or the one before them that needs most',
+      { containers: [needs('1')], initContainers: [needs('3'), needs('2')] },
+      3,
+    ],
+    [
+      'with who stands beside that one already, and not with who comes later',
+      { containers: [needs('1')], initContainers: [sidecar('1'), needs('4'), sidecar('2')] },
+      5,
+    ],
+    [
+      'and what it costs its node to run it',
+      { containers: [needs('1')], overhead: { cpu: '250m', memory: '1Gi' } },
+      1.25,
+    ],
+    ['nothing', {}, 0],
+  ])('is %s', (_, spec, cpus) => {
+    expect(podRequest({ metadata: { name: 'p', uid: 'u' }, spec }, 'cpu')).toBe(cpus);
+  });
+});
+
 describe('what a node has for workers', () => {
   const node: NodeObject = {
     metadata: {
@@ -160,6 +190,13 @@ describe('what a node has for workers', () => {
       ...{ cudaVersion: '12.8', areGpusSimulated: false, runtime: 'kubernetes', images: ['busybox:1', 'a/b:1'] },
     });
     expect(inventory.canPause).toBeUndefined();
+  });
+
+  test('is less by what stands beside the containers of others, and by what it costs to run them', () => {
+    const initContainers = [{ restartPolicy: 'Always', resources: { requests: { memory: '1Gi' } } }];
+    const pod = { ...other('Running'), spec: { ...other('Running').spec, initContainers, overhead: { cpu: '1' } } };
+    const { inventory } = nodeRoom(node, [pod], { facts, prepared: [] });
+    expect(inventory).toMatchObject({ vcpus: 6.5, memoryBytes: 29 * 2 ** 30 });
   });
 
   test('asks the node for a share where more processors are reported than there are', () => {

@@ -2,12 +2,19 @@
 export interface PodObject {
   readonly metadata: ObjectMeta;
   readonly spec?: {
-    readonly containers?: readonly {
-      readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities };
-      readonly volumeMounts?: readonly { readonly mountPath?: string }[];
-    }[];
+    readonly containers?: readonly ContainerObject[];
+    readonly initContainers?: readonly ContainerObject[];
+    /** What its runtime class takes of the node beside its containers. */
+    readonly overhead?: Quantities;
   };
   readonly status?: PodReport;
+}
+
+export interface ContainerObject {
+  readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities };
+  readonly volumeMounts?: readonly { readonly mountPath?: string }[];
+  /** `Always` of an init container: it runs beside the others as long as they do. */
+  readonly restartPolicy?: string;
 }
 
 export type Quantities = Readonly<Record<string, string>>;

@@ -2,8 +2,10 @@ import { GIB, MIB, SHIPPED_CATALOG, cleanText, type HostGpu, type Inventory } fr
 import type { MachineGpus } from '../../machine/gpu-device.js';
 import type { Reserve } from '../../machine/reserve.js';
 import { shortName } from '../../images/image-name.js';
-import type { NodeObject, PodObject, Quantities } from '../api/kube-objects.js';
+import type { NodeObject, PodObject } from '../api/kube-objects.js';
+import { isFinal } from '../pods/pod-end.js';
 import { GPU_RESOURCE } from '../pods/pod-spec.js';
+import { podRequest } from './pod-request.js';
 import { parseQuantity } from './quantities.js';
 
 /** What an operator says of a node that it does not say of itself. */
@@ -69,16 +71,7 @@ export function nodeRoom(
 }
 
 const promised = (pods: readonly PodObject[], resource: string): number =>
-  pods
-    .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
-    .flatMap(({ spec }) => spec?.containers ?? [])
-    .reduce((sum, { resources }) => sum + parseQuantity(wanted(resources?.requests, resources?.limits, resource)), 0);
-
-const wanted = (
-  requests: Quantities | undefined,
-  limits: Quantities | undefined,
-  resource: string,
-): string | undefined => requests?.[resource] ?? limits?.[resource];
+  pods.filter(({ status }) => !isFinal(status?.phase)).reduce((sum, pod) => sum + podRequest(pod, resource), 0);
 
 function cardsOf({ metadata }: NodeObject, gpuType: string | null, count: number): MachineGpus {
   const { labels = {} } = metadata;
