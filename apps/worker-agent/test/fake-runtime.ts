@@ -124,7 +124,7 @@ export class FakeRuntime implements ContainerRuntime {
     this.#need(image);
   }
 
-  async start(start: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
+  async start({ credentials: _, ...start }: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
     throwIfCancelled(signal);
     const { workerId, image } = start.labels;
     this.#machine.calls.push(`start ${workerId}`);

@@ -14,6 +14,13 @@ describe('credentials of a registry', () => {
     ]);
   });
 
+  test('go to its start too, because an engine may ask the registry again, and to no other', async () => {
+    const agent = await new WorkerBench().newAgent();
+    const start = jest.spyOn(agent.runtime, 'start');
+    await agent.want(assigned(W1, { registryCredentials: CREDENTIALS }), assigned(W2));
+    expect(start.mock.calls.map(([{ credentials }]) => credentials)).toEqual([CREDENTIALS, undefined]);
+  });
+
   test('are not in what the agent keeps on disk, nor in what the worker gets', async () => {
     const bench = new WorkerBench();
     const agent = await bench.newAgent();

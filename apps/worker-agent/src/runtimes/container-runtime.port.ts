@@ -48,6 +48,8 @@ export interface ContainerStart {
   readonly gpu: DeviceRequest | null;
   /** Folder of this host that it has as its network volume, to read and write; absent: it has none. */
   readonly volumeFolder?: string;
+  /** For the image's private registry, which an engine may ask again at the start; absent: none are needed. Never kept. */
+  readonly credentials?: RegistryCredentials;
 }
 
 /** Tells a worker with a network volume where it finds that: at `VOLUME_PATH`, where the runtime can put it there. */

@@ -143,7 +143,7 @@ export class WorkerSteps {
 
   /** @throws RuntimeError when the endpoint's words cannot be given to a program */
   #containerStart(assigned: DesiredWorker, registration: WorkerRegistration): ContainerStart {
-    const { workerId, endpointId, release, container, imageDigest, resources } = assigned;
+    const { workerId, endpointId, release, container, imageDigest, registryCredentials, resources } = assigned;
     const { hostId } = this.#tools;
     const args = readArgs(container.args);
     checkVariables(container.env);
@@ -157,6 +157,7 @@ export class WorkerSteps {
       env: this.#tools.bridge.registerWorker(registration),
       limits: { vcpus, memoryBytes, diskBytes: container.diskGb === null ? null : diskBytes },
       gpu: typeId === null || count === 0 ? null : { typeId, count },
+      ...(registryCredentials === undefined ? {} : { credentials: registryCredentials }),
     };
   }
 

@@ -211,7 +211,7 @@ describe('the Pod of a worker', () => {
   const around: PodSurroundings = {
     ...{ namespace: 'ns', nodeName: 'node1', nodeUid: 'n1', runtimeClass: null, priorityClass: null, graceSeconds: 30 },
     ...{ bridge: null, volumes: { name: 'claim', folder: '/volumes' }, cores: 4, vcpuShare: 1 },
-    gpus: { names: ['0'], areReal: true },
+    ...{ gpus: { names: ['0'], areReal: true }, pullSecret: null },
   };
   const start: ContainerStart = {
     labels: {

@@ -1,5 +1,4 @@
 import type { HostId, Inventory, WorkerId } from '@berth/domain';
-import type { V1Pod } from '@kubernetes/client-node';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import {
@@ -14,8 +13,9 @@ import {
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import type { ClusterApi } from '@berth/cluster-api';
-import { askApi, askApiUnless } from './api/cluster-errors.js';
+import { askApi, askApiUnless, fromClusterError } from './api/cluster-errors.js';
 import { NodeImages } from './images/node-images.js';
+import { withPullSecret } from './images/pull-secret.js';
 import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';
 import { NodeGpus } from './node/node-gpus.js';
 import type { NodeFacts, NodeRoom } from './node/node-room.js';
@@ -29,7 +29,10 @@ import { PodWatch } from './pods/pod-watch.js';
 import { WorkerPods, podsPath } from './pods/worker-pods.js';
 
 /** What all Pods of a host have around them. */
-type HostSurroundings = Omit<PodSurroundings, 'cores' | 'gpus' | 'vcpuShare' | 'nodeUid'>;
+type HostSurroundings = Omit<PodSurroundings, 'cores' | 'gpus' | 'vcpuShare' | 'nodeUid' | 'pullSecret'>;
+
+/** What the Pod of a worker has around it, but for what is there only while it starts. */
+type WorkerSurroundings = Omit<PodSurroundings, 'pullSecret'>;
 
 export interface KubernetesRuntimeOptions {
   readonly api: Pick<ClusterApi, 'ask' | 'config' | 'read' | 'stream'>;
@@ -125,9 +128,9 @@ export class KubernetesRuntime implements ContainerRuntime {
     throwIfCancelled(signal);
     this.#starting.add(workerId);
     try {
-      const pod = await this.#podOf(start);
+      const around = await this.#around(start);
       await this.#makeRoom(signal);
-      return await this.#workers.create(workerId, pod, signal);
+      return await this.#create(start, around, signal);
     } catch (error) {
       // Why it did not start is the news, not whether what was made could be removed: the next start replaces it.
       await this.remove(workerId).catch(() => undefined);
@@ -143,14 +146,29 @@ export class KubernetesRuntime implements ContainerRuntime {
     await yieldPlaceholders(this.#node.placeholders, { api, namespace: around.namespace, clock, signal });
   }
 
-  async #podOf(start: ContainerStart): Promise<V1Pod> {
+  /** With what its kubelet needs to ask a private registry, until it runs: the kubelet may ask it again for every Pod. */
+  async #create(start: ContainerStart, around: WorkerSurroundings, signal?: AbortSignal): Promise<OwnedContainer> {
+    const { api, hostId, random } = this.#options;
+    const { image, workerId } = start.labels;
+    const wanted = { image, credentials: start.credentials ?? null };
+    const create = (pullSecret: string | null): Promise<OwnedContainer> =>
+      this.#workers.create(workerId, workerPod(start, { ...around, pullSecret }), signal);
+    try {
+      return await withPullSecret(wanted, { api, hostId, random, around, signal }, create);
+    } catch (error) {
+      throwIfCancelled(signal);
+      throw fromClusterError(error, `Worker ${workerId} could not be started`, 'start-failed');
+    }
+  }
+
+  async #around(start: ContainerStart): Promise<WorkerSurroundings> {
     const { workerId } = start.labels;
     const { cores, inventory, vcpuShare } = await this.#openRoom();
     // Another life of the agent, or an administrator, may have removed who held them.
     this.#gpus.keepOnly((each) => this.#starting.has(each) || this.#workers.find(each) !== null);
     const names = this.#gpus.take(workerId, start.gpu, inventory.gpus);
     const gpus = { names, areReal: !inventory.areGpusSimulated };
-    return workerPod(start, { ...this.#options.around, cores, vcpuShare, gpus, nodeUid: this.#nodeUid });
+    return { ...this.#options.around, cores, vcpuShare, gpus, nodeUid: this.#nodeUid };
   }
 
   /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ClusterApi } from '@berth/cluster-api';
-import type { HostId } from '@berth/domain';
-import type { Clock, Random } from '@berth/lifecycle';
+import type { Clock } from '@berth/lifecycle';
 import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.js';
 import { isImageName } from '../../images/image-name.js';
 import { SharedWork } from '../../images/shared-work.js';
@@ -11,20 +9,17 @@ import type { ObjectList, PodObject } from '../api/kube-objects.js';
 import { containerState } from '../pods/container-state.js';
 import type { KnownPods } from '../pods/known-pods.js';
 import { podFailure } from '../pods/pod-failure.js';
-import { POD_HOST_LABEL, ROLE_LABEL, hostSelector, type PodRole } from '../pods/pod-labels.js';
-import { ownedByNode, type PodSurroundings } from '../pods/pod-spec.js';
+import { ROLE_LABEL, hostSelector } from '../pods/pod-labels.js';
+import type { PodSurroundings } from '../pods/pod-spec.js';
 import { imagePod } from './image-pod.js';
-import { pullSecret } from './pull-secret.js';
+import { IMAGE_ROLE, imageMetadata, withPullSecret, type ImagePlace } from './pull-secret.js';
 
-export interface NodeImagesOptions {
-  readonly api: Pick<ClusterApi, 'ask'>;
+export interface NodeImagesOptions extends ImagePlace {
   readonly pods: KnownPods;
-  readonly hostId: HostId;
-  readonly around: Pick<PodSurroundings, 'namespace' | 'nodeName' | 'nodeUid' | 'runtimeClass'>;
+  readonly around: ImagePlace['around'] & Pick<PodSurroundings, 'runtimeClass'>;
   /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */
   readonly assertOpen: () => Promise<void>;
   readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** So long a registry's word counts for the account that it was given to. */
@@ -33,11 +28,9 @@ const PREPARED_MAX = 1_000;
 const PULL_MAX_MS = 60 * 60_000;
 /** Of a Pod that nobody has removed by then. */
 const POD_MAX_S = 61 * 60;
-const ID_LENGTH = 16;
 const NAME_SHOWN = 100;
 /** Too long to be guessed. */
 const PROGRAM_LENGTH = 24;
-const ROLE: PodRole = 'image';
 /** What a kubelet says when it has the image and cannot start that. */
 const PULLED: readonly string[] = ['CreateContainerError', 'RunContainerError'];
 
@@ -81,7 +74,7 @@ export class NodeImages {
 
   /** What an earlier life of the agent left when it was killed. */
   async sweep(): Promise<void> {
-    const labelSelector = `${hostSelector(this.#options.hostId)},${ROLE_LABEL}=${ROLE}`;
+    const labelSelector = `${hostSelector(this.#options.hostId)},${ROLE_LABEL}=${IMAGE_ROLE}`;
     for (const kind of ['pods', 'secrets']) {
       const found = await askApi(`The ${kind} cannot be listed`, () =>
         this.#options.api.ask<ObjectList<PodObject>>(this.#path(kind), { query: { labelSelector } }),
@@ -91,31 +84,28 @@ export class NodeImages {
   }
 
   async #pull(request: ImageRequest, signal: AbortSignal): Promise<void> {
-    const { api, around, clock, hostId, pods, random } = this.#options;
-    const name = `berth-image-${random.id(ID_LENGTH)}`;
-    const labels = { [POD_HOST_LABEL]: hostId, [ROLE_LABEL]: ROLE };
-    const metadata = { name, namespace: around.namespace, labels, ownerReferences: ownedByNode(around) };
-    const secret = pullSecret(request, metadata);
-    const what = `Image ${request.image} could not be asked for`;
     try {
-      if (secret !== null) await api.ask(this.#path('secrets'), { method: 'POST', body: secret, signal });
-      const program = `/.berth-${random.id(PROGRAM_LENGTH)}`;
-      const secretName = secret === null ? null : name;
-      const body = imagePod(request, { around, metadata, program, secretName, deadlineS: POD_MAX_S });
+      await withPullSecret(request, { ...this.#options, signal }, (name) => this.#pullWith(name, request, signal));
+    } catch (error) {
+      throwIfCancelled(signal);
+      throw fromClusterError(error, `Image ${request.image} could not be asked for`);
+    }
+  }
+
+  async #pullWith(secretName: string | null, request: ImageRequest, signal: AbortSignal): Promise<void> {
+    const { api, around, clock, pods, random } = this.#options;
+    const metadata = imageMetadata(this.#options);
+    const program = `/.berth-${random.id(PROGRAM_LENGTH)}`;
+    const body = imagePod(request, { around, metadata, program, secretName, deadlineS: POD_MAX_S });
+    const look = (): ImageEnd | null => endOf(pods, metadata.name, request.image);
+    try {
       pods.putNew(await api.ask<PodObject>(this.#path('pods'), { method: 'POST', body, signal }));
-      const end = await pods.waitFor(() => endOf(pods, name, request.image), {
-        clock,
-        deadlineMs: PULL_MAX_MS,
-        signal,
-      });
+      const end = await pods.waitFor(look, { clock, deadlineMs: PULL_MAX_MS, signal });
       throwIfCancelled(signal);
       if (end === null) throw new RuntimeError('image-unreachable', `Image ${request.image} did not come in an hour.`);
       if (end.failure !== null) throw end.failure;
-    } catch (error) {
-      throwIfCancelled(signal);
-      throw fromClusterError(error, what);
     } finally {
-      await Promise.all(['pods', 'secrets'].map((kind) => this.#delete(kind, name).catch(() => undefined)));
+      await this.#delete('pods', metadata.name).catch(() => undefined);
     }
   }
 
@@ -145,7 +135,12 @@ const keyOf = ({ accountId, credentials, digest, image }: ImageRequest): string 
     .update(JSON.stringify([accountId ?? null, credentials, digest ?? null, image]))
     .digest('hex');
 
-function endOf(pods: KnownPods, name: string, image: string): { readonly failure: RuntimeError | null } | null {
+interface ImageEnd {
+  /** Null: the image is there. */
+  readonly failure: RuntimeError | null;
+}
+
+function endOf(pods: KnownPods, name: string, image: string): ImageEnd | null {
   const known = pods.find(name);
   if (known === undefined)
     return { failure: new RuntimeError('runtime-unavailable', 'The cluster took the pull away.') };

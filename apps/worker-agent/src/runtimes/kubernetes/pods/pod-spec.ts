@@ -24,6 +24,8 @@ export interface PodSurroundings {
   /** How long one may take to leave that is asked to by somebody else than its agent. */
   readonly graceSeconds: number;
   readonly volumes: VolumesClaim | null;
+  /** Secret with the login of its image's registry; null: none is needed. */
+  readonly pullSecret: string | null;
   /** Of the node: more than it has it gives nobody. */
   readonly cores: number;
   /** Processors that it is counted with, of one that it is promised: less than 1 where more are reported than there are. */
@@ -92,7 +94,7 @@ export const ownedByNode = ({ nodeName, nodeUid }: Pick<PodSurroundings, 'nodeNa
  */
 export function workerPod(start: ContainerStart, around: PodSurroundings): V1Pod {
   const { labels, limits } = start;
-  const { bridge, gpus, graceSeconds, namespace, priorityClass } = around;
+  const { bridge, gpus, graceSeconds, namespace, priorityClass, pullSecret } = around;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -108,6 +110,8 @@ export function workerPod(start: ContainerStart, around: PodSurroundings): V1Pod
       terminationGracePeriodSeconds: graceSeconds,
       ...(bridge === null ? {} : { hostAliases: [{ ip: bridge.address, hostnames: [bridge.host] }] }),
       ...(priorityClass === null ? {} : { priorityClassName: priorityClass }),
+      // The node may have lost its image since; and from 1.35 on a kubelet makes sure that a Pod may have what is there.
+      ...(pullSecret === null ? {} : { imagePullSecrets: [{ name: pullSecret }] }),
       containers: [container(start, around)],
       volumes: volumesOf(start, around),
     },

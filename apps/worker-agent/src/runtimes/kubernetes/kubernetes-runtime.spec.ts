@@ -1,0 +1,95 @@
+import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { ManualClock } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { FakeCluster, RUNNING } from '../../../test/fake-cluster.js';
+import { openOnCluster } from '../../../test/open-on-cluster.js';
+import type { ContainerStart } from '../container-runtime.port.js';
+import type { PodObject, PodReport } from './api/kube-objects.js';
+import type { KubernetesRuntime } from './kubernetes-runtime.js';
+
+const W1 = 'w1' as WorkerId;
+const CREDENTIALS = { username: 'ci-puller', password: 'correct horse' };
+const DENIED: PodReport = {
+  phase: 'Pending',
+  containerStatuses: [{ state: { waiting: { reason: 'ErrImagePull', message: '401 Unauthorized' } } }],
+};
+const START: ContainerStart = {
+  labels: {
+    ...{ hostId: 'host1' as HostId, workerId: W1, endpointId: 'endpoint1' as EndpointId },
+    ...{ release: 1, image: 'r.io/a:1' },
+  },
+  ...{ args: [], env: {}, gpu: null, limits: { vcpus: 1, memoryBytes: 2 ** 20, diskBytes: null } },
+};
+
+let cluster: FakeCluster;
+let clock: ManualClock;
+let runtime: KubernetesRuntime;
+let secrets: (readonly PodObject[])[];
+let report: PodReport;
+
+beforeEach(async () => {
+  cluster = new FakeCluster();
+  [secrets, report] = [[], RUNNING];
+  cluster.kubelet = () => {
+    secrets.push(cluster.all('secrets'));
+    return report;
+  };
+  clock = new ManualClock();
+  runtime = await openOnCluster(cluster, { clock });
+});
+afterEach(() => runtime.close());
+
+const pullSecretsOf = (name: string): unknown => {
+  const { imagePullSecrets } = (cluster.find(name)?.spec ?? {}) as { readonly imagePullSecrets?: unknown };
+  return imagePullSecrets;
+};
+
+describe('a worker of a private image', () => {
+  test('is started with what its node needs to ask the registry again, and that goes once it runs', async () => {
+    await runtime.start({ ...START, credentials: CREDENTIALS });
+    const [[secret] = []] = secrets;
+    expect(pullSecretsOf('berth-w1')).toEqual([{ name: secret?.metadata.name }]);
+    expect(secret).toMatchObject({
+      type: 'kubernetes.io/dockerconfigjson',
+      metadata: {
+        labels: { 'berth.host': 'host1', 'berth.role': 'image' },
+        ownerReferences: [{ kind: 'Node', uid: 'uid of node1' }],
+      },
+    });
+    expect(cluster.all('secrets')).toEqual([]);
+  });
+
+  test('leaves nothing of it where it does not start', async () => {
+    report = DENIED;
+    const refused = runtime.start({ ...START, credentials: CREDENTIALS });
+    await expect(refused).rejects.toMatchObject({ reason: 'image-denied' });
+    expect(secrets).toEqual([[expect.objectContaining({ type: 'kubernetes.io/dockerconfigjson' })]]);
+    expect([...cluster.all('pods'), ...cluster.all('secrets')]).toEqual([]);
+  });
+
+  test('that was left by an earlier life of the agent leaves nothing of it', async () => {
+    await runtime.close();
+    const labels = { 'berth.host': 'host1', 'berth.role': 'image' };
+    cluster.put({ metadata: { name: 'berth-image-left', uid: 's', labels } }, 'secrets');
+    runtime = await openOnCluster(cluster);
+    expect(cluster.all('secrets')).toEqual([]);
+  });
+});
+
+test('a worker of a public image has no credentials', async () => {
+  await runtime.start(START);
+  expect(secrets).toEqual([[]]);
+  expect(pullSecretsOf('berth-w1')).toBeUndefined();
+});
+
+test('a Pod that vanished while the watch heard nothing is one that the cluster took', async () => {
+  await runtime.start(START);
+  cluster.remove('berth-w1', { isTold: false });
+  await clock.advance(91_000);
+  expect(await runtime.inspect(W1)).toMatchObject({
+    state: {
+      kind: 'ended',
+      exit: { code: null, cause: 'evicted', detail: 'taken away by the cluster: its Pod is gone' },
+    },
+  });
+});
