@@ -17,7 +17,7 @@ export interface ContainerObject {
   readonly restartPolicy?: string;
 }
 
-export type Quantities = Readonly<Record<string, string>>;
+type Quantities = Readonly<Record<string, string>>;
 
 interface ObjectMeta {
   readonly name: string;
