@@ -20,6 +20,7 @@ interface PodList {
 interface PodSeen {
   readonly metadata: PodMeta;
   readonly spec: { readonly nodeName?: string };
+  readonly status?: { readonly phase?: string };
 }
 
 interface PodMeta {
@@ -32,6 +33,8 @@ interface PodMeta {
 const PODS_MAX = 2_000;
 const ANNOTATIONS_MAX = 256;
 const ANSWER_WITHIN_MS = 10_000;
+/** Of a Pod that its kubelet refused, as it lacked what the scheduler believed it had, that was evicted, or whose program ended. */
+const OVER: readonly (string | undefined)[] = ['Failed', 'Succeeded'];
 const NOT_FOUND = 404;
 const CONFLICT = 409;
 
@@ -44,6 +47,7 @@ const POD_LIST = objectOf<PodList>({
         deletionTimestamp: optional(text()),
       }),
       spec: objectOf<PodSeen['spec']>({ nodeName: optional(text()) }),
+      status: optional(objectOf<NonNullable<PodSeen['status']>>({ phase: optional(text()) })),
     }),
     PODS_MAX,
   ),
@@ -65,11 +69,7 @@ export class ClusterPlaceholders {
     const query = { labelSelector, limit: PODS_MAX };
     const answer = await this.#options.api.ask(this.#path, { query, timeoutMs: ANSWER_WITHIN_MS });
     const { items } = requireRead(readShape<PodList>(POD_LIST, answer));
-    return items.flatMap(({ metadata: { annotations = {}, deletionTimestamp, name }, spec }) =>
-      deletionTimestamp === undefined
-        ? [{ name, wants: annotations[WANTS_ANNOTATION] ?? '', isScheduled: spec.nodeName !== undefined }]
-        : [],
-    );
+    return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(seenPlaceholder);
   }
 
   /** @throws ClusterError, what the connection throws */
@@ -85,6 +85,12 @@ export class ClusterPlaceholders {
     await unless(NOT_FOUND, () => api.ask(`${this.#path}/${name}`, { method: 'DELETE', timeoutMs: ANSWER_WITHIN_MS }));
   }
 }
+
+const seenPlaceholder = ({ metadata: { annotations = {}, name }, spec, status }: PodSeen): SeenPlaceholder => ({
+  ...{ name, wants: annotations[WANTS_ANNOTATION] ?? '' },
+  isOver: OVER.includes(status?.phase),
+  isScheduled: spec.nodeName !== undefined,
+});
 
 async function unless(status: number, call: () => Promise<unknown>): Promise<void> {
   try {

@@ -31,7 +31,7 @@ function start({ isAway = false } = {}) {
         state.isAway
           ? Promise.reject(new Error('nobody answers'))
           : Promise.resolve([...pods.values()].map((pod) => ({ ...pod, isScheduled: false }))),
-      create: (wish) => write(() => pods.set(wish.name, { name: wish.name, wants: wish.wants })),
+      create: (wish) => write(() => pods.set(wish.name, { name: wish.name, wants: wish.wants, isOver: false })),
       remove: (name) => write(() => pods.delete(name)),
     },
     ...{ bounds: { max: 5, accountMax: 5 }, clock, logger: silentLogger, metrics: registry },
@@ -42,7 +42,8 @@ function start({ isAway = false } = {}) {
     await letRun();
     return [...pods.keys()];
   };
-  return { loop, pass, registry, state };
+  const end = (name: string): void => void pods.set(name, { ...(pods.get(name) as Placeholder), isOver: true });
+  return { end, loop, pass, pods, registry, state };
 }
 
 describe('placeholders', () => {
@@ -54,6 +55,17 @@ describe('placeholders', () => {
     state.shortages = [];
     expect(await pass()).toEqual([]);
     expect(await registry.text()).toContain('berth_controllers_placeholder_changes_total{change="removed"} 2');
+    await loop.stop();
+  });
+
+  test('that their nodes have refused are made anew, and are counted neither as waiting nor as scheduled', async () => {
+    const { end, loop, pass, pods, registry } = start();
+    await pass();
+    end('placeholder-e1-0');
+    expect(await pass()).toEqual(['placeholder-e1-1']);
+    expect(await registry.text()).toContain('berth_controllers_placeholders{state="waiting"} 1');
+    expect(await pass()).toHaveLength(2);
+    expect(pods.get('placeholder-e1-0')).toMatchObject({ isOver: false });
     await loop.stop();
   });
 

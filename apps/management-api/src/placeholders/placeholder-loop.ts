@@ -76,6 +76,7 @@ export class PlaceholderLoop {
 }
 
 function figuresOf(seen: readonly SeenPlaceholder[]): PlaceholderFigures {
-  const scheduled = seen.filter(({ isScheduled }) => isScheduled).length;
-  return { waiting: seen.length - scheduled, scheduled };
+  const standing = seen.filter(({ isOver }) => !isOver);
+  const scheduled = standing.filter(({ isScheduled }) => isScheduled).length;
+  return { waiting: standing.length - scheduled, scheduled };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AccountId, EndpointId } from '../ids.js';
-import { planPlaceholders, wantsText, type Placeholder } from './plan-placeholders.js';
+import { planPlaceholders, wantsText, type Placeholder, type PlaceholderWish } from './plan-placeholders.js';
 import type { NodeWants, Shortage } from './shortages.js';
 
 const CPU: NodeWants = { vcpus: 2, memoryBytes: 4, diskBytes: 10, gpuCount: 0, gpuTypeIds: [] };
@@ -27,6 +27,7 @@ const existing = fc.uniqueArray(
       .tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }))
       .map(([endpoint, ordinal]) => `placeholder-e${String(endpoint)}-${String(ordinal)}`),
     wants: fc.constantFrom(wantsText(CPU), wantsText(GPU), 'of another version'),
+    isOver: fc.boolean(),
   }),
   { selector: ({ name }) => name },
 );
@@ -34,10 +35,10 @@ const bounds = fc.record({ max: fc.integer({ min: 1, max: 12 }), accountMax: fc.
 
 function carriedOut(there: readonly Placeholder[], plan: ReturnType<typeof planPlaceholders>): readonly Placeholder[] {
   const left = there.filter(({ name }) => !plan.remove.includes(name));
-  return [...left, ...plan.create];
+  return [...left, ...plan.create.map((wish) => ({ ...wish, isOver: false }))];
 }
 
-const accountOf = ({ name }: Placeholder): string =>
+const accountOf = ({ name }: Pick<Placeholder, 'name'>): string =>
   `a${String(Math.floor(Number(/placeholder-e(\d+)-/.exec(name)?.[1]) / 2))}`;
 
 test('after two passes there is what is wanted, within the bounds, and nothing is left to do', () => {
@@ -46,6 +47,7 @@ test('after two passes there is what is wanted, within the bounds, and nothing i
       const once = carriedOut(there, planPlaceholders(wanted, there, limits));
       const twice = carriedOut(once, planPlaceholders(wanted, once, limits));
       expect(planPlaceholders(wanted, twice, limits)).toEqual({ remove: [], create: [] });
+      expect(twice.some(({ isOver }) => isOver)).toBe(false);
       expect(twice.length).toBeLessThanOrEqual(limits.max);
       for (const each of Map.groupBy(twice, accountOf).values())
         expect(each.length).toBeLessThanOrEqual(limits.accountMax);
@@ -88,8 +90,21 @@ test('what an endpoint wants is told in its placeholder, and a change of it make
   const limits = { max: 5, accountMax: 5 };
   const [made] = planPlaceholders([of(GPU)], [], limits).create;
   expect(made).toMatchObject({ name: 'placeholder-e1-0', endpointId: 'e1', request: GPU });
-  expect(planPlaceholders([of(CPU)], [made as Placeholder], limits)).toEqual({
-    remove: ['placeholder-e1-0'],
-    create: [],
-  });
+  const there = { ...(made as PlaceholderWish), isOver: false };
+  expect(planPlaceholders([of(CPU)], [there], limits)).toEqual({ remove: ['placeholder-e1-0'], create: [] });
+  expect(planPlaceholders([of(GPU)], [there], limits)).toEqual({ remove: [], create: [] });
+});
+
+test('one that has ended stands for nobody: it goes, and its name is free for another', () => {
+  const wanted: Shortage = {
+    ...{ endpointId: 'e1' as EndpointId, accountId: 'a1' as AccountId, count: 1, sinceMs: 0 },
+    wants: CPU,
+  };
+  const limits = { max: 5, accountMax: 5 };
+  const refused: Placeholder = { name: 'placeholder-e1-0', wants: wantsText(CPU), isOver: true };
+  const plan = planPlaceholders([wanted], [refused], limits);
+  expect(plan).toEqual({ remove: ['placeholder-e1-0'], create: [] });
+  expect(planPlaceholders([wanted], carriedOut([refused], plan), limits).create).toMatchObject([
+    { name: 'placeholder-e1-0' },
+  ]);
 });

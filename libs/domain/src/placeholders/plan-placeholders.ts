@@ -6,9 +6,11 @@ export interface Placeholder {
   readonly name: string;
   /** As `wantsText` has them. */
   readonly wants: string;
+  /** Its node has refused or ended it: it asks for nothing any more, and no autoscaler sees it. */
+  readonly isOver: boolean;
 }
 
-export interface PlaceholderWish extends Placeholder {
+export interface PlaceholderWish extends Omit<Placeholder, 'isOver'> {
   readonly endpointId: EndpointId;
   readonly request: NodeWants;
 }
@@ -38,7 +40,7 @@ export function planPlaceholders(
   const wanted = new Map(wishes.map(({ name, wants }) => [name, wants]));
   const present = new Set(existing.map(({ name }) => name));
   return {
-    remove: existing.filter(({ name, wants }) => wanted.get(name) !== wants).map(({ name }) => name),
+    remove: existing.filter(({ isOver, name, wants }) => isOver || wanted.get(name) !== wants).map(({ name }) => name),
     // One that goes frees its name first: the next pass makes it anew.
     create: wishes.filter(({ name }) => !present.has(name)),
   };
