@@ -204,6 +204,39 @@ test('agents, and who reviews their tokens, get the rights that their tests run 
   for (const kind of ['Role', 'ClusterRole']) expect(ofKind(objects('trial'), kind)).toEqual(ofKind(tested, kind));
 });
 
+describe('what holds an agent to its own node', () => {
+  const policiesOf = (made: readonly ClusterObject[]): readonly ClusterObject[] =>
+    made.filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'));
+
+  test('is there for Pods, Secrets and `exec` wherever agents are, for their account and the workers’ namespace', async () => {
+    const names = ['workerAgent.namespace=nodes', 'workers.namespace=tenants'];
+    const policies = policiesOf(objectsOf(await render(programs, 'trial', ...names)));
+    expect(policies.map(({ kind, metadata }) => [kind, metadata.name])).toEqual(
+      expect.arrayContaining(
+        ['pods', 'secrets', 'exec'].flatMap((resource) => [
+          ['ValidatingAdmissionPolicy', `berth-berth-worker-agent-${resource}`],
+          ['ValidatingAdmissionPolicyBinding', `berth-berth-worker-agent-${resource}`],
+        ]),
+      ),
+    );
+    for (const { spec } of policies.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')) {
+      expect(spec).toMatchObject({
+        failurePolicy: 'Fail',
+        matchConditions: [{ expression: expect.stringContaining(`'system:serviceaccount:nodes:berth-worker-agent'`) }],
+      });
+      expect(JSON.stringify(spec?.['validations'])).toContain(`request.namespace == 'tenants'`);
+    }
+    expect(policies.filter(({ spec }) => JSON.stringify(spec?.['validationActions']) === '["Deny"]')).toHaveLength(3);
+  });
+
+  test('is not there without agents, or where it is turned off', async () => {
+    expect(policiesOf(objects('own-servers'))).toEqual([]);
+    expect(policiesOf(objectsOf(await render(programs, 'trial', 'workerAgent.admissionPolicy.enabled=false')))).toEqual(
+      [],
+    );
+  });
+});
+
 test('the migration is no hook, and a Job of its revision, because a Job cannot be changed', () => {
   for (const set of VALUE_SETS) {
     const jobs = objects(set).filter(({ kind }) => kind === 'Job');

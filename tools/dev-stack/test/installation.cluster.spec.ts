@@ -29,7 +29,7 @@ const FOREIGN = ['ServiceMonitor', 'HTTPRoute'];
 const OURS = 'app.kubernetes.io/instance=berth';
 const KINDS =
   'pods,deployments,daemonsets,statefulsets,jobs,services,configmaps,poddisruptionbudgets,networkpolicies,serviceaccounts,' +
-  'roles,rolebindings,clusterroles,clusterrolebindings,priorityclasses,persistentvolumeclaims';
+  'roles,rolebindings,clusterroles,clusterrolebindings,priorityclasses,validatingadmissionpolicies,validatingadmissionpolicybindings,persistentvolumeclaims';
 const IMAGES_OF_PODS = "--output=jsonpath={range .items[*]}{.spec.containers[0].image}{'\\n'}{end}";
 jest.setTimeout(900_000);
 
