@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { buildHelm, objectsOf, render, type ClusterObject } from './chart/helm-chart.js';
+
+const BUILD_MS = 900_000;
+
+let programs: string;
+beforeAll(async () => {
+  programs = await buildHelm();
+}, BUILD_MS);
+
+const made = async (...values: readonly string[]): Promise<readonly ClusterObject[]> =>
+  objectsOf(await render(programs, 'trial', ...values));
+
+const one = (all: readonly ClusterObject[], kind: string, name: string): ClusterObject => {
+  const found = all.find((each) => each.kind === kind && each.metadata.name === name);
+  if (found === undefined) throw new Error(`No ${kind} ${name} was made.`);
+  return found;
+};
+
+describe('what workers may reach', () => {
+  const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+  const NAMES = [
+    { port: 53, protocol: 'UDP' },
+    { port: 53, protocol: 'TCP' },
+  ];
+  const POLICY = 'workers.networkPolicy';
+  const blocks = (cidrs: readonly string[]): readonly object[] => cidrs.map((cidr) => ({ ipBlock: { cidr } }));
+  const egress = async (...values: readonly string[]): Promise<unknown> =>
+    one(await made(...values), 'NetworkPolicy', 'berth-workers').spec?.['egress'];
+
+  test('are the name servers of their nodes, wherever in private networks these are, and one on the node', async () => {
+    const dns = {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+      podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+    };
+    expect(await egress()).toContainEqual({ to: [dns, ...blocks(PRIVATE)], ports: NAMES });
+    const own = ['169.254.20.10/32', '10.0.0.2/32'];
+    expect(await egress(`${POLICY}.nameServers={${own.join(',')}}`)).toContainEqual({
+      ...{ to: [dns, ...blocks(own)], ports: NAMES },
+    });
+  });
+
+  test('are the internet and no private network, unless they are told otherwise', async () => {
+    expect(await egress()).toContainEqual({ to: [{ ipBlock: { cidr: '0.0.0.0/0', except: PRIVATE } }] });
+  });
+
+  test('are networks, each but for parts of its own', async () => {
+    const to = [
+      `${POLICY}.to[0].cidr=10.0.0.0/8`,
+      `${POLICY}.to[0].except={10.9.0.0/16}`,
+      `${POLICY}.to[1].cidr=fd00::/8`,
+    ];
+    const half = { cidr: '10.0.0.0/8', except: ['10.9.0.0/16'] };
+    expect(await egress(...to)).toContainEqual({ to: [{ ipBlock: half }, { ipBlock: { cidr: 'fd00::/8' } }] });
+    await expect(egress(`${POLICY}.to=null`)).rejects.toThrow("missing property 'to'");
+  });
+});
