@@ -64,9 +64,12 @@ spec:
 {{- end }}
 {{- range $name, $value := merge (dict) (index . 0) (index . 1) }}
 - name: {{ $name }}
-  value: {{ $value | quote }}
+  value: {{ include "berth.text" $value | quote }}
 {{- end }}
 {{- end -}}
+
+{{/* A number of a values file is a float, which from a million on is printed with an exponent; by the schema it is whole. */}}
+{{- define "berth.text" -}}{{ if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end }}{{- end -}}
 
 {{- define "berth.authorityVariable" -}}
 {{- if .Values.secrets.authority }}

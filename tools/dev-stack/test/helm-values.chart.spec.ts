@@ -1,8 +1,21 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { useTempFolders } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { buildHelm, objectsOf, render, type ClusterObject } from './chart/helm-chart.js';
+import {
+  buildHelm,
+  CHART,
+  helm,
+  objectsOf,
+  podOf,
+  render,
+  valuesFile,
+  type ClusterObject,
+} from './chart/helm-chart.js';
 
 const BUILD_MS = 900_000;
 
+const newFolder = useTempFolders();
 let programs: string;
 beforeAll(async () => {
   programs = await buildHelm();
@@ -16,6 +29,24 @@ const one = (all: readonly ClusterObject[], kind: string, name: string): Cluster
   if (found === undefined) throw new Error(`No ${kind} ${name} was made.`);
   return found;
 };
+
+test('a whole number of a values file is written as such, however large it is', async () => {
+  const file = join(await newFolder(), 'numbers.yaml');
+  const numbers = { BERTH_A: 999_999, BERTH_B: 1_000_000, BERTH_C: 1_234_567_890_123, BERTH_D: true, BERTH_E: 0 };
+  const drains = { drainMs: 3_600_000, settings: numbers };
+  const rest = { managementApi: { settings: numbers }, controllers: { settings: numbers } };
+  await writeFile(file, JSON.stringify({ ...rest, jobRouter: drains, workerAgent: { settings: numbers } }));
+  const words = ['template', 'berth', CHART, '--values', valuesFile('trial'), '--values', file];
+  const all = objectsOf(await helm(programs, ...words));
+  const variables = (kind: string, name: string): unknown =>
+    podOf(one(all, kind, name))?.containers[0]?.env?.map(({ name: variable, value }) => [variable, value]);
+  const expected = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
+  for (const name of ['berth-management-api', 'berth-controllers'])
+    expect(variables('Deployment', name)).toEqual(expect.arrayContaining(expected));
+  expect(variables('DaemonSet', 'berth-worker-agent')).toEqual(expect.arrayContaining(expected));
+  const router = variables('StatefulSet', 'berth-job-router');
+  expect(router).toEqual(expect.arrayContaining([...expected, ['BERTH_DRAIN_MS', '3600000']]));
+});
 
 describe('what workers may reach', () => {
   const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
