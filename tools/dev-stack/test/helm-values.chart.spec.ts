@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { useTempFolders } from '@berth/testing';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -29,6 +32,50 @@ const one = (all: readonly ClusterObject[], kind: string, name: string): Cluster
   if (found === undefined) throw new Error(`No ${kind} ${name} was made.`);
   return found;
 };
+
+describe('routers', () => {
+  const SET = '/apis/apps/v1/namespaces/berth/statefulsets/berth-job-router';
+  const RESOURCES = {
+    ...{ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'apps/v1' },
+    resources: [{ name: 'statefulsets', singularName: '', namespaced: true, kind: 'StatefulSet', verbs: ['get'] }],
+  };
+
+  /** What is made where the cluster has so many routers, or none yet. */
+  async function replicasWhere(present: number | null, ...values: readonly string[]): Promise<unknown> {
+    const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', spec: { replicas: present } };
+    const server = createServer(({ url = '' }, response) => {
+      const answer = url.startsWith(SET) && present !== null ? set : RESOURCES;
+      const isThere = answer === set || url.startsWith('/apis/apps/v1?') || url === '/apis/apps/v1';
+      response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify(isThere ? answer : { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 }),
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const api = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const words = ['template', 'berth', CHART, '--namespace', 'berth', '--values', valuesFile('trial')];
+    const switches = ['--dry-run=server', '--kube-apiserver', api, ...values.flatMap((each) => ['--set', each])];
+    try {
+      const all = objectsOf(await helm(programs, ...words, ...switches));
+      return one(all, 'StatefulSet', 'berth-job-router').spec?.['replicas'];
+    } finally {
+      server.close();
+    }
+  }
+
+  test('that are scaled automatically stay as many as they are, and the first ones are for the autoscaler to count', async () => {
+    const isOn = 'jobRouter.autoscaling.enabled=true';
+    expect(await replicasWhere(7, isOn)).toBe(7);
+    expect(await replicasWhere(null, isOn)).toBeUndefined();
+    const anywhere = one(await made(isOn), 'StatefulSet', 'berth-job-router');
+    expect(anywhere.spec).not.toHaveProperty('replicas');
+  });
+
+  test('that are not are as many as the values say, however many there are', async () => {
+    expect(await replicasWhere(7, 'jobRouter.replicas=3')).toBe(3);
+  });
+});
 
 test('a whole number of a values file is written as such, however large it is', async () => {
   const file = join(await newFolder(), 'numbers.yaml');
