@@ -133,3 +133,63 @@ describe('what workers may reach', () => {
     await expect(egress(`${POLICY}.to=null`)).rejects.toThrow("missing property 'to'");
   });
 });
+
+/** Each is good by itself; the set has all that the others need. */
+const TOGETHER: readonly (readonly [values: readonly string[], words: string])[] = [
+  [['workers.namespace=berth'], 'workers.namespace is the namespace of the release'],
+  [['workers.namespace=berth-agents'], 'workers.namespace and workerAgent.namespace are the same'],
+  [['secrets.authority='], 'secrets.authority is empty, and broker.bundled or postgres.bundled is true'],
+  [['jobRouter.settings.BERTH_NATS_REPLICAS=3'], 'jobRouter.settings.BERTH_NATS_REPLICAS is 3, more than the brokers'],
+  [
+    ['jobRouter.autoscaling.enabled=true', 'jobRouter.autoscaling.min=4', 'jobRouter.autoscaling.max=3'],
+    'jobRouter.autoscaling.max is 3, less than jobRouter.autoscaling.min, which is 4',
+  ],
+  [
+    ['jobRouter.autoscaling.enabled=true', 'jobRouter.resources.requests.cpu=null'],
+    'jobRouter.autoscaling.enabled needs jobRouter.resources.requests.cpu',
+  ],
+  [['jobRouter.replicas=2', 'jobRouter.tunnelAddress=routers.example.com:8443'], 'has no $(BERTH_ROUTER_ID)'],
+  [['ingress.enabled=true'], 'urls: 127.0.0.1 is no name'],
+  [
+    ['ingress.enabled=true', 'urls.base=https://berth.example.com:8000', 'urls.run=https://berth.example.com:8001'],
+    'urls.base and urls.run have the same host, berth.example.com',
+  ],
+  [['placeholders.enabled=true', 'workerAgent.enabled=false'], 'placeholders.enabled needs workerAgent.enabled'],
+  [['workerAgent.volumes.claim=volumes'], 'workerAgent.volumes.claim and workerAgent.volumes.workersClaim go together'],
+  [['monitoring.serviceMonitor=true'], 'monitoring.serviceMonitor needs networkPolicy.operationsFrom'],
+  [
+    ['workerAgent.enabled=false', 'managementApi.settings.BERTH_NODE_SERVICE_ACCOUNT=a/b'],
+    'managementApi.settings: BERTH_NODE_SERVICE_ACCOUNT is set by workerAgent.enabled',
+  ],
+  [['controllers.settings.BERTH_PLACEHOLDERS=on'], 'controllers.settings: BERTH_PLACEHOLDERS is set by placeholders'],
+  [['controllers.settings.BERTH_DATABASE_URL=x'], 'controllers.settings: BERTH_DATABASE_URL comes from the Secret'],
+  [['jobRouter.settings.BERTH_ROUTER_ID=x'], 'jobRouter.settings: BERTH_ROUTER_ID is the name of each Pod'],
+  [['workerAgent.settings.BERTH_KUBERNETES_NODE=x'], 'workerAgent.settings: BERTH_KUBERNETES_NODE is the node of each'],
+  [['workerAgent.settings.BERTH_VOLUMES=/srv'], 'workerAgent.settings: BERTH_VOLUMES is set by workerAgent.volumes'],
+];
+
+describe('values that cannot work together', () => {
+  test.each(TOGETHER)('%j are refused, and it is said which', async (values, words) => {
+    await expect(made(...values)).rejects.toThrow(words);
+  });
+
+  test('are the only ones that are refused: each has a neighbour that works', async () => {
+    const names = ['urls.base=https://api.example.com', 'urls.run=https://run.example.com'];
+    const good: readonly (readonly string[])[] = [
+      ['jobRouter.autoscaling.enabled=true', 'jobRouter.autoscaling.min=3', 'jobRouter.autoscaling.max=3'],
+      ['jobRouter.replicas=1', 'jobRouter.tunnelAddress=router.example.com:8443'],
+      ['ingress.enabled=true', 'urls.loadBalancerDomain=lb.example.com', ...names],
+      ['workerAgent.volumes.claim=volumes', 'workerAgent.volumes.workersClaim=volumes'],
+      ['monitoring.serviceMonitor=true', 'networkPolicy.enabled=false'],
+      ['workerAgent.enabled=false', 'workerAgent.namespace=berth-workers'],
+    ];
+    for (const values of good) expect((await made(...values)).length).toBeGreaterThan(10);
+  });
+});
+
+test.each(['workerAgent.admissionPolicy', 'jobRouter.autoscaling.cpuPercent', 'drainDelayMs', 'broker.storage.size'])(
+  'a value that is taken away, %s, is missed by its name',
+  async (name) => {
+    await expect(made(`${name}=null`)).rejects.toThrow(`missing property '${name.split('.').at(-1) ?? ''}'`);
+  },
+);
