@@ -33,6 +33,11 @@ const REFUSED: readonly (readonly [value: string, words: string])[] = [
   ['jobRouter.settings.NODE_OPTIONS=x', "invalid propertyName 'NODE_OPTIONS'"],
   ['jobRouter.settings.BERTH_HTTP_PORT=1', 'settings: BERTH_HTTP_PORT is set by the chart itself'],
   ['gateway.enabled=true', "at '/gateway/parentRefs': minItems: got 0, want 1"],
+  [
+    'workers.networkPolicy.nodes={10.0.0.0/33}',
+    "at '/workers/networkPolicy/nodes/0': '10.0.0.0/33' does not match pattern",
+  ],
+  ['workers.networkPolicy.nameServers={10.0.0.256/32}', "'10.0.0.256/32' does not match pattern"],
   ['workers.networkPolicy.nodes=null', "at '/workers/networkPolicy': missing property 'nodes'"],
   ['managementApi.resources.limits.memory=null', "at '/managementApi/resources/limits': missing property 'memory'"],
 ];
