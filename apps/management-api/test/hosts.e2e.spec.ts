@@ -17,6 +17,7 @@ const INVENTORY: Inventory = {
   cudaVersion: '12.4',
   runtime: 'process',
   images: [],
+  agentVersion: '0.1.0',
 };
 
 const invite = async (body: object = { name: 'host' }): Promise<{ hostId: string; token: string }> => {

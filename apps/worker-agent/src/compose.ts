@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostId, Inventory } from '@berth/domain';
 import { connectNats } from '@berth/messaging';
-import { listenError, openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
+import { listenError, openProcess, versionOf, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort, WorkerBridge } from './bridge/index.js';
 import type { AgentConfig } from './config.js';
@@ -209,14 +209,15 @@ async function openVolumes({ clock, config, logger, onStop, random }: Frame): Pr
   return volumes;
 }
 
-/** What the machine has, and where its network volumes are. */
-const inventoryOf =
-  ({ runtime }: OpenRuntime, volumes: HostVolumes) =>
-  async (): Promise<Inventory> => {
+/** What the machine has, where its network volumes are, and of which version this agent is. */
+function inventoryOf({ runtime }: OpenRuntime, volumes: HostVolumes): () => Promise<Inventory> {
+  const agentVersion = versionOf();
+  return async () => {
     const inventory = await runtime.inventory();
     const { storage } = volumes;
-    return storage === null ? inventory : { ...inventory, volumes: storage };
+    return { ...inventory, agentVersion, ...(storage !== null && { volumes: storage }) };
   };
+}
 
 const workerTools = (
   { clock, logger, metrics, random }: Frame,

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { STRAY_GRACE_MS, type WorkerId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
+import { versionOf } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Journal } from '../src/journal/journal.js';
@@ -223,7 +224,10 @@ describe('the agent with processes', () => {
     'shares its home with no other agent that is alive',
     async () => {
       startAgent();
-      await eventually(() => expect(control.reports.length).toBeGreaterThan(0), SLOW);
+      await eventually(
+        () => expect(control.reports.at(-1)?.inventory).toMatchObject({ agentVersion: versionOf() }),
+        SLOW,
+      );
       const second = startAgent();
       await eventually(() => expect(second.isRunning).toBe(false), SLOW);
       expect(await second.end('SIGTERM')).toBe(1);

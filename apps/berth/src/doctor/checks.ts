@@ -34,7 +34,7 @@ export const checksOf = (config: DoctorConfig, tools: DoctorTools): readonly Che
   ...databaseChecks(config, tools),
   ...brokerChecks(config, tools),
   ...processChecks(config, tools),
-  ...fleetChecks(config),
+  ...fleetChecks(config, tools),
 ];
 
 const leaving = (area: Finding['area'], setting: string): Check => ({
@@ -124,7 +124,7 @@ function processChecks(config: DoctorConfig, { clock, version }: DoctorTools): r
   ];
 }
 
-function fleetChecks({ apiKey, baseUrl }: DoctorConfig): readonly Check[] {
+function fleetChecks({ apiKey, baseUrl }: DoctorConfig, { version }: DoctorTools): readonly Check[] {
   const missing = baseUrl === null ? 'BERTH_BASE_URL' : 'BERTH_API_KEY';
   if (baseUrl === null || apiKey === null) return [leaving('hosts', missing), leaving('endpoints', missing)];
   const access: FleetAccess = { baseUrl, apiKey };
@@ -132,7 +132,7 @@ function fleetChecks({ apiKey, baseUrl }: DoctorConfig): readonly Check[] {
     {
       area: 'hosts',
       what: 'the hosts',
-      look: () => askingApi('hosts', async () => judgeHosts(await probeHosts(access))),
+      look: () => askingApi('hosts', async () => judgeHosts(await probeHosts(access), version)),
     },
     {
       area: 'endpoints',

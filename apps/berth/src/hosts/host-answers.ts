@@ -1,4 +1,4 @@
-import { flag, id, listOf, objectOf, orNull, text, amount } from '@berth/domain/shape';
+import { flag, id, listOf, objectOf, optional, orNull, text, amount } from '@berth/domain/shape';
 
 /** A join token, as the management API answers it. */
 export interface JoinToken {
@@ -26,6 +26,8 @@ interface HostInventory {
   readonly memoryBytes: number;
   readonly gpus: readonly { readonly typeId: string }[];
   readonly runtime: string;
+  /** Absent: its agent, or the management API, is of before agents told it. */
+  readonly agentVersion?: string;
 }
 
 export interface HostDetail extends HostAnswer {
@@ -59,6 +61,7 @@ const HOST_MEMBERS = {
       memoryBytes: amount(),
       gpus: listOf(objectOf({ typeId: text() }), GPUS_MAX),
       runtime: text(),
+      agentVersion: optional(text()),
     }),
   ),
   lastSeenAt: orNull(text()),

@@ -37,13 +37,14 @@ export function joinLines(token: JoinToken, natsUrl: string | null): readonly st
 export function listLines(hosts: readonly HostAnswer[]): readonly string[] {
   if (hosts.length === 0) return ['There is no host. `berth host join NAME` makes a token for one.'];
   return tableOf([
-    ['ID', 'NAME', 'DATA CENTER', 'STATE', 'SEEN', 'GPUS'],
+    ['ID', 'NAME', 'DATA CENTER', 'STATE', 'SEEN', 'VERSION', 'GPUS'],
     ...hosts.map((host) => [
       host.id,
       host.name,
       host.dataCenterId,
       wordOfState(host),
       host.lastSeenAt ?? 'never',
+      versionOf(host),
       gpusOf(host),
     ]),
   ]);
@@ -60,6 +61,7 @@ export function detailLines(host: HostDetail): readonly string[] {
       ['state', wordOfState(host)],
       ['seen', host.lastSeenAt ?? 'never'],
       ...(suspectBecause === null ? [] : [['suspect', suspectBecause]]),
+      ['version', versionOf(host)],
       ['GPUs', gpusOf(host)],
       ...(inventory === null ? [] : [['vCPU', String(inventory.vcpus)]]),
       ...(inventory === null ? [] : [['memory', `${(inventory.memoryBytes / GIB).toFixed(1)} GiB`]]),
@@ -73,6 +75,8 @@ export function detailLines(host: HostDetail): readonly string[] {
 /** What was asked for, and whether it is there. */
 export const wordOfState = ({ isOnline, state, suspectBecause }: HostAnswer): string =>
   [state, isOnline ? 'online' : 'offline', ...(suspectBecause === null ? [] : ['suspect'])].join(', ');
+
+const versionOf = ({ inventory }: HostAnswer): string => inventory?.agentVersion ?? 'not told';
 
 function gpusOf({ inventory }: HostAnswer): string {
   if (inventory === null) return 'not joined yet';

@@ -33,6 +33,19 @@ test('image names are cleaned, bounded, and judged one by one', () => {
   expect(dropped).toMatchObject({ count: 3 });
 });
 
+test.each([
+  ['0.2.0-rc.1+build7', '0.2.0-rc.1+build7'],
+  ['', undefined],
+  ['1'.repeat(65), undefined],
+  ['0.1.0\u001b[31m', undefined],
+  [7, undefined],
+])('the version %j of an agent is %j, and the rest of its inventory stands', (agentVersion, read) => {
+  const reading = readReport({ ...FRAME, inventory: { ...INVENTORY, agentVersion }, workers: [] });
+  if (reading.kind === 'unreadable') throw new Error(reading.reason);
+  expect(reading.value.inventory).toEqual({ ...INVENTORY, ...(read !== undefined && { agentVersion: read }) });
+  expect(reading.value.dropped?.count ?? 0).toBe(read === undefined ? 1 : 0);
+});
+
 test('a card that a host names twice is one card', () => {
   const card = (index: number, uuid?: string) => ({
     index,

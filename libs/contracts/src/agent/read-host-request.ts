@@ -75,8 +75,15 @@ const REPORT_FRAME: Members<ReportFrame> = {
 
 const GPU: Members<HostGpu> = { index: integer(0), uuid: optional(printable), typeId: words, memoryBytes: size };
 
+type ReadAlone = 'gpus' | 'images' | 'agentVersion';
+
+/** Nothing depends on it, so it costs nobody the rest. */
+const AGENT: Members<Pick<Inventory, 'agentVersion'>> = {
+  agentVersion: optional(matching('a version of at most 64 characters', /^[0-9A-Za-z.+-]{1,64}$/)),
+};
+
 /** Its lists are read item by item. */
-const INVENTORY: Members<Omit<Inventory, 'gpus' | 'images'>> = {
+const INVENTORY: Members<Omit<Inventory, ReadAlone>> = {
   vcpus: amount(2 ** 31 - 1),
   isOvercommitted: flag,
   memoryBytes: size,
@@ -195,11 +202,20 @@ function readInventory(reader: EntryReader, value: unknown): Inventory | null {
     reader.drop(member, 'no text');
     return null;
   });
-  const inventory = reader.read<Omit<Inventory, 'gpus' | 'images'>>(INVENTORY, value, 'inventory');
+  const agent = reader.read<Pick<Inventory, 'agentVersion'>>(AGENT, value, 'inventory');
+  const inventory = reader.read<Omit<Inventory, ReadAlone>>(INVENTORY, value, 'inventory');
   if (inventory === null) return null;
   const { imagesAhead, volumes, ...rest } = inventory;
   const kept = volumes == null ? {} : { volumes: { storageId: volumes.storageId } };
-  return { ...rest, cudaVersion: rest.cudaVersion ?? null, gpus, images, ...kept, ...cleanAhead(imagesAhead) };
+  return {
+    ...rest,
+    cudaVersion: rest.cudaVersion ?? null,
+    gpus,
+    images,
+    ...kept,
+    ...cleanAhead(imagesAhead),
+    ...agent,
+  };
 }
 
 /** A card that is named twice would be given to two workers. */

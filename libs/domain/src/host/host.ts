@@ -39,6 +39,8 @@ export interface Inventory {
   readonly imagesAhead?: readonly ImageAhead[];
   /** Where it keeps network volumes; absent, or null, where it keeps none, or cannot reach them now. */
   readonly volumes?: VolumeStorage | null;
+  /** Of Berth, that its agent is of; absent of agents that do not say. */
+  readonly agentVersion?: string;
 }
 
 /** An image that a host prepares before a worker of its release is placed there (ADR 0064). */

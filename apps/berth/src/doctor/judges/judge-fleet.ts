@@ -1,10 +1,10 @@
 import type { HostAnswer } from '../../hosts/index.js';
-import { well, wrong, type Finding } from '../finding.js';
+import { someOf, well, wrong, type Finding } from '../finding.js';
 
 const TOLD_MAX = 10;
 
-/** One line for each host that is not as it should be. Those that are to be away may be. */
-export function judgeHosts(hosts: readonly HostAnswer[]): readonly Finding[] {
+/** One line for each host that is not as it should be, and for each other version. Those that are to be away may be. */
+export function judgeHosts(hosts: readonly HostAnswer[], ownVersion: string): readonly Finding[] {
   const online = hosts.filter(({ isOnline }) => isOnline);
   const suspects = online.filter(({ suspectBecause }) => suspectBecause !== null);
   const away = hosts.filter(({ isOnline, lastSeenAt, state }) => !isOnline && lastSeenAt !== null && state === 'ready');
@@ -27,8 +27,26 @@ export function judgeHosts(hosts: readonly HostAnswer[]): readonly Finding[] {
         `start its agent, or \`berth host remove ${id}\` if it is gone for good`,
       ),
     ),
+    ...judgeVersions(online, ownVersion),
   ];
 }
+
+/** By the version that their agents tell; those that tell none are together. */
+function judgeVersions(hosts: readonly HostAnswer[], ownVersion: string): readonly Finding[] {
+  const joined = hosts.filter(({ inventory }) => inventory !== null);
+  const byVersion = Map.groupBy(joined, ({ inventory }) => inventory?.agentVersion);
+  const findings = [...byVersion].map(([version, those]): Finding => {
+    const names = someOf(those.map(({ id, name }) => `${name} (${id})`));
+    if (version === ownVersion) return well('hosts', `agents of version ${version}: ${String(those.length)}`);
+    if (version === undefined) return wrong('hosts', `${names}: no version is told`, UNTOLD);
+    return wrong('hosts', `${names}: agent of version ${version}, and this program is ${ownVersion}`, SKEW);
+  });
+  return bounded(findings, (finding) => finding);
+}
+
+const SKEW =
+  'replace these agents; one version beside the next works, more of them do not (docs/production.md, “Upgrade”)';
+const UNTOLD = 'replace the management API, then these agents: one of them is older than this program';
 
 /** An endpoint of the key's account, with why a worker of it waits; null: none does. */
 export interface EndpointPlace {

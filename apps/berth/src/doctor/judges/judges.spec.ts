@@ -190,16 +190,41 @@ describe('hosts', () => {
     ...{ id: 'h1', name: 'gpu-1', dataCenterId: 'LOCAL-1', state: 'ready', isOnline: true, suspectBecause: null },
     ...{ inventory: null, lastSeenAt: '2026-01-01T00:00:00.000Z' },
   };
+  const VERSION = '0.2.0';
+  const told = (hosts: readonly HostAnswer[]) => wrongs(judgeHosts(hosts, VERSION));
 
   test('that are there have nothing wrong, nor have those that are to be away or have not joined', () => {
     const away = { ...HOST, isOnline: false };
-    expect(wrongs(judgeHosts([HOST, { ...away, state: 'draining' }, { ...away, lastSeenAt: null }]))).toEqual([]);
+    expect(told([HOST, { ...away, state: 'draining' }, { ...away, lastSeenAt: null }])).toEqual([]);
+  });
+
+  test('are named by the versions of their agents, where these are not that of this program', () => {
+    const of = (id: string, agentVersion?: string): HostAnswer => ({
+      ...HOST,
+      id,
+      inventory: {
+        vcpus: 1,
+        memoryBytes: 1,
+        gpus: [],
+        runtime: 'docker',
+        ...(agentVersion !== undefined && { agentVersion }),
+      },
+    });
+    const hosts = [of('h1', '0.1.0'), of('h2', '0.2.0'), of('h3', '0.1.0'), of('h4')];
+    expect(told(hosts)).toEqual([
+      expect.stringMatching(
+        /gpu-1 \(h1\), gpu-1 \(h3\): agent of version 0\.1\.0, and this program is 0\.2\.0 -> replace/,
+      ),
+      expect.stringMatching(/gpu-1 \(h4\): no version is told -> replace the management API/),
+    ]);
+    expect(judgeHosts(hosts, VERSION)).toContainEqual(expect.objectContaining({ says: 'agents of version 0.2.0: 1' }));
+    expect(told([{ ...of('h5', '0.1.0'), isOnline: false }])).not.toContainEqual(expect.stringContaining('0.1.0'));
   });
 
   test('are missed where none is online, and where one is away or suspect', () => {
-    expect(wrongs(judgeHosts([]))).toEqual([expect.stringMatching(/no host is online.* -> .*`berth host join NAME`/)]);
+    expect(told([])).toEqual([expect.stringMatching(/no host is online.* -> .*`berth host join NAME`/)]);
     const suspect = { ...HOST, suspectBecause: 'starts fail' };
-    expect(wrongs(judgeHosts([suspect, { ...HOST, isOnline: false }]))).toEqual([
+    expect(told([suspect, { ...HOST, isOnline: false }])).toEqual([
       expect.stringMatching(/gpu-1 \(h1\) is suspect: starts fail -> /),
       expect.stringMatching(/gpu-1 \(h1\) is away since 2026/),
     ]);
@@ -207,8 +232,8 @@ describe('hosts', () => {
 
   test('are told of up to a bound', () => {
     const many = Array.from({ length: 30 }, (_, at) => ({ ...HOST, id: `h${String(at)}`, suspectBecause: 'why' }));
-    expect(wrongs(judgeHosts(many))).toHaveLength(11);
-    expect(wrongs(judgeHosts(many)).at(-1)).toMatch(/^and 20 more like these/);
+    expect(told(many)).toHaveLength(11);
+    expect(told(many).at(-1)).toMatch(/^and 20 more like these/);
   });
 });
 

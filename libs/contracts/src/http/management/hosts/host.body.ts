@@ -99,6 +99,13 @@ export class InventoryBody {
     description: 'Where it keeps network volumes. Absent or null: it keeps none, or cannot reach them now.',
   })
   readonly volumes?: VolumeStorageBody | null;
+
+  @ApiProperty({
+    required: false,
+    description: 'Version of Berth that its agent is of; absent of an agent that does not say.',
+    example: '0.1.0',
+  })
+  readonly agentVersion?: string;
 }
 
 export class HostBody {
