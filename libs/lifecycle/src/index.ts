@@ -1,4 +1,5 @@
 export { ByteBlocks } from './byte-blocks.js';
+export { claimFolder, type FolderClaim } from './files/claim-folder.js';
 export { type Clock } from './clock.js';
 export { ComputeThread, type ThreadAnswer, type ThreadProgram } from './compute-thread.js';
 export { ConfigError, ConfigReader, parseConfig, type Environment } from './settings/config-reader.js';
@@ -11,6 +12,7 @@ export { systemRandom, type Random } from './random.js';
 export { retry } from './retry.js';
 export { Silence } from './silence.js';
 export { SteadyInstant } from './steady-instant.js';
+export { syncFolder } from './files/sync-folder.js';
 export { systemClock } from './system-clock.js';
 export { atEndOfTurn } from './at-end-of-turn.js';
 export { HeldWrites } from './held-writes.js';

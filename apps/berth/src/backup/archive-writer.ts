@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import type { Clock } from '@berth/lifecycle';
+import { syncFolder, type Clock } from '@berth/lifecycle';
 import { pack, type Pack } from 'tar-stream';
 import { CommandError, misuse } from '../program/index.js';
 import { ArchiveDigest } from './archive-digest.js';
@@ -188,14 +188,5 @@ async function isThere(path: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import type { Random } from '@berth/lifecycle';
+import { dirname } from 'node:path';
+import { syncFolder, type Random } from '@berth/lifecycle';
 import type { Change } from './frame.js';
 import { JournalFullError } from './journal-error.js';
 import { LiveRecords, sizeOf, type LiveRecord } from './live-records.js';
@@ -61,6 +62,7 @@ export class Journal {
 
   static async open(options: JournalOptions): Promise<Journal> {
     await mkdir(options.folder, { recursive: true, mode: 0o700 });
+    await syncFolder(dirname(options.folder));
     const segmentMaxBytes = options.segmentMaxBytes ?? SEGMENT_MAX_BYTES;
     const { log, segments } = await SegmentLog.open({ folder: options.folder, segmentMaxBytes });
     reportDamage(segments, options);

@@ -1,7 +1,7 @@
 import { open, readFile, readdir, truncate, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder } from '@berth/lifecycle';
 import { decodeSegment, encodeFrame, SEGMENT_MAGIC, type Change, type JournalReplay } from './frame.js';
-import { syncFolder } from './sync-folder.js';
 
 /** A segment is closed at the first commit that reaches this size. */
 const SEGMENT_MAX_BYTES = 8 * 1024 * 1024;

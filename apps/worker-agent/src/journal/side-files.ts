@@ -1,6 +1,6 @@
 import { open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from './sync-folder.js';
+import { syncFolder } from '@berth/lifecycle';
 
 const NAME = /^body-[a-z0-9]+\.bin$/;
 

@@ -1,6 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { HostId } from '@berth/domain';
+import { syncFolder } from '@berth/lifecycle';
 
 /** The identity of this agent, over all its restarts. */
 export interface HostIdentity {
@@ -44,6 +45,7 @@ export class IdentityStore {
       await file.close();
     }
     await rename(draft, this.#path);
+    await syncFolder(dirname(this.#path));
   }
 }
 
