@@ -11,7 +11,7 @@ import {
   type ServerCertificate,
 } from './installation-files.js';
 import type { InstallationFolder } from './installation-folder.js';
-import { completePlan, problemsOf, type GivenPlan } from './installation-plan.js';
+import { completePlan, problemsOf, type GivenPlan, type InstallationPlan } from './installation-plan.js';
 
 export interface InitRequest {
   readonly given: GivenPlan;
@@ -47,10 +47,15 @@ const CERTIFICATE_MS = 397 * DAY_MS;
  *
  * @throws CommandError when the request cannot be done; nothing is written then
  */
-export async function runInit(
-  { given, isFirstKeyNew, isRenewing }: InitRequest,
-  tools: InitTools,
-): Promise<InitOutcome> {
+export async function runInit(request: InitRequest, tools: InitTools): Promise<InitOutcome> {
+  const { folder, random } = tools;
+  const kept = await folder.read();
+  if (kept === null) planOf(request.given, folder);
+  else sameAs(kept, request.given);
+  return folder.alone(random, () => changeFolder(request, tools));
+}
+
+async function changeFolder({ given, isFirstKeyNew, isRenewing }: InitRequest, tools: InitTools): Promise<InitOutcome> {
   const begun = await openInstallation(given, tools);
   const { installation, key } =
     isFirstKeyNew && begun.key === null ? await changeKey(begun.installation, tools) : begun;
@@ -76,15 +81,18 @@ interface Opened {
 async function openInstallation(given: GivenPlan, { clock, folder, random }: InitTools): Promise<Opened> {
   const kept = await folder.read();
   if (kept !== null) return { installation: await completed(sameAs(kept, given), folder), key: null };
-  const plan = completePlan(given, folder.path);
-  const problems = problemsOf(plan);
-  if (problems.length > 0)
-    throw misuse(`nothing was written: ${problems.join('; ')}`, '`berth init --help` says what can be given.');
-  const made = await createInstallation(plan, random, clock.nowMs());
+  const made = await createInstallation(planOf(given, folder), random, clock.nowMs());
   if (await folder.create(made.installation)) return made;
   const theirs = await folder.read();
   if (theirs === null) throw new Error(`${folder.path} vanished while it was written.`);
   return { installation: sameAs(theirs, given), key: null };
+}
+
+function planOf(given: GivenPlan, folder: InstallationFolder): InstallationPlan {
+  const plan = completePlan(given, folder.path);
+  const problems = problemsOf(plan);
+  if (problems.length === 0) return plan;
+  throw misuse(`nothing was written: ${problems.join('; ')}`, '`berth init --help` says what can be given.');
 }
 
 /** An older version knew fewer roles. */

@@ -30,8 +30,16 @@ export async function runRotation(
   request: RotationRequest,
   random: Random,
 ): Promise<RotationOutcome> {
-  const before = await folder.read();
-  if (before === null) throw misuse(`${folder.path} holds no installation.`, 'Make one first: `berth init DIR`.');
+  await installationOf(folder);
+  return folder.alone(random, () => makeStep(folder, request, random));
+}
+
+async function makeStep(
+  folder: InstallationFolder,
+  request: RotationRequest,
+  random: Random,
+): Promise<RotationOutcome> {
+  const before = await installationOf(folder);
   requireOurs(request, before);
   const after = takeStep(before, request, random);
   const files = await changedFiles(folder, request, { before, after });
@@ -39,6 +47,12 @@ export async function runRotation(
   for (const file of files) await folder.overwrite(file);
   if (request.step === 'retire') await folder.replace(after);
   return { ...request, replaced: files.map(({ path }) => path) };
+}
+
+async function installationOf(folder: InstallationFolder): Promise<InstallationRecord> {
+  const kept = await folder.read();
+  if (kept !== null) return kept;
+  throw misuse(`${folder.path} holds no installation.`, 'Make one first: `berth init DIR`.');
 }
 
 function requireOurs({ name }: RotationRequest, { plan }: InstallationRecord): void {
