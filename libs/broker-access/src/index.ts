@@ -9,4 +9,4 @@ export {
   type NatsRole,
 } from './nats-keys.js';
 export { renderNatsConf, type NatsAuth, type NatsConf, type NatsPeers, type NatsTls } from './nats-conf.js';
-export { replaceNatsKeys } from './replace-nats-keys.js';
+export { hasNatsKeys, replaceNatsKeys } from './replace-nats-keys.js';

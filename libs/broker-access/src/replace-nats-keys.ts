@@ -19,6 +19,11 @@ export function replaceNatsKeys(text: string, known: readonly NatsPublicKeys[], 
   return changed;
 }
 
+/** Whether a configuration lets in each of these keys, and takes this issuer's word. Others may be let in besides. */
+export const hasNatsKeys = (text: string, { issuer, roles }: NatsPublicKeys): boolean =>
+  text.includes(issuerLine(issuer)) &&
+  NATS_ROLES.every((role) => roles[role].every((key) => blockOf(text, key) !== null));
+
 const issuerLine = (key: string): string => `issuer: ${key}\n`;
 
 /** All users of a role have its permissions, so the first one is what the others are made of. */

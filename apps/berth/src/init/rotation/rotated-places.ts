@@ -1,4 +1,4 @@
-import { replaceNatsKeys } from '@berth/broker-access';
+import { hasNatsKeys, replaceNatsKeys } from '@berth/broker-access';
 import type { DatabaseLogin, InstallationRecord } from '../installation.js';
 import type { RotationName } from './rotation-steps.js';
 import { brokerKeysOf, databaseLoginOf, issuersOf, restoreKeysOf, rolesOf, secretKeysOf } from './secrets-in-use.js';
@@ -10,6 +10,8 @@ export interface RotatedPlace {
   readonly what: string;
   /** An installation of an older version may be without it. */
   readonly isOptional: boolean;
+  /** Whether it has what this state of the installation has. */
+  readonly has: (text: string, stage: InstallationRecord) => boolean;
   /**
    * @param stages all that it may have
    * @returns its text with what `wanted` has; null where it has none of these
@@ -20,28 +22,41 @@ export interface RotatedPlace {
 /** Of older versions, which had none of these. */
 const OPTIONAL = new Set(['backup', 'restore', 'operator']);
 
-const ofEnvironment = (name: string, what: string, replace: RotatedPlace['replace']): RotatedPlace => ({
-  ...{ path: `env/${name}.env`, what, isOptional: OPTIONAL.has(name), replace },
+/** What of a line is a secret, and the line with another one. */
+interface SecretLine {
+  readonly valueOf: (kept: InstallationRecord) => string;
+  readonly find: (text: string) => string | undefined;
+  readonly put: (text: string, value: string) => string;
+}
+
+const ofEnvironment = (name: string, what: string, { find, put, valueOf }: SecretLine): RotatedPlace => ({
+  ...{ path: `env/${name}.env`, what, isOptional: OPTIONAL.has(name) },
+  has: (text, stage) => find(text) === valueOf(stage),
+  replace: (text, stages, wanted) => {
+    const found = find(text);
+    if (found === undefined || !stages.some((stage) => valueOf(stage) === found)) return null;
+    return put(text, valueOf(wanted));
+  },
 });
 
 /** The whole value of a variable. */
-const variable = (file: string, name: string, valueOf: (kept: InstallationRecord) => string): RotatedPlace =>
-  ofEnvironment(file, name, (text, stages, wanted) => {
-    const line = new RegExp(`^${name}=(.*)$`, 'm');
-    const found = line.exec(text)?.[1];
-    if (found === undefined || !stages.some((stage) => valueOf(stage) === found)) return null;
-    return text.replace(line, () => `${name}=${valueOf(wanted)}`);
+const variable = (file: string, name: string, valueOf: SecretLine['valueOf']): RotatedPlace => {
+  const line = new RegExp(`^${name}=(.*)$`, 'm');
+  return ofEnvironment(file, name, {
+    valueOf,
+    find: (text) => line.exec(text)?.[1],
+    put: (text, value) => text.replace(line, () => `${name}=${value}`),
   });
+};
 
 const DATABASE_URL = /^(BERTH_DATABASE_URL=\w+:\/\/)([^@\n]*)(?=@)/m;
 
 /** The login alone: where to and how may have been changed by hand. */
 const databaseUrl = (file: string): RotatedPlace =>
-  ofEnvironment(file, 'BERTH_DATABASE_URL', (text, stages, wanted) => {
-    const loginOf = (kept: InstallationRecord): string => loginText(databaseLoginOf(kept));
-    const found = DATABASE_URL.exec(text)?.[2];
-    if (found === undefined || !stages.some((stage) => loginOf(stage) === found)) return null;
-    return text.replace(DATABASE_URL, (_, before: string) => `${before}${loginOf(wanted)}`);
+  ofEnvironment(file, 'BERTH_DATABASE_URL', {
+    valueOf: (kept) => loginText(databaseLoginOf(kept)),
+    find: (text) => DATABASE_URL.exec(text)?.[2],
+    put: (text, value) => text.replace(DATABASE_URL, (_, before: string) => `${before}${value}`),
   });
 
 const loginText = ({ password, user }: DatabaseLogin): string => `${user}:${password}`;
@@ -51,6 +66,7 @@ const brokers = ({ plan }: InstallationRecord): readonly RotatedPlace[] =>
     path: `broker/broker-${String(at + 1)}.conf`,
     what: 'keys',
     isOptional: false,
+    has: (text, stage) => hasNatsKeys(text, brokerKeysOf(stage)),
     replace: (text, stages, wanted) => replaceNatsKeys(text, stages.map(brokerKeysOf), brokerKeysOf(wanted)),
   }));
 

@@ -1,5 +1,5 @@
 import type { Random } from '@berth/lifecycle';
-import { misuse } from '../../program/index.js';
+import { misuse, type CommandError } from '../../program/index.js';
 import type { InstallationRecord } from '../installation.js';
 import type { InstallationFile } from '../installation-files.js';
 import type { InstallationFolder } from '../installation-folder.js';
@@ -42,7 +42,7 @@ async function makeStep(
   const before = await installationOf(folder);
   requireOurs(request, before);
   const after = takeStep(before, request, random);
-  const files = await changedFiles(folder, request, { before, after });
+  const files = await changedFiles(folder, { request, before, after });
   if (request.step !== 'retire') await folder.replace(after);
   for (const file of files) await folder.overwrite(file);
   if (request.step === 'retire') await folder.replace(after);
@@ -64,49 +64,60 @@ function requireOurs({ name }: RotationRequest, { plan }: InstallationRecord): v
 }
 
 interface Change {
+  readonly request: RotationRequest;
   readonly before: InstallationRecord;
   readonly after: InstallationRecord;
 }
 
 /** The files with the secrets of now, and nothing else of them changed. */
-async function changedFiles(
-  folder: InstallationFolder,
-  request: RotationRequest,
-  { after, before }: Change,
-): Promise<readonly InstallationFile[]> {
-  const stages = [...stagesOf(before, request.name), ...stagesOf(after, request.name)];
-  const places = Map.groupBy(placesOf(request.name, after), ({ path }) => path);
+async function changedFiles(folder: InstallationFolder, change: Change): Promise<readonly InstallationFile[]> {
+  const places = Map.groupBy(placesOf(change.request.name, change.after), ({ path }) => path);
   const changed: InstallationFile[] = [];
   for (const [path, [first, ...others]] of places) {
     const text = await folder.readFile(path);
     if (first === undefined || (text === null && first.isOptional)) continue;
-    const replaced = [first, ...others].reduce((left, place) => replaceIn(place, left, { stages, after }), text ?? '');
+    const replaced = [first, ...others].reduce((left, place) => replaceIn(place, left, change), text ?? '');
     if (replaced !== text) changed.push({ path, text: replaced, isSecret: path.startsWith('env/') });
   }
-  return [...changed, ...(await changedStatements(folder, request, { before, after }))];
+  return [...changed, ...(await changedStatements(folder, change))];
 }
 
-function replaceIn(
-  { path, replace, what }: RotatedPlace,
-  text: string,
-  { after, stages }: { readonly stages: readonly InstallationRecord[]; readonly after: InstallationRecord },
-): string {
-  const replaced = replace(text, stages, after);
-  if (replaced !== null) return replaced;
-  throw misuse(
-    `${path} has no ${what} that berth init has made; nothing was changed.`,
-    'Put back what it had: offline/installation.json has it. What was begun by hand is ended by hand (docs/production.md).',
+function replaceIn(place: RotatedPlace, text: string, { after, before, request }: Change): string {
+  const { name } = request;
+  const replaced = place.replace(text, [...stagesOf(before, name), ...stagesOf(after, name)], after);
+  if (replaced === null) {
+    throw misuse(
+      `${place.path} has no ${place.what} that berth init has made; nothing was changed.`,
+      'Where a step of another kind was cut off, make that step again. Else put back what it had: ' +
+        'offline/installation.json has it. What was begun by hand is ended by hand (docs/production.md).',
+    );
+  }
+  // The step that is made again repairs whatever it finds; any other begins where the one before has ended.
+  if (isAgain(request, before) || place.has(text, before) || place.has(text, after)) return replaced;
+  throw cutOff(request, before, place.path);
+}
+
+const isAgain = ({ name, step }: RotationRequest, { rotations }: InstallationRecord): boolean =>
+  rotations?.[name]?.step === step;
+
+function cutOff({ name }: RotationRequest, { rotations }: InstallationRecord, path: string): CommandError {
+  const last = rotations?.[name]?.step ?? 'retire';
+  return misuse(
+    `\`--step ${last}\` was cut off before it wrote ${path}, or that was put back; nothing was changed.`,
+    `Run \`--rotate ${name} --step ${last}\` again, and restart as it says, before the next step.`,
   );
 }
 
 /** What PostgreSQL is to be told. */
 async function changedStatements(
   folder: InstallationFolder,
-  { name, step }: RotationRequest,
-  { after, before }: Change,
+  { after, before, request }: Change,
 ): Promise<readonly InstallationFile[]> {
-  if (name !== 'database-password') return [];
-  const text = databaseStatements(step === 'add' ? after : before, step);
-  if (text === null || (await folder.readFile(STATEMENTS_PATH)) === text) return [];
+  if (request.name !== 'database-password') return [];
+  const kept = await folder.readFile(STATEMENTS_PATH);
+  const isSwitching = request.step === 'switch' && !isAgain(request, before);
+  if (isSwitching && kept !== databaseStatements(before, 'add')) throw cutOff(request, before, STATEMENTS_PATH);
+  const text = databaseStatements(request.step === 'add' ? after : before, request.step);
+  if (text === null || kept === text) return [];
   return [{ path: STATEMENTS_PATH, text, isSecret: true }];
 }
