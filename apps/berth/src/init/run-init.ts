@@ -111,12 +111,16 @@ function sameAs(kept: InstallationRecord, given: GivenPlan): InstallationRecord 
     (name) => given[name] !== undefined && JSON.stringify(given[name]) !== JSON.stringify(kept.plan[name]),
   );
   if (differing.length === 0) return kept;
-  const said = differing.map((name) => `${name} is ${JSON.stringify(kept.plan[name])}`).join(', ');
+  const said = differing.map((name) => `${name} is ${valueOf(kept.plan, name)}`).join(', ');
   throw misuse(
     `the folder holds an installation that was made otherwise: ${said}.`,
     'Leave these options out to complete it, change its files by hand, or make another one in another folder.',
   );
 }
+
+/** There may be a password in an address of the database. */
+const valueOf = (plan: InstallationPlan, name: keyof InstallationPlan): string =>
+  name === 'databaseUrl' ? 'another one' : JSON.stringify(plan[name]);
 
 async function changeKey(kept: InstallationRecord, { folder, random }: InitTools): Promise<Opened> {
   const { firstKey, key } = createFirstKey(random);

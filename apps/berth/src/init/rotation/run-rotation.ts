@@ -4,6 +4,7 @@ import type { InstallationRecord } from '../installation.js';
 import type { InstallationFile } from '../installation-files.js';
 import type { InstallationFolder } from '../installation-folder.js';
 import { databaseStatements, STATEMENTS_PATH } from './database-statements.js';
+import { namedSecrets, type NamedSecret } from './named-secrets.js';
 import { placesOf, type RotatedPlace } from './rotated-places.js';
 import { stagesOf, takeStep, type RotationName, type RotationStep } from './rotation-steps.js';
 
@@ -17,6 +18,7 @@ export interface RotationRequest {
 export interface RotationOutcome extends RotationRequest {
   /** Files that had something else. */
   readonly replaced: readonly string[];
+  readonly secrets: readonly NamedSecret[];
 }
 
 /**
@@ -46,7 +48,8 @@ async function makeStep(
   if (request.step !== 'retire') await folder.replace(after);
   for (const file of files) await folder.overwrite(file);
   if (request.step === 'retire') await folder.replace(after);
-  return { ...request, replaced: files.map(({ path }) => path) };
+  const secrets = namedSecrets(request.name, before, after);
+  return { ...request, replaced: files.map(({ path }) => path), secrets };
 }
 
 async function installationOf(folder: InstallationFolder): Promise<InstallationRecord> {
