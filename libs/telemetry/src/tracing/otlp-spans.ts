@@ -105,7 +105,7 @@ export class OtlpSpans {
     told.end(endMs);
   }
 
-  /** Sends what waits, for a time. */
+  /** Sends what waits, for as long as one batch may take. */
   async close(): Promise<void> {
     try {
       await this.#sdk.shutdown();
@@ -124,29 +124,33 @@ class GivenIds implements IdGenerator {
   readonly generateSpanId = (): string => this.next?.spanId ?? this.#random.generateSpanId();
 }
 
-/** Counts what went out and what did not, and says once that the collector does not answer, and once that it does again. */
+/**
+ * Sends one batch after another: the processor gives all that waits at once where it ends, and behind a batch that took too
+ * long. Counts what went out and what did not, and says once that the collector does not answer, and once that it does again.
+ */
 class CountedExporter implements SpanExporter {
   waiting = 0;
   readonly #inner: OTLPTraceExporter;
   readonly #metrics: SpanMetrics;
   readonly #logger: Logger;
   #isFailing = false;
+  #sent: Promise<void> = Promise.resolve();
 
   constructor({ endpoint, logger, metrics }: OtlpSpansOptions) {
     this.#inner = new OTLPTraceExporter({
       url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
       timeoutMillis: SEND_WITHIN_MS,
-      concurrencyLimit: 1,
     });
     this.#metrics = metrics;
     this.#logger = logger;
   }
 
+  /** A batch that failed is told of here, and keeps the processor from no other one. */
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
-    this.#inner.export(spans, (result) => {
+    this.#sent = this.#sent.then(async () => {
+      this.#tell(await this.#send(spans), spans.length);
       this.waiting -= spans.length;
-      this.#tell(result, spans.length);
-      done(result);
+      done({ code: ExportResultCode.SUCCESS });
     });
   }
 
@@ -156,6 +160,12 @@ class CountedExporter implements SpanExporter {
 
   forceFlush(): Promise<void> {
     return this.#inner.forceFlush();
+  }
+
+  #send(spans: ReadableSpan[]): Promise<ExportResult> {
+    return new Promise<ExportResult>((resolve) => {
+      this.#inner.export(spans, resolve);
+    }).catch((error: unknown) => ({ code: ExportResultCode.FAILED, error: error as Error }));
   }
 
   #tell({ code, error }: ExportResult, count: number): void {
