@@ -43,7 +43,7 @@ describe('a job', () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await client.post('/run', { input: {} }, { headers: { traceparent } });
 
-    expect((await agent.takeOne()).traceparent).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
+    expect((await agent.takeOne()).traceparent).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-00$/);
   });
 
   test('tells its trace to a caller that asks for it, and to no other', async () => {

@@ -107,7 +107,7 @@ export class Door implements Dispatch {
   }
 
   #visit(parts: Pick<Visit, 'request' | 'response' | 'connection' | 'wanted'>): Visit {
-    const { clock, domain, logger, random, traces } = this.#options;
+    const { clock, domain, logger, random } = this.#options;
     const { request, response } = parts;
     response.on('error', (error) => logger.debug('an answer could not be written', { error }));
     return {
@@ -115,7 +115,7 @@ export class Door implements Dispatch {
       endpointId: endpointIdOfHost(request.headers.host, domain) ?? '',
       requestId: toldRequestId([request.headers['x-request-id'] ?? []].flat()[0]) ?? makeRequestId(random),
       beganAtMs: clock.monotonicMs(),
-      trace: VisitTrace.enter(traces, request.headers),
+      trace: null,
       turn: this.#turns.take(request, response),
       traffic: { inBytes: 0, outBytes: 0 },
       gone: goneOf(response),
@@ -128,7 +128,7 @@ export class Door implements Dispatch {
     let place: Place | null = null;
     let outcome: ExchangeOutcome;
     try {
-      admitted = await admitVisit(visit, this.#options);
+      admitted = await this.#admit(visit);
       place = await this.#place(visit, admitted);
       outcome = place === null ? { kind: 'caller-gone' } : await this.#exchange(visit, place, admitted);
     } catch (error) {
@@ -138,6 +138,20 @@ export class Door implements Dispatch {
     // A WebSocket is over when both of its ends are.
     if (outcome.kind === 'upgraded') place?.stream.once('close', () => this.#note(visit, end));
     else this.#note(visit, end);
+  }
+
+  /** @throws PlatformError as `admitVisit` does */
+  async #admit(visit: Visit): Promise<AdmittedVisit> {
+    let hasKey = false;
+    try {
+      const admitted = await admitVisit(visit, this.#options);
+      hasKey = admitted.isKeyed;
+      return admitted;
+    } finally {
+      const { clock, traces } = this.#options;
+      const agoMs = clock.monotonicMs() - visit.beganAtMs;
+      visit.trace = VisitTrace.enter(traces, visit.request.headers, { hasKey, agoMs });
+    }
   }
 
   #note(visit: Visit, end: VisitEnd): void {
@@ -209,10 +223,9 @@ export class Door implements Dispatch {
     const { socket: caller } = wanted;
     const ofCaller = wanted.take(response);
     caller.write(switchingHead(answerHead), 'latin1');
-    const open = new OpenSocket({
-      ...{ caller, worker: stream, clock: this.#options.clock, limits, traffic },
-      onClose: () => this.#open.delete(open),
-    });
+    const { clock } = this.#options;
+    const onClose = () => this.#open.delete(open);
+    const open = new OpenSocket({ caller, worker: stream, clock, limits, traffic, onClose });
     this.#open.add(open);
     open.start({ ofCaller, ofWorker: early });
   }
@@ -231,7 +244,7 @@ export class Door implements Dispatch {
   }
 }
 
-function switchingHead(headers: readonly string[]): string {
-  const lines = Array.from({ length: headers.length / 2 }, (_, at) => `${headers[2 * at]}: ${headers[2 * at + 1]}`);
+function switchingHead(head: readonly string[]): string {
+  const lines = Array.from({ length: head.length / 2 }, (_, at) => `${head[2 * at]}: ${head[2 * at + 1]}`);
   return ['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n');
 }

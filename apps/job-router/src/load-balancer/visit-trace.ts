@@ -32,8 +32,12 @@ export class VisitTrace {
   }
 
   /** Null: it is not recorded. @param headers named in lower case */
-  static enter(traces: RouterTraces, headers: IncomingHttpHeaders): VisitTrace | null {
-    const step = traces.isOn ? traces.enter(headers).step : null;
+  static enter(
+    traces: RouterTraces,
+    headers: IncomingHttpHeaders,
+    options: Parameters<Traces['enter']>[1],
+  ): VisitTrace | null {
+    const step = traces.isOn ? traces.enter(headers, options).step : null;
     return step === null ? null : new VisitTrace(traces, step);
   }
 

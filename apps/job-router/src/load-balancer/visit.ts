@@ -22,8 +22,8 @@ export interface Visit {
   readonly requestId: string;
   /** Monotonic. */
   readonly beganAtMs: number;
-  /** Null: it is not recorded. */
-  readonly trace: VisitTrace | null;
+  /** Null: it is not recorded, or it is not known yet who asks. */
+  trace: VisitTrace | null;
   /** Resolves when those before it on its connection are over that it may not be under way with. */
   readonly turn: Promise<unknown>;
   /** What has passed so far. */

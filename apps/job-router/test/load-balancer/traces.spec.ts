@@ -145,6 +145,19 @@ describe('a request whose trace is recorded', () => {
   });
 });
 
+test('requests without a good key take nothing from those with one that are to be recorded', async () => {
+  const caller = await openServed({ tracedPermille: 0, clock: new ManualClock() });
+  const stranger = scene.caller();
+  for (let count = 0; count < 12; count += 1) {
+    stranger.ask('GET /', { traceparent: RECORDED, Authorization: null });
+    await eventually(() => expect(stranger.heard.split('HTTP/1.1 401')).toHaveLength(count + 2));
+  }
+  await told(10);
+  caller.ask('GET /', { traceparent: RECORDED });
+  await told(14);
+  expect(heard).toMatchObject([{ traceparent: expect.stringMatching(/-01$/) }]);
+});
+
 describe('a request whose trace is not recorded', () => {
   test.each<[string, SceneOptions, string]>([
     ['its caller does not', { tracedPermille: 1_000 }, UNRECORDED],

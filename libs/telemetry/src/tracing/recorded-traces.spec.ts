@@ -8,6 +8,8 @@ import type { Span } from './traces.port.js';
 
 const GIVEN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const UNRECORDED = GIVEN.replace(/01$/, '00');
+const KEYED = { hasKey: true };
+const STRANGER = { hasKey: false };
 
 let clock: ManualClock;
 let spans: Span[];
@@ -21,7 +23,7 @@ beforeEach(() => {
 
 describe('a request', () => {
   test('continues the trace of a caller that records it', () => {
-    const { context, step } = tracesOf(0).enter({ traceparent: GIVEN });
+    const { context, step } = tracesOf(0).enter({ traceparent: GIVEN }, KEYED);
     step?.end({ name: 'GET /x', kind: 'server' });
     expect(spans).toMatchObject([
       { name: 'GET /x', context: { traceId: '4bf92f3577b34da6a3ce929d0e0e4736' }, parentSpanId: '00f067aa0ba902b7' },
@@ -30,11 +32,14 @@ describe('a request', () => {
   });
 
   test('of a caller that does not record it, or that is not drawn, passes its trace as it is', () => {
-    const { context, step } = tracesOf(1_000).enter({ traceparent: UNRECORDED });
+    const { context, step } = tracesOf(1_000).enter({ traceparent: UNRECORDED }, KEYED);
     expect([formatTraceparent(context), step]).toEqual([UNRECORDED, null]);
-    expect(NO_TRACES.enter({ traceparent: GIVEN })).toMatchObject({ step: null });
-    expect(formatTraceparent(NO_TRACES.enter({ traceparent: GIVEN }).context)).toBe(GIVEN);
-    expect(formatTraceparent(NO_TRACES.enter({}).context)).toMatch(/-00$/);
+  });
+
+  test('keeps its trace where nothing is recorded, but nobody behind is told to record it', () => {
+    const { context, step } = NO_TRACES.enter({ traceparent: GIVEN }, KEYED);
+    expect([formatTraceparent(context), step]).toEqual([UNRECORDED, null]);
+    expect(formatTraceparent(NO_TRACES.enter({}, KEYED).context)).toMatch(/-00$/);
   });
 
   test.each([
@@ -42,23 +47,32 @@ describe('a request', () => {
     [1_000, 1_000],
   ])('without a trace begins one: %d of a thousand are recorded', (permille, recorded) => {
     const traces = tracesOf(permille);
-    const steps = Array.from({ length: 1_000 }, () => traces.enter({}).step);
+    const steps = Array.from({ length: 1_000 }, () => traces.enter({}, STRANGER).step);
     expect(steps.filter((step) => step !== null)).toHaveLength(recorded);
   });
 
   test('is drawn by chance', () => {
     const traces = tracesOf(100);
-    const drawn = Array.from({ length: 10_000 }, () => traces.enter({}).step).filter((step) => step !== null);
+    const drawn = Array.from({ length: 10_000 }, () => traces.enter({}, STRANGER).step).filter((step) => step !== null);
     expect(drawn.length).toBeGreaterThan(800);
     expect(drawn.length).toBeLessThan(1_200);
   });
 
   test("is recorded at its caller's wish a hundred times in a second, and again in the next", async () => {
     const traces = tracesOf(0);
-    const ask = () => Array.from({ length: 150 }, () => traces.enter({ traceparent: GIVEN })).map(({ step }) => step);
-    expect(ask().filter((step) => step !== null)).toHaveLength(100);
+    const granted = (who: { hasKey: boolean }) =>
+      Array.from({ length: 150 }, () => traces.enter({ traceparent: GIVEN }, who).step).filter((step) => step !== null);
+    // Who has shown no key takes nothing from those who have.
+    expect([granted(STRANGER).length, granted(KEYED).length]).toEqual([10, 100]);
     await clock.advance(1_000);
-    expect(ask().filter((step) => step !== null)).toHaveLength(100);
+    expect([granted(KEYED).length, granted(STRANGER).length]).toEqual([100, 10]);
+  });
+
+  test('has begun when it came, although its key was looked at since', () => {
+    tracesOf(0)
+      .enter({ traceparent: GIVEN }, { ...KEYED, agoMs: 30 })
+      .step?.end({ name: 'GET /x' });
+    expect(spans).toMatchObject([{ startMs: 999_970, endMs: 1_000_000 }]);
   });
 });
 

@@ -3,7 +3,7 @@ import { TraceFlags, type SpanContext } from '@opentelemetry/api';
 import type { Clock, Random } from '@berth/lifecycle';
 import { Sampling } from './sampling.js';
 import { continueTrace, formatTraceparent, isRecorded, newTrace, parseTraceparent, readTrace } from './traceparent.js';
-import type { Span, Step, StepFacts, StepOptions, TracePlace, Traces } from './traces.port.js';
+import type { EnterOptions, Span, Step, StepFacts, StepOptions, TracePlace, Traces } from './traces.port.js';
 
 export interface RecordedTracesOptions {
   /** Takes what is over. Never throws, never waits. */
@@ -24,13 +24,13 @@ export class RecordedTraces implements Traces {
     this.#sampling = new Sampling(options);
   }
 
-  enter(headers: Readonly<Record<string, unknown>>): TracePlace {
+  enter(headers: Readonly<Record<string, unknown>>, { agoMs = 0, hasKey }: EnterOptions): TracePlace {
     const parent = readTrace(headers);
-    if (!this.#sampling.isRecorded(parent)) {
+    if (!this.#sampling.isRecorded(parent, hasKey)) {
       return { context: parent === null ? newTrace(false) : { ...parent, traceFlags: TraceFlags.NONE }, step: null };
     }
     const context = parent === null ? newTrace(true) : continueTrace(parent);
-    return { context, step: this.#begin(context, parent?.spanId ?? null, 0) };
+    return { context, step: this.#begin(context, parent?.spanId ?? null, agoMs) };
   }
 
   step(traceparent: string | null | undefined, options: StepOptions = {}): Step | null {

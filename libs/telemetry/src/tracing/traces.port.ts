@@ -41,6 +41,13 @@ export interface TracePlace {
   readonly step: Step | null;
 }
 
+export interface EnterOptions {
+  /** Whether it came with a good key: wishes of strangers to be recorded are counted apart. */
+  readonly hasKey: boolean;
+  /** How long ago it came, in ms; now unless said. */
+  readonly agoMs?: number;
+}
+
 export interface StepOptions {
   /** How long ago it began, in ms; now unless said. */
   readonly agoMs?: number;
@@ -56,11 +63,11 @@ export interface Traces {
   /** False: no step is ever recorded. */
   readonly isOn: boolean;
   /**
-   * The place of a request from outside: in its caller's trace, or in a new one.
+   * The place of a request from outside: in its caller's trace, or in a new one. Once for each, when it is known who asks.
    *
    * @param headers named in lower case
    */
-  enter(headers: Readonly<Record<string, unknown>>): TracePlace;
+  enter(headers: Readonly<Record<string, unknown>>, options: EnterOptions): TracePlace;
   /** Begins a step below the one that a `traceparent` names. Null: that trace is not recorded. */
   step(traceparent: string | null | undefined, options?: StepOptions): Step | null;
   /**
