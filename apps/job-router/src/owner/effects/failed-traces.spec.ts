@@ -1,8 +1,16 @@
-import { ENDPOINT_BOUNDS_DEFAULT, encodeJson, type AttemptProof, type JobBody, type JobId } from '@berth/domain';
+import {
+  encodeJson,
+  type AttemptProof,
+  type CountedEnd,
+  type EndpointId,
+  type JobBody,
+  type JobId,
+  type TouchedJob,
+} from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
 import { letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { DeskScene, ENDPOINT, HOST } from '../../../test/model/desk-scene.js';
+import { DeskScene, HOST } from '../../../test/model/desk-scene.js';
 import { FailedTraces } from './failed-traces.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -83,17 +91,41 @@ test('a job that comes to its end well adds nothing, and nothing is kept of it',
   expect([scene.spans, outcomes]).toEqual([[], []]);
 });
 
-test('of too many that fail at once the rest are counted', async () => {
-  const jobs = Array.from({ length: 300 }, () => scene.wish({ body: bodyOf('00') }));
-  expect(jobs.length).toBeLessThan(ENDPOINT_BOUNDS_DEFAULT.livingJobs);
-  const failures = new FailedTraces({
-    ...{ payloads: scene.payloads, traces: scene.traces, clock: scene.clock, logger: silentLogger },
-    logs: { read: () => new Promise(() => undefined) },
-    onOver: (outcome, count) => void outcomes.push([outcome, count]),
+describe('of many that end at once', () => {
+  let failures: FailedTraces;
+  beforeEach(() => {
+    failures = new FailedTraces({
+      ...{ payloads: scene.payloads, traces: scene.traces, clock: scene.clock, logger: silentLogger },
+      logs: { read: () => new Promise(() => undefined) },
+      onOver: (outcome, count) => void outcomes.push([outcome, count]),
+    });
   });
-  failures.note(
-    ENDPOINT,
-    jobs.map(({ jobId }) => ({ jobId, now: 'ended', stop: null, leftovers: null })),
-  );
-  expect(outcomes).toEqual([['dropped', 44]]);
+
+  const end = (endpoint: string, outcome: CountedEnd['outcome'], count: number): void => {
+    const touched = Array.from({ length: count }, (_, at): TouchedJob => ({
+      ...{ jobId: `job-${at}` as JobId, now: 'ended', stop: null, leftovers: null },
+      end: { outcome, executionMs: null },
+    }));
+    failures.note(endpoint as EndpointId, touched);
+  };
+
+  test('one endpoint leaves room for others, and the rest are counted', () => {
+    end('a', 'FAILED', 60);
+    end('a', 'TIMED_OUT', 60);
+    expect(outcomes).toEqual([['dropped', 56]]);
+    for (const endpoint of ['b', 'c', 'd', 'e']) end(endpoint, 'FAILED', 64);
+    expect(outcomes).toEqual([
+      ['dropped', 56],
+      ['dropped', 64],
+    ]);
+  });
+
+  test('those that do not fail take no room', () => {
+    for (const endpoint of ['a', 'b', 'c', 'd']) {
+      end(endpoint, 'COMPLETED', 100);
+      end(endpoint, 'CANCELLED', 100);
+      end(endpoint, 'FAILED', 64);
+    }
+    expect(outcomes).toEqual([]);
+  });
 });

@@ -1,5 +1,12 @@
 import { attemptStepName, jobAttributes } from '@berth/contracts';
-import { viewFailures, type EndpointId, type FailedJob, type JobId, type TouchedJob } from '@berth/domain';
+import {
+  viewFailures,
+  type CountedEnd,
+  type EndpointId,
+  type FailedJob,
+  type JobId,
+  type TouchedJob,
+} from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
 import { isRecorded, type Logger, type Step, type Traces } from '@berth/telemetry';
 import type { EndpointLogs } from '../logs/endpoint-logs.js';
@@ -18,6 +25,8 @@ export interface FailedTracesOptions {
 
 /** Failed jobs whose traces are being made. */
 const UNDER_WAY_MAX = 256;
+/** Of one endpoint, so that one that fails all its jobs leaves room for the others. */
+const OF_ENDPOINT_MAX = 64;
 
 /**
  * Records the traces of jobs that fail, also of those that were not meant to be recorded. Nothing is kept for it while
@@ -26,6 +35,7 @@ const UNDER_WAY_MAX = 256;
 export class FailedTraces {
   readonly #options: FailedTracesOptions;
   #underWay = 0;
+  readonly #ofEndpoint = new Map<EndpointId, number>();
 
   constructor(options: FailedTracesOptions) {
     this.#options = options;
@@ -35,16 +45,17 @@ export class FailedTraces {
   note(endpointId: EndpointId, touched: readonly TouchedJob[]): void {
     const { onOver, traces } = this.#options;
     if (!traces.isOn) return;
-    const ended = touched.flatMap(({ jobId, now }) => (now === 'ended' ? [jobId] : []));
-    if (ended.length === 0) return;
-    const taken = ended.slice(0, Math.max(0, UNDER_WAY_MAX - this.#underWay));
-    if (taken.length < ended.length) onOver('dropped', ended.length - taken.length);
+    const failed = touched.flatMap(({ end, jobId }) => (end !== undefined && isFailure(end) ? [jobId] : []));
+    if (failed.length === 0) return;
+    const room = Math.min(UNDER_WAY_MAX - this.#underWay, OF_ENDPOINT_MAX - (this.#ofEndpoint.get(endpointId) ?? 0));
+    const taken = failed.slice(0, Math.max(0, room));
+    if (taken.length < failed.length) onOver('dropped', failed.length - taken.length);
     if (taken.length > 0) void this.#record(endpointId, taken);
   }
 
   async #record(endpointId: EndpointId, jobIds: readonly JobId[]): Promise<void> {
     const { logger, onOver } = this.#options;
-    this.#underWay += jobIds.length;
+    this.#count(endpointId, jobIds.length);
     try {
       const failed = await this.#failedOf(endpointId, jobIds);
       for (const each of failed) this.#tell(endpointId, each);
@@ -53,8 +64,15 @@ export class FailedTraces {
       onOver('unread', jobIds.length);
       logger.debug('the traces of failed jobs could not be made', { endpointId, error });
     } finally {
-      this.#underWay -= jobIds.length;
+      this.#count(endpointId, -jobIds.length);
     }
+  }
+
+  #count(endpointId: EndpointId, change: number): void {
+    this.#underWay += change;
+    const ofEndpoint = (this.#ofEndpoint.get(endpointId) ?? 0) + change;
+    if (ofEndpoint === 0) this.#ofEndpoint.delete(endpointId);
+    else this.#ofEndpoint.set(endpointId, ofEndpoint);
   }
 
   /** With the trace that each was submitted in. */
@@ -111,6 +129,8 @@ export class FailedTraces {
     step?.end({ name: 'wait in queue', agoMs: nowMs - toMs });
   }
 }
+
+const isFailure = ({ outcome }: CountedEnd): boolean => outcome === 'FAILED' || outcome === 'TIMED_OUT';
 
 interface TracedFailure {
   readonly job: FailedJob;
