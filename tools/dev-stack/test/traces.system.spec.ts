@@ -92,7 +92,7 @@ const STEPS = {
     'commit end',
     'POST webhook',
   ],
-  'worker-agent': ['prepare job', 'process job', 'report end'],
+  'worker-agent': ['prepare job', 'deliver job', 'process job', 'report end'],
 };
 
 describe('a job', () => {

@@ -1,7 +1,7 @@
 import { TAKE_ANSWER_MAX_MS, type StopMessage, type TakenJob, type WithdrawMessage } from '@berth/contracts';
 import { LEASE_TRUST_MS, type RawJson, type WorkerId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
-import type { Logger, MetricRegistry, Traces } from '@berth/telemetry';
+import type { Logger, MetricRegistry, Step, Traces } from '@berth/telemetry';
 import type { Journal } from '../journal/index.js';
 import {
   attemptId,
@@ -164,14 +164,11 @@ export class JobClient {
     const { clock } = this.#options;
     this.#isStopping = true;
     const untilMs = clock.monotonicMs() + graceMs;
-    while (this.#isBusy() && clock.monotonicMs() < untilMs) await clock.sleep(STOP_LOOK_MS);
+    const isBusy = () => this.#takes.waiting > 0 || this.#stopped.isReporting || this.#table.isReporting;
+    while (isBusy() && clock.monotonicMs() < untilMs) await clock.sleep(STOP_LOOK_MS);
     if (graceMs > 0) await this.#renewer.renew([...this.#table.values()]);
     for (const end of this.#subscriptions.splice(0)) end();
     this.#stopping.abort();
-  }
-
-  #isBusy(): boolean {
-    return this.#takes.waiting > 0 || this.#stopped.isReporting || this.#table.isReporting;
   }
 
   /** Told when a held job must stop before its worker has finished it; once per attempt. */
@@ -222,6 +219,11 @@ export class JobClient {
     } finally {
       step?.end({ name: 'prepare job' });
     }
+  }
+
+  /** Begins what is done for an attempt that this host has, in the trace of its job; null: nobody records it. */
+  step({ id }: Attempt): Step | null {
+    return this.#options.traces.step(this.#table.get(id)?.step?.traceparent);
   }
 
   /** Returns a job that its worker never started; nobody pays for it. */

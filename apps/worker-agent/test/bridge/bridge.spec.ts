@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { encodeJson } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
@@ -763,4 +763,34 @@ test('how long a worker has had no job is not changed by whoever sets the clock 
     clock.jump(byMs);
     expect(clock.nowMs() - (state()?.lastJobEndedAtMs ?? 0)).toBe(3_000);
   }
+});
+
+describe('a job whose trace is recorded', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const delivery = () => agent.spans.filter(({ name }) => name === 'deliver job');
+
+  test('has the step in which its worker is given it, beside the one in which it is prepared', async () => {
+    submit({ traceparent });
+    const { json } = await worker.take();
+    await eventually(() => {
+      expect(delivery()).toMatchObject([{ error: null, attributes: { 'berth.worker.id': 'w1' } }]);
+    });
+    const ownStep = (json as { traceparent: string }).traceparent.split('-')[2];
+    const ofHost = agent.spans.map(({ name, parentSpanId }) => [name, parentSpanId]);
+    expect(ofHost).toEqual([
+      ['prepare job', ownStep],
+      ['deliver job', ownStep],
+    ]);
+  });
+
+  test('says so where its worker hung up before it had all of it', async () => {
+    submit({ traceparent, input: encodeJson('x'.repeat(16_000_000)) });
+    const socket = connect(agent.bridge.port, '127.0.0.1');
+    socket.write(`GET /v2/ep1/job-take/w1?gpu=cpu HTTP/1.1\r\nHost: h\r\nAuthorization: ${worker.token}\r\n\r\n`);
+    await once(socket, 'readable');
+    socket.destroy();
+    await eventually(() => {
+      expect(delivery()).toMatchObject([{ error: 'undelivered' }]);
+    });
+  });
 });

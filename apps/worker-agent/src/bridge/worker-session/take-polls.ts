@@ -1,5 +1,7 @@
+import { jobAttributes } from '@berth/contracts';
 import type { EndpointId, WorkerId } from '@berth/domain';
 import { WAIT_OVER, type Clock, type Random } from '@berth/lifecycle';
+import type { Step } from '@berth/telemetry';
 import type { Attempt, JobClient, TakenAttempt, TakeOutcome } from '../../job-client/index.js';
 import { FreshWorker } from './fresh-worker.js';
 import type { HeldJobs } from './held-jobs.js';
@@ -243,13 +245,17 @@ export class TakePolls {
   }
 
   #deliver(poll: Poll, ready: readonly ReadyJob[]): void {
-    const { jobs, clock } = this.#options;
+    const { client, clock, jobs } = this.#options;
+    const steps = ready.map(({ attempt }) => client.step(attempt));
     // Before the answer is written: a quick worker may post its result before the write is known to be flushed.
     for (const { attempt } of ready) jobs.add(attempt, clock.monotonicMs());
     const texts = ready.map(({ text }) => text);
     const answer = this.#answer(poll, 200, poll.isBatch ? `[${texts.join(',')}]` : texts[0]);
     const settled = answer.then((isFlushed) => {
-      for (const { attempt } of ready) this.#afterDelivery(attempt, isFlushed);
+      for (const [order, { attempt }] of ready.entries()) {
+        endDelivery(attempt, steps[order] ?? null, isFlushed);
+        this.#afterDelivery(attempt, isFlushed);
+      }
     });
     this.#track(settled);
   }
@@ -282,4 +288,10 @@ export class TakePolls {
     this.#parked.delete(poll);
     poll.closed.abort(WAIT_OVER);
   }
+}
+
+function endDelivery({ ref, workerId }: Attempt, step: Step | null, isFlushed: boolean): void {
+  const { attempt, endpointId, jobId } = ref;
+  const attributes = jobAttributes({ attempt, endpointId, jobId, workerId });
+  step?.end({ name: 'deliver job', attributes, error: isFlushed ? null : 'undelivered' });
 }
