@@ -3,6 +3,8 @@ export { onConnectionClosed } from './answers/on-connection-closed.js';
 export { StreamedAnswer, StreamedAnswers } from './answers/streamed-answers.js';
 export { HTTP_DRAIN_MS, HttpApp, createHttpApp } from './app/http-app.js';
 export { makeRequestId, traceparentOf } from './app/request-context.js';
+export { blameWorker } from './app/request-fault.js';
+export { statusClass } from './app/status-label.js';
 export { CurrentCaller, Public, RequireScope, callerOf, handlerRouteOf } from './auth/access.decorator.js';
 export { API_KEY_DIRECTORY, type ApiKeyDirectory } from './auth/api-key-directory.port.js';
 export { hashApiKey, makeApiKey, prefixOfApiKey } from './auth/api-key.js';

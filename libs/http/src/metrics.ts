@@ -3,8 +3,8 @@ import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 export const requestMetrics = (metrics: MetricRegistry) => ({
   duration: metrics.tracedHistogram({
     name: 'berth_http_request_seconds',
-    help: 'Time from the request line to the last byte of the answer, by route: ids would make a metric of each path.',
-    labels: ['method', 'route', 'status'],
+    help: 'Time from the request line to the last byte of the answer, by route, status and whose fault it was: none, caller, worker, platform.',
+    labels: ['method', 'route', 'status', 'fault'],
     buckets: SECONDS_BUCKETS,
   }),
 });

@@ -1,6 +1,14 @@
 import { toRawJson, type RawJson } from '@berth/domain';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { type OpenAiFailure, failureInOutput, failureOf, toFailure } from './openai-failure.js';
+import {
+  type OpenAiFailure,
+  failureInOutput,
+  failureOf,
+  noOutput,
+  noWorker,
+  toFailure,
+  workerLost,
+} from './openai-failure.js';
 import { jobNotFound } from '../platform/index.js';
 
 const shown = (failure: OpenAiFailure | null): unknown =>
@@ -103,4 +111,10 @@ describe('an output of 20 MiB that claims to be an error', () => {
     const message = 'p'.repeat(65_000);
     expect(failureInOutput(toRawJson(JSON.stringify({ error: { message, code: 400 } })))?.status).toBe(400);
   });
+});
+
+test('what a worker did is no fault of ours, and that there is none is', () => {
+  const ofWorkers = [failureOf('FAILED', 'boom'), failureOf('TIMED_OUT', null), noOutput()];
+  expect(ofWorkers.map((failure) => failure?.isOurs)).toEqual([false, false, false]);
+  expect([noWorker().isOurs, workerLost().isOurs]).toEqual([true, true]);
 });

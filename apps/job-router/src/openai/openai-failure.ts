@@ -12,12 +12,15 @@ export interface FailureOptions {
   readonly code: string | number | null;
   readonly param?: string | null;
   readonly retryAfterSeconds?: number;
+  /** A worker is not to blame: there was none, or it was lost. */
+  readonly isOurs?: boolean;
 }
 
 /** The outcome of a request that got no answer, in the words of OpenAI's interface. */
 export class OpenAiFailure extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
+  readonly isOurs: boolean;
   readonly #options: FailureOptions;
 
   constructor(status: number, message: string, options: FailureOptions) {
@@ -25,6 +28,7 @@ export class OpenAiFailure extends Error {
     this.name = 'OpenAiFailure';
     this.status = status;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isOurs = options.isOurs === true;
     this.#options = options;
   }
 
@@ -43,12 +47,14 @@ export const noWorker = (): OpenAiFailure =>
     type: 'server_error',
     code: 'no_worker_available',
     retryAfterSeconds: NO_WORKER_RETRY_SECONDS,
+    isOurs: true,
   });
 
 export const workerLost = (): OpenAiFailure =>
   new OpenAiFailure(502, 'The worker was lost in the middle of its answer; send the request again.', {
     type: 'server_error',
     code: 'worker_lost',
+    isOurs: true,
   });
 
 /** 410, since the clients repeat a 409 or a 5xx by themselves: somebody wanted this to end. */

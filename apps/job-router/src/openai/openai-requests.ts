@@ -11,6 +11,7 @@ import {
   type JobSight,
   type RawJson,
 } from '@berth/domain';
+import { blameWorker } from '@berth/http';
 import type { Clock } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyReply } from 'fastify';
@@ -185,6 +186,7 @@ export class OpenAiRequests {
 const JSON_UTF8 = 'application/json; charset=utf-8';
 
 async function sendFailure(reply: FastifyReply, failure: OpenAiFailure): Promise<void> {
+  if (!failure.isOurs) blameWorker(reply.request);
   if (failure.retryAfterSeconds !== undefined) void reply.header('retry-after', String(failure.retryAfterSeconds));
   await reply.status(failure.status).header('content-type', JSON_UTF8).send(failure.body);
 }

@@ -2,6 +2,8 @@ import type { Logger, MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { requestMetrics } from '../metrics.js';
 import { traceparentOf } from './request-context.js';
+import { faultOf } from './request-fault.js';
+import { statusLabel } from './status-label.js';
 
 /** Counts and times every answer by its route, never by its path: ids would make a metric of each. */
 export function registerRequestMetrics(
@@ -13,7 +15,8 @@ export function registerRequestMetrics(
     const route = request.routeOptions.url ?? 'none';
     const status = reply.statusCode;
     const { method } = request;
-    duration.observe({ method, route, status: String(status) }, reply.elapsedTime / 1000, traceparentOf(request));
+    const labels = { method, route, status: statusLabel(status), fault: faultOf(request, status) };
+    duration.observe(labels, reply.elapsedTime / 1000, traceparentOf(request));
     logger.debug(`${method} ${route} ${status}`, { requestId: request.id, elapsedMs: Math.round(reply.elapsedTime) });
     done();
   });

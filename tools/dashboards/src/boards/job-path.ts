@@ -14,10 +14,13 @@ export const jobPath = () =>
 const ofJobs = () => [
   graph({
     title: 'Requests of the job paths, by status',
-    says: 'Answers of routers per second.',
+    says: 'Answers of routers per second, and whose fault they are: a worker’s failure is passed on.',
     unit: 'reqps',
     queries: [
-      { expr: sumPerSecond('berth_http_request_seconds_count{job="job-router"}', 'status'), legend: '{{status}}' },
+      {
+        expr: sumPerSecond('berth_http_request_seconds_count{job="job-router"}', 'status', 'fault'),
+        legend: '{{status}}, fault: {{fault}}',
+      },
     ],
   }),
   graph({

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { AssignedWorker } from '@berth/contracts';
 import type { EndpointId } from '@berth/domain';
+import { statusClass } from '@berth/http';
 import type { ExchangeOutcome } from '../exchange/exchange-outcome.js';
 
 export type AnswerHead = Pick<ServerResponse, 'headersSent' | 'statusCode'>;
@@ -31,7 +32,7 @@ export function statusOf(outcome: ExchangeOutcome, { headersSent, statusCode }: 
 export function labelOf(outcome: ExchangeOutcome): string {
   switch (outcome.kind) {
     case 'answered':
-      return `${Math.floor(outcome.status / 100)}xx`;
+      return statusClass(outcome.status);
     case 'upgraded':
       return 'websocket';
     case 'caller-gone':
