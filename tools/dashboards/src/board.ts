@@ -17,8 +17,8 @@ export interface BoardSpec {
   readonly title: string;
   readonly says: string;
   readonly panels: readonly Builder<Panel>[];
-  /** A label of a metric by which the viewer chooses what is shown: `$name` in queries. */
-  readonly choice?: { readonly name: string; readonly label: string; readonly metric: string };
+  /** A label of these metrics by which the viewer chooses what is shown: `$name` in queries. */
+  readonly choice?: { readonly name: string; readonly label: string; readonly metrics: readonly string[] };
 }
 
 /** A dashboard of the last six hours, with a choice of the Prometheus that is asked. */
@@ -40,14 +40,16 @@ export function makeBoard({ choice, panels, says, title, uid }: BoardSpec): Dash
   return { ...built, panels: (built.panels ?? []).map((panel, index) => ({ ...panel, id: index + 1 })) };
 }
 
-const choiceOf = ({ label, metric, name }: NonNullable<BoardSpec['choice']>): QueryVariableBuilder =>
-  new QueryVariableBuilder(name)
+function choiceOf({ label, metrics, name }: NonNullable<BoardSpec['choice']>): QueryVariableBuilder {
+  const query = `label_values({__name__=~"${metrics.join('|')}"}, ${name})`;
+  return new QueryVariableBuilder(name)
     .label(label)
     .datasource(DATASOURCE)
-    .query(`label_values(${metric}, ${name})`)
-    .definition(`label_values(${metric}, ${name})`)
+    .query(query)
+    .definition(query)
     .refresh(VariableRefresh.OnTimeRangeChanged)
     .sort(VariableSort.AlphabeticalAsc)
     .multi(true)
     .includeAll(true)
     .allValue('.*');
+}

@@ -11,6 +11,9 @@ export function quantile(share: number, histogram: string, ...labels: readonly s
   return `histogram_quantile(${share}, sum by (${['le', ...labels].join(', ')}) (${perSecond(`${name}_bucket${matchers}`)}))`;
 }
 
+/** What a load-balanced request ended with that could not be brought to a worker. Alerts use the same. */
+export const UNSERVED = 'outcome=~"internal-error|no-worker-available|service-unavailable|too-many-held-requests"';
+
 /** The median and the slow end of a time. */
 export const quantiles = (histogram: string): { readonly expr: string; readonly legend: string }[] => [
   { expr: quantile(0.5, histogram), legend: 'half of them' },

@@ -32,6 +32,18 @@ export function askedIn(query: string): Asked {
   return { metrics, labels };
 }
 
+/** What the viewer of a dashboard chooses by: a label of any of some metrics. @throws Error where it is no choice of ours */
+export function choiceIn(definition: string): {
+  readonly selector: string;
+  readonly metrics: readonly string[];
+  readonly label: string;
+} {
+  const [, selector, metrics, label] = /^label_values\((\{__name__=~"([\w|]+)"\}), (\w+)\)$/.exec(definition) ?? [];
+  if (selector === undefined || metrics === undefined || label === undefined)
+    throw new Error(`no choice: ${definition}`);
+  return { selector, metrics: metrics.split('|'), label };
+}
+
 /** A query over five minutes, and for whatever the viewer could choose. */
 export const withoutVariables = (query: string): string =>
   query.replaceAll('$__rate_interval', '5m').replaceAll(/\$\w+/g, '.*');

@@ -7,7 +7,7 @@ import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { makeBoards } from '../src/index.js';
 import { ALERTS, readAlerts } from './alert-rules.js';
-import { withoutVariables } from './asked.js';
+import { choiceIn, withoutVariables } from './asked.js';
 import { AskedPrometheus } from './story/asked-prometheus.js';
 import { TenantStory } from './story/tenant-story.js';
 
@@ -73,8 +73,8 @@ test('every query of every panel has figures, once jobs and requests have come a
 test('the viewer of a dashboard has something to choose from', async () => {
   for (const { definition } of makeBoards().flatMap(({ templating }) => templating?.list ?? [])) {
     if (definition === undefined) continue;
-    const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definition) ?? [];
-    expect(await asked.valuesOf(label, metric)).not.toEqual([]);
+    const { label, selector } = choiceIn(definition);
+    expect(await asked.valuesOf(label, selector)).not.toEqual([]);
   }
 });
 

@@ -5,7 +5,7 @@ import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { makeBoards } from '../src/index.js';
 import { readAlertCases, readAlerts } from './alert-rules.js';
-import { askedIn } from './asked.js';
+import { askedIn, choiceIn } from './asked.js';
 import { TARGET_LABELS, readCatalogue } from './catalogue.js';
 
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
@@ -66,9 +66,9 @@ describe.each(boards)('the dashboard $name', ({ board, name }) => {
     }
     for (const { definition, query } of board.templating?.list ?? []) {
       if (definition === undefined) continue;
-      const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definition) ?? [];
+      const { label, metrics } = choiceIn(definition);
       expect(query).toBe(definition);
-      expect(catalogue.get(metric)).toContain(label);
+      for (const metric of metrics) expect(catalogue.get(metric)).toContain(label);
     }
   });
 

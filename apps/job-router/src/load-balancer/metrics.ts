@@ -1,3 +1,4 @@
+import { OTHER_ENDPOINTS } from '@berth/domain';
 import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
 
 /** A request may be held for minutes, and take many more. */
@@ -5,7 +6,13 @@ const LONG_SECONDS = [...SECONDS_BUCKETS, 120, 300, 600, 1_800] as const;
 
 export type LoadBalancerMetrics = ReturnType<typeof loadBalancerMetrics>;
 
-/** Of all endpoints together: there are too many of them for a label. */
+/** What a request ends with that could not be brought to a worker, which is an error of ours. */
+const UNSERVED = ['internal-error', 'no-worker-available', 'service-unavailable', 'too-many-held-requests'] as const;
+
+/** Those that each endpoint begins with at zero, so that the first one is an increase. */
+export const BEGUN_OUTCOMES: readonly string[] = ['2xx', ...UNSERVED];
+
+/** Of all endpoints together but for their requests: there are too many of them for a label. */
 export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
   requestBytes: metrics.counter({
     name: 'berth_router_lb_request_bytes_total',
@@ -19,10 +26,11 @@ export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
     name: 'berth_router_lb_unlogged_total',
     help: 'Requests that should have been logged, where there were too many.',
   }),
-  requests: metrics.counter({
+  requests: metrics.counter<'endpoint' | 'outcome'>({
     name: 'berth_router_lb_requests_total',
-    help: 'Requests to load-balanced endpoints that are over: class of status, websocket, caller-gone, or the problem.',
-    labels: ['outcome'],
+    help: 'Requests to load-balanced endpoints that are over: class of status, websocket, caller-gone, or the problem; `_other`: of endpoints without series of their own, or let to none.',
+    labels: ['endpoint', 'outcome'],
+    values: { endpoint: [OTHER_ENDPOINTS], outcome: BEGUN_OUTCOMES },
   }),
   refusals: metrics.counter({
     name: 'berth_router_lb_refusals_total',

@@ -408,7 +408,7 @@ describe('time limits', () => {
     await caller.hears('begun');
     await scene.manualClock().advance(120_001);
     await caller.ends();
-    expect(await scene.metric('berth_router_lb_requests_total{outcome="worker-idle-timeout"}')).toBe(1);
+    expect(await scene.metric('berth_router_lb_requests_total{endpoint="ep1",outcome="worker-idle-timeout"}')).toBe(1);
   });
 });
 

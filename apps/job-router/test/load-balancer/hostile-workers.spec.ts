@@ -242,7 +242,7 @@ describe('time', () => {
     await scene.manualClock().advance(60_003);
     await caller.ends();
     expect(caller.heard).not.toMatch(/\r\n0\r\n/);
-    expect(await scene.metric('berth_router_lb_requests_total{outcome="worker-total-timeout"}')).toBe(1);
+    expect(await scene.metric('berth_router_lb_requests_total{endpoint="ep1",outcome="worker-total-timeout"}')).toBe(1);
     await isFree();
   });
 

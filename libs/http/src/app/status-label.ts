@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 
 const [FIRST, LAST] = [100, 599];
 
-/** One of five. Who is told a status that is none of HTTP's takes it for an error (RFC 9110, 15). */
+/** One of five. A status that is none of HTTP's is an error to every client (RFC 9110, 15). */
 export const statusClass = (status: number): string =>
   status < FIRST || status > LAST ? '5xx' : `${Math.floor(status / 100)}xx`;
 

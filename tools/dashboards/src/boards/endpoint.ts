@@ -1,6 +1,6 @@
 import { makeBoard } from '../board.js';
 import { graph } from '../panels.js';
-import { quantile, sumPerSecond } from '../queries.js';
+import { UNSERVED, quantile, sumPerSecond } from '../queries.js';
 
 const OF = '{endpoint=~"$endpoint"}';
 
@@ -9,9 +9,13 @@ export const endpoint = () =>
   makeBoard({
     uid: 'berth-endpoint',
     title: 'Berth: endpoint',
-    says: 'Queue, ends and times of chosen endpoints. The busiest 200 of a router have series; the others are _other.',
-    choice: { name: 'endpoint', label: 'Endpoint', metric: 'berth_router_endpoint_jobs_waiting' },
-    panels: [...ofQueues(), ...ofStarts(), ...ofEnds()],
+    says: 'Queue, ends, times and requests of chosen endpoints. The busiest 200 of a router have series; the others are _other.',
+    choice: {
+      name: 'endpoint',
+      label: 'Endpoint',
+      metrics: ['berth_router_endpoint_jobs_waiting', 'berth_router_lb_requests_total'],
+    },
+    panels: [...ofQueues(), ...ofStarts(), ...ofEnds(), ...ofRequests()],
   });
 
 const ofQueues = () => [
@@ -90,6 +94,31 @@ const ofEnds = () => [
         expr:
           `${sumPerSecond('berth_router_endpoint_jobs_ended_total{endpoint=~"$endpoint",outcome=~"FAILED|TIMED_OUT"}', 'endpoint')}` +
           ` / (${sumPerSecond(`berth_router_endpoint_jobs_ended_total${OF}`, 'endpoint')} > 0)`,
+        legend: '{{endpoint}}',
+      },
+    ],
+  }),
+];
+
+const ofRequests = () => [
+  graph(
+    {
+      title: 'Load-balanced requests that are over, by outcome',
+      says: 'Per second, of all chosen endpoints: a class is what workers answered.',
+      unit: 'reqps',
+      queries: [{ expr: sumPerSecond(`berth_router_lb_requests_total${OF}`, 'outcome'), legend: '{{outcome}}' }],
+    },
+    true,
+  ),
+  graph({
+    title: 'Load-balanced requests without a worker',
+    says: 'Share of those that are over: no worker had a free slot in time, or there was none.',
+    unit: 'percentunit',
+    queries: [
+      {
+        expr:
+          `${sumPerSecond(`berth_router_lb_requests_total{endpoint=~"$endpoint",${UNSERVED}}`, 'endpoint')}` +
+          ` / (${sumPerSecond(`berth_router_lb_requests_total${OF}`, 'endpoint')} > 0)`,
         legend: '{{endpoint}}',
       },
     ],

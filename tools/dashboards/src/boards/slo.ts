@@ -1,5 +1,6 @@
 import { makeBoard } from '../board.js';
 import { figure, graph } from '../panels.js';
+import { UNSERVED } from '../queries.js';
 
 /** Of requests and of load-balanced requests that are to be answered without an error of ours. Alerts use the same. */
 const OBJECTIVE = 0.999;
@@ -8,8 +9,6 @@ const REQUESTS = 'berth_http_request_seconds_count';
 /** What a worker did is passed on, and is no error of ours. */
 const ERRORS = `${REQUESTS}{status=~"5..",fault!="worker"}`;
 const BALANCED = 'berth_router_lb_requests_total';
-/** What a load-balanced request ended with that could not be brought to a worker. */
-const OURS = 'outcome=~"internal-error|no-worker-available|service-unavailable|too-many-held-requests"';
 
 /** Promises to callers, and what is left of them. */
 export const slo = () =>
@@ -25,7 +24,7 @@ const shareOfErrors = (errors: string, all: string, window: string): string =>
 
 const answered = (window: string): string => `1 - ${shareOfErrors(ERRORS, REQUESTS, window)}`;
 
-const balanced = (window: string): string => `1 - ${shareOfErrors(`${BALANCED}{${OURS}}`, BALANCED, window)}`;
+const balanced = (window: string): string => `1 - ${shareOfErrors(`${BALANCED}{${UNSERVED}}`, BALANCED, window)}`;
 
 const within = (histogram: string, le: string, window: string): string =>
   `sum(rate(${histogram}_bucket{le="${le}"}[${window}])) / (sum(rate(${histogram}_count[${window}])) > 0)`;
@@ -70,6 +69,17 @@ const graphs = () => [
     queries: [
       { expr: answered('1h'), legend: 'requests' },
       { expr: balanced('1h'), legend: 'load-balanced' },
+    ],
+  }),
+  graph({
+    title: 'Load-balanced requests without a worker, by endpoint',
+    says: 'In the hour before, of the ten endpoints that have most of them.',
+    unit: 'short',
+    queries: [
+      {
+        expr: `topk(10, sum by (endpoint) (increase(${BALANCED}{${UNSERVED}}[1h])))`,
+        legend: '{{endpoint}}',
+      },
     ],
   }),
   graph({

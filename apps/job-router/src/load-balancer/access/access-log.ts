@@ -4,6 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import type { ExchangeOutcome } from '../exchange/exchange-outcome.js';
 import type { LoadBalancerMetrics } from '../metrics.js';
 import { traceIdOfVisit, type Visit } from '../visit.js';
+import { CountedEnds } from './counted-ends.js';
 import { LineBudget } from './line-budget.js';
 import { labelOf, statusOf, type VisitEnd } from './visit-end.js';
 
@@ -25,18 +26,20 @@ const NAME_MAX_CHARACTERS = 64;
 /** Counts requests that are over, and writes some of them down: all that we failed, as far as there is room. */
 export class AccessLog {
   readonly #options: AccessLogOptions;
+  readonly #counted: CountedEnds;
   readonly #ours = new LineBudget();
   readonly #others = new LineBudget();
 
   constructor(options: AccessLogOptions) {
     this.#options = options;
+    this.#counted = new CountedEnds(options.metrics.requests);
   }
 
   note(visit: Visit, end: VisitEnd): void {
     const { clock, loggedPermille, metrics, random } = this.#options;
     const { outcome } = end;
     const nowMs = clock.monotonicMs();
-    metrics.requests.inc({ outcome: labelOf(outcome) });
+    this.#counted.note(end.endpointId, labelOf(outcome), nowMs);
     metrics.requestBytes.inc(visit.traffic.inBytes);
     metrics.answerBytes.inc(visit.traffic.outBytes);
     if (outcome.kind !== 'upgraded')
