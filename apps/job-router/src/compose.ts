@@ -1,7 +1,14 @@
 import { demandSubject } from '@berth/contracts';
 import { createHttpApp, HTTP_DRAIN_MS, jobRendering, openAiRendering, pointElsewhere, type HttpApp } from '@berth/http';
 import { atEndOfTurn, type ThreadProgram } from '@berth/lifecycle';
-import { HistoryReadWatch, JetStreamReaderCursors, OwnerRequests, logShard, unreadableLog } from '@berth/messaging';
+import {
+  HistoryReadWatch,
+  JetStreamReaderCursors,
+  OwnerRequests,
+  logShard,
+  unreadableLog,
+  watchCertificates,
+} from '@berth/messaging';
 import { openProcess, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import { composeAgents, NatsGoneHints, serveAgents } from './agents/index.js';
 import { RouterModule } from './app/index.js';
@@ -48,6 +55,7 @@ export async function startRouter(config: RouterConfig, environment: RouterEnvir
   const { clock, logger, metrics, onStop, operationsPort, readiness } = process;
   const onUnreadable = unreadableLog({ metrics, logger });
   const brokers = await openBrokers(config, process, onUnreadable);
+  watchCertificates(process, config.natsUrl);
   const guard = guardAgents(config, process);
   const platform: Platform = { ...process, settings: { ...config, messageMaxBytes: brokers.messageMaxBytes } };
   const snapshots = new NatsSnapshots({ broker: brokers.shared, clock, logger });

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostId, Inventory } from '@berth/domain';
-import { connectNats } from '@berth/messaging';
+import { connectNats, watchCertificates } from '@berth/messaging';
 import { listenError, openProcess, versionOf, type OpenProcess, type ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { lastBridgePort, rememberBridgePort, WorkerBridge } from './bridge/index.js';
@@ -55,6 +55,7 @@ export async function startAgent(config: AgentConfig, parts: ProcessParts): Prom
   const opened = await openRuntime(frame, claimed.hostId, journal);
   const inventory = inventoryOf(opened, volumes);
   const identity = await joining.join(claimed, inventory);
+  watchCertificates(frame, config.natsUrl);
   const onAdmission = joining.returning(identity, inventory);
   await startWorkers(frame, { identity, journal, opened, volumes, onAdmission });
 }

@@ -110,7 +110,9 @@ function connectionOptions(options: ConnectNatsOptions, pace: ReconnectPace): No
  * would go on in the clear. One `tls://` among several addresses is meant for all: their broker is one.
  */
 export const tlsOptions = (url: string): NodeConnectionOptions =>
-  serversOf(url).some((server) => server.startsWith('tls:')) ? { tls: { handshakeFirst: true } } : {};
+  isEncrypted(url) ? { tls: { handshakeFirst: true } } : {};
+
+export const isEncrypted = (url: string): boolean => serversOf(url).some((server) => server.startsWith('tls:'));
 
 /** One address, or several with commas between. */
 export const serversOf = (url: string): string[] => url.split(',').map((server) => server.trim());

@@ -31,6 +31,7 @@ export { JetStreamBlobs } from './blobs/jetstream-blobs.js';
 export { Broker } from './broker/broker.js';
 export { BrokerApiError } from './broker/broker-errors.js';
 export { unreadableLog } from './broker/unreadable-log.js';
+export { watchCertificates } from './certificates/watch-certificates.js';
 export { JetStreamChunks } from './chunk-log/jetstream-chunks.js';
 export { connectNats, drainConnection, type ConnectionEvent, type NatsCredentials } from './connection.js';
 export { watchConnection } from './connection-watch.js';

@@ -1,9 +1,11 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { useNatsServer } from '@berth/testing';
+import { MetricRegistry, silentLogger } from '@berth/telemetry';
+import { ManualClock, eventually, useNatsServer } from '@berth/testing';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { watchCertificates } from '../src/certificates/watch-certificates.js';
 import { connectNats } from '../src/connection.js';
 
 jest.setTimeout(60_000);
@@ -31,6 +33,16 @@ async function open(url: string, connectWithinMs = 10_000): Promise<NatsConnecti
 }
 
 describe('a broker with a certificate', () => {
+  test('shows it to who asks when it runs out', async () => {
+    const metrics = new MetricRegistry();
+    const url = `tls://127.0.0.1:${String(nats.server.port)}`;
+    watchCertificates({ clock: new ManualClock(), metrics, logger: silentLogger, onStop: () => undefined }, url);
+    await eventually(async () => {
+      const [, end] = /server="127.0.0.1:\d+"\} (\S+)/.exec(await metrics.text()) ?? [];
+      expect(Number(end)).toBeGreaterThan(systemClock.nowMs() / 1_000);
+    });
+  });
+
   test('is reached by tls://', async () => {
     know(nats.authority);
     const connection = await open(`tls://127.0.0.1:${String(nats.server.port)}`);

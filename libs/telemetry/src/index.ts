@@ -2,7 +2,12 @@ export { LOG_LEVELS, createLogger, silentLogger, type LogFields, type Logger } f
 export { addToLogContext, currentLogContext, runWithLogContext, type LogContext } from './logging/log-context.js';
 export { readLogSettings, type LogSettings } from './logging/read-log-settings.js';
 export { NestLogger } from './logging/nest-logger.js';
-export { LONG_SECONDS_BUCKETS, MetricRegistry, SECONDS_BUCKETS } from './metrics/metric-registry.js';
+export {
+  LONG_SECONDS_BUCKETS,
+  MetricRegistry,
+  SECONDS_BUCKETS,
+  type SeriesReading,
+} from './metrics/metric-registry.js';
 export { Readiness } from './operations/readiness.js';
 export { findRefusal } from './process-main/refusal.js';
 export { openProcess, systemProcess, type OpenProcess, type ProcessParts } from './process-main/open-process.js';

@@ -40,6 +40,7 @@ export {
 } from './checker/check-history.js';
 export {
   ClusterFaults,
+  certifyLoopback,
   SHARED_USER,
   eventually,
   useNatsCluster,

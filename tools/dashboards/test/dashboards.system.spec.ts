@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { StartedStack } from '@berth/dev-stack';
-import { startPrometheus, type Prometheus, type ScrapeJob } from '@berth/servers';
+import { makeTempFolder, startPrometheus, type Prometheus, type ScrapeJob, type TempFolder } from '@berth/servers';
 import { eventually } from '@berth/testing';
 import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
@@ -9,6 +9,7 @@ import { makeBoards } from '../src/index.js';
 import { ALERTS, readAlerts } from './alert-rules.js';
 import { choiceIn, withoutVariables } from './asked.js';
 import { AskedPrometheus } from './story/asked-prometheus.js';
+import { EncryptedBroker } from './story/encrypted-broker.js';
 import { TenantStory } from './story/tenant-story.js';
 
 const IMAGES = resolve(import.meta.dirname, '../../dev-stack/test/workers');
@@ -17,6 +18,8 @@ const SETUP_MS = 600_000;
 jest.setTimeout(300_000);
 
 let stack: StartedStack;
+let folder: TempFolder;
+let encrypted: EncryptedBroker;
 let prometheus: Prometheus;
 let story: TenantStory;
 let asked: AskedPrometheus;
@@ -26,16 +29,21 @@ beforeAll(async () => {
   const flags = ['--runtime', 'process', '--images', IMAGES, '--demo', 'off', '--routers', '2'];
   stack = await StartedStack.start([...flags, ...machine]);
   // Before anything happens: what a counter has counted by the first look is no increase.
-  prometheus = await startPrometheus({ jobs: jobsOf(stack), everySeconds: 1, ruleFiles: [ALERTS] });
+  folder = await makeTempFolder('berth-dashboards');
+  encrypted = await EncryptedBroker.start(folder.path);
+  const jobs = [...jobsOf(stack), { name: 'encrypted', targets: [encrypted.target] }];
+  prometheus = await startPrometheus({ jobs, everySeconds: 1, ruleFiles: [ALERTS] });
   asked = new AskedPrometheus(prometheus.url);
-  const jobs = 'count by (job) (up == 1)';
-  await eventually(async () => expect(await asked.figuresOf(jobs)).toHaveLength(jobsOf(stack).length), WAIT);
+  const up = 'count by (job) (up == 1)';
+  await eventually(async () => expect(await asked.figuresOf(up)).toHaveLength(jobs.length), WAIT);
   story = await TenantStory.begin(stack);
 }, SETUP_MS);
 
 afterAll(async () => {
   story.end();
   await prometheus.stop();
+  await encrypted.stop();
+  await folder.remove();
   await stack.stop();
   await stack.remove();
 }, SETUP_MS);

@@ -1,16 +1,11 @@
 import { OTHER_ENDPOINTS } from '@berth/domain';
 import { SECONDS_BUCKETS, type MetricRegistry } from '@berth/telemetry';
+import { BEGUN_OUTCOMES } from './access/begun-outcomes.js';
 
 /** A request may be held for minutes, and take many more. */
 const LONG_SECONDS = [...SECONDS_BUCKETS, 120, 300, 600, 1_800] as const;
 
 export type LoadBalancerMetrics = ReturnType<typeof loadBalancerMetrics>;
-
-/** What a request ends with that could not be brought to a worker, which is an error of ours. */
-const UNSERVED = ['internal-error', 'no-worker-available', 'service-unavailable', 'too-many-held-requests'] as const;
-
-/** Those that each endpoint begins with at zero, so that the first one is an increase. */
-export const BEGUN_OUTCOMES: readonly string[] = ['2xx', ...UNSERVED];
 
 /** Of all endpoints together but for their requests: there are too many of them for a label. */
 export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
@@ -28,7 +23,7 @@ export const loadBalancerMetrics = (metrics: MetricRegistry) => ({
   }),
   requests: metrics.counter<'endpoint' | 'outcome'>({
     name: 'berth_router_lb_requests_total',
-    help: 'Requests to load-balanced endpoints that are over: class of status, websocket, caller-gone, or the problem; `_other`: of endpoints without series of their own, or let to none.',
+    help: 'Load-balanced requests that are over: class of status, websocket, caller-gone, or problem; `_other`: of all other endpoints, or none.',
     labels: ['endpoint', 'outcome'],
     values: { endpoint: [OTHER_ENDPOINTS], outcome: BEGUN_OUTCOMES },
   }),

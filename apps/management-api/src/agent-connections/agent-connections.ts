@@ -1,5 +1,11 @@
 import type { HttpApp } from '@berth/http';
-import { AgentConnections, BrokerGuard, connectAgentGateway, openConnection } from '@berth/messaging';
+import {
+  AgentConnections,
+  BrokerGuard,
+  connectAgentGateway,
+  openConnection,
+  watchCertificates,
+} from '@berth/messaging';
 import type { OpenProcess } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ManagementConfig } from '../config.js';
@@ -75,6 +81,7 @@ export async function openAgentGateways(
     guard.stop();
   });
   readiness.addDegradation(() => guard.missing);
+  watchCertificates(parts, url);
   connectAgentGateway(app.nest, { ...answering, connection, askers: 'routers' });
   connectAgentGateway(app.nest, { ...answering, connection: agents, askers: 'hosts', isOpen: guard.isOpen });
   await app.nest.startAllMicroservices();

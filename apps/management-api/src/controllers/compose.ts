@@ -1,4 +1,4 @@
-import { Broker, openConnection, unreadableLog } from '@berth/messaging';
+import { Broker, openConnection, unreadableLog, watchCertificates } from '@berth/messaging';
 import { openProcess, type ProcessParts } from '@berth/telemetry';
 import { credentialsOf } from '../broker/index.js';
 import { loadCatalog, watchCatalog } from '../catalog-file/index.js';
@@ -28,6 +28,7 @@ export async function startControllers(config: ControllersConfig, parts: Process
   const { natsSeed, natsUrl: url } = config;
   const as = { url, credentials: credentialsOf(natsSeed), inboxPrefix: INBOX_PREFIX };
   const connection = await openConnection(process, { ...as, name: 'controllers' });
+  watchCertificates(process, url);
   // Logs are large: on their way they must not keep the control loops waiting.
   const logConnection = await openConnection(process, { ...as, name: 'controllers logs' });
   const database = new Database(source);

@@ -1,3 +1,4 @@
+export { certifyLoopback } from './loopback-certificate.js';
 export { ClusterFaults } from './cluster-faults.js';
 export { eventually } from './eventually.js';
 export { useTempFolders } from './temp-folder.js';

@@ -11,10 +11,10 @@ export interface LoopbackCertificate {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A certificate for `localhost` and `127.0.0.1`, in that folder, of an authority that nobody knows yet. */
-export async function certifyLoopback(folder: string): Promise<LoopbackCertificate> {
+/** A certificate for `localhost` and `127.0.0.1`, in that folder, of an authority that nobody knows yet. Good for a day unless said. */
+export async function certifyLoopback(folder: string, days = 1): Promise<LoopbackCertificate> {
   const fromMs = systemClock.nowMs();
-  const times = { fromMs, untilMs: fromMs + DAY_MS };
+  const times = { fromMs, untilMs: fromMs + days * DAY_MS };
   const authority = await createAuthority('tests', times);
   const server = await issueCertificate(authority, { ...times, names: ['localhost', '127.0.0.1'] });
   const tls = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key'), caFile: join(folder, 'ca.crt') };

@@ -8,7 +8,7 @@ export const broker = () =>
     uid: 'berth-broker',
     title: 'Berth: broker and log shards',
     says: 'Stores, owners of shards, and how far the job history and the snapshots are behind.',
-    panels: [...figures(), ...ofShards(), ...ofFollowers()],
+    panels: [...figures(), ...ofShards(), ...ofFollowers(), ofCertificates()],
   });
 
 const figures = () => [
@@ -81,6 +81,19 @@ const ofShards = () => [
     queries: [{ expr: 'max by (instance) (berth_router_control_silence_seconds)', legend: '{{instance}}' }],
   }),
 ];
+
+const ofCertificates = () =>
+  graph({
+    title: 'Certificates run out in',
+    says: 'Of each broker, as processes are shown it, and of the authority that they believe. Empty where all is in the clear.',
+    unit: 's',
+    queries: [
+      {
+        expr: 'min by (kind, server) (berth_certificate_expires_timestamp_seconds) - time()',
+        legend: '{{kind}} {{server}}',
+      },
+    ],
+  });
 
 const ofFollowers = () => [
   graph({

@@ -1,5 +1,6 @@
 import { OTHER_ENDPOINTS, SeriesRoom, type EndpointId } from '@berth/domain';
-import { BEGUN_OUTCOMES, type LoadBalancerMetrics } from '../metrics.js';
+import type { LoadBalancerMetrics } from '../metrics.js';
+import { BEGUN_OUTCOMES } from './begun-outcomes.js';
 
 /** Counts requests that are over: of endpoints that were asked lately one by one, and all others together. */
 export class CountedEnds {
