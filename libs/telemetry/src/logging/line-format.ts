@@ -16,6 +16,14 @@ const LEVEL_COLORS: Readonly<Record<string, string>> = { 20: '90', 30: '32', 40:
 
 const plain = (text: string): string => text;
 
+/** A terminal obeys these, or shows something else than there is: text of workers, images and registries comes here, too. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+const ESCAPE_DIGITS = 4;
+
+/** Nothing is lost by it, and nobody can write a line that looks like another one. */
+const printable = (text: string): string =>
+  text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(ESCAPE_DIGITS, '0')}`);
+
 /** `08:04:17.123 INFO  job-router  Took a job  jobId=… attempt=1`, and the stack below where there is an error. */
 export function formatLine(entry: PinoEntry, isColored: boolean): string {
   const level = String(entry['level']);
@@ -26,22 +34,28 @@ export function formatLine(entry: PinoEntry, isColored: boolean): string {
   const parts = [
     `${dim(time)} ${paint((LEVEL_NAMES[level] ?? level).padEnd(5))} ${scalar(entry['name'])}`,
     scalar(entry['msg']),
-    dim(fields.map(([name, value]) => `${name}=${scalar(value)}`).join(' ')),
+    dim(fields.map(([name, value]) => `${printable(name)}=${scalar(value)}`).join(' ')),
   ];
   return `${parts.filter((part) => part !== '' && part !== dim('')).join('  ')}\n${errorLines(entry['error'])}`;
 }
 
 function scalar(value: unknown): string {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return printable(value);
   if (value === undefined) return '';
-  return JSON.stringify(value);
+  return printable(JSON.stringify(value));
 }
 
 function errorLines(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return error === undefined ? '' : indent(scalar(error));
-  const stack = 'stack' in error ? scalar(error.stack) : JSON.stringify(error);
+  if (typeof error !== 'object' || error === null)
+    return error === undefined ? '' : indent(typeof error === 'string' ? error : JSON.stringify(error));
+  const stack = 'stack' in error && typeof error.stack === 'string' ? error.stack : JSON.stringify(error);
   const cause = 'cause' in error ? errorLines(error.cause).replace(/^ {4}/, '    caused by ') : '';
   return `${indent(stack)}${cause}`;
 }
 
-const indent = (text: string): string => `${text.replace(/^/gm, '    ')}\n`;
+/** Line by line: what a stack says is one below the other. */
+const indent = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `    ${printable(line)}\n`)
+    .join('');

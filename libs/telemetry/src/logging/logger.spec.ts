@@ -37,6 +37,22 @@ describe('a line for people', () => {
     expect(lines()).toContain('    caused by RangeError: inner');
   });
 
+  test('shows what a terminal would obey, or show as another text, for what it is', () => {
+    const { logger, text } = capture('line');
+    const hostile = 'a\u001B[2Jb\u0007\u009Bc\u202Ed\u2066e\u007F\r\n12:00:00.000 INFO  forged\u2028f';
+    const shown = 'a\\u001b[2Jb\\u0007\\u009bc\\u202ed\\u2066e\\u007f\\u000d\\u000a12:00:00.000 INFO  forged\\u2028f';
+    logger.warn(hostile, { line: hostile, [hostile]: 1, nested: { of: ['\u009B\u202E'] } });
+    const error = new Error(hostile);
+    error.stack = `Error: ${hostile}\n    at x`;
+    logger.error('failed', { error });
+    // eslint-disable-next-line no-control-regex
+    expect(text()).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028\u202E\u2066]/);
+    expect(text().match(/^\d\d:/gm)).toHaveLength(2);
+    expect(text()).toContain(`  ${shown}  line=${shown} ${shown}=1 nested={"of":["\\u009b\\u202e"]}`);
+    expect(text()).toContain('    Error: a\\u001b[2Jb');
+    expect(text()).toContain('\n        at x\n');
+  });
+
   test('is not written below the level', () => {
     const { logger, text } = capture('line');
     logger.debug('quiet');
