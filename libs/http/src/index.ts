@@ -12,6 +12,7 @@ export { type Caller } from './auth/authenticator.js';
 export { declaredAccess, routeHandlers } from './auth/declared-access.js';
 export { BodyBudget, type BodyHold } from './bodies/body-budget.js';
 export { takeBody, type TakenBody } from './bodies/body-rooms.js';
+export { StrangersLines, type LineRoom } from './callers/strangers-lines.js';
 export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
 export { readDrainDelay } from './connections/drain-delay.js';
 export { type Dispatch, type DispatchedConnection } from './dispatch/dispatch.js';

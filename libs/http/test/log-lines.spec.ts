@@ -1,9 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { PlatformError } from '@berth/domain';
 import { silentLogger, type LogFields } from '@berth/telemetry';
-import { eventually } from '@berth/testing';
-import { expect, test } from '@jest/globals';
-import { RequireScope } from '../src/auth/access.decorator.js';
+import { ManualClock, eventually } from '@berth/testing';
+import { beforeEach, expect, test } from '@jest/globals';
+import { Public, RequireScope } from '../src/auth/access.decorator.js';
 import { useEdge } from './edge-bench.js';
 
 @Controller('things')
@@ -17,6 +17,15 @@ class ThingsController {
   }
 }
 
+@Controller('open')
+@Public()
+class OpenController {
+  @Get()
+  read() {
+    throw new PlatformError('service-unavailable', 'Not now.');
+  }
+}
+
 const lines: (LogFields & { level: string })[] = [];
 const write =
   (level: string) =>
@@ -24,7 +33,14 @@ const write =
     lines.push({ ...fields, level });
   };
 const logger = { ...silentLogger, debug: write('debug'), warn: write('warn'), error: write('error') };
-const bench = useEdge([ThingsController], { options: { logger } });
+const clock = new ManualClock();
+const bench = useEdge([ThingsController, OpenController], { options: { logger, clock } });
+
+beforeEach(async () => {
+  lines.length = 0;
+  await clock.advance(60_000);
+});
+const of = (level: string): number => lines.filter((line) => line.level === level).length;
 
 test.each([
   ['missing', 404, ['debug']],
@@ -36,5 +52,22 @@ test.each([
   await eventually(() => {
     const ofRequest = lines.filter(({ requestId }) => requestId === body.instance);
     expect(ofRequest.map(({ level }) => level)).toEqual(levels);
+  });
+});
+
+test('requests without a good key have ten lines a second, and the next one says how many were left out', async () => {
+  for (let count = 0; count < 30; count += 1) await bench.call('GET /open', { key: null });
+  for (let count = 0; count < 12; count += 1) await bench.call('GET /things/busy');
+  await eventually(() => {
+    expect(of('debug')).toBe(10 + 12);
+  });
+  expect(of('warn')).toBe(10 + 12);
+  await clock.advance(1_000);
+  await bench.call('GET /open', { key: null });
+  await eventually(() => {
+    expect(lines.slice(-2)).toMatchObject([
+      { level: 'warn', leftOut: 20 },
+      { level: 'debug', leftOut: 20 },
+    ]);
   });
 });

@@ -110,15 +110,36 @@ describe('the access log', () => {
   });
 
   test('has all that we failed, as far as there is room, and the share of the others that is set', async () => {
-    const caller = await open({ loggedPermille: 0 });
+    const caller = await open({ loggedPermille: 0, clock: new ManualClock() });
     caller.ask('GET /');
     await caller.hears('HTTP/1.1 200');
     for (let asked = 1; asked <= 30; asked += 1) {
-      caller.ask('GET /', { Authorization: null });
-      await eventually(async () => expect(await requestsOf('missing-api-key')).toBe(asked));
+      caller.ask('GET /', { 'X-Runpod-Worker-Id': 'strict w9' });
+      await eventually(async () => expect(await requestsOf('affinity-worker-gone', 'ep1')).toBe(asked));
     }
     expect(lines()).toHaveLength(20);
-    expect(lines()[0]).toMatchObject({ outcome: 'missing-api-key', status: 401, workerId: null });
+    expect(lines()[0]).toMatchObject({ outcome: 'affinity-worker-gone', status: 404, workerId: null });
     expect(await scene.metric('berth_router_lb_unlogged_total')).toBe(10);
+  });
+
+  test('has ten lines a second for all who are let to no endpoint, whatever they ask for, and says how many more', async () => {
+    const clock = new ManualClock();
+    const caller = await open({ loggedPermille: 0, clock });
+    for (let asked = 1; asked <= 30; asked += 1) {
+      caller.ask('GET /', { Host: `e${asked}.lb.test`, Authorization: null });
+      await eventually(async () => expect(await requestsOf('missing-api-key')).toBe(asked));
+    }
+    expect(lines()).toHaveLength(10);
+    expect(await scene.metric('berth_router_lb_unlogged_total')).toBe(20);
+    caller.ask('GET /', { 'X-Runpod-Worker-Id': 'strict w9' });
+    await eventually(() => expect(lines()).toHaveLength(11));
+    await clock.advance(1_000);
+    caller.ask('GET /', { Authorization: null });
+    await eventually(() => expect(lines()).toHaveLength(12));
+    expect(
+      lines()
+        .map(({ leftOut }) => leftOut)
+        .filter(Boolean),
+    ).toEqual([20]);
   });
 });

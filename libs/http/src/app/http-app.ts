@@ -37,6 +37,7 @@ import { admitRequests, tellRoutesHandlers } from './admit-requests.js';
 import { registerBodyParsers } from './body-parsers.js';
 import { createEdgeServer } from './edge-server.js';
 import { makeRequestId, registerRequestContext } from './request-context.js';
+import { RequestLines } from './request-lines.js';
 import { registerRequestMetrics } from './request-metrics.js';
 import { RouteTable } from './route-table.js';
 import { answerUnreadable, refuseTunnels, requireHost } from './unreadable-requests.js';
@@ -77,6 +78,7 @@ export interface HttpAppOptions {
 
 interface HttpAppParts {
   readonly clock: Clock;
+  readonly lines: RequestLines;
   readonly handedOn: DispatchedRequests;
   readonly leaving: LeavingConnections;
 }
@@ -88,7 +90,7 @@ export class HttpApp {
   readonly #handedOn: DispatchedRequests;
   readonly #leaving: LeavingConnections;
 
-  constructor(app: NestFastifyApplication, { clock, handedOn, leaving }: HttpAppParts) {
+  constructor(app: NestFastifyApplication, { clock, handedOn, leaving }: Omit<HttpAppParts, 'lines'>) {
     this.#app = app;
     this.#clock = clock;
     this.#handedOn = handedOn;
@@ -146,16 +148,17 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const { logger, clock, idempotency, metrics, rateLimiter, trustedProxies: proxies = new TrustedProxies() } = options;
   const connections = new Connections({ metrics, proxies });
   const routes = new RouteTable();
-  const filter = new ProblemFilter({ ...options, allowedMethods: (url) => routes.methodsOf(url) });
+  const lines = new RequestLines(logger, clock);
+  const filter = new ProblemFilter({ ...options, lines, allowedMethods: (url) => routes.methodsOf(url) });
   const handedOn = new DispatchedRequests({ ...options, connections });
   const leaving = new LeavingConnections();
-  const adapter = makeAdapter({ ...options, trustedProxies: proxies, handedOn, leaving }, filter);
+  const adapter = makeAdapter({ ...options, trustedProxies: proxies, lines, handedOn, leaving }, filter);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });
-  configureFastify(adapter.getInstance(), options, { connections, routes });
+  configureFastify(adapter.getInstance(), options, { connections, lines, routes });
   await options.configure?.(adapter.getInstance(), app);
   const directory = app.get<ApiKeyDirectory>(API_KEY_DIRECTORY, { strict: false });
   const authenticator = new Authenticator({ directory, clock, form: options.credentialForm, metrics });
@@ -177,8 +180,10 @@ const makeAdapter = (
   {
     handedOn,
     leaving,
+    lines,
     ...options
-  }: HttpAppOptions & Pick<HttpAppParts, 'handedOn' | 'leaving'> & { readonly trustedProxies: TrustedProxies },
+  }: HttpAppOptions &
+    Pick<HttpAppParts, 'handedOn' | 'leaving' | 'lines'> & { readonly trustedProxies: TrustedProxies },
   filter: ProblemFilter,
 ): FastifyAdapter =>
   new FastifyAdapter({
@@ -190,10 +195,14 @@ const makeAdapter = (
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: PARAMETER_MAX_CHARACTERS },
     trustProxy: (address: string) => options.trustedProxies.has(address),
-    clientErrorHandler: answerUnreadable({ ...options, mayAnswer: (socket) => handedOn.mayInterrupt(socket) }),
+    clientErrorHandler: answerUnreadable({
+      ...options,
+      logger: lines.strangers,
+      mayAnswer: (socket) => handedOn.mayInterrupt(socket),
+    }),
     // An address that the router cannot even read names nothing that exists. No hook is called for it.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-      options.logger.debug(`${request.method} an unreadable address`, { requestId: request.id });
+      lines.strangers.debug(`${request.method} an unreadable address`, { requestId: request.id });
       void reply.header('x-request-id', request.id);
       filter.answer(toProblem(new NotFoundException()), request, reply);
     },
@@ -207,7 +216,11 @@ const refuseMethod: onRequestHookHandler = (_request, _reply, done) => {
 function configureFastify(
   fastify: FastifyInstance,
   options: HttpAppOptions,
-  { connections, routes }: { readonly connections: Connections; readonly routes: RouteTable },
+  {
+    connections,
+    lines,
+    routes,
+  }: { readonly connections: Connections; readonly lines: RequestLines; readonly routes: RouteTable },
 ): void {
   const { bodyMaxBytes, getHasEffect } = options;
   fastify.addHook('onRoute', (route: RouteOptions) => {
@@ -219,11 +232,15 @@ function configureFastify(
     } else routes.add(route.url, [route.method].flat());
   });
   connections.watch(fastify.server);
-  refuseTunnels(fastify.server, { ...options, isIdle: (socket) => connections.isIdle(socket) });
+  refuseTunnels(fastify.server, {
+    ...options,
+    logger: lines.strangers,
+    isIdle: (socket) => connections.isIdle(socket),
+  });
   registerBodyParsers(fastify, new ArrivingBodies(options));
   registerRequestContext(fastify, options.traces ?? NO_TRACES);
   connections.countRequests(fastify);
   requireHost(fastify);
-  registerRequestMetrics(fastify, options);
+  registerRequestMetrics(fastify, { ...options, lines });
   boundAnswers(fastify, options);
 }

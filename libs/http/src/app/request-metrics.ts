@@ -1,14 +1,15 @@
-import type { Logger, MetricRegistry } from '@berth/telemetry';
+import type { MetricRegistry } from '@berth/telemetry';
 import type { FastifyInstance } from 'fastify';
 import { requestMetrics } from '../metrics.js';
 import { traceparentOf } from './request-context.js';
 import { faultOf } from './request-fault.js';
+import type { RequestLines } from './request-lines.js';
 import { statusLabel } from './status-label.js';
 
 /** Counts and times every answer by its route, never by its path: ids would make a metric of each. */
 export function registerRequestMetrics(
   fastify: FastifyInstance,
-  { metrics, logger }: { metrics: MetricRegistry; logger: Logger },
+  { metrics, lines }: { readonly metrics: MetricRegistry; readonly lines: RequestLines },
 ): void {
   const { duration } = requestMetrics(metrics);
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -17,7 +18,9 @@ export function registerRequestMetrics(
     const { method } = request;
     const labels = { method, route, status: statusLabel(status), fault: faultOf(request, status) };
     duration.observe(labels, reply.elapsedTime / 1000, traceparentOf(request));
-    logger.debug(`${method} ${route} ${status}`, { requestId: request.id, elapsedMs: Math.round(reply.elapsedTime) });
+    lines
+      .of(request)
+      .debug(`${method} ${route} ${status}`, { requestId: request.id, elapsedMs: Math.round(reply.elapsedTime) });
     done();
   });
 }

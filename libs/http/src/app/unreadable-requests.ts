@@ -9,7 +9,7 @@ import type { ProblemRendering } from '../problems/renderings.js';
 import { makeRequestId } from './request-context.js';
 
 interface RawAnswerOptions {
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, 'debug'>;
   readonly random: Random;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;

@@ -1,12 +1,12 @@
 import { Catch, NotFoundException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { PlatformError } from '@berth/domain';
-import type { Logger } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestLines } from '../app/request-lines.js';
 import { toProblem, type Problem } from './problem.js';
 import type { ProblemRendering } from './renderings.js';
 
 export interface ProblemFilterOptions {
-  readonly logger: Logger;
+  readonly lines: RequestLines;
   /** Problem pages are at `{docsUrl}/problems/<code>`. */
   readonly docsUrl: string;
   readonly renderingOf: (request: { readonly url: string }) => ProblemRendering;
@@ -64,8 +64,9 @@ export class ProblemFilter implements ExceptionFilter {
 
   #log(problem: Problem, thrown: unknown, request: FastifyRequest): void {
     const fields = { requestId: request.id, method: request.method, path: request.url.split('?')[0], error: thrown };
-    if (problem.status === 503) this.#options.logger.warn(problem.detail, fields);
-    else this.#options.logger.error('a request failed on our side', fields);
+    const lines = this.#options.lines.of(request);
+    if (problem.status === 503) lines.warn(problem.detail, fields);
+    else lines.error('a request failed on our side', fields);
   }
 }
 

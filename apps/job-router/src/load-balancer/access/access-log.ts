@@ -1,4 +1,5 @@
 import { cleanText } from '@berth/domain';
+import { StrangersLines, type LineRoom } from '@berth/http';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 import type { ExchangeOutcome } from '../exchange/exchange-outcome.js';
@@ -29,6 +30,7 @@ export class AccessLog {
   readonly #counted: CountedEnds;
   readonly #ours = new LineBudget();
   readonly #others = new LineBudget();
+  readonly #strangers = new StrangersLines();
 
   constructor(options: AccessLogOptions) {
     this.#options = options;
@@ -46,13 +48,20 @@ export class AccessLog {
       metrics.total.observe({}, (nowMs - visit.beganAtMs) / MS_PER_SECOND, visit.trace?.traceparent);
     const isOurs = outcome.kind === 'failed';
     if (!isOurs && random.fraction() * PERMILLE >= loggedPermille) return;
-    const budget = isOurs ? this.#ours : this.#others;
-    if (budget.take(visit.endpointId, nowMs)) this.#write(visit, end, nowMs);
-    else metrics.unlogged.inc();
+    const room = this.#roomFor(visit, end, nowMs);
+    if (room === null) metrics.unlogged.inc();
+    else this.#write(visit, end, { nowMs, ...room });
+  }
+
+  /** A request that was let to no endpoint has whatever name its caller likes, and takes no line from those that were. */
+  #roomFor({ endpointId }: Visit, { endpointId: admittedTo, outcome }: VisitEnd, nowMs: number): LineRoom | null {
+    if (admittedTo === null) return this.#strangers.take(nowMs);
+    const budget = outcome.kind === 'failed' ? this.#ours : this.#others;
+    return budget.take(endpointId, nowMs) ? {} : null;
   }
 
   /** Nothing of a query, a header's value or a body: callers put keys and people's data there. */
-  #write(visit: Visit, { outcome, worker }: VisitEnd, nowMs: number): void {
+  #write(visit: Visit, { outcome, worker }: VisitEnd, { nowMs, ...room }: LineRoom & { readonly nowMs: number }): void {
     const { beganAtMs, endpointId, request, requestId, response, traffic } = visit;
     const { method = '', url = '' } = request;
     const workerId = worker?.id ?? null;
@@ -61,6 +70,7 @@ export class AccessLog {
       ...{ method, path: cleanText(url.split('?', 1)[0] ?? '', PATH_MAX_CHARACTERS) },
       ...{ outcome: labelOf(outcome), status: statusOf(outcome, response), isCut: isCut(outcome) },
       ...{ tookMs: Math.round(nowMs - beganAtMs), ...traffic, traceId: traceIdOfVisit(visit) },
+      ...room,
     });
   }
 }
