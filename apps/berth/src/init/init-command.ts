@@ -162,7 +162,9 @@ const describeRotation = ({ name, replaced, secrets, step }: RotationOutcome): T
 
 const STATE_WIDTH = 'replaced'.length;
 
-const NO_KEY = ['The first key was shown when it was made. `--new-first-key` makes another in its place.'];
+const NO_KEY = [
+  'The first key was shown by the run that made it. If that was cut off, or it is lost: `--new-first-key` makes another.',
+];
 
 const keyLines = (folder: string, key: string): readonly string[] => [
   '',

@@ -190,4 +190,24 @@ describe('a first key that was lost', () => {
     expect(hashOf(changed)).not.toBe(hashOf(text));
     expect(changed.match(/BERTH_SEED_API_KEY_HASH/g)).toHaveLength(1);
   });
+
+  test('is not replaced where something else of the run fails: nobody would have seen the new one', async () => {
+    const path = await tempFolder();
+    await init(path);
+    const files = ['env/migrate.env', 'offline/installation.json'].map((file) => join(path, file));
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+    await rm(join(path, 'tls/postgres.pem'));
+    await mkdir(join(path, 'tls/postgres.pem'));
+    const failing = init(path, {}, { isFirstKeyNew: true, isRenewing: true });
+    await expect(failing).rejects.toMatchObject({ name: 'CommandError', status: EXIT_STATUS.failed });
+    expect(await Promise.all(files.map((file) => readFile(file, 'utf8')))).toEqual(texts);
+  });
+
+  test('is told of as replaced, and not as kept', async () => {
+    const path = await tempFolder();
+    await init(path);
+    const outcome = await init(path, {}, { isFirstKeyNew: true });
+    expect(outcome).toMatchObject({ replaced: ['env/migrate.env'], differing: [] });
+    expect(outcome.kept).not.toContain('env/migrate.env');
+  });
 });

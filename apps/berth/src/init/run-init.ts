@@ -56,16 +56,16 @@ export async function runInit(request: InitRequest, tools: InitTools): Promise<I
 }
 
 async function changeFolder({ given, isFirstKeyNew, isRenewing }: InitRequest, tools: InitTools): Promise<InitOutcome> {
-  const begun = await openInstallation(given, tools);
-  const { installation, key } =
-    isFirstKeyNew && begun.key === null ? await changeKey(begun.installation, tools) : begun;
+  const { installation, key: madeKey } = await openInstallation(given, tools);
   const files = await writeFiles(renderFiles(installation), tools.folder);
-  if (isFirstKeyNew) await writeSeed(installation, tools.folder);
   const certificates = await writeCertificates(installation, isRenewing, tools);
+  const isKeyReplaced = isFirstKeyNew && madeKey === null;
+  // Last: where anything fails before it the old one, which somebody has seen, stays.
+  const key = isKeyReplaced ? await changeKey(installation, tools) : madeKey;
   return {
     written: [...files.written, ...certificates.written],
-    replaced: [...certificates.replaced, ...(isFirstKeyNew && begun.key === null ? [MIGRATE_PATH] : [])],
-    kept: [...files.kept, ...certificates.kept],
+    replaced: [...certificates.replaced, ...(isKeyReplaced ? [MIGRATE_PATH] : [])],
+    kept: [...files.kept, ...certificates.kept].filter((path) => !isKeyReplaced || path !== MIGRATE_PATH),
     differing: files.differing,
     firstKey: key,
     authorityUntilMs: installation.authorityUntilMs,
@@ -122,11 +122,12 @@ function sameAs(kept: InstallationRecord, given: GivenPlan): InstallationRecord 
 const valueOf = (plan: InstallationPlan, name: keyof InstallationPlan): string =>
   name === 'databaseUrl' ? 'another one' : JSON.stringify(plan[name]);
 
-async function changeKey(kept: InstallationRecord, { folder, random }: InitTools): Promise<Opened> {
+async function changeKey(kept: InstallationRecord, { folder, random }: InitTools): Promise<string> {
   const { firstKey, key } = createFirstKey(random);
   const installation = { ...kept, firstKey };
   await folder.replace(installation);
-  return { installation, key };
+  await writeSeed(installation, folder);
+  return key;
 }
 
 const SEED_LINE = /^BERTH_SEED_API_KEY_HASH=.*$/m;

@@ -157,6 +157,15 @@ test('nothing is rotated where there is no installation', async () => {
   await expect(runRotation(folder, { name: 'issuer', step: 'add' }, systemRandom)).rejects.toMatchObject(MISUSED);
 });
 
+test('an installation that knows fewer roles is completed first', async () => {
+  const record = join(path, 'offline/installation.json');
+  const { nats, ...rest } = JSON.parse(await readFile(record, 'utf8'));
+  const { operator: _, ...older } = nats.roles;
+  await writeFile(record, JSON.stringify({ ...rest, nats: { ...nats, roles: older } }));
+  const refused = rotate('add', 'role-keys');
+  await expect(refused).rejects.toMatchObject({ ...MISUSED, mend: expect.stringContaining('`berth init DIR`') });
+});
+
 const BROKER = 'broker/broker-1.conf';
 const STATEMENTS = 'offline/database-password.sql';
 const SEEDS = ['management-api', 'controllers', 'job-router', 'operator', 'backup', 'restore'];

@@ -1,3 +1,4 @@
+import { completeNatsKeys } from '@berth/broker-access';
 import type { Random } from '@berth/lifecycle';
 import { misuse, type CommandError } from '../../program/index.js';
 import type { InstallationRecord } from '../installation.js';
@@ -43,6 +44,7 @@ async function makeStep(
 ): Promise<RotationOutcome> {
   const before = await installationOf(folder);
   requireOurs(request, before);
+  requireComplete(before);
   const after = takeStep(before, request, random);
   const files = await changedFiles(folder, { request, before, after });
   if (request.step !== 'retire') await folder.replace(after);
@@ -56,6 +58,14 @@ async function installationOf(folder: InstallationFolder): Promise<InstallationR
   const kept = await folder.read();
   if (kept !== null) return kept;
   throw misuse(`${folder.path} holds no installation.`, 'Make one first: `berth init DIR`.');
+}
+
+function requireComplete({ nats }: InstallationRecord): void {
+  if (completeNatsKeys(nats) === nats) return;
+  throw misuse(
+    'The installation is of an older version, which knew fewer roles; nothing was changed.',
+    'Complete it first: `berth init DIR`, and what CHANGELOG.md says of the roles that came since.',
+  );
 }
 
 function requireOurs({ name }: RotationRequest, { plan }: InstallationRecord): void {
