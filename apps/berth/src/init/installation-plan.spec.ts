@@ -3,10 +3,14 @@ import { completePlan, problemsOf, type GivenPlan } from './installation-plan.js
 
 const problems = (given: GivenPlan): readonly string[] => problemsOf(completePlan(given, '/srv/berth'));
 
+const UNQUOTABLE =
+  'has one of " \' ` $ \\ # ; | < > ( ), which env files and shells do not read as it is; an address has it as % and two digits in hex';
+
 describe('the plan of an installation', () => {
   test('may give agents one name for all brokers, which ports tell apart', () => {
     const brokerHost = ['broker-1,x', 'broker-2,x', 'broker-3,x'];
     expect(problems({ brokers: 3, brokerHost })).toEqual([]);
+    expect(problems({ databaseUrl: 'postgres://a:b%24c@d/e?sslmode=verify-full&connect_timeout=5' })).toEqual([]);
   });
 
   test('needs nothing said, with any number of brokers', () => {
@@ -33,6 +37,10 @@ describe('the plan of an installation', () => {
       { databaseUrl: 'postgres://a\nBERTH_X=1' },
       '--database-url must be a URL that starts with postgres:// or postgresql://',
     ],
+    [{ databaseUrl: 'postgres://a:b$c@d/e' }, `--database-url ${UNQUOTABLE}`],
+    [{ databaseUrl: "postgres://a:b'c@d/e" }, `--database-url ${UNQUOTABLE}`],
+    [{ baseUrl: 'https://berth.example.com/#api' }, `--base-url ${UNQUOTABLE}`],
+    [{ seenAt: '/etc/$berth' }, `--seen-at ${UNQUOTABLE}`],
     [{ baseUrl: 'berth.example.com' }, '--base-url must be a URL that starts with http:// or https://'],
     [{ lbDomain: 'http://x' }, '--lb-domain must be a domain, with or without a port'],
     [{ seenAt: 'etc/berth' }, '--seen-at must be an absolute path without spaces'],

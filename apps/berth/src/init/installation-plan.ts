@@ -109,6 +109,10 @@ function problemsOfNumbers(plan: InstallationPlan): readonly string[] {
   ];
 }
 
+/** Quotes are no way out: of those who read the files, some take them for a part of the value. */
+const UNQUOTABLE =
+  'has one of " \' ` $ \\ # ; | < > ( ), which env files and shells do not read as it is; an address has it as % and two digits in hex';
+
 function problemsOfAddresses(plan: InstallationPlan): readonly string[] {
   const checks: readonly (readonly [string, boolean])[] = [
     ['--monitor-host must be an address or a name', plan.monitorHost === null || isHost(plan.monitorHost)],
@@ -124,7 +128,21 @@ function problemsOfAddresses(plan: InstallationPlan): readonly string[] {
       plan.brokerStore.startsWith('/') && isPlain(plan.brokerStore),
     ],
   ];
-  return checks.filter(([, isGood]) => !isGood).map(([problem]) => problem);
+  const texts = [
+    ['--database-url', plan.databaseUrl ?? ''],
+    ...([
+      ['--base-url', plan.baseUrl],
+      ['--run-url', plan.runUrl],
+    ] as const),
+    ...([
+      ['--seen-at', plan.seenAt],
+      ['--broker-store', plan.brokerStore],
+    ] as const),
+  ] as const;
+  return [
+    ...checks.filter(([, isGood]) => !isGood).map(([problem]) => problem),
+    ...texts.filter(([, text]) => /["'`$\\#;|<>()]/.test(text)).map(([option]) => `${option} ${UNQUOTABLE}`),
+  ];
 }
 
 const isDatabase = (url: string | null): boolean => url === null || isUrl(url, ['postgres:', 'postgresql:']);
