@@ -1,4 +1,4 @@
-import { chmod, chown, lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemRandom } from '@berth/lifecycle';
 import { ManualClock, useTempFolders } from '@berth/testing';
@@ -53,6 +53,20 @@ describe('a file that is replaced', () => {
     expect(await readdir(join(elsewhere, '..'))).toEqual(['migrate']);
   });
 });
+
+test.each(['env/migrate.env', 'tls/postgres.pem'])(
+  '%s is made where its link leads to, and nowhere else',
+  async (name) => {
+    const path = await made();
+    const [folder, file] = [await tempFolder(), join(path, name)];
+    await rm(file);
+    await symlink(join(folder, 'real'), file);
+    await writeFile(join(folder, 'real.0123456789ab.new'), 'secret');
+    expect((await init(path)).written).toEqual([name]);
+    expect((await lstat(file)).isSymbolicLink()).toBe(true);
+    expect(await readdir(folder)).toEqual(['real']);
+  },
+);
 
 test('what a run that was cut off has left of secrets is cleared away', async () => {
   const path = await made();

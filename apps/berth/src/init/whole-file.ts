@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, lstat, open, readdir, readlink, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder } from '@berth/lifecycle';
 
 /** A crash leaves these behind; no file of an installation ends so. */
@@ -14,12 +14,13 @@ interface Content {
 }
 
 /** Writes a file that is not there. False: it is, and was left as it is. */
-export function writeNew(path: string, content: Content): Promise<boolean> {
-  return throughDraft(path, content.mode, async (draft, file) => {
+export async function writeNew(path: string, content: Content): Promise<boolean> {
+  const target = await behindLinks(path);
+  return throughDraft(target, content.mode, async (draft, file) => {
     await file.writeFile(content.text);
     await file.sync();
     try {
-      await link(draft, path);
+      await link(draft, target);
       return true;
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return false;
@@ -30,7 +31,7 @@ export function writeNew(path: string, content: Content): Promise<boolean> {
 
 /** Replaces a file, or what a link leads to, and leaves it with its owner and mode. */
 export async function replaceWhole(path: string, { mode, text }: Content): Promise<void> {
-  const target = (await ifThere(realpath(path))) ?? path;
+  const target = await behindLinks(path);
   const before = await ifThere(stat(target));
   await throughDraft(target, mode, async (draft, file) => {
     if (before !== null) {
@@ -44,6 +45,14 @@ export async function replaceWhole(path: string, { mode, text }: Content): Promi
   });
 }
 
+/** What a path leads to, which a link may name before it is there. */
+async function behindLinks(path: string): Promise<string> {
+  const found = await ifThere(realpath(path));
+  if (found !== null) return found;
+  const link = await ifThere(lstat(path));
+  return link?.isSymbolicLink() === true ? resolve(dirname(path), await readlink(path)) : path;
+}
+
 const PERMISSIONS = 0o777;
 
 /** Nothing is behind its name before it is whole and on the disk, so after a power cut no empty file has it. */
@@ -53,6 +62,7 @@ async function throughDraft<Result>(
   place: (draft: string, file: FileHandle) => Promise<Result>,
 ): Promise<Result> {
   const draft = `${target}.${randomBytes(6).toString('hex')}${DRAFT}`;
+  await clearDrafts(dirname(target), basename(target));
   try {
     const file = await open(draft, 'wx', mode);
     const result = await place(draft, file).finally(() => file.close());
@@ -63,10 +73,11 @@ async function throughDraft<Result>(
   }
 }
 
-/** Removes what runs that were cut off have left in a folder; the folder may be missing. */
-export async function clearDrafts(folder: string): Promise<void> {
+/** Removes what runs that were cut off have left in a folder, of one file or of all; the folder may be missing. */
+export async function clearDrafts(folder: string, of = ''): Promise<void> {
   const names = (await ifThere(readdir(folder))) ?? [];
-  for (const name of names.filter((each) => DRAFT_NAME.test(each))) await rm(join(folder, name), { force: true });
+  const drafts = names.filter((name) => DRAFT_NAME.test(name) && (of === '' || name.replace(DRAFT_NAME, '') === of));
+  for (const name of drafts) await rm(join(folder, name), { force: true });
 }
 
 /** Null: there is no such file. */
