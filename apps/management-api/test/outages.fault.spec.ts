@@ -25,7 +25,9 @@ describe('while everything is up', () => {
     });
     await bench.call('GET /v2/serverless');
     const metrics = await (await fetch(`${bench.operationsUrl}/metrics`)).text();
-    expect(metrics).toContain('berth_http_request_seconds_count{method="GET",route="/v2/serverless",status="200",fault="none"}');
+    expect(metrics).toContain(
+      'berth_http_request_seconds_count{method="GET",route="/v2/serverless",status="200",fault="none"}',
+    );
   });
 });
 
