@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { useTempFolders } from '@berth/testing';
 import { expect, test } from '@jest/globals';
+import { saidStreams } from '../../test/said-streams.js';
 import { EXIT_STATUS, runProgram } from '../program/index.js';
 import { initCommand } from './init-command.js';
 
@@ -10,15 +10,7 @@ const tempFolder = useTempFolders();
 const URL_TEXT = 'postgres://me:hunter2@db.example.com/berth?sslmode=verify-full';
 
 async function init(...args: readonly string[]) {
-  const said = { stdout: '', stderr: '' };
-  const streamOf = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        said[name] += chunk.toString();
-        done();
-      },
-    });
-  const streams = { stdout: streamOf('stdout'), stderr: streamOf('stderr') };
+  const { said, streams } = saidStreams();
   const program = { environment: {}, streams, onInterrupt: () => undefined };
   return { status: await runProgram(['init', ...args], [initCommand], program), ...said };
 }

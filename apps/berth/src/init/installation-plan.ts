@@ -128,17 +128,13 @@ function problemsOfAddresses(plan: InstallationPlan): readonly string[] {
       plan.brokerStore.startsWith('/') && isPlain(plan.brokerStore),
     ],
   ];
-  const texts = [
+  const texts: readonly (readonly [string, string])[] = [
     ['--database-url', plan.databaseUrl ?? ''],
-    ...([
-      ['--base-url', plan.baseUrl],
-      ['--run-url', plan.runUrl],
-    ] as const),
-    ...([
-      ['--seen-at', plan.seenAt],
-      ['--broker-store', plan.brokerStore],
-    ] as const),
-  ] as const;
+    ['--base-url', plan.baseUrl],
+    ['--run-url', plan.runUrl],
+    ['--seen-at', plan.seenAt],
+    ['--broker-store', plan.brokerStore],
+  ];
   return [
     ...checks.filter(([, isGood]) => !isGood).map(([problem]) => problem),
     ...texts.filter(([, text]) => /["'`$\\#;|<>()]/.test(text)).map(([option]) => `${option} ${UNQUOTABLE}`),

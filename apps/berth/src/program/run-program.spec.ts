@@ -1,6 +1,6 @@
-import { Writable } from 'node:stream';
 import { ConfigError } from '@berth/lifecycle';
 import { describe, expect, test } from '@jest/globals';
+import { saidStreams } from '../../test/said-streams.js';
 import { misuse } from './command-error.js';
 import { EXIT_STATUS, type CommandStatus } from './exit.js';
 import { runProgram, type Command } from './run-program.js';
@@ -22,15 +22,7 @@ async function runWith(
   args: readonly string[],
   work = (): Promise<CommandStatus> => Promise.resolve(EXIT_STATUS.done),
 ) {
-  const said = { stdout: '', stderr: '' };
-  const streamOf = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        said[name] += chunk.toString();
-        done();
-      },
-    });
-  const streams = { stdout: streamOf('stdout'), stderr: streamOf('stderr') };
+  const { said, streams } = saidStreams();
   const status = await runProgram(args, [command(work)], { environment: {}, streams, onInterrupt: () => undefined });
   return { status, ...said };
 }
