@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const COMPILER = ['@swc/cli', '@swc/core'];
+const COMPILER = ['@swc/cli', '@swc/core', 'esbuild'];
 const { devDependencies, workspaces, ...rest } = JSON.parse(readFileSync('package.json', 'utf8'));
 const kept = {
   ...rest,

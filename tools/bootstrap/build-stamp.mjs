@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 
 const GROUPS = ['apps', 'libs', 'tools'];
-const SETTINGS = ['.swcrc', 'nx.json', 'package-lock.json'];
+const SETTINGS = ['.swcrc', 'nx.json', 'package-lock.json', 'tools/bundle/bundle.mjs'];
 
 /**
  * Says that the build is still good. nx puts every output folder in place anew, also when it holds what is wanted already,
