@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Writable } from 'node:stream';
-import { addToLogContext, runWithLogContext } from './log-context.js';
+import { addToLogContext, currentLogContext, runWithLogContext } from './log-context.js';
 import { createLogger, type LogFormat, type Logger } from './logger.js';
 import { NestLogger } from './nest-logger.js';
 
@@ -72,6 +72,18 @@ describe('a line for machines', () => {
       workerId: 'w1',
       time: expect.any(Number),
     });
+  });
+
+  test('has fields of its own alone: neither the next line of the same work nor the work itself has them', () => {
+    const { logger, lines } = capture('json');
+    runWithLogContext({ requestId: 'req_1' }, () => {
+      logger.info('took a job', { jobId: 'job-7', error: new Error('no') });
+      logger.info('went on');
+      expect(currentLogContext()).toEqual({ requestId: 'req_1' });
+    });
+    const [first, second] = lines().map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(first).toMatchObject({ requestId: 'req_1', jobId: 'job-7' });
+    expect(Object.keys(second ?? {}).sort()).toEqual(['level', 'msg', 'name', 'pid', 'requestId', 'time']);
   });
 
   test('`auto` is JSON where the output is no terminal', () => {

@@ -41,7 +41,8 @@ export function createLogger({ name, level, format, output }: LoggerOptions): Lo
   const isLine = format === 'line' || (format === 'auto' && isTerminal);
   const stream = isLine ? lineStream(output ?? process.stdout, isTerminal) : jsonStream(output);
   const options = { name, level, base: { pid: process.pid }, timestamp: stdTimeFunctions.epochTime };
-  return wrap(pino({ ...options, mixin: currentLogContext }, stream));
+  // A copy: pino writes the line's own fields into what it is given here, and the context goes on after the line.
+  return wrap(pino({ ...options, mixin: () => ({ ...currentLogContext() }) }, stream));
 }
 
 /** Written at once: the last line before a crash is the one that matters. */
