@@ -3,7 +3,7 @@ import type { MetricRegistry } from '../metrics/metric-registry.js';
 export const spanMetrics = (metrics: MetricRegistry) => ({
   spans: metrics.counter({
     name: 'berth_trace_spans_total',
-    help: 'Steps of traces by what became of them: sent, failed at the collector, or dropped since too many waited.',
+    help: 'Steps of traces: sent, failed at the collector, or dropped since too many waited or the process was stopping.',
     labels: ['outcome'],
   }),
 });

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { silentLogger } from '../logging/logger.js';
+import { createLogger, silentLogger } from '../logging/logger.js';
 import { MetricRegistry } from '../metrics/metric-registry.js';
 import { spanMetrics } from './metrics.js';
-import { OtlpSpans } from './otlp-spans.js';
+import { OtlpSpans, type OtlpSpansOptions } from './otlp-spans.js';
 import { newTrace } from './traceparent.js';
 
 /** More than one batch, and less than are kept. */
@@ -36,15 +37,23 @@ afterEach(() => {
   server.close();
 });
 
-async function sendAll(): Promise<void> {
+function open(changes: Partial<OtlpSpansOptions> = {}): OtlpSpans {
   const { port } = server.address() as AddressInfo;
-  const spans = new OtlpSpans({
+  return new OtlpSpans({
     ...{ endpoint: `http://127.0.0.1:${port}`, process: 'job-router', instance: null },
-    ...{ metrics: spanMetrics(metrics), logger: silentLogger },
+    ...{ metrics: spanMetrics(metrics), logger: silentLogger, ...changes },
   });
-  for (let count = 0; count < SPANS; count += 1) {
+}
+
+function addTo(spans: OtlpSpans, spansCount: number): void {
+  for (let count = 0; count < spansCount; count += 1) {
     spans.add({ name: 'step', context: newTrace(true), parentSpanId: null, startMs: 1_000, endMs: 2_000 });
   }
+}
+
+async function sendAll(): Promise<void> {
+  const spans = open();
+  addTo(spans, SPANS);
   await spans.close();
 }
 
@@ -61,4 +70,19 @@ test('a batch that the collector does not take keeps no other one back', async (
   statuses = [200, 400];
   await sendAll();
   expect([await counted('sent'), await counted('failed')]).toEqual([String(SPANS - 512), '512']);
+});
+
+test('a collector that never answers does not make a stop fail: what waited, and what comes after, is counted', async () => {
+  server.removeAllListeners('request');
+  const written: string[] = [];
+  const output = new Writable({ write: (chunk: Buffer, _encoding, done) => (written.push(String(chunk)), done()) });
+  const logger = createLogger({ name: 'job-router', level: 'warn', format: 'json', output });
+  const spans = open({ logger, sendWithinMs: 50 });
+  addTo(spans, SPANS + 100);
+  await expect(spans.close()).resolves.toBeUndefined();
+  addTo(spans, 1);
+  expect([await counted('sent'), await counted('failed'), await counted('dropped')]).toEqual([
+    ...[undefined, '2048', String(SPANS + 100 + 1 - 2_048)],
+  ]);
+  expect(written.filter((line) => line.includes('what waited at the stop'))).toHaveLength(1);
 });

@@ -24,6 +24,8 @@ export interface OtlpSpansOptions {
   readonly instance: string | null;
   readonly metrics: SpanMetrics;
   readonly logger: Logger;
+  /** How long the collector has for a batch, and for all that waits at a stop, in ms; 5 s unless given. */
+  readonly sendWithinMs?: number;
 }
 
 /** Spans that wait for the collector; what comes beyond is dropped and counted. */
@@ -49,9 +51,10 @@ export class OtlpSpans {
   readonly #options: OtlpSpansOptions;
   readonly #sdk: NodeSDK;
   readonly #tracer: Tracer;
+  #isClosing = false;
 
   constructor(options: OtlpSpansOptions) {
-    const { endpoint, instance, process } = options;
+    const { endpoint, instance, process, sendWithinMs = SEND_WITHIN_MS } = options;
     this.#options = options;
     this.#exporter = new CountedExporter(options);
     this.#sdk = new NodeSDK({
@@ -68,7 +71,7 @@ export class OtlpSpans {
           maxQueueSize: WAITING_MAX,
           maxExportBatchSize: BATCH_MAX,
           scheduledDelayMillis: SEND_EVERY_MS,
-          exportTimeoutMillis: SEND_WITHIN_MS,
+          exportTimeoutMillis: sendWithinMs,
         }),
       ],
       // What the variables of the SDK would switch on besides: spans are all that goes out.
@@ -86,7 +89,7 @@ export class OtlpSpans {
   /** Never waits: what the collector does not take in time is dropped. */
   add(span: Span): void {
     const { metrics } = this.#options;
-    if (this.#exporter.waiting >= WAITING_MAX) {
+    if (this.#isClosing || this.#exporter.waiting >= WAITING_MAX) {
       metrics.spans.inc({ outcome: 'dropped' });
       return;
     }
@@ -105,10 +108,13 @@ export class OtlpSpans {
     told.end(endMs);
   }
 
-  /** Sends what waits, for as long as one batch may take. */
+  /** Sends what waits, for as long as one batch may take. What did not go out is told of, and is no failure of the stop. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     try {
       await this.#sdk.shutdown();
+    } catch (error) {
+      this.#exporter.giveUp(error);
     } finally {
       trace.disable();
     }
@@ -134,12 +140,13 @@ class CountedExporter implements SpanExporter {
   readonly #metrics: SpanMetrics;
   readonly #logger: Logger;
   #isFailing = false;
+  #isOver = false;
   #sent: Promise<void> = Promise.resolve();
 
-  constructor({ endpoint, logger, metrics }: OtlpSpansOptions) {
+  constructor({ endpoint, logger, metrics, sendWithinMs = SEND_WITHIN_MS }: OtlpSpansOptions) {
     this.#inner = new OTLPTraceExporter({
       url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
-      timeoutMillis: SEND_WITHIN_MS,
+      timeoutMillis: sendWithinMs,
     });
     this.#metrics = metrics;
     this.#logger = logger;
@@ -148,14 +155,25 @@ class CountedExporter implements SpanExporter {
   /** A batch that failed is told of here, and keeps the processor from no other one. */
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     this.#sent = this.#sent.then(async () => {
-      this.#tell(await this.#send(spans), spans.length);
-      this.waiting -= spans.length;
+      const result = this.#isOver ? null : await this.#send(spans);
+      // A batch that was given up is counted already, and what comes of it later changes nothing.
+      if (result !== null && !this.#isOver) this.#tell(result, spans.length);
       done({ code: ExportResultCode.SUCCESS });
     });
   }
 
-  shutdown(): Promise<void> {
-    return this.#inner.shutdown();
+  /** The time at a stop was over before all had gone out: what waits still has failed. */
+  giveUp(error: unknown): void {
+    this.#isOver = true;
+    this.#metrics.spans.inc({ outcome: 'failed' }, this.waiting);
+    this.#logger.warn('the collector did not take in time what waited at the stop', { spans: this.waiting, error });
+    this.waiting = 0;
+  }
+
+  /** Once what is under way has come to its end and is counted. */
+  async shutdown(): Promise<void> {
+    await this.#sent;
+    await this.#inner.shutdown();
   }
 
   forceFlush(): Promise<void> {
@@ -170,6 +188,7 @@ class CountedExporter implements SpanExporter {
 
   #tell({ code, error }: ExportResult, count: number): void {
     const isFailure = code !== ExportResultCode.SUCCESS;
+    this.waiting -= count;
     this.#metrics.spans.inc({ outcome: isFailure ? 'failed' : 'sent' }, count);
     if (isFailure && !this.#isFailing)
       this.#logger.warn('the collector does not take traces; they are dropped', { error });
