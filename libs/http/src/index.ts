@@ -1,7 +1,7 @@
 export { EVENT_STREAM_HEADERS, PING, encodeEvent, encodeRetry, type ServerEvent } from './answers/event-stream.js';
 export { onConnectionClosed } from './answers/on-connection-closed.js';
 export { StreamedAnswer, StreamedAnswers } from './answers/streamed-answers.js';
-export { HTTP_DRAIN_MS, HttpApp, createHttpApp } from './app/http-app.js';
+export { HttpApp, createHttpApp } from './app/http-app.js';
 export { makeRequestId, traceparentOf } from './app/request-context.js';
 export { blameWorker } from './app/request-fault.js';
 export { statusClass } from './app/status-label.js';
@@ -14,7 +14,7 @@ export { BodyBudget, type BodyHold } from './bodies/body-budget.js';
 export { takeBody, type TakenBody } from './bodies/body-rooms.js';
 export { StrangersLines, type LineRoom } from './callers/strangers-lines.js';
 export { TrustedProxies, readTrustedProxies } from './callers/trusted-proxies.js';
-export { readDrainDelay } from './connections/drain-delay.js';
+export { HTTP_DRAIN_MS, moreToStopMs, readDrainDelay } from './connections/drain-times.js';
 export { type Dispatch, type DispatchedConnection } from './dispatch/dispatch.js';
 export { IfMatch } from './conditional/if-match.decorator.js';
 export { requireVersion, type VersionMatch } from './conditional/version-tag.js';

@@ -23,6 +23,7 @@ import { guardHandlers } from '../auth/guard-handlers.js';
 import { ArrivingBodies } from '../bodies/arriving-bodies.js';
 import { TrustedProxies } from '../callers/trusted-proxies.js';
 import { Connections } from '../connections/connections.js';
+import { HTTP_DRAIN_MS } from '../connections/drain-times.js';
 import { LeavingConnections } from '../connections/leaving-connections.js';
 import type { Dispatch } from '../dispatch/dispatch.js';
 import { DispatchedRequests } from '../dispatch/dispatched-requests.js';
@@ -41,9 +42,6 @@ import { RequestLines } from './request-lines.js';
 import { registerRequestMetrics } from './request-metrics.js';
 import { RouteTable } from './route-table.js';
 import { answerUnreadable, refuseTunnels, requireHost } from './unreadable-requests.js';
-
-/** How long, in ms, requests in flight may take once the process stops: callers that are held are answered at once. */
-export const HTTP_DRAIN_MS = 10_000;
 
 export interface HttpAppOptions {
   readonly logger: Logger;
