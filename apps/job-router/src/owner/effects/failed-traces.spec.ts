@@ -1,4 +1,5 @@
 import {
+  PlatformError,
   encodeJson,
   type AttemptProof,
   type CountedEnd,
@@ -11,6 +12,7 @@ import { silentLogger } from '@berth/telemetry';
 import { letRun } from '@berth/testing';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DeskScene, HOST } from '../../../test/model/desk-scene.js';
+import type { Said } from '../logs/endpoint-logs.js';
 import { FailedTraces } from './failed-traces.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -73,14 +75,19 @@ describe('a job that fails', () => {
     expect(scene.spans.map(({ name }) => name)).toEqual(['commit job', 'job']);
   });
 
-  test('is counted where its log is not read', async () => {
-    const input = { kind: 'inline', json: encodeJson('x'.repeat(1_000)) } as const;
-    await scene.submit({ body: { ...bodyOf('00'), input } });
-    const proof = await scene.takeOne();
-    const failures = outcomes.length;
-    scene.isAway = true;
-    await fail(proof);
-    expect([failures, outcomes.length]).toEqual([0, 1]);
+  test.each<[string, () => Promise<Said<never>>]>([
+    ['the broker does not answer', () => Promise.reject(new PlatformError('service-unavailable', 'No answer.'))],
+    ['its owner says nothing', () => Promise.resolve('silent')],
+    ['more waits than its owner holds', () => Promise.resolve({ kind: 'refused', reason: 'busy' })],
+  ])('is counted where its log is not read: %s', async (_name, read) => {
+    const { clock, payloads, traces } = scene;
+    const onOver = (outcome: string, count: number): void => void outcomes.push([outcome, count]);
+    const logs = { read };
+    const failures = new FailedTraces({ logs, payloads, traces, clock, logger: silentLogger, onOver });
+    scene.onTouched = (endpointId, touched) => failures.note(endpointId, touched);
+    await submit('00');
+    await fail(await scene.takeOne());
+    expect([scene.spans, outcomes]).toEqual([[], [['unread', 1]]]);
   });
 });
 

@@ -58,6 +58,10 @@ export class FailedTraces {
     this.#count(endpointId, jobIds.length);
     try {
       const failed = await this.#failedOf(endpointId, jobIds);
+      if (failed === null) {
+        onOver('unread', jobIds.length);
+        return;
+      }
       for (const each of failed) this.#tell(endpointId, each);
       if (failed.length > 0) onOver('recorded', failed.length);
     } catch (error) {
@@ -75,8 +79,8 @@ export class FailedTraces {
     else this.#ofEndpoint.set(endpointId, ofEndpoint);
   }
 
-  /** With the trace that each was submitted in. */
-  async #failedOf(endpointId: EndpointId, jobIds: readonly JobId[]): Promise<readonly TracedFailure[]> {
+  /** With the trace that each was submitted in. Null: the log is not read. */
+  async #failedOf(endpointId: EndpointId, jobIds: readonly JobId[]): Promise<readonly TracedFailure[] | null> {
     const { logs, payloads } = this.#options;
     const said = await retryMoved(
       () => logs.read(endpointId, (state) => viewFailures(state, jobIds)),
@@ -91,7 +95,7 @@ export class FailedTraces {
         return traced;
       },
     );
-    return said !== 'silent' && said.kind === 'answer' ? said.answer : [];
+    return said !== 'silent' && said.kind === 'answer' ? said.answer : null;
   }
 
   /** What its processes have recorded themselves is not told again, but for attempts whose host may not have said it. */
