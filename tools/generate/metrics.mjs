@@ -12,12 +12,16 @@ const PAGE = new URL('docs/metrics.md', ROOT);
 
 /** @typedef {import('../../libs/telemetry/src/metrics/metric-registry.js').DeclaredMetric} DeclaredMetric */
 
+const EVERY = ['management-api', 'controllers', 'job-router', 'worker-agent'];
+
 /**
- * The second word of a name says who has it. Whatever has another one is had by all.
+ * The second word of a name says who has it.
  *
  * @type {Record<string, readonly string[]>}
  */
 const PROCESSES = {
+  build: EVERY,
+  certificate: EVERY,
   router: ['job-router'],
   agent: ['worker-agent'],
   management: ['management-api'],
@@ -25,8 +29,9 @@ const PROCESSES = {
   catalog: ['management-api', 'controllers'],
   http: ['job-router', 'management-api'],
   unreadable: ['job-router', 'management-api', 'controllers'],
+  failed: ['job-router'],
+  trace: ['management-api', 'job-router', 'worker-agent'],
 };
-const EVERY = ['management-api', 'controllers', 'job-router', 'worker-agent'];
 
 /** A gauge is told what to read; nothing is read here. */
 const noReading = () => 0;
@@ -40,7 +45,11 @@ async function declareAll(registry) {
 }
 
 /** @param {DeclaredMetric} metric */
-const processesOf = ({ name }) => PROCESSES[name.split('_')[1] ?? ''] ?? EVERY;
+function processesOf({ name }) {
+  const processes = PROCESSES[name.split('_')[1] ?? ''];
+  if (processes === undefined) throw new Error(`${name}: say in PROCESSES which processes have it.`);
+  return processes;
+}
 
 /** @param {DeclaredMetric} metric */
 function rowOf({ help, labels, name, type }) {

@@ -49,6 +49,7 @@ export const ownerMetrics = (metrics: MetricRegistry) => ({
     name: 'berth_failed_job_traces_total',
     help: 'Traces of jobs that failed: recorded, dropped since too many failed at once, or not made since a log was not read.',
     labels: ['outcome'],
+    values: { outcome: ['recorded', 'dropped', 'unread'] },
   }),
 });
 

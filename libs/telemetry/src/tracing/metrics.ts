@@ -5,6 +5,7 @@ export const spanMetrics = (metrics: MetricRegistry) => ({
     name: 'berth_trace_spans_total',
     help: 'Steps of traces: sent, failed at the collector, or dropped since too many waited or the process was stopping.',
     labels: ['outcome'],
+    values: { outcome: ['sent', 'failed', 'dropped'] },
   }),
 });
 

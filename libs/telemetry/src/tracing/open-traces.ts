@@ -21,14 +21,15 @@ interface TracedParts {
   readonly onStop: (part: string, stop: () => Promise<void>) => void;
 }
 
-/** Where recording is off nothing of the SDK is even loaded. */
+/** Where recording is off nothing of the SDK is even loaded; its counts are there, at zero. */
 export async function openTraces(
   { instance, otlpEndpoint: endpoint, process, tracedPermille: permille }: TracedProcess,
   { clock, logger, metrics, onStop, random }: TracedParts,
 ): Promise<Traces> {
+  const counted = spanMetrics(metrics);
   if (endpoint === null) return NO_TRACES;
   const { OtlpSpans } = await import('./otlp-spans.js');
-  const spans = new OtlpSpans({ endpoint, process, instance, metrics: spanMetrics(metrics), logger });
+  const spans = new OtlpSpans({ endpoint, process, instance, metrics: counted, logger });
   onStop('traces', () => spans.close());
   return new RecordedTraces({ sink: (span) => spans.add(span), clock, random, permille });
 }
