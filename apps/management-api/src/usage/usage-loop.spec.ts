@@ -40,13 +40,20 @@ afterEach(() => loop.stop());
 const lines = async (): Promise<readonly string[]> =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith('berth_controllers_usage_'));
 
-test('counts until there is nothing more, and shows it by account, endpoint, type of GPU and use', async () => {
+test('counts until there is nothing more, and shows it by account, endpoint, type of GPU and use, from zero', async () => {
   batches = [[usageOf('e1')], [usageOf('e1'), usageOf('e2', { gpuTypeId: null, gpuMs: 0, pausedWorkerMs: 1_500 })]];
   loop.start();
   await eventually(() => expect(asked).toEqual(['align', 'count', 'count', 'count', 'prune']));
+  const running =
+    'berth_controllers_usage_gpu_seconds_total{account="mine",endpoint="e1",gpu_type="A100",use="running"}';
+  expect(await lines()).toContain(`${running} 0`);
+  batches = [[usageOf('e1')]];
+  await eventually(async () => {
+    await clock.advance(PASS_MS);
+    expect(await lines()).toContain(`${running} 90`);
+  });
   expect(await lines()).toEqual(
     expect.arrayContaining([
-      'berth_controllers_usage_gpu_seconds_total{account="mine",endpoint="e1",gpu_type="A100",use="running"} 60',
       'berth_controllers_usage_gpu_seconds_total{account="mine",endpoint="e1",gpu_type="A100",use="paused"} 0',
       'berth_controllers_usage_worker_seconds_total{account="mine",endpoint="e2",gpu_type="cpu",use="paused"} 1.5',
     ]),
@@ -80,9 +87,12 @@ test('endpoints beyond those that have series are shown together, and one that l
   ];
   loop.start();
   await eventually(() => expect(asked).toContain('prune'));
-  expect(await lines()).toContain(
-    'berth_controllers_usage_gpu_seconds_total{account="_other",endpoint="_other",gpu_type="_other",use="running"} 30',
-  );
+  await eventually(async () => {
+    await clock.advance(PASS_MS);
+    expect(await lines()).toContain(
+      'berth_controllers_usage_gpu_seconds_total{account="_other",endpoint="_other",gpu_type="_other",use="running"} 30',
+    );
+  });
   await clock.advance(3_600_000 + PASS_MS);
   await eventually(async () => {
     batches = [[usageOf('late')]];

@@ -55,6 +55,7 @@ export class UsageLoop {
   async #run(signal: AbortSignal): Promise<void> {
     const { clock, lease, usage } = this.#options;
     const nowMs = clock.nowMs();
+    this.#counts.begin();
     const mayGoOn = (): boolean => lease.isLeader() && !signal.aborted;
     if (mayGoOn()) await usage.align();
     for (let isMore = true; isMore && mayGoOn();) {

@@ -6,7 +6,10 @@ import { OTHER_ENDPOINTS } from './queue-series.js';
 export const SERIES_KEPT_MS = 3_600_000;
 
 export interface SeriesRoomOptions {
-  /** Told of an endpoint that gets series of its own: they begin at zero, so that the first event is an increase. */
+  /**
+   * Told of an endpoint that gets series of its own: they begin at zero. What it is counted with now is seen together with
+   * that; of kinds of events that come later the first one is an increase.
+   */
   readonly onEnter: (endpointId: EndpointId) => void;
   /** Told of an endpoint that has series of its own no more: they are to be removed. */
   readonly onLeave: (endpointId: EndpointId) => void;

@@ -71,7 +71,7 @@ export class EndpointSeries {
   }
 }
 
-/** An endpoint begins at zero: its first end is an increase then. */
+/** An endpoint begins at zero: its first end is an increase then, unless it is by that end that the endpoint begins. */
 function beginEndpoint({ ended, execution }: EndpointMetrics, endpoint: string): void {
   for (const outcome of COUNTED_OUTCOMES) ended.inc({ endpoint, outcome }, 0);
   execution.zero({ endpoint });
