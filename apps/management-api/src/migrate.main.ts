@@ -18,6 +18,9 @@ const POOL_MAX = 2;
 /** For one statement, or for waiting until another process has migrated. */
 const STATEMENT_MAX_MS = 10 * 60_000;
 
+const WITHDRAWN =
+  'account default: the first key was deleted or replaced once, and is not let in again; `berth init DIR --new-first-key` makes another';
+
 const logger = createLogger({ name: 'migrate', level: 'info', format: 'auto' });
 
 const tools = { clock: systemClock, random: systemRandom, logger };
@@ -37,8 +40,9 @@ async function prepareDatabase(): Promise<void> {
     for (const name of names) logger.info(`migrated: ${name}`);
     if (names.length === 0) logger.info('nothing to migrate');
     if (seedKey === null) return;
-    const isNew = await seedAccount(new Database(source), seedKey, systemClock);
-    if (isNew) logger.info('account default: key set');
+    const outcome = await seedAccount(new Database(source), seedKey, systemClock);
+    if (outcome === 'set') logger.info('account default: key set');
+    if (outcome === 'withdrawn') logger.warn(WITHDRAWN);
   } finally {
     await source.destroy();
   }

@@ -14,7 +14,7 @@ import { FirstTables1763700000000 } from '../src/persistence/migrations/first-sc
 import { EndpointsStore } from '../src/endpoints/endpoints.store.js';
 import { JobHistoryStore } from '../src/job-history/job-history.store.js';
 import { migrate, waitUntilMigrated } from '../src/persistence/migrate.js';
-import { seedAccount, type SeedKey } from '../src/accounts/seed-account.js';
+import { seedAccount, type SeedKey, type SeedOutcome } from '../src/accounts/seed-account.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
 import { endedRow } from './job-history-samples.js';
 import { endpointSeals } from './secret-box.js';
@@ -178,33 +178,67 @@ async function migrateThrough(source: DataSource, last: string): Promise<void> {
 
 describe('the seeded account', () => {
   const keys = new SeededRandom(1);
-  const seed = (key: SeedKey): Promise<boolean> => seedAccount(new Database(bench.source), key, bench.clock);
+  const seed = (key: SeedKey): Promise<SeedOutcome> => seedAccount(new Database(bench.source), key, bench.clock);
   const keyRow = (): Promise<ApiKeyEntity> =>
     bench.source.getRepository(ApiKeyEntity).findOneByOrFail({ id: 'default' });
 
   test('has the given key with every scope, and seeding it again changes nothing', async () => {
     const key = makeApiKey(keys);
     const { hash, prefix } = key;
-    expect(await seed(key)).toBe(true);
-    expect(await seed(key)).toBe(false);
+    expect(await seed(key)).toBe('set');
+    expect(await seed(key)).toBe('unchanged');
     expect(await keyRow()).toMatchObject({ accountId: 'default', prefix, hash, scopes: [...SCOPES], expiresAt: null });
   });
 
   test('gets another key in place of the old one', async () => {
     await seed(makeApiKey(keys));
     const key = makeApiKey(keys);
-    expect(await seed(key)).toBe(true);
+    expect(await seed(key)).toBe('set');
     expect((await keyRow()).hash).toBe(key.hash);
     expect(await bench.source.getRepository(ApiKeyEntity).count()).toBe(1);
   });
 
-  test('comes back when it was deleted', async () => {
-    const key = makeApiKey(keys);
-    await seed(key);
+  test('comes back with another key when it was deleted, and not with the one that it had', async () => {
+    const [first, second] = [makeApiKey(keys), makeApiKey(keys)];
+    await seed(first);
     const accounts = bench.source.getRepository(AccountEntity);
     await accounts.update({ id: 'default' }, { deletedAt: new Date(0) });
-    expect(await seed(key)).toBe(true);
+    await bench.source.getRepository(ApiKeyEntity).delete({ accountId: 'default' });
+    expect(await seed(first)).toBe('withdrawn');
+    expect(await accounts.findOneByOrFail({ id: 'default' })).toMatchObject({ deletedAt: new Date(0) });
+    expect(await seed(second)).toBe('set');
     expect(await accounts.findOneByOrFail({ id: 'default' })).toMatchObject({ deletedAt: null });
+    expect((await keyRow()).hash).toBe(second.hash);
+  });
+
+  test('has no key again that was deleted, and none that another took the place of', async () => {
+    const [deleted, replaced, last] = [makeApiKey(keys), makeApiKey(keys), makeApiKey(keys)];
+    await seed(deleted);
+    await bench.source.getRepository(ApiKeyEntity).delete({ id: 'default' });
+    expect(await seed(deleted)).toBe('withdrawn');
+    expect(await bench.source.getRepository(ApiKeyEntity).count()).toBe(0);
+    await seed(replaced);
+    await seed(last);
+    expect(await seed(replaced)).toBe('withdrawn');
+    expect((await keyRow()).hash).toBe(last.hash);
+  });
+
+  test('is known where an older version made it: once deleted, it stays so', async () => {
+    const source = await bench.connect(await bench.postgres.freshDatabase());
+    await migrateThrough(source, 'RemovedNodes1763800000063');
+    const key = makeApiKey(keys);
+    await source.query(`INSERT INTO accounts (id, name) VALUES ('default', 'default')`);
+    await source.query(
+      `INSERT INTO api_keys (id, account_id, name, prefix, hash, scopes)
+       VALUES ('default', 'default', 'default', $1, $2, $3)`,
+      [key.prefix, key.hash, [...SCOPES]],
+    );
+    await migrate(source);
+    const database = new Database(source);
+    expect(await seedAccount(database, key, bench.clock)).toBe('unchanged');
+    await source.query(`DELETE FROM api_keys`);
+    expect(await seedAccount(database, key, bench.clock)).toBe('withdrawn');
+    await source.destroy();
   });
 
   test('is made once by several who come at once', async () => {

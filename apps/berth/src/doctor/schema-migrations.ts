@@ -29,4 +29,5 @@ export const SCHEMA_MIGRATIONS: readonly string[] = [
   'WorkerUsage1763800000061',
   'UsageReads1763800000062',
   'RemovedNodes1763800000063',
+  'SeededKeys1763800000064',
 ];

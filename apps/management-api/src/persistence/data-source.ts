@@ -47,6 +47,7 @@ import { ResealedAudit1763800000060 } from './migrations/1763800000060-resealed-
 import { WorkerUsage1763800000061 } from './migrations/1763800000061-worker-usage.js';
 import { UsageReads1763800000062 } from './migrations/1763800000062-usage-reads.js';
 import { RemovedNodes1763800000063 } from './migrations/1763800000063-removed-nodes.js';
+import { SeededKeys1763800000064 } from './migrations/1763800000064-seeded-keys.js';
 
 /** In the order in which they run. */
 const MIGRATIONS = [
@@ -79,6 +80,7 @@ const MIGRATIONS = [
   WorkerUsage1763800000061,
   UsageReads1763800000062,
   RemovedNodes1763800000063,
+  SeededKeys1763800000064,
 ] as const;
 
 export interface DataSourceOptions {

@@ -507,6 +507,13 @@ CREATE TABLE scaling_decisions (
 );
 CREATE INDEX scaling_decisions_by_age ON public.scaling_decisions USING btree (at);
 
+CREATE TABLE seeded_keys (
+  hash text NOT NULL,
+  seeded_at timestamp with time zone NOT NULL,
+  CONSTRAINT seeded_keys_pkey PRIMARY KEY (hash),
+  CONSTRAINT seeded_keys_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
+);
+
 CREATE TABLE snapshot_outbox (
   position bigint NOT NULL,
   bucket text NOT NULL,

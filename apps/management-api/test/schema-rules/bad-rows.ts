@@ -194,6 +194,10 @@ export const BAD_ROWS: Readonly<Record<Table, readonly BadRow[]>> = {
     ['no data center', { data_center_id: '' }, 'check'],
     ['no instant', { removed_at: null }, 'missing'],
   ],
+  seeded_keys: [
+    ['a key in plain text', { hash: 'key' }, 'check'],
+    ['no instant', { hash: 'c'.repeat(64), seeded_at: null }, 'missing'],
+  ],
   webhook_secrets: [
     ['an unknown endpoint', { endpoint_id: 'nothing', ordinal: 2 }, 'reference'],
     ['ordinal 0', { ordinal: 0 }, 'check'],

@@ -46,6 +46,7 @@ export const SOUND = {
   endpoint_volumes: { ...MINE, endpoint_id: 'endpoint', volume_id: 'volume' },
   hosts: { id: 'host', name: 'host', data_center_id: 'dc', inventory: INVENTORY },
   removed_nodes: { host_id: 'removed', name: 'removed', data_center_id: 'dc', removed_at: '2026-01-01' },
+  seeded_keys: { hash: HASH, seeded_at: '2026-01-01' },
   join_tokens: { host_id: 'host', hash: HASH, expires_at: '2030-01-01' },
   workers: {
     id: 'worker',
