@@ -3,6 +3,7 @@ import { parseConfig, systemClock, systemRandom } from '@berth/lifecycle';
 import { readBackupConfig, readRestoreConfig } from '../config.js';
 import { EXIT_STATUS, type Command } from '../program/index.js';
 import { runBackup } from './run-backup.js';
+import { olderKeysOf, restoredLines } from './restored-lines.js';
 import { runRestore } from './run-restore.js';
 
 interface FileArguments {
@@ -45,9 +46,10 @@ export const restoreCommand: Command = (run) => ({
       const tools = { clock: systemClock, random: systemRandom, note: (line: string) => output.note(line) };
       const { head } = await runRestore(config, resolve(file), tools);
       const startedAt = new Date(head.startedAtMs).toISOString();
+      const olderKeys = olderKeysOf(config.secretBox, head);
       output.say({
-        json: { id: head.id, version: head.version, startedAt },
-        lines: [`The installation is as it was at ${startedAt}. Start its processes.`],
+        json: { id: head.id, version: head.version, startedAt, olderKeys },
+        lines: restoredLines(startedAt, olderKeys),
       });
       return EXIT_STATUS.done;
     }),

@@ -125,6 +125,33 @@ describe('a new key for what rests sealed', () => {
     expect((await textOf(PATHS[0])).replace(line, '')).toBe(by.replace(line, ''));
   });
 
+  /** As docs/backup.md says it of a backup of before a rotation: all keys in the files of processes, later the first one. */
+  const setKeys = async (change: (kept: string) => string): Promise<void> => {
+    for (const name of PATHS.slice(0, 3)) {
+      const text = await textOf(name);
+      await writeFile(join(path, name), text.replace(/^BERTH_SECRET_KEY=.*$/m, change));
+    }
+  };
+
+  test('waits until what a restore needed is gone again, and goes on then', async () => {
+    for (const step of ['add', 'switch', 'retire'] as const) await rotate(step);
+    const all = (await keysOf('env/restore.env')).join(',');
+    await setKeys(() => `BERTH_SECRET_KEY=${all}`);
+    await expect(rotate('add')).rejects.toMatchObject(MISUSED);
+    expect((await keysOf(PATHS[0])).join(',')).toBe(all);
+    await setKeys((line) => line.replace(/,.*/, ''));
+    await rotate('add');
+    expect(await keys()).toHaveLength(2);
+  });
+
+  test.each<RotationStep>(['add', 'switch'])('is repaired by %s after a restore needed older ones', async (step) => {
+    for (const each of ['add', 'switch', 'retire', 'add'] as const) await rotate(each);
+    if (step === 'switch') await rotate(step);
+    await setKeys((line) => line.replace(/,.*/, ''));
+    await rotate(step);
+    expect(await keys()).toHaveLength(2);
+  });
+
   test.each<[RotationStep, readonly RotationStep[]]>([
     ['switch', []],
     ['retire', ['add']],
