@@ -24,7 +24,7 @@ export function joinLines(token: JoinToken, natsUrl: string | null): readonly st
     'Start the agent on the new machine:',
     '',
     ...variables.map(([name, value]) => `  ${name}=${value} \\`),
-    '  node apps/worker-agent/dist/main.js',
+    '  node_modules/.bin/node apps/worker-agent/dist/main.js',
     '',
     'With images it is `docker run`, with these as `-e`: deploy/docker/README.md, “The agent”.',
     ...(natsUrl === null ? ['BERTH_NATS_URL is in env/worker-agent.env of the installation.'] : []),
