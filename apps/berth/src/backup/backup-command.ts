@@ -15,7 +15,11 @@ export const backupCommand: Command = (run) => ({
   command: 'backup <file>',
   describe: 'Copy all state of an installation into a file while it runs',
   builder: (parser) =>
-    parser.positional('file', { type: 'string', demandOption: true, describe: 'A new file, or the folder for one' }),
+    parser.positional('file', {
+      type: 'string',
+      demandOption: true,
+      describe: 'A new file that ends in .tar.gz, or the folder for one',
+    }),
   handler: (parsed) =>
     run(parsed, async (output, { environment }) => {
       const config = parseConfig(environment, readBackupConfig);

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Clock, Random } from '@berth/lifecycle';
 import { LOG_FORMAT } from '@berth/messaging';
 import { versionOf } from '@berth/telemetry';
@@ -8,6 +7,7 @@ import { readSealingKeys } from '../connections/index.js';
 import { misuse } from '../program/index.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { BACKUP_FORMAT, type BackupEnd, type BackupHead } from './backup-format.js';
+import { backupPathOf } from './backup-path.js';
 import { copyBroker } from './copy-broker.js';
 import { beginReading, copyDatabase } from './copy-database.js';
 import { openDatabase, readMigrations } from './database-session.js';
@@ -33,11 +33,11 @@ export interface BackupOutcome {
 /**
  * Writes all state of an installation, which goes on meanwhile, into one file.
  *
- * @param target a file that is not there, or a folder in which the file is named for the time
+ * @param target a new file that ends in `.tar.gz`, or a folder in which the file is named for the time
  */
 export async function runBackup(config: BackupConfig, target: string, tools: BackupTools): Promise<BackupOutcome> {
   const startedAtMs = tools.clock.nowMs();
-  const path = await pathOf(target, startedAtMs);
+  const path = await backupPathOf(target, startedAtMs);
   const database = await openDatabase(config.databaseUrl, 'berth-backup');
   try {
     const { broker, close } = await logInToBroker(config, { ...tools, role: 'backup' });
@@ -90,17 +90,6 @@ function headOf(
     ...{ format: BACKUP_FORMAT, version: versionOf(), id, startedAtMs, logFormat: LOG_FORMAT, migrations },
     keyFingerprints: secretBox.fingerprintsOf(id, keyContext(id)),
   };
-}
-
-async function pathOf(target: string, atMs: number): Promise<string> {
-  try {
-    if (!(await stat(target)).isDirectory()) return target;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return target;
-    throw error;
-  }
-  const time = new Date(atMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
-  return join(target, `berth-${time}.tar.gz`);
 }
 
 type Copied = Omit<BackupEnd, 'sha256'>;
