@@ -55,6 +55,17 @@ function release(version) {
   const today = new Date().toISOString().slice(0, 10);
   const changelog = changelogOf(said, version, today);
   refuseUnless(changelog !== null, 'CHANGELOG.md says nothing under `## Unreleased`.');
+  const before = run('git', 'rev-parse', 'HEAD');
+  try {
+    makeRelease(version, changelog);
+  } catch (error) {
+    takeBack(before, version);
+    throw error;
+  }
+  console.log(`Berth ${version} is committed and has the tag v${version}. Publish it: git push --follow-tags`);
+}
+
+function makeRelease(version, changelog) {
   const all = ['--workspaces', '--include-workspace-root', '--workspaces-update=false'];
   run('npm', 'version', version, ...all, '--no-git-tag-version', '--allow-same-version');
   run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund');
@@ -63,7 +74,12 @@ function release(version) {
   run('git', 'commit', '--all', '--message', `chore(release): ${version}`);
   run('git', 'tag', '--annotate', `v${version}`, '--message', `Berth ${version}`);
   setPreviousVersion(version);
-  console.log(`Berth ${version} is committed and has the tag v${version}. Publish it: git push --follow-tags`);
+}
+
+/** All was committed when the release began, so nothing of anybody else's goes. */
+function takeBack(before, version) {
+  run('git', 'reset', '--hard', '--quiet', before);
+  if (run('git', 'tag', '--list', `v${version}`) !== '') run('git', 'tag', '--delete', `v${version}`);
 }
 
 try {

@@ -109,6 +109,23 @@ test.each([
   expect(await git('tag')).toBe('');
 });
 
+test.each([
+  ['its commit is refused', '"$(git log -1 --format=%s)" = begin'],
+  ['the second commit is refused', '"$(git log -1 --format=%s)" != begin'],
+])('leaves nothing changed where %s', async (_, when) => {
+  const before = await git('rev-parse', 'HEAD');
+  await mkdir(at('.git/hooks'), { recursive: true });
+  await writeFile(at('.git/hooks/pre-commit'), `#!/bin/sh\n[ ${when} ] && exit 1\nexit 0\n`, { mode: 0o755 });
+  expect(await release('0.2.0')).toMatch(/^release: git commit .* failed/);
+  expect([await git('rev-parse', 'HEAD'), await git('status', '--porcelain'), await git('tag')]).toEqual([
+    before,
+    '',
+    '',
+  ]);
+  await writeFile(at('.git/hooks/pre-commit'), '#!/bin/sh\n', { mode: 0o755 });
+  expect(await release('0.2.0')).toBeNull();
+});
+
 test('refuses where there are changes that are not committed, or nothing to tell', async () => {
   await writeFile(at('note.txt'), 'half done');
   expect(await release('0.2.0')).toBe('release: There are changes that are not committed.');
