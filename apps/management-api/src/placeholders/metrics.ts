@@ -8,7 +8,7 @@ export const placeholderMetrics = (metrics: MetricRegistry) => ({
   }),
   failures: metrics.counter({
     name: 'berth_controllers_placeholder_failures_total',
-    help: 'Passes over the placeholder Pods that the cluster did not carry out; the next pass starts anew.',
+    help: 'Passes over the placeholder Pods that the cluster did not carry out, or not wholly; the next pass starts anew.',
   }),
 });
 

@@ -1,3 +1,4 @@
+import { ClusterError } from '@berth/cluster-api';
 import { planPlaceholders, type PlaceholderBounds, type Shortage } from '@berth/domain';
 import { ControlLoop, type Clock } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
@@ -59,21 +60,41 @@ export class PlaceholderLoop {
     const seen = await cluster.list();
     this.#figures = figuresOf(seen);
     const plan = planPlaceholders(short, seen, bounds);
-    const change = async (what: 'created' | 'removed', act: () => Promise<void>): Promise<void> => {
+    const done = { created: 0, removed: 0 };
+    const refusals: ClusterError[] = [];
+    const change = async (what: keyof typeof done, act: () => Promise<void>): Promise<void> => {
       if (signal.aborted) return;
       requireTerm(term);
-      await act();
-      this.#metrics.changes.inc({ change: what });
+      try {
+        await act();
+        done[what] += 1;
+        this.#metrics.changes.inc({ change: what });
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refusals.push(error);
+      }
     };
     for (const name of plan.remove) await change('removed', () => cluster.remove(name));
     for (const wish of plan.create) await change('created', () => cluster.create(wish));
-    this.#say(plan.create.length, plan.remove.length);
+    this.#say(done, refusals);
   }
 
-  #say(created: number, removed: number): void {
-    if (created > 0 || removed > 0) this.#options.logger.info('placeholders changed', { created, removed });
+  #say(done: Readonly<Record<'created' | 'removed', number>>, refusals: readonly ClusterError[]): void {
+    const { logger } = this.#options;
+    if (done.created > 0 || done.removed > 0) logger.info('placeholders changed', done);
+    const [error] = refusals;
+    if (error === undefined) return;
+    this.#metrics.failures.inc();
+    logger.warn('the cluster refuses placeholders; the next pass asks again', { refused: refusals.length, error });
   }
 }
+
+/** No login, or too many questions: the next placeholder would hear the same. */
+const SAID_TO_ALL: readonly number[] = [401, 429];
+
+/** It concerns this placeholder, as a quota or a policy has it; a cluster that is away concerns them all. */
+const isRefusal = (error: unknown): error is ClusterError =>
+  error instanceof ClusterError && error.status >= 400 && error.status < 500 && !SAID_TO_ALL.includes(error.status);
 
 function figuresOf(seen: readonly SeenPlaceholder[]): PlaceholderFigures {
   const standing = seen.filter(({ isOver }) => !isOver);
