@@ -37,6 +37,19 @@ describe('loadAgentConfig', () => {
     }
   });
 
+  test('has the tolerations of Pods as the cluster writes them, and names what are none', () => {
+    const load = (words: object) => loadAgentConfig({ ...NATS, BERTH_RUNTIME: 'kubernetes', ...words }).runtime;
+    expect(load({})).toMatchObject({ tolerations: [] });
+    const tolerations = [{ key: 'pool', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }];
+    expect(load({ BERTH_KUBERNETES_TOLERATIONS: JSON.stringify(tolerations) })).toMatchObject({ tolerations });
+    const many = JSON.stringify(Array.from({ length: 65 }, () => ({ operator: 'Exists' })));
+    for (const wrong of ['pool', '{}', '[1]', '[{"key":1}]', '[{"tolerationSeconds":"60"}]', many]) {
+      expect(() => load({ BERTH_KUBERNETES_TOLERATIONS: wrong })).toThrow(
+        'BERTH_KUBERNETES_TOLERATIONS cannot be used',
+      );
+    }
+  });
+
   test('honours DOCKER_HOST, and refuses one that it cannot read', () => {
     const { runtime } = loadAgentConfig({ ...NATS, DOCKER_HOST: 'tcp://10.1.2.3:2375' });
     expect(runtime).toMatchObject({ engines: [{ address: { kind: 'tcp', host: '10.1.2.3', port: 2_375 } }] });

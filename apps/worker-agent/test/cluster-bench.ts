@@ -74,7 +74,7 @@ function openKubernetes(cluster: Cluster, { hostId, kubeconfig, more, volumesFol
     hostId: hostId as HostId,
     around: {
       ...{ namespace: WORKERS_NAMESPACE, nodeName: cluster.nodeName, runtimeClass: null, priorityClass: null },
-      ...{ graceSeconds: 5, volumes: { name: VOLUMES_CLAIM, folder: volumesFolder } },
+      ...{ tolerations: [], graceSeconds: 5, volumes: { name: VOLUMES_CLAIM, folder: volumesFolder } },
       bridge: { host: 'berth-host', address: cluster.machineAddress },
     },
     facts: {

@@ -14,7 +14,7 @@ export const openOnCluster = (
     ...{ logger: silentLogger, metrics: new MetricRegistry() },
     around: {
       ...{ namespace: 'berth-workers', nodeName: 'node1', runtimeClass: null, priorityClass: null },
-      ...{ graceSeconds: 5, volumes: null, bridge: null },
+      ...{ tolerations: [], graceSeconds: 5, volumes: null, bridge: null },
     },
     facts: {
       ...{ vcpus: null, simulatedGpus: null, gpuType: null },

@@ -95,6 +95,19 @@ test('a whole number of a values file is written as such, however large it is', 
   expect(router).toEqual(expect.arrayContaining([...expected, ['BERTH_DRAIN_MS', '3600000']]));
 });
 
+test('workers bear the taints that their agents bear', async () => {
+  const key = 'workerAgent.tolerations[0]';
+  const taint = [`${key}.key=pool`, `${key}.operator=Exists`, `${key}.effect=NoExecute`, `${key}.tolerationSeconds=60`];
+  const variables = async (...values: readonly string[]): Promise<ReadonlyMap<string, string | undefined>> => {
+    const env = podOf(one(await made(...values), 'DaemonSet', 'berth-worker-agent'))?.containers[0]?.env ?? [];
+    return new Map(env.map(({ name, value }) => [name, value]));
+  };
+  const told = (await variables(...taint)).get('BERTH_KUBERNETES_TOLERATIONS') ?? '';
+  const pool = { key: 'pool', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 };
+  expect(JSON.parse(told)).toEqual([pool]);
+  expect([...(await variables()).keys()]).not.toContain('BERTH_KUBERNETES_TOLERATIONS');
+});
+
 describe('what workers may reach', () => {
   const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
   const NAMES = [

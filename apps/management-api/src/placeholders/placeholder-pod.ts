@@ -1,12 +1,5 @@
+import type { Toleration } from '@berth/cluster-api';
 import type { NodeWants, PlaceholderWish } from '@berth/domain';
-
-/** A toleration as the cluster writes it. */
-export interface Toleration {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly value?: string;
-  readonly effect?: string;
-}
 
 /** Where agents' Pods may be, and so workers. */
 export interface NodePlace {

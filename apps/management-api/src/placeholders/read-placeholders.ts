@@ -1,9 +1,10 @@
+import { TOLERATIONS } from '@berth/cluster-api';
 import { DATA_CENTER_DEFAULT } from '@berth/contracts/http';
 import { readJson } from '@berth/contracts';
 import type { PlaceholderBounds } from '@berth/domain';
-import { listOf, mapOf, objectOf, optional, readShape, text } from '@berth/domain/shape';
+import { mapOf, objectOf, optional, readShape, text } from '@berth/domain/shape';
 import type { ConfigReader } from '@berth/lifecycle';
-import type { NodePlace, PlaceholderSurroundings, Toleration } from './placeholder-pod.js';
+import type { NodePlace, PlaceholderSurroundings } from './placeholder-pod.js';
 
 /** Placeholder Pods for workers without a place. */
 export interface PlaceholdersConfig {
@@ -16,21 +17,11 @@ export interface PlaceholdersConfig {
 }
 
 const NOWHERE_IN_PARTICULAR: NodePlace = { nodeSelector: {}, tolerations: [] };
-const ITEMS_MAX = 64;
+const LABELS_MAX = 64;
 
 const PLACE = objectOf<Partial<NodePlace>>({
-  nodeSelector: optional(mapOf(text(), ITEMS_MAX)),
-  tolerations: optional(
-    listOf(
-      objectOf<Toleration>({
-        key: optional(text()),
-        operator: optional(text()),
-        value: optional(text()),
-        effect: optional(text()),
-      }),
-      ITEMS_MAX,
-    ),
-  ),
+  nodeSelector: optional(mapOf(text(), LABELS_MAX)),
+  tolerations: optional(TOLERATIONS),
 });
 
 /** @returns null: none are made */

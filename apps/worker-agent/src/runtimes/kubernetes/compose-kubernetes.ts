@@ -1,10 +1,12 @@
 import { isIP } from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { readJson } from '@berth/contracts';
+import { readShape } from '@berth/domain/shape';
 import type { ConfigReader } from '@berth/lifecycle';
 import type { OpenProcess } from '@berth/telemetry';
 import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.js';
 import { RuntimeError } from '../runtime-error.js';
-import { ClusterApi, readKubeConfig } from '@berth/cluster-api';
+import { ClusterApi, readKubeConfig, TOLERATIONS, type Toleration } from '@berth/cluster-api';
 import { askApi } from './api/cluster-errors.js';
 import type { NodeObject } from './api/kube-objects.js';
 import { KubernetesRuntime } from './kubernetes-runtime.js';
@@ -17,6 +19,7 @@ export interface KubernetesConfig {
   readonly namespace: string;
   readonly runtimeClass: string | null;
   readonly priorityClass: string | null;
+  readonly tolerations: readonly Toleration[];
   /** Null: by the node's labels. */
   readonly gpuType: string | null;
   /** Null: no worker has a network volume. */
@@ -46,6 +49,7 @@ function readConfig(read: ConfigReader): KubernetesConfig {
     ),
     runtimeClass: choice('BERTH_KUBERNETES_RUNTIME_CLASS', 'Runtime class of its Pods, such as `nvidia`.'),
     priorityClass: choice('BERTH_KUBERNETES_PRIORITY_CLASS', 'Priority class of the Pods of workers.'),
+    tolerations: readTolerations(read),
     gpuType: choice(
       'BERTH_KUBERNETES_GPU_TYPE',
       "What the node's GPUs are, such as `NVIDIA L4`. Without it the node's label for its product.",
@@ -62,12 +66,25 @@ function readConfig(read: ConfigReader): KubernetesConfig {
   };
 }
 
+function readTolerations(read: ConfigReader): readonly Toleration[] {
+  const words = read.optional(
+    'BERTH_KUBERNETES_TOLERATIONS',
+    'Tolerations of its Pods, as JSON: those of the agent, so that a node that has the one may have the others.',
+  );
+  if (words === null) return [];
+  const json = readJson(words);
+  const reading = json.kind === 'unreadable' ? json : readShape<readonly Toleration[]>(TOLERATIONS, json.value);
+  if (reading.kind === 'value') return reading.value;
+  read.problems.push(`BERTH_KUBERNETES_TOLERATIONS cannot be used: ${reading.reason}`);
+  return [];
+}
+
 async function open(
   { clock, logger, metrics, random }: OpenProcess,
   config: KubernetesConfig,
   { bridge, hostId, reserve, simulatedGpus, vcpus, volumesFolder }: RuntimeParts,
 ): Promise<OpenRuntime> {
-  const { gpuType, graceSeconds, namespace, nodeName, priorityClass, runtimeClass, volumesClaim } = config;
+  const { gpuType, graceSeconds, namespace, nodeName, priorityClass, runtimeClass, tolerations, volumesClaim } = config;
   if (nodeName === '')
     throw new RuntimeError('runtime-unavailable', 'BERTH_KUBERNETES_NODE must name the node of this agent.');
   const api = new ClusterApi({ config: kubeConfig(config.kubeconfig), clock });
@@ -77,7 +94,7 @@ async function open(
   const runtime = await KubernetesRuntime.open({
     ...{ api, hostId, clock, logger, metrics, random },
     around: {
-      ...{ namespace, nodeName, runtimeClass, priorityClass, graceSeconds, volumes },
+      ...{ namespace, nodeName, runtimeClass, priorityClass, tolerations, graceSeconds, volumes },
       // The name is made known to each worker, as an address needs no name.
       bridge: isIP(bridge.host) === 0 ? { host: bridge.host, address: listenHost } : null,
     },

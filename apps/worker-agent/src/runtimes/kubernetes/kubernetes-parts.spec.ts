@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { RUNNING } from '../../../test/fake-cluster.js';
 import type { ContainerStart } from '../container-runtime.port.js';
 import type { NodeObject, PodObject, PodReport } from './api/kube-objects.js';
+import { imagePod } from './images/image-pod.js';
 import { nodeRoom, type NodeFacts } from './node/node-room.js';
 import { podRequest } from './node/pod-request.js';
 import { parseQuantity } from './node/quantities.js';
@@ -210,7 +211,7 @@ describe('what a node has for workers', () => {
 describe('the Pod of a worker', () => {
   const around: PodSurroundings = {
     ...{ namespace: 'ns', nodeName: 'node1', nodeUid: 'n1', runtimeClass: null, priorityClass: null, graceSeconds: 30 },
-    ...{ bridge: null, volumes: { name: 'claim', folder: '/volumes' }, cores: 4, vcpuShare: 1 },
+    ...{ tolerations: [], bridge: null, volumes: { name: 'claim', folder: '/volumes' }, cores: 4, vcpuShare: 1 },
     ...{ gpus: { names: ['0'], areReal: true }, pullSecret: null },
   };
   const start: ContainerStart = {
@@ -231,6 +232,15 @@ describe('the Pod of a worker', () => {
       args: ['$$(HOME)', '$$x'],
       resources: { limits: { cpu: '4000m', 'nvidia.com/gpu': '1', 'ephemeral-storage': '1000000000' } },
     });
+  });
+
+  test('bears the taints that its agent bears, as the Pod of its image does, and that of nodes with GPUs', () => {
+    const tolerations = [{ key: 'pool', operator: 'Equal', value: 'gpu', effect: 'NoExecute' }];
+    const all = [{ key: 'nvidia.com/gpu', operator: 'Exists' }, ...tolerations];
+    expect(workerPod(start, { ...around, tolerations }).spec?.tolerations).toEqual(all);
+    const pull = { metadata: { name: 'p' }, program: '/p', secretName: null, deadlineS: 1 };
+    const image = imagePod({ image: 'r.io/a:1', credentials: null }, { ...pull, around: { ...around, tolerations } });
+    expect(image.spec?.tolerations).toEqual(all);
   });
 
   test('does not let a tenant say which GPUs it sees', () => {

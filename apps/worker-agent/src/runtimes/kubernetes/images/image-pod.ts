@@ -1,10 +1,10 @@
 import type { V1Container, V1Pod } from '@kubernetes/client-node';
 import type { ImageRequest } from '../../container-runtime.port.js';
 import { LOCAL_PREFIX, byDigest } from '../../images/image-name.js';
-import { NO_CARDS, baseSpec, type PodSurroundings } from '../pods/pod-spec.js';
+import { NO_CARDS, baseSpec, type BaseSurroundings } from '../pods/pod-spec.js';
 
 export interface ImagePodOptions {
-  readonly around: Pick<PodSurroundings, 'nodeName' | 'runtimeClass'>;
+  readonly around: BaseSurroundings;
   readonly metadata: NonNullable<V1Pod['metadata']>;
   /** With what the node needs to know to pull it; null: nothing. */
   readonly secretName: string | null;

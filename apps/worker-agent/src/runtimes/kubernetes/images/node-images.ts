@@ -10,13 +10,13 @@ import { containerState } from '../pods/container-state.js';
 import type { KnownPods } from '../pods/known-pods.js';
 import { podFailure } from '../pods/pod-failure.js';
 import { ROLE_LABEL, hostSelector } from '../pods/pod-labels.js';
-import type { PodSurroundings } from '../pods/pod-spec.js';
+import type { BaseSurroundings } from '../pods/pod-spec.js';
 import { imagePod } from './image-pod.js';
 import { IMAGE_ROLE, imageMetadata, withPullSecret, type ImagePlace } from './pull-secret.js';
 
 export interface NodeImagesOptions extends ImagePlace {
   readonly pods: KnownPods;
-  readonly around: ImagePlace['around'] & Pick<PodSurroundings, 'runtimeClass'>;
+  readonly around: ImagePlace['around'] & BaseSurroundings;
   /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */
   readonly assertOpen: () => Promise<void>;
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 import { relative, isAbsolute } from 'node:path';
 import type { WorkerId } from '@berth/domain';
+import type { Toleration } from '@berth/cluster-api';
 import type { V1Container, V1Pod, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { LOCAL_PREFIX, byDigest } from '../../images/image-name.js';
 import { VOLUME_PATH, VOLUME_PATH_VARIABLE, type ContainerStart } from '../../container-runtime.port.js';
@@ -20,6 +21,8 @@ export interface PodSurroundings {
   /** Name under which a worker finds the agent's bridge, and the address behind it; null where the name is one already. */
   readonly bridge: { readonly host: string; readonly address: string } | null;
   readonly runtimeClass: string | null;
+  /** Of this agent's own Pod: a node whose taints it bears may have its workers too. */
+  readonly tolerations: readonly Toleration[];
   readonly priorityClass: string | null;
   /** How long one may take to leave that is asked to by somebody else than its agent. */
   readonly graceSeconds: number;
@@ -63,13 +66,12 @@ const CAPABILITIES = [
 const SHM_SHARE = 0.5;
 const MILLI = 1_000;
 
+export type BaseSurroundings = Pick<PodSurroundings, 'nodeName' | 'runtimeClass' | 'tolerations'>;
+
 export const podName = (workerId: WorkerId): string => `berth-${workerId}`;
 
 /** What every Pod of ours keeps to. */
-export const baseSpec = ({
-  nodeName,
-  runtimeClass,
-}: Pick<PodSurroundings, 'nodeName' | 'runtimeClass'>): Omit<V1PodSpec, 'containers'> => ({
+export const baseSpec = ({ nodeName, runtimeClass, tolerations }: BaseSurroundings): Omit<V1PodSpec, 'containers'> => ({
   // Past the scheduler: the control plane has chosen this host.
   nodeName,
   restartPolicy: 'Never',
@@ -78,7 +80,8 @@ export const baseSpec = ({
   // The node's own name servers: a worker has no business with the services of the cluster.
   dnsPolicy: 'Default',
   securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
-  tolerations: [{ key: GPU_RESOURCE, operator: 'Exists' }],
+  // The scheduler is not asked, but a kubelet refuses who does not bear a taint that evicts.
+  tolerations: [{ key: GPU_RESOURCE, operator: 'Exists' }, ...tolerations],
   ...(runtimeClass === null ? {} : { runtimeClassName: runtimeClass }),
 });
 
