@@ -29,6 +29,8 @@ export class FakeCluster implements Api {
   isSilent = false;
   /** They cannot be asked. */
   isAway = false;
+  /** What becomes of a watch that is asked for: it stands, cannot be had, or is over at once. */
+  watches: 'stand' | 'fail' | 'end' = 'stand';
   /** What becomes of a Pod that is made; undefined: nothing yet. */
   kubelet: (pod: PodObject) => PodReport | undefined = () => RUNNING;
   node = NODE;
@@ -85,6 +87,8 @@ export class FakeCluster implements Api {
   }
 
   async *stream(_path: string, query: NonNullable<Question['query']>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    if (this.watches === 'fail') throw new ClusterError(403, 'pods is forbidden: cannot watch');
+    if (this.watches === 'end') return;
     const watch: Watch = {
       ...{ selector: String(query['labelSelector']), hasBookmarks: query['allowWatchBookmarks'] === true },
       ...{ lines: [], wake: () => undefined },

@@ -49,6 +49,30 @@ describe('a watch that says nothing', () => {
     expect(await breaks()).toEqual(['berth_agent_kubernetes_watch_breaks_total{reason="silent"} 1']);
   });
 
+  test.each([
+    ['cannot be had', 'fail'],
+    ['ends at once', 'end'],
+  ] as const)('and then %s is asked for ever more seldom, though all can be listed each time', async (_, how) => {
+    cluster.watches = how;
+    await clock.advance(91_000);
+    const before = cluster.asked.length;
+    for (let second = 0; second < 60; second += 1) await clock.advance(1_000);
+    expect(cluster.asked.length - before).toBeGreaterThan(2);
+    expect(cluster.asked.length - before).toBeLessThan(15);
+    expect(await breaks()).toContainEqual(expect.stringContaining('{reason="failed"}'));
+  });
+
+  test('and then is broken off by chance is asked for soon again: that it stood is what counts', async () => {
+    cluster.watches = 'fail';
+    await clock.advance(91_000);
+    for (let second = 0; second < 60; second += 1) await clock.advance(1_000);
+    cluster.watches = 'stand';
+    for (let second = 0; second < 15; second += 1) await clock.advance(1_000);
+    const before = cluster.asked.length;
+    await clock.advance(91_000);
+    expect(cluster.asked.length - before).toBe(1);
+  });
+
   test('but that it stands goes on', async () => {
     for (let minute = 0; minute < 3; minute += 1) {
       await clock.advance(MINUTE_MS);

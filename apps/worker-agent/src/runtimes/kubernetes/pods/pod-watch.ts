@@ -26,6 +26,8 @@ const SILENCE_MAX_MS = 90_000;
 const LIST_MAX_MS = 10_000;
 const BACKOFF_FIRST_MS = 250;
 const BACKOFF_MAX_MS = 15_000;
+/** From then on a watch counts as one that has stood. What ends sooner is asked for more and more seldom, lists and all. */
+const STOOD_AFTER_MS = 10_000;
 const GONE = 410;
 /** An object of the API is 1.5 MB at most. */
 const EVENT_CHARACTERS_MAX = 4 * 2 ** 20;
@@ -60,14 +62,18 @@ export class PodWatch {
     let version: string | null = from;
     let failures = 0;
     while (!signal.aborted) {
+      let beganAtMs = Number.POSITIVE_INFINITY;
+      const hasStood = (): boolean => clock.monotonicMs() - beganAtMs >= STOOD_AFTER_MS;
       try {
         version ??= await this.list();
-        failures = 0;
         metrics.isWatching.set(1);
+        beganAtMs = clock.monotonicMs();
         await this.#follow(version, signal);
+        if (!hasStood()) throw new Error('the API ended it at once');
+        failures = 0;
       } catch (error) {
         if (signal.aborted) return;
-        failures += 1;
+        failures = hasStood() ? 1 : failures + 1;
         const reason = breakReason(error);
         metrics.watchBreaks.inc({ reason });
         if (reason !== 'too-old') {
