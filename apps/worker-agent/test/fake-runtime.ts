@@ -10,6 +10,7 @@ import {
   type ContainerStart,
   type ImageRequest,
   type OwnedContainer,
+  type OwnedContainerState,
   type PrintedBatch,
 } from '../src/runtimes/container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../src/runtimes/runtime-error.js';
@@ -25,6 +26,8 @@ interface FakeContainer {
   readonly lines: string[];
   exit: ContainerExit | null;
   isPaused: boolean;
+  /** Whoever started it was interrupted before its program began. */
+  isOnlyCreated?: boolean;
 }
 
 type FailingVerb = 'prepare' | 'start' | 'pause';
@@ -130,7 +133,7 @@ export class FakeRuntime implements ContainerRuntime {
     this.#machine.calls.push(`start ${workerId}`);
     this.#failAsTold('start');
     const present = this.#machine.containers.get(workerId);
-    if (present?.exit === null) return describe(present);
+    if (present?.exit === null && present.isOnlyCreated !== true) return describe(present);
     this.#need(image);
     const gpuIndexes = this.#takeGpus(start);
     const startedAtMs = this.#clock.nowMs();
@@ -271,12 +274,21 @@ function endBySignal(name: string): ContainerExit {
   return { code: 128 + number, cause: 'killed', detail: name === 'KILL' ? 'killed' : `ended by ${signalName(number)}` };
 }
 
-const describe = ({ containerId, start, startedAtMs, exit, isPaused }: FakeContainer): OwnedContainer => ({
+function stateOf({
+  exit,
+  isOnlyCreated,
+  isPaused,
+}: Pick<FakeContainer, 'exit' | 'isOnlyCreated' | 'isPaused'>): OwnedContainerState {
+  if (isOnlyCreated === true) return { kind: 'created' };
+  return exit === null ? { kind: isPaused ? 'paused' : 'running' } : { kind: 'ended', exit };
+}
+
+const describe = ({ containerId, start, startedAtMs, ...container }: FakeContainer): OwnedContainer => ({
   containerId,
   labels: start.labels,
-  state: exit === null ? { kind: isPaused ? 'paused' : 'running' } : { kind: 'ended', exit },
-  startedAtMs,
-  ...(exit === null ? { address: '10.9.0.1' } : {}),
+  state: stateOf(container),
+  startedAtMs: container.isOnlyCreated === true ? null : startedAtMs,
+  ...(container.exit === null ? { address: '10.9.0.1' } : {}),
   notes: [
     'The limits of vCPU, memory and disk are pretended.',
     ...(start.volumeFolder === undefined ? [] : [VOLUME_SIZE_NOTE]),

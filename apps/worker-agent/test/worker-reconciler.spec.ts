@@ -507,6 +507,60 @@ describe('a new life of the agent', () => {
     expect(bench.records.list().size).toBe(0);
   });
 
+  describe('of a container whose program never began', () => {
+    const resources = { ...assigned(W1).resources, gpuTypeId: 'NVIDIA L4', gpuCount: 1 };
+
+    async function left(): Promise<{ readonly bench: WorkerBench; readonly agent: BenchAgent }> {
+      const bench = new WorkerBench([{ index: 0, typeId: 'NVIDIA L4', memoryBytes: 0 }]);
+      const before = await bench.newAgent();
+      await before.want(assigned(W1, { resources }));
+      await before.vanish();
+      const container = bench.machine.containers.get(W1);
+      if (container !== undefined) container.isOnlyCreated = true;
+      bench.machine.calls.length = 0;
+      return { bench, agent: await bench.newAgent() };
+    }
+
+    test('leaves nothing of it once nobody wants it, and its GPUs are free', async () => {
+      const { agent, bench } = await left();
+      await bench.clock.advance(STRAY_GRACE_MS);
+      expect(bench.machine.calls).toEqual([]);
+      await agent.want();
+      for (let second = 0; second < 5; second += 1) await bench.clock.advance(1_000);
+      expect(bench.machine.calls).toEqual(['remove w1']);
+      expect(agent.reconciler.observed()).toEqual([]);
+      await agent.want(assigned(W2, { resources }));
+      expect(bench.machine.containers.get(W2)?.gpuIndexes).toEqual([0]);
+    });
+
+    test('removes it also where there is no record of it', async () => {
+      const { agent, bench } = await left();
+      await bench.records.remove(W1);
+      await agent.want();
+      for (let second = 0; second < 5; second += 1) await bench.clock.advance(1_000);
+      expect(bench.machine.calls).toEqual(['remove w1']);
+      expect([...bench.records.list()]).toEqual([]);
+    });
+
+    test('removes it when it is told that the worker leaves, and when it leaves itself', async () => {
+      const told = await left();
+      await told.agent.want(assigned(W1, { resources, intent: 'drained' }));
+      expect(told.bench.machine.calls).toEqual(['remove w1']);
+      expect(told.agent.observed(W1)?.phase).toBe('removed');
+      const leaving = await left();
+      await leaving.agent.want(assigned(W1, { resources, intent: 'drained' }));
+      await leaving.agent.reconciler.drainAll(0);
+      expect(leaving.bench.machine.containers.size).toBe(0);
+    });
+
+    test('starts it anew where it is wanted', async () => {
+      const { agent, bench } = await left();
+      await agent.want(assigned(W1, { resources }));
+      expect(bench.machine.calls).toEqual(['prepare local/echo', 'start w1']);
+      expect(agent.observed(W1)?.phase).toBe('starting');
+    });
+  });
+
   test('replaces a container that it has no record of: nobody could prove its calls', async () => {
     const bench = new WorkerBench();
     await (await withRunning(bench)).vanish();

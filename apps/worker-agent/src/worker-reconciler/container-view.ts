@@ -8,7 +8,8 @@ const DETAIL_CHARACTERS_MAX = 500;
 
 /** The runtime's container as the plan sees it; a container that ended comes with its last words. */
 export async function viewContainer(runtime: ContainerRuntime, found: OwnedContainer | null): Promise<ContainerState> {
-  if (found === null || found.state.kind === 'created') return { kind: 'absent' };
+  if (found === null) return { kind: 'absent' };
+  if (found.state.kind === 'created') return { kind: 'absent', leftoverId: found.containerId };
   const { containerId, state } = found;
   if (state.kind !== 'ended') {
     const { labels, notes = [], startedAtMs } = found;

@@ -211,7 +211,8 @@ export class WorkerSteps {
     await bridge.unregister(this.#id, { reason: 'it was removed', isFault: false });
     this.#tools.balanced.forget(this.#id);
     this.#tools.ports.release(this.#id);
-    metrics.ends.inc({ expected: String(isExpected) });
+    // What never ran has not ended.
+    if (this.#session !== null) metrics.ends.inc({ expected: String(isExpected) });
     await this.#save({ life: null });
     this.#session = null;
   }

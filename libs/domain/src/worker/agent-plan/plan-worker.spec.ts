@@ -502,6 +502,22 @@ describe('a worker that nobody lists', () => {
     expect(planWorker(viewOf({ journal }), NOW).operation).toEqual({ kind: 'write-journal', journal: newJournal(0) });
   });
 
+  const LEFT = { kind: 'absent', leftoverId: 'c9' } as const;
+  const REMOVED = { operation: { kind: 'remove', containerId: 'c9' }, condition: { phase: 'draining' } } as const;
+  test.each([
+    ['is removed where nobody wants it', { ...unlisted }, REMOVED],
+    ['is removed where it shall leave', { desired: DRAINED }, REMOVED],
+    ['is removed where it was to be paused', { desired: desiredOf({ intent: 'paused' }) }, REMOVED],
+    [
+      'stays while nobody has said whether it is wanted',
+      { ...unlisted, isSynced: false },
+      { operation: { kind: 'wait-until', untilMs: null }, condition: { phase: 'waiting' } },
+    ],
+    ['is replaced where it is wanted', { preparation: 'done' as const }, { operation: { kind: 'start' } }],
+  ])('whose container never began %s', (_, fields, plan) => {
+    expect(planWorker(absent({ ...fields, container: LEFT }), NOW)).toMatchObject(plan);
+  });
+
   test('is forgotten at once where nothing of it is left', () => {
     expect(planWorker(absent(unlisted), NOW)).toMatchObject({
       operation: { kind: 'forget' },

@@ -8,7 +8,7 @@ import { STABLE_AFTER_MS } from './start-backoff.js';
 import { conditionOf, isSessionReady, type WorkerCondition } from './worker-condition.js';
 import { newJournal, nextStartAtMs, type WorkerJournal } from './worker-journal.js';
 import { killStep, waitUntil, type WorkerOperation } from './worker-operation.js';
-import { purposeOf, strayUntilMs, type WorkerPurpose } from './worker-purpose.js';
+import { purposeOf, strayUntilMs, unwantedLeftover, type WorkerPurpose } from './worker-purpose.js';
 import { isFrozen, type ContainerSession, type WorkerView } from './worker-view.js';
 
 export interface WorkerPlan {
@@ -66,6 +66,8 @@ function withWish({ desired, isSynced, journal }: WorkerView, nowMs: number): Wo
 
 function planAbsent(view: WorkerView, purpose: WorkerPurpose, nowMs: number): WorkerOperation {
   const { desired, isSynced, journal, preparation } = view;
+  const leftoverId = unwantedLeftover(view, purpose);
+  if (leftoverId !== null) return { kind: 'remove', containerId: leftoverId };
   if (desired === null) return isSynced ? { kind: 'forget' } : waitUntil(null);
   if (purpose === 'leave' || desired.unstartable !== undefined) return waitUntil(null);
   if (journal.generation !== desired.generation) {

@@ -1,6 +1,6 @@
 import { UNHEALTHY_AFTER_FAILURES } from './start-backoff.js';
 import { nextStartAtMs, type WorkerJournal } from './worker-journal.js';
-import { replaceReason, type WorkerPurpose } from './worker-purpose.js';
+import { replaceReason, unwantedLeftover, type WorkerPurpose } from './worker-purpose.js';
 import { isFrozen, type ContainerSession, type WorkerView } from './worker-view.js';
 import type { WorkerPhase } from '../worker.js';
 
@@ -67,6 +67,7 @@ const pauseFault = ({ desired }: WorkerView, { pauseFailure = null }: ContainerS
   desired?.intent === 'paused' && pauseFailure !== null ? `it could not be paused: ${pauseFailure.reason}` : '';
 
 function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number): WorkerCondition {
+  if (unwantedLeftover(view, purpose) !== null) return { phase: 'draining', reason: 'it never began' };
   if (purpose === 'leave' || (purpose === 'hold' && view.isSynced)) return { phase: 'removed', reason: '' };
   if (purpose === 'hold') return { phase: 'waiting', reason: 'the control plane has not said yet what is wanted' };
   return startCondition(view, nowMs);

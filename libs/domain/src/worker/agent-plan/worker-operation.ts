@@ -23,7 +23,7 @@ export type WorkerOperation =
   | { readonly kind: 'kill'; readonly reason: string }
   /** Queue again every job that was delivered and not finished. `isCharged`: it costs the job one of its attempts. */
   | { readonly kind: 'give-back-jobs'; readonly isCharged: boolean; readonly reason: string }
-  /** Remove the container until it is gone, and close its session. */
+  /** Remove the container until it is gone, and close its session, if it has one. */
   | { readonly kind: 'remove'; readonly containerId: string }
   | { readonly kind: 'write-journal'; readonly journal: WorkerJournal }
   /** Delete the journal: nothing is left and nobody asks for it. */

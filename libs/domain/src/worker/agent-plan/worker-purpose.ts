@@ -27,6 +27,13 @@ const isOutdated = ({ desired, journal, session }: WorkerView): boolean =>
 /** Only what runs can be paused: nothing is started for that. */
 const isThereNothing = ({ container, session }: WorkerView): boolean => container.kind === 'absent' && session === null;
 
+/** What is there of a container that never ran, once nobody shall start it; nothing was in it that needs a grace. */
+export function unwantedLeftover({ container, desired, isSynced }: WorkerView, purpose: WorkerPurpose): string | null {
+  if (container.kind !== 'absent' || container.leftoverId === undefined) return null;
+  const isUnwanted = desired === null ? isSynced : purpose === 'leave';
+  return isUnwanted ? container.leftoverId : null;
+}
+
 /** Its last job ended a moment ago: who decided that it shall leave may not have heard of it. */
 const isKeptForNow = (view: WorkerView, nowMs: number): boolean =>
   nowMs < (lingersUntilMs(view) ?? nowMs) && replaceReason(view, nowMs) === null;

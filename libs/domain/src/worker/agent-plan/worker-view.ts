@@ -30,9 +30,13 @@ export interface WantedWorker {
   readonly unstartable?: string;
 }
 
-/** The container as the runtime shows it. One that was created and never ran is `absent`: starting it is idempotent. */
+/** The container as the runtime shows it. One that was created and never ran is `absent`: a start replaces it. */
 export type ContainerState =
-  | { readonly kind: 'absent' }
+  | {
+      readonly kind: 'absent';
+      /** One that was created and never ran is there, and holds what it was promised. */
+      readonly leftoverId?: string;
+    }
   | {
       readonly kind: 'running';
       readonly containerId: string;
