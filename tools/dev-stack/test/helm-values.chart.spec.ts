@@ -135,6 +135,19 @@ describe('what workers may reach', () => {
     expect(await egress()).toContainEqual({ to: [{ ipBlock: { cidr: '0.0.0.0/0', except: PRIVATE } }] });
   });
 
+  test('are the whole of IPv6, too, wherever a network is named', async () => {
+    const all = await egress(
+      ...[`${POLICY}.nodes={::/0}`, `${POLICY}.nameServers={::/0}`],
+      ...[`${POLICY}.to[0].cidr=::/0`, `${POLICY}.to[0].except={::/1}`],
+    );
+    const whole = { ipBlock: { cidr: '::/0' } };
+    expect(all).toEqual([
+      { to: [whole], ports: [{ port: 8010 }] },
+      { to: [expect.anything(), whole], ports: NAMES },
+      { to: [{ ipBlock: { cidr: '::/0', except: ['::/1'] } }] },
+    ]);
+  });
+
   test('are networks, each but for parts of its own', async () => {
     const to = [
       `${POLICY}.to[0].cidr=10.0.0.0/8`,
