@@ -58,7 +58,7 @@ const berthPlaceOf = (path) => new URL(path, import.meta.url);
 const berthFolderOf = (path) => berthFileOf(new URL('.', berthPlaceOf(path))).slice(0, -1);
 `;
 
-await build({
+const settings = {
   entryPoints: programs.map((name) => join(dist, name)),
   outdir: dist,
   allowOverwrite: true,
@@ -79,4 +79,6 @@ await build({
   sourcesContent: false,
   plugins: [leaveOutMissing, keepPlaces],
   logLevel: 'warning',
-});
+};
+
+if (programs.length > 0) await build(settings);
