@@ -28,6 +28,11 @@ export async function loadOrCreateSecrets(home: string): Promise<StackSecrets> {
   return { ...own, nats: await loadOrCreateNatsKeys(join(folder, 'nats.json')) };
 }
 
+/** Makes the API key that the next start has; everything else stays as it is. */
+export async function renewApiKey(home: string, { secretKey }: StackSecrets): Promise<void> {
+  await writeWhole(join(home, 'secrets/stack.json'), JSON.stringify({ apiKey: newApiKey(), secretKey }));
+}
+
 const newApiKey = (): string => `bk_${systemRandom.id(KEY_PREFIX_LENGTH)}_${systemRandom.id(KEY_SECRET_LENGTH)}`;
 
 async function readKept(path: string): Promise<Pick<StackSecrets, 'apiKey' | 'secretKey'> | null> {

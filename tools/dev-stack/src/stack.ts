@@ -15,6 +15,7 @@ import { isConfined } from './is-confined.js';
 import { writeOperatorFile } from './operator-file.js';
 import { rootOf } from './process-roots.js';
 import type { Progress } from './progress.js';
+import { requireKnownKey } from './require-known-key.js';
 import { Supervisor, type Running } from './supervisor.js';
 import { waitForHost, waitUntilReady } from './wait-until-ready.js';
 
@@ -140,6 +141,8 @@ export class Stack {
     const { inherited } = this.#options;
     await Promise.all(services.map((each) => this.#startApp(each, () => appEnvironment(each, this.#facts, inherited))));
     await Promise.all(services.map((each) => this.#waitUntilReady(each, operationsUrl(each))));
+    const { config, ports, secrets } = this.#facts;
+    await requireKnownKey(this.client, { home: config.home, baseUrl: baseUrl(ports), secrets });
   }
 
   async #startAgents(): Promise<void> {
