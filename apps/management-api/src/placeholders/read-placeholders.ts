@@ -1,8 +1,7 @@
-import { TOLERATIONS } from '@berth/cluster-api';
+import { readJsonSetting, TOLERATIONS } from '@berth/cluster-api';
 import { DATA_CENTER_DEFAULT } from '@berth/contracts/http';
-import { readJson } from '@berth/contracts';
 import type { PlaceholderBounds } from '@berth/domain';
-import { mapOf, objectOf, optional, readShape, text } from '@berth/domain/shape';
+import { mapOf, objectOf, optional, text } from '@berth/domain/shape';
 import type { ConfigReader } from '@berth/lifecycle';
 import type { NodePlace, PlaceholderSurroundings } from './placeholder-pod.js';
 
@@ -65,15 +64,11 @@ export function readPlaceholders(read: ConfigReader): PlaceholdersConfig | null 
   return { kubeconfig, bounds, dataCenterId, around: { namespace, image: image ?? '', priorityClass, place } };
 }
 
-function readPlace(read: ConfigReader): NodePlace {
-  const words = read.optional(
-    'BERTH_PLACEHOLDER_PLACE',
-    '`nodeSelector` and `tolerations` of agents, as JSON: where workers may be.',
-  );
-  if (words === null) return NOWHERE_IN_PARTICULAR;
-  const json = readJson(words);
-  const reading = json.kind === 'unreadable' ? json : readShape<Partial<NodePlace>>(PLACE, json.value);
-  if (reading.kind === 'value') return { ...NOWHERE_IN_PARTICULAR, ...reading.value };
-  read.problems.push(`BERTH_PLACEHOLDER_PLACE cannot be used: ${reading.reason}`);
-  return NOWHERE_IN_PARTICULAR;
-}
+const readPlace = (read: ConfigReader): NodePlace => ({
+  ...NOWHERE_IN_PARTICULAR,
+  ...readJsonSetting<Partial<NodePlace>>(read, {
+    name: 'BERTH_PLACEHOLDER_PLACE',
+    meaning: '`nodeSelector` and `tolerations` of agents, as JSON: where workers may be.',
+    shape: PLACE,
+  }),
+});

@@ -1,12 +1,10 @@
 import { isIP } from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { readJson } from '@berth/contracts';
-import { readShape } from '@berth/domain/shape';
 import type { ConfigReader } from '@berth/lifecycle';
 import type { OpenProcess } from '@berth/telemetry';
 import type { OpenRuntime, RuntimeDriver, RuntimeParts } from '../open-runtime.js';
 import { RuntimeError } from '../runtime-error.js';
-import { ClusterApi, readKubeConfig, TOLERATIONS, type Toleration } from '@berth/cluster-api';
+import { ClusterApi, readJsonSetting, readKubeConfig, TOLERATIONS, type Toleration } from '@berth/cluster-api';
 import { askApi } from './api/cluster-errors.js';
 import type { NodeObject } from './api/kube-objects.js';
 import { KubernetesRuntime } from './kubernetes-runtime.js';
@@ -49,7 +47,13 @@ function readConfig(read: ConfigReader): KubernetesConfig {
     ),
     runtimeClass: choice('BERTH_KUBERNETES_RUNTIME_CLASS', 'Runtime class of its Pods, such as `nvidia`.'),
     priorityClass: choice('BERTH_KUBERNETES_PRIORITY_CLASS', 'Priority class of the Pods of workers.'),
-    tolerations: readTolerations(read),
+    tolerations:
+      readJsonSetting<readonly Toleration[]>(read, {
+        name: 'BERTH_KUBERNETES_TOLERATIONS',
+        meaning:
+          'Tolerations of its Pods, as JSON: those of the agent, so that a node that has the one may have the others.',
+        shape: TOLERATIONS,
+      }) ?? [],
     gpuType: choice(
       'BERTH_KUBERNETES_GPU_TYPE',
       "What the node's GPUs are, such as `NVIDIA L4`. Without it the node's label for its product.",
@@ -64,19 +68,6 @@ function readConfig(read: ConfigReader): KubernetesConfig {
       GRACE,
     ),
   };
-}
-
-function readTolerations(read: ConfigReader): readonly Toleration[] {
-  const words = read.optional(
-    'BERTH_KUBERNETES_TOLERATIONS',
-    'Tolerations of its Pods, as JSON: those of the agent, so that a node that has the one may have the others.',
-  );
-  if (words === null) return [];
-  const json = readJson(words);
-  const reading = json.kind === 'unreadable' ? json : readShape<readonly Toleration[]>(TOLERATIONS, json.value);
-  if (reading.kind === 'value') return reading.value;
-  read.problems.push(`BERTH_KUBERNETES_TOLERATIONS cannot be used: ${reading.reason}`);
-  return [];
 }
 
 async function open(
