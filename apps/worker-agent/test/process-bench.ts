@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { DesiredWorker } from '@berth/contracts';
 import type { EndpointId, HostId, ObservedWorker, WorkerId } from '@berth/domain';
-import { systemClock, systemRandom } from '@berth/lifecycle';
+import { systemClock, systemRandom, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import type { LinkAnswer } from '@berth/tunnel';
@@ -18,8 +18,16 @@ const IMAGES = resolve(import.meta.dirname, 'workers');
 const HOST_ID = 'host1' as HostId;
 const ENDPOINT_ID = 'endpoint1' as EndpointId;
 const WAIT = { deadlineMs: 60_000, intervalMs: 10 };
-/** Below what a health check may take, so that one that is under way is not over for it. */
 const STEP_MS = 1_000;
+
+/** What a real process has to answer within runs as the process does: time of the test would be over before it. */
+const withRealDeadlines = (clock: ManualClock): Clock => ({
+  nowMs: () => clock.nowMs(),
+  monotonicMs: () => clock.monotonicMs(),
+  sleep: (ms, signal) => clock.sleep(ms, signal),
+  every: (ms, tick) => clock.every(ms, tick),
+  after: (ms, act) => systemClock.after(ms, act),
+});
 
 /** An agent's load-balanced workers as real processes that are asked by real HTTP; only its own clock is the test's. */
 export class ProcessBench {
@@ -32,7 +40,7 @@ export class ProcessBench {
     const { clock } = this;
     const metrics = new MetricRegistry();
     this.runtime = runtime;
-    this.link = new LocalWorkerLink({ hostId: HOST_ID, clock, metrics });
+    this.link = new LocalWorkerLink({ hostId: HOST_ID, clock: withRealDeadlines(clock), metrics });
     this.#reconciler = new WorkerReconciler(
       {
         ...{ hostId: HOST_ID, runtime, bridge: new FakeBridge(), balanced: this.link, logs: new FakeWorkerLogs() },
