@@ -18,9 +18,11 @@ const kind = (displayName, testMatch) => ({
   // `js` stands before `ts`: a dependency that ships its sources beside its build must resolve to the build.
   moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'json', 'node'],
   moduleNameMapper: {
+    '^@berth/broker-access/certificates$': '<rootDir>/libs/broker-access/src/certificates.ts',
     '^@berth/tunnel/conformance$': '<rootDir>/libs/tunnel/src/worker-link.conformance.ts',
     '^@berth/contracts/http$': '<rootDir>/libs/contracts/src/http/index.ts',
     '^@berth/domain/shape$': '<rootDir>/libs/domain/src/shape/index.ts',
+    '^@berth/testing/([^/]+)$': '<rootDir>/libs/testing/src/$1/index.ts',
     '^@berth/([^/]+)$': ['<rootDir>/libs/$1/src/index.ts', '<rootDir>/tools/$1/src/index.ts'],
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },

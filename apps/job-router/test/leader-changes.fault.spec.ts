@@ -1,6 +1,7 @@
 import { systemClock } from '@berth/lifecycle';
 import { Broker, LOG_SHARDS, NatsShardClaims, logShard } from '@berth/messaging';
-import { ClusterFaults, eventually } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { ClusterFaults } from '@berth/testing/servers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { JobLoad } from './bench/job-load.js';
 import { expectOutage } from './bench/outage-report.js';

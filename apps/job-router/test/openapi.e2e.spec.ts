@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { toRawJson } from '@berth/domain';
 import type { ApiDocument } from '@berth/http';
-import { ContractChecker, eventually, type CheckedExchange } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { ContractChecker, type CheckedExchange } from '@berth/testing/contract';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { CallOptions, JobClient } from './bench/job-client.js';
 import { RouterBench, type Scene } from './bench/router-bench.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SCOPES } from '@berth/domain';
 import type { ApiDocument, ApiResponse, NamedExample, Operation } from '@berth/http';
-import { DocumentSchemas } from '@berth/testing';
+import { DocumentSchemas } from '@berth/testing/contract';
 import { beforeAll, expect, test } from '@jest/globals';
 import { generateJobOpenApi } from '../src/openapi-document/generate-openapi.js';
 

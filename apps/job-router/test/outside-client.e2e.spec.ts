@@ -1,5 +1,5 @@
 import { toRawJson } from '@berth/domain';
-import { outsideClient } from '@berth/testing';
+import { outsideClient } from '@berth/testing/contract';
 import { expect, test } from '@jest/globals';
 import { RouterBench } from './bench/router-bench.js';
 import { completed } from './bench/scripted-agent.js';

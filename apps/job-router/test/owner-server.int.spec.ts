@@ -3,7 +3,8 @@ import { encodeJson, type EndpointId, type JobId, type UnreadableMessage } from 
 import { systemClock } from '@berth/lifecycle';
 import { encodeOwnerQuestion, logShard, readOwnerReply } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ownerMetrics } from '../src/owner/metrics.js';

@@ -3,7 +3,8 @@ import { encodeJson, type EndpointId, type HostId, type JobId, type TakeWish, ty
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { JetStreamBlobs, JetStreamChunks, LOG_SHARDS, NatsLogBroker, logShard } from '@berth/messaging';
 import { MetricRegistry } from '@berth/telemetry';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { questionMetrics } from '../src/owners/metrics.js';
 import { NatsOwners } from '../src/owners/nats-owners.js';

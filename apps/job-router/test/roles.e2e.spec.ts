@@ -1,6 +1,7 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { createLogger } from '@berth/telemetry';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadConfig } from '../src/config.js';

@@ -1,5 +1,6 @@
 import { ROUTER_INBOX, routerSubject } from '@berth/contracts';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RouterProbe } from '../src/owner/router-probe.js';

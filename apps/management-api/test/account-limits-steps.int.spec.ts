@@ -4,7 +4,7 @@ import type { Caller } from '@berth/http';
 import { inParallel, systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, SnapshotWriter, ensureTopology, snapshotCodec } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts-service.js';
 import { composeSnapshots, type SnapshotPublishing } from '../src/snapshots/compose-snapshots.js';

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ApiDocument } from '@berth/http';
-import { DocumentSchemas } from '@berth/testing';
+import { DocumentSchemas } from '@berth/testing/contract';
 import { expect, test } from '@jest/globals';
 
 const FIXTURES = resolve(import.meta.dirname, '../../../libs/contracts/fixtures');

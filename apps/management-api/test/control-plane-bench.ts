@@ -32,7 +32,8 @@ import {
   snapshotCodec,
 } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer, type NatsFixture } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer, type NatsFixture } from '@berth/testing/servers';
 import { afterEach, beforeEach } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module, type DynamicModule } from '@nestjs/common';

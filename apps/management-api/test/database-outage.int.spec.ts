@@ -1,5 +1,6 @@
 import { systemClock } from '@berth/lifecycle';
-import { eventually, usePostgres } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { usePostgres } from '@berth/testing/servers';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../src/persistence/data-source.js';

@@ -12,7 +12,8 @@ import type {
 } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { LOG_SHARDS } from '@berth/messaging';
-import { ManualClock, usePostgres, type PostgresFixture } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { usePostgres, type PostgresFixture } from '@berth/testing/servers';
 import { afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../src/persistence/data-source.js';

@@ -3,7 +3,8 @@ import type { AccountId, EndpointId, JobId, UnreadableMessage } from '@berth/dom
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, LOG_SHARDS, NatsLogBroker, ShardLogSource, ensureTopology, logShard } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { composeJobHistory } from '../src/job-history/compose-job-history.js';

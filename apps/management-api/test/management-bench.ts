@@ -7,7 +7,8 @@ import { ConfigReader, systemClock, systemRandom, type Environment } from '@bert
 import { Broker, SnapshotWriter, plainCodec } from '@berth/messaging';
 import { readSecretBox, type SecretBox } from '@berth/secrets';
 import { systemProcess, type Main } from '@berth/telemetry';
-import { ContractChecker, useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing';
+import { ContractChecker } from '@berth/testing/contract';
+import { useNatsServer, usePostgres, type NatsFixture, type PostgresFixture } from '@berth/testing/servers';
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { loadManagementConfig } from '../src/config.js';

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SCOPES } from '@berth/domain';
-import { DocumentSchemas } from '@berth/testing';
+import { DocumentSchemas } from '@berth/testing/contract';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Schema } from '@berth/contracts/http';
 import type { ApiDocument, ApiResponse, NamedExample, Operation, OperationPlace, Reference } from '@berth/http';

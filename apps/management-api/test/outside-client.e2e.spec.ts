@@ -1,4 +1,4 @@
-import { outsideClient } from '@berth/testing';
+import { outsideClient } from '@berth/testing/contract';
 import { expect, test } from '@jest/globals';
 import { useManagementApi } from './management-bench.js';
 

@@ -2,7 +2,8 @@ import { countRequest, windowStartMs, type AccountId, type Scope, type Window } 
 import type { Caller } from '@berth/http';
 import { systemClock, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, type Logger } from '@berth/telemetry';
-import { ManualClock, letRun, usePostgres } from '@berth/testing';
+import { ManualClock, letRun } from '@berth/testing';
+import { usePostgres } from '@berth/testing/servers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';

@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { DesiredWorker } from '@berth/contracts';
 import type { WorkerId } from '@berth/domain';
-import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AgentProgram } from './agent-program.js';

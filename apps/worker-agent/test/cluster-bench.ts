@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { WORKERS_NAMESPACE, giveAgentAccess, type ClusterFixture } from '@berth/testing';
+import { WORKERS_NAMESPACE, giveAgentAccess, type ClusterFixture } from '@berth/testing/containers';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ClusterApi } from '@berth/cluster-api';
 import { KubernetesRuntime, type KubernetesRuntimeOptions } from '../src/runtimes/kubernetes/kubernetes-runtime.js';

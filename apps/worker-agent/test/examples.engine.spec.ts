@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { eventually, useContainerEngine } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useContainerEngine } from '@berth/testing/containers';
 import { beforeAll, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
 import { EXAMPLES, TEST_TIMEOUT_MS, exampleWorker, useAgents } from './agent-bench.js';

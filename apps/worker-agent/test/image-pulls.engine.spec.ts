@@ -1,13 +1,7 @@
 import type { AccountId, EndpointId, ObservedWorker, WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import {
-  ImageRegistry,
-  ManualClock,
-  eventually,
-  makeSmallImage,
-  useContainerEngine,
-  type SavedImage,
-} from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { ImageRegistry, makeSmallImage, useContainerEngine, type SavedImage } from '@berth/testing/containers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import Dockerode from 'dockerode';
 import type { DockerRuntime } from '../src/runtimes/docker/docker-runtime.js';

@@ -3,7 +3,9 @@ import { encodeJson, type EndpointId, type HostId, type RawJson, type WorkerId }
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { connectNats } from '@berth/messaging';
 import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { JobClient } from '../src/job-client/job-client.js';
 import type { Attempt, StopReason } from '../src/job-client/attempts/attempt.js';

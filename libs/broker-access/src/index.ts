@@ -1,4 +1,3 @@
-export { createAuthority, issueCertificate, type CertifiedKey } from './certificates.js';
 export { loadOrCreateNatsKeys } from './nats-key-file.js';
 export {
   completeNatsKeys,

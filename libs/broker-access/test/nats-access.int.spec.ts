@@ -2,7 +2,8 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import type { NatsRole } from '../src/index.js';
 
 // Real servers on a machine that may be busy with other tests: a passing test is far quicker.

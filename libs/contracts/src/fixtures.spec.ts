@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readShape, type Reading, type Shape } from '@berth/domain/shape';
-import { withMembersAdded } from '@berth/testing';
+import { withMembersAdded } from '@berth/testing/contract';
 import { expect, test } from '@jest/globals';
 import * as contracts from './index.js';
 import type { OwnerVerb, SnapshotShape } from './index.js';

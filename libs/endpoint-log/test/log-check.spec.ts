@@ -8,7 +8,8 @@ import {
   type LogFact,
   type WorkerId,
 } from '@berth/domain';
-import { ManualClock, ModelLogBroker, SeededRandom, letRun } from '@berth/testing';
+import { ManualClock, SeededRandom, letRun } from '@berth/testing';
+import { ModelLogBroker } from '@berth/testing/log-simulator';
 import { describe, expect, test } from '@jest/globals';
 import {
   LogCheck,

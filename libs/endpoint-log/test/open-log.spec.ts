@@ -11,7 +11,8 @@ import {
   type TouchedJob,
   type WorkerId,
 } from '@berth/domain';
-import { HeldLogBroker, letRun, ManualClock, SeededRandom } from '@berth/testing';
+import { letRun, ManualClock, SeededRandom } from '@berth/testing';
+import { HeldLogBroker } from '@berth/testing/log-simulator';
 import { describe, expect, test } from '@jest/globals';
 import { openEndpoint, readLog, type OpenLog, type SettledAnswer } from '../src/index.js';
 

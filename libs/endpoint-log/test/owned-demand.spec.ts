@@ -12,7 +12,8 @@ import {
   type JobId,
   type WorkerId,
 } from '@berth/domain';
-import { HeldLogBroker, ManualClock, SeededRandom, letRun } from '@berth/testing';
+import { ManualClock, SeededRandom, letRun } from '@berth/testing';
+import { HeldLogBroker } from '@berth/testing/log-simulator';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { LogOwner, type LogHead, type SettledAnswer } from '../src/index.js';
 

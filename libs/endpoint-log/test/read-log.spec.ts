@@ -1,5 +1,5 @@
 import { encodeJson, type EndpointId, type LogFact } from '@berth/domain';
-import { ModelLogBroker } from '@berth/testing';
+import { ModelLogBroker } from '@berth/testing/log-simulator';
 import { describe, expect, test } from '@jest/globals';
 import { readLog, type LogBroker, type LogEntry } from '../src/index.js';
 

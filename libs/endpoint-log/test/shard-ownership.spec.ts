@@ -1,5 +1,6 @@
 import type { Clock } from '@berth/lifecycle';
-import { ManualClock, ModelClaimBucket, ModelShardClaims } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { ModelClaimBucket, ModelShardClaims } from '@berth/testing/log-simulator';
 import { afterEach, expect, test } from '@jest/globals';
 import { DRAIN_MAX_MS, LOOK_EVERY_MS, type ShardOwnershipOptions } from '../src/claims/ownership-options.js';
 import { ShardOwnership } from '../src/claims/shard-ownership.js';

@@ -1,7 +1,8 @@
 import { hostSubject, inboxPrefix, jobSubject } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { eventually, useNatsServer, type NatsFixture } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer, type NatsFixture } from '@berth/testing/servers';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { createUser } from '@nats-io/nkeys';

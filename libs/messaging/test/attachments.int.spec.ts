@@ -1,6 +1,7 @@
 import { outputBlobName } from '@berth/contracts';
 import { encodeJson, type JobKey } from '@berth/domain';
-import { freshKey, useNatsServer } from '@berth/testing';
+import { freshKey } from '@berth/testing/conformance';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { JetStreamAttachments } from '../src/attachments/jetstream-attachments.js';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';

@@ -1,5 +1,6 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { connectNats, drainConnection, type ConnectNatsOptions, type ConnectionEvent } from '../src/connection.js';

@@ -1,5 +1,5 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { StorageType } from '@nats-io/jetstream';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { Broker } from '../src/broker/broker.js';

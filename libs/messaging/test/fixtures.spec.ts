@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Reading } from '@berth/domain/shape';
 import { decodeLines } from '@berth/endpoint-log';
-import { withMembersAdded } from '@berth/testing';
+import { withMembersAdded } from '@berth/testing/contract';
 import { expect, test } from '@jest/globals';
 import { readClaim, readPresence } from '../src/endpoint-log/shard-claim-codec.js';
 import { readNotice } from '../src/owner-questions/notice-codec.js';

@@ -1,6 +1,6 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { StartupError } from '@berth/telemetry';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Broker } from '../src/broker/broker.js';
 import { TopologyKeeper } from '../src/topology/topology-keeper.js';

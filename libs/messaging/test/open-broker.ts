@@ -1,5 +1,5 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import type { NatsFixture } from '@berth/testing';
+import type { NatsFixture } from '@berth/testing/servers';
 import { connectNats } from '../src/connection.js';
 import { Broker } from '../src/broker/broker.js';
 import { ensureTopology } from '../src/topology/ensure-topology.js';

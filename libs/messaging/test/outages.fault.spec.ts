@@ -1,5 +1,7 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, freshKey, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { freshKey } from '@berth/testing/conformance';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';
 import type { Broker } from '../src/broker/broker.js';

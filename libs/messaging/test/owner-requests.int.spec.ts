@@ -1,7 +1,8 @@
 import { ROUTER_INBOX, ownerSubject, ownerSubjects, replyFault } from '@berth/contracts';
 import type { EndpointId, JobId, UnreadableMessage } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Broker } from '../src/broker/broker.js';

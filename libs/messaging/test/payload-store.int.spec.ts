@@ -2,9 +2,9 @@ import {
   blobsConformance,
   chunksConformance,
   readerCursorsConformance,
-  useNatsServer,
   type Conforming,
-} from '@berth/testing';
+} from '@berth/testing/conformance';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll } from '@jest/globals';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';
 import type { Broker } from '../src/broker/broker.js';

@@ -1,5 +1,6 @@
 import { systemRandom, type Clock } from '@berth/lifecycle';
-import { SHARED_USER, ManualClock, useNatsServer } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { SHARED_USER, useNatsServer } from '@berth/testing/servers';
 import { expect, jest, test } from '@jest/globals';
 import { connectNats } from '../src/connection.js';
 

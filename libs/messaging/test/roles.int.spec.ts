@@ -1,6 +1,8 @@
 import type { LogHead } from '@berth/endpoint-log';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { ManualClock, eventually, freshKey, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { freshKey } from '@berth/testing/conformance';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { JetStreamAttachments } from '../src/attachments/jetstream-attachments.js';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';

@@ -1,5 +1,6 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Broker } from '../src/broker/broker.js';
 import { plainCodec, type SnapshotCodec } from '../src/snapshots/snapshot-codec.js';

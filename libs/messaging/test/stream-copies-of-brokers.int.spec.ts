@@ -1,6 +1,7 @@
 import type { EndpointId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, useNatsCluster } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsCluster } from '@berth/testing/servers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Broker } from '../src/broker/broker.js';
 import { copyStream, jobStreamConfig, restoreStream } from '../src/stream-copies/index.js';

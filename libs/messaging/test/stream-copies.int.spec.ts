@@ -1,6 +1,6 @@
 import type { EndpointId, JobId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { headers, NoRespondersError, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Broker } from '../src/broker/broker.js';

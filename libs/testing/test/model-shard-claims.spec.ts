@@ -1,4 +1,6 @@
-import { ManualClock, ModelClaimBucket, ModelShardClaims, shardClaimsConformance } from '../src/index.js';
+import { shardClaimsConformance } from '../src/conformance/index.js';
+import { ManualClock } from '../src/index.js';
+import { ModelClaimBucket, ModelShardClaims } from '../src/log-simulator/index.js';
 
 const PRESENCE_MS = 1_000;
 let shard = 0;

@@ -2,7 +2,8 @@ import { access, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CommandError, runCommand } from '@berth/servers';
 import { expect, test } from '@jest/globals';
-import { PYTHON_SETUP_MS, pythonWith, useTempFolders } from '../src/index.js';
+import { useTempFolders } from '../src/folders/index.js';
+import { PYTHON_SETUP_MS, pythonWith } from '../src/python/index.js';
 
 const ASK_MS = 30_000;
 const tempFolder = useTempFolders();

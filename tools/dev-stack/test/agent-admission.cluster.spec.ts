@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostOfNode } from '@berth/domain';
-import { eventually, useCluster, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useCluster } from '@berth/testing/containers';
+import { useTempFolders } from '@berth/testing/folders';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { buildHelm, CHART, DEPLOY, helm, valuesFile } from './chart/helm-chart.js';
 

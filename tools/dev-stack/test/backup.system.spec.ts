@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { InstalledStack, type Answer } from './stack/installed-stack.js';
 

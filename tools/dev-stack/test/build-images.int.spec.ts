@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { environmentWith } from './config.js';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { runCommand } from '@berth/servers';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { expect, test } from '@jest/globals';
 
 const BUNDLE = resolve('tools/bundle/bundle.mjs');

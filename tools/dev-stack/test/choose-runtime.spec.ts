@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { afterEach, expect, test } from '@jest/globals';
 import { SAMPLE_IMAGE, chooseRuntime, describeEngine } from '../src/choose-runtime.js';
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BASE_IMAGE, NODE_BASE_IMAGE, loadNodeBase, pollUntil } from '@berth/servers';
-import { ImageRegistry, makeSmallImage, useContainerEngine } from '@berth/testing';
+import { ImageRegistry, makeSmallImage, useContainerEngine } from '@berth/testing/containers';
 import { SAMPLE_IMAGE, chooseRuntime } from '../src/choose-runtime.js';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { runCommand } from '@berth/servers';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   buildHelm,

@@ -1,7 +1,8 @@
 import { createNatsKeys } from '@berth/broker-access';
 import { hostSubject, inboxPrefix } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
-import { eventually, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { InstalledStack, type Diagnosis } from './stack/installed-stack.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { isRunning, pollUntil, reservePortBlock, spawnServer, type ServerProcess } from '@berth/servers';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import type { AppProcessName } from '../src/app-processes.js';
 import { readStackConfig } from '../src/config.js';
 import { endLeftovers, pidFileOf } from '../src/leftovers.js';

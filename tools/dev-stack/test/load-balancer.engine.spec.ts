@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { BASE_IMAGE } from '@berth/servers';
-import { eventually, useContainerEngine } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useContainerEngine } from '@berth/testing/containers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { StartedStack } from '../src/started-stack.js';
 import { BalancedContainers, type BalancedContainer } from './stack/balanced-containers.js';

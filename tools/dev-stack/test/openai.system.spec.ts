@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { pythonWith } from '@berth/testing';
+import { pythonWith } from '@berth/testing/python';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';

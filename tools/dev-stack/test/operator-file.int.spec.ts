@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { createNatsKeys } from '@berth/broker-access';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { expect, test } from '@jest/globals';
 import { readStackConfig } from '../src/config.js';
 import { writeOperatorFile } from '../src/operator-file.js';

@@ -3,7 +3,7 @@ import { glob, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { runCommand } from '@berth/servers';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 
 jest.setTimeout(120_000);
 const REPOSITORY = resolve(import.meta.dirname, '../../..');

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { InstalledStack } from './stack/installed-stack.js';
 import { RollingStack } from './stack/rolling-stack.js';

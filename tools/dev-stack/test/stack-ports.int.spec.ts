@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { choosePorts, type StackPorts } from '../src/stack-ports.js';
 import { findFreeBlock } from './stack/find-free-block.js';
 

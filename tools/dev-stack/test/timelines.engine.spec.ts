@@ -1,4 +1,4 @@
-import { useContainerEngine } from '@berth/testing';
+import { useContainerEngine } from '@berth/testing/containers';
 import { describe, jest } from '@jest/globals';
 import { crashTimelines } from './timelines/crash-timelines.js';
 import { hostTimelines } from './timelines/host-timelines.js';

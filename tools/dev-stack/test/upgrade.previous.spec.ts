@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { ATTEMPT_LEASE_MS } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { SeededRandom, checkHistory, eventually, type HostFault } from '@berth/testing';
+import { SeededRandom, eventually } from '@berth/testing';
+import { checkHistory, type HostFault } from '@berth/testing/checker';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { AppProcessName } from '../src/app-processes.js';
 import { TenantClient } from '../src/tenant-client.js';

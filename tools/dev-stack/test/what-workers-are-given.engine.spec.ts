@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { NODE_BASE_IMAGE, loadNodeBase, makeTempFolder, type TempFolder } from '@berth/servers';
-import { eventually, useContainerEngine } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useContainerEngine } from '@berth/testing/containers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';

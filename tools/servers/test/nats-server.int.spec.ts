@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { eventually, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import {
   findNatsServer,
   isRunning,

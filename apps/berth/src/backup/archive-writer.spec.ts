@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { eventually, ManualClock, useTempFolders } from '@berth/testing';
+import { eventually, ManualClock } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { expect, test } from '@jest/globals';
 import { ArchiveWriter, PIECE_BYTES } from './archive-writer.js';
 import type { BackupHead } from './backup-format.js';

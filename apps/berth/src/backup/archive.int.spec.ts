@@ -1,7 +1,8 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { ManualClock, useTempFolders } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { inspectArchive, readFolders } from './archive-reader.js';

@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { expect, test } from '@jest/globals';
 import { EXIT_STATUS } from '../program/index.js';
 import { backupPathOf } from './backup-path.js';

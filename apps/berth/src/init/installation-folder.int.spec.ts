@@ -1,7 +1,8 @@
 import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemRandom } from '@berth/lifecycle';
-import { ManualClock, useTempFolders } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { describe, expect, test } from '@jest/globals';
 import { EXIT_STATUS } from '../program/index.js';
 import { InstallationFolder } from './installation-folder.js';

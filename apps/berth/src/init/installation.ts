@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createAuthority, createNatsKeys, type CertifiedKey, type NatsKeys } from '@berth/broker-access';
+import { createNatsKeys, type NatsKeys } from '@berth/broker-access';
+import { createAuthority, type CertifiedKey } from '@berth/broker-access/certificates';
 import type { Random } from '@berth/lifecycle';
 import type { InstallationPlan } from './installation-plan.js';
 

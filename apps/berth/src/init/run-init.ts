@@ -1,4 +1,5 @@
-import { completeNatsKeys, issueCertificate } from '@berth/broker-access';
+import { completeNatsKeys } from '@berth/broker-access';
+import { issueCertificate } from '@berth/broker-access/certificates';
 import type { Clock, Random } from '@berth/lifecycle';
 import { misuse } from '../program/index.js';
 import { createFirstKey, createInstallation, type InstallationRecord } from './installation.js';

@@ -1,5 +1,6 @@
 import type { EndpointId } from '@berth/domain';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { LogProgram } from './log-program.js';
 import { LogScene } from './log-scene.js';

@@ -9,7 +9,8 @@ import {
 } from '@berth/contracts';
 import { API_KEY_DIRECTORY, TrustedProxies, createHttpApp, jobRendering, type HttpApp } from '@berth/http';
 import { AgentTransport } from '@berth/messaging';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../test/model/agents-scene.js';

@@ -12,7 +12,7 @@ import {
   readOwnerQuestion,
 } from '@berth/messaging';
 import { MetricRegistry } from '@berth/telemetry';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { expect, test } from '@jest/globals';
 import { ENDPOINT, named, requestOf, secretsOf, textOf } from '../../test/fixtures/edge-scene.js';
 import { EndpointOwner } from '../../test/fixtures/endpoint-owner.js';

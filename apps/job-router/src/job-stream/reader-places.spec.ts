@@ -1,6 +1,7 @@
 import { PlatformError, type EndpointId, type JobId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
-import { ManualClock, ModelReaderCursors } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { ModelReaderCursors } from '@berth/testing/payloads';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ReaderCursors } from '@berth/payloads';
 import { ReaderPlaces } from './reader-places.js';

@@ -1,7 +1,8 @@
 import { noticeSubject, type NoticeMessage } from '@berth/contracts';
 import type { EndpointId, JobId, UnreadableMessage } from '@berth/domain';
 import { encodeNotice } from '@berth/messaging';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { expect, test } from '@jest/globals';
 import { NatsJobNotices } from './nats-job-notices.js';
 

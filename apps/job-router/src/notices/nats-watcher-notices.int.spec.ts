@@ -1,7 +1,8 @@
 import { noticeSubject, type NoticeMessage } from '@berth/contracts';
 import { readNotice } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { expect, test } from '@jest/globals';
 import { NatsWatcherNotices } from './nats-watcher-notices.js';
 

@@ -1,5 +1,6 @@
 import { UNKNOWN_ROUTER } from '@berth/domain';
-import { ManualClock, ModelClaimBucket, ModelShardClaims } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { ModelClaimBucket, ModelShardClaims } from '@berth/testing/log-simulator';
 import { beforeEach, expect, test } from '@jest/globals';
 import { WatchedClaims } from './watched-claims.js';
 

@@ -3,7 +3,8 @@ import type { EndpointId, JobId, PlatformError, UnreadableMessage } from '@berth
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, OwnerRequests, connectNats, encodeOwnerReply, logShard, readOwnerQuestion } from '@berth/messaging';
 import { MetricRegistry } from '@berth/telemetry';
-import { ManualClock, SeededRandom, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, SeededRandom, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import type { Msg } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { questionMetrics } from './metrics.js';

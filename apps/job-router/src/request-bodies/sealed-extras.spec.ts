@@ -1,7 +1,7 @@
 import { ConfigReader } from '@berth/lifecycle';
 import type { JobKey, RawJson } from '@berth/domain';
 import { SecretError, readSecretBox, type SecretBox } from '@berth/secrets';
-import { freshKey } from '@berth/testing';
+import { freshKey } from '@berth/testing/conformance';
 import { describe, expect, test } from '@jest/globals';
 import { openExtras, sealExtras } from './sealed-extras.js';
 

@@ -2,14 +2,14 @@ import { inboxPrefix, type EndpointSnapshot } from '@berth/contracts';
 import type { EndpointId, HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
+import { eventually } from '@berth/testing';
 import {
-  eventually,
   useNatsCluster,
   useNatsServer,
   type NatsClusterFixture,
   type NatsFixture,
   type UseNatsServerOptions,
-} from '@berth/testing';
+} from '@berth/testing/servers';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { loadConfig } from '../../src/config.js';

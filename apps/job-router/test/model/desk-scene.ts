@@ -18,7 +18,8 @@ import {
 import { LogOwner, type LogBroker } from '@berth/endpoint-log';
 import { atEndOfTurn } from '@berth/lifecycle';
 import { RecordedTraces, type Span } from '@berth/telemetry';
-import { ManualClock, ModelLogBroker, SeededRandom } from '@berth/testing';
+import { ManualClock, SeededRandom } from '@berth/testing';
+import { ModelLogBroker } from '@berth/testing/log-simulator';
 import { ChunkQuotas } from '../../src/owner/logs/chunk-quotas.js';
 import { DeletedLogs } from '../../src/owner/deletions/deleted-logs.js';
 import { OwnedLogs, type Said } from '../../src/owner/logs/endpoint-logs.js';

@@ -21,7 +21,8 @@ import { LogOwner, decodeLines, type LogBroker, type OpenLog, type SettledAnswer
 import { atEndOfTurn } from '@berth/lifecycle';
 import { logShard } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
-import { HeldLogBroker, ManualClock, SeededRandom, letRun } from '@berth/testing';
+import { ManualClock, SeededRandom, letRun } from '@berth/testing';
+import { HeldLogBroker } from '@berth/testing/log-simulator';
 import type { TakeAnswer } from '../../src/owner/takes/held-take.js';
 import type { GivenJobs, JobGiving } from '../../src/owner/takes/waiting-takes.port.js';
 import { HeldTakes } from '../../src/owner/takes/held-takes.js';

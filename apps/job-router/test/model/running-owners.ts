@@ -22,7 +22,8 @@ import {
   type TopologySize,
 } from '@berth/messaging';
 import { MetricRegistry, NO_TRACES, silentLogger } from '@berth/telemetry';
-import { eventually, type NatsFixture } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import type { NatsFixture } from '@berth/testing/servers';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { composeOwner, type RunningOwner } from '../../src/owner/compose-owner.js';
 import { endpointSnapshot } from './desk-scene.js';

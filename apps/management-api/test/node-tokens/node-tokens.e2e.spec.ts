@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { hostOfNode, type HostId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { HostsStore } from '../../src/hosts/hosts.store.js';
 import { Database } from '../../src/persistence/database.js';

@@ -1,4 +1,4 @@
-import { usePostgres } from '@berth/testing';
+import { usePostgres } from '@berth/testing/servers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { createDataSource } from '../../src/persistence/data-source.js';

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { lstat, mkdir, open, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLogger } from '@berth/telemetry';
-import { ManualClock, SeededRandom, eventually, useTempFolders } from '@berth/testing';
+import { ManualClock, SeededRandom, eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { VolumeFolder } from './volume-folder.js';
 

@@ -1,7 +1,8 @@
 import type { LogsReply, LogsRequest } from '@berth/contracts';
 import type { EndpointId, WorkerId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
-import { ManualClock, useTempFolders } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { beforeEach, expect, test } from '@jest/globals';
 import { LogAnswers } from './log-answers.js';
 import { LogShelf } from './log-shelf.js';

@@ -1,7 +1,7 @@
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogLine } from '@berth/domain';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { NewLine } from './spool-format.js';

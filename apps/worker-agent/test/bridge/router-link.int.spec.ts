@@ -10,7 +10,8 @@ import {
 import type { EndpointId, HostId, JobId, WorkerId } from '@berth/domain';
 import { AgentTransport } from '@berth/messaging';
 import { silentLogger } from '@berth/telemetry';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { TransportRouterLink } from '../../src/job-client/transport-router-link.js';
 

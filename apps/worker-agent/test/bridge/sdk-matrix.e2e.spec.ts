@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@berth/lifecycle';
-import { PYTHON_SETUP_MS } from '@berth/testing';
+import { PYTHON_SETUP_MS } from '@berth/testing/python';
 import { FEATURES, FeatureBench, type Feature, type Finding } from './sdk-features.js';
 import { prepareSdks } from './sdk-python.js';
 import { TestAgent } from './test-agent.js';

@@ -1,4 +1,4 @@
-import { pythonWith } from '@berth/testing';
+import { pythonWith } from '@berth/testing/python';
 
 /** The Python interpreter with that version of the official SDK. */
 export const sdkPython = (version: string): Promise<string> => pythonWith([`runpod==${version}`]);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encodeJson, type RawJson } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { PYTHON_SETUP_MS, eventually } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { PYTHON_SETUP_MS } from '@berth/testing/python';
 import type { Ended } from './fake-router.js';
 import { prepareSdks } from './sdk-python.js';
 import { SdkWorker, type SdkWorkerOptions } from './sdk-worker.js';

@@ -1,6 +1,6 @@
 import { chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { describe, expect, test } from '@jest/globals';
 import { groupsOf, parseAmdCards, readAmdGpus } from '../../src/runtimes/machine/amd-gpus.js';
 import { GpuToolError, type AskTool } from '../../src/runtimes/machine/gpu-tool.js';

@@ -3,7 +3,7 @@ import { inboxPrefix } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { silentLogger } from '@berth/telemetry';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { AgentServer } from './agent-server.js';
 import { AgentTransport } from './agent-transport.js';
 import { reachesNobody } from './confirmed-reply.js';

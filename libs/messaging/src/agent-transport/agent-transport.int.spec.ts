@@ -4,7 +4,8 @@ import { inboxPrefix, jobSubject, stopSubject, withdrawSubject } from '@berth/co
 import { PlatformError, type HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { currentLogContext, silentLogger } from '@berth/telemetry';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Module, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

@@ -1,7 +1,8 @@
 import { hostSubject, inboxPrefix, jobSubject, withdrawSubject } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { createLogger } from '@berth/telemetry';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Writable } from 'node:stream';

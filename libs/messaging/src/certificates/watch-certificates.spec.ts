@@ -3,7 +3,9 @@ import { createServer as createPlainServer, type AddressInfo, type Server } from
 import { createServer } from 'node:tls';
 import { systemClock } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
-import { ManualClock, certifyLoopback, eventually, useTempFolders } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
+import { certifyLoopback } from '@berth/testing/servers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { watchCertificates } from './watch-certificates.js';
 

@@ -1,6 +1,6 @@
 import type { EndpointId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import type { ConformingLog } from '@berth/testing';
+import type { ConformingLog } from '@berth/testing/conformance';
 import type { Broker } from '../../src/broker/broker.js';
 import { NatsLogBroker } from '../../src/endpoint-log/nats-log-broker.js';
 import { logShard } from '../../src/topology/shards.js';

@@ -1,7 +1,8 @@
 import { UNKNOWN_ROUTER, type EndpointId, type UnreadableMessage } from '@berth/domain';
 import type { LogEntry } from '@berth/endpoint-log';
 import { systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { MsgHdrsImpl, type MsgHdrs } from '@nats-io/transport-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Broker } from '../../src/broker/broker.js';

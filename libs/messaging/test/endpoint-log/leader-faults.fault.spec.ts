@@ -1,6 +1,6 @@
 import type { EndpointId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { ClusterFaults, useNatsCluster } from '@berth/testing';
+import { ClusterFaults, useNatsCluster } from '@berth/testing/servers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { LOG_ANSWER_MS, NatsLogBroker } from '../../src/endpoint-log/nats-log-broker.js';

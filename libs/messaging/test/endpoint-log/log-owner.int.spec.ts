@@ -1,7 +1,8 @@
 import { NOTHING_UNREAD, type EndpointId, type PurgeableDecision } from '@berth/domain';
 import type { LogBroker } from '@berth/endpoint-log';
 import { systemClock } from '@berth/lifecycle';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { NatsLogBroker } from '../../src/endpoint-log/nats-log-broker.js';

@@ -1,6 +1,7 @@
 import { UNREAD_KEPT_MS } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { LogRooms, type LogRoom } from '../../src/endpoint-log/log-rooms.js';

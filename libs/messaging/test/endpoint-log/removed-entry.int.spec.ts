@@ -1,6 +1,7 @@
 import type { EndpointId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { ManualClock, eventually, useNatsServer } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { headersOf } from '../../src/broker/headers.js';

@@ -1,5 +1,5 @@
 import { systemClock } from '@berth/lifecycle';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { LOG_ANSWER_MS, NatsLogBroker } from '../../src/endpoint-log/nats-log-broker.js';

@@ -1,4 +1,5 @@
-import { logBrokerConformance, shardClaimsConformance, useNatsCluster } from '@berth/testing';
+import { logBrokerConformance, shardClaimsConformance } from '@berth/testing/conformance';
+import { useNatsCluster } from '@berth/testing/servers';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { NatsShardClaims } from '../../src/endpoint-log/nats-shard-claims.js';

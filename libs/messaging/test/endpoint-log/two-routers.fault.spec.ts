@@ -1,7 +1,8 @@
 import { NOTHING_UNREAD, ToldDemands, viewJob, type EndpointId, type JobId, type ToldDemand } from '@berth/domain';
 import { RouterLogs, type LogBroker } from '@berth/endpoint-log';
 import { atEndOfTurn, systemClock, systemRandom } from '@berth/lifecycle';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Broker } from '../../src/broker/broker.js';
 import { NatsLogBroker } from '../../src/endpoint-log/nats-log-broker.js';

@@ -1,7 +1,8 @@
 import { HISTORY_READ_SUBJECT, type ShardRead } from '@berth/contracts';
 import type { UnreadableMessage } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Broker } from '../../src/broker/broker.js';
 import { readStreamHead } from '../../src/broker/stream-head.js';

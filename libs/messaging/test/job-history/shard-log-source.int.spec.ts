@@ -1,6 +1,6 @@
 import type { LogPosition } from '@berth/contracts';
 import type { UnreadableMessage } from '@berth/domain';
-import { useNatsServer } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Broker } from '../../src/broker/broker.js';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { BLOB_PART_BYTES, type BlobManifest } from '@berth/domain';
 import type { Blobs } from '@berth/payloads';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../servers/eventually.js';
+import { eventually } from '../clock/eventually.js';
 import { LONG_LIFE_MS, SHORT_LIFE_MS, type Open } from './conformance.js';
 import { freshKey } from './fresh-key.js';
 

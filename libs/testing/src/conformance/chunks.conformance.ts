@@ -1,7 +1,7 @@
 import { CHUNK_MAX_BYTES, type RawJson } from '@berth/domain';
 import type { Chunk, Chunks } from '@berth/payloads';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../servers/eventually.js';
+import { eventually } from '../clock/eventually.js';
 import { LONG_LIFE_MS, SHORT_LIFE_MS, type Open } from './conformance.js';
 import { freshKey } from './fresh-key.js';
 

@@ -10,7 +10,7 @@ import {
 } from '@berth/endpoint-log';
 import { inParallel, systemClock, systemRandom } from '@berth/lifecycle';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../servers/eventually.js';
+import { eventually } from '../clock/eventually.js';
 
 /** What the suite needs besides the port itself. */
 export interface ConformingLog {

@@ -1,6 +1,6 @@
 import type { ReaderCursors, ReaderKey } from '@berth/payloads';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../servers/eventually.js';
+import { eventually } from '../clock/eventually.js';
 import type { Open } from './conformance.js';
 import { freshKey } from './fresh-key.js';
 

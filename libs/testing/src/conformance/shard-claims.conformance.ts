@@ -1,7 +1,7 @@
 import type { ClaimOutcome, RouterPresence, ShardClaim, ShardClaims } from '@berth/endpoint-log';
 import { systemRandom } from '@berth/lifecycle';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../servers/eventually.js';
+import { eventually } from '../clock/eventually.js';
 import type { Open } from './conformance.js';
 
 const freshRouter = (): RouterPresence => ({

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { eventually } from './eventually.js';
+import { eventually } from '../clock/eventually.js';
 import type { NatsClusterFixture } from './use-nats-cluster.js';
 
 const FAULT_WITHIN_MS = 60_000;

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthority, issueCertificate, type NatsTls } from '@berth/broker-access';
+import type { NatsTls } from '@berth/broker-access';
+import { createAuthority, issueCertificate } from '@berth/broker-access/certificates';
 import { systemClock } from '@berth/lifecycle';
 
 export interface LoopbackCertificate {

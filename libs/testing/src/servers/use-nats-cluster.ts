@@ -1,7 +1,7 @@
 import { makeTempFolder, startNatsCluster, type NatsCluster, type TempFolder } from '@berth/servers';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { connect } from '@nats-io/transport-node';
-import { eventually } from './eventually.js';
+import { eventually } from '../clock/eventually.js';
 
 /** Three nats-servers of one spec file, on free ports, with empty stores. */
 export interface NatsClusterFixture {

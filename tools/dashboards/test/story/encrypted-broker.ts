@@ -4,7 +4,7 @@ import { createServer } from 'node:tls';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { watchCertificates } from '@berth/messaging';
 import { openProcess, silentLogger } from '@berth/telemetry';
-import { certifyLoopback } from '@berth/testing';
+import { certifyLoopback } from '@berth/testing/servers';
 
 type Stop = () => Promise<void> | void;
 

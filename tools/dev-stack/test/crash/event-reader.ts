@@ -1,5 +1,5 @@
 import { systemClock } from '@berth/lifecycle';
-import type { StreamReading } from '@berth/testing';
+import type { StreamReading } from '@berth/testing/checker';
 import type { ApiCaller } from './api-caller.js';
 
 type ReadChunk = StreamReading['chunks'][number];

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ToldJob } from '@berth/testing';
+import type { ToldJob } from '@berth/testing/checker';
 
 /** Answers every webhook with 200 and remembers it. */
 export class HookReceiver {

@@ -1,5 +1,6 @@
 import { systemClock } from '@berth/lifecycle';
-import type { PurgedQueue, SeededRandom } from '@berth/testing';
+import type { SeededRandom } from '@berth/testing';
+import type { PurgedQueue } from '@berth/testing/checker';
 import type { ApiCaller } from './api-caller.js';
 
 const SUBMITS_PER_ROUND = 12;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ChargedJob, Execution } from '@berth/testing';
+import type { ChargedJob, Execution } from '@berth/testing/checker';
 
 /** What the service tells of one job and its attempts, and how the tenant used it. */
 export interface Story {

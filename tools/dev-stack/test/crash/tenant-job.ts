@@ -1,5 +1,5 @@
 import { systemClock } from '@berth/lifecycle';
-import type { ClientEntry, ShortLivedJob, StatusRead, WorkerOutput } from '@berth/testing';
+import type { ClientEntry, ShortLivedJob, StatusRead, WorkerOutput } from '@berth/testing/checker';
 import type { ApiCaller } from './api-caller.js';
 import type { EventReader } from './event-reader.js';
 import type { JobKind } from './job-kinds.js';

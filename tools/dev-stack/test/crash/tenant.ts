@@ -1,4 +1,5 @@
 import { systemClock } from '@berth/lifecycle';
+import type { SeededRandom } from '@berth/testing';
 import {
   checkCancel,
   checkKey,
@@ -8,8 +9,7 @@ import {
   type BrokenOperation,
   type ClientEntry,
   type KeyedRequest,
-  type SeededRandom,
-} from '@berth/testing';
+} from '@berth/testing/checker';
 import type { ApiCaller } from './api-caller.js';
 import { EventReader } from './event-reader.js';
 import type { HookReceiver } from './hook-receiver.js';

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Execution } from '@berth/testing';
+import type { Execution } from '@berth/testing/checker';
 
 interface Line {
   readonly kind: 'started' | 'given';

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { systemClock } from '@berth/lifecycle';
-import type { HostFault, SeededRandom, Standstill } from '@berth/testing';
+import type { SeededRandom } from '@berth/testing';
+import type { HostFault, Standstill } from '@berth/testing/checker';
 import type { ProcessName } from '../../src/dev-file.js';
 import type { StartedStack } from '../../src/started-stack.js';
 import type { Diary } from './diary.js';

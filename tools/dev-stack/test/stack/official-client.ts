@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { pythonWith } from '@berth/testing';
+import { pythonWith } from '@berth/testing/python';
 import type { DevFile } from '../../src/dev-file.js';
 import { environmentWith } from '../config.js';
 

@@ -1,4 +1,4 @@
-import { pythonWith } from '@berth/testing';
+import { pythonWith } from '@berth/testing/python';
 
 /** A Python with the public clients and servers of HTTP and WebSockets that the tests of load-balanced endpoints talk with. */
 export const webPython = (): Promise<string> =>

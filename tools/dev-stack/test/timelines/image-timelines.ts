@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ImageRegistry, saveImage } from '@berth/testing';
+import { ImageRegistry, saveImage } from '@berth/testing/containers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TenantClient } from '../../src/tenant-client.js';
 import { everyJobDone, workersUp } from './scenes.js';

@@ -1,4 +1,4 @@
-import type { ContainerEngineFixture } from '@berth/testing';
+import type { ContainerEngineFixture } from '@berth/testing/containers';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { TenantClient } from '../../src/tenant-client.js';
 import { Scenario, type Beginning } from './scenario.js';

@@ -1,5 +1,6 @@
 import { systemClock } from '@berth/lifecycle';
-import { SeededRandom, checkCharges, eventually, type HostFault } from '@berth/testing';
+import { SeededRandom, eventually } from '@berth/testing';
+import { checkCharges, type HostFault } from '@berth/testing/checker';
 import { expect } from '@jest/globals';
 import type { HookReceiver } from '../crash/hook-receiver.js';
 import { attemptsOf } from '../crash/story.js';

@@ -1,7 +1,8 @@
 import type { EndpointId } from '@berth/domain';
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, NatsLogBroker, ensureTopology } from '@berth/messaging';
-import { eventually, useNatsServer } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useNatsServer } from '@berth/testing/servers';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { HeldTakesScene, idsOf } from '../../../test/model/held-takes-scene.js';
 

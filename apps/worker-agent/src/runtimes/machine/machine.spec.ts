@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkerId } from '@berth/domain';
-import { ManualClock, useTempFolders } from '@berth/testing';
+import { ManualClock } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { silentLogger } from '@berth/telemetry';
 import { describe, expect, test } from '@jest/globals';
 import { readDiskRoom, type DiskRoom } from './disk-room.js';

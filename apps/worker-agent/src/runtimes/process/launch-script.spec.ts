@@ -2,7 +2,8 @@ import { execFile, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { expect, test } from '@jest/globals';
 import { LAUNCH_SCRIPT } from './launch-script.js';
 

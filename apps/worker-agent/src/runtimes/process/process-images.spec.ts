@@ -3,7 +3,8 @@ import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { identifyProcess, isAlive, systemClock, systemRandom, type ProcessIdentity } from '@berth/lifecycle';
-import { eventually, useTempFolders } from '@berth/testing';
+import { eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { testMachine } from '../../../test/test-machine.js';
 import type { ContainerStart } from '../container-runtime.port.js';

@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createWorkerFolder } from './worker-folder.js';

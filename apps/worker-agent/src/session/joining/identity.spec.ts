@@ -2,7 +2,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type { HostId } from '@berth/domain';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { describe, expect, test } from '@jest/globals';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
 

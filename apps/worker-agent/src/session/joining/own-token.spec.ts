@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { HostId } from '@berth/domain';
 import { systemRandom } from '@berth/lifecycle';
 import { StartupError, silentLogger } from '@berth/telemetry';
-import { useTempFolders } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { describe, expect, test } from '@jest/globals';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
 import { identifyHost } from './join-host.js';

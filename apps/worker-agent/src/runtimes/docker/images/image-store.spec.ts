@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { AccountId } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
-import { ManualClock, eventually, useTempFolders } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
+import { useTempFolders } from '@berth/testing/folders';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type Dockerode from 'dockerode';
 import type { ImageRequest } from '../../container-runtime.port.js';

@@ -1,0 +1,1 @@
+export { useTempFolders } from './use-temp-folders.js';

@@ -1,0 +1,3 @@
+export { HeldLogBroker } from './held-log-broker.js';
+export { ModelLogBroker } from './model-log-broker.js';
+export { ModelClaimBucket, ModelShardClaims } from './model-shard-claims.js';
