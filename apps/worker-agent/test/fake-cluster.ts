@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { ClusterError, type ClusterApi } from '@berth/cluster-api';
-import type { NodeObject, PodObject, PodReport } from '../src/runtimes/kubernetes/api/kube-objects.js';
+import type { EventObject, NodeObject, PodObject, PodReport } from '../src/runtimes/kubernetes/api/kube-objects.js';
 
 type Api = Pick<ClusterApi, 'ask' | 'config' | 'read' | 'stream'>;
 type Question = NonNullable<Parameters<ClusterApi['ask']>[1]>;
@@ -13,7 +13,7 @@ interface Watch {
 }
 
 /** What of a kind is asked for, such as `/api/v1/namespaces/berth-workers/pods/berth-w1`. */
-const PATH = /^\/api\/v1(?:\/namespaces\/([^/]+))?\/(pods|secrets|nodes)(?:\/([^/]+))?$/;
+const PATH = /^\/api\/v1(?:\/namespaces\/([^/]+))?\/(pods|secrets|nodes|events)(?:\/([^/]+))?$/;
 
 export const NODE: NodeObject = {
   metadata: { name: 'node1', uid: 'uid of node1' },
@@ -34,6 +34,8 @@ export class FakeCluster implements Api {
   /** What becomes of a Pod that is made; undefined: nothing yet. */
   kubelet: (pod: PodObject) => PodReport | undefined = () => RUNNING;
   node = NODE;
+  /** What its kubelet complains of, by the uid of a Pod; undefined: this agent may not ask. */
+  warnings: ((uid: string) => readonly EventObject[]) | undefined = () => [];
   readonly #objects = new Map<string, PodObject>();
   readonly #watches = new Set<Watch>();
   #version = 1;
@@ -110,12 +112,20 @@ export class FakeCluster implements Api {
 
   #answer({ body, kind, method, name, namespace, query }: Asked): unknown {
     if (kind === 'nodes') return this.node;
+    if (kind === 'events') return this.#eventsOf(String(query['fieldSelector']));
     if (method === 'POST') return this.#create(body as PodObject, kind);
     if (name === undefined) return this.#list(kind, namespace, String(query['labelSelector'] ?? ''));
     const found = this.find(name, kind as 'pods');
     if (found === undefined) throw new ClusterError(404, `${kind} "${name}" not found`);
     if (method === 'DELETE') this.remove(name, { kind });
     return found;
+  }
+
+  #eventsOf(selector: string): object {
+    const uid = /^involvedObject\.uid=(.+),type=Warning$/.exec(selector)?.[1];
+    if (uid === undefined) throw new ClusterError(400, `field selector not understood: ${selector}`);
+    if (this.warnings === undefined) throw new ClusterError(403, 'events is forbidden');
+    return { items: this.warnings(uid) };
   }
 
   #create(object: PodObject, kind: string): PodObject {

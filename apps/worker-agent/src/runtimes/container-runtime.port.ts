@@ -98,9 +98,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface PrepareOptions extends CallOptions {
+export interface StartOptions extends CallOptions {
   /** Told a line now and then while something long goes on. */
   readonly onProgress?: (line: string) => void;
+}
+
+export interface PrepareOptions extends StartOptions {
   /** How much of the image is here, 0 to 100; as often as the engine tells it, where it does. */
   readonly onPercent?: (percent: number) => void;
 }
@@ -170,7 +173,7 @@ export interface ContainerRuntime {
    * @throws RuntimeError `image-missing`, `no-such-device`, `no-room`, `out-of-memory`, `disk-full`, `start-failed`,
    *   `volume-unavailable`, `runtime-unavailable`, `cancelled`
    */
-  start(start: ContainerStart, options?: CallOptions): Promise<OwnedContainer>;
+  start(start: ContainerStart, options?: StartOptions): Promise<OwnedContainer>;
 
   /** Null when there is none. */
   inspect(workerId: WorkerId, options?: CallOptions): Promise<OwnedContainer | null>;

@@ -1,11 +1,9 @@
 import { REPORT_INTERVAL_MS, type DesiredWorker } from '@berth/contracts';
-import { cleanText, type Preparation } from '@berth/domain';
+import type { Preparation } from '@berth/domain';
 import { RuntimeError, type ImageRequest } from '../runtimes/index.js';
 import { describeFailure, type Failure } from './describe-failure.js';
+import { tellProgress } from './tell-progress.js';
 import type { WorkerTools } from './worker-tools.js';
-
-/** A line of an engine or of an operator's setup, for the log. */
-const LINE_CHARACTERS_MAX = 500;
 
 /** One worker's image on its way: runs beside the worker's task, which must be able to change its mind meanwhile. */
 export class PrepareTask {
@@ -56,12 +54,8 @@ export class PrepareTask {
   }
 
   async #prepare(assigned: DesiredWorker, signal: AbortSignal): Promise<void> {
-    const { workerId } = assigned;
-    const { logger, logs, metrics, runtime } = this.#tools;
-    const onProgress = (line: string): void => {
-      logs.say(workerId, `preparing: ${line}`);
-      logger.info(`preparing: ${cleanText(line, LINE_CHARACTERS_MAX)}`, { workerId });
-    };
+    const { metrics, runtime } = this.#tools;
+    const onProgress = tellProgress(this.#tools, assigned.workerId, 'preparing');
     const telling = new AbortController();
     const onPercent = (percent: number): void => {
       if (signal.aborted) return;

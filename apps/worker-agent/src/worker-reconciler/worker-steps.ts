@@ -7,6 +7,7 @@ import { checkVariables, factsOf, listeningOf, readArgs, slotsOfWorker } from '.
 import { newSession, type LiveSession } from './live-session.js';
 import { describeFailure, type Failure } from './describe-failure.js';
 import { PauseSteps, isPauseStep, type PauseStep } from './pause-steps.js';
+import { tellProgress } from './tell-progress.js';
 import type { WorkerLife, WorkerRecord } from './worker-record.js';
 import type { WorkerTools } from './worker-tools.js';
 
@@ -113,7 +114,10 @@ export class WorkerSteps {
       if (listens !== null) await this.#saveLife({ listens, slots: slotsOfWorker(assigned) });
       const { volume } = assigned;
       const mounts = volume === undefined ? {} : { volumeFolder: await volumes.folderOf(volume) };
-      const { containerId } = await runtime.start({ ...this.#containerStart(assigned, registration), ...mounts });
+      const start = { ...this.#containerStart(assigned, registration), ...mounts };
+      const { containerId } = await runtime.start(start, {
+        onProgress: tellProgress(this.#tools, workerId, 'starting'),
+      });
       await this.#saveLife({ containerId });
       this.#session = newSession(containerId, this.#tools.clock);
       this.#tools.logs.follow(workerId, containerId);

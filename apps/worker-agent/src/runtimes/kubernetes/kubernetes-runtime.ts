@@ -10,6 +10,7 @@ import {
   type OwnedContainer,
   type PrepareOptions,
   type PrintedBatch,
+  type StartOptions,
 } from '../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import type { ClusterApi } from '@berth/cluster-api';
@@ -120,7 +121,8 @@ export class KubernetesRuntime implements ContainerRuntime {
     await this.#images.ensure(request, options);
   }
 
-  async start(start: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
+  async start(start: ContainerStart, options: StartOptions = {}): Promise<OwnedContainer> {
+    const { signal } = options;
     const { workerId } = start.labels;
     const present = this.#workers.find(workerId);
     if (present?.state.kind === 'running') return present;
@@ -130,7 +132,7 @@ export class KubernetesRuntime implements ContainerRuntime {
     try {
       const around = await this.#around(start);
       await this.#makeRoom(signal);
-      return await this.#create(start, around, signal);
+      return await this.#create(start, around, options);
     } catch (error) {
       // Why it did not start is the news, not whether what was made could be removed: the next start replaces it.
       await this.remove(workerId).catch(() => undefined);
@@ -147,12 +149,13 @@ export class KubernetesRuntime implements ContainerRuntime {
   }
 
   /** With what its kubelet needs to ask a private registry, until it runs: the kubelet may ask it again for every Pod. */
-  async #create(start: ContainerStart, around: WorkerSurroundings, signal?: AbortSignal): Promise<OwnedContainer> {
+  async #create(start: ContainerStart, around: WorkerSurroundings, options: StartOptions): Promise<OwnedContainer> {
     const { api, hostId, random } = this.#options;
     const { image, workerId } = start.labels;
+    const { signal } = options;
     const wanted = { image, credentials: start.credentials ?? null };
     const create = (pullSecret: string | null): Promise<OwnedContainer> =>
-      this.#workers.create(workerId, workerPod(start, { ...around, pullSecret }), signal);
+      this.#workers.create(workerId, workerPod(start, { ...around, pullSecret }), options);
     try {
       return await withPullSecret(wanted, { api, hostId, random, around, signal }, create);
     } catch (error) {

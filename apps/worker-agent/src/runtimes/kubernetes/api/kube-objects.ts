@@ -77,6 +77,16 @@ export interface ObjectList<T> {
   readonly items?: readonly T[];
 }
 
+/** What a cluster tells of one of its objects, now and then again. */
+export interface EventObject {
+  readonly metadata?: { readonly creationTimestamp?: string };
+  readonly reason?: string;
+  readonly message?: string;
+  readonly eventTime?: string | null;
+  readonly lastTimestamp?: string | null;
+  readonly series?: { readonly lastObservedTime?: string };
+}
+
 /** One line of a watch; of `ERROR` the object is the API's own status. */
 export interface WatchEvent {
   readonly type: string;

@@ -7,6 +7,7 @@ import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import { askApi, askApiUnless, fromClusterError } from '../api/cluster-errors.js';
 import type { ObjectList, PodObject } from '../api/kube-objects.js';
 import { containerState } from '../pods/container-state.js';
+import { awaitPod } from '../pods/await-pod.js';
 import type { KnownPods } from '../pods/known-pods.js';
 import { podFailure } from '../pods/pod-failure.js';
 import { ROLE_LABEL, hostSelector } from '../pods/pod-labels.js';
@@ -20,6 +21,12 @@ export interface NodeImagesOptions extends ImagePlace {
   /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */
   readonly assertOpen: () => Promise<void>;
   readonly clock: Clock;
+}
+
+/** A pull that several wait for; the first of them is told how it goes. */
+interface Pulling {
+  readonly signal: AbortSignal;
+  readonly onProgress: PrepareOptions['onProgress'];
 }
 
 /** So long a registry's word counts for the account that it was given to. */
@@ -62,7 +69,8 @@ export class NodeImages {
     if ((this.#prepared.get(key)?.untilMs ?? 0) > clock.monotonicMs()) return;
     await this.#options.assertOpen();
     onProgress?.(`the node pulls ${request.image}`);
-    const begin = (shared: { readonly signal: AbortSignal }): Promise<void> => this.#pull(request, shared.signal);
+    const begin = (shared: { readonly signal: AbortSignal }): Promise<void> =>
+      this.#pull(request, { signal: shared.signal, onProgress });
     try {
       await this.#pulls.run(key, begin, { signal, onPercent: undefined });
     } catch (error) {
@@ -83,25 +91,29 @@ export class NodeImages {
     }
   }
 
-  async #pull(request: ImageRequest, signal: AbortSignal): Promise<void> {
+  async #pull(request: ImageRequest, pulling: Pulling): Promise<void> {
+    const { signal } = pulling;
     try {
-      await withPullSecret(request, { ...this.#options, signal }, (name) => this.#pullWith(name, request, signal));
+      await withPullSecret(request, { ...this.#options, signal }, (name) => this.#pullWith(name, request, pulling));
     } catch (error) {
       throwIfCancelled(signal);
       throw fromClusterError(error, `Image ${request.image} could not be asked for`);
     }
   }
 
-  async #pullWith(secretName: string | null, request: ImageRequest, signal: AbortSignal): Promise<void> {
+  async #pullWith(secretName: string | null, request: ImageRequest, { onProgress, signal }: Pulling): Promise<void> {
     const { api, around, clock, pods, random } = this.#options;
+    const { namespace } = around;
     const metadata = imageMetadata(this.#options);
     const program = `/.berth-${random.id(PROGRAM_LENGTH)}`;
     const body = imagePod(request, { around, metadata, program, secretName, deadlineS: POD_MAX_S });
     const look = (): ImageEnd | null => endOf(pods, metadata.name, request.image);
     try {
       pods.putNew(await api.ask<PodObject>(this.#path('pods'), { method: 'POST', body, signal }));
-      const end = await pods.waitFor(look, { clock, deadlineMs: PULL_MAX_MS, signal });
+      const wait = { api, clock, namespace, pods, name: metadata.name, deadlineMs: PULL_MAX_MS, onProgress, signal };
+      const end = await awaitPod(look, wait);
       throwIfCancelled(signal);
+      if (end instanceof RuntimeError) throw end;
       if (end === null) throw new RuntimeError('image-unreachable', `Image ${request.image} did not come in an hour.`);
       if (end.failure !== null) throw end.failure;
     } finally {

@@ -1,11 +1,12 @@
 import type { WorkerId } from '@berth/domain';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Clock } from '@berth/lifecycle';
-import type { OwnedContainer } from '../../container-runtime.port.js';
+import type { OwnedContainer, StartOptions } from '../../container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import type { ClusterApi } from '@berth/cluster-api';
 import { askApiUnless, fromClusterError } from '../api/cluster-errors.js';
 import type { PodObject } from '../api/kube-objects.js';
+import { awaitPod } from './await-pod.js';
 import type { KnownPods } from './known-pods.js';
 import { podFailure } from './pod-failure.js';
 import { podContainer } from './pod-look.js';
@@ -48,8 +49,8 @@ export class WorkerPods {
   }
 
   /** Resolves once its program was started. @throws RuntimeError as `ContainerRuntime.start` */
-  async create(workerId: WorkerId, body: V1Pod, signal: AbortSignal | undefined): Promise<OwnedContainer> {
-    const { api, clock, namespace, pods } = this.#options;
+  async create(workerId: WorkerId, body: V1Pod, { onProgress, signal }: StartOptions): Promise<OwnedContainer> {
+    const { api, namespace, pods } = this.#options;
     const name = podName(workerId);
     const what = `Worker ${workerId} could not be started`;
     const image = body.spec?.containers[0]?.image ?? '';
@@ -60,7 +61,8 @@ export class WorkerPods {
       throwIfCancelled(signal);
       throw fromClusterError(error, what, 'start-failed');
     }
-    const end = await pods.waitFor(() => this.#startEnd(name, image), { clock, deadlineMs: START_MAX_MS, signal });
+    const wait = { ...this.#options, name, deadlineMs: START_MAX_MS, onProgress, signal };
+    const end = await awaitPod(() => this.#startEnd(name, image), wait);
     throwIfCancelled(signal);
     if (end === null) throw new RuntimeError('runtime-unavailable', `${what}: its node says nothing of it.`);
     if (end instanceof RuntimeError) throw end;
