@@ -4,8 +4,11 @@
 #
 #   tools/engine/base-image.sh [python]   berth/python-base:bookworm, with Python, and iptables for agents
 #   tools/engine/base-image.sh debian     berth/debian-base:bookworm, without manuals and translations
+#   tools/engine/base-image.sh KIND amd64 | arm64
+#                                         for that architecture; where it is not this machine's, the tag ends in -amd64 or
+#                                         -arm64, and the kernel has to know an emulator: `apt-get install qemu-user-static`
 #
-# The file system is built once (45 s) and kept in ${XDG_CACHE_HOME:-~/.cache}/berth; after that it is imported (4 s).
+# The file system is built once (45 s) and kept in ${XDG_CACHE_HOME:-~/.cache}/berth; after that it is loaded (4 s).
 # Whatever certificates this machine trusts, the image trusts too, or nothing could be installed behind a proxy that
 # signs for itself.
 set -euo pipefail
@@ -13,7 +16,10 @@ PATH=$PATH:/usr/sbin:/sbin
 
 kind=${1:-python}
 release=bookworm
+own=$(dpkg --print-architecture)
+architecture=${2:-$own}
 image=berth/$kind-base:$release
+[ "$architecture" = "$own" ] || image=$image-$architecture
 unwanted=()
 case $kind in
   python) packages=python3,python3-venv,ca-certificates,iptables command='["python3"]' ;;
@@ -28,7 +34,7 @@ bundle=etc/ssl/certs/ca-certificates.crt
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/berth
 mkdir -p "$cache"
 recipe=$(printf '%s %s' "$release" "$packages" | sha256sum | cut -c 1-12)
-root_file=$cache/$kind-base-$release-$(uname -m)-$recipe.tar.gz
+root_file=$cache/$kind-base-$release-$architecture-$recipe.tar.gz
 work=$(mktemp -d "${TMPDIR:-/tmp}/berth-base-image-XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 
@@ -48,8 +54,8 @@ build_root() {
   fi
   eval "$(apt-config shell proxy Acquire::http::Proxy)"
   if [ -n "$proxy" ]; then export http_proxy=${http_proxy:-$proxy}; fi
-  echo "Building a Debian $release with $packages, once; this takes about a minute." >&2
-  if ! debootstrap --variant=minbase --include="$packages" "$release" "$work/root" "$from" >"$work/log" 2>&1; then
+  echo "Building a Debian $release for $architecture with $packages, once; this takes about a minute." >&2
+  if ! debootstrap --arch "$architecture" --variant=minbase --include="$packages" "$release" "$work/root" "$from" >"$work/log" 2>&1; then
     tail -20 "$work/log" >&2
     exit 1
   fi
@@ -89,9 +95,12 @@ if [ "$(docker image inspect --format '{{index .Config.Labels "berth.content"}}'
   exit 0
 fi
 gzip -dc "$root_file" >"$work/root.tar"
-# Left out of the file above, because an import refuses a path that occurs twice.
+# Left out of the file above, because an engine refuses a path that occurs twice.
 tar --append --file "$work/root.tar" --directory "$work/more" --numeric-owner --owner 0 --group 0 "./$bundle"
 # A newer pip than Debian's brings certificates of its own and would not look at the system's.
-docker import --change "LABEL berth.content=$content" --change "ENV PIP_CERT=/$bundle" --change "CMD $command" \
-  "$work/root.tar" "$image" >/dev/null
+# Loaded, not imported: an older engine takes whatever it imports for its own architecture.
+"${BASH_SOURCE[0]%/*}/../kubernetes/image.sh" "$work/image.tar" "$image" "$work/root.tar" \
+  "{\"Labels\":{\"berth.content\":\"$content\"},\"Env\":[\"PIP_CERT=/$bundle\"],\"Cmd\":$command}" "$architecture"
+rm "$work/root.tar"
+docker load --quiet --input "$work/image.tar" >/dev/null
 echo "$image is ready."

@@ -14,7 +14,7 @@ usage() {
   cat <<USAGE
 Builds images in the engine of DOCKER_HOST from this working tree, and prints the size of each.
 
-  tools/images/build.sh [--no-registry | --packed] [NAME …]
+  tools/images/build.sh [--no-registry | --packed] [--platform linux/amd64 | linux/arm64] [NAME …]
 
 NAME: ${known%, }; without one, all of them.
 Ours become berth/NAME:VERSION, samples of workers local/NAME:latest.
@@ -23,6 +23,8 @@ Ours become berth/NAME:VERSION, samples of workers local/NAME:latest.
                after \`npm ci\` and tools/engine/install-engine.sh.
 --packed       nothing is pulled, installed, compiled or fetched for ours and for node-*: what this repository has
                installed and built goes into them, so that it takes seconds. For tests, and for nobody else.
+--platform     for another architecture than this machine's. All that a build runs is then emulated, which takes many times
+               as long; on Debian \`apt-get install qemu-user-static\` brings the emulator. Tags are the same.
 USAGE
 }
 
@@ -47,19 +49,36 @@ require_engine() {
   fi
 }
 
+require_emulator() { # machine
+  grep -qsx enabled "/proc/sys/fs/binfmt_misc/qemu-$1" ||
+    lacks="an emulator of $1 that the kernel knows: \`apt-get install qemu-user-static\`"
+}
+
 require_for_bases() {
   local lacks=''
   [ -x node_modules/node/bin/node ] || lacks='the packages of this repository: `npm ci`'
   PATH=$PATH:/usr/sbin command -v debootstrap >/dev/null || lacks='debootstrap: tools/engine/install-engine.sh installs it'
   [ "$(id -u)" = 0 ] || lacks='root'
+  case $architecture in
+    "$own") ;;
+    amd64) require_emulator x86_64 ;;
+    arm64) require_emulator aarch64 ;;
+  esac
   [ -z "$lacks" ] || { echo "--no-registry needs $lacks." >&2; exit 1; }
 }
 
-mode='' names=()
-for word in "$@"; do
+mode='' platform='' names=()
+while [ $# -gt 0 ]; do
+  word=$1
+  shift
   case $word in
     --help | -h) usage; exit 0 ;;
     --no-registry | --packed) mode=$word ;;
+    --platform)
+      [[ ${1:-} =~ ^linux/(amd64|arm64)$ ]] || refuse "There is no platform '${1:-}': linux/amd64, linux/arm64."
+      platform=$1
+      shift
+      ;;
     -*) refuse "There is no option '$word'." ;;
     *)
       [[ " ${ours[*]} ${samples[*]} " == *" $word "* ]] || refuse "There is no image '$word'."
@@ -67,9 +86,15 @@ for word in "$@"; do
       ;;
   esac
 done
+[ "$mode" != --packed ] || [ -z "$platform" ] || refuse '--packed builds for this machine alone.'
 [ ${#names[@]} -gt 0 ] || names=("${ours[@]}" "${samples[@]}")
 require_engine
-[ "$mode" != --no-registry ] || require_for_bases
+if [ "$mode" = --no-registry ]; then
+  own=$(dpkg --print-architecture)
+  architecture=${platform#linux/}
+  architecture=${architecture:-$own}
+  require_for_bases
+fi
 
 read_field() { sed -n "s/^  \"$1\": \"\(.*\)\",$/\1/p" package.json; }
 version=$(read_field version)
@@ -81,10 +106,12 @@ source=$(git config --get remote.origin.url || true)
 
 bases=() python_base=() packed=
 if [ "$mode" = --no-registry ]; then
-  tools/images/stand-ins.sh >&2
-  node_base=berth/node-base:$(cat .nvmrc)
-  debian_base=berth/debian-base:bookworm
-  python_base=(--build-arg BASE=berth/python-base:bookworm --build-arg PYTHON_IMAGE=berth/python-base:bookworm)
+  tools/images/stand-ins.sh "$architecture" >&2
+  suffix=
+  [ "$architecture" = "$own" ] || suffix=-$architecture
+  node_base=berth/node-base:$(cat .nvmrc)$suffix
+  debian_base=berth/debian-base:bookworm$suffix
+  python_base=(--build-arg "BASE=berth/python-base:bookworm$suffix" --build-arg "PYTHON_IMAGE=berth/python-base:bookworm$suffix")
   bases=(--build-arg "NODE_IMAGE=$node_base" --build-arg "RUNTIME_IMAGE=$debian_base")
 elif [ "$mode" = --packed ]; then
   packed=$(mktemp -d "${TMPDIR:-/tmp}/berth-packed-XXXXXX")
@@ -99,7 +126,7 @@ fi
 build() {
   local log
   log=$(mktemp "${TMPDIR:-/tmp}/berth-build-XXXXXX")
-  if ! tools/engine/build-image.sh "$@" >"$log" 2>&1; then
+  if ! tools/engine/build-image.sh "$@" ${platform:+--platform "$platform"} >"$log" 2>&1; then
     tail -40 "$log" >&2
     rm -f "$log"
     exit 1

@@ -37,15 +37,20 @@ const build = (path: string, ...words: readonly string[]): Promise<Ended> =>
 test('says what it does, without an engine', async () => {
   const { code, said } = await build(PROGRAMS, '--help');
   expect(code).toBe(0);
-  expect(said).toContain('tools/images/build.sh [--no-registry | --packed] [NAME …]');
+  expect(said).toContain(
+    'tools/images/build.sh [--no-registry | --packed] [--platform linux/amd64 | linux/arm64] [NAME …]',
+  );
   expect(said).toContain(NAMES);
 });
 
 test.each([
   ['job-ruoter', "There is no image 'job-ruoter'."],
   ['--no-registy', "There is no option '--no-registy'."],
-])('refuses %s and says what there is', async (word, why) => {
-  const { code, complained } = await build(`${silent}:${PROGRAMS}`, 'berth', word);
+  ['--platform linux/arm', "There is no platform 'linux/arm': linux/amd64, linux/arm64."],
+  ['--platform', "There is no platform '': linux/amd64, linux/arm64."],
+  ['--packed --platform linux/arm64', '--packed builds for this machine alone.'],
+])('refuses %s and says what there is', async (words, why) => {
+  const { code, complained } = await build(`${silent}:${PROGRAMS}`, 'berth', ...words.split(' '));
   expect(code).toBe(2);
   expect(complained).toContain(why);
   expect(complained).toContain(NAMES);
