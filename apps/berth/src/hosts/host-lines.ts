@@ -3,6 +3,7 @@ import type { HostAnswer, HostDetail, JoinToken } from './host-answers.js';
 
 const CELL_MAX = 200;
 const GIB = 1_024 ** 3;
+const LOOPBACK = /\/\/(127\.|localhost[:,]|\[::1\])/;
 
 /** What the new machine's agent is started with. */
 export const agentVariables = (token: JoinToken, natsUrl: string | null): Readonly<Record<string, string>> => ({
@@ -21,13 +22,15 @@ export function joinLines(token: JoinToken, natsUrl: string | null): readonly st
   return [
     `Host ${token.hostId} may join once, until ${token.expiresAt}. The token is shown this once.`,
     '',
-    'Start the agent on the new machine:',
+    'Start the agent on the new machine, by image as in deploy/docker/README.md, “The agent”, with these as `-e`, or built:',
     '',
     ...variables.map(([name, value]) => `  ${name}=${value} \\`),
     '  node_modules/.bin/node apps/worker-agent/dist/main.js',
     '',
-    'With images it is `docker run`, with these as `-e`: deploy/docker/README.md, “The agent”.',
     ...(natsUrl === null ? ['BERTH_NATS_URL is in env/worker-agent.env of the installation.'] : []),
+    ...(natsUrl !== null && LOOPBACK.test(natsUrl)
+      ? ['These addresses reach this machine only: another needs those of deploy/compose/README.md, “Further hosts”.']
+      : []),
     ...(isSecure ? ['Copy tls/ca.crt of the installation there, and name its path.'] : []),
     `It has joined when \`berth host show ${token.hostId}\` says online.`,
   ];

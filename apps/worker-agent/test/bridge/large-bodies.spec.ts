@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { BroadcastChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { encodeJson } from '@berth/domain';
 import { silentLogger } from '@berth/telemetry';
@@ -132,10 +134,12 @@ describe('a body that the thread cannot bear', () => {
 
   test('and keeps it for ever stops nobody else, and is given up after 20 s', async () => {
     const [stalling, waiting, small] = [await runOne(), await runOne(), await runOne()];
+    const stalls = new BroadcastChannel('stalls');
     const stalled = worker.done(stalling, marked('STALL'));
-    await eventually(async () => {
-      expect(await agent.metric('berth_agent_bridge_body_bytes')).toBeGreaterThan(0);
-    });
+    // Time must not be over for a thread that has yet to load its program.
+    await once(stalls as unknown as EventTarget, 'message');
+    stalls.close();
+    expect(await agent.metric('berth_agent_bridge_body_bytes')).toBeGreaterThan(0);
     const next = worker.done(waiting, marked('LIVE'));
     expect(await worker.done(small, { output: 'small' })).toMatchObject({ status: 200 });
     expect(await worker.ping([stalling, waiting])).toMatchObject({ status: 200 });
