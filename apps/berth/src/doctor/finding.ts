@@ -21,12 +21,17 @@ export const well = (area: Area, says: string): Finding => ({ area, state: 'well
 
 export const wrong = (area: Area, says: string, mend: string): Finding => ({ area, state: 'wrong', says, mend });
 
+/** Of settings that no file of an installation has. */
+const MENDS: Readonly<Record<string, string>> = {
+  BERTH_API_KEY: 'set BERTH_API_KEY to a key in use, with the scope admin; no file has it',
+};
+
 /** @param setting whose value would let it be looked at */
 export const leftOut = (area: Area, setting: string): Finding => ({
   area,
   state: 'left-out',
   says: `not looked at: ${setting} is not set`,
-  mend: `set ${setting}; env/operator.env of the installation has what \`berth init\` knows`,
+  mend: MENDS[setting] ?? `set ${setting}; env/operator.env of the installation has what \`berth init\` knows`,
 });
 
 const NAMES_MAX = 4;
