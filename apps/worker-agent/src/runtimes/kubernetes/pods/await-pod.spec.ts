@@ -45,10 +45,18 @@ const podWith = (status?: PodReport): PodObject => ({
   ...(status === undefined ? {} : { status }),
 });
 
-function begin(status?: PodReport, signal?: AbortSignal): Promise<string | RuntimeError | null> {
+interface Waiting {
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+function begin(
+  status?: PodReport,
+  { deadlineMs = HOUR_MS, signal }: Waiting = {},
+): Promise<string | RuntimeError | null> {
   pods.put(podWith(status));
   return awaitPod(() => found, {
-    ...{ api: cluster, clock, pods, namespace: 'berth-workers', name: 'berth-w1', deadlineMs: HOUR_MS, signal },
+    ...{ api: cluster, clock, pods, namespace: 'berth-workers', name: 'berth-w1', deadlineMs, signal },
     onProgress: (line) => lines.push(line),
   });
 }
@@ -74,9 +82,9 @@ describe('a Pod that its node does not begin with', () => {
     expect(await awaited).toBe('started');
   });
 
-  test('fails after ten minutes, with the last complaint', async () => {
+  test.each([HOUR_MS, 10 * MINUTE_MS])('fails after ten minutes, with the last complaint', async (deadlineMs) => {
     cluster.warnings = () => [NO_MOUNT];
-    const awaited = begin(NOT_MADE);
+    const awaited = begin(NOT_MADE, { deadlineMs });
     await pass(9 * MINUTE_MS);
     cluster.warnings = () => [];
     await pass(MINUTE_MS);
@@ -111,7 +119,7 @@ describe('a Pod that its node has begun with', () => {
 
 test('nobody waits any more once the signal aborts, and the cluster is not asked again', async () => {
   const stopping = new AbortController();
-  const awaited = begin(NOT_MADE, stopping.signal);
+  const awaited = begin(NOT_MADE, { signal: stopping.signal });
   await pass(5_000);
   stopping.abort();
   expect(await awaited).toBeNull();

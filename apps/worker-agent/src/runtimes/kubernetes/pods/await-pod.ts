@@ -27,9 +27,9 @@ export async function awaitPod<T>(look: () => T | null, wait: PodWait): Promise<
   for (;;) {
     const leftMs = untilMs - clock.monotonicMs();
     const end = await pods.waitFor(look, { clock, signal, deadlineMs: Math.min(SILENCE_MS, leftMs) });
-    if (end !== null || signal?.aborted === true || leftMs <= SILENCE_MS) return end;
+    if (end !== null || signal?.aborted === true) return end;
     const failure = await beginning.check();
-    if (failure !== null) return failure;
+    if (failure !== null || leftMs <= SILENCE_MS) return failure;
   }
 }
 
