@@ -38,11 +38,14 @@ function find(name, folder) {
 /** For compilers alone. */
 const isForTypes = (name) => name === 'typescript' || name.startsWith('@types/');
 
+/** Of the runtime Bare, which some packages can run on besides: Node.js loads none of it. */
+const isForBare = (name) => name.startsWith('bare-');
+
 /** Peers that a package says it can do without are taken where they are: some say so of what they load. */
 function askedFor({ dependencies = {}, optionalDependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }) {
   const isOptional = (name) => name in optionalDependencies || peerDependenciesMeta[name]?.optional === true;
   const all = Object.keys({ ...peerDependencies, ...optionalDependencies, ...dependencies });
-  const run = all.filter((name) => !isForTypes(name));
+  const run = all.filter((name) => !isForTypes(name) && !isForBare(name));
   // An optional one may be another platform's.
   return { mustHave: run.filter((name) => !isOptional(name)), mayHave: run.filter(isOptional) };
 }

@@ -71,6 +71,7 @@ describe('an app as its image has it', () => {
     const packed = await pack('worker-agent');
     expect(await filesOf(packed, 'node_modules/**/*.d.ts')).toEqual([]);
     expect(await filesOf(packed, '{apps,libs}/**/{src,test}')).toEqual([]);
+    expect(await filesOf(packed, 'node_modules/bare-*')).toEqual([]);
     expect(await filesOf(packed, 'apps/*')).toEqual(['apps/worker-agent']);
     expect(await filesOf(packed, 'node_modules/pino/LICENSE')).toEqual(['node_modules/pino/LICENSE']);
   });
