@@ -138,6 +138,13 @@ const CASES: readonly Case[] = [
     /2 idle workers .* 8 jobs before/,
     QUEUED,
   ],
+  [
+    'an idle worker is known, and has not asked for it for long',
+    { workers: tally({ idle: 1 }), job: { notBeforeMs: NOW - 5_000, queuedAtMs: NOW - 9_000 } },
+    'waiting-for-worker',
+    /^1 idle worker known, and not asking for it: .* lost after 30 s$/,
+    NOW - 9_000,
+  ],
   ['all are busy', { workers: tally({ busy: 2 }) }, 'waiting-for-worker', /^2 workers busy$/, QUEUED],
   [
     'all are busy, and another fails to start',

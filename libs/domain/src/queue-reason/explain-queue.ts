@@ -1,10 +1,11 @@
+import { HOST_LOST_MS } from '../host/index.js';
 import { throttledCount } from '../worker/index.js';
 import { clipText } from './clip-text.js';
 import { comingWord, type ComingWord } from './coming-word.js';
 import type { ComingWorker, UnplacedWorkers } from './endpoint-outlook.js';
 import { estimateStartMs } from './estimate-start.js';
 import type { QueueReason } from './queue-reason.js';
-import type { QueueView } from './queue-view.js';
+import { isUntaken, type QueueView } from './queue-view.js';
 
 /** Without a sign of life for this long the control plane counts as silent. A new leader is found sooner. */
 export const CONTROL_SILENT_MS = 10_000;
@@ -91,8 +92,14 @@ const isDemandUnknown: Question = ({ outlook, workers }) =>
         sinceMs: outlook.scaling.sinceMs,
       };
 
-const isIdleThere: Question = ({ position, workers }) => {
+const isIdleThere: Question = (view, nowMs) => {
+  const { position, workers } = view;
   if (workers.idle === 0) return null;
+  if (isUntaken(view, nowMs)) {
+    const those = count(workers.idle, 'idle worker');
+    const detail = `${those} known, and not asking for it: a host that is away counts as lost after ${inSeconds(HOST_LOST_MS)}`;
+    return { reason: 'waiting-for-worker', detail, sinceMs: null };
+  }
   const before = position === null || position === 1 ? '' : `, and ${count(position - 1, 'job')} before this one`;
   return {
     reason: 'waiting-for-worker',

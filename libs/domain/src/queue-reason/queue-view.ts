@@ -55,3 +55,15 @@ export function tallyWorkers(
   }
   return tally;
 }
+
+/** A worker that is idle asks for its next job at once, so that one takes a job within milliseconds of its coming. */
+const UNTAKEN_MS = 5_000;
+
+/**
+ * True where an idle worker should have taken the job long ago: its host may be away, which counts as lost only after
+ * `HOST_LOST_MS`.
+ */
+export function isUntaken({ job, position, workers }: QueueView, nowMs: number): boolean {
+  const isNext = position !== null && position <= workers.idle;
+  return isNext && nowMs - Math.max(job.queuedAtMs, job.notBeforeMs) >= UNTAKEN_MS;
+}
