@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { TRY_TIMEOUT_MS } from '@berth/domain';
 import { ManualClock, eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -79,6 +79,24 @@ describe('a request to a receiver', () => {
       fill();
     };
     expect(await post(local())).toMatchObject({ kind: 'delivered' });
+  });
+
+  test.each([
+    ['a WebSocket', 'Connection: Upgrade\r\nUpgrade: websocket\r\n', 'answered 101: no other protocol is spoken'],
+    ['a protocol without a name', '', 'answered 101'],
+  ])('a switch to %s is none, and its connection is closed', async (_, headers, error) => {
+    let socket: Socket | undefined;
+    answer = (request) => {
+      ({ socket } = request);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\nmore`);
+    };
+    expect(await post(local())).toEqual({ kind: 'refused', isSuccess: false, statusCode: 101, error });
+    await eventually(() => expect(socket?.destroyed).toBe(true));
+  });
+
+  test('a connection that closes behind words before an answer has brought none', async () => {
+    answer = ({ socket }) => socket.end('HTTP/1.1 103 Early Hints\r\n\r\n');
+    expect(await post(local())).toMatchObject({ kind: 'unreachable', isSuccess: false, statusCode: null });
   });
 
   test('nobody there, and nobody who speaks HTTP', async () => {

@@ -49,7 +49,8 @@ export class WebhookTransport {
       late.abort();
     });
     try {
-      return await this.#send(request, late.signal);
+      // A try ends in time also where the connection says neither an answer nor an error: its place is one of few.
+      return await unlessAborted(this.#send(request, late.signal), late.signal);
     } catch (error) {
       return late.signal.aborted ? TIMED_OUT : failed('unreachable', describe(error));
     } finally {
@@ -84,6 +85,9 @@ const failed = (kind: ReceiptKind, error: string, statusCode: number | null = nu
 
 const TIMED_OUT = failed('timed-out', `no whole answer within ${TRY_TIMEOUT_MS / 1000} s`);
 
+/** To another protocol, with which a receiver could keep the connection for as long as it likes. */
+const SWITCHED = failed('refused', 'answered 101: no other protocol is spoken', 101);
+
 /** Answers every question for the name with what was checked. */
 const pinnedTo =
   (addresses: readonly string[]): LookupFunction =>
@@ -104,6 +108,11 @@ function exchange(
     // Without an agent the connection is this request's own, and closed after it.
     const request = send(target, { method: 'POST', agent: false, headers: { ...headers }, lookup, signal });
     request.once('error', reject);
+    // Without this listener Node closes the connection and says neither that there was an answer nor that there is none.
+    request.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      resolve(SWITCHED);
+    });
     request.once('response', (response: IncomingMessage) => {
       receiptOf(response).then(resolve, reject);
     });

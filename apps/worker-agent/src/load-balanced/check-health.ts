@@ -65,6 +65,10 @@ function checkPort(
       resolve(answerOf(what, port, response.statusCode ?? 0));
       discard(response, asked);
     });
+    // Node would close the connection as well, but leave out that there was an answer.
+    asked.on('upgrade', ({ statusCode = 0 }) => {
+      end(answerOf(what, port, statusCode));
+    });
     asked.on('error', (error: NodeJS.ErrnoException) => {
       end(failed(`failed: ${error.code ?? cleanText(error.message, PATH_SHOWN_MAX)}`));
     });

@@ -303,6 +303,14 @@ describe('health checks', () => {
     expect(link.state(W)?.health.words).toMatch(new RegExp(`^GET /ping on port \\d+ answered ${status}$`));
   });
 
+  test('are no success with a switch to another protocol, which ends them', async () => {
+    const link = await checked(({ socket }) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    });
+    await eventually(() => expect(standing(link)).toBe('out'));
+    expect(link.state(W)?.health.words).toMatch(/^GET \/ping on port \d+ answered 101$/);
+  });
+
   test('count their status, whatever the body does', async () => {
     const link = await checked((_, response) => {
       const flood = (): void => {
