@@ -21,6 +21,7 @@ import { FAILURES, type ExchangeFailure } from './failures.js';
 import { flow } from './flow.js';
 import { linger } from './linger.js';
 import { sendBody } from './send-body.js';
+import { sendHead } from './send-head.js';
 import { trailerPairs } from './trailer-pairs.js';
 
 export interface ExchangeOptions {
@@ -160,7 +161,7 @@ export class Exchange {
     const workerId = this.#place.worker.id;
     response.writeHead(status, statusMessage, forwardAnswer({ status, headers, workerId, requestId, mayHaveTrailers }));
     this.#writes.hold();
-    response.flushHeaders();
+    sendHead(response);
     flow(answer, response, {
       onChunk: ({ length }) => {
         this.#writes.hold();

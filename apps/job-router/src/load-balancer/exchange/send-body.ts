@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { forwardTrailers } from '@berth/domain';
 import { framingOf } from '../visit.js';
 import { flow } from './flow.js';
+import { sendHead } from './send-head.js';
 import { trailerPairs } from './trailer-pairs.js';
 
 export interface BodyListeners {
@@ -20,7 +21,7 @@ export function sendBody(request: IncomingMessage, upstream: ClientRequest, list
     listeners.onSent();
     return;
   }
-  upstream.flushHeaders();
+  sendHead(upstream);
   upstream.on('drain', listeners.onTaken);
   flow(request, upstream, {
     onChunk: ({ length }) => listeners.onBytes(length),
