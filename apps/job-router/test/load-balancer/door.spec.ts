@@ -261,6 +261,13 @@ describe('who may ask', () => {
     expect(scene.link.asked).toEqual([]);
   });
 
+  test('nobody by a cookie, which the worker of another endpoint may have set', async () => {
+    const caller = await withEcho();
+    caller.ask('GET /', { Authorization: null, Cookie: `authorization=Bearer ${scene.key}; key=${scene.key}` });
+    await caller.hears('HTTP/1.1 401');
+    expect(scene.link.asked).toEqual([]);
+  });
+
   test('everybody, where the endpoint is public: without a key, or with one that is the worker’s', async () => {
     const caller = await withEcho({ endpoint: { access: { isPublic: true, allowsPreflights: false } } });
     caller.ask('GET /', { Authorization: 'Basic own' });
