@@ -46,6 +46,19 @@ export function chooseTries(
   return chosen;
 }
 
+/** Whether one of them waits for a place that others have, and for nothing of its own account. */
+export function waitsForOthers(
+  candidates: readonly Candidate[],
+  underWay: ReadonlyMap<string, Candidate>,
+  limits: SendLimits,
+): boolean {
+  const room = new Room(limits);
+  for (const candidate of underWay.values()) room.take(candidate);
+  return candidates.some(
+    (each) => !underWay.has(candidateName(each)) && room.isWithinShare(each) && !room.isWithinAll(each),
+  );
+}
+
 class Room {
   readonly #limits: SendLimits;
   readonly #perAccount = new Map<string, number>();
@@ -58,13 +71,22 @@ class Room {
   }
 
   has(candidate: Candidate): boolean {
-    const { large, perAccount, perHost, total } = this.#limits;
+    return this.isWithinShare(candidate) && this.isWithinAll(candidate);
+  }
+
+  /** What its account, and its account at this receiver, may have. */
+  isWithinShare(candidate: Candidate): boolean {
+    const { perAccount, perHost } = this.#limits;
     return (
-      this.#total < total &&
       (this.#perAccount.get(candidate.accountId) ?? 0) < perAccount &&
-      (this.#perHost.get(lineOf(candidate)) ?? 0) < perHost &&
-      (!isLarge(candidate) || this.#large < large)
+      (this.#perHost.get(lineOf(candidate)) ?? 0) < perHost
     );
+  }
+
+  /** What all accounts together may have. */
+  isWithinAll(candidate: Candidate): boolean {
+    const { large, total } = this.#limits;
+    return this.#total < total && (!isLarge(candidate) || this.#large < large);
   }
 
   take(candidate: Candidate): void {

@@ -28,6 +28,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { webhookMetrics } from './metrics.js';
 import { WebhookSigner } from './webhook-signer.js';
 import type { Receipt, WebhookRequest } from './webhook-transport.js';
+import type { SendLimits } from './choose-tries.js';
 import { DeliverySender } from './delivery-sender.js';
 import { DeliveryPoster } from './delivery-poster.js';
 import type { OwnedDeliveries } from './owned-deliveries.port.js';
@@ -311,4 +312,59 @@ test('a receiver that never answers holds up no other receiver of its endpoint',
   }
   expect(sent.filter(({ url }) => url !== URL_TEXT)).toHaveLength(8);
   expect(stored()).toMatchObject({ outcome: 'delivered' });
+});
+
+describe('a place that is free again', () => {
+  const LARGE = 2 * 1024 ** 2;
+  const limits: SendLimits = { total: 2, perAccount: 2, perHost: 2, large: 1 };
+  const [MANY, ONE] = ['many' as EndpointId, 'one' as EndpointId];
+
+  /** Endpoints of accounts of their own, whose deliveries stay due; what was begun ends when it is told to. */
+  function open(bytes: number) {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const jobsOf = (endpointId: EndpointId) => (endpointId === ONE ? ['one'] : ['m1', 'm2', 'm3', 'm4']);
+    const dueOf = (jobId: string) => ({
+      jobId: jobId as JobId,
+      attempt: 1,
+      dueAtMs: 0,
+      bytes,
+      url: `https://${jobId}.example`,
+    });
+    const sender = new DeliverySender({
+      deliveries: { due: async (endpointId) => jobsOf(endpointId).map(dueOf) },
+      attempt: {
+        run: async ({ jobId }) => {
+          begun.push(jobId);
+          await new Promise<void>((resolve) => ends.push(resolve));
+          return { kind: 'gone' };
+        },
+      },
+      accountOf: (endpointId) => `account of ${endpointId}` as AccountId,
+      clock,
+      limits,
+      metrics: webhookMetrics(metrics),
+      logger: createLogger({ name: 'test', level: 'debug', format: 'json', output }),
+    });
+    return { begun, ends, sender };
+  }
+
+  test.each([
+    ['any', 10],
+    ['a large body', LARGE],
+  ])('for %s is given to the endpoint that waited, and not back to the one that had it', async (_, bytes) => {
+    const { begun, ends, sender } = open(bytes);
+    sender.isDue(MANY);
+    await sender.sendDue();
+    const before = [...begun];
+    // Its owner tells of it once.
+    sender.isDue(ONE);
+    await sender.sendDue();
+    expect(begun).toEqual(before);
+    ends[0]?.();
+    await letRun();
+    await sender.sendDue();
+    expect(begun).toEqual([...before, 'one']);
+    for (const end of ends) end();
+  });
 });

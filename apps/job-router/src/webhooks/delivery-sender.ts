@@ -3,7 +3,14 @@ import { ControlLoop, type Clock } from '@berth/lifecycle';
 import { runWithLogContext, type Logger } from '@berth/telemetry';
 import { isUnavailable } from '../owners/index.js';
 import type { WebhookMetrics } from './metrics.js';
-import { SEND_LIMITS, candidateName, chooseTries, type Candidate, type SendLimits } from './choose-tries.js';
+import {
+  SEND_LIMITS,
+  candidateName,
+  chooseTries,
+  waitsForOthers,
+  type Candidate,
+  type SendLimits,
+} from './choose-tries.js';
 import type { DeliveryPoster, TryOutcome } from './delivery-poster.js';
 import type { OwnedDeliveries } from './owned-deliveries.port.js';
 
@@ -32,6 +39,7 @@ const POSTPONED_MAX = 20_000;
 /** Tells receivers what is due. Level-triggered: the owner says which endpoints have deliveries that wait. */
 export class DeliverySender {
   readonly #options: DeliverySenderOptions;
+  readonly #limits: SendLimits;
   readonly #loop: ControlLoop;
   /** In the order of their turns. */
   readonly #endpoints = new Set<EndpointId>();
@@ -42,6 +50,7 @@ export class DeliverySender {
 
   constructor(options: DeliverySenderOptions) {
     this.#options = options;
+    this.#limits = options.limits ?? SEND_LIMITS;
     this.#loop = new ControlLoop({
       name: 'webhook.sender',
       intervalMs: INTERVAL_MS,
@@ -75,28 +84,34 @@ export class DeliverySender {
     this.#loop.hurry();
   }
 
-  /** Begins what is due and may be begun. */
+  /** Begins what is due and may be begun. An endpoint that finds others' places taken keeps its turn for the next one. */
   async sendDue(): Promise<void> {
     this.#forgetPostponed();
     const turn = [...this.#endpoints].slice(0, ENDPOINTS_PER_ROUND);
     for (const endpointId of turn) {
+      if (this.#underWay.size >= this.#limits.total) return;
       this.#endpoints.delete(endpointId);
-      await this.#sendOf(endpointId);
+      const keepsTurn = await this.#sendOf(endpointId);
+      if (keepsTurn) this.#endpoints.add(endpointId);
     }
   }
 
-  async #sendOf(endpointId: EndpointId): Promise<void> {
-    const { accountOf, deliveries, limits = SEND_LIMITS } = this.#options;
+  /** @returns whether it waits for a place that is others' */
+  async #sendOf(endpointId: EndpointId): Promise<boolean> {
+    const { accountOf, deliveries } = this.#options;
     const accountId = accountOf(endpointId);
-    if (accountId === null) return;
+    if (accountId === null) return false;
+    let free: readonly Candidate[] = [];
     for (const limit of LOOKS) {
       const due = await deliveries.due(endpointId, limit);
       const candidates = due.map((each) => candidateOf(each, endpointId, accountId));
-      const free = candidates.filter((each) => !this.#postponed.has(candidateName(each)));
-      const chosen = chooseTries(free, this.#underWay, limits);
+      free = candidates.filter((each) => !this.#postponed.has(candidateName(each)));
+      const chosen = chooseTries(free, this.#underWay, this.#limits);
       for (const candidate of chosen) this.#begin(candidate);
-      if (chosen.length > 0 || due.length < limit) return;
+      if (chosen.length > 0) return false;
+      if (due.length < limit) break;
     }
+    return waitsForOthers(free, this.#underWay, this.#limits);
   }
 
   #begin(candidate: Candidate): void {
