@@ -3,6 +3,7 @@ import { PlatformError, describeAbsence, type EndpointId, type HostId, type Work
 import type { Clock } from '@berth/lifecycle';
 import { TransportError } from '@berth/messaging';
 import type { FollowedWorker, LogEvent, LogWish } from './log-event.js';
+import { paceOf } from './question-pace.js';
 
 export interface HostFollowerOptions {
   readonly hostId: HostId;
@@ -19,8 +20,6 @@ export interface HostFollowerOptions {
 /** No worker is followed; the next one wakes it. */
 const IDLE_MS = 60_000;
 const AWAY_RETRY_MS = 2_000;
-/** A host that was not yet told of a worker hears of it within seconds. */
-const UNKNOWN_RETRY_MS = 1_000;
 
 /** Follows the logs of an endpoint's workers on one host, one question after the other. */
 export class HostFollower {
@@ -62,12 +61,16 @@ export class HostFollower {
 
   async #ask(workers: readonly FollowedWorker[], signal: AbortSignal, until: AbortSignal): Promise<void> {
     const { ask, clock, hostId, tell } = this.#options;
+    const beganAtMs = clock.monotonicMs();
     try {
       const { pages } = await ask(hostId, this.#request(workers), until);
-      const events = [...this.#back(), ...pages.flatMap((page) => this.#take(page))];
+      const news = pages.flatMap((page) => this.#take(page));
+      const events = [...this.#back(), ...news];
       if (events.length > 0) await tell(events);
       const isUnknown = pages.some(({ state, workerId }) => state === 'unknown' && this.#isFollowed(workerId));
-      if (isUnknown) await clock.sleep(UNKNOWN_RETRY_MS, signal);
+      const pauseMs = beganAtMs + paceOf({ hasNews: news.length > 0, isUnknown }) - clock.monotonicMs();
+      // A worker that comes meanwhile is asked for at once.
+      if (pauseMs > 0) await clock.sleep(pauseMs, until);
     } catch (error) {
       if (until.aborted) return;
       if (!(error instanceof TransportError || error instanceof PlatformError)) throw error;
