@@ -611,7 +611,9 @@ export {
 } from './usage/index.js';
 export { GIB, INSTANT_MAX_MS, KIB, MIB, PORT_MAX } from './units/index.js';
 export {
+  LOG_LINE_AT_MAX_MS,
   LOG_LINE_CHARACTERS_MAX,
+  LOG_SEQUENCE_MAX,
   LOG_SOURCES,
   admitLines,
   describeAbsence,

@@ -7,7 +7,7 @@ export const LOG_TAIL_MAX = 5_000;
 export const LOG_ANSWER_BYTES_MAX = 256 * 1_024;
 /** How long an agent holds a question that has no lines yet. */
 export const LOG_HOLD_MAX_MS = 10_000;
-/** More lines than an answer of the largest size has. */
+/** More lines than an answer of the largest size has, all workers together; of each, one line more may be told. */
 export const LOG_LINES_MAX = 8_192;
 /** Endpoints of which a host may ask with one report whether they are still there. */
 export const SPOOLED_ENDPOINTS_MAX = 1_024;

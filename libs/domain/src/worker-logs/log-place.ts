@@ -5,6 +5,11 @@ export interface WorkerLogPlace {
   readonly workers: ReadonlyMap<string, number> | null;
 }
 
+/** The last instant that RFC 3339 has words for: of a later line no reader could say that it has it. */
+export const LOG_LINE_AT_MAX_MS = Date.UTC(9_999, 11, 31, 23, 59, 59, 999);
+/** Of 15 digits, as many as a place may have. */
+export const LOG_SEQUENCE_MAX = 999_999_999_999_999;
+
 const SEQUENCE_DIGITS = 12;
 const SEQUENCE_RADIX = 36;
 /** Workers that one place can name: it travels in a header. */
