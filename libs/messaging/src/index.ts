@@ -34,6 +34,7 @@ export { unreadableLog } from './broker/unreadable-log.js';
 export { watchCertificates } from './certificates/watch-certificates.js';
 export { JetStreamChunks } from './chunk-log/jetstream-chunks.js';
 export { connectNats, drainConnection, type ConnectionEvent, type NatsCredentials } from './connection.js';
+export { newConnectionLog } from './connection-log.js';
 export { watchConnection } from './connection-watch.js';
 export { LOG_FORMAT } from './endpoint-log/log-batch-codec.js';
 export { LOG_ANSWER_MS, NatsLogBroker, type InspectedEntry } from './endpoint-log/nats-log-broker.js';

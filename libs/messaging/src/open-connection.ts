@@ -1,5 +1,6 @@
 import type { ProcessParts } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { newConnectionLog } from './connection-log.js';
 import { connectNats, drainConnection, type ConnectNatsOptions } from './connection.js';
 
 const CONNECT_WITHIN_MS = 30_000;
@@ -18,7 +19,7 @@ export async function openConnection(
   const { name } = options;
   const connection = await connectNats({
     ...{ ...options, clock, random, connectWithinMs: CONNECT_WITHIN_MS },
-    onStatus: ({ detail, kind }) => logger.info(`nats: ${kind}`, { connection: name, detail }),
+    onStatus: newConnectionLog(logger, 'nats', { connection: name }),
   });
   onStop(`nats ${name}`, () => drainConnection(connection, clock));
   return connection;

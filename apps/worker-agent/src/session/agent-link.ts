@@ -19,7 +19,7 @@ import {
 import { requireRead } from '@berth/domain/shape';
 import type { HostId } from '@berth/domain';
 import type { Clock } from '@berth/lifecycle';
-import { AgentTransport, TransportError } from '@berth/messaging';
+import { AgentTransport, TransportError, newConnectionLog } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
@@ -172,15 +172,16 @@ export class AgentLink implements RouterLink {
 
   #connect(name: string, signal: AbortSignal): Promise<NatsConnection> {
     const { hostId, secret, logger, onAdmission } = this.#options;
+    const log = newConnectionLog(logger, name);
     return this.#options.connect({
       credentials: { kind: 'password', user: hostId, pass: secret },
       inboxPrefix: inboxPrefix(hostId),
       connectWithinMs: FOR_EVER_MS,
       signal,
-      onStatus: ({ kind, detail }) => {
-        logger.info(`${name}: ${kind}`, { detail });
-        if (/authorization/i.test(detail)) onAdmission?.(false);
-        if (kind !== 'reconnect') return;
+      onStatus: (event) => {
+        log(event);
+        if (/authorization/i.test(event.detail)) onAdmission?.(false);
+        if (event.kind !== 'reconnect') return;
         onAdmission?.(true);
         this.#wake();
       },

@@ -2,7 +2,7 @@ import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger } from '@berth/telemetry';
 
 export interface HostReturnOptions {
-  /** Joins again with the secret that this host has. Rejects where it is not let in. */
+  /** Joins again with the secret that this host has. Rejects where it is not let in, with why and what to do. */
   readonly rejoin: () => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
@@ -19,6 +19,8 @@ export class HostReturn {
   #refusedSinceMs: number | null = null;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #isRejoining = false;
+  /** Why it is not let in, as the log has it already. */
+  #said: string | null = null;
 
   constructor(options: HostReturnOptions) {
     this.#options = options;
@@ -26,6 +28,7 @@ export class HostReturn {
 
   noteAdmitted(): void {
     this.#refusedSinceMs = null;
+    this.#said = null;
   }
 
   /** Another connection was refused. Returns at once. */
@@ -37,18 +40,25 @@ export class HostReturn {
   }
 
   async #rejoin(): Promise<void> {
-    const { clock, logger, random, rejoin } = this.#options;
+    const { clock, random, rejoin } = this.#options;
     this.#isRejoining = true;
     try {
       await rejoin();
     } catch (error) {
-      logger.warn('the broker refuses this host, and it is not let in anew; trying on', {
-        why: (error as Error).message,
-      });
+      this.#say((error as Error).message);
     } finally {
       this.#isRejoining = false;
       // Spread, so that the nodes of a cluster do not come at once.
       this.#notBeforeMs = clock.monotonicMs() + AGAIN_MS * (0.5 + random.fraction());
     }
+  }
+
+  /** Once for each reason: nothing comes of it before somebody has done what it says. */
+  #say(why: string): void {
+    const { logger } = this.#options;
+    const words = 'the broker refuses this host, and it is not let in anew; trying on';
+    if (this.#said === why) logger.debug(words, { why });
+    else logger.warn(words, { why });
+    this.#said = why;
   }
 }

@@ -4,7 +4,7 @@ import { hostSubject, type JoinRequest } from '@berth/contracts';
 import type { HostId, Inventory } from '@berth/domain';
 import { systemClock, systemRandom, type Clock } from '@berth/lifecycle';
 import { admitAgent, connectNats, readAuthRequest, refuseAgent, type AuthRequest } from '@berth/messaging';
-import { StartupError, silentLogger } from '@berth/telemetry';
+import { StartupError, silentLogger, type Logger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { useTempFolders } from '@berth/testing/folders';
 import { useNatsServer } from '@berth/testing/servers';
@@ -22,6 +22,8 @@ const newFolder = useTempFolders();
 const HOST = 'h1' as HostId;
 const TOKEN = 'bjt_h1_abcdefghijklmnopqrstuvwxyz';
 const SPEED = 50;
+/** Far more than go by until a host is sure that it is refused. */
+const REFUSALS = 24;
 
 /** The limits of a join are tens of seconds, and nothing here takes long. */
 const fastClock: Clock = {
@@ -122,6 +124,41 @@ describe('a host that joins through the broker’s admission', () => {
     known.spent = null;
     expect(failure).toBeInstanceOf(StartupError);
     expect(String(failure)).toContain('has been used. Make a new one with POST /v2/hosts/join-tokens');
+  });
+
+  test('and is removed while it runs says once that it was, and what to do', async () => {
+    known.token = TOKEN;
+    const home = await newFolder();
+    const identity = await joinAs(home);
+    const lines: string[] = [];
+    const note =
+      (level: string): Logger['warn'] =>
+      (message, fields) => {
+        lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+      };
+    const logger: Logger = { ...silentLogger, info: note('info'), warn: note('warn'), error: note('error') };
+    const tools = { connect, clock: fastClock, random: systemRandom, logger };
+    const joining = new HostJoining({ home, tokenPlace: { token: TOKEN, file: null }, ...tools });
+    const onAdmission = joining.returning(identity, async () => ({ vcpus: 2 }) as Inventory);
+    const onLogs = () => Promise.reject(new Error('nobody asks'));
+    known.secretHash = null;
+    let refusals = 0;
+    const told = Promise.withResolvers<undefined>();
+    const link = new AgentLink({
+      ...{ ...identity, connect, clock: systemClock, logger, onLogs },
+      onAdmission: (isAdmitted) => {
+        refusals += isAdmitted ? 0 : 1;
+        onAdmission(isAdmitted);
+        if (refusals === REFUSALS) told.resolve(undefined);
+      },
+    });
+    link.start();
+    await told.promise;
+    await link.close();
+    const said = lines.filter((line) => !line.startsWith('info broker'));
+    expect(said).toEqual([expect.stringMatching(/^warn .*refuses this host.*removed.*berth host join/)]);
+    // One of each of the two connections.
+    expect(lines.filter((line) => line.includes('Authorization Violation'))).toHaveLength(2);
   });
 
   test('that was killed before it heard the answer joins with the secret that it had written down', async () => {

@@ -39,6 +39,8 @@ export interface JoinOptions extends Omit<IdentityOptions, 'random'> {
   readonly inventory: () => Promise<Inventory>;
   readonly connect: (as: ConnectAs) => Promise<NatsConnection>;
   readonly clock: Clock;
+  /** Told while it takes long; default: one whose lines are warnings. */
+  readonly wait?: JoinWait;
 }
 
 const SECRET_LENGTH = 48;
@@ -55,7 +57,7 @@ const NOT_JOINED =
   'BERTH_JOIN_TOKEN_FILE.';
 const REFUSED_NODE =
   'The token of this Pod was refused: its service account is not the one that may join, its cluster did not answer, or the ' +
-  "node's host was removed (POST /v2/hosts/ID/action readmit). The management API logs which.";
+  "node's host was removed (`berth host readmit ID`, or POST /v2/hosts/ID/action readmit). The management API logs which.";
 
 /**
  * The identity under which this agent works: the one on disk, or a new one for the host that its one-time token names. The
@@ -110,7 +112,8 @@ interface JoinAttempt {
 
 async function confirm(identity: HostIdentity, token: string, options: JoinOptions): Promise<HostIdentity> {
   const { hostId, secret } = identity;
-  const joining: JoinAttempt = { options, hostId, wait: new JoinWait(options.clock, options.logger) };
+  const { clock, logger, wait = new JoinWait(clock, logger) } = options;
+  const joining: JoinAttempt = { options, hostId, wait };
   const prefix = inboxPrefix(hostId);
   const isNode = isNodeToken(token);
   const patienceMs = isNode ? NODE_REFUSED_WITHIN_MS : REFUSED_WITHIN_MS;

@@ -8,12 +8,14 @@ const MS_PER_SECOND = 1_000;
 export class JoinWait {
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #level: 'warn' | 'debug';
   #sinceMs: number | null = null;
   #saidAtMs = 0;
 
-  constructor(clock: Clock, logger: Logger) {
+  constructor(clock: Clock, logger: Logger, level: 'warn' | 'debug' = 'warn') {
     this.#clock = clock;
     this.#logger = logger;
+    this.#level = level;
   }
 
   /** Another try has failed. */
@@ -23,10 +25,10 @@ export class JoinWait {
     this.#saidAtMs = nowMs;
     if (this.#sinceMs === null) {
       this.#sinceMs = nowMs;
-      this.#logger.warn('waiting to join', { why });
+      this.#logger[this.#level]('waiting to join', { why });
     } else {
       const waitedSeconds = Math.round((nowMs - this.#sinceMs) / MS_PER_SECOND);
-      this.#logger.warn('still waiting to join', { waitedSeconds, why });
+      this.#logger[this.#level]('still waiting to join', { waitedSeconds, why });
     }
   }
 }
