@@ -97,13 +97,14 @@ export class AgentLink implements RouterLink {
     this.#payloadLine.start();
   }
 
-  /** Resolves when the connection stands, or when the time is over. */
-  async connected(withinMs: number): Promise<void> {
+  /** Resolves when the connection stands, when the time is over, or when the signal aborts. */
+  async connected(withinMs: number, signal?: AbortSignal): Promise<void> {
     const stands = new AbortController();
     const unsubscribe = this.onWake(() => {
       stands.abort();
     });
-    if (this.#line.connection === null) await this.#options.clock.sleep(withinMs, stands.signal);
+    const until = signal === undefined ? stands.signal : AbortSignal.any([signal, stands.signal]);
+    if (this.#line.connection === null) await this.#options.clock.sleep(withinMs, until);
     unsubscribe();
   }
 

@@ -22,9 +22,18 @@ const INVENTORY: Inventory = {
 class Link {
   readonly reports: ReportRequest[] = [];
   isAway = false;
+  /** Longest waits for the connection that were asked for. */
+  readonly waits: number[] = [];
+  stands: Promise<void> = Promise.resolve();
   #listener: (message: WakeMessage) => void = () => undefined;
   /** What happens between a report and its answer. */
   meanwhile: () => void = () => undefined;
+
+  async connected(withinMs: number, signal: AbortSignal): Promise<void> {
+    this.waits.push(withinMs);
+    const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([this.stands, stopped]);
+  }
 
   reply: unknown = { desired: [], dataCenterId: 'EU-1' };
 
@@ -117,6 +126,29 @@ describe('HostSession', () => {
     expect(first).toEqual({ ...words, sentAtMs: expect.any(Number) });
     expect(workers.wanted[0]).toEqual([[], 'EU-1']);
     await session.stop();
+  });
+
+  test('waits for the connection before its first report, for ten seconds at most, and for no other', async () => {
+    const stands = Promise.withResolvers<void>();
+    link.stands = stands.promise;
+    session.start();
+    await clock.advance(8_000);
+    expect(link.reports).toEqual([]);
+    stands.resolve();
+    link.wake();
+    await clock.advance(100);
+    expect(link.reports).toHaveLength(1);
+    await clock.advance(5_000);
+    expect(link.reports).toHaveLength(2);
+    expect(link.waits).toEqual([10_000]);
+    await session.stop();
+  });
+
+  test('stops while it waits for the connection', async () => {
+    link.stands = new Promise(() => undefined);
+    session.start();
+    await session.stop();
+    expect([link.waits, link.reports]).toEqual([[10_000], []]);
   });
 
   test.each(['a change of a worker', 'a hint of the control plane'])('reports at once after %s', async (what) => {

@@ -19,6 +19,8 @@ export interface SessionOptions {
   /** New with every start of the agent. */
   readonly instanceId: string;
   readonly link: {
+    /** Resolves when the connection stands, when the time is over, or when the signal aborts. */
+    connected(withinMs: number, signal: AbortSignal): Promise<void>;
     /** The answer is read here: it may be anything. */
     report(request: ReportRequest): Promise<unknown>;
     onWake(listener: (message: WakeMessage) => void): () => void;
@@ -41,6 +43,8 @@ interface SpooledLogs {
   forgetEndpoints(endpointIds: readonly EndpointId[]): void;
 }
 
+/** The connection stands a moment after the agent began; a report before that would only be one that failed. */
+const FIRST_WAIT_MS = 10_000;
 /** Changes that come together are told together; who is woken asks at once, because a job may wait for the answer. */
 const GATHER_MS = 50;
 /** Of what could not be read of one reply. */
@@ -108,7 +112,8 @@ export class HostSession {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, link } = this.#options;
+    if (this.#sequence === 0) await link.connected(FIRST_WAIT_MS, signal);
     // What came while others were gathered was told with them.
     if (!this.#hasNews && clock.monotonicMs() - this.#reportedAtMs < REPORT_INTERVAL_MS / 2) return;
     await clock.sleep(GATHER_MS, AbortSignal.any([signal, this.#woken.signal]));

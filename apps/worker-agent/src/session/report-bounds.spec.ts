@@ -15,6 +15,7 @@ function newSession(clock: ManualClock) {
   const answer = new AbortController();
   let change: () => void = () => undefined;
   const link = {
+    connected: () => Promise.resolve(),
     report: (request: ReportRequest): Promise<HostReply> => {
       reports.push(request);
       const reply: HostReply = { desired: [], dataCenterId: 'EU-1' };
