@@ -14,7 +14,7 @@ export function planContainerEnd(view: WorkerView, session: ContainerSession, no
   const { containerId } = session;
   const exited = exitOf(view, session);
   const sickness = diedSick(session, nowMs);
-  const reason = sickness ?? endReason(exited, session);
+  const reason = sessionEndReason(view, session, nowMs);
   const isEvicted = (exited === null ? view.isTakenAwayWhenGone : exited.isEvicted) === true;
   const isOurDoing = sickness === null && (session.stoppedAtMs !== null || session.killReason !== null);
   if (session.runningJobs > 0) {
@@ -26,6 +26,10 @@ export function planContainerEnd(view: WorkerView, session: ContainerSession, no
   const end = { ...livedOf(session, nowMs), isExpected: isOurDoing && !isEvicted, ...told(exited, reason) };
   return { kind: 'write-journal', journal: withContainerEnd(view.journal, end, nowMs) };
 }
+
+/** Why the container of a session is there no longer, for people. */
+export const sessionEndReason = (view: WorkerView, session: ContainerSession, nowMs: number): string =>
+  diedSick(session, nowMs) ?? endReason(exitOf(view, session), session);
 
 const livedOf = ({ containerId, finishedJobs, readyAtMs }: ContainerSession, nowMs: number) => ({
   ...{ containerId, finishedJobs },

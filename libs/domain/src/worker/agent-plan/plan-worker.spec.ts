@@ -346,7 +346,43 @@ describe('a container that has to be replaced', () => {
 
   test('because it was being drained when it was wanted again: it never gets a job', () => {
     const session = sessionOf({ releasedAtMs: NOW });
-    expect(planWorker(viewOf({ session }), NOW).operation).toEqual({ kind: 'stop' });
+    expect(planWorker(viewOf({ session }), NOW)).toEqual({
+      operation: { kind: 'stop' },
+      condition: { phase: 'draining', reason: 'it was leaving when it was wanted again' },
+    });
+  });
+
+  const RELEASED = { releasedAtMs: NOW, stoppedAtMs: NOW };
+  const EVICTED = { ...EXITED, exitCode: null, isEvicted: true, reason: 'taken away by the cluster: its Pod is gone' };
+  test.each<[string, Partial<WorkerView>, string]>([
+    [
+      'taken from its host',
+      { container: EVICTED, session: sessionOf(RELEASED) },
+      'worker exited with an unknown code: taken away by the cluster: its Pod is gone',
+    ],
+    ['one that vanished', { container: { kind: 'absent' }, session: sessionOf(RELEASED) }, 'the container vanished'],
+    [
+      'one that vanished and has another in its place',
+      { container: { ...RUNNING, containerId: 'c2' }, session: sessionOf(RELEASED) },
+      'the container vanished',
+    ],
+    [
+      'one whose record was lost',
+      { desired: desiredOf({ generation: 3 }), session: sessionOf({ killReason: 'its record was lost' }) },
+      'its record was lost',
+    ],
+    [
+      'one whose restarts were counted anew',
+      { desired: desiredOf({ generation: 1 }), journal: newJournal(2) },
+      'the control plane counts its restarts anew',
+    ],
+    [
+      'one for which a restart was asked, however it ended',
+      { desired: desiredOf({ generation: 1 }), container: EXITED, session: sessionOf(RELEASED) },
+      'restarted on request',
+    ],
+  ])('tells what befell it, and of a request only where there was one: %s', (...[, fields, reason]) => {
+    expect(planWorker(viewOf(fields), NOW).condition).toEqual({ phase: 'draining', reason });
   });
 
   test('is killed at once for a job that does not let go', () => {

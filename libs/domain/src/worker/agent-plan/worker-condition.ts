@@ -1,3 +1,4 @@
+import { sessionEndReason } from './plan-container-end.js';
 import { UNHEALTHY_AFTER_FAILURES } from './start-backoff.js';
 import { nextStartAtMs, type WorkerJournal } from './worker-journal.js';
 import { replaceReason, unwantedLeftover, type WorkerPurpose } from './worker-purpose.js';
@@ -23,9 +24,21 @@ export function conditionOf(view: WorkerView, purpose: WorkerPurpose, nowMs: num
   if (container.kind === 'absent' && session === null) return absentCondition(view, purpose, nowMs);
   if (purpose === 'leave') return { phase: 'draining', reason: 'told to leave' };
   if (purpose === 'replace') {
-    return { phase: 'draining', reason: replaceReason(view, nowMs) ?? 'restarted on request' };
+    return { phase: 'draining', reason: replaceReason(view, nowMs) ?? otherReplaceReason(view, nowMs) };
   }
   return container.kind === 'running' ? withFault(runningCondition(view), view) : startCondition(view, nowMs);
+}
+
+/** Of a container that goes by no rule of its own life. A reader who is told of a request looks for who has made it. */
+function otherReplaceReason(view: WorkerView, nowMs: number): string {
+  const { container, desired, journal, session } = view;
+  if (session?.killReason != null) return session.killReason;
+  const generation = desired?.generation ?? journal.generation;
+  if (generation > journal.generation) return 'restarted on request';
+  // Such as one that was set back to a backup.
+  if (generation < journal.generation || session === null) return 'the control plane counts its restarts anew';
+  const isThere = container.kind === 'running' && container.containerId === session.containerId;
+  return isThere ? 'it was leaving when it was wanted again' : sessionEndReason(view, session, nowMs);
 }
 
 /** What runs, runs; that it could not be started anew is to be seen before it has to be. */
