@@ -50,7 +50,7 @@ export interface ObservedWorker extends Partial<WorkerPorts> {
   readonly imagePercent?: number;
   /** Of the last start that failed; absent when none has. */
   readonly failure?: StartFailure;
-  /** It does not start because its host has no room for it; absent: it is not that. */
+  /** It is not there because its host has no room for it, or was taken from it; absent: it is not that. */
   readonly lacksRoom?: boolean;
   /** The instant before which it is not started again; absent while nothing delays it. */
   readonly nextStartAtMs?: number;

@@ -111,3 +111,18 @@ test('a worker that listens says where, for as long as somebody wants it', () =>
   expect(observedWith({ ...view.desired!, endpointType: 'LOAD_BALANCER', ports })).toMatchObject(ports);
   expect(observedWith(null)).not.toHaveProperty('port');
 });
+
+test('a worker that was taken from its host says so from its end to its next start, also while it is replaced', () => {
+  const lastFailure = { atMs: 100, reason: 'taken away', kind: 'container', lacksRoom: true } as const;
+  const journal = { ...newJournal(0), failedStarts: 1, lastFailure, countedContainerId: 'c' };
+  const roomOf = (more: Partial<WorkerView>, nowMs = 100) => {
+    const view: WorkerView = { ...viewWith(0), journal, ...more };
+    return observeWorker(identity, { view, condition: planWorker(view, nowMs).condition, previous: null }, nowMs);
+  };
+  const { session } = viewWith(0);
+  const gone = { container: ABSENT, session: session === null ? null : { ...session, releasedAtMs: 90 } };
+  expect(roomOf(gone)).toMatchObject({ phase: 'draining', lacksRoom: true });
+  expect(roomOf({ container: ABSENT, session: null })).toMatchObject({ phase: 'waiting', lacksRoom: true });
+  expect(roomOf({ container: ABSENT, session: null }, 5_000)).not.toHaveProperty('lacksRoom');
+  expect(roomOf({ session: gone.session })).not.toHaveProperty('lacksRoom');
+});

@@ -69,9 +69,14 @@ function lastFailureOf(
   return { failure: journal.lastFailure.kind, ...(isDelayed ? { nextStartAtMs: delayedUntilMs } : {}) };
 }
 
-/** Told while it stands: between two starts, however often they have failed. */
-const roomOf = ({ journal }: WorkerView, { phase }: WorkerCondition): Pick<ObservedWorker, 'lacksRoom'> =>
-  journal.lastFailure?.lacksRoom === true && (phase === 'waiting' || phase === 'unhealthy') ? { lacksRoom: true } : {};
+/**
+ * Told while it stands: from the end of what ran to the next start, however often they have failed. What is told of the
+ * failure without it would count against the release.
+ */
+function roomOf({ container, journal }: WorkerView, { phase }: WorkerCondition): Pick<ObservedWorker, 'lacksRoom'> {
+  const isOver = phase === 'waiting' || phase === 'unhealthy' || (phase === 'draining' && container.kind !== 'running');
+  return isOver && journal.lastFailure?.lacksRoom === true ? { lacksRoom: true } : {};
+}
 
 export interface ObservationParts {
   readonly view: WorkerView;

@@ -23,7 +23,7 @@ export function planContainerEnd(view: WorkerView, session: ContainerSession, no
   }
   if (view.journal.countedContainerId === containerId) return { kind: 'remove', containerId };
   // One that was evicted waits before its next start, told to leave or not: its host may be short of something.
-  const end = { ...livedOf(session, nowMs), isExpected: isOurDoing && !isEvicted, ...told(exited, reason) };
+  const end = { ...livedOf(session, nowMs), isEvicted, isExpected: isOurDoing && !isEvicted, ...told(exited, reason) };
   return { kind: 'write-journal', journal: withContainerEnd(view.journal, end, nowMs) };
 }
 
@@ -58,7 +58,12 @@ function endReason(exit: Exit | null, session: ContainerSession): string {
   if (session.readyAtMs === null && session.stoppedAtMs === null && session.killedAtMs !== null) {
     return session.killedBecause ?? initTimeoutReason(session);
   }
-  if (exit === null) return 'the container vanished';
-  const code = exit.exitCode === null ? 'an unknown code' : `code ${exit.exitCode}`;
-  return `worker exited with ${code}${exit.reason === '' ? '' : `: ${exit.reason}`}`;
+  return exit === null ? 'the container vanished' : exitReason(exit);
+}
+
+function exitReason({ exitCode, isEvicted, reason }: Exit): string {
+  // A code that nobody has seen would be told as if the program had failed.
+  if (isEvicted === true && exitCode === null && reason !== '') return reason;
+  const code = exitCode === null ? 'an unknown code' : `code ${exitCode}`;
+  return `worker exited with ${code}${reason === '' ? '' : `: ${reason}`}`;
 }

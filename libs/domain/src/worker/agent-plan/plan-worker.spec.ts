@@ -251,6 +251,18 @@ describe('a container that ended', () => {
     }
   });
 
+  test('and that was taken from its host is held against the host, and neither as code nor as crash', () => {
+    const reason = 'taken away by the cluster: its Pod is gone';
+    const evicted = viewOf({ container: { ...EXITED, exitCode: null, isEvicted: true, reason } });
+    const vanished = viewOf({ container: { kind: 'absent' }, isTakenAwayWhenGone: true });
+    expect([evicted, vanished].map((view) => planWorker(view, NOW).operation)).toMatchObject([
+      { kind: 'write-journal', journal: { lastFailure: { lacksRoom: true, reason } } },
+      { kind: 'write-journal', journal: { lastFailure: { lacksRoom: true, reason: 'the container vanished' } } },
+    ]);
+    const crashed = planWorker(viewOf({ container: EXITED }), NOW).operation;
+    expect(crashed).not.toMatchObject({ journal: { lastFailure: { lacksRoom: true } } });
+  });
+
   test('and that another one has replaced is settled before the other is adopted', () => {
     const container = { ...RUNNING, containerId: 'c2' };
     const journal = { ...newJournal(0), countedContainerId: 'c1' };
@@ -358,7 +370,7 @@ describe('a container that has to be replaced', () => {
     [
       'taken from its host',
       { container: EVICTED, session: sessionOf(RELEASED) },
-      'worker exited with an unknown code: taken away by the cluster: its Pod is gone',
+      'taken away by the cluster: its Pod is gone',
     ],
     ['one that vanished', { container: { kind: 'absent' }, session: sessionOf(RELEASED) }, 'the container vanished'],
     [

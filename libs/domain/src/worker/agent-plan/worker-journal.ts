@@ -5,7 +5,10 @@ export interface LastFailure {
   readonly atMs: number;
   readonly reason: string;
   readonly kind: StartFailure;
-  /** The host had no room for it: GPUs, memory or disk that others have. Absent: it is not known to be that. */
+  /**
+   * It says nothing of the worker: the host had no room for it (GPUs, memory or disk that others have), or it was taken
+   * from its host. Absent: it is not known to be that.
+   */
   readonly lacksRoom?: boolean;
 }
 
@@ -44,13 +47,16 @@ export const withStartFailure = (
 /** After a container ended; `reason` says how, for people. */
 export function withContainerEnd(
   journal: WorkerJournal,
-  end: ContainerEnd & { readonly containerId: string; readonly reason: string },
+  end: ContainerEnd & { readonly containerId: string; readonly reason: string; readonly isEvicted?: boolean },
   nowMs: number,
 ): WorkerJournal {
   const failedStarts = failuresAfterEnd(journal.failedStarts, end);
   const lastFailure: LastFailure | null = end.isExpected
     ? journal.lastFailure
-    : { atMs: nowMs, reason: end.reason, kind: 'container' };
+    : {
+        ...{ atMs: nowMs, reason: end.reason, kind: 'container' },
+        ...(end.isEvicted === true ? { lacksRoom: true } : {}),
+      };
   return {
     ...journal,
     failedStarts,
