@@ -33,7 +33,8 @@ export class FakeCluster implements Api {
   watches: 'stand' | 'fail' | 'end' = 'stand';
   /** What becomes of a Pod that is made; undefined: nothing yet. */
   kubelet: (pod: PodObject) => PodReport | undefined = () => RUNNING;
-  node = NODE;
+  /** Null: it was deleted. */
+  node: NodeObject | null = NODE;
   /** What its kubelet complains of, by the uid of a Pod; undefined: this agent may not ask. */
   warnings: ((uid: string) => readonly EventObject[]) | undefined = () => [];
   readonly #objects = new Map<string, PodObject>();
@@ -111,7 +112,7 @@ export class FakeCluster implements Api {
   }
 
   #answer({ body, kind, method, name, namespace, query }: Asked): unknown {
-    if (kind === 'nodes') return this.node;
+    if (kind === 'nodes') return this.#nodeOf(name ?? '');
     if (kind === 'events') return this.#eventsOf(String(query['fieldSelector']));
     if (method === 'POST') return this.#create(body as PodObject, kind);
     if (name === undefined) return this.#list(kind, namespace, String(query['labelSelector'] ?? ''));
@@ -119,6 +120,11 @@ export class FakeCluster implements Api {
     if (found === undefined) throw new ClusterError(404, `${kind} "${name}" not found`);
     if (method === 'DELETE') this.remove(name, { kind });
     return found;
+  }
+
+  #nodeOf(name: string): NodeObject {
+    if (this.node === null) throw new ClusterError(404, `nodes "${name}" not found`);
+    return this.node;
   }
 
   #eventsOf(selector: string): object {

@@ -1,10 +1,11 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { ManualClock } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { FakeCluster, RUNNING } from '../../../test/fake-cluster.js';
+import { FakeCluster, NODE, RUNNING } from '../../../test/fake-cluster.js';
 import { openOnCluster } from '../../../test/open-on-cluster.js';
 import type { ContainerStart } from '../container-runtime.port.js';
 import type { PodObject, PodReport } from './api/kube-objects.js';
+import type { RuntimeError } from '../runtime-error.js';
 import type { KubernetesRuntime } from './kubernetes-runtime.js';
 
 const W1 = 'w1' as WorkerId;
@@ -92,4 +93,48 @@ test('a Pod that vanished while the watch heard nothing is one that the cluster 
       exit: { code: null, cause: 'evicted', detail: 'taken away by the cluster: its Pod is gone' },
     },
   });
+});
+
+describe('a node that is not what it was when its agent began', () => {
+  const IMAGE = { image: 'r.io/a:1', credentials: null };
+  const NEW_NODE = { ...NODE, metadata: { ...NODE.metadata, uid: 'another' } };
+  const reasonOf = async (call: Promise<unknown>): Promise<unknown> =>
+    call.then(
+      () => 'it was done',
+      ({ message, reason }: RuntimeError) => [reason, message],
+    );
+
+  test.each([
+    ['is gone', null, 'The node node1 is gone from its cluster.'],
+    [
+      'was made anew',
+      NEW_NODE,
+      "The node node1 was made anew in its cluster: its agent has to be, too (delete the agent's Pod).",
+    ],
+  ])('because it %s gets neither worker nor image, and is told as one without room', async (_, node, words) => {
+    cluster.node = node;
+    expect(await reasonOf(runtime.start(START))).toEqual(['no-room', words]);
+    expect(await reasonOf(runtime.prepare(IMAGE))).toEqual(['no-room', words]);
+    expect(cluster.all('pods')).toEqual([]);
+  });
+
+  test('gets none either where only the process of its agent began again', async () => {
+    await runtime.close();
+    runtime = await openOnCluster(cluster, { hostId: 'node-of-before' as HostId });
+    expect(await reasonOf(runtime.start(START))).toMatchObject(['no-room', expect.stringContaining('made anew')]);
+  });
+
+  test.each(['worker', 'image'])(
+    'takes a Pod of a %s that is on its way away, and nothing is wrong with that',
+    async (role) => {
+      cluster.kubelet = ({ metadata }) => {
+        queueMicrotask(() => {
+          cluster.remove(metadata.name);
+        });
+        return undefined;
+      };
+      const call = role === 'worker' ? runtime.start(START) : runtime.prepare(IMAGE);
+      expect(await reasonOf(call)).toMatchObject(['no-room', expect.stringContaining('The cluster took')]);
+    },
+  );
 });

@@ -12,7 +12,7 @@ import {
   type PrintedBatch,
   type StartOptions,
 } from '../container-runtime.port.js';
-import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
+import { throwIfCancelled } from '../runtime-error.js';
 import type { ClusterApi } from '@berth/cluster-api';
 import { askApi, askApiUnless, fromClusterError } from './api/cluster-errors.js';
 import { NodeImages } from './images/node-images.js';
@@ -21,6 +21,7 @@ import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';
 import { NodeGpus } from './node/node-gpus.js';
 import type { NodeFacts, NodeRoom } from './node/node-room.js';
 import { NodeView } from './node/node-view.js';
+import { openNode } from './node/open-node.js';
 import { yieldPlaceholders } from './node/yield-placeholders.js';
 import { followPod } from './pods/follow-pod.js';
 import { KnownPods } from './pods/known-pods.js';
@@ -174,12 +175,11 @@ export class KubernetesRuntime implements ContainerRuntime {
     return { ...this.#options.around, cores, vcpuShare, gpus, nodeUid: this.#nodeUid };
   }
 
-  /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */
+  /** @throws RuntimeError `no-room` where nothing may be started on the node as it is, `runtime-unavailable` */
   async #openRoom(): Promise<NodeRoom> {
-    const room = await askApi('The node cannot be seen', () => this.#node.roomNow());
-    // No scheduler looks after Pods that are bound by name, and a drain waits only for those that it found.
-    if (room.isCordoned) throw new RuntimeError('no-room', `The node ${this.#options.around.nodeName} is cordoned.`);
-    return room;
+    const { around, hostId } = this.#options;
+    const own = { nodeName: around.nodeName, nodeUid: this.#nodeUid, hostId };
+    return openNode(() => this.#node.roomNow(), own);
   }
 
   async inspect(workerId: WorkerId, _options: CallOptions = {}): Promise<OwnedContainer | null> {

@@ -18,7 +18,7 @@ import { IMAGE_ROLE, imageMetadata, withPullSecret, type ImagePlace } from './pu
 export interface NodeImagesOptions extends ImagePlace {
   readonly pods: KnownPods;
   readonly around: ImagePlace['around'] & BaseSurroundings;
-  /** @throws RuntimeError `no-room` where the node is cordoned, `runtime-unavailable` */
+  /** @throws RuntimeError `no-room` where nothing may be started on the node as it is, `runtime-unavailable` */
   readonly assertOpen: () => Promise<void>;
   readonly clock: Clock;
 }
@@ -154,8 +154,8 @@ interface ImageEnd {
 
 function endOf(pods: KnownPods, name: string, image: string): ImageEnd | null {
   const known = pods.find(name);
-  if (known === undefined)
-    return { failure: new RuntimeError('runtime-unavailable', 'The cluster took the pull away.') };
+  // As with a node that goes: nothing is wrong with the image.
+  if (known === undefined) return { failure: new RuntimeError('no-room', 'The cluster took the pull away.') };
   const { terminated, waiting } = containerState(known.pod);
   if (terminated !== undefined || PULLED.includes(waiting?.reason ?? '')) return { failure: null };
   const failure = podFailure(known.pod, image);

@@ -20,6 +20,8 @@ export interface NodeFacts {
 
 /** A node as its workers see it. */
 export interface NodeRoom {
+  /** Of the node that was seen: one that is deleted and registers again has its old name and another uid. */
+  readonly nodeUid: string;
   readonly inventory: Inventory;
   readonly cores: number;
   readonly vcpuShare: number;
@@ -56,6 +58,7 @@ export function nodeRoom(
   const vcpus = facts.vcpus ?? freeCores;
   const { cudaVersion, gpus } = facts.simulatedGpus ?? cardsOf(node, facts.gpuType, free(GPU_RESOURCE));
   return {
+    nodeUid: node.metadata.uid,
     cores,
     isCordoned: node.spec?.unschedulable === true,
     vcpuShare: vcpus > freeCores && vcpus > 0 ? freeCores / vcpus : 1,

@@ -109,7 +109,8 @@ export class WorkerPods {
     const known = this.#options.pods.find(name);
     const owned = this.#owned(name);
     if (known === undefined || owned === null) return null;
-    if (known.isGone) return new RuntimeError('runtime-unavailable', 'The cluster took it away while it was started.');
+    // As with a node that goes: it says nothing of what was started, and must not count against its release.
+    if (known.isGone) return new RuntimeError('no-room', 'The cluster took it away while it was started.');
     return podFailure(known.pod, image) ?? (owned.state.kind === 'created' ? null : owned);
   }
 
