@@ -29,6 +29,8 @@ export class FakeCluster implements Api {
   isSilent = false;
   /** They cannot be asked. */
   isAway = false;
+  /** Of what may be asked, as it stands in `asked`: this agent may not. */
+  refused: readonly string[] = [];
   /** What becomes of a watch that is asked for: it stands, cannot be had, or is over at once. */
   watches: 'stand' | 'fail' | 'end' = 'stand';
   /** What becomes of a Pod that is made; undefined: nothing yet. */
@@ -79,7 +81,9 @@ export class FakeCluster implements Api {
 
   async ask<T>(path: string, { body, method = 'GET', query = {} }: Question = {}): Promise<T> {
     const [, namespace, kind = '', name] = PATH.exec(path) ?? [];
-    this.asked.push(`${method} ${kind}${name === undefined ? '' : `/${name}`}`);
+    const question = `${method} ${kind}${name === undefined ? '' : `/${name}`}`;
+    this.asked.push(question);
+    if (this.refused.includes(question)) throw new ClusterError(403, `${kind} is forbidden`);
     if (this.isAway) throw new Error('connect ECONNREFUSED');
     if (this.isSilent) return new Promise(() => undefined);
     return this.#answer({ namespace, kind, name, method, body, query }) as T;

@@ -138,3 +138,50 @@ describe('a node that is not what it was when its agent began', () => {
     },
   );
 });
+
+describe('a copy of the Pod of a worker', () => {
+  const copyOf = (name: string, more: Partial<PodObject['metadata']> = {}): PodObject => {
+    const found = cluster.find('berth-w1');
+    return { ...found, metadata: { ...found?.metadata, name, uid: `uid of ${name}`, ...more } };
+  };
+
+  test('is not that worker and goes, whether it is there before its agent or comes later', async () => {
+    const original = await runtime.start(START);
+    cluster.put(copyOf('later'));
+    await clock.advance(0);
+    await runtime.close();
+    cluster.put(copyOf('before'));
+    runtime = await openOnCluster(cluster, { clock });
+    await clock.advance(0);
+    expect(cluster.all('pods').map(({ metadata }) => metadata.name)).toEqual(['berth-w1']);
+    expect(await runtime.list()).toEqual([original]);
+  });
+
+  test('is not listed either while it cannot be removed, which is tried again after a minute', async () => {
+    const original = await runtime.start(START);
+    cluster.refused = ['DELETE pods/copy'];
+    cluster.asked.length = 0;
+    cluster.put(copyOf('copy'));
+    await clock.advance(0);
+    cluster.bookmark();
+    cluster.put(copyOf('berth-w1', { uid: original.containerId }));
+    await clock.advance(0);
+    expect(await runtime.list()).toEqual([original]);
+    expect(cluster.asked).toEqual(['DELETE pods/copy']);
+    await clock.advance(61_000);
+    cluster.refused = [];
+    cluster.put(copyOf('berth-w1', { uid: original.containerId }));
+    await clock.advance(0);
+    expect(cluster.find('copy')).toBeUndefined();
+  });
+
+  test('that goes already, and one of a Pod that makes its node pull, are left alone', async () => {
+    await runtime.start(START);
+    cluster.asked.length = 0;
+    cluster.put(copyOf('going', { deletionTimestamp: '2026-06-01T12:00:30Z' }));
+    cluster.put(copyOf('pull', { labels: { 'berth.host': 'host1', 'berth.role': 'image' } }));
+    await clock.advance(0);
+    expect(cluster.asked).toEqual([]);
+    expect(await runtime.list()).toHaveLength(1);
+  });
+});

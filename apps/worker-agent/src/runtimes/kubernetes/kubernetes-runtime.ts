@@ -25,8 +25,9 @@ import { openNode } from './node/open-node.js';
 import { yieldPlaceholders } from './node/yield-placeholders.js';
 import { followPod } from './pods/follow-pod.js';
 import { KnownPods } from './pods/known-pods.js';
-import { podGpuNames, hostSelector, labelsOf, roleOf } from './pods/pod-labels.js';
-import { podName, workerPod, type PodSurroundings } from './pods/pod-spec.js';
+import { PodCopies } from './pods/pod-copies.js';
+import { hostSelector, podGpuNames, podName } from './pods/pod-labels.js';
+import { workerPod, type PodSurroundings } from './pods/pod-spec.js';
 import { PodWatch } from './pods/pod-watch.js';
 import { WorkerPods, podsPath } from './pods/worker-pods.js';
 
@@ -69,6 +70,7 @@ export class KubernetesRuntime implements ContainerRuntime {
   readonly #closing = new AbortController();
   readonly #metrics: KubernetesMetrics;
   #watching: Promise<void> = Promise.resolve();
+  #endCopies = (): void => undefined;
 
   private constructor(options: KubernetesRuntimeOptions, nodeUid: string) {
     const { api, around, clock, facts, hostId, logger, metrics, random } = options;
@@ -106,10 +108,12 @@ export class KubernetesRuntime implements ContainerRuntime {
       path: podsPath(around.namespace),
       labelSelector: hostSelector(hostId),
     });
+    const copies = new PodCopies({ api, clock, logger, pods: this.#pods, path: podsPath(around.namespace) });
+    this.#endCopies = copies.watch();
     const from = await watch.list();
-    for (const { pod } of this.#pods.all) {
-      const workerId = roleOf(pod) === 'worker' ? labelsOf(pod)?.workerId : undefined;
-      if (workerId !== undefined) this.#gpus.adopt(workerId, podGpuNames(pod));
+    for (const { labels } of this.#workers.all) {
+      const pod = this.#pods.find(podName(labels.workerId))?.pod;
+      if (pod !== undefined) this.#gpus.adopt(labels.workerId, podGpuNames(pod));
     }
     this.#watching = watch.run(from, this.#closing.signal);
   }
@@ -230,6 +234,7 @@ export class KubernetesRuntime implements ContainerRuntime {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#endCopies();
     await this.#watching;
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@berth/lifecycle';
 import type { PodObject } from '../api/kube-objects.js';
-import { roleOf } from './pod-labels.js';
+import { isCopy, roleOf } from './pod-labels.js';
 
 /** A Pod as it was last told. */
 export interface KnownPod {
@@ -127,7 +127,7 @@ export class KnownPods {
 
   /** How a Pod ended that was none of a worker is asked by nobody. */
   #goes(pod: PodObject): void {
-    if (roleOf(pod) !== 'worker') {
+    if (roleOf(pod) !== 'worker' || isCopy(pod)) {
       this.#pods.delete(pod.metadata.name);
       return;
     }

@@ -70,4 +70,13 @@ export function diskBytesOf({ metadata }: PodObject): number | null {
   return bytes === undefined ? null : Number(bytes);
 }
 
+/** What the Pod of a worker is called, over all its lives. */
+export const podName = (workerId: WorkerId): string => `berth-${workerId}`;
+
+/** It says of itself that it is a worker, under a name that its agent gives no Pod of that worker: somebody else has made it. */
+export function isCopy(pod: PodObject): boolean {
+  const workerId = pod.metadata.labels?.[WORKER_LABEL];
+  return roleOf(pod) === 'worker' && workerId !== undefined && pod.metadata.name !== podName(workerId as WorkerId);
+}
+
 export const roleOf = ({ metadata }: PodObject): string | undefined => metadata.labels?.[ROLE_LABEL];

@@ -7,13 +7,13 @@ import {
 import type { PodObject } from '../api/kube-objects.js';
 import { containerState } from './container-state.js';
 import { exitOf, isFinal, type EndView } from './pod-end.js';
-import { diskBytesOf, labelsOf, roleOf } from './pod-labels.js';
+import { diskBytesOf, isCopy, labelsOf, roleOf } from './pod-labels.js';
 
 const GB = 1e9;
 
-/** What a Pod means for its host; null where it is no worker's. */
+/** What a Pod means for its host; null where it is no worker's, or a copy of one's. */
 export function podContainer(pod: PodObject, view: EndView): OwnedContainer | null {
-  const labels = roleOf(pod) === 'worker' ? labelsOf(pod) : null;
+  const labels = roleOf(pod) === 'worker' && !isCopy(pod) ? labelsOf(pod) : null;
   if (labels === null) return null;
   const state = stateOf(pod, view);
   const address = pod.status?.podIP;

@@ -1,11 +1,10 @@
 import { relative, isAbsolute } from 'node:path';
-import type { WorkerId } from '@berth/domain';
 import type { Toleration } from '@berth/cluster-api';
 import type { V1Container, V1Pod, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { LOCAL_PREFIX, byDigest } from '../../images/image-name.js';
 import { VOLUME_PATH, VOLUME_PATH_VARIABLE, type ContainerStart } from '../../container-runtime.port.js';
 import { RuntimeError } from '../../runtime-error.js';
-import { workerAnnotations, workerLabels } from './pod-labels.js';
+import { podName, workerAnnotations, workerLabels } from './pod-labels.js';
 
 /** The claim that network volumes lie in, and where this agent sees it. */
 interface VolumesClaim {
@@ -67,8 +66,6 @@ const SHM_SHARE = 0.5;
 const MILLI = 1_000;
 
 export type BaseSurroundings = Pick<PodSurroundings, 'nodeName' | 'runtimeClass' | 'tolerations'>;
-
-export const podName = (workerId: WorkerId): string => `berth-${workerId}`;
 
 /** What every Pod of ours keeps to. */
 export const baseSpec = ({ nodeName, runtimeClass, tolerations }: BaseSurroundings): Omit<V1PodSpec, 'containers'> => ({

@@ -9,8 +9,8 @@ import type { PodObject } from '../api/kube-objects.js';
 import { awaitPod } from './await-pod.js';
 import type { KnownPods } from './known-pods.js';
 import { podFailure } from './pod-failure.js';
+import { podName } from './pod-labels.js';
 import { podContainer } from './pod-look.js';
-import { podName } from './pod-spec.js';
 import { signalPod } from './signal-pod.js';
 
 export interface WorkerPodsOptions {
