@@ -31,6 +31,8 @@ export class FakeCluster implements Api {
   isAway = false;
   /** Of what may be asked, as it stands in `asked`: this agent may not. */
   refused: readonly string[] = [];
+  /** What the log of each Pod answers, whoever asks; those that follow it read to its end. */
+  log = '';
   /** What becomes of a watch that is asked for: it stands, cannot be had, or is over at once. */
   watches: 'stand' | 'fail' | 'end' = 'stand';
   /** What becomes of a Pod that is made; undefined: nothing yet. */
@@ -89,11 +91,15 @@ export class FakeCluster implements Api {
     return this.#answer({ namespace, kind, name, method, body, query }) as T;
   }
 
-  async read(): Promise<string> {
-    return '';
+  async read(path: string, { query = {} }: Question = {}): Promise<string> {
+    return this.#logFor(path, query);
   }
 
-  async *stream(_path: string, query: NonNullable<Question['query']>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *stream(path: string, query: NonNullable<Question['query']>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    if (path.endsWith('/log')) {
+      yield new TextEncoder().encode(this.#logFor(path, query));
+      return;
+    }
     if (this.watches === 'fail') throw new ClusterError(403, 'pods is forbidden: cannot watch');
     if (this.watches === 'end') return;
     const watch: Watch = {
@@ -124,6 +130,12 @@ export class FakeCluster implements Api {
     if (found === undefined) throw new ClusterError(404, `${kind} "${name}" not found`);
     if (method === 'DELETE') this.remove(name, { kind });
     return found;
+  }
+
+  /** A kubelet puts the time before what a program printed, where it is asked for, and never before words of its own. */
+  #logFor(path: string, query: NonNullable<Question['query']>): string {
+    this.asked.push(`GET ${path.split('/').slice(-3).join('/')}`);
+    return query['timestamps'] === true ? this.log : this.log.replaceAll(/^\d{4}-\S+Z /gm, '');
   }
 
   #nodeOf(name: string): NodeObject {

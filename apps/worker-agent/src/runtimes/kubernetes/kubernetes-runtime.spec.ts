@@ -1,9 +1,10 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
+import { silentLogger } from '@berth/telemetry';
 import { ManualClock } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { FakeCluster, NODE, RUNNING } from '../../../test/fake-cluster.js';
 import { openOnCluster } from '../../../test/open-on-cluster.js';
-import type { ContainerStart } from '../container-runtime.port.js';
+import type { ContainerStart, PrintedBatch } from '../container-runtime.port.js';
 import type { PodObject, PodReport } from './api/kube-objects.js';
 import type { RuntimeError } from '../runtime-error.js';
 import type { KubernetesRuntime } from './kubernetes-runtime.js';
@@ -183,5 +184,66 @@ describe('a copy of the Pod of a worker', () => {
     await clock.advance(0);
     expect(cluster.asked).toEqual([]);
     expect(await runtime.list()).toHaveLength(1);
+  });
+});
+
+describe('what a kubelet says in place of a log', () => {
+  const PRINTED = ['failed to try resolving symlinks in path "/x"', 'done'];
+  const LOG = PRINTED.map((line, second) => `2026-06-01T12:00:0${String(second)}.5Z ${line}\n`).join('');
+  let told: (readonly unknown[])[];
+
+  beforeEach(async () => {
+    told = [];
+    await runtime.close();
+    const warn = (...words: readonly unknown[]): void => void told.push(words);
+    runtime = await openOnCluster(cluster, { clock, logger: { ...silentLogger, warn } });
+    await runtime.start(START);
+  });
+
+  const linesOf = async (batches: AsyncIterable<PrintedBatch>): Promise<readonly string[]> => {
+    const lines: string[] = [];
+    for await (const batch of batches) lines.push(...batch.lines.map(({ text }) => text));
+    return lines;
+  };
+
+  /** What is printed until the worker has ended. */
+  const followed = async (): Promise<readonly string[]> => {
+    const found = cluster.find('berth-w1');
+    if (found !== undefined) cluster.put({ ...found, status: { phase: 'Succeeded' } });
+    await clock.advance(0);
+    return linesOf(runtime.follow(W1, null, new AbortController().signal));
+  };
+
+  const WORDS = [
+    'failed to try resolving symlinks in path "/var/log/pods/berth-workers_berth-w1/worker/0.log": lstat: no such file',
+    'unable to retrieve container logs for containerd://0123456789abcdef',
+  ];
+  test.each(WORDS)('is no line of its worker, and stands in the log of the agent: %s', async (words) => {
+    cluster.log = words;
+    expect([await runtime.logs(W1, 20), await followed()]).toEqual([[], []]);
+    const line = ['a node has words of its own in place of the log of a worker', { workerId: 'w1', words }];
+    expect(told).toEqual([line, line]);
+  });
+
+  test('is told once of a worker that is followed while it runs, however often the question is repeated', async () => {
+    cluster.log = WORDS[0] ?? '';
+    const leaves = new AbortController();
+    const reading = linesOf(runtime.follow(W1, null, leaves.signal));
+    await clock.advance(10_000);
+    leaves.abort();
+    expect(await reading).toEqual([]);
+    expect(cluster.asked.filter((question) => question.endsWith('/log')).length).toBeGreaterThan(2);
+    expect(told).toHaveLength(1);
+  });
+
+  test('is left out also before and after what the worker has printed', async () => {
+    cluster.log = `${WORDS[1] ?? ''}\n${LOG}${WORDS[0] ?? ''}\n`;
+    expect([await runtime.logs(W1, 20), await followed()]).toEqual([PRINTED, PRINTED]);
+  });
+
+  test('is not taken for what the worker itself has printed in the same words', async () => {
+    cluster.log = LOG;
+    expect([await runtime.logs(W1, 20), await followed()]).toEqual([PRINTED, PRINTED]);
+    expect(told).toEqual([]);
   });
 });

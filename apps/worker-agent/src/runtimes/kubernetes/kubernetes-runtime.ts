@@ -2,7 +2,6 @@ import type { HostId, Inventory, WorkerId } from '@berth/domain';
 import type { Clock, Random } from '@berth/lifecycle';
 import type { Logger, MetricRegistry } from '@berth/telemetry';
 import {
-  PRINTED_LINES_MAX,
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
@@ -14,7 +13,7 @@ import {
 } from '../container-runtime.port.js';
 import { throwIfCancelled } from '../runtime-error.js';
 import type { ClusterApi } from '@berth/cluster-api';
-import { askApi, askApiUnless, fromClusterError } from './api/cluster-errors.js';
+import { askApi, fromClusterError } from './api/cluster-errors.js';
 import { NodeImages } from './images/node-images.js';
 import { withPullSecret } from './images/pull-secret.js';
 import { kubernetesMetrics, type KubernetesMetrics } from './metrics.js';
@@ -28,6 +27,7 @@ import { KnownPods } from './pods/known-pods.js';
 import { PodCopies } from './pods/pod-copies.js';
 import { hostSelector, podGpuNames, podName } from './pods/pod-labels.js';
 import { workerPod, type PodSurroundings } from './pods/pod-spec.js';
+import { readPodTail } from './pods/pod-tail.js';
 import { PodWatch } from './pods/pod-watch.js';
 import { WorkerPods, podsPath } from './pods/worker-pods.js';
 
@@ -47,9 +47,6 @@ export interface KubernetesRuntimeOptions {
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
 }
-
-/** Of an answer with the last lines. */
-const LOG_BYTES_MAX = 8 * 2 ** 20;
 
 /**
  * Workers as Pods of one node of a cluster, each bound to it. What is known of them is what the API tells in a watch; an
@@ -210,22 +207,15 @@ export class KubernetesRuntime implements ContainerRuntime {
   }
 
   async logs(workerId: WorkerId, lines: number, { signal }: CallOptions = {}): Promise<readonly string[]> {
-    const tailLines = Math.min(lines, PRINTED_LINES_MAX);
-    if (tailLines === 0 || this.#workers.find(workerId) === null) return [];
-    const query = { tailLines, limitBytes: LOG_BYTES_MAX };
-    const path = this.#logPath(workerId);
-    // It has none yet, or none any more.
-    const text = await askApiUnless([400, 404], `The log of worker ${workerId} cannot be read`, () =>
-      this.#options.api.read(path, { query, signal }),
-    );
-    return text === undefined || text === '' ? [] : text.replace(/\n$/, '').split('\n');
+    if (this.#workers.find(workerId) === null) return [];
+    return readPodTail(lines, { api: this.#options.api, signal, ...this.#logOf(workerId) });
   }
 
   follow(workerId: WorkerId, position: string | null, signal: AbortSignal): AsyncIterable<PrintedBatch> {
     const { api, clock } = this.#options;
     const ends = AbortSignal.any([signal, this.#closing.signal]);
     const look = (): OwnedContainer | null => this.#workers.find(workerId);
-    return followPod(position, { api, clock, look, path: this.#logPath(workerId), signal: ends });
+    return followPod(position, { api, clock, look, signal: ends, ...this.#logOf(workerId) });
   }
 
   watch(onChange: () => void): () => void {
@@ -238,7 +228,11 @@ export class KubernetesRuntime implements ContainerRuntime {
     await this.#watching;
   }
 
-  #logPath(workerId: WorkerId): string {
-    return `${podsPath(this.#options.around.namespace)}/${podName(workerId)}/log`;
+  #logOf(workerId: WorkerId): { readonly path: string; readonly onWords: (words: string) => void } {
+    const { around, logger } = this.#options;
+    const onWords = (words: string): void => {
+      logger.warn('a node has words of its own in place of the log of a worker', { workerId, words });
+    };
+    return { path: `${podsPath(around.namespace)}/${podName(workerId)}/log`, onWords };
   }
 }

@@ -8,6 +8,8 @@ export interface FollowPodOptions {
   readonly api: Pick<ClusterApi, 'stream'>;
   /** Of the Pod's log. */
   readonly path: string;
+  /** Told what the answers have that no program has printed, whenever that is another thing. */
+  readonly onWords: (words: string) => void;
   readonly look: () => OwnedContainer | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -21,23 +23,36 @@ const NO_LOG = [400, 404, 409];
 /** Reads a Pod's log from a position on, until it has ended and the API has told all of it. */
 export async function* followPod(
   from: string | null,
-  { api, clock, look, path, signal }: FollowPodOptions,
+  { api, clock, look, onWords, path, signal }: FollowPodOptions,
 ): AsyncGenerator<PrintedBatch> {
   let position = from;
   let known: string | null = null;
+  const tellWords = newsOnly(onWords);
   while (!signal.aborted) {
     // Before the question: who has ended before it prints nothing after it.
     const found = look();
     if (found === null || found.state.kind === 'created') return;
     if (known !== null && known !== found.containerId) return;
     known = found.containerId;
-    for await (const batch of readLog(new PodLog(position, known), { api, path, signal })) {
+    const log = new PodLog(position, known);
+    for await (const batch of readLog(log, { api, path, signal })) {
       ({ position } = batch);
       yield batch;
     }
+    tellWords(log.words);
     if (found.state.kind === 'ended') return;
     await clock.sleep(ASK_AGAIN_MS, signal);
   }
+}
+
+/** Each answer to a question that is asked again and again may have the same words. */
+function newsOnly(tell: (words: string) => void): (words: string | null) => void {
+  let last: string | null = null;
+  return (words) => {
+    if (words === null || words === last) return;
+    last = words;
+    tell(words);
+  };
 }
 
 /** One answer of the API; none where the Pod is gone. */

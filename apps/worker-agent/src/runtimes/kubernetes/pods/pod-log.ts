@@ -26,6 +26,9 @@ interface LogPosition {
 
 const BEGINNING: LogPosition = { anchor: 0, count: 0, latest: '' };
 
+/** Of what is no line of a program. */
+const WORDS_CHARACTERS_MAX = 500;
+
 /** Null, or of another Pod: the beginning of this one. */
 function positionIn(text: string | null, uid: string): LogPosition {
   const [id, anchor = '', count = '', latest = ''] = (text ?? '').split(' ');
@@ -49,6 +52,7 @@ export class PodLog {
   /** Lines from the anchor on, by their second. */
   readonly #counts = new Map<number, number>();
   #isGap = false;
+  #words: string | null = null;
   /** Of a line whose beginning was told, as it had no end yet. */
   #begun: Entry | null = null;
 
@@ -63,6 +67,11 @@ export class PodLog {
   /** For the question: what was printed from this second on, as RFC 3339; null: everything. */
   get sinceTime(): string | null {
     return this.#anchor === 0 ? null : new Date(this.#anchor * MS_PER_SECOND).toISOString();
+  }
+
+  /** What a kubelet said last in place of a log that it cannot read, or not to its end; null: nothing. */
+  get words(): string | null {
+    return this.#words;
   }
 
   /** The lines that are whole now; null where there are none. */
@@ -98,8 +107,10 @@ export class PodLog {
     const entry = this.#begun === null ? entryOf(bytes.toString()) : { ...this.#begun, text: bytes.toString() };
     const isRest = this.#begun !== null;
     this.#begun = null;
-    // The kubelet's own words, in place of a log that it cannot read.
-    if (entry === null) return [];
+    if (entry === null) {
+      this.#words = wordsOf(bytes.toString()) ?? this.#words;
+      return [];
+    }
     const isKnown = this.#isKnown(entry);
     this.#count(entry);
     return isKnown && !isRest ? [] : [lineOf(entry)];
@@ -135,6 +146,23 @@ export class PodLog {
     for (const each of this.#counts.keys()) if (each < this.#anchor) this.#counts.delete(each);
   }
 }
+
+/**
+ * What a program has printed of an answer with the time of each line, and the last of what it has not. A kubelet puts the
+ * time before every line of a log, and before none of its own words (`unable to retrieve container logs for …`), which come
+ * with the same 200; a program may print the very same words, so what they are does not count.
+ */
+export function printedIn(text: string): { readonly printed: readonly string[]; readonly words: string | null } {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const entries = lines.map((line) => ({ line, entry: entryOf(line) }));
+  return {
+    printed: entries.flatMap(({ entry }) => entry?.text ?? []),
+    words: entries.flatMap(({ entry, line }) => (entry === null ? (wordsOf(line) ?? []) : [])).at(-1) ?? null,
+  };
+}
+
+const wordsOf = (line: string): string | null =>
+  line.trim() === '' ? null : line.trim().slice(0, WORDS_CHARACTERS_MAX);
 
 function entryOf(line: string): Entry | null {
   const [, seconds, nanos = '', zone = 'Z', text] = ENTRY.exec(line) ?? [];
