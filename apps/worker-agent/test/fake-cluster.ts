@@ -81,14 +81,17 @@ export class FakeCluster implements Api {
     return this.#objects.get(keyOf('berth-workers', kind, name));
   }
 
-  async ask<T>(path: string, { body, method = 'GET', query = {} }: Question = {}): Promise<T> {
+  async ask<T>(path: string, { body, method = 'GET', query = {}, signal }: Question = {}): Promise<T> {
     const [, namespace, kind = '', name] = PATH.exec(path) ?? [];
     const question = `${method} ${kind}${name === undefined ? '' : `/${name}`}`;
     this.asked.push(question);
     if (this.refused.includes(question)) throw new ClusterError(403, `${kind} is forbidden`);
     if (this.isAway) throw new Error('connect ECONNREFUSED');
     if (this.isSilent) return new Promise(() => undefined);
-    return this.#answer({ namespace, kind, name, method, body, query }) as T;
+    const answer = this.#answer({ namespace, kind, name, method, body, query }) as T;
+    // Who gives up hears no answer; what was asked for may have happened all the same.
+    signal?.throwIfAborted();
+    return answer;
   }
 
   async read(path: string, { query = {} }: Question = {}): Promise<string> {

@@ -96,6 +96,8 @@ export class FakeRuntime implements ContainerRuntime {
   readonly #machine: FakeMachine;
   readonly #clock: Clock;
   readonly #failures = new Map<FailingVerb, RuntimeError>();
+  /** Its starts go on until they are given up, as of a Pod that its node does not begin with. */
+  isStuck = false;
 
   constructor(machine: FakeMachine, clock: Clock) {
     this.#machine = machine;
@@ -132,6 +134,7 @@ export class FakeRuntime implements ContainerRuntime {
     const { workerId, image } = start.labels;
     this.#machine.calls.push(`start ${workerId}`);
     this.#failAsTold('start');
+    if (this.isStuck) await givenUp(signal);
     const present = this.#machine.containers.get(workerId);
     if (present?.exit === null && present.isOnlyCreated !== true) return describe(present);
     this.#need(image);
@@ -267,6 +270,16 @@ export class FakeRuntime implements ContainerRuntime {
     if (mode === 'kept') end(kept === undefined ? [] : [kept], kept === undefined ? 1 : 0);
     if (mode === 'words') end([first, ...rest].map((word) => `<${word}>`));
   }
+}
+
+/** @throws RuntimeError `cancelled`, once the caller has given up */
+async function givenUp(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    signal?.addEventListener('abort', () => {
+      resolve();
+    });
+  });
+  throwIfCancelled(signal);
 }
 
 function endBySignal(name: string): ContainerExit {

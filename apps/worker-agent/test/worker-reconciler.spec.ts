@@ -131,6 +131,63 @@ describe('start', () => {
   });
 });
 
+describe('a start that does not come to an end', () => {
+  async function withStuck(bench: WorkerBench): Promise<BenchAgent> {
+    const agent = await bench.newAgent();
+    agent.runtime.isStuck = true;
+    await agent.want(assigned(W1));
+    expect(bench.machine.calls).toEqual(['prepare local/echo', 'start w1']);
+    return agent;
+  }
+
+  test('is broken off at once when nobody wants the worker any more, and nothing of it is left', async () => {
+    const bench = new WorkerBench();
+    const agent = await withStuck(bench);
+    await agent.want();
+    expect(agent.reconciler.observed()).toEqual([]);
+    expect(agent.bridge.registrations.size).toBe(0);
+    expect(agent.bridge.departures).toMatchObject([{ workerId: W1, isFault: false }]);
+    expect(bench.records.list().size).toBe(0);
+  });
+
+  test.each(['drained', 'paused'] as const)(
+    'is broken off when the worker shall be %s, as no failure',
+    async (intent) => {
+      const bench = new WorkerBench();
+      const agent = await withStuck(bench);
+      await agent.want(assigned(W1, { intent }));
+      expect(agent.observed(W1)).toMatchObject({ phase: 'removed', failedStarts: 0, reason: '' });
+    },
+  );
+
+  test('that was broken off is begun anew, without a delay, when the worker is wanted again', async () => {
+    const bench = new WorkerBench();
+    const agent = await withStuck(bench);
+    agent.reconciler.setDesired([], 'LOCAL-1');
+    agent.runtime.isStuck = false;
+    await agent.want(assigned(W1));
+    expect(agent.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+    expect(bench.machine.containers.get(W1)?.exit).toBeNull();
+  });
+
+  test('does not keep an agent that ends, and costs the worker nothing with the next one', async () => {
+    const bench = new WorkerBench();
+    await (await withStuck(bench)).vanish();
+    const successor = await bench.newAgent();
+    await successor.want(assigned(W1));
+    expect(successor.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+  });
+
+  test('does not keep an agent that takes its workers along', async () => {
+    const bench = new WorkerBench();
+    const agent = await withStuck(bench);
+    const drained = agent.reconciler.drainAll(60_000);
+    await bench.clock.advance(1_000);
+    await drained;
+    expect(agent.observed(W1)).toMatchObject({ phase: 'removed', failedStarts: 0 });
+  });
+});
+
 describe('a worker that the control plane could not open', () => {
   const unopenable = { unopenable: 'its environment variables cannot be opened', restarts: 1 };
   const sealed = { ...assigned(W1).container, env: {} };

@@ -326,6 +326,28 @@ export function containerRuntimeConformance(
       );
 
       test(
+        'that is broken off on its way is cancelled and leaves nothing, also none of its GPUs taken',
+        async () => {
+          const breaking = new AbortController();
+          const wanted = startOf(['wait'], { gpu: { typeId: bench.gpuTypeId, count: 2 } });
+          const start: ContainerStart = {
+            ...wanted,
+            // Every runtime reads them while it makes the container: after its first look, and before the program runs.
+            get args() {
+              breaking.abort();
+              return ['wait'];
+            },
+          };
+          expect(await reasonOf(runtime.start(start, { signal: breaking.signal }))).toBe('cancelled');
+          expect(breaking.signal.aborted).toBe(true);
+          expect(await runtime.list()).toEqual([]);
+          await runtime.start(wanted);
+          expect(await runtime.inspect(idOf(wanted))).toMatchObject({ state: { kind: 'running' } });
+        },
+        TEST_TIMEOUT_MS,
+      );
+
+      test(
         'passes arguments as they are, and the environment',
         async () => {
           const words = await started('words', 'two words', "it's", '$HOME', '');

@@ -169,7 +169,8 @@ export interface ContainerRuntime {
 
   /**
    * Starts the worker's container and returns once its program has been started. One that runs or is paused is left as
-   * it is; one that has ended or never ran is replaced.
+   * it is; one that has ended or never ran is replaced. Broken off by its signal before that, it leaves no container and
+   * holds no GPUs, unless the engine does not let it remove what it had made: that is told as `created`.
    * @throws RuntimeError `image-missing`, `no-such-device`, `no-room`, `out-of-memory`, `disk-full`, `start-failed`,
    *   `volume-unavailable`, `runtime-unavailable`, `cancelled`
    */

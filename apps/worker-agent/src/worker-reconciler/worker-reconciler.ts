@@ -7,8 +7,9 @@ import { countPhases } from './count-phases.js';
 import { asResumed, identityOf } from './desired-worker.js';
 import type { HostWorkers } from './host-workers.port.js';
 import { newRecord, parseRecord, type WorkerLife, type WorkerRecord } from './worker-record.js';
-import { WorkerTask, keyOf, type Wish } from './worker-task.js';
+import { WorkerTask, keyOf } from './worker-task.js';
 import type { WorkerTools } from './worker-tools.js';
+import type { Wish } from './worker-wish.js';
 
 const LOOK_INTERVAL_MS = 1_000;
 const DRAIN_POLL_MS = 50;

@@ -101,7 +101,7 @@ export class WorkerSteps {
     return this.#record.identity.workerId;
   }
 
-  async #start({ assigned, dataCenterId }: StartFacts): Promise<void> {
+  async #start({ assigned, dataCenterId, signal }: StartFacts): Promise<void> {
     const { bridge, random, runtime, metrics, volumes } = this.#tools;
     const { workerId, endpointId, endpointType } = assigned;
     const admission: WorkerAdmission = { workerId, endpointId, endpointType, token: random.id(TOKEN_LENGTH) };
@@ -116,19 +116,26 @@ export class WorkerSteps {
       const mounts = volume === undefined ? {} : { volumeFolder: await volumes.folderOf(volume) };
       const start = { ...this.#containerStart(assigned, registration), ...mounts };
       const { containerId } = await runtime.start(start, {
-        onProgress: tellProgress(this.#tools, workerId, 'starting'),
+        ...{ signal, onProgress: tellProgress(this.#tools, workerId, 'starting') },
       });
       await this.#saveLife({ containerId });
       this.#session = newSession(containerId, this.#tools.clock);
       this.#tools.logs.follow(workerId, containerId);
       metrics.starts.inc({ outcome: 'started' });
     } catch (error) {
-      metrics.starts.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
-      this.#tools.ports.release(this.#id);
-      await bridge.unregister(this.#id, { reason: 'it could not be started', isFault: true });
-      await this.#save({ life: null });
-      await this.fail(describeFailure(error));
+      await this.#noteNotStarted(signal.aborted ? brokenOff() : error);
     }
+  }
+
+  async #noteNotStarted(error: unknown): Promise<void> {
+    const isBrokenOff = error instanceof RuntimeError && error.reason === 'cancelled';
+    this.#tools.metrics.starts.inc({ outcome: error instanceof RuntimeError ? error.reason : 'unknown' });
+    this.#tools.ports.release(this.#id);
+    const reason = isBrokenOff ? 'its start was broken off' : 'it could not be started';
+    await this.#tools.bridge.unregister(this.#id, { reason, isFault: !isBrokenOff });
+    await this.#save({ life: null });
+    if (!isBrokenOff) await this.fail(describeFailure(error));
+    else this.#tools.logger.info(reason, { workerId: this.#id });
   }
 
   /** @throws RuntimeError where no port is free */
@@ -237,7 +244,12 @@ export class WorkerSteps {
 export interface StartFacts {
   readonly assigned: DesiredWorker;
   readonly dataCenterId: string;
+  /** Aborts once the worker shall not run any more, or not be looked after here. */
+  readonly signal: AbortSignal;
 }
+
+/** How it ended is no news of a worker that nobody wants. */
+const brokenOff = (): RuntimeError => new RuntimeError('cancelled', 'The worker is not wanted any more.');
 
 const newLife = (registration: WorkerAdmission, bridgeAddress: string): WorkerLife => ({
   containerId: null,

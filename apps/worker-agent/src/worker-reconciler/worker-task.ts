@@ -1,4 +1,3 @@
-import type { DesiredWorker } from '@berth/contracts';
 import {
   describeChange,
   describeEnd,
@@ -22,18 +21,7 @@ import { PrepareTask } from './prepare-task.js';
 import type { WorkerRecord } from './worker-record.js';
 import { WorkerSteps, type StartFacts } from './worker-steps.js';
 import type { WorkerTools } from './worker-tools.js';
-
-/** What is wanted of one worker, as last heard. */
-export interface Wish {
-  /** Null: the control plane does not list it. */
-  readonly assigned: DesiredWorker | null;
-  /** True once a complete list has come in this agent's life. */
-  readonly isSynced: boolean;
-  /** The agent itself goes and takes its workers along. */
-  readonly mustLeave: boolean;
-  /** Where its host stands. */
-  readonly dataCenterId: string;
-}
+import { PresentWish, type Wish } from './worker-wish.js';
 
 export interface WorkerTaskOptions {
   readonly tools: WorkerTools;
@@ -58,7 +46,7 @@ export class WorkerTask {
   readonly #steps: WorkerSteps;
   readonly #preparing: PrepareTask;
   readonly #loop: ControlLoop;
-  #wish: Wish;
+  readonly #wish: PresentWish;
   #container: ContainerState = { kind: 'absent' };
   #observed: ObservedWorker | null = null;
   /** As the runtime had it at the last look. */
@@ -70,7 +58,7 @@ export class WorkerTask {
   constructor(options: WorkerTaskOptions) {
     const { tools, record, wish } = options;
     this.#options = options;
-    this.#wish = wish;
+    this.#wish = new PresentWish(wish);
     this.#steps = new WorkerSteps(tools, record);
     this.#preparing = new PrepareTask(tools, () => {
       this.hurry();
@@ -109,17 +97,16 @@ export class WorkerTask {
   /** Stops looking after it; its container goes on. */
   async stop(): Promise<void> {
     this.#alarm.abort();
+    this.#wish.end();
     this.#preparing.cancel();
     await this.#loop.stop();
     this.#alarm.abort();
   }
 
   setWish(wish: Wish): void {
-    const isSame = JSON.stringify(wish) === JSON.stringify(this.#wish);
-    this.#wish = wish;
-    if (isSame) return;
+    if (!this.#wish.set(wish)) return;
     this.#openLog();
-    if (wish.mustLeave || wish.assigned?.intent !== 'running') this.#preparing.cancel();
+    if (this.#wish.signal.aborted) this.#preparing.cancel();
     this.hurry();
   }
 
@@ -174,7 +161,7 @@ export class WorkerTask {
     }
     // Neither touches the container.
     this.#isSeen = operation.kind === 'prepare' || operation.kind === 'write-journal';
-    if (operation.kind === 'prepare') this.#preparing.begin(this.#wish.assigned);
+    if (operation.kind === 'prepare') this.#preparing.begin(this.#wish.now.assigned);
     else await this.#steps.apply(operation, this.#container, this.#startFacts());
     return false;
   }
@@ -201,7 +188,7 @@ export class WorkerTask {
     const { record, session } = this.#steps;
     const { workerId } = record.identity;
     if (session === null || record.life === null || found?.containerId !== session.containerId) return;
-    const { assigned } = this.#wish;
+    const { assigned } = this.#wish.now;
     const listens = this.#listens();
     if (listens === null) return;
     balanced.see({
@@ -214,14 +201,14 @@ export class WorkerTask {
   /** Null of a queue's worker, and where that is not known. */
   #listens(): WorkerListening | null {
     const { life } = this.#steps.record;
-    const { assigned } = this.#wish;
+    const { assigned } = this.#wish.now;
     if (life?.listens !== undefined) return life.listens;
     return assigned === null || this.#options.tools.runtime.sharesPorts === true ? null : listeningOf(assigned);
   }
 
   #openLog(): void {
     const { endpointId, workerId } = this.#steps.record.identity;
-    this.#options.tools.logs.open({ workerId, endpointId, accountId: this.#wish.assigned?.accountId ?? null });
+    this.#options.tools.logs.open({ workerId, endpointId, accountId: this.#wish.now.assigned?.accountId ?? null });
   }
 
   /** What it prints is kept from its first sight on; that it has ended is said once. */
@@ -247,7 +234,7 @@ export class WorkerTask {
     const seen = { address: bridge.address, state: bridge.state(workerId), balanced: balanced.state(workerId) };
     return {
       desired: this.#desired(),
-      isSynced: this.#wish.isSynced,
+      isSynced: this.#wish.now.isSynced,
       container: this.#container,
       isTakenAwayWhenGone: this.#options.tools.runtime.isTakenAwayWhenGone === true,
       preparation: this.#preparation(),
@@ -258,7 +245,7 @@ export class WorkerTask {
   }
 
   #desired(): WantedWorker | null {
-    const { assigned, mustLeave } = this.#wish;
+    const { assigned, mustLeave } = this.#wish.now;
     const { identity, journal } = this.#steps.record;
     const healthPort = this.#options.tools.balanced.state(identity.workerId)?.healthPort ?? null;
     const told = { generation: journal.generation, listens: this.#listens(), healthPort };
@@ -272,8 +259,8 @@ export class WorkerTask {
   }
 
   #startFacts(): StartFacts | null {
-    const { assigned, dataCenterId } = this.#wish;
-    return assigned === null ? null : { assigned, dataCenterId };
+    const { assigned, dataCenterId } = this.#wish.now;
+    return assigned === null ? null : { assigned, dataCenterId, signal: this.#wish.signal };
   }
 
   #publish(observed: ObservedWorker): void {

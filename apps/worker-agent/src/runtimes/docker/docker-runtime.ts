@@ -123,14 +123,18 @@ export class DockerRuntime implements ContainerRuntime {
 
   async start(start: ContainerStart, options: CallOptions = {}): Promise<OwnedContainer> {
     const { workerId } = start.labels;
+    const { signal } = options;
     const present = await this.inspect(workerId);
     if (present?.state.kind === 'running' || present?.state.kind === 'paused') return present;
     if (present === null) this.#options.machine.releaseGpus(workerId);
     else await this.remove(workerId, options);
-    throwIfCancelled(options.signal);
+    throwIfCancelled(signal);
     try {
       const gpus = await this.#options.machine.takeGpus(workerId, start.gpu);
+      throwIfCancelled(signal);
+      // Without the signal: an engine whose answer nobody heard may have made it all the same, and nobody would remove it.
       const container = await this.#maker.make(start, gpus);
+      throwIfCancelled(signal);
       await container.start();
       const started = await this.inspect(workerId);
       if (started === null) throw new RuntimeError('start-failed', `Worker ${workerId} vanished while it was started.`);

@@ -84,6 +84,41 @@ test('a worker of a public image has no credentials', async () => {
   expect(pullSecretsOf('berth-w1')).toBeUndefined();
 });
 
+describe('a start that nobody wants any more', () => {
+  test('is broken off while its node does not begin with the Pod, and leaves nothing', async () => {
+    cluster.kubelet = () => undefined;
+    const breaking = new AbortController();
+    const refused = runtime.start({ ...START, credentials: CREDENTIALS }, { signal: breaking.signal });
+    const end = expect(refused).rejects.toMatchObject({ reason: 'cancelled' });
+    await clock.advance(0);
+    expect(cluster.all('pods')).toHaveLength(1);
+    breaking.abort();
+    await end;
+    expect([...cluster.all('pods'), ...cluster.all('secrets')]).toEqual([]);
+  });
+
+  test('leaves no Pod that was being made at that moment', async () => {
+    const breaking = new AbortController();
+    cluster.kubelet = () => {
+      breaking.abort();
+      return undefined;
+    };
+    const refused = runtime.start(START, { signal: breaking.signal });
+    await expect(refused).rejects.toMatchObject({ reason: 'cancelled' });
+    expect(cluster.all('pods')).toEqual([]);
+  });
+
+  test('is broken off while placeholders go', async () => {
+    const metadata = { name: 'placeholder-e1-0', uid: 'p', labels: { 'berth.role': 'placeholder' } };
+    cluster.put({ metadata, spec: { nodeName: 'node1' } } as PodObject);
+    const breaking = new AbortController();
+    const refused = runtime.start(START, { signal: breaking.signal });
+    breaking.abort();
+    await expect(refused).rejects.toMatchObject({ reason: 'cancelled' });
+    expect(cluster.find('berth-w1')).toBeUndefined();
+  });
+});
+
 test('a Pod that vanished while the watch heard nothing is one that the cluster took', async () => {
   await runtime.start(START);
   cluster.remove('berth-w1', { isTold: false });

@@ -138,6 +138,7 @@ export class KubernetesRuntime implements ContainerRuntime {
     } catch (error) {
       // Why it did not start is the news, not whether what was made could be removed: the next start replaces it.
       await this.remove(workerId).catch(() => undefined);
+      throwIfCancelled(signal);
       throw error;
     } finally {
       this.#starting.delete(workerId);
@@ -161,7 +162,6 @@ export class KubernetesRuntime implements ContainerRuntime {
     try {
       return await withPullSecret(wanted, { api, hostId, random, around, signal }, create);
     } catch (error) {
-      throwIfCancelled(signal);
       throw fromClusterError(error, `Worker ${workerId} could not be started`, 'start-failed');
     }
   }

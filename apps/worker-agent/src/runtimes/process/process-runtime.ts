@@ -5,7 +5,6 @@ import type { Inventory, WorkerId } from '@berth/domain';
 import { inParallel, isAlive, type Clock, type Random } from '@berth/lifecycle';
 import {
   PRINTED_LINES_MAX,
-  VOLUME_PATH_VARIABLE,
   type CallOptions,
   type ContainerRuntime,
   type ContainerStart,
@@ -14,12 +13,12 @@ import {
   type PrepareOptions,
   type PrintedBatch,
 } from '../container-runtime.port.js';
-import { visibleDevices, type HeldGpus } from '../machine/held-gpus.js';
 import type { Machine } from '../machine/machine.js';
 import { RuntimeError, throwIfCancelled } from '../runtime-error.js';
 import { attempt, fromSystemError } from '../system-error.js';
 import { followOutput } from './follow-output.js';
 import { findImageFolder, listImages, type ImageFolder } from './image-folder.js';
+import { MARK_VARIABLE, launchEnvironment, type Launch } from './launch-environment.js';
 import { launchFailureOf } from './launch-failure.js';
 import { LAUNCH_SCRIPT } from './launch-script.js';
 import { MarkedProcesses } from './marked-processes.js';
@@ -61,8 +60,6 @@ const LAUNCH_MAX_MS = 10_000;
 const REMOVE_MAX_MS = 10_000;
 const ID_LENGTH = 20;
 const FOLDERS_AT_ONCE = 32;
-/** Marks every process of a worker, also one that left its group. */
-const MARK_VARIABLE = 'BERTH_WORKER_FOLDER';
 
 /**
  * Workers as plain child processes, for trying Berth on a machine without a container engine.
@@ -132,7 +129,10 @@ export class ProcessRuntime implements ContainerRuntime {
         { ...life, gpus: gpus.names, ...volumeOf(start) },
         (draft) => makeWorkingCopy(image.folder, draft.work, signal),
       );
-      await this.#launch(folder, image, { ...start, gpus, cudaVersion: start.gpu && (await machine.cudaVersion()) });
+      const cudaVersion = start.gpu && (await machine.cudaVersion());
+      const launch = { ...start, gpus, cudaVersion };
+      throwIfCancelled(signal);
+      await this.#launch(folder, image, launch);
       return { ...life, state: { kind: 'running' }, address: ADDRESS, notes: notesOn(start) };
     } catch (error) {
       // Why it did not start is the news; what of it cannot be removed keeps its GPUs, and the next start replaces it.
@@ -216,7 +216,7 @@ export class ProcessRuntime implements ContainerRuntime {
       ['-c', LAUNCH_SCRIPT, 'berth-worker', folder.path, ...image.command, ...start.args],
       {
         cwd: folder.work,
-        env: this.#environment(folder, start),
+        env: launchEnvironment(start, folder, this.#options.environment),
         stdio: 'ignore',
         detached: true,
       },
@@ -233,21 +233,6 @@ export class ProcessRuntime implements ContainerRuntime {
       if (why !== null) throw new RuntimeError('start-failed', `Worker ${start.labels.workerId} not started: ${why}.`);
       await clock.sleep(POLL_MS);
     }
-  }
-
-  #environment(folder: WorkerFolder, { cudaVersion, env, gpus, volumeFolder }: Launch): Record<string, string> {
-    return {
-      ...this.#options.environment,
-      // Not the operator's home: the SDK would take an API key that it finds there for its own (wire contract 1.2).
-      HOME: folder.work,
-      TMPDIR: folder.temporary,
-      // Of a container its image knows better: there it is the version of what is installed.
-      ...(cudaVersion === null ? {} : { CUDA_VERSION: cudaVersion }),
-      ...env,
-      ...visibleDevices(gpus),
-      ...(volumeFolder === undefined ? {} : { [VOLUME_PATH_VARIABLE]: volumeFolder }),
-      [MARK_VARIABLE]: folder.path,
-    };
   }
 
   async #remove(workerId: WorkerId, signal: AbortSignal | undefined): Promise<void> {
@@ -289,10 +274,4 @@ export class ProcessRuntime implements ContainerRuntime {
       await folder.rotateLog(this.#options.logMaxBytes ?? LOG_MAX_BYTES).catch(() => undefined);
     }
   }
-}
-
-interface Launch extends ContainerStart {
-  readonly gpus: HeldGpus;
-  /** Null for a worker without GPU. */
-  readonly cudaVersion: string | null;
 }

@@ -54,11 +54,12 @@ export class WorkerPods {
     const name = podName(workerId);
     const what = `Worker ${workerId} could not be started`;
     const image = body.spec?.containers[0]?.image ?? '';
+    throwIfCancelled(signal);
     try {
       pods.forget(name);
-      pods.putNew(await api.ask<PodObject>(podsPath(namespace), { method: 'POST', body, signal }));
+      // Without the signal: of a Pod whose answer nobody heard it would not be known that it has to go.
+      pods.putNew(await api.ask<PodObject>(podsPath(namespace), { method: 'POST', body }));
     } catch (error) {
-      throwIfCancelled(signal);
       throw fromClusterError(error, what, 'start-failed');
     }
     const wait = { ...this.#options, name, deadlineMs: START_MAX_MS, onProgress, signal };
