@@ -12,6 +12,7 @@ import {
   type OwnedContainer,
   type OwnedContainerState,
   type PrintedBatch,
+  type StartOptions,
 } from '../src/runtimes/container-runtime.port.js';
 import { RuntimeError, throwIfCancelled } from '../src/runtimes/runtime-error.js';
 import { allocateGpus } from '../src/runtimes/machine/allocate-gpus.js';
@@ -98,6 +99,8 @@ export class FakeRuntime implements ContainerRuntime {
   readonly #failures = new Map<FailingVerb, RuntimeError>();
   /** Its starts go on until they are given up, as of a Pod that its node does not begin with. */
   isStuck = false;
+  /** Of the last start: told what keeps the host from beginning. */
+  heldUp: (reason: string | null) => void = () => undefined;
 
   constructor(machine: FakeMachine, clock: Clock) {
     this.#machine = machine;
@@ -129,8 +132,10 @@ export class FakeRuntime implements ContainerRuntime {
     this.#need(image);
   }
 
-  async start({ credentials: _, ...start }: ContainerStart, { signal }: CallOptions = {}): Promise<OwnedContainer> {
+  async start({ credentials: _, ...start }: ContainerStart, options: StartOptions = {}): Promise<OwnedContainer> {
+    const { onHeldUp = () => undefined, signal } = options;
     throwIfCancelled(signal);
+    this.heldUp = onHeldUp;
     const { workerId, image } = start.labels;
     this.#machine.calls.push(`start ${workerId}`);
     this.#failAsTold('start');

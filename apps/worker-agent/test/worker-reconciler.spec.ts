@@ -188,6 +188,42 @@ describe('a start that does not come to an end', () => {
   });
 });
 
+describe('what keeps the host from beginning with a worker', () => {
+  const REASON = 'its node has not begun with it: FailedMount: no such folder';
+
+  async function withHeldUp(bench: WorkerBench): Promise<BenchAgent> {
+    const agent = await bench.newAgent();
+    agent.runtime.isStuck = true;
+    await agent.want(assigned(W1));
+    agent.runtime.heldUp(REASON);
+    return agent;
+  }
+
+  test('stands in its reason, and in its log, while its start goes on', async () => {
+    const bench = new WorkerBench();
+    const agent = await withHeldUp(bench);
+    const reason = `the container is being started; ${REASON}`;
+    expect(agent.observed(W1)).toMatchObject({ phase: 'starting', reason, failedStarts: 0 });
+    expect(agent.logs.told).toContain(`w1: starting: ${reason}`);
+    agent.runtime.heldUp(null);
+    expect(agent.observed(W1)?.reason).toBe('the container is being started');
+  });
+
+  test('is forgotten with the start', async () => {
+    const bench = new WorkerBench();
+    const agent = await withHeldUp(bench);
+    const { heldUp } = agent.runtime;
+    agent.reconciler.setDesired([], 'LOCAL-1');
+    heldUp('of a start that nobody waits for');
+    agent.runtime.isStuck = false;
+    await agent.want(assigned(W1));
+    expect(agent.observed(W1)).toMatchObject({ reason: 'the worker has not asked for a job yet' });
+    bench.machine.end(W1, { code: 3 });
+    await bench.clock.advance(1_000);
+    expect(agent.observed(W1)?.reason).not.toContain('its node has not begun');
+  });
+});
+
 describe('a worker that the control plane could not open', () => {
   const unopenable = { unopenable: 'its environment variables cannot be opened', restarts: 1 };
   const sealed = { ...assigned(W1).container, env: {} };

@@ -99,11 +99,13 @@ export interface CallOptions {
 }
 
 export interface StartOptions extends CallOptions {
-  /** Told a line now and then while something long goes on. */
-  readonly onProgress?: (line: string) => void;
+  /** Told what keeps the host from going on, for people and without a full stop, whenever that is another thing; null once nothing does. */
+  readonly onHeldUp?: (reason: string | null) => void;
 }
 
 export interface PrepareOptions extends StartOptions {
+  /** Told a line now and then while something long goes on. */
+  readonly onProgress?: (line: string) => void;
   /** How much of the image is here, 0 to 100; as often as the engine tells it, where it does. */
   readonly onPercent?: (percent: number) => void;
 }

@@ -1,4 +1,4 @@
-import { cleanText, type ContainerState } from '@berth/domain';
+import { cleanText, isFrozen, type ContainerState } from '@berth/domain';
 import type { ContainerRuntime, OwnedContainer } from '../runtimes/index.js';
 import { cleanLines } from '../worker-logs/index.js';
 
@@ -32,3 +32,9 @@ const standingOf = ({ isTakenAway = false, state }: OwnedContainer): { isPaused?
   ...(state.kind === 'paused' ? { isPaused: true } : {}),
   ...(isTakenAway ? { isTakenAway } : {}),
 });
+
+/** Changes when what the reconciler has to know of the container does. */
+export function keyOf(container: ContainerState): string {
+  if (container.kind === 'absent') return 'absent';
+  return `${isFrozen({ container }) ? 'paused' : container.kind} ${container.containerId}`;
+}

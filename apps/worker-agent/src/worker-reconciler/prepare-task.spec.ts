@@ -91,6 +91,35 @@ describe('the progress of a preparation', () => {
   });
 });
 
+describe('what keeps a host from preparing', () => {
+  test('is known while it does, in clean words and few, and each change is told once', () => {
+    options.onHeldUp?.('no\u001b[31m network');
+    options.onHeldUp?.('no\u001b[31m network');
+    expect([task.heldUpBy, changes]).toEqual(['no network', 1]);
+    options.onHeldUp?.('x'.repeat(10_000));
+    expect([task.heldUpBy?.length, changes]).toEqual([600, 2]);
+    options.onHeldUp?.(null);
+    expect([task.heldUpBy, changes]).toEqual([null, 3]);
+  });
+
+  test('is over with the preparation', async () => {
+    options.onHeldUp?.('no network');
+    end(null);
+    await clock.advance(0);
+    expect(task.heldUpBy).toBeNull();
+  });
+
+  test('of one that was cancelled is not told, nor is it that of the next', () => {
+    const { onHeldUp } = options;
+    onHeldUp?.('no network');
+    task.cancel();
+    expect([task.heldUpBy, changes]).toEqual([null, 1]);
+    task.begin(ASSIGNED);
+    onHeldUp?.('no folder');
+    expect([task.heldUpBy, changes]).toEqual([null, 1]);
+  });
+});
+
 describe('a preparation that failed', () => {
   test.each([
     ['image-missing', 'image'],

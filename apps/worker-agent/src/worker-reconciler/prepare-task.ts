@@ -2,6 +2,7 @@ import { REPORT_INTERVAL_MS, type DesiredWorker } from '@berth/contracts';
 import type { Preparation } from '@berth/domain';
 import { RuntimeError, type ImageRequest } from '../runtimes/index.js';
 import { describeFailure, type Failure } from './describe-failure.js';
+import { HeldUp } from './held-up.js';
 import { tellProgress } from './tell-progress.js';
 import type { WorkerTools } from './worker-tools.js';
 
@@ -9,6 +10,7 @@ import type { WorkerTools } from './worker-tools.js';
 export class PrepareTask {
   readonly #tools: PrepareTools;
   readonly #onChange: () => void;
+  readonly #heldUp: HeldUp;
   #state: Preparation = 'none';
   #failure: Failure | null = null;
   /** As last told by the runtime, and by this. */
@@ -20,6 +22,7 @@ export class PrepareTask {
   constructor(tools: PrepareTools, onChange: () => void) {
     this.#tools = tools;
     this.#onChange = onChange;
+    this.#heldUp = new HeldUp(tools.logger, onChange);
   }
 
   get state(): Preparation {
@@ -29,6 +32,11 @@ export class PrepareTask {
   /** How much of the image is here, 0 to 100; null where that is not known. Changes once per report at most. */
   get imagePercent(): number | null {
     return this.#state === 'running' ? this.#toldPercent : null;
+  }
+
+  /** What keeps its host from going on with it; null where nothing is known to. */
+  get heldUpBy(): string | null {
+    return this.#state === 'running' ? this.#heldUp.by : null;
   }
 
   /** Why the last preparation failed; told once. */
@@ -44,6 +52,7 @@ export class PrepareTask {
     this.#running = new AbortController();
     this.#percent = null;
     this.#toldPercent = null;
+    this.#heldUp.clear();
     void this.#prepare(assigned, this.#running.signal);
   }
 
@@ -55,7 +64,7 @@ export class PrepareTask {
 
   async #prepare(assigned: DesiredWorker, signal: AbortSignal): Promise<void> {
     const { metrics, runtime } = this.#tools;
-    const onProgress = tellProgress(this.#tools, assigned.workerId, 'preparing');
+    const onProgress = tellProgress(this.#tools, assigned.workerId);
     const telling = new AbortController();
     const onPercent = (percent: number): void => {
       if (signal.aborted) return;
@@ -64,7 +73,8 @@ export class PrepareTask {
       if (isFirst) void this.#tellProgress(AbortSignal.any([signal, telling.signal]));
     };
     try {
-      await runtime.prepare(requestOf(assigned), { signal, onProgress, onPercent });
+      const onHeldUp = this.#heldUp.hearer(assigned.workerId, signal);
+      await runtime.prepare(requestOf(assigned), { signal, onHeldUp, onProgress, onPercent });
       metrics.preparations.inc({ outcome: 'done' });
       if (!signal.aborted) this.#state = 'done';
     } catch (error) {

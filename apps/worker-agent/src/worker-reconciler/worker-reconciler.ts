@@ -3,11 +3,12 @@ import type { ObservedWorker, WorkerId } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
 import type { OwnedContainer } from '../runtimes/index.js';
+import { keyOf } from './container-view.js';
 import { countPhases } from './count-phases.js';
 import { asResumed, identityOf } from './desired-worker.js';
 import type { HostWorkers } from './host-workers.port.js';
 import { newRecord, parseRecord, type WorkerLife, type WorkerRecord } from './worker-record.js';
-import { WorkerTask, keyOf } from './worker-task.js';
+import { WorkerTask } from './worker-task.js';
 import type { WorkerTools } from './worker-tools.js';
 import type { Wish } from './worker-wish.js';
 

@@ -7,7 +7,7 @@ import { checkVariables, factsOf, listeningOf, readArgs, slotsOfWorker } from '.
 import { newSession, type LiveSession } from './live-session.js';
 import { describeFailure, type Failure } from './describe-failure.js';
 import { PauseSteps, isPauseStep, type PauseStep } from './pause-steps.js';
-import { tellProgress } from './tell-progress.js';
+import type { HeldUp } from './held-up.js';
 import type { WorkerLife, WorkerRecord } from './worker-record.js';
 import type { WorkerTools } from './worker-tools.js';
 
@@ -101,7 +101,7 @@ export class WorkerSteps {
     return this.#record.identity.workerId;
   }
 
-  async #start({ assigned, dataCenterId, signal }: StartFacts): Promise<void> {
+  async #start({ assigned, dataCenterId, heldUp, signal }: StartFacts): Promise<void> {
     const { bridge, random, runtime, metrics, volumes } = this.#tools;
     const { workerId, endpointId, endpointType } = assigned;
     const admission: WorkerAdmission = { workerId, endpointId, endpointType, token: random.id(TOKEN_LENGTH) };
@@ -115,15 +115,15 @@ export class WorkerSteps {
       const { volume } = assigned;
       const mounts = volume === undefined ? {} : { volumeFolder: await volumes.folderOf(volume) };
       const start = { ...this.#containerStart(assigned, registration), ...mounts };
-      const { containerId } = await runtime.start(start, {
-        ...{ signal, onProgress: tellProgress(this.#tools, workerId, 'starting') },
-      });
+      const { containerId } = await runtime.start(start, { signal, onHeldUp: heldUp.hearer(workerId, signal) });
       await this.#saveLife({ containerId });
       this.#session = newSession(containerId, this.#tools.clock);
       this.#tools.logs.follow(workerId, containerId);
       metrics.starts.inc({ outcome: 'started' });
     } catch (error) {
       await this.#noteNotStarted(signal.aborted ? brokenOff() : error);
+    } finally {
+      heldUp.clear();
     }
   }
 
@@ -246,6 +246,8 @@ export interface StartFacts {
   readonly dataCenterId: string;
   /** Aborts once the worker shall not run any more, or not be looked after here. */
   readonly signal: AbortSignal;
+  /** Told what keeps the host from beginning with it, until the start is over. */
+  readonly heldUp: HeldUp;
 }
 
 /** How it ended is no news of a worker that nobody wants. */

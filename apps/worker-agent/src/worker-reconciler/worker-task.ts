@@ -1,21 +1,22 @@
 import {
   describeChange,
   describeEnd,
-  isFrozen,
   observeWorker,
   planWorker,
   type ContainerState,
   type WantedWorker,
   type ObservedWorker,
   type Preparation,
+  type WorkerOperation,
   type WorkerView,
 } from '@berth/domain';
 import { ControlLoop } from '@berth/lifecycle';
 import type { BridgeEvent } from '../bridge/index.js';
 import type { BalancedNews, WorkerListening } from '../load-balanced/index.js';
 import type { OwnedContainer } from '../runtimes/index.js';
-import { viewContainer } from './container-view.js';
+import { keyOf, viewContainer } from './container-view.js';
 import { listeningOf, slotsOfWorker, toDesired, toDrained } from './desired-worker.js';
+import { HeldUp } from './held-up.js';
 import { viewBalanced, viewSession } from './live-session.js';
 import { PrepareTask } from './prepare-task.js';
 import type { WorkerRecord } from './worker-record.js';
@@ -45,6 +46,8 @@ export class WorkerTask {
   readonly #options: WorkerTaskOptions;
   readonly #steps: WorkerSteps;
   readonly #preparing: PrepareTask;
+  /** Of a start: this task waits for its end, and has nothing else to say meanwhile. */
+  readonly #starting: HeldUp;
   readonly #loop: ControlLoop;
   readonly #wish: PresentWish;
   #container: ContainerState = { kind: 'absent' };
@@ -63,6 +66,7 @@ export class WorkerTask {
     this.#preparing = new PrepareTask(tools, () => {
       this.hurry();
     });
+    this.#starting = new HeldUp(tools.logger, () => void this.#plan(tools.clock.nowMs()));
     this.#loop = new ControlLoop({
       name: 'worker.reconcile',
       intervalMs: INTERVAL_MS,
@@ -146,10 +150,8 @@ export class WorkerTask {
     await this.#fold();
     if (!this.#isSeen) await this.#look();
     await this.#balance();
-    const view = this.#view();
     const nowMs = clock.nowMs();
-    const { operation, condition } = planWorker(view, nowMs);
-    this.#publish(observeWorker(identity, { view, condition, previous: this.#observed }, nowMs));
+    const operation = this.#plan(nowMs);
     if (operation.kind === 'wait-until') {
       if (operation.untilMs !== null) this.#wakeIn(operation.untilMs - nowMs);
       return true;
@@ -164,6 +166,14 @@ export class WorkerTask {
     if (operation.kind === 'prepare') this.#preparing.begin(this.#wish.now.assigned);
     else await this.#steps.apply(operation, this.#container, this.#startFacts());
     return false;
+  }
+
+  /** What is to be done, once it is told how it stands. */
+  #plan(nowMs: number): WorkerOperation {
+    const view = this.#view();
+    const { operation, condition } = planWorker(view, nowMs);
+    this.#publish(observeWorker(this.#steps.record.identity, { view, condition, previous: this.#observed }, nowMs));
+    return operation;
   }
 
   /** Takes in what happened beside the task: a preparation's end, and a first poll that was told before anybody listened. */
@@ -230,6 +240,7 @@ export class WorkerTask {
     const { record, session } = this.#steps;
     const { balanced, bridge } = this.#options.tools;
     const { imagePercent } = this.#preparing;
+    const heldUpBy = this.#preparing.heldUpBy ?? this.#starting.by;
     const { workerId } = record.identity;
     const seen = { address: bridge.address, state: bridge.state(workerId), balanced: balanced.state(workerId) };
     return {
@@ -239,6 +250,7 @@ export class WorkerTask {
       isTakenAwayWhenGone: this.#options.tools.runtime.isTakenAwayWhenGone === true,
       preparation: this.#preparation(),
       ...(imagePercent === null ? {} : { imagePercent }),
+      ...(heldUpBy === null ? {} : { heldUpBy }),
       session: session === null ? null : viewSession(session, record.life, seen),
       journal: record.journal,
     };
@@ -260,7 +272,7 @@ export class WorkerTask {
 
   #startFacts(): StartFacts | null {
     const { assigned, dataCenterId } = this.#wish.now;
-    return assigned === null ? null : { assigned, dataCenterId, signal: this.#wish.signal };
+    return assigned === null ? null : { assigned, dataCenterId, signal: this.#wish.signal, heldUp: this.#starting };
   }
 
   #publish(observed: ObservedWorker): void {
@@ -279,9 +291,4 @@ export class WorkerTask {
       if (!alarm.signal.aborted) this.hurry();
     });
   }
-}
-
-export function keyOf(container: ContainerState): string {
-  if (container.kind === 'absent') return 'absent';
-  return `${isFrozen({ container }) ? 'paused' : container.kind} ${container.containerId}`;
 }

@@ -119,6 +119,16 @@ test('a release that does not come up is told, with its last failure and since w
   });
 });
 
+test('what holds a start up is told at once, and no longer than it does', () => {
+  const starting = (reason: string) => worker('w', { phase: 'starting', reason, phaseSinceMs: NOW - 10 });
+  const heldUp = 'the container is being started; its node has not begun with it: FailedMount: no such folder';
+  const before = describeOutlook(facts(starting('the container is being started')), NOW);
+  const during = describeOutlook({ ...facts(starting(heldUp)), previous: before }, NOW + 1);
+  expect(during.coming[0]).toMatchObject({ reason: 'worker-starting', detail: heldUp, sinceMs: NOW - 10 });
+  const after = describeOutlook({ ...facts(starting('the container is being started')), previous: during }, NOW + 2);
+  expect(after.coming[0]?.detail).toBe('the container is being started');
+});
+
 describe('what was told before', () => {
   const LATER = NOW + OUTLOOK_PROGRESS_INTERVAL_MS - 1;
   const pulling = (percent: number) =>

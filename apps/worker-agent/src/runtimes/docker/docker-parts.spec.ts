@@ -235,6 +235,21 @@ describe('a pull', () => {
     expect(lines.slice(1)).toEqual(['ä: Downloading', 'ä: Retrying in 2 seconds', 'ä: Pull complete']);
     expect(percents.at(-1)).toBe(100);
   });
+
+  test('says while the engine waits to try downloads again, and when none of them is waited for any more', async () => {
+    const events = [
+      { id: 'a', status: 'Downloading' },
+      { id: 'a', status: 'Retrying in 2 seconds' },
+      { id: 'b', status: 'Retrying in 5 seconds' },
+      { id: 'a', status: 'Retrying in 1 second' },
+      { id: 'a', status: 'Downloading' },
+      { id: 'b', status: 'Downloading' },
+    ];
+    const engine = engineThatPulls([], [Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))]);
+    const told: (string | null)[] = [];
+    await pullImage(engine, REQUEST, { onHeldUp: (reason) => told.push(reason) });
+    expect(told).toEqual(['a download of it broke off, and the engine tries it again', null]);
+  });
 });
 
 test('name servers on this machine’s loopback, of IPv6, and what is none are left out', () => {

@@ -7,10 +7,12 @@ class Work {
   aborted = 0;
   readonly end = Promise.withResolvers<undefined>();
   percent: (percent: number) => void = () => undefined;
+  heldUp: (reason: string | null) => void = () => undefined;
 
-  readonly begin: Parameters<SharedWork['run']>[1] = async ({ onPercent, signal }) => {
+  readonly begin: Parameters<SharedWork['run']>[1] = async ({ onHeldUp, onPercent, signal }) => {
     this.begun += 1;
     this.percent = onPercent;
+    this.heldUp = onHeldUp;
     signal.addEventListener('abort', () => {
       this.aborted += 1;
       this.end.reject(new Error('given up'));
@@ -19,7 +21,7 @@ class Work {
   };
 }
 
-const quietly = { signal: undefined, onPercent: undefined };
+const quietly = { signal: undefined, onPercent: undefined, onHeldUp: undefined };
 
 describe('work that is shared', () => {
   test('is done once for all who ask while it runs, and anew afterwards', async () => {
@@ -75,5 +77,21 @@ describe('work that is shared', () => {
       [10, 90],
       [10, 90],
     ]);
+  });
+
+  test('tells each what holds it up, and who comes later what does at present', async () => {
+    const shared = new SharedWork();
+    const work = new Work();
+    const told: (string | null)[][] = [[], [], []];
+    const join = (index: number): Promise<void> =>
+      shared.run('a', work.begin, { ...quietly, onHeldUp: (reason) => told[index]?.push(reason) });
+    const first = join(0);
+    work.heldUp('no network');
+    const second = join(1);
+    work.heldUp(null);
+    const third = join(2);
+    work.end.resolve(undefined);
+    await Promise.all([first, second, third]);
+    expect(told).toEqual([['no network', null], ['no network', null], []]);
   });
 });

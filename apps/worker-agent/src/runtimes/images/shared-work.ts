@@ -1,14 +1,27 @@
+/** What a waiter is told of the work. */
+interface Hearer {
+  readonly onPercent: ((percent: number) => void) | undefined;
+  readonly onHeldUp: ((reason: string | null) => void) | undefined;
+}
+
 interface Running {
   readonly work: Promise<void>;
   readonly cancel: AbortController;
-  readonly listeners: Set<(percent: number) => void>;
+  readonly waiters: Set<Hearer>;
   lastPercent: number | null;
-  waiters: number;
+  /** What keeps it from going on, as told last; null: nothing does. */
+  heldUpBy: string | null;
 }
 
-export interface SharedOptions {
+export interface SharedOptions extends Hearer {
   readonly signal: AbortSignal | undefined;
-  readonly onPercent: ((percent: number) => void) | undefined;
+}
+
+/** What the work itself is given: when to end, and whom to tell how it goes. */
+export interface SharedCourse {
+  readonly signal: AbortSignal;
+  readonly onPercent: (percent: number) => void;
+  readonly onHeldUp: (reason: string | null) => void;
 }
 
 /** The same work, asked for several times at once, is done once; it is given up when nobody waits for it any more. */
@@ -17,15 +30,14 @@ export class SharedWork {
 
   async run(
     key: string,
-    begin: (shared: { readonly signal: AbortSignal; readonly onPercent: (percent: number) => void }) => Promise<void>,
-    { onPercent, signal }: SharedOptions,
+    begin: (course: SharedCourse) => Promise<void>,
+    { onHeldUp, onPercent, signal }: SharedOptions,
   ): Promise<void> {
     const running = this.#running.get(key) ?? this.#begin(key, begin);
-    running.waiters += 1;
-    if (onPercent !== undefined) {
-      running.listeners.add(onPercent);
-      if (running.lastPercent !== null) onPercent(running.lastPercent);
-    }
+    const waiter: Hearer = { onHeldUp, onPercent };
+    running.waiters.add(waiter);
+    if (running.lastPercent !== null) onPercent?.(running.lastPercent);
+    if (running.heldUpBy !== null) onHeldUp?.(running.heldUpBy);
     const leave = Promise.withResolvers<never>();
     const onAbort = (): void => {
       leave.reject(signal?.reason);
@@ -35,25 +47,28 @@ export class SharedWork {
       await Promise.race([running.work, leave.promise]);
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      if (onPercent !== undefined) running.listeners.delete(onPercent);
-      running.waiters -= 1;
-      if (running.waiters === 0) this.#giveUp(key, running);
+      running.waiters.delete(waiter);
+      if (running.waiters.size === 0) this.#giveUp(key, running);
     }
   }
 
   #begin(key: string, begin: Parameters<SharedWork['run']>[1]): Running {
     const cancel = new AbortController();
-    const listeners = new Set<(percent: number) => void>();
+    const waiters = new Set<Hearer>();
     const onPercent = (percent: number): void => {
       running.lastPercent = percent;
-      for (const listener of listeners) listener(percent);
+      for (const waiter of waiters) waiter.onPercent?.(percent);
     };
-    const work = begin({ signal: cancel.signal, onPercent }).finally(() => {
+    const onHeldUp = (reason: string | null): void => {
+      running.heldUpBy = reason;
+      for (const waiter of waiters) waiter.onHeldUp?.(reason);
+    };
+    const work = begin({ signal: cancel.signal, onPercent, onHeldUp }).finally(() => {
       this.#forget(key, running);
     });
     // Each caller that waits hears of a failure; one that nobody waits for any more is no news.
     work.catch(() => undefined);
-    const running: Running = { work, cancel, listeners, lastPercent: null, waiters: 0 };
+    const running: Running = { work, cancel, waiters, lastPercent: null, heldUpBy: null };
     this.#running.set(key, running);
     return running;
   }

@@ -124,6 +124,28 @@ describe('one step towards a running worker', () => {
   });
 });
 
+describe('what keeps the host from beginning', () => {
+  const heldUpBy = 'its node has not begun with it: FailedMount: no such folder';
+
+  test.each<[string, Partial<WorkerView>, string]>([
+    ['preparing', { preparation: 'running' }, `the image is being prepared; ${heldUpBy}`],
+    ['preparing', { preparation: 'running', imagePercent: 4 }, `the image is being pulled, 4 %; ${heldUpBy}`],
+    ['starting', { preparation: 'done' }, `the container is being started; ${heldUpBy}`],
+    [
+      'starting',
+      { preparation: 'done', journal: failed(1) },
+      `the container is being started; ${heldUpBy}; before: 1 failed start: no such image`,
+    ],
+    ['unhealthy', { preparation: 'done', journal: failed(5) }, `5 failed starts in a row: no such image; ${heldUpBy}`],
+  ])('stands in the reason of a worker that is %s', (phase, fields, reason) => {
+    expect(planWorker(absent({ heldUpBy, ...fields }), NOW + 16_000).condition).toEqual({ phase, reason });
+  });
+
+  test('is none of a container that runs', () => {
+    expect(planWorker(viewOf({ heldUpBy }), NOW).condition).toEqual({ phase: 'idle', reason: '' });
+  });
+});
+
 describe('starts that fail', () => {
   test.each<[string, Partial<WorkerView>, string]>([
     ['preparing', { preparation: 'running' }, 'the image is being prepared; before: 1 failed start: exit 3 | boom'],

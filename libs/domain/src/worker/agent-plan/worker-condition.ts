@@ -87,14 +87,16 @@ function absentCondition(view: WorkerView, purpose: WorkerPurpose, nowMs: number
 }
 
 function startCondition(view: WorkerView, nowMs: number): WorkerCondition {
-  const { desired, imagePercent, journal, preparation } = view;
+  const { desired, heldUpBy, imagePercent, journal, preparation } = view;
+  const heldUp = heldUpBy === undefined ? '' : `; ${heldUpBy}`;
   if (desired?.unstartable !== undefined) return hopeful('waiting', desired.unstartable, journal);
-  if (isUnhealthy(journal)) return failingCondition('unhealthy', journal);
+  // A start of its own may be under way, with another trouble than the last one had.
+  if (isUnhealthy(journal)) return { phase: 'unhealthy', reason: `${describeFailures(journal)}${heldUp}` };
   if (nowMs < nextStartAtMs(journal)) return failingCondition('waiting', journal);
-  if (preparation === 'done') return hopeful('starting', 'the container is being started', journal);
+  if (preparation === 'done') return hopeful('starting', `the container is being started${heldUp}`, journal);
   const isPulling = imagePercent !== undefined;
   const reason = isPulling ? `the image is being pulled, ${imagePercent} %` : 'the image is being prepared';
-  return hopeful('preparing', reason, journal);
+  return hopeful('preparing', `${reason}${heldUp}`, journal);
 }
 
 const isUnhealthy = (journal: WorkerJournal): boolean => journal.failedStarts >= UNHEALTHY_AFTER_FAILURES;

@@ -134,6 +134,8 @@ export interface WorkerView {
   readonly preparation: Preparation;
   /** How much of the image has been pulled, 0 to 100; absent while nothing is pulled, or that is not known. */
   readonly imagePercent?: number;
+  /** What keeps its host from going on with a preparation or start that is under way, for people; absent: nothing is known to. */
+  readonly heldUpBy?: string;
   /** Null until the container is started or adopted by this agent. */
   readonly session: ContainerSession | null;
   readonly journal: WorkerJournal;

@@ -18,7 +18,7 @@ import {
 import { imageAccess, recordKey, withAccepted, type ImageUse } from './image-record.js';
 import type { ImageRecords } from './image-records.js';
 import { loginFor, pullImage } from './pull-image.js';
-import { SharedWork } from '../../images/shared-work.js';
+import { SharedWork, type SharedCourse } from '../../images/shared-work.js';
 
 /** Characters of what is no name that its reason shows. */
 const NAME_SHOWN = 100;
@@ -141,11 +141,11 @@ export class ImageStore {
     const { image } = request;
     // Whose credentials they are is part of it: what one account may have says nothing of another.
     const key = JSON.stringify([image, request.credentials]);
-    const { onPercent, onProgress, signal } = options;
-    const begin = (shared: Pick<PrepareOptions, 'signal' | 'onPercent'>): Promise<void> =>
+    const { onHeldUp, onPercent, onProgress, signal } = options;
+    const begin = (shared: SharedCourse): Promise<void> =>
       pullImage(this.#options.streams, request, { ...shared, ...(onProgress === undefined ? {} : { onProgress }) });
     try {
-      await this.#pulls.run(key, begin, { signal, onPercent });
+      await this.#pulls.run(key, begin, { signal, onHeldUp, onPercent });
     } catch (error) {
       throwIfCancelled(signal);
       throw error;

@@ -3,7 +3,10 @@ import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.
 import { throwIfCancelled } from '../../runtime-error.js';
 import { fromPullError } from '../engine-errors.js';
 import { registryOf, withTag } from '../../images/image-name.js';
+import { BrokenDownloads } from './broken-downloads.js';
 import { PullProgress, type PullEvent } from './pull-progress.js';
+
+const BROKEN_OFF = 'a download of it broke off, and the engine tries it again';
 
 export type PullRequest = Pick<ImageRequest, 'image' | 'credentials'>;
 
@@ -34,11 +37,13 @@ async function pull(engine: Dockerode, request: PullRequest, options: PrepareOpt
 }
 
 /** The returned function throws once the engine tells that the pull has failed. */
-function hearerFor({ onPercent, onProgress }: PrepareOptions): (event: PullEvent) => void {
+function hearerFor({ onHeldUp, onPercent, onProgress }: PrepareOptions): (event: PullEvent) => void {
   const progress = new PullProgress();
+  const broken = new BrokenDownloads((isAny) => onHeldUp?.(isAny ? BROKEN_OFF : null));
   const told = new Set<string>();
   return (event) => {
     throwIfFailed(event);
+    broken.take(event);
     const percent = progress.take(event);
     if (percent !== null) onPercent?.(percent);
     // Byte counts and seconds to the next try come again and again; what is told is each layer's change of state.

@@ -1,4 +1,5 @@
 import type { V1PodSpec } from '@kubernetes/client-node';
+import { ManualClock, letRun } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { FakeCluster } from '../../../../test/fake-cluster.js';
 import { openOnCluster } from '../../../../test/open-on-cluster.js';
@@ -53,6 +54,23 @@ describe('the Pod that makes its node pull an image', () => {
         },
       ],
     });
+  });
+
+  test('says to all who wait for it what its kubelet complains of', async () => {
+    const clock = new ManualClock();
+    const waiting = await openOnCluster(cluster, { clock });
+    cluster.kubelet = () => undefined;
+    cluster.warnings = () => [{ reason: 'FailedCreatePodSandBox', message: 'no network' }];
+    const told: (string | null)[] = [];
+    const [stopping, request] = [new AbortController(), { image: 'r.io/a:1', credentials: null }];
+    const options = { signal: stopping.signal, onHeldUp: (reason: string | null) => told.push(reason) };
+    const pulls = Promise.allSettled([waiting.prepare(request, options), waiting.prepare(request, options)]);
+    await clock.advance(5_000);
+    await letRun();
+    expect(told).toEqual(Array(2).fill('its node has not begun with it: FailedCreatePodSandBox: no network'));
+    stopping.abort();
+    await pulls;
+    await waiting.close();
   });
 
   test('is gone once it has ended', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '@berth/lifecycle';
 import type { ImageRequest, PrepareOptions } from '../../container-runtime.port.js';
 import { isImageName } from '../../images/image-name.js';
-import { SharedWork } from '../../images/shared-work.js';
+import { SharedWork, type SharedCourse } from '../../images/shared-work.js';
 import { RuntimeError, throwIfCancelled } from '../../runtime-error.js';
 import { askApi, askApiUnless, fromClusterError } from '../api/cluster-errors.js';
 import type { ObjectList, PodObject } from '../api/kube-objects.js';
@@ -21,12 +21,6 @@ export interface NodeImagesOptions extends ImagePlace {
   /** @throws RuntimeError `no-room` where nothing may be started on the node as it is, `runtime-unavailable` */
   readonly assertOpen: () => Promise<void>;
   readonly clock: Clock;
-}
-
-/** A pull that several wait for; the first of them is told how it goes. */
-interface Pulling {
-  readonly signal: AbortSignal;
-  readonly onProgress: PrepareOptions['onProgress'];
 }
 
 /** So long a registry's word counts for the account that it was given to. */
@@ -59,7 +53,7 @@ export class NodeImages {
   /**
    * @throws RuntimeError `image-missing`, `image-denied`, `image-unreachable`, `disk-full`, `no-room`, `runtime-unavailable`, `cancelled`
    */
-  async ensure(request: ImageRequest, { onProgress, signal }: PrepareOptions): Promise<void> {
+  async ensure(request: ImageRequest, { onHeldUp, onProgress, signal }: PrepareOptions): Promise<void> {
     throwIfCancelled(signal);
     const { clock } = this.#options;
     if (!isImageName(request.image)) {
@@ -69,10 +63,9 @@ export class NodeImages {
     if ((this.#prepared.get(key)?.untilMs ?? 0) > clock.monotonicMs()) return;
     await this.#options.assertOpen();
     onProgress?.(`the node pulls ${request.image}`);
-    const begin = (shared: { readonly signal: AbortSignal }): Promise<void> =>
-      this.#pull(request, { signal: shared.signal, onProgress });
+    const begin = (pulling: SharedCourse): Promise<void> => this.#pull(request, pulling);
     try {
-      await this.#pulls.run(key, begin, { signal, onPercent: undefined });
+      await this.#pulls.run(key, begin, { signal, onHeldUp, onPercent: undefined });
     } catch (error) {
       throwIfCancelled(signal);
       throw error;
@@ -91,7 +84,7 @@ export class NodeImages {
     }
   }
 
-  async #pull(request: ImageRequest, pulling: Pulling): Promise<void> {
+  async #pull(request: ImageRequest, pulling: SharedCourse): Promise<void> {
     const { signal } = pulling;
     try {
       await withPullSecret(request, { ...this.#options, signal }, (name) => this.#pullWith(name, request, pulling));
@@ -101,7 +94,7 @@ export class NodeImages {
     }
   }
 
-  async #pullWith(secretName: string | null, request: ImageRequest, { onProgress, signal }: Pulling): Promise<void> {
+  async #pullWith(secretName: string | null, request: ImageRequest, { onHeldUp, signal }: SharedCourse): Promise<void> {
     const { api, around, clock, pods, random } = this.#options;
     const { namespace } = around;
     const metadata = imageMetadata(this.#options);
@@ -110,7 +103,7 @@ export class NodeImages {
     const look = (): ImageEnd | null => endOf(pods, metadata.name, request.image);
     try {
       pods.putNew(await api.ask<PodObject>(this.#path('pods'), { method: 'POST', body, signal }));
-      const wait = { api, clock, namespace, pods, name: metadata.name, deadlineMs: PULL_MAX_MS, onProgress, signal };
+      const wait = { api, clock, namespace, pods, name: metadata.name, deadlineMs: PULL_MAX_MS, onHeldUp, signal };
       const end = await awaitPod(look, wait);
       throwIfCancelled(signal);
       if (end instanceof RuntimeError) throw end;

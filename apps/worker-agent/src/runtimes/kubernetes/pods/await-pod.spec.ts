@@ -29,14 +29,14 @@ const NO_SANDBOX: EventObject = {
 let clock: ManualClock;
 let cluster: FakeCluster;
 let pods: KnownPods;
-let lines: string[];
+let told: (string | null)[];
 let found: string | null;
 
 beforeEach(() => {
   clock = new ManualClock();
   cluster = new FakeCluster();
   pods = new KnownPods();
-  lines = [];
+  told = [];
   found = null;
 });
 
@@ -57,7 +57,7 @@ function begin(
   pods.put(podWith(status));
   return awaitPod(() => found, {
     ...{ api: cluster, clock, pods, namespace: 'berth-workers', name: 'berth-w1', deadlineMs, signal },
-    onProgress: (line) => lines.push(line),
+    onHeldUp: (reason) => told.push(reason),
   });
 }
 
@@ -73,10 +73,24 @@ describe('a Pod that its node does not begin with', () => {
     cluster.warnings = () => [NO_MOUNT];
     const awaited = begin(NOT_MADE);
     await pass(20_000);
-    expect(lines).toEqual(['its node has not begun with it: FailedMount: no such folder']);
+    expect(told).toEqual(['its node has not begun with it: FailedMount: no such folder']);
     cluster.warnings = () => [NO_MOUNT, NO_SANDBOX];
     await pass(20_000);
-    expect(lines.slice(1)).toEqual(['its node has not begun with it: FailedCreatePodSandBox: no network']);
+    expect(told.slice(1)).toEqual(['its node has not begun with it: FailedCreatePodSandBox: no network']);
+    found = 'started';
+    pods.put(podWith(MADE));
+    expect(await awaited).toBe('started');
+  });
+
+  test('is told to be held up no more as soon as its node begins, and anew when that makes it once more', async () => {
+    cluster.warnings = () => [NO_MOUNT];
+    const awaited = begin(NOT_MADE);
+    await pass(5_000);
+    pods.put(podWith(MADE));
+    expect(told.slice(1)).toEqual([null]);
+    pods.put(podWith(NOT_MADE));
+    await pass(5_000);
+    expect(told.slice(2)).toEqual(told.slice(0, 1));
     found = 'started';
     pods.put(podWith(MADE));
     expect(await awaited).toBe('started');
@@ -113,7 +127,7 @@ describe('a Pod that its node has begun with', () => {
     const awaited = begin(status);
     await pass(HOUR_MS);
     expect(await awaited).toBeNull();
-    expect(lines).toEqual([]);
+    expect(told).toEqual([]);
   });
 });
 

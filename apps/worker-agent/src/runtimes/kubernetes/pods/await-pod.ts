@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../runtime-error.js';
+import type { StartOptions } from '../../container-runtime.port.js';
 import type { PodObject } from '../api/kube-objects.js';
 import type { KnownPods, WaitOptions } from './known-pods.js';
 import { newestWarning, type WarningsPlace } from './newest-warning.js';
@@ -6,8 +7,8 @@ import { newestWarning, type WarningsPlace } from './newest-warning.js';
 export interface PodWait extends WaitOptions, WarningsPlace {
   readonly pods: KnownPods;
   readonly name: string;
-  /** Told what its kubelet complains of, whenever that is another thing. */
-  readonly onProgress: ((line: string) => void) | undefined;
+  /** Told what its kubelet complains of while it does not begin. */
+  readonly onHeldUp: StartOptions['onHeldUp'];
 }
 
 /** How long a Pod waits in silence. */
@@ -24,9 +25,13 @@ export async function awaitPod<T>(look: () => T | null, wait: PodWait): Promise<
   const { clock, deadlineMs, pods, signal } = wait;
   const untilMs = clock.monotonicMs() + deadlineMs;
   const beginning = new PodBeginning(wait);
+  const lookAtBoth = (): T | null => {
+    beginning.look();
+    return look();
+  };
   for (;;) {
     const leftMs = untilMs - clock.monotonicMs();
-    const end = await pods.waitFor(look, { clock, signal, deadlineMs: Math.min(SILENCE_MS, leftMs) });
+    const end = await pods.waitFor(lookAtBoth, { clock, signal, deadlineMs: Math.min(SILENCE_MS, leftMs) });
     if (end !== null || signal?.aborted === true) return end;
     const failure = await beginning.check();
     if (failure !== null || leftMs <= SILENCE_MS) return failure;
@@ -44,18 +49,31 @@ class PodBeginning {
     this.#untilMs = wait.clock.monotonicMs() + BEGIN_MAX_MS;
   }
 
-  async check(): Promise<RuntimeError | null> {
-    const { clock, name, pods } = this.#wait;
-    const known = pods.find(name);
-    if (known === undefined || hasBegun(known.pod)) return null;
-    const warning = await newestWarning(known.pod, this.#wait);
-    if (warning !== null) this.#note(warning);
-    return clock.monotonicMs() >= this.#untilMs ? notBegun(this.#warning) : null;
+  /** What was complained of is over once it begins. */
+  look(): void {
+    if (this.#waitingPod() === null) this.#note(null);
   }
 
-  #note(warning: string): void {
-    if (warning !== this.#warning) this.#wait.onProgress?.(`its node has not begun with it: ${warning}`);
+  async check(): Promise<RuntimeError | null> {
+    const pod = this.#waitingPod();
+    if (pod === null) return null;
+    const warning = await newestWarning(pod, this.#wait);
+    // It may have begun while the cluster was asked.
+    if (this.#waitingPod() === null) return null;
+    if (warning !== null) this.#note(warning);
+    return this.#wait.clock.monotonicMs() >= this.#untilMs ? notBegun(this.#warning) : null;
+  }
+
+  /** Null where it has begun, and where it is gone. */
+  #waitingPod(): PodObject | null {
+    const known = this.#wait.pods.find(this.#wait.name);
+    return known === undefined || hasBegun(known.pod) ? null : known.pod;
+  }
+
+  #note(warning: string | null): void {
+    if (warning === this.#warning) return;
     this.#warning = warning;
+    this.#wait.onHeldUp?.(warning === null ? null : `its node has not begun with it: ${warning}`);
   }
 }
 

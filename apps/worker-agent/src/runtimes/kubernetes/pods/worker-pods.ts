@@ -49,7 +49,7 @@ export class WorkerPods {
   }
 
   /** Resolves once its program was started. @throws RuntimeError as `ContainerRuntime.start` */
-  async create(workerId: WorkerId, body: V1Pod, { onProgress, signal }: StartOptions): Promise<OwnedContainer> {
+  async create(workerId: WorkerId, body: V1Pod, { onHeldUp, signal }: StartOptions): Promise<OwnedContainer> {
     const { api, namespace, pods } = this.#options;
     const name = podName(workerId);
     const what = `Worker ${workerId} could not be started`;
@@ -62,7 +62,7 @@ export class WorkerPods {
     } catch (error) {
       throw fromClusterError(error, what, 'start-failed');
     }
-    const wait = { ...this.#options, name, deadlineMs: START_MAX_MS, onProgress, signal };
+    const wait = { ...this.#options, name, deadlineMs: START_MAX_MS, onHeldUp, signal };
     const end = await awaitPod(() => this.#startEnd(name, image), wait);
     throwIfCancelled(signal);
     if (end === null) throw new RuntimeError('runtime-unavailable', `${what}: its node says nothing of it.`);
