@@ -180,10 +180,7 @@ describe('what is no success', () => {
     expect(new Set(received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([`msg_${id}_1`]));
     for (const each of received) expect(isGenuine(each, SECRET, now())).toBe(true);
     const apart = received.slice(1).map(({ atMs }, at) => atMs - (received[at]?.atMs ?? 0));
-    for (const ms of apart) {
-      expect(ms).toBeGreaterThanOrEqual(10_000);
-      expect(ms).toBeLessThan(20_000);
-    }
+    for (const ms of apart) expect(ms).toBeGreaterThanOrEqual(10_000);
     await eventually(async () => {
       const { deliveries } = await logOf(id);
       expect(deliveries).toMatchObject([

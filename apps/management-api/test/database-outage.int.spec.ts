@@ -12,7 +12,7 @@ jest.setTimeout(60_000);
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 5_000;
 /** What a busy machine may add. */
-const SLACK_MS = 10_000;
+const SLACK_MS = 20_000;
 
 const postgres = usePostgres();
 let url = '';

@@ -10,7 +10,7 @@ import { W1 } from './worker-bench.js';
 const IMAGES = fileURLToPath(new URL('workers', import.meta.url));
 const WAIT = { deadlineMs: 60_000 };
 /** What a busy machine may add. */
-const BUSY_MS = 10_000;
+const BUSY_MS = 40_000;
 
 const bench = useAgents();
 const { control, endOf, phase } = bench;
