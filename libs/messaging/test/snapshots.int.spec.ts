@@ -1,4 +1,4 @@
-import { systemClock, systemRandom } from '@berth/lifecycle';
+import { inParallel, systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { useNatsServer } from '@berth/testing/servers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -137,7 +137,7 @@ describe('a snapshot directory', () => {
   test('loads more than one pull brings', async () => {
     const writer = openWriter();
     const ids = Array.from({ length: 1_300 }, freshId);
-    await Promise.all(ids.map((id) => writer.put(id, { name: id })));
+    await inParallel(ids, 64, (id) => writer.put(id, { name: id }));
     const { directory } = await openDirectory();
     expect(ids.filter((id) => directory.get(id)?.name !== id)).toEqual([]);
     expect(new Set(await writer.keys()).size).toBeGreaterThanOrEqual(ids.length);
