@@ -16,13 +16,18 @@ const PROGRAMS = ['sh', 'cat', 'echo', 'head', 'nc', 'printf', 'sleep', 'tail', 
 /** Debian's busybox has none. */
 const PRINTENV = '#!/bin/sh\neval "echo \\"\\$$1\\""\n';
 
+/** Of a runtime, where it differs from the others of a bench. */
+interface OtherOptions extends Partial<Omit<KubernetesRuntimeOptions, 'around'>> {
+  readonly around?: Partial<KubernetesRuntimeOptions['around']>;
+}
+
 /** A cluster on which an agent may run workers, with no more rights than it is given elsewhere. */
 export interface ClusterBench {
   /** Of the agent. */
   readonly kubeconfig: string;
   /** Of this machine, which is the one of the claim for volumes. */
   readonly volumesFolder: string;
-  open(hostId: string, more?: Partial<KubernetesRuntimeOptions>): Promise<KubernetesRuntime>;
+  open(hostId: string, more?: OtherOptions): Promise<KubernetesRuntime>;
 }
 
 /** @param folder for what it writes; whoever made it removes it, after the cluster */
@@ -63,10 +68,11 @@ interface OpenOptions {
   readonly hostId: string;
   readonly kubeconfig: string;
   readonly volumesFolder: string;
-  readonly more: Partial<KubernetesRuntimeOptions>;
+  readonly more: OtherOptions;
 }
 
 function openKubernetes(cluster: Cluster, { hostId, kubeconfig, more, volumesFolder }: OpenOptions) {
+  const { around, ...others } = more;
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   return KubernetesRuntime.open({
@@ -76,13 +82,14 @@ function openKubernetes(cluster: Cluster, { hostId, kubeconfig, more, volumesFol
       ...{ namespace: WORKERS_NAMESPACE, nodeName: cluster.nodeName, runtimeClass: null, priorityClass: null },
       ...{ tolerations: [], graceSeconds: 5, volumes: { name: VOLUMES_CLAIM, folder: volumesFolder } },
       bridge: { host: 'berth-host', address: cluster.machineAddress },
+      ...around,
     },
     facts: {
       ...{ vcpus: null, simulatedGpus: null, gpuType: null },
       reserve: { memoryBytes: null, diskBytes: null },
     },
     ...{ clock: systemClock, random: systemRandom, logger: silentLogger, metrics: new MetricRegistry() },
-    ...more,
+    ...others,
   });
 }
 

@@ -160,6 +160,51 @@ describe('kubernetes', () => {
   );
 
   test(
+    'a Pod that its node does not begin with is told with what its kubelet complains of, and goes once nobody wants it',
+    async () => {
+      const file = join(await newFolder(), 'runtime-class.json');
+      const described = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'unknown' } };
+      await writeFile(file, JSON.stringify({ ...described, handler: 'unknown' }));
+      await kubectl('create', '--filename', file);
+      const other = await bench.open('host4', { around: { runtimeClass: 'unknown' } });
+      const breaking = new AbortController();
+      const told: (string | null)[] = [];
+      const start = startOf(W2, { limits: small });
+      const broken = other
+        .start(
+          { ...start, labels: { ...start.labels, hostId: 'host4' as HostId } },
+          { signal: breaking.signal, onHeldUp: (reason) => told.push(reason) },
+        )
+        .catch((error: unknown) => error);
+      await eventually(() => expect(told[0]).toContain('FailedCreatePodSandBox'), { deadlineMs: 40_000 });
+      breaking.abort();
+      expect(await broken).toMatchObject({ reason: 'cancelled' });
+      expect(await kubectl('get', 'pods', '--output=name')).toBe('');
+      await other.close();
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'a copy of the Pod of a worker is no worker, and goes',
+    async () => {
+      const original = await runtime.start(startOf(W1, { limits: small }));
+      const { metadata, spec } = JSON.parse(await kubectl('get', POD, '--output=json')) as {
+        metadata: { labels: object; annotations: object };
+        spec: object;
+      };
+      const { annotations, labels } = metadata;
+      const copy = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'copy', annotations, labels }, spec };
+      const file = join(await newFolder(), 'copy.json');
+      await writeFile(file, JSON.stringify(copy));
+      expect(await kubectl('create', '--filename', file)).toContain('pod/copy');
+      await eventually(async () => expect(await kubectl('get', 'pods', '--output=name')).toBe(`${POD}\n`), SLOW);
+      expect(await runtime.list()).toMatchObject([{ containerId: original.containerId }]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
     'a placeholder on the node takes no room, and makes way for a worker',
     async () => {
       const limits = { 'nvidia.com/gpu': '2', cpu: '1', memory: '64Mi' };
