@@ -35,8 +35,7 @@ export function chooseTries(
   underWay: ReadonlyMap<string, Candidate>,
   limits: SendLimits,
 ): readonly Candidate[] {
-  const room = new Room(limits);
-  for (const candidate of underWay.values()) room.take(candidate);
+  const room = roomBeside(underWay, limits);
   const chosen: Candidate[] = [];
   for (const candidate of candidates) {
     if (underWay.has(candidateName(candidate)) || !room.has(candidate)) continue;
@@ -52,11 +51,16 @@ export function waitsForOthers(
   underWay: ReadonlyMap<string, Candidate>,
   limits: SendLimits,
 ): boolean {
-  const room = new Room(limits);
-  for (const candidate of underWay.values()) room.take(candidate);
+  const room = roomBeside(underWay, limits);
   return candidates.some(
     (each) => !underWay.has(candidateName(each)) && room.isWithinShare(each) && !room.isWithinAll(each),
   );
+}
+
+function roomBeside(underWay: ReadonlyMap<string, Candidate>, limits: SendLimits): Room {
+  const room = new Room(limits);
+  for (const candidate of underWay.values()) room.take(candidate);
+  return room;
 }
 
 class Room {

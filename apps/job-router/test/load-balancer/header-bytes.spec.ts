@@ -1,35 +1,18 @@
 import type { Socket } from 'node:net';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { DoorScene, type RawCaller } from './door-scene.js';
-import { RawWorker, onHead } from './raw-worker.js';
+import type { RawCaller } from './door-scene.js';
+import { RawScene, lines, says } from './raw-scene.js';
+import { onHead } from './raw-worker.js';
 
 /** Every byte that may stand in a value beyond ASCII, and a word in UTF-8; a letter each, as latin1 has them. */
 const BYTES = Array.from({ length: 128 }, (_, at) => String.fromCharCode(128 + at)).join('');
 const WORD = Buffer.from('żółć, 日本').toString('latin1');
 const VALUES = `${BYTES}\r\nX-Word: ${WORD}\r\n`;
 
-let scene: DoorScene;
-let worker: RawWorker;
-afterEach(async () => {
-  // Sockets end with both their ends.
-  await worker.close();
-  await scene.close();
-});
-
-/** `|` is the end of a line as HTTP has it. */
-const lines = (text: string): string => text.replaceAll('|', '\r\n');
-
-const open = async (act: (socket: Socket) => void): Promise<RawCaller> => {
-  scene = new DoorScene();
-  worker = new RawWorker(onHead(act));
-  await scene.open();
-  scene.assign('w1', await worker.open());
-  return scene.caller();
-};
-const says = (text: string) => (socket: Socket) => {
-  socket.end(lines(text), 'latin1');
-};
+const raw = new RawScene();
+afterEach(() => raw.close());
+const open = (act: (socket: Socket) => void): Promise<RawCaller> => raw.open(onHead(act));
 
 const SOCKET = { Connection: 'Upgrade', Upgrade: 'websocket' };
 const SWITCH = 'HTTP/1.1 101 Switching Protocols|Connection: Upgrade|Upgrade: websocket';
@@ -44,7 +27,7 @@ describe('bytes beyond ASCII reach the worker as they are', () => {
     const caller = await open(says('HTTP/1.1 200 OK|Content-Length: 2||ok'));
     caller.ask('POST /', { 'X-Bytes': BYTES, 'X-Word': WORD, ...framing }, body);
     await caller.hears(/^HTTP\/1\.1 200 /);
-    expect(worker.heard[0]).toContain(`X-Bytes: ${VALUES}`);
+    expect(raw.worker.heard[0]).toContain(`X-Bytes: ${VALUES}`);
   });
 
   test('in trailers, and in credentials for the worker', async () => {
@@ -52,15 +35,15 @@ describe('bytes beyond ASCII reach the worker as they are', () => {
     const headers = { 'X-Worker-Authorization': WORD, 'Transfer-Encoding': 'chunked', Trailer: 'X-T' };
     caller.ask('POST /', headers, lines(`2|hi|0|X-T: ${WORD}||`));
     await caller.hears(/^HTTP\/1\.1 200 /);
-    await eventually(() => expect(worker.heard[0]).toContain(lines(`|0|X-T: ${WORD}||`)));
-    expect(worker.heard[0]).toContain(`Authorization: ${WORD}\r\n`);
+    await eventually(() => expect(raw.worker.heard[0]).toContain(lines(`|0|X-T: ${WORD}||`)));
+    expect(raw.worker.heard[0]).toContain(`Authorization: ${WORD}\r\n`);
   });
 
   test('in a wish for a WebSocket', async () => {
     const caller = await open((socket) => socket.write(lines(`${SWITCH}||`)));
     caller.ask('GET /', { ...SOCKET, 'X-Bytes': BYTES, 'X-Word': WORD });
     await caller.hears(/^HTTP\/1\.1 101 /);
-    expect(worker.heard[0]).toContain(`X-Bytes: ${VALUES}`);
+    expect(raw.worker.heard[0]).toContain(`X-Bytes: ${VALUES}`);
   });
 });
 

@@ -1,27 +1,17 @@
 import type { Socket } from 'node:net';
 import { eventually, letRun } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { BODY_MAX_BYTES, DoorScene, HOST, type RawCaller, type SceneOptions } from './door-scene.js';
-import { RawWorker, onHead, type RawAnswer } from './raw-worker.js';
+import { BODY_MAX_BYTES, HOST, type RawCaller, type SceneOptions } from './door-scene.js';
+import { RawScene } from './raw-scene.js';
+import { onHead, type RawAnswer } from './raw-worker.js';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const SOCKET = { Connection: 'Upgrade', Upgrade: 'websocket' };
 
-let scene: DoorScene;
-let worker: RawWorker;
-afterEach(async () => {
-  // Sockets end with both their ends.
-  await worker.close();
-  await scene.close();
-});
-
-const open = async (answer: RawAnswer, options: SceneOptions = {}): Promise<RawCaller> => {
-  scene = new DoorScene({ slotsPerWorker: 8, ...options });
-  worker = new RawWorker(answer);
-  await scene.open();
-  scene.assign('w1', await worker.open());
-  return scene.caller();
-};
+const raw = new RawScene();
+afterEach(() => raw.close());
+const open = (answer: RawAnswer, options: SceneOptions = {}): Promise<RawCaller> =>
+  raw.open(answer, { slotsPerWorker: 8, ...options });
 const withOk = (options?: SceneOptions): Promise<RawCaller> =>
   open(
     onHead((socket) => socket.end(OK)),
@@ -34,11 +24,11 @@ const say = (caller: RawCaller, text: string): void =>
     text
       .replaceAll('|', '\r\n')
       .replaceAll('HOST', `Host: ${HOST}`)
-      .replaceAll('KEY', `Authorization: Bearer ${scene.key}`),
+      .replaceAll('KEY', `Authorization: Bearer ${raw.scene.key}`),
   );
 
 /** Nothing of it has reached a worker. */
-const isUnheard = (): void => expect(worker.heard.join('')).toBe('');
+const isUnheard = (): void => expect(raw.worker.heard.join('')).toBe('');
 
 describe('a head that two readers could take for two things', () => {
   test.each([
@@ -87,12 +77,12 @@ describe('a head that two readers could take for two things', () => {
   ])('%s: is told so and cuts the connection, and the worker hears no end', async (_, body) => {
     const caller = await open(onHead(() => undefined));
     say(caller, 'POST / HTTP/1.1|HOST|KEY|Transfer-Encoding: chunked||');
-    await eventually(() => expect(worker.heard[0]).toContain('\r\n\r\n'));
+    await eventually(() => expect(raw.worker.heard[0]).toContain('\r\n\r\n'));
     say(caller, body);
     await caller.ends();
     expect(caller.heard).toMatch(/^HTTP\/1\.1 4(?:00|31) /);
-    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
-    expect(worker.heard[0]).not.toMatch(/\r\n0\r\n/);
+    await eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(0));
+    expect(raw.worker.heard[0]).not.toMatch(/\r\n0\r\n/);
   });
 
   test.each(['//other.test/', '/a/../../b', '/%2e%2e%00%zz', '/?a=b?c#d', '*'])(
@@ -101,7 +91,7 @@ describe('a head that two readers could take for two things', () => {
       const caller = await withOk();
       caller.ask(`OPTIONS ${target}`);
       await caller.hears(/^HTTP\/1\.1 200 /);
-      expect(worker.heard[0]?.split(' ')[1]).toBe(target);
+      expect(raw.worker.heard[0]?.split(' ')[1]).toBe(target);
     },
   );
 
@@ -111,7 +101,7 @@ describe('a head that two readers could take for two things', () => {
       const caller = await withOk();
       caller.ask('GET /', { Host: host });
       await caller.hears(/^HTTP\/1\.1 200 /);
-      expect(worker.heard[0]).toContain(`\r\nHost: ${host}\r\n`);
+      expect(raw.worker.heard[0]).toContain(`\r\nHost: ${host}\r\n`);
     },
   );
 });
@@ -128,7 +118,7 @@ describe('words that are ours', () => {
         'X-Runpod-Worker-Id: w1|x_request_id: 6.6.6.6|Tracestate: a=6.6.6.6||ab',
     );
     await caller.hears(/^HTTP\/1\.1 200 [^]*ok$/);
-    const heard = worker.heard[0] ?? '';
+    const heard = raw.worker.heard[0] ?? '';
     expect(heard).not.toMatch(/6\.6\.6\.6|6666|authorization|bk_|worker-id|x_/i);
     for (const name of ['Host', 'Content-Length', 'X-Forwarded-For', 'X-Request-Id', 'X-Real-Ip', 'Connection'])
       expect(heard.match(new RegExp(`\r\n${name}: `, 'g'))).toHaveLength(1);
@@ -141,8 +131,8 @@ describe('words that are ours', () => {
       const caller = await withOk();
       say(caller, `POST / HTTP/1.1|HOST|KEY|${field}|Content-Length: 2||ab`);
       await caller.hears(/^HTTP\/1\.1 200 [^]*ok$/);
-      expect(worker.heard[0]?.includes(field)).toBe(field.startsWith('X-'));
-      expect(worker.heard[0]).toMatch(/\r\nContent-Length: 2\r\n[^]*\r\n\r\nab$/);
+      expect(raw.worker.heard[0]?.includes(field)).toBe(field.startsWith('X-'));
+      expect(raw.worker.heard[0]).toMatch(/\r\nContent-Length: 2\r\n[^]*\r\n\r\nab$/);
     },
   );
 
@@ -153,7 +143,7 @@ describe('words that are ours', () => {
       'POST / HTTP/1.1|HOST|KEY|Transfer-Encoding: chunked||0|Authorization: x|Host: x|X-Forwarded-For: x|X-Worker-Authorization: x|' +
         'Connection: x|Cookie: x|X-Runpod-Worker-Id: x|X-Own: \xe9||',
     );
-    await eventually(() => expect(worker.heard[0]).toMatch(/\r\n\r\n0\r\nX-Own: \xe9\r\n\r\n$/));
+    await eventually(() => expect(raw.worker.heard[0]).toMatch(/\r\n\r\n0\r\nX-Own: \xe9\r\n\r\n$/));
   });
 });
 
@@ -166,7 +156,7 @@ describe('a wish for another protocol', () => {
       'HTTP2-Settings': 'AAMAAABkAAQAAP__',
     });
     await caller.hears(/^HTTP\/1\.1 200 /);
-    expect(worker.heard[0]).not.toMatch(/upgrade|h2c|settings/i);
+    expect(raw.worker.heard[0]).not.toMatch(/upgrade|h2c|settings/i);
   });
 
   test.each([
@@ -183,7 +173,7 @@ describe('a wish for another protocol', () => {
     });
     say(caller, text);
     await caller.hears(/^HTTP\/1\.1 200 [^]*ok$/);
-    expect(worker.heard[0]).not.toMatch(/upgrade/i);
+    expect(raw.worker.heard[0]).not.toMatch(/upgrade/i);
   });
 
   test.each([
@@ -204,17 +194,17 @@ describe('a wish for another protocol', () => {
     caller.ask('GET /socket', SOCKET);
     await caller.ends();
     expect(caller.heard).toBe('');
-    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
+    await eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(0));
   });
 
   test('that sends on and on before its answer is cut', async () => {
     const caller = await open(onHead(() => undefined));
     caller.ask('GET /', SOCKET);
-    await eventually(() => expect(worker.heard[0]).toContain('\r\n\r\n'));
+    await eventually(() => expect(raw.worker.heard[0]).toContain('\r\n\r\n'));
     caller.say('x'.repeat(128 * 1_024));
     await caller.ends();
-    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
-    expect(worker.heard[0]).not.toContain('xx');
+    await eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(0));
+    expect(raw.worker.heard[0]).not.toContain('xx');
   });
 });
 
@@ -229,7 +219,7 @@ describe('a connection', () => {
     await caller.hears(
       /^HTTP\/1\.1 401 [^]*HTTP\/1\.1 404 [^]*HTTP\/1\.1 200 [^]*HTTP\/1\.1 404 [^]*HTTP\/1\.1 200 [^]*ok$/,
     );
-    expect(worker.heard.map((heard) => heard.split(' ')[1]).sort()).toEqual(['/3', '/5']);
+    expect(raw.worker.heard.map((heard) => heard.split(' ')[1]).sort()).toEqual(['/3', '/5']);
   });
 
   test.each<[string, Record<string, string | null>, string]>([
@@ -251,15 +241,15 @@ describe('a connection', () => {
     const first: Socket[] = [];
     const caller = await open(
       onHead((socket) => {
-        if (worker.heard[worker.sockets.indexOf(socket)]?.startsWith('GET /slow') === true) first.push(socket);
+        if (raw.worker.heard[raw.worker.sockets.indexOf(socket)]?.startsWith('GET /slow') === true) first.push(socket);
         else
           socket.end('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfast');
       }),
     );
     caller.ask('GET /slow');
     caller.ask('GET /fast');
-    await eventually(() => expect(worker.heard).toHaveLength(2));
-    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(1));
+    await eventually(() => expect(raw.worker.heard).toHaveLength(2));
+    await eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(1));
     expect(caller.heard).toBe('');
     first[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow');
     await caller.hears(/^HTTP\/1\.1 200 [^]*slowHTTP\/1\.1 103 [^]*HTTP\/1\.1 200 [^]*fast$/);
@@ -268,39 +258,39 @@ describe('a connection', () => {
   test('has one request at a time that may have effects', async () => {
     const caller = await open(
       onHead((socket) => {
-        if (worker.heard.length > 1) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        if (raw.worker.heard.length > 1) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
       }),
     );
     caller.ask('POST /first', { 'Content-Length': '3' }, 'abc');
     caller.ask('POST /second', { 'Content-Length': '3' }, 'def');
-    await eventually(() => expect(worker.heard[0]).toContain('abc'));
+    await eventually(() => expect(raw.worker.heard[0]).toContain('abc'));
     await letRun();
-    expect(worker.heard).toHaveLength(1);
-    worker.sockets[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-    await eventually(() => expect(worker.heard).toHaveLength(2));
+    expect(raw.worker.heard).toHaveLength(1);
+    raw.worker.sockets[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    await eventually(() => expect(raw.worker.heard).toHaveLength(2));
     await caller.hears(/^HTTP\/1\.1 200 [^]*okHTTP\/1\.1 200 [^]*ok$/);
   });
 
   test('that is dropped by its caller with requests sent ahead lets every worker go', async () => {
     const caller = await open(onHead(() => undefined));
     for (let n = 0; n < 8; n += 1) caller.ask(`GET /${n}`);
-    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(8));
+    await eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(8));
     caller.socket.resetAndDestroy();
-    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
-    expect(scene.parts.places.total()).toEqual({ held: 0, inFlight: 0 });
+    await eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(0));
+    expect(raw.scene.parts.places.total()).toEqual({ held: 0, inFlight: 0 });
   });
 
   test('on which a body drips is over before the time of its endpoint is', async () => {
     const caller = await open(onHead(() => undefined));
     caller.ask('POST /', { 'Content-Length': '100' });
-    await eventually(() => expect(worker.heard[0]).toContain('\r\n\r\n'));
+    await eventually(() => expect(raw.worker.heard[0]).toContain('\r\n\r\n'));
     for (let dripped = 1; dripped <= 2; dripped += 1) {
-      await scene.manualClock().advance(50_000);
+      await raw.scene.manualClock().advance(50_000);
       caller.say('x');
-      await eventually(() => expect(worker.heard[0]).toMatch(new RegExp(`\r\n\r\nx{${dripped}}$`)));
+      await eventually(() => expect(raw.worker.heard[0]).toMatch(new RegExp(`\r\n\r\nx{${dripped}}$`)));
     }
-    await scene.manualClock().advance(20_003);
+    await raw.scene.manualClock().advance(20_003);
     await caller.hears(/^HTTP\/1\.1 408 [^]*x-berth-error: request-timeout/);
-    await eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
+    await eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(0));
   });
 });

@@ -1,36 +1,20 @@
 import type { Socket } from 'node:net';
 import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { DoorScene, HOST, type RawCaller, type SceneOptions } from './door-scene.js';
-import { RawWorker, onHead } from './raw-worker.js';
+import { HOST, type RawCaller, type SceneOptions } from './door-scene.js';
+import { RawScene, lines, says } from './raw-scene.js';
+import { onHead } from './raw-worker.js';
 
 const OK = 'HTTP/1.1 200 OK|Content-Length: 2||ok';
 const CHUNKED = 'HTTP/1.1 200 OK|Transfer-Encoding: chunked';
 
-let scene: DoorScene;
-let worker: RawWorker;
-afterEach(async () => {
-  // Sockets end with both their ends.
-  await worker.close();
-  await scene.close();
-});
-
-/** `|` is the end of a line as HTTP has it. */
-const lines = (text: string): string => text.replaceAll('|', '\r\n');
-
-const open = async (act: (socket: Socket) => void, options: SceneOptions = {}): Promise<RawCaller> => {
-  scene = new DoorScene({ slotsPerWorker: 2, ...options });
-  worker = new RawWorker(onHead(act));
-  await scene.open();
-  scene.assign('w1', await worker.open());
-  return scene.caller();
-};
-const says = (text: string) => (socket: Socket) => {
-  socket.end(lines(text), 'latin1');
-};
+const raw = new RawScene();
+afterEach(() => raw.close());
+const open = (act: (socket: Socket) => void, options: SceneOptions = {}): Promise<RawCaller> =>
+  raw.open(onHead(act), { slotsPerWorker: 2, ...options });
 
 /** The slot is free, and the connection of the caller is good for a next request, where it is open. */
-const isFree = (): Promise<void> => eventually(() => expect(scene.link.inFlight.get('w1')).toBe(0));
+const isFree = (): Promise<void> => eventually(() => expect(raw.scene.link.inFlight.get('w1')).toBe(0));
 
 describe('an answer that two readers could take for two things', () => {
   test.each([
@@ -112,7 +96,7 @@ describe('an answer that is not whole', () => {
       const caller = await open((socket) => {
         socket.write(lines('HTTP/1.1 200 OK||some'), () => socket.resetAndDestroy());
       });
-      caller.say(lines(`GET / HTTP/${version}|Host: ${HOST}|Authorization: Bearer ${scene.key}||`));
+      caller.say(lines(`GET / HTTP/${version}|Host: ${HOST}|Authorization: Bearer ${raw.scene.key}||`));
       await caller.ends();
       expect(caller.heard).not.toMatch(/\r\n0\r\n/);
       expect(caller.isReset).toBe(version === '1.0');
@@ -137,7 +121,7 @@ describe('what is too much', () => {
     caller.ask('GET /');
     await caller.hears(/^HTTP\/1\.1 200 [^]*ok/);
     await isFree();
-    const other = scene.caller();
+    const other = raw.scene.caller();
     other.ask('GET /');
     await other.hears(/^HTTP\/1\.1 200 [^]*ok/);
     expect(caller.heard + other.heard).not.toContain('evil');
@@ -235,14 +219,16 @@ describe('time', () => {
     caller.ask('GET /');
     for (const letter of ['b', 'c']) {
       await caller.hears(/1\r\n[abc]\r\n$/);
-      await scene.manualClock().advance(119_999);
-      worker.sockets[0]?.write(lines(`1|${letter}|`));
+      await raw.scene.manualClock().advance(119_999);
+      raw.worker.sockets[0]?.write(lines(`1|${letter}|`));
       await caller.hears(lines(`1|${letter}|`));
     }
-    await scene.manualClock().advance(60_003);
+    await raw.scene.manualClock().advance(60_003);
     await caller.ends();
     expect(caller.heard).not.toMatch(/\r\n0\r\n/);
-    expect(await scene.metric('berth_router_lb_requests_total{endpoint="ep1",outcome="worker-total-timeout"}')).toBe(1);
+    expect(
+      await raw.scene.metric('berth_router_lb_requests_total{endpoint="ep1",outcome="worker-total-timeout"}'),
+    ).toBe(1);
     await isFree();
   });
 
@@ -253,8 +239,8 @@ describe('time', () => {
     await isFree();
     caller.say('x'.repeat(100_000 - 'begin'.length));
     caller.ask('GET /next');
-    await eventually(() => expect(worker.heard).toHaveLength(2));
+    await eventually(() => expect(raw.worker.heard).toHaveLength(2));
     await caller.hears(/^HTTP\/1\.1 200 [^]*okHTTP\/1\.1 200 [^]*ok$/);
-    expect(worker.heard[0]).not.toContain('xx');
+    expect(raw.worker.heard[0]).not.toContain('xx');
   });
 });
