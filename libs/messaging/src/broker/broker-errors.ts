@@ -12,6 +12,7 @@ import {
 export const API_ERROR = {
   deleteFailed: 10057,
   noMessage: 10037,
+  noSuitablePeers: 10005,
   sequenceNotFound: 10043,
   streamNameInUse: 10058,
   streamNotFound: 10059,
@@ -98,6 +99,17 @@ export const isStoreFull = (error: ApiError): boolean =>
   isStreamFull(error) ||
   error.err_code === API_ERROR.serverStorageUsedUp ||
   error.err_code === API_ERROR.accountStorageUsedUp;
+
+/** None of several brokers, or too few, has the room that a new stream reserves. */
+export const lacksRoomAtPeers = ({ description, err_code: code }: ApiError): boolean =>
+  code === API_ERROR.noSuitablePeers && description.includes('insufficient storage');
+
+/**
+ * A stream was not placed for want of brokers. Those that have just started, each of them healthy, place nothing before
+ * the one that leads has heard from enough of the others; where one stays away they say the same.
+ */
+export const lacksPeers = (error: ApiError): boolean =>
+  error.err_code === API_ERROR.noSuitablePeers && !lacksRoomAtPeers(error);
 
 /** The error that an unexpected error answer becomes: an outage that passes, or a fault of ours. */
 export function unexpectedAnswer(doing: string, error: ApiError): Error {

@@ -4,7 +4,14 @@ import { retry, type Clock, type Random } from '@berth/lifecycle';
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../broker/broker.js';
-import { API_ERROR, BrokerApiError, brokerUnavailable, isUnanswered, hasNoListener } from '../broker/broker-errors.js';
+import {
+  API_ERROR,
+  BrokerApiError,
+  brokerUnavailable,
+  hasNoListener,
+  isUnanswered,
+  lacksPeers,
+} from '../broker/broker-errors.js';
 import { readAnswer, type BrokerAnswer } from '../broker/read-answer.js';
 import type { CopiedState } from './copy-stream.js';
 
@@ -42,10 +49,10 @@ const PIECE_ANSWER_MS = 60_000;
 /** After the last piece it puts the stream in order, and says nothing meanwhile. */
 const END_ANSWER_MS = 10 * 60_000;
 const PIECES_AT_ONCE = 8;
-/** About ten seconds. */
-const HEARD_ATTEMPTS_MAX = 15;
-const HEARD_BASE_MS = 50;
-const HEARD_MAX_MS = 1_000;
+/** About half a minute. */
+const READY_ATTEMPTS_MAX = 35;
+const READY_BASE_MS = 50;
+const READY_MAX_MS = 1_000;
 
 /**
  * Makes a stream out of a copy of it: the same messages under the same sequences. `in-use`: there is one of that name.
@@ -55,8 +62,7 @@ const HEARD_MAX_MS = 1_000;
  */
 export async function restoreStream(options: StreamRestoreOptions): Promise<'restored' | 'in-use'> {
   const { broker, config, state } = options;
-  const subject = `$JS.API.STREAM.RESTORE.${config.name}`;
-  const begun = await broker.ask<BeginAnswer>(subject, JSON.stringify({ config, state }), BEGIN_ANSWER);
+  const begun = await onceReady(options, () => begin(options), isNotPlaced);
   if (isInUse(begun)) return 'in-use';
   const deliverTo = requireGood(config.name, begun).deliver_subject ?? '';
   await sendPieces(options, deliverTo);
@@ -65,6 +71,16 @@ export async function restoreStream(options: StreamRestoreOptions): Promise<'res
   requireSame(config.name, state, requireGood(config.name, end.value).state);
   return 'restored';
 }
+
+/** @throws BrokerApiError where it is for want of brokers that the stream is not placed; it has had no effect then */
+async function begin({ broker, config, state }: StreamRestoreOptions): Promise<BrokerAnswer<BeginAnswer>> {
+  const subject = `$JS.API.STREAM.RESTORE.${config.name}`;
+  const answer = await broker.ask<BeginAnswer>(subject, JSON.stringify({ config, state }), BEGIN_ANSWER);
+  if (answer.error !== undefined && lacksPeers(answer.error)) requireGood(config.name, answer);
+  return answer;
+}
+
+const isNotPlaced = (error: unknown): boolean => error instanceof BrokerApiError;
 
 const RESTORE_IN_USE = 10130;
 
@@ -79,7 +95,7 @@ async function sendPieces(options: StreamRestoreOptions, deliverTo: string): Pro
     const send = () => sendPiece(broker, { stream: config.name, deliverTo, piece });
     if (!isHeard) {
       // Alone, since what is sent with it could overtake it.
-      await onceHeard(options, send);
+      await onceReady(options, send, isNotHeard);
       isHeard = true;
       continue;
     }
@@ -94,10 +110,19 @@ async function sendPieces(options: StreamRestoreOptions, deliverTo: string): Pro
 }
 
 /** Where the broker listens for pieces, one broker may tell us before all of them know. */
-const onceHeard = ({ clock, random }: StreamRestoreOptions, send: () => Promise<void>): Promise<void> =>
-  retry(send, {
-    ...{ clock, random, attemptsMax: HEARD_ATTEMPTS_MAX, baseDelayMs: HEARD_BASE_MS, maxDelayMs: HEARD_MAX_MS },
-    isRetriable: (error) => error instanceof PlatformError && hasNoListener(error.cause),
+const isNotHeard = (error: unknown): boolean => error instanceof PlatformError && hasNoListener(error.cause);
+
+/** Brokers that start, or that have not told each other yet, are asked again. */
+const onceReady = <T>(
+  { clock, random }: StreamRestoreOptions,
+  action: () => Promise<T>,
+  isRetriable: (error: unknown) => boolean,
+): Promise<T> =>
+  retry(action, {
+    ...{ clock, random, isRetriable },
+    attemptsMax: READY_ATTEMPTS_MAX,
+    baseDelayMs: READY_BASE_MS,
+    maxDelayMs: READY_MAX_MS,
   });
 
 async function sendPiece(

@@ -2,7 +2,7 @@ import { retry, type Clock, type Random } from '@berth/lifecycle';
 import { StartupError } from '@berth/telemetry';
 import { JetStreamApiError, StorageType, type StreamConfig, type StreamInfo } from '@nats-io/jetstream';
 import type { Broker } from '../broker/broker.js';
-import { API_ERROR, isUnanswered } from '../broker/broker-errors.js';
+import { API_ERROR, isUnanswered, lacksPeers, lacksRoomAtPeers } from '../broker/broker-errors.js';
 import { findStream, isApiError } from './find-stream.js';
 import { TopologyDriftError, driftOf } from './topology-drift.js';
 import type { StreamChange, TopologyChanges } from './topology-changes.js';
@@ -34,7 +34,7 @@ const API_LEVEL_MIN = 5;
  * once. Streams that are as wanted cost one question each.
  *
  * @throws TopologyDriftError when a stream has a setting that cannot be changed
- * @throws StartupError when the broker has no room for a stream
+ * @throws StartupError when the broker has no room for a stream, or brokers enough for it do not come in time
  * @throws the last error when JetStream was not ready in time, or refuses for good (too old)
  */
 export async function ensureTopology(options: EnsureTopologyOptions): Promise<void> {
@@ -44,7 +44,9 @@ export async function ensureTopology(options: EnsureTopologyOptions): Promise<vo
   try {
     for (const wanted of streamConfigs(options.part, options.size)) {
       if (options.scope === 'memory' && wanted.storage !== StorageType.Memory) continue;
-      const change = await onceReady(options, () => ensureStream(broker, wanted));
+      const change = await onceReady(options, () => ensureStream(broker, wanted)).catch((error: unknown) => {
+        throw refusalOf(wanted, error);
+      });
       if (change !== null) changes[change].push(wanted.name);
     }
   } finally {
@@ -93,13 +95,19 @@ async function createStream(broker: Broker, wanted: Wanted): Promise<StreamInfo 
     return 'created';
   } catch (error) {
     if (isApiError(error, API_ERROR.streamNameInUse)) return broker.manager.streams.info(wanted.name);
-    throw isApiError(error, STORAGE_RESERVED) ? noRoom(wanted.name, error) : error;
+    throw error;
   }
 }
 
 const UNAVAILABLE = 503;
 const STORAGE_RESERVED = 10047;
 const MEMORY_RESERVED = 10028;
+
+function refusalOf({ name, num_replicas: replicas = 1 }: Wanted, error: unknown): unknown {
+  if (!(error instanceof JetStreamApiError)) return error;
+  if (error.code === STORAGE_RESERVED || lacksRoomAtPeers(error.apiError())) return noRoom(name, error);
+  return lacksPeers(error.apiError()) ? tooFewBrokers(name, replicas, error) : error;
+}
 
 /** Reserved bytes count, however few of them are used: also those of streams that an older version has left behind. */
 const noRoom = (stream: string, cause: unknown): StartupError =>
@@ -109,9 +117,17 @@ const noRoom = (stream: string, cause: unknown): StartupError =>
     { cause },
   );
 
+const tooFewBrokers = (stream: string, replicas: number, cause: unknown): StartupError =>
+  new StartupError(
+    `Stream ${stream} is held by ${replicas} brokers (BERTH_NATS_REPLICAS), and the one that leads has not heard from ` +
+      'so many since it started. Start the others; look at their routes to each other where they run.',
+    { cause },
+  );
+
 /** A broker that starts, elects or reconnects. Too little reserved storage is told as 503 too, but does not pass. */
 function isNotReady(error: unknown): boolean {
   if (error instanceof JetStreamApiError) {
+    if (lacksPeers(error.apiError())) return true;
     return error.status === UNAVAILABLE && error.code !== STORAGE_RESERVED && error.code !== MEMORY_RESERVED;
   }
   return isUnanswered(error) || (error instanceof Error && error.cause !== undefined && isNotReady(error.cause));
