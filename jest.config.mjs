@@ -48,8 +48,8 @@ const leaveOutPrevious = () =>
   mustLeaveOut('the version before this one', 'BERTH_TEST_PREVIOUS', 'tools/versions/available.mjs');
 
 export default {
-  // A machine that does other work too may be slow for a while; what never ends is still found.
-  testTimeout: 30_000,
+  // A machine that does other work too may be slow, or stand still for a minute; what never ends is still found.
+  testTimeout: 240_000,
   maxWorkers: availableParallelism(),
   // A worker keeps what each suite's modules took. Unbounded it spends its time collecting garbage, and dies at 4 GB.
   workerIdleMemoryLimit: '1GB',

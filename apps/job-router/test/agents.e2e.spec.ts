@@ -223,7 +223,7 @@ test('300 jobs submitted at once all complete, each once', async () => {
     async () => {
       expect((await client.call('/health')).body.jobs).toMatchObject({ completed: 300, inQueue: 0, inProgress: 0 });
     },
-    { deadlineMs: 30_000 },
+    { deadlineMs: 90_000 },
   );
   const doneMs = systemClock.monotonicMs() - sentAtMs;
   const answers = await Promise.all(ids.map((id) => client.status(id)));
@@ -232,4 +232,4 @@ test('300 jobs submitted at once all complete, each once', async () => {
   expect([...executions.values()].every((times) => times === 1)).toBe(true);
   expect(new Set(ids).size).toBe(300);
   process.stdout.write(`300 jobs: accepted in ${Math.round(acceptedMs)} ms, done in ${Math.round(doneMs)} ms\n`);
-}, 60_000);
+});

@@ -6,7 +6,7 @@ import { RouterBench } from './bench/router-bench.js';
 import { completed } from './bench/scripted-agent.js';
 
 const bench = new RouterBench();
-const TEST_MS = 60_000;
+const TEST_MS = 240_000;
 
 interface Detail {
   readonly history: readonly Record<string, unknown>[];
@@ -116,7 +116,7 @@ test(
           error: 'executionTimeout exceeded',
         });
       },
-      { deadlineMs: 40_000, intervalMs: 500 },
+      { deadlineMs: 90_000, intervalMs: 500 },
     );
     expect(await agent.done(job, completed('late'))).toEqual({ outcome: 'recorded' });
     expect((await client.call(`/status/${id}`)).body).toMatchObject({ status: 'TIMED_OUT' });

@@ -7,7 +7,7 @@ import { RouterBench, type Scene } from './bench/router-bench.js';
 
 const bench = new RouterBench();
 const MIB = 1_024 ** 2;
-const FLOOD_MS = 120_000;
+const FLOOD_MS = 240_000;
 let victim: Scene;
 let attacker: Scene;
 const sockets: AttackingSocket[] = [];

@@ -13,9 +13,9 @@ let faults: ClusterFaults;
 let claims: NatsShardClaims;
 let second: TestRouter;
 
-const SETUP_MS = 60_000;
-const TEST_MS = 180_000;
-const LONG = { deadlineMs: 60_000, intervalMs: 100 };
+const SETUP_MS = 240_000;
+const TEST_MS = 240_000;
+const LONG = { deadlineMs: 90_000, intervalMs: 100 };
 const ENDPOINTS = 3;
 const JOBS_BETWEEN_FAULTS = 4;
 const RENEW_EVERY_MS = 2_000;

@@ -256,7 +256,7 @@ describe('every refusal is in the words of the interface', () => {
     const asked = client.post(CHAT, body);
     await answerWith(agent, completed([{ ok: true }]));
     expect((await asked).body).toEqual({ ok: true });
-  }, 30_000);
+  });
 
   test('a caller that is cut off leaves nothing open', async () => {
     const { endpointId, tenant } = await bench.scene();

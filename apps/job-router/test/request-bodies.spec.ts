@@ -10,7 +10,7 @@ import { WebhookAddresses } from '../src/platform/webhook-addresses.js';
 import { SOURCE_THREAD, STALLING_THREAD } from './bench/body-threads.js';
 
 const MIB = 2 ** 20;
-const READING_MS = 120_000;
+const READING_MS = 240_000;
 
 jest.setTimeout(READING_MS);
 

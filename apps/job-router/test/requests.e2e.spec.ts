@@ -8,11 +8,9 @@ import {
 import { isOlder, newestFirst, type HostId, type JobDetail, type JobId, type WorkerId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { RouterBench, type Scene } from './bench/router-bench.js';
-
-jest.setTimeout(60_000);
 
 const bench = new RouterBench();
 let scene: Scene;

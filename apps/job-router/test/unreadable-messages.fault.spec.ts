@@ -11,12 +11,10 @@ import { systemRandom } from '@berth/lifecycle';
 import { Broker, LOG_SHARDS, NatsShardClaims, endpointShard, jobShard, logShard } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectOutage } from './bench/outage-report.js';
 import { tellAllRead } from './bench/read-history.js';
 import { RouterBench, type Scene } from './bench/router-bench.js';
-
-jest.setTimeout(90_000);
 
 const bench = new RouterBench();
 
@@ -168,7 +166,7 @@ beforeAll(async () => {
   waiting = await scene.client.run({ before: true });
   await spoilLogs();
   await poison(scene);
-}, 60_000);
+});
 
 describe('a message that cannot be read', () => {
   test('keeps no job of its neighbours from being queued, taken and finished', async () => {
@@ -224,7 +222,7 @@ describe('a message that cannot be read', () => {
     const shard = logShard(scene.endpointId);
     for (const [, body] of BAD_BODIES) publish(`$KV.shards.claim.${shard}`, body);
     await intruder.flush();
-    await eventually(async () => expect(await isClaimed(shard)).toBe(true), { deadlineMs: 30_000 });
+    await eventually(async () => expect(await isClaimed(shard)).toBe(true), { deadlineMs: 90_000 });
     await runThrough(scene);
   });
 
@@ -240,7 +238,7 @@ describe('a message that cannot be read', () => {
         await tellAllRead(intruder);
         for (const { endpointId } of emptied) expect(await leftOf(endpointId)).toEqual([logOf(endpointId)]);
       },
-      { deadlineMs: 80_000, intervalMs: 500 },
+      { deadlineMs: 90_000, intervalMs: 500 },
     );
   });
 });

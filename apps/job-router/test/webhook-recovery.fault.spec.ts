@@ -3,11 +3,9 @@ import { CLAIM_MS } from '@berth/domain';
 import { ConfigReader, systemClock } from '@berth/lifecycle';
 import { readSecretBox } from '@berth/secrets';
 import { eventually } from '@berth/testing';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RouterBench, SECRET_KEY } from './bench/router-bench.js';
 import { WebhookReceiver, isGenuine, type Received } from './bench/webhook-receiver.js';
-
-jest.setTimeout(90_000);
 
 const bench = new RouterBench({ environment: { BERTH_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
 const box = readSecretBox(new ConfigReader({ BERTH_SECRET_KEY: SECRET_KEY }));

@@ -5,7 +5,7 @@ import { inParallel, systemClock, systemRandom } from '@berth/lifecycle';
 import { Broker, SnapshotWriter, ensureTopology, snapshotCodec } from '@berth/messaging';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { useNatsServer } from '@berth/testing/servers';
-import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts-service.js';
 import { composeSnapshots, type SnapshotPublishing } from '../src/snapshots/compose-snapshots.js';
 import { Database } from '../src/persistence/database.js';
@@ -15,9 +15,6 @@ import { PASS_MAX } from '../src/snapshots/snapshot-publisher.js';
 import type { Transactions } from '../src/persistence/transactions.port.js';
 import { SPEC, useFleetBench } from './fleet-bench.js';
 import { changeSeal } from './secret-box.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(120_000);
 
 const ACCOUNT = 'account' as AccountId;
 const CALLER: Caller = { accountId: ACCOUNT, keyId: 'key', scopes: ['admin'], endpointIds: null, expiresAtMs: null };

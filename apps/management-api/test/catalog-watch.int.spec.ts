@@ -1,13 +1,10 @@
 import { ManualClock, eventually } from '@berth/testing';
 import { MetricRegistry, silentLogger, type Logger } from '@berth/telemetry';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { CatalogWatch } from '../src/catalog-file/catalog-watch.js';
 import { RunningCatalogsStore, type RunningCatalog } from '../src/catalog-file/running-catalogs.store.js';
 import { Database } from '../src/persistence/database.js';
 import { useFleetBench } from './fleet-bench.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const bench = useFleetBench();
 const INTERVAL_MS = 30_000;

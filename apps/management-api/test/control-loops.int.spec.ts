@@ -1,10 +1,7 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { HardwareCatalog, SHIPPED_TABLES } from '@berth/domain';
 import { GIB, INVENTORY, SPEC } from './fleet-bench.js';
 import { useControlPlane } from './control-plane-bench.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(180_000);
 
 const T4 = { id: 'T4', name: 'T4', memoryGb: 16, pool: 'TURING_16', reportedAs: ['Tesla T4'] };
 const bench = useControlPlane(new HardwareCatalog({ ...SHIPPED_TABLES, gpuCards: [...SHIPPED_TABLES.gpuCards, T4] }));

@@ -14,7 +14,7 @@ const bench = useManagementApi({ environment: { BERTH_LOG_LEVEL: 'warn', BERTH_L
 const CALLERS = 20;
 /** Connections of one process, and a few more. */
 const CROWD = 25;
-const PATIENCE = { deadlineMs: 60_000, intervalMs: 100 };
+const PATIENCE = { deadlineMs: 90_000, intervalMs: 100 };
 /** A connection or a row is waited for 5 s, a statement takes 10 s at most; a busy machine adds to it. */
 const ANSWERED_WITHIN_MS = 20_000;
 /** The grace of a snapshot without a row, and the pass after it. */
@@ -139,7 +139,7 @@ describe('a database that crashes and comes back under load', () => {
       expect(body).toMatchObject({ type: 'https://api.example.com/docs/problems/service-unavailable', status: 503 });
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-  }, 240_000);
+  });
 
   test('keeps every endpoint that was answered, and shows it', async () => {
     const listed = new Set(each(await bench.call('GET /v2/serverless'), 'endpoints', 'id'));
@@ -173,7 +173,7 @@ describe('a database that crashes and comes back under load', () => {
     const known = await snapshots();
     expect(known.size).toBe(rows.length);
     for (const { id, is_deleted: isDeleted } of rows) expect(known.get(id)).toMatchObject({ id, isDeleted });
-  }, 120_000);
+  });
 });
 
 describe('is refused in time, and logged with its cause', () => {
@@ -196,7 +196,7 @@ describe('is refused in time, and logged with its cause', () => {
     await holder.rollbackTransaction();
     await holder.release();
     expect((await bench.call('GET /v2/serverless')).status).toBe(200);
-  }, 60_000);
+  });
 
   test('a statement that does not end', async () => {
     await bench.source.query(
@@ -209,5 +209,5 @@ describe('is refused in time, and logged with its cause', () => {
     expect(logged.join('')).toContain('canceling statement due to statement timeout');
     await bench.source.query('DROP TRIGGER dawdles ON releases');
     expect((await bench.call('POST /v2/serverless', { body: QUEUE_ENDPOINT })).status).toBe(201);
-  }, 60_000);
+  });
 });

@@ -1,13 +1,10 @@
 import { systemClock } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { usePostgres } from '@berth/testing/servers';
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../src/persistence/data-source.js';
 import { Database } from '../src/persistence/database.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 5_000;

@@ -103,7 +103,7 @@ describe('rows from before variables were sealed', () => {
 
   test('are sealed by every process that starts', async () => {
     const process = await bench.startProcess();
-    await eventually(async () => expect(await dump()).not.toContain(SECRET), { deadlineMs: 10_000 });
+    await eventually(async () => expect(await dump()).not.toContain(SECRET), { deadlineMs: 90_000 });
     await process.stop();
   });
 });

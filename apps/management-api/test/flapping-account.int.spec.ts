@@ -1,14 +1,11 @@
 import type { Demand } from '@berth/domain';
 import { inParallel } from '@berth/lifecycle';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { AccountEntity } from '../src/persistence/entities/index.js';
 import { DECISIONS_MAX } from '../src/scaling-history/scaling-history.store.js';
 import { useControlPlane } from './control-plane-bench.js';
 import { INVENTORY } from './fleet-bench.js';
 import { placedOf, recordPlaces } from './recorded-places.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(180_000);
 
 const bench = useControlPlane();
 const { fleet } = bench;

@@ -34,7 +34,7 @@ import { LeaderLease } from '../src/leadership/leader-lease.js';
 
 const ACCOUNT = 'account';
 export const GIB = 2 ** 30;
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 
 export const SPEC: EndpointSpec = {
   name: 'echo',

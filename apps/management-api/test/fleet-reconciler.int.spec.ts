@@ -12,7 +12,7 @@ import {
 } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { SeededRandom } from '@berth/testing';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { EndpointEntity, HostEntity, type WorkerEntity } from '../src/persistence/entities/index.js';
 import type { LeaderTerm } from '../src/leadership/leader-lease.js';
 import { DecisionCounts } from '../src/reconcilers/decisions/decision-counts.js';
@@ -24,9 +24,6 @@ import { TermOverError } from '../src/leadership/require-term.js';
 import { ScalingHistoryStore } from '../src/scaling-history/scaling-history.store.js';
 import { Database } from '../src/persistence/database.js';
 import { demandMessage, GIB, INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const bench = useFleetBench();
 

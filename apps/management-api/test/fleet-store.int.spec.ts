@@ -1,13 +1,10 @@
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { eventually, letRun } from '@berth/testing';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { EndpointEntity, HostEntity } from '../src/persistence/entities/index.js';
 import type { NewWorker } from '../src/reconcilers/fleet.store.js';
 import type { LeaderTerm } from '../src/leadership/leader-lease.js';
 import { observed, SPEC, useFleetBench } from './fleet-bench.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(180_000);
 
 const bench = useFleetBench();
 

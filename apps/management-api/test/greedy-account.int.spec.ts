@@ -1,11 +1,8 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { AccountEntity } from '../src/persistence/entities/index.js';
 import { useControlPlane } from './control-plane-bench.js';
 import { INVENTORY, SPEC } from './fleet-bench.js';
 import { placedOf, recordPlaces } from './recorded-places.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(180_000);
 
 const bench = useControlPlane();
 const { fleet } = bench;

@@ -1,11 +1,8 @@
 import type { EndpointId, HostId, ObservedWorker, WorkerId } from '@berth/domain';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { EndpointEntity, HostEntity, JoinTokenEntity, ReleaseEntity } from '../src/persistence/entities/index.js';
 import type { HostReport } from '../src/host-sessions/take-report.js';
 import { INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const bench = useFleetBench();
 

@@ -2,7 +2,7 @@ import type { ReadReport, WantedImage } from '@berth/contracts';
 import { SHIPPED_CATALOG, type EndpointId, type HostId, type ImageAhead, type Inventory } from '@berth/domain';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { SeededRandom } from '@berth/testing';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HostSessionsService } from '../src/host-sessions/host-sessions-service.js';
 import { ImagesAheadStore } from '../src/host-sessions/images-ahead.store.js';
 import { hashHostSecret } from '../src/host-sessions/secret-hash.js';
@@ -14,8 +14,6 @@ import { RegistryCredentialsService } from '../src/registries/registry-credentia
 import { ScalingHistoryStore } from '../src/scaling-history/scaling-history.store.js';
 import { demandMessage, INVENTORY, observed, SPEC, useFleetBench } from './fleet-bench.js';
 import { envSeal, secretBox } from './secret-box.js';
-
-jest.setTimeout(60_000);
 
 const bench = useFleetBench();
 

@@ -9,7 +9,7 @@ import {
   type JobSummary,
   type PageKey,
 } from '@berth/domain';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ShardProgress } from '../src/job-history/projected-history.port.js';
 import { RefusedRowError } from '../src/job-history/refused-row-error.js';
@@ -18,9 +18,6 @@ import { JobHistoryPartitions } from '../src/job-history/job-history-partitions.
 import { JobHistoryStore } from '../src/job-history/job-history.store.js';
 import { useFleetBench } from './fleet-bench.js';
 import { ENDPOINT, endedRow, waitingRow } from './job-history-samples.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const DAY_MS = 24 * 3_600_000;
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'] as const;

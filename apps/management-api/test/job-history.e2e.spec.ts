@@ -29,7 +29,7 @@ beforeAll(async () => {
   const rows = Array.from({ length: 5 }, (_, n) => endedRow(`job-${String(n)}`, atMs - n, own));
   jobs = rows.map(({ job }) => job);
   await write(own.endpointId, rows);
-}, 60_000);
+});
 
 async function write(endpointId: EndpointId, rows: readonly HistoryRow[]): Promise<void> {
   const database = new Database(api.source);

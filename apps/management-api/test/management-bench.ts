@@ -54,8 +54,8 @@ export interface ManagementBenchOptions {
 type Stop = () => Promise<void> | void;
 
 const SECRET_KEY_BYTES = 32;
-const START_TIMEOUT_MS = 60_000;
-const TEST_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 240_000;
+const TEST_TIMEOUT_MS = 240_000;
 
 /** The management API on a real PostgreSQL and a real broker, called through HTTP like any client would. */
 export class ManagementBench {

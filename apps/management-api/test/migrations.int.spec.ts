@@ -4,7 +4,7 @@ import { silentLogger } from '@berth/telemetry';
 import { SCOPES, type AccountId, type EndpointId, type JobId } from '@berth/domain';
 import { makeApiKey } from '@berth/http';
 import { SeededRandom } from '@berth/testing';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { Database } from '../src/persistence/database.js';
 import { describeSchema } from '../src/persistence/describe-schema.js';
@@ -18,9 +18,6 @@ import { seedAccount, type SeedKey, type SeedOutcome } from '../src/accounts/see
 import { SPEC, useFleetBench } from './fleet-bench.js';
 import { endedRow } from './job-history-samples.js';
 import { endpointSeals } from './secret-box.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const bench = useFleetBench();
 const SCHEMA_MIGRATIONS = `CREATE TABLE schema_migrations (id serial PRIMARY KEY, timestamp bigint NOT NULL, name varchar NOT NULL)`;

@@ -5,7 +5,7 @@ import { eventually } from '@berth/testing';
 import { QUEUE_ENDPOINT, each, useManagementApi } from './management-bench.js';
 
 const bench = useManagementApi();
-const PATIENCE = { deadlineMs: 45_000, intervalMs: 200 };
+const PATIENCE = { deadlineMs: 90_000, intervalMs: 200 };
 
 const endpoints = async (): Promise<string[]> => each(await bench.call('GET /v2/serverless'), 'endpoints', 'id');
 
@@ -47,7 +47,7 @@ describe('a broker that is away', () => {
     await eventually(async () => {
       expect((await bench.call('POST /v2/serverless', { body: QUEUE_ENDPOINT })).status).toBe(201);
     }, PATIENCE);
-  }, 90_000);
+  });
 });
 
 describe('snapshots that differ from the database', () => {
@@ -66,7 +66,7 @@ describe('snapshots that differ from the database', () => {
     }, PATIENCE);
     // Nobody knows yet whether a write of this host is being committed: it is kept for a minute.
     expect(await bench.hostSnapshot('stranger')).toBeDefined();
-  }, 60_000);
+  });
 });
 
 describe('a database that is away', () => {
@@ -79,5 +79,5 @@ describe('a database that is away', () => {
     await eventually(async () => {
       expect((await bench.call('GET /v2/serverless')).status).toBe(200);
     }, PATIENCE);
-  }, 180_000);
+  });
 });

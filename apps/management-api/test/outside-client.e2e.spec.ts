@@ -46,4 +46,4 @@ test('a client that is made of the document compiles strictly, and talks to the 
     refused: 'Host not found',
     deleted: 204,
   });
-}, 120_000);
+});

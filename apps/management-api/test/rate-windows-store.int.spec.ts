@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '@berth/lifecycle';
 import { MetricRegistry, type Logger } from '@berth/telemetry';
 import { ManualClock, letRun } from '@berth/testing';
 import { usePostgres } from '@berth/testing/servers';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../src/persistence/data-source.js';
@@ -13,9 +13,6 @@ import { AccountEntity } from '../src/persistence/entities/index.js';
 import { migrate } from '../src/persistence/migrate.js';
 import { RATE_WINDOWS, type RateQuotas, RateWindowsStore } from '../src/rate-limits/rate-windows.store.js';
 import { AccountRateLimiter } from '../src/rate-limits/account-rate-limiter.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(180_000);
 
 const postgres = usePostgres();
 const ACCOUNT = 'a1' as AccountId;

@@ -106,7 +106,7 @@ describe('a process whose first key is a new one', () => {
         for (const kind of KINDS.slice(0, -1)) expect(text).toContain(left(kind, 0));
         expect(text).toMatch(/berth_management_sealed_with_old_keys\{kind="kept-answer"\} [1-9]/);
       },
-      { deadlineMs: 20_000 },
+      { deadlineMs: 90_000 },
     );
     expect(await oldTexts()).toEqual(NONE);
     const writer = bench.writerOf<WebhookSecretsSnapshot>(BUCKETS.webhookSecrets);
@@ -198,7 +198,7 @@ describe('a change that is made meanwhile', () => {
     await bench.source.transaction(async (manager) => {
       await manager.query('UPDATE templates SET env = to_jsonb($2::text) WHERE id = $1', [templateId, sealed]);
       renewed = place.renew(row);
-      await eventually(async () => expect(await waiting()).toBeGreaterThan(0), { deadlineMs: 10_000 });
+      await eventually(async () => expect(await waiting()).toBeGreaterThan(0), { deadlineMs: 90_000 });
     });
     expect(await renewed).toBe(false);
     expect((await bench.call(`GET /v2/templates/${templateId}`, { key: account })).body.env).toEqual({ A: 'b' });

@@ -1,13 +1,10 @@
 import type { AccountId, DecisionRecord, EndpointId } from '@berth/domain';
-import { beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { Database } from '../src/persistence/database.js';
 import { ScalingHistoryLoop } from '../src/scaling-history/scaling-history-loop.js';
 import { DECISIONS_MAX, ScalingHistoryStore } from '../src/scaling-history/scaling-history.store.js';
 import { silentLogger } from '@berth/telemetry';
 import { useFleetBench } from './fleet-bench.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const ACCOUNT = 'account' as AccountId;
 const [E1, E2] = ['e1' as EndpointId, 'e2' as EndpointId];

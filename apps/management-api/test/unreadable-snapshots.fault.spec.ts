@@ -60,7 +60,7 @@ describe('a snapshot that cannot be read', () => {
         endpointId,
       });
     }, PATIENCE);
-  }, 120_000);
+  });
 
   test('keeps a process that starts beside it from nothing: it becomes ready', async () => {
     const restarted = await bench.startProcess();
@@ -71,7 +71,7 @@ describe('a snapshot that cannot be read', () => {
       /berth_unreadable_messages_total\{place="bucket endpoints"\} [1-9]/,
     );
     await restarted.stop();
-  }, 120_000);
+  });
 
   test('and that nothing in the database stands behind is removed after its grace', async () => {
     const left = async (): Promise<readonly string[]> => bench.writerOf(BUCKETS.endpoints).keys();
@@ -82,5 +82,5 @@ describe('a snapshot that cannot be read', () => {
       { ...PATIENCE, deadlineMs: 150_000 },
     );
     expect(await left()).toContain(endpointId);
-  }, 200_000);
+  });
 });

@@ -1,13 +1,10 @@
 import { useOf, type HostId, type ObservedWorker, type WorkerId, type WorkerPhase } from '@berth/domain';
 import { SeededRandom } from '@berth/testing';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { HostsStore } from '../src/hosts/hosts.store.js';
 import { Database } from '../src/persistence/database.js';
 import { UsageStore } from '../src/usage/usage.store.js';
 import { observed, SPEC, useFleetBench } from './fleet-bench.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const bench = useFleetBench();
 const T0 = Date.UTC(2026, 0, 1, 9, 30);

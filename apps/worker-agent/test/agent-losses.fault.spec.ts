@@ -8,7 +8,7 @@ import type { AgentProgram } from './agent-program.js';
 import { W1 } from './worker-bench.js';
 
 const IMAGES = fileURLToPath(new URL('workers', import.meta.url));
-const WAIT = { deadlineMs: 60_000 };
+const WAIT = { deadlineMs: 90_000 };
 /** What a busy machine may add. */
 const BUSY_MS = 40_000;
 

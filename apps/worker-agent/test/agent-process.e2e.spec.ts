@@ -15,7 +15,7 @@ import type { AgentProgram } from './agent-program.js';
 import { W1, W2 } from './worker-bench.js';
 import { testMachine } from './test-machine.js';
 
-const SLOW = { deadlineMs: 30_000 };
+const SLOW = { deadlineMs: 90_000 };
 const GRACE_LEFT_MS = 3_000;
 const bench = useAgents();
 const { control, endOf, phase, submit } = bench;

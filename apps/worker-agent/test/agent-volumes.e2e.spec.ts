@@ -8,7 +8,7 @@ import { expect, test } from '@jest/globals';
 import { TEST_TIMEOUT_MS, exampleWorker, useAgents } from './agent-bench.js';
 import { W1, W2 } from './worker-bench.js';
 
-const SLOW = { deadlineMs: 30_000 };
+const SLOW = { deadlineMs: 90_000 };
 const WORKERS = fileURLToPath(new URL('./workers', import.meta.url));
 const VOLUME = { id: 'weights1', accountId: 'account1', sizeGb: 10 };
 

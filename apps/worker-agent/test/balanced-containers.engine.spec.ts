@@ -10,7 +10,7 @@ import { LocalWorkerLink } from '../src/load-balanced/index.js';
 import type { DockerRuntime } from '../src/runtimes/docker/docker-runtime.js';
 import { openDocker } from './open-docker.js';
 
-const TEST_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 240_000;
 const IMAGE = 'berth-test/web:1';
 const hostId = 'host1' as HostId;
 const endpointId = 'endpoint1' as EndpointId;
@@ -53,7 +53,7 @@ describe('docker', () => {
           ...{ port: 8_000, healthPorts: [80, 8_000], healthPath: '/' },
           ...{ wasReady: false, isAwake: true, isLeaving: false },
         });
-        await eventually(() => expect(link.state(workerId)?.isHealthy).toBe(true), { deadlineMs: 20_000 });
+        await eventually(() => expect(link.state(workerId)?.isHealthy).toBe(true), { deadlineMs: 90_000 });
         const answer = await link.open({ hostId, endpointId, workerId }, new AbortController().signal);
         if (answer.kind === 'refused') throw new Error(`refused: ${answer.reason}`);
         answer.stream.end('GET / HTTP/1.0\r\n\r\n');

@@ -5,11 +5,10 @@ import type { WorkerId } from '@berth/domain';
 import { eventually } from '@berth/testing';
 import { useTempFolders } from '@berth/testing/folders';
 import type { LinkAnswer } from '@berth/tunnel';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ProcessBench } from './process-bench.js';
 import { W1, W2 } from './worker-bench.js';
 
-jest.setTimeout(120_000);
 const newFolder = useTempFolders();
 
 interface Told {

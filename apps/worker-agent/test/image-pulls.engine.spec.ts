@@ -11,8 +11,8 @@ import { openDocker } from './open-docker.js';
 import { W1, W2 } from './worker-bench.js';
 
 const SETUP_MS = 300_000;
-const TEST_TIMEOUT_MS = 60_000;
-const SLOW = { deadlineMs: 30_000 };
+const TEST_TIMEOUT_MS = 240_000;
+const SLOW = { deadlineMs: 90_000 };
 const LOGIN = { username: 'ci-puller', password: 'correct horse' };
 
 const fixture = useContainerEngine({ hasBaseImage: true });
@@ -266,7 +266,7 @@ describe('an agent', () => {
           expect(last?.imagesAhead?.map(({ state }) => state)).toEqual(['ready', 'failed']);
           return last;
         },
-        { deadlineMs: 55_000 },
+        { deadlineMs: 90_000 },
       );
       expect(inventory?.images).toContain(name);
       expect(inventory?.imagesAhead?.[1]?.reason).toMatch(/^image-missing: /);

@@ -12,7 +12,7 @@ import type { AgentProgram } from './agent-program.js';
 import { W1 } from './worker-bench.js';
 
 const WORKERS = fileURLToPath(new URL('workers', import.meta.url));
-const SLOW = { deadlineMs: 60_000 };
+const SLOW = { deadlineMs: 90_000 };
 const HOST = 'host1' as HostId;
 const ENDPOINT = 'endpoint1' as EndpointId;
 

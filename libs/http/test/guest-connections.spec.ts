@@ -82,7 +82,7 @@ test('an answer to a guest goes on, however many connections come that ask for n
   // How many go depends on how many of them have given up by themselves meanwhile.
   await eventually(
     async () => expect(await gauge('berth_http_connections_closed_total{reason="without-key"}')).toBeGreaterThan(0),
-    { deadlineMs: 25_000 },
+    { deadlineMs: 90_000 },
   );
   guest.response.end('to its end');
   await guest.hears('to its end');

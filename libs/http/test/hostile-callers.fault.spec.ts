@@ -217,7 +217,7 @@ describe('a body that does not come', () => {
     expect(thin.heard).toBe('');
     thin.socket.write(text.slice(text.length - (text.length % step || step)));
     await heardStatus(thin, 201);
-  }, 60_000);
+  });
 
   test('does not outlive its key', async () => {
     const key = bench.newKey(['serverless:write']);
@@ -248,7 +248,7 @@ describe('a body in chunks of one byte', () => {
     const kept = join.mock.calls.map(([pieces]) => pieces.length);
     join.mockRestore();
     expect(Math.max(...kept)).toBeLessThanOrEqual(24);
-  }, 60_000);
+  });
 });
 
 describe('the room of a body', () => {
@@ -427,7 +427,7 @@ describe('a connection', () => {
   test('that does not finish its headers is closed after 10 s', async () => {
     const slow = talk();
     slow.socket.write('GET /things HTTP/1.1\r\nhost: x\r\nx-slow: ');
-    await eventually(() => expectStatus(slow, 408), { deadlineMs: 25 * SECOND_MS });
+    await eventually(() => expectStatus(slow, 408), { deadlineMs: 90 * SECOND_MS });
     await isOver(slow);
   });
 });
@@ -458,7 +458,7 @@ describe('callers without a good key', () => {
     expect((await ask({}, key)).status).toBe(200);
     await clock.advance(SECOND_MS);
     expect((await ask({})).status).toBe(401);
-  }, 60_000);
+  });
 
   test('are limited at what is open to everybody too, which a good key of the same network never feels', async () => {
     await clock.advance(60 * SECOND_MS);
@@ -472,7 +472,7 @@ describe('callers without a good key', () => {
     expect(await askDocument(key)).toBe(200);
     await clock.advance(SECOND_MS);
     expect(await askDocument(null)).toBe(200);
-  }, 60_000);
+  });
 
   test('of other networks behind a trusted proxy have limits of their own', async () => {
     const askThrough = async (forwarded: string): Promise<number> => {
@@ -486,5 +486,5 @@ describe('callers without a good key', () => {
     expect(await askThrough('2001:db8:0:1:ffff::1')).toBe(429);
     expect(await askThrough('2001:db8:0:2::7')).toBe(401);
     expect(await askThrough('nonsense')).toBe(401);
-  }, 60_000);
+  });
 });

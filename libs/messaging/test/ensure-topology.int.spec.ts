@@ -1,15 +1,13 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { useNatsServer } from '@berth/testing/servers';
 import { StorageType } from '@nats-io/jetstream';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Broker } from '../src/broker/broker.js';
 import { connectNats } from '../src/connection.js';
 import { ensureTopology } from '../src/topology/ensure-topology.js';
 import { streamConfigs } from '../src/topology/streams.js';
 import { driftOf } from '../src/topology/topology-drift.js';
 import { SIZE, ensure, openBroker } from './open-broker.js';
-
-jest.setTimeout(60_000);
 
 const nats = useNatsServer();
 const small = useNatsServer({ fileStoreMaxBytes: 10_000_000 });

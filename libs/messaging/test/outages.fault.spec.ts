@@ -2,7 +2,7 @@ import { systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { freshKey } from '@berth/testing/conformance';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';
 import type { Broker } from '../src/broker/broker.js';
 import { JetStreamReaderCursors } from '../src/reader-cursors/jetstream-reader-cursors.js';
@@ -10,10 +10,8 @@ import { STREAMS } from '../src/topology/subjects.js';
 import { TopologyKeeper } from '../src/topology/topology-keeper.js';
 import { SIZE, openBroker } from './open-broker.js';
 
-jest.setTimeout(60_000);
-
 const LIFE_MS = 3_600_000;
-const RECOVERY = { deadlineMs: 30_000, intervalMs: 50 };
+const RECOVERY = { deadlineMs: 90_000, intervalMs: 50 };
 const nats = useNatsServer();
 let broker: Broker;
 let blobs: JetStreamBlobs;

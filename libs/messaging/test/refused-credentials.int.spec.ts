@@ -1,11 +1,8 @@
 import { systemRandom, type Clock } from '@berth/lifecycle';
 import { ManualClock } from '@berth/testing';
 import { SHARED_USER, useNatsServer } from '@berth/testing/servers';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { connectNats } from '../src/connection.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const nats = useNatsServer({ access: 'password' });
 const TRIES = 12;

@@ -1,7 +1,7 @@
 import { inParallel, systemClock, systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Broker } from '../src/broker/broker.js';
 import { plainCodec, type SnapshotCodec } from '../src/snapshots/snapshot-codec.js';
 import { SnapshotDirectory } from '../src/snapshots/snapshot-directory.js';
@@ -9,14 +9,12 @@ import { SnapshotWriter } from '../src/snapshots/snapshot-writer.js';
 import { bucketStream } from '../src/topology/buckets.js';
 import { ensure, openBroker } from './open-broker.js';
 
-jest.setTimeout(60_000);
-
 interface Sample {
   readonly name: string;
 }
 
 const BUCKET = 'hosts';
-const RECOVERY = { deadlineMs: 30_000, intervalMs: 50 };
+const RECOVERY = { deadlineMs: 90_000, intervalMs: 50 };
 const codec = plainCodec<Sample>();
 
 const nats = useNatsServer();

@@ -20,7 +20,7 @@ import { ServedTunnel } from '../src/served-tunnel.js';
 import { TunnelError } from '../src/tunnel-error.js';
 import type { LinkAnswer, LinkStream, WorkerLink } from '../src/index.js';
 
-const SOON = { deadlineMs: 20_000, intervalMs: 5 };
+const SOON = { deadlineMs: 90_000, intervalMs: 5 };
 const NEVER = new AbortController().signal;
 const TARGET = { hostId: 'host1' as HostId, endpointId: 'endpoint1' as EndpointId, workerId: 'worker1' as WorkerId };
 const ASKED = { ...TARGET, mayWait: false };

@@ -12,7 +12,7 @@ import { encodeHead, FRAME, type ControlFrame } from '../src/mux/frame.js';
 import { ServedTunnel } from '../src/served-tunnel.js';
 import { TUNNEL_TLS } from '../src/tunnel-protocol.js';
 
-const SOON = { deadlineMs: 20_000, intervalMs: 5 };
+const SOON = { deadlineMs: 90_000, intervalMs: 5 };
 const NEVER = new AbortController().signal;
 const TARGET = { hostId: 'host1' as HostId, endpointId: 'endpoint1' as EndpointId, workerId: 'worker1' as WorkerId };
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -22,7 +22,7 @@ import { DialledWorker } from './dialled-worker.js';
 const HOST = 'host1' as HostId;
 const OTHER_HOST = 'host2' as HostId;
 const TARGET: LinkTarget = { hostId: HOST, endpointId: 'endpoint1' as EndpointId, workerId: 'worker1' as WorkerId };
-const SOON = { deadlineMs: 20_000, intervalMs: 10 };
+const SOON = { deadlineMs: 90_000, intervalMs: 10 };
 const NEVER = new AbortController().signal;
 
 const closers: (() => Promise<void> | void)[] = [];

@@ -4,7 +4,7 @@ import { hostOfNode } from '@berth/domain';
 import { eventually } from '@berth/testing';
 import { useCluster } from '@berth/testing/containers';
 import { useTempFolders } from '@berth/testing/folders';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildHelm, CHART, DEPLOY, helm, valuesFile } from './chart/helm-chart.js';
 
 const SETUP_MS = 900_000;
@@ -17,8 +17,6 @@ const NOT_OWN_POD = /Pods of its own node/;
 const NOT_OWN_SECRET = /Secrets that its own node owns/;
 const NOT_OWN_EXEC = /programs in Pods of its own node/;
 const NOT_OWN_LABEL = /names the host of another node/;
-jest.setTimeout(120_000);
-
 type Kind = 'pods' | 'secrets';
 const pathOf = (kind: Kind): string => `/api/v1/namespaces/${NAMESPACE}/${kind}`;
 

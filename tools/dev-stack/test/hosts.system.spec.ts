@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { eventually } from '@berth/testing';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StackClient } from '../src/management-client.js';
 import { StartedStack } from '../src/started-stack.js';
 
-jest.setTimeout(240_000);
 const WAIT = { deadlineMs: 120_000, intervalMs: 200 };
 const HOSTS = 3;
 const VCPUS = 4;

@@ -9,7 +9,7 @@ import { InstalledStack, type Diagnosis } from './stack/installed-stack.js';
 
 const START_MS = 240_000;
 const JOB_MS = 60_000;
-const JOB_TEST_MS = 100_000;
+const JOB_TEST_MS = 240_000;
 /** Of which `berth doctor` finds something. */
 const AREAS = 10;
 

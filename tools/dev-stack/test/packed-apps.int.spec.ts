@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { glob, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { runCommand } from '@berth/servers';
 import { useTempFolders } from '@berth/testing/folders';
 
-jest.setTimeout(120_000);
 const REPOSITORY = resolve(import.meta.dirname, '../../..');
 const PACK = join(REPOSITORY, 'deploy/docker/pack-app.mjs');
 const STEP_MS = 60_000;

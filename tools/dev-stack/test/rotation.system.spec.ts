@@ -8,8 +8,8 @@ import { RollingStack } from './stack/rolling-stack.js';
 import { SteadyJobs } from './stack/steady-jobs.js';
 
 const START_MS = 240_000;
-const TEST_MS = 180_000;
-const WAIT = { deadlineMs: 60_000, intervalMs: 200 };
+const TEST_MS = 240_000;
+const WAIT = { deadlineMs: 90_000, intervalMs: 200 };
 
 const tempFolder = useTempFolders();
 let stack: InstalledStack;

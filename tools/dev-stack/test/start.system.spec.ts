@@ -56,7 +56,7 @@ describe('npm start', () => {
     const curl = /^curl -X POST[\s\S]*?'\{.*\}'$/m.exec(stack.output)?.[0] ?? '';
     const { stdout } = await run('sh', ['-c', curl]);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED' });
-  }, 60_000);
+  });
 
   test('names every process in dev.json', () => {
     const names = [
@@ -84,7 +84,7 @@ describe('npm start', () => {
       after_cancel: 'CANCELLED',
     });
     expect(report.health.jobs).toMatchObject({ inQueue: 0, failed: 0 });
-  }, 180_000);
+  });
 
   test('refuses a key everywhere soon after its revocation, and of the end of its account', async () => {
     const as = (apiKey: string): TenantClient => new TenantClient(() => ({ ...stack.dev, apiKey }));
@@ -117,7 +117,7 @@ describe('npm start', () => {
     expect((await owner.job('GET', path)).status).toBe(200);
     expect((await client.manage('DELETE', `/v2/accounts/${account.id}`)).status).toBe(204);
     await expectRefused(owner, path);
-  }, 90_000);
+  });
 
   test('starts a killed process again and tells its new pid', async () => {
     const before = stack.pidOf('controllers');
@@ -126,7 +126,7 @@ describe('npm start', () => {
       what: 'a new pid of the controllers',
       deadlineMs: 15_000,
     });
-  }, 30_000);
+  });
 
   test('says within two seconds why a missing image does not start, and the job waits', async () => {
     const { body: endpoint } = await client.manage<{ id: string }>('POST', '/v2/serverless', {
@@ -152,7 +152,7 @@ describe('npm start', () => {
     const { body: status } = await client.job<{ status: string }>('GET', `/${endpoint.id}/status/${job.id}`);
     expect(status.status).toBe('IN_QUEUE');
     expect((await client.manage('DELETE', `/v2/serverless/${endpoint.id}`)).status).toBe(204);
-  }, 60_000);
+  });
 
   test(
     'stops on SIGTERM, leaves nothing running, and is the same after the next start',
@@ -266,7 +266,7 @@ describe('npm start refuses what it cannot do', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^job-router: Bad settings:\n {2}BERTH_WEBHOOK_ALLOWED_NETWORKS must be networks/m);
     expect(stdout).not.toContain('starting it again');
-  }, 90_000);
+  });
 
   test('a home that is a file, that lies in a file, or where nothing can be written', async () => {
     const folder = await makeTempFolder('berth-home-');

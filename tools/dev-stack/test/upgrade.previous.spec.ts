@@ -3,7 +3,7 @@ import { ATTEMPT_LEASE_MS } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
 import { SeededRandom, eventually } from '@berth/testing';
 import { checkHistory, type HostFault } from '@berth/testing/checker';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AppProcessName } from '../src/app-processes.js';
 import { TenantClient } from '../src/tenant-client.js';
 import { HookReceiver } from './crash/hook-receiver.js';
@@ -18,7 +18,6 @@ import { ProxiedCaller } from './versions/proxied-caller.js';
 import { Traffic } from './versions/traffic.js';
 import { VersionedStack } from './versions/versioned-stack.js';
 
-jest.setTimeout(240_000);
 /** Of the build of the version before, the first time. */
 const PREPARE_MS = 1_200_000;
 const WAIT = { deadlineMs: 120_000, intervalMs: 100 };

@@ -2,11 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@berth/testing';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
 
-jest.setTimeout(240_000);
 const WAIT = { deadlineMs: 120_000, intervalMs: 200 };
 const VCPUS = 4;
 const WORKERS = fileURLToPath(new URL('../../../apps/worker-agent/test/workers', import.meta.url));

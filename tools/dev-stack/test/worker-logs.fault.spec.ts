@@ -1,11 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@berth/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { StartedStack } from '../src/started-stack.js';
 import { TenantClient } from '../src/tenant-client.js';
 import { LogReader } from './log-reader.js';
 
-jest.setTimeout(240_000);
 const WAIT = { deadlineMs: 90_000, intervalMs: 200 };
 const VCPUS = 4;
 const WORKERS = fileURLToPath(new URL('../../../apps/worker-agent/test/workers', import.meta.url));

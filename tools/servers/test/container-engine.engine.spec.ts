@@ -115,7 +115,7 @@ describe('a private container engine', () => {
         async () => {
           expect(await leftOnMachine(folder, bridge)).toEqual([]);
         },
-        { deadlineMs: 30_000 },
+        { deadlineMs: 90_000 },
       );
     },
     START_MS,

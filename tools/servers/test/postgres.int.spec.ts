@@ -1,12 +1,9 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { useTempFolders } from '@berth/testing/folders';
 import { isRunning, startPostgres, type PostgresServer, type StartPostgresOptions } from '../src/index.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const tempFolder = useTempFolders();
 const servers: PostgresServer[] = [];

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@berth/testing';
 import { useTempFolders } from '@berth/testing/folders';
 import {
@@ -16,9 +16,6 @@ import {
   spawnServer,
   stopLeftover,
 } from '../src/index.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const tempFolder = useTempFolders();
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeTempFolder, startCluster, type Cluster, type TempFolder } from '../src/index.js';
 
 const START_MS = 30 * 60_000;
-const STOP_MS = 120_000;
+const STOP_MS = 240_000;
 let folder: TempFolder;
 let cluster: Cluster;
 

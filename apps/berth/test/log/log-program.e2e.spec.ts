@@ -7,7 +7,7 @@ import { LogScene } from './log-scene.js';
 
 const nats = useNatsServer({ access: 'roles' });
 const ENDPOINT = 'ep' as EndpointId;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 let scene: LogScene;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ test(
   'following ends with Ctrl-C, in a verdict',
   async () => {
     const following = tool(ENDPOINT, '--follow', '--json');
-    await eventually(() => expect(following.output).toContain('submitted'), { deadlineMs: 60_000 });
+    await eventually(() => expect(following.output).toContain('submitted'), { deadlineMs: 90_000 });
     const jobId = await scene.submit(ENDPOINT);
     await eventually(() => expect(following.output).toContain(jobId));
     following.signal('SIGINT');
@@ -63,7 +63,7 @@ test(
   'a reader that hangs up ends the program, without a complaint',
   async () => {
     const following = tool(ENDPOINT, '--follow');
-    await eventually(() => expect(following.output).toContain('submitted'), { deadlineMs: 60_000 });
+    await eventually(() => expect(following.output).toContain('submitted'), { deadlineMs: 90_000 });
     following.hangUp();
     await scene.submit(ENDPOINT);
     expect([await following.status(), following.complaint]).toEqual([1, '']);

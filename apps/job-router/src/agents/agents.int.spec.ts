@@ -11,7 +11,7 @@ import { API_KEY_DIRECTORY, TrustedProxies, createHttpApp, jobRendering, type Ht
 import { AgentTransport } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { AgentsScene, ENDPOINT, HOST, WORKER, boxOf } from '../../test/model/agents-scene.js';
 import type { Platform } from '../platform/index.js';
@@ -19,9 +19,6 @@ import { composeAgents } from './compose-agents.js';
 import { serveAgents } from './serve-agents.js';
 import { AgentJobsController } from './agent-jobs.controller.js';
 import type { JobTaking } from './attempts/job-taking.js';
-
-// A real server on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const nats = useNatsServer();
 const scene = new AgentsScene();

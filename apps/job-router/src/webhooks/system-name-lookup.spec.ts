@@ -110,7 +110,7 @@ describe('what the system resolves', () => {
     const dead = Array.from({ length: 100 }, (_, n) => names.addressesOf(`n${n}.dead.test.`).catch(() => ['dead']));
     expect(await Promise.race([...dead, names.addressesOf('hooks.example.test.')])).toEqual(['192.0.2.10']);
     expect(new Set((await Promise.all(dead)).flat())).toEqual(new Set(['dead']));
-  }, 30_000);
+  });
 
   test("this machine's own name is found as the system finds it", async () => {
     const system = await lookup(hostname(), { all: true });

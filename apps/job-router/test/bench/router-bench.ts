@@ -21,7 +21,7 @@ import { JobClient } from './job-client.js';
 import { ScriptedAgent } from './scripted-agent.js';
 import { TcpProxy } from './tcp-proxy.js';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 /** The operator's key of every router of one spec file. */
 export const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
@@ -154,7 +154,7 @@ export class RouterBench {
         const answer = await fetch(`http://127.0.0.1:${running.operationsPort}/readyz`);
         expect(await answer.json()).toMatchObject({ status: 'ready' });
       },
-      { deadlineMs: 20_000 },
+      { deadlineMs: 90_000 },
     );
     return router;
   }

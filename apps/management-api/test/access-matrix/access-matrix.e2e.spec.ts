@@ -14,7 +14,7 @@ import { Tenant, absentId, isOwned, type Resource } from './tenant.js';
 type Whose = 'own' | 'foreign' | 'absent';
 
 const IN_PARALLEL = 4;
-const OPEN_TIMEOUT_MS = 60_000;
+const OPEN_TIMEOUT_MS = 240_000;
 const unlimited = { BERTH_RATE_LIMIT_HOUR: 'off', BERTH_RATE_LIMIT_DAY: 'off' };
 
 const bench = useManagementApi({ environment: unlimited });

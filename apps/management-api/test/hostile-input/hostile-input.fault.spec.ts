@@ -25,7 +25,7 @@ import { oddities } from './problem-shape.js';
 import { Wire, type WireAnswer, type WireRequest } from './wire.js';
 
 const { seed: SEED } = readFuzzConfig();
-const OPEN_TIMEOUT_MS = 60_000;
+const OPEN_TIMEOUT_MS = 240_000;
 const IN_PARALLEL = 8;
 const VALUES_PER_FIELD = 6;
 const MIXED_BODIES = 40;

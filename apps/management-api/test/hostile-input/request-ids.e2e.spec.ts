@@ -87,5 +87,5 @@ describe('a problem names its request by the id that the log has', () => {
     const [warning] = (await linesOf(answer)).filter(({ level }) => level === WARN);
     expect(warning).toMatchObject({ path: '/v2/registries', error: { cause: expect.anything() } });
     await bench.postgres.restart('kill');
-  }, 180_000);
+  });
 });

@@ -5,13 +5,13 @@ import { systemRandom } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { useCluster } from '@berth/testing/containers';
 import { useTempFolders } from '@berth/testing/folders';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { useManagementApi } from '../management-bench.js';
 import { NodeAgents } from './node-agents.js';
 
 const DEPLOY = resolve(import.meta.dirname, '../../../../deploy/kubernetes');
 const AGENTS = ['--namespace', 'berth-agents'];
-const SETUP_MS = 120_000;
+const SETUP_MS = 240_000;
 
 const fixture = useCluster();
 const kubectl = (...words: readonly string[]): Promise<string> => fixture.cluster.kubectl(...words);
@@ -41,7 +41,6 @@ const bench = useManagementApi({
     },
   },
 });
-jest.setTimeout(60_000);
 const agents = new NodeAgents(bench);
 
 /** A Pod that is bound to the node, and never starts, since its image is nowhere. */

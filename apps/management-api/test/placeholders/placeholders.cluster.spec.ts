@@ -15,8 +15,8 @@ import { EndpointEntity } from '../../src/persistence/entities/index.js';
 import { GIB, SPEC, useFleetBench } from '../fleet-bench.js';
 
 const DEPLOY = resolve(import.meta.dirname, '../../../../deploy/kubernetes');
-const SETUP_MS = 120_000;
-const WAIT = { deadlineMs: 60_000, intervalMs: 200 };
+const SETUP_MS = 240_000;
+const WAIT = { deadlineMs: 90_000, intervalMs: 200 };
 const GPUS: EndpointSpec = {
   ...SPEC,
   cpu: null,

@@ -178,7 +178,7 @@ const FILLS: readonly (readonly [statement: string, sample?: object])[] = [
 ];
 
 /** Far longer than any statement of the product may take. */
-export const FILL_TIMEOUT_MS = 60_000;
+export const FILL_TIMEOUT_MS = 240_000;
 
 /**
  * Fills a migrated database as a great installation would in years. The rows keep every check; foreign keys are not

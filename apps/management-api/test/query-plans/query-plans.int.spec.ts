@@ -1,5 +1,5 @@
 import { usePostgres } from '@berth/testing/servers';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/persistence/data-source.js';
 import { Database } from '../../src/persistence/database.js';
@@ -9,7 +9,6 @@ import { faultsOf, indexesUsed, planOf, type Catalog, type PlanStep } from './pl
 import { StatementRecorder, type Statement } from './statement-recorder.js';
 import { storeCases } from './store-cases.js';
 
-jest.setTimeout(60_000);
 /** Filling takes ten seconds on a machine of two cores that does nothing else. */
 const FILLED_WITHIN_MS = 180_000;
 

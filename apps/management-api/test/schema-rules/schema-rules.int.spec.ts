@@ -1,12 +1,10 @@
 import { usePostgres } from '@berth/testing/servers';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { createDataSource } from '../../src/persistence/data-source.js';
 import { migrate } from '../../src/persistence/migrate.js';
 import { BAD_ROWS, REFUSALS, type BadRow } from './bad-rows.js';
 import { FOREIGN, SOUND, type Row, type Table } from './sound-rows.js';
-
-jest.setTimeout(60_000);
 
 const postgres = usePostgres();
 let source: DataSource;
@@ -24,7 +22,7 @@ beforeAll(async () => {
   for (const [table, row] of FOREIGN) await insert(table, row);
   for (const [table, row] of Object.entries(SOUND)) await insert(table as Table, row);
   await runner.commitTransaction();
-}, 60_000);
+});
 
 afterAll(async () => {
   await runner.release();

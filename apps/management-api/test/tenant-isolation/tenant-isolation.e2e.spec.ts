@@ -10,7 +10,7 @@ import { AccountsStore } from '../../src/accounts/accounts.store.js';
 import { useManagementApi, type Answer, type CallOptions } from '../management-bench.js';
 import { LeakCheck } from './leak-check.js';
 
-const OPEN_TIMEOUT_MS = 60_000;
+const OPEN_TIMEOUT_MS = 240_000;
 
 const LOOKS_LIKE_ID = /(^|\.)(id|\w*Ids?|registry|template|networkVolumes)(\[\])?$/;
 

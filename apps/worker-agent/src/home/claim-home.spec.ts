@@ -56,7 +56,7 @@ describe('the claim on a home', () => {
     expect(await claimsIn(home)).toHaveLength(1);
     await expect(claim(home)).rejects.toThrow('Another agent');
     await next.release();
-  }, 30_000);
+  });
 
   test('is never held twice when several come at once', async () => {
     const home = await newFolder();

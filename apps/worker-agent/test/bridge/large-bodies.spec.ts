@@ -106,7 +106,7 @@ test('a large chunk is split in the thread as it would be here', async () => {
   expect(await worker.chunk(jobId, body)).toMatchObject({ status: 200 });
   const expected = splitChunk(body);
   // Counted, so that what fails does not print the texts.
-  await eventually(() => expect(agent.router.chunkTexts(jobId).length).toBe(expected.length), { deadlineMs: 20_000 });
+  await eventually(() => expect(agent.router.chunkTexts(jobId).length).toBe(expected.length), { deadlineMs: 90_000 });
   expect(agent.router.chunkTexts(jobId).every((text, index) => text === expected[index])).toBe(true);
 });
 

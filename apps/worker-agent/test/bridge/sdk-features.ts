@@ -16,7 +16,7 @@ export interface Feature {
   readonly check: (bench: FeatureBench) => Promise<Finding>;
 }
 
-const WAIT = { deadlineMs: 40_000, intervalMs: 50 };
+const WAIT = { deadlineMs: 90_000, intervalMs: 50 };
 const KILL_MS = 10_000;
 /** What a busy machine may be late. */
 const SLACK_MS = 5_000;

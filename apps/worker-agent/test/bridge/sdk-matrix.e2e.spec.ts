@@ -75,7 +75,7 @@ afterAll(async () => {
   await Promise.all(benches.map(({ worker }) => worker.kill()));
   await writeReport();
   await agent.close();
-}, 40_000);
+});
 
 describe.each(VERSIONS)('a worker with SDK %s', (version) => {
   test.each(FEATURES)('$title', async (feature) => {

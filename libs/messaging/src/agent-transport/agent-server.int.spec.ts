@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { inboxPrefix } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
@@ -7,9 +7,6 @@ import { useNatsServer } from '@berth/testing/servers';
 import { AgentServer } from './agent-server.js';
 import { AgentTransport } from './agent-transport.js';
 import { reachesNobody } from './confirmed-reply.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const SUBJECT = 'agents.host-a.up.echo';
 const HOST = 'host-a' as HostId;

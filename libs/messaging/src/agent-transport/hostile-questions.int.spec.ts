@@ -3,15 +3,12 @@ import type { HostId } from '@berth/domain';
 import { createLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Writable } from 'node:stream';
 import { AgentServer } from './agent-server.js';
 import { AgentTransport } from './agent-transport.js';
 import { isRetriable } from './wire-codec.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const TIMEOUT_MS = 30_000;
 const MINUTE_MS = 60_000;

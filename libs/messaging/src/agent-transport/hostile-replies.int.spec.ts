@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { inboxPrefix, jobSubject } from '@berth/contracts';
 import type { HostId } from '@berth/domain';
 import { systemClock } from '@berth/lifecycle';
@@ -10,9 +10,6 @@ import { Writable } from 'node:stream';
 import { AgentServer } from './agent-server.js';
 import { AgentTransport } from './agent-transport.js';
 import { ConfirmedReply } from './confirmed-reply.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const HOST = 'host-a' as HostId;
 const TAKE = jobSubject(HOST, 'take');

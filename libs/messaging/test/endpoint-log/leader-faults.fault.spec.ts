@@ -13,7 +13,7 @@ const nats = useNatsCluster();
 const brokers: Broker[] = [];
 const faults = new ClusterFaults(nats);
 
-const SETUP_TIMEOUT_MS = 60_000;
+const SETUP_TIMEOUT_MS = 240_000;
 const STORM_TIMEOUT_MS = 240_000;
 
 beforeAll(async () => {

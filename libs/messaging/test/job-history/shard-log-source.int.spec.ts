@@ -1,16 +1,13 @@
 import type { LogPosition } from '@berth/contracts';
 import type { UnreadableMessage } from '@berth/domain';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Broker } from '../../src/broker/broker.js';
 import { ShardLogSource, type ShardLogPage } from '../../src/job-history/shard-log-source.js';
 import { logStream, logSubject } from '../../src/topology/subjects.js';
 import { ensure, openBroker } from '../open-broker.js';
 import { cancelled, endpointOf, writeBatch, writeFacts, writeRaw } from './fact-writer.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const SHARD = 3;
 const STREAM = logStream(SHARD);

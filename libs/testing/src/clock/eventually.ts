@@ -1,12 +1,12 @@
 import { systemClock } from '@berth/lifecycle';
 
 export interface EventuallyOptions {
-  /** Longest wait, 15 s unless said otherwise; a slow machine needs a generous one, a passing test never waits for it. */
+  /** Longest wait, 90 s unless said otherwise: a machine may stand still for a minute; a passing test never waits for it. */
   readonly deadlineMs?: number;
   readonly intervalMs?: number;
 }
 
-const DEADLINE_DEFAULT_MS = 15_000;
+const DEADLINE_DEFAULT_MS = 90_000;
 const INTERVAL_DEFAULT_MS = 20;
 
 /**

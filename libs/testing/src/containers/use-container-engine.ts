@@ -13,7 +13,7 @@ export interface UseContainerEngineOptions {
   readonly isInMemory?: boolean;
 }
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 const BUILD_TIMEOUT_MS = 600_000;
 
 /** Call once at the top of a spec: starts the engine before its first test and removes all of it after its last. */

@@ -17,7 +17,7 @@ export interface PostgresFixture {
   restart(how?: 'stop' | 'kill'): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 
 /** Call once at the top of a spec: starts the server before its first test and removes it after its last. */
 export const usePostgres = (): PostgresFixture => {

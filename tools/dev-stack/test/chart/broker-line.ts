@@ -5,7 +5,7 @@ import { eventually } from '@berth/testing';
 import { expect } from '@jest/globals';
 
 const PORT = 4222;
-const WAIT = { deadlineMs: 30_000, intervalMs: 50 };
+const WAIT = { deadlineMs: 90_000, intervalMs: 50 };
 
 /** A connection to a broker, word by word: what its ports let through before any library has a say. */
 export class BrokerLine {

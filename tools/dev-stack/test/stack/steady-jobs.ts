@@ -17,7 +17,7 @@ interface Answer {
 }
 
 const PAUSE_MS = 300;
-const WAIT = { deadlineMs: 60_000, intervalMs: 100 };
+const WAIT = { deadlineMs: 90_000, intervalMs: 100 };
 const TIMEOUT_MS = 30_000;
 const WAITS_MAX = 5;
 const MS_PER_SECOND = 1_000;

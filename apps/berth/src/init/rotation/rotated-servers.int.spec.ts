@@ -9,7 +9,7 @@ import { eventually, ManualClock } from '@berth/testing';
 import { useTempFolders } from '@berth/testing/folders';
 import { useNatsServer, usePostgres } from '@berth/testing/servers';
 import { nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
-import { beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { InstallationFolder } from '../installation-folder.js';
 import { runInit } from '../run-init.js';
@@ -17,9 +17,6 @@ import { STATEMENTS_PATH } from './database-statements.js';
 import type { RotationName, RotationStep } from './rotation-steps.js';
 import { runRotation } from './run-rotation.js';
 import { brokerKeysOf } from './secrets-in-use.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const tempFolder = useTempFolders();
 const nats = useNatsServer({ access: 'roles' });

@@ -17,8 +17,8 @@ import type { ContainerStart } from '../container-runtime.port.js';
 import { containerName } from './container-options.js';
 import type { DockerRuntime } from './docker-runtime.js';
 
-const TEST_TIMEOUT_MS = 90_000;
-const ENDS = { deadlineMs: 60_000 };
+const TEST_TIMEOUT_MS = 240_000;
+const ENDS = { deadlineMs: 90_000 };
 const MIB = 1024 * 1024;
 const HOSTILE = 'berth-test/hostile:1';
 const W1 = 'w1' as WorkerId;

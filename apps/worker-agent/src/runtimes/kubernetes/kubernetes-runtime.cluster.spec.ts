@@ -15,8 +15,8 @@ import type { ContainerStart, OwnedContainer } from '../container-runtime.port.j
 import { ClusterApi } from '@berth/cluster-api';
 import type { KubernetesRuntime } from './kubernetes-runtime.js';
 
-const SLOW = { deadlineMs: 20_000 };
-const TEST_TIMEOUT_MS = 60_000;
+const SLOW = { deadlineMs: 90_000 };
+const TEST_TIMEOUT_MS = 240_000;
 const PROBE = 'local/probe:1';
 const MIB = 1024 * 1024;
 
@@ -176,7 +176,7 @@ describe('kubernetes', () => {
           { signal: breaking.signal, onHeldUp: (reason) => told.push(reason) },
         )
         .catch((error: unknown) => error);
-      await eventually(() => expect(told[0]).toContain('FailedCreatePodSandBox'), { deadlineMs: 40_000 });
+      await eventually(() => expect(told[0]).toContain('FailedCreatePodSandBox'), { deadlineMs: 90_000 });
       breaking.abort();
       expect(await broken).toMatchObject({ reason: 'cancelled' });
       expect(await kubectl('get', 'pods', '--output=name')).toBe('');

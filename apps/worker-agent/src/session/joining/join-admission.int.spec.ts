@@ -8,14 +8,12 @@ import { StartupError, silentLogger, type Logger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { useTempFolders } from '@berth/testing/folders';
 import { useNatsServer } from '@berth/testing/servers';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { AgentLink } from '../agent-link.js';
 import { IdentityStore, type HostIdentity } from './identity.store.js';
 import { HostJoining } from './host-joining.js';
 import { hashSecret, identifyHost, joinHost, type ConnectAs } from './join-host.js';
 import { hostOfToken } from './own-token.js';
-
-jest.setTimeout(60_000);
 
 const nats = useNatsServer({ access: 'roles' });
 const newFolder = useTempFolders();
