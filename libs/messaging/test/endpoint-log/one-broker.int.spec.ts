@@ -15,12 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => broker.connection.close());
 
-const PRESENCE_MS = 1_000;
 let shards = 0;
 
 logBrokerConformance('one broker', () => Promise.resolve(conformingLog(broker)));
 shardClaimsConformance(
   'one broker',
-  () => Promise.resolve({ port: new NatsShardClaims(broker, PRESENCE_MS), elapse: () => Promise.resolve() }),
-  { freshShard: () => shards++, presenceMs: PRESENCE_MS },
+  (presenceMs) => Promise.resolve({ port: new NatsShardClaims(broker, presenceMs), elapse: () => Promise.resolve() }),
+  { freshShard: () => shards++ },
 );
