@@ -31,7 +31,7 @@ test('a stream is put back over whichever of three brokers, on all of them', asy
   const [first] = brokers;
   if (first === undefined) throw new Error('there are no brokers');
   const config = jobStreamConfig(LOG, REPLICATED);
-  await first.manager.streams.add(config);
+  await eventually(() => first.manager.streams.add(config));
   for (const text of ['first', 'second', 'third']) await first.request(logSubject(ENDPOINT), text);
   const pieces: Uint8Array[] = [];
   const onPiece = (piece: Uint8Array) => Promise.resolve(void pieces.push(piece));
@@ -49,7 +49,7 @@ test('a stream is put back over whichever of three brokers, on all of them', asy
         pieces: each(pieces),
       }),
     ).toBe('restored');
-    const found = await broker.manager.streams.getMessage(LOG, { seq: 3 });
+    const found = await eventually(() => broker.manager.streams.getMessage(LOG, { seq: 3 }));
     expect(found?.string()).toBe('third');
     // A broker without a leader it knows of, for a moment, names no others.
     await eventually(async () => {

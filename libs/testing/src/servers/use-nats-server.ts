@@ -44,7 +44,8 @@ export interface NatsFixture {
 /** Of a server with the access `password` or `guests`. */
 export const SHARED_USER = { user: 'everybody', pass: 'everybody knows it' } as const;
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
+const READY_WITHIN_MS = 120_000;
 
 /** Call once at the top of a spec: starts the server before its first test and removes it after its last. */
 export const useNatsServer = (options: UseNatsServerOptions = {}): NatsFixture => {
@@ -119,7 +120,8 @@ class NatsBench implements NatsFixture {
     const storeDir = present(this.#folder, 'The folder is made in beforeAll.').path;
     const tls = this.#certified?.tls;
     const encryption = tls === undefined ? {} : { tls };
-    return startNatsServer({ ...limits, ...encryption, storeDir, port, httpPort, auth });
+    const place = { storeDir, port, httpPort };
+    return startNatsServer({ ...limits, ...encryption, ...place, auth, readyDeadlineMs: READY_WITHIN_MS });
   }
 
   #authOf(access: NonNullable<UseNatsServerOptions['access']>): NatsAuth {

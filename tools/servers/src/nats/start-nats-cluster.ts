@@ -24,7 +24,7 @@ export interface NatsCluster {
 
 const SERVERS = 3;
 const LOOPBACK = '127.0.0.1';
-const READY_DEADLINE_MS = 60_000;
+const READY_DEADLINE_MS = 120_000;
 
 /**
  * Starts three servers and waits until they have a leader and are healthy. A port between them that somebody takes
