@@ -2,13 +2,14 @@ import { toRawJson } from '@berth/domain';
 import { inParallel, systemClock } from '@berth/lifecycle';
 import { eventually } from '@berth/testing';
 import { describe, expect, test } from '@jest/globals';
+import type { JobClient } from './bench/job-client.js';
 import { RouterBench } from './bench/router-bench.js';
 import { completed } from './bench/scripted-agent.js';
 
 const bench = new RouterBench();
 
 /** A job is gone for everybody soon after its end (docs/invariants.md, 8); what a busy machine may add is counted in. */
-const GONE_WITHIN_MS = 20_000;
+const GONE_WITHIN_MS = 90_000;
 /** A life that is soon over, and not before the answer to whoever gave it: a busy machine may stand still for a second. */
 const SHORT_MS = 5_000;
 
@@ -66,7 +67,7 @@ describe('/retry', () => {
     await client.call(`/retry/${id}`, { method: 'POST' });
     await lose();
     expect((await client.status(id)).body).toMatchObject({ status: 'IN_QUEUE', retries: 1 });
-  }, 30_000);
+  });
 });
 
 describe('/purge-queue', () => {
@@ -89,7 +90,7 @@ describe('/purge-queue', () => {
 
   test('answers whoever is held for a job that it removes', async () => {
     const { client } = await bench.scene();
-    const held = client.post('/runsync?wait=30000', { input: {} });
+    const held = client.post('/runsync?wait=120000', { input: {} });
     await eventually(async () => {
       expect((await client.call('/health')).body.jobs).toMatchObject({ inQueue: 1 });
     });
@@ -148,13 +149,26 @@ describe('/purge-queue', () => {
       expect(body.status).toBe(cancelled.has(id) ? 'CANCELLED' : 'COMPLETED');
     }
     expect(removed).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });
+
+/** A job with another life than the short one it had. One that a slow machine did not reach in time says nothing of it. */
+async function prolonged(client: JobClient): Promise<string> {
+  for (;;) {
+    const id = await client.run({});
+    const atMs = systemClock.monotonicMs();
+    await client.call(`/status/${id}?ttl=${SHORT_MS}`, { method: 'POST' });
+    const { body } = await client.call(`/status/${id}?ttl=600000`, { method: 'POST' });
+    if (systemClock.monotonicMs() - atMs >= SHORT_MS) continue;
+    expect(body).toMatchObject({ status: 'IN_QUEUE' });
+    return id;
+  }
+}
 
 describe('/status?ttl=', () => {
   test('shortens the life of a running job: gone for everybody at once, its host is told, its lease goes', async () => {
     const { client, agent } = await bench.scene();
-    const held = client.post('/runsync?wait=30000', { input: {} });
+    const held = client.post('/runsync?wait=120000', { input: {} });
     const job = await agent.takeOne();
     const atMs = systemClock.monotonicMs();
     expect((await client.call(`/status/${job.jobId}?ttl=${SHORT_MS}`)).body).toMatchObject({ status: 'IN_PROGRESS' });
@@ -177,11 +191,7 @@ describe('/status?ttl=', () => {
 
   test('prolongs it: the former end passes unnoticed, by POST too', async () => {
     const { client, agent } = await bench.scene();
-    const id = await client.run({});
-    await client.call(`/status/${id}?ttl=${SHORT_MS}`, { method: 'POST' });
-    expect((await client.call(`/status/${id}?ttl=60000`, { method: 'POST' })).body).toMatchObject({
-      status: 'IN_QUEUE',
-    });
+    const id = await prolonged(client);
     expect((await client.call(`/status-sync/${id}?wait=${SHORT_MS + 2_000}`)).body).toMatchObject({
       status: 'IN_QUEUE',
     });

@@ -21,7 +21,7 @@ describe('a job', () => {
     const job = await agent.takeOne();
     expect(job).toMatchObject({ jobId: id, attempt: 1, retries: 0, input: { kind: 'inline', json: '{"a":1}' } });
     expect(JSON.parse(job.extras)).toEqual({ s3Config: { bucketName: 'b' }, note: 'n' });
-    expect(job.executionTimeoutMs).toBeGreaterThan(290_000);
+    expect(job.executionTimeoutMs).toBeGreaterThan(200_000);
     expect((await client.status(id)).body).toMatchObject({ status: 'IN_PROGRESS', workerId: agent.place.workerId });
 
     expect(await agent.complete(job, { sum: 3 })).toEqual({ outcome: 'recorded' });
@@ -64,14 +64,14 @@ describe('a job', () => {
   });
 
   test('has its time limit from its policy, else from its endpoint', async () => {
-    const { client, agent } = await bench.scene({ executionTimeoutMs: 42_000 });
+    const { client, agent } = await bench.scene({ executionTimeoutMs: 420_000 });
     await client.run({});
-    await client.run({}, { policy: { executionTimeout: 7_000 } });
+    await client.run({}, { policy: { executionTimeout: 70_000 } });
     const limits = [(await agent.takeOne()).executionTimeoutMs, (await agent.takeOne()).executionTimeoutMs];
 
-    expect(limits[0]).toBeGreaterThan(32_000);
-    expect(limits[0]).toBeLessThanOrEqual(42_000);
-    expect(limits[1]).toBeLessThanOrEqual(7_000);
+    expect(limits[0]).toBeGreaterThan(320_000);
+    expect(limits[0]).toBeLessThanOrEqual(420_000);
+    expect(limits[1]).toBeLessThanOrEqual(70_000);
   });
 
   test('whose worker fails is FAILED with the error as text', async () => {
@@ -134,7 +134,7 @@ describe('a job', () => {
     const { body } = await client.status(id);
     expect(body.status).toBe('FAILED');
     expect(body.error).toMatch(/worker crashed/);
-  }, 20_000);
+  });
 
   test('keeps its result once, however often the host repeats it', async () => {
     const { client, agent } = await bench.scene();
@@ -192,7 +192,7 @@ describe('the text of inputs and outputs', () => {
 
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ status: 'COMPLETED', output: sha256(input) });
-  }, 30_000);
+  });
 
   test('an output that did not arrive whole fails the job instead of showing half of it', async () => {
     const { client, agent } = await bench.scene();
@@ -233,7 +233,7 @@ describe('/runsync', () => {
     expect(body).toMatchObject({ id: expect.stringMatching(/^sync-/), status: 'IN_QUEUE', executionTime: 0 });
     expect(body.delayTime).toBeGreaterThanOrEqual(1_000);
     const job = await agent.takeOne();
-    const waiting = client.call(`/status-sync/${body.id}?wait=20000`);
+    const waiting = client.call(`/status-sync/${body.id}?wait=120000`);
     await agent.complete(job, 'late');
 
     expect((await waiting).body).toMatchObject({ id: body.id, status: 'COMPLETED', output: 'late' });

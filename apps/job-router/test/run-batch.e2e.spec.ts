@@ -60,7 +60,7 @@ describe('/run-batch', () => {
     expect(answer.body).toMatchObject({ accepted: 1_000, rejected: 0 });
     expect(new Set(idsOf(answer)).size).toBe(1_000);
     expect((await batch(tooMany.client, [...requests, { input: {} }])).status).toBe(400);
-  }, 60_000);
+  });
 
   test('each of them counts against the limit of /run, and a list that does not fit is refused whole', async () => {
     const { client } = await bench.scene();
@@ -68,7 +68,7 @@ describe('/run-batch', () => {
     expect((await batch(client, requests)).status).toBe(200);
     const refused = await batch(client, requests);
     expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true]);
-  }, 60_000);
+  });
 
   test('a body of more than 10 MiB is 413', async () => {
     const { client } = await bench.scene();
@@ -88,9 +88,9 @@ describe('/run-batch', () => {
       runs.push(jobId);
       return completed(1);
     }, 16);
-    for (const id of idsOf(first)) await client.call(`/status-sync/${id}?wait=20000`);
+    for (const id of idsOf(first)) await client.call(`/status-sync/${id}?wait=120000`);
     expect(runs.sort()).toEqual([...idsOf(first)].sort());
-  }, 60_000);
+  });
 
   test('two routers that get one list at the same time accept it once', async () => {
     const second = await bench.startRouter();
@@ -103,7 +103,7 @@ describe('/run-batch', () => {
     const health = await scene.client.call('/health');
     expect(health.body.jobs.inQueue).toBeLessThanOrEqual(100);
     await second.stop();
-  }, 60_000);
+  });
 
   test('only where there is a queue, for those who may write jobs, by POST', async () => {
     const balanced = await bench.scene({ type: 'LOAD_BALANCER' });

@@ -70,7 +70,7 @@ const SETTING: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
   expired: async ({ client }) => {
     const id = await client.run({});
     await client.call(`/status/${id}?ttl=1000`);
-    await client.call(`/status-sync/${id}?wait=5000`);
+    await client.call(`/status-sync/${id}?wait=60000`);
     return id;
   },
   unknown: () => Promise.resolve('7d2a8a0c-0000-4000-8000-000000000000'),

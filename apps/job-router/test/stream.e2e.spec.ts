@@ -119,7 +119,7 @@ describe('/stream', () => {
     const { client, agent } = await bench.scene();
     const id = await client.run({});
     const job = await agent.takeOne();
-    const held = client.call(`/stream/${id}?format=object&wait=20000`);
+    const held = client.call(`/stream/${id}?format=object&wait=120000`);
     await agent.chunk(job, 0, chunk('first'));
 
     expect((await held).body).toEqual({ status: 'IN_PROGRESS', stream: [{ output: 'first', metrics: {} }] });
@@ -178,7 +178,7 @@ describe('/stream', () => {
     const { client, agent } = await bench.scene();
     const id = await client.run({});
     const gone = new AbortController();
-    const held = client.call(`/stream/${id}?format=object&wait=20000`, { signal: gone.signal }).catch(() => 'aborted');
+    const held = client.call(`/stream/${id}?format=object&wait=120000`, { signal: gone.signal }).catch(() => 'aborted');
     const job = await agent.takeOne();
     gone.abort();
     expect(await held).toBe('aborted');

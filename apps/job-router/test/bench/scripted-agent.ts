@@ -123,7 +123,7 @@ export class ScriptedAgent {
   }
 
   /** The next job; fails when none comes in time. */
-  async takeOne(withinMs = 10_000): Promise<TakenJob> {
+  async takeOne(withinMs = 60_000): Promise<TakenJob> {
     for (let leftMs = withinMs; leftMs > 0; leftMs -= ROUND_MS) {
       const reply = await this.take({ waitMs: Math.min(leftMs, ROUND_MS) });
       const [job] = reply.kind === 'jobs' ? reply.jobs : [];
