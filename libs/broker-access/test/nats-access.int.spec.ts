@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -6,10 +6,8 @@ import { eventually } from '@berth/testing';
 import { useNatsServer } from '@berth/testing/servers';
 import type { NatsRole } from '../src/index.js';
 
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
-
 const nats = useNatsServer({ access: 'roles' });
+const PATIENT = { timeout: 60_000 };
 
 /** The server refuses before it answers a ping, so after a flush every refusal is known. */
 const refusalsOf = async (client: NatsConnection, act: () => void): Promise<string[]> => {
@@ -52,7 +50,7 @@ const subscribeRefused = async (role: NatsRole, subjects: readonly string[]): Pr
 describe('access to the broker', () => {
   test('the router sets up and uses the streams of jobs', async () => {
     const client = await nats.connectAs('router');
-    const manager = await jetstreamManager(client);
+    const manager = await jetstreamManager(client, PATIENT);
     const stream = { name: 'OUT_0', subjects: ['out.0.>'], allow_direct: true, max_msgs_per_subject: 1 };
     await manager.streams.add(stream);
     await manager.streams.update('OUT_0', { ...stream, max_msgs_per_subject: 2 });
@@ -179,7 +177,7 @@ describe('access to the broker', () => {
 
   test('routers set up and write logs and claims of shards, ask each other and answer', async () => {
     const [asking, owning] = [await nats.connectAs('router'), await nats.connectAs('router')];
-    const manager = await jetstreamManager(owning);
+    const manager = await jetstreamManager(owning, PATIENT);
     for (const shard of [0, 15]) {
       const [name, subject] = [`LOG_${shard}`, `log.${shard}.e`];
       await manager.streams.add({ name, subjects: [subject] });
@@ -207,9 +205,9 @@ describe('access to the broker', () => {
     });
     owning.subscribe('history.read', { callback: () => undefined });
     await Promise.all([asking.flush(), owning.flush()]);
-    expect((await asking.request('shard.0.find', '')).string()).toBe('answer to shard.0.find');
-    expect((await asking.request('router.owning')).data).toHaveLength(0);
-    await expect(asking.request('router.gone')).rejects.toThrow(/no responders/i);
+    expect((await asking.request('shard.0.find', '', PATIENT)).string()).toBe('answer to shard.0.find');
+    expect((await asking.request('router.owning', '', PATIENT)).data).toHaveLength(0);
+    await expect(asking.request('router.gone', '', PATIENT)).rejects.toThrow(/no responders/i);
     owning.publish('notice.asking', 'moved');
     await eventually(() => expect(noticed).toEqual(['moved']));
     const beyond = ['$JS.API.STREAM.CREATE.LOG_16', '$JS.API.STREAM.DELETE.LOG_0', '$JS.API.STREAM.DELETE.KV_shards'];
@@ -317,10 +315,10 @@ describe('access to the broker', () => {
   });
 
   test('the operator reads how streams are, logs and claims, and writes nothing', async () => {
-    const router = await jetstreamManager(await nats.connectAs('router'));
+    const router = await jetstreamManager(await nats.connectAs('router'), PATIENT);
     await router.streams.add({ name: 'LOG_3', subjects: ['log.3.>'], allow_direct: true });
     await jetstream(await nats.connectAs('router')).publish('log.3.e', 'batch');
-    const manager = await jetstreamManager(await nats.connectAs('operator'));
+    const manager = await jetstreamManager(await nats.connectAs('operator'), PATIENT);
     expect((await manager.streams.info('LOG_3')).state.messages).toBe(1);
     expect((await manager.streams.getMessage('LOG_3', { seq: 1 }))?.string()).toBe('batch');
     expect((await manager.direct.getMessage('LOG_3', { seq: 1 }))?.string()).toBe('batch');
@@ -345,7 +343,7 @@ describe('access to the broker', () => {
 
   test('the system user sees connections and cannot change the server', async () => {
     const client = await nats.connectAs('system');
-    const answer = await client.request('$SYS.REQ.SERVER.PING.CONNZ', JSON.stringify({}), { timeout: 5_000 });
+    const answer = await client.request('$SYS.REQ.SERVER.PING.CONNZ', JSON.stringify({}), PATIENT);
     expect(answer.json<{ data: { num_connections: number } }>().data.num_connections).toBeGreaterThan(0);
     const forbidden = ['$SYS.REQ.SERVER.ABC.RELOAD', '$SYS.REQ.SERVER.ABC.LDM', '$SYS.REQ.ACCOUNT.APP.CONNZ'];
     expect(await publishRefused('system', forbidden)).toEqual(forbidden);

@@ -1,12 +1,10 @@
 import { systemClock, systemRandom } from '@berth/lifecycle';
 import { StartupError } from '@berth/telemetry';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Broker } from '../src/broker/broker.js';
 import { TopologyKeeper } from '../src/topology/topology-keeper.js';
 import { SIZE, openBroker } from './open-broker.js';
-
-jest.setTimeout(60_000);
 
 const nats = useNatsServer();
 let broker: Broker;
@@ -37,7 +35,8 @@ async function start(made: string[] = []): Promise<void> {
 /** As an older version kept jobs. */
 async function keepRecords(count: number): Promise<void> {
   await broker.manager.streams.add({ name: 'JOBS_3', subjects: ['job.3.>'], max_bytes: SIZE.storageBytes / 2 });
-  for (let at = 0; at < count; at += 1) await broker.connection.request(`job.3.ep.job-${at}`, 'a record');
+  for (let at = 0; at < count; at += 1)
+    await broker.connection.request(`job.3.ep.job-${at}`, 'a record', { timeout: 60_000 });
 }
 
 describe('a router', () => {

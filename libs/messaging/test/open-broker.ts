@@ -7,6 +7,9 @@ import type { TopologyPart, TopologySize } from '../src/topology/streams.js';
 
 export const SIZE: TopologySize = { replicas: 1, storageBytes: 4 * 1024 ** 3, memoryBytes: 64 * 1024 ** 2 };
 
+/** A machine may stand still for a minute. */
+const CONNECTED_WITHIN_MS = 60_000;
+
 /** A connection as the applications have it. The caller closes it. */
 export const openBroker = (nats: NatsFixture, options: { readonly timeoutMs?: number } = {}): Promise<Broker> =>
   openBrokerAt(nats.server.url, options);
@@ -17,7 +20,7 @@ export async function openBrokerAt(url: string, options: { readonly timeoutMs?: 
     url,
     name: 'test',
     credentials: { kind: 'none' },
-    connectWithinMs: 10_000,
+    connectWithinMs: CONNECTED_WITHIN_MS,
     clock: systemClock,
     random: systemRandom,
   });

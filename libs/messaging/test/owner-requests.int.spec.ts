@@ -28,7 +28,7 @@ async function openAsker() {
     name: 'asker',
     credentials: { kind: 'none' },
     inboxPrefix: ROUTER_INBOX,
-    connectWithinMs: 10_000,
+    connectWithinMs: 60_000,
     clock: systemClock,
     random: systemRandom,
   });

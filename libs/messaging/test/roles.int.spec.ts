@@ -3,7 +3,7 @@ import { systemClock, systemRandom } from '@berth/lifecycle';
 import { ManualClock, eventually } from '@berth/testing';
 import { freshKey } from '@berth/testing/conformance';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { JetStreamAttachments } from '../src/attachments/jetstream-attachments.js';
 import { JetStreamBlobs } from '../src/blobs/jetstream-blobs.js';
 import { Broker } from '../src/broker/broker.js';
@@ -19,8 +19,6 @@ import { logShard } from '../src/topology/shards.js';
 import { OwnerScene, endpointCalled } from './endpoint-log/owner-scene.js';
 import { ensure } from './open-broker.js';
 
-jest.setTimeout(60_000);
-
 const LIFE_MS = 3_600_000;
 const nats = useNatsServer({ access: 'roles' });
 const refused: string[] = [];
@@ -33,7 +31,7 @@ async function openAs(role: 'router' | 'controllers' | 'management'): Promise<Br
     name: role,
     credentials: { kind: 'nkey', seed: nats.keys.roles[role] },
     inboxPrefix,
-    connectWithinMs: 10_000,
+    connectWithinMs: 60_000,
     clock: systemClock,
     random: systemRandom,
     onStatus: ({ kind, detail }) => {

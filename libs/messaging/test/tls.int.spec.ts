@@ -4,12 +4,10 @@ import { systemClock, systemRandom } from '@berth/lifecycle';
 import { MetricRegistry, silentLogger } from '@berth/telemetry';
 import { ManualClock, eventually } from '@berth/testing';
 import { useNatsServer } from '@berth/testing/servers';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { watchCertificates } from '../src/certificates/watch-certificates.js';
 import { connectNats } from '../src/connection.js';
-
-jest.setTimeout(60_000);
 
 const nats = useNatsServer({ access: 'roles', isEncrypted: true });
 const known = getCACertificates('default');
@@ -23,7 +21,7 @@ afterAll(async () => {
 /** As `NODE_EXTRA_CA_CERTS` does it when a process starts. */
 const know = (authority: string): void => setDefaultCACertificates([...known, authority]);
 
-async function open(url: string, connectWithinMs = 10_000): Promise<NatsConnection> {
+async function open(url: string, connectWithinMs = 60_000): Promise<NatsConnection> {
   const connection = await connectNats({
     ...{ url, name: 'test', clock: systemClock, random: systemRandom, connectWithinMs },
     credentials: { kind: 'nkey', seed: nats.keys.roles.router },

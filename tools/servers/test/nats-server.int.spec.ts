@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { eventually } from '@berth/testing';
@@ -14,9 +14,6 @@ import {
 } from '../src/index.js';
 import { isNatsVersionEnough, parseNatsVersion } from '../src/nats/nats-release.js';
 import { runCommand } from '../src/processes/run-command.js';
-
-// Real servers on a machine that may be busy with other tests: a passing test is far quicker.
-jest.setTimeout(60_000);
 
 const tempFolder = useTempFolders();
 const servers: NatsServer[] = [];
@@ -33,7 +30,7 @@ afterEach(async () => {
 
 const publishOne = async (server: NatsServer, stream: string): Promise<void> => {
   const client = await connect({ servers: server.url });
-  const manager = await jetstreamManager(client);
+  const manager = await jetstreamManager(client, { timeout: 60_000 });
   await manager.streams.add({ name: stream, subjects: [`${stream}.>`] });
   await jetstream(client).publish(`${stream}.a`, 'kept');
   await client.close();
@@ -41,7 +38,7 @@ const publishOne = async (server: NatsServer, stream: string): Promise<void> => 
 
 const messagesIn = async (server: NatsServer, stream: string): Promise<number> => {
   const client = await connect({ servers: server.url });
-  const manager = await jetstreamManager(client);
+  const manager = await jetstreamManager(client, { timeout: 60_000 });
   const { state } = await manager.streams.info(stream);
   await client.close();
   return state.messages;

@@ -167,7 +167,7 @@ export class RunningOwners {
         if (outcome.kind === 'reply' && outcome.reply.kind === 'answer') return outcome.reply.answer;
         throw new Error(`nobody answers ${verb} for ${endpointId}: ${JSON.stringify([said, outcome])}`);
       },
-      { deadlineMs: 60_000 },
+      { deadlineMs: 90_000 },
     );
   }
 
@@ -188,7 +188,7 @@ export class RunningOwners {
 
   async #open(url: string, timeoutMs?: number): Promise<Broker> {
     const connection = await connectNats({
-      ...{ url, name: 'test', credentials: { kind: 'none' }, connectWithinMs: 10_000, inboxPrefix: ROUTER_INBOX },
+      ...{ url, name: 'test', credentials: { kind: 'none' }, connectWithinMs: 60_000, inboxPrefix: ROUTER_INBOX },
       ...{ clock: systemClock, random: systemRandom },
     });
     return Broker.over({ connection, inboxPrefix: ROUTER_INBOX, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
