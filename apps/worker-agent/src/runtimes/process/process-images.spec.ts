@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { EndpointId, HostId, WorkerId } from '@berth/domain';
 import { identifyProcess, isAlive, systemClock, systemRandom, type ProcessIdentity } from '@berth/lifecycle';
-import { eventually } from '@berth/testing';
+import { ManualClock, eventually } from '@berth/testing';
 import { useTempFolders } from '@berth/testing/folders';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { testMachine } from '../../../test/test-machine.js';
@@ -140,8 +140,12 @@ describe('setup', () => {
 
   test('that takes too long is ended with all that it started', async () => {
     await writeImage('true', ['sleep 1000 & echo $! >pid.txt; wait']);
-    const hasty = await openRuntime({ setupTimeoutMs: 300, workersFolder: join(root, 'others') });
-    const failure = await failureOf(hasty.prepare(IMAGE));
+    const clock = new ManualClock();
+    const hasty = await openRuntime({ clock, setupTimeoutMs: 300, workersFolder: join(root, 'others') });
+    const failed = failureOf(hasty.prepare(IMAGE));
+    await eventually(async () => expect(await linesOf('pid.txt')).toHaveLength(1));
+    await clock.advance(300);
+    const failure = await failed;
     await hasty.close();
     expect(failure).toMatchObject({ reason: 'setup-failed' });
     expect(failure.message).toContain('no end within its time limit');
