@@ -188,6 +188,15 @@ describe('a start that does not come to an end', () => {
   });
 });
 
+test('an agent that ends while it looks at a worker begins no preparation of it', async () => {
+  const bench = new WorkerBench();
+  const agent = await bench.newAgent();
+  agent.reconciler.setDesired([assigned(W1)], 'LOCAL-1');
+  await agent.reconciler.stop();
+  await bench.clock.advance(0);
+  expect(bench.machine.calls).toEqual([]);
+});
+
 describe('what keeps the host from beginning with a worker', () => {
   const REASON = 'its node has not begun with it: FailedMount: no such folder';
 

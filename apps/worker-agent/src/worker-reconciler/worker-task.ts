@@ -138,18 +138,20 @@ export class WorkerTask {
     this.#alarm.abort();
     this.#isSeen = false;
     for (let step = 0; step < STEPS_MAX; step += 1) {
-      if (signal.aborted || (await this.#step())) return;
+      if (signal.aborted || (await this.#step(signal))) return;
     }
     this.#wakeIn(RETRY_MS);
   }
 
   /** True when there is nothing to do now. */
-  async #step(): Promise<boolean> {
+  async #step(signal: AbortSignal): Promise<boolean> {
     const { clock, records } = this.#options.tools;
     const { identity } = this.#steps.record;
     await this.#fold();
     if (!this.#isSeen) await this.#look();
     await this.#balance();
+    // It may have been stopped meanwhile: of a preparation that began now nobody would see the end.
+    if (signal.aborted) return true;
     const nowMs = clock.nowMs();
     const operation = this.#plan(nowMs);
     if (operation.kind === 'wait-until') {
