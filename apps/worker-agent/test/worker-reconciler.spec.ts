@@ -655,6 +655,16 @@ describe('a new life of the agent', () => {
       expect(leaving.bench.machine.containers.size).toBe(0);
     });
 
+    test('replaces it where it begins after all, as no failure: the bridge does not know its token', async () => {
+      const { agent, bench } = await left();
+      const container = bench.machine.containers.get(W1);
+      if (container !== undefined) container.isOnlyCreated = false;
+      await bench.clock.advance(1_000);
+      await agent.want(assigned(W1, { resources }));
+      expect(agent.bridge.registrations.has(W1)).toBe(true);
+      expect(agent.observed(W1)).toMatchObject({ phase: 'starting', failedStarts: 0 });
+    });
+
     test('starts it anew where it is wanted', async () => {
       const { agent, bench } = await left();
       await agent.want(assigned(W1, { resources }));

@@ -15,6 +15,7 @@ type Step = Exclude<WorkerOperation, { readonly kind: 'wait-until' | 'prepare' |
 
 const TOKEN_LENGTH = 40;
 const UNKNOWN_CONTAINER = 'the agent has lost its record of this container';
+const BEGUN_UNSEEN = 'its program began only after its agent had begun anew, which knows no token of it';
 
 /**
  * The effects of a worker's steps. Each may be repeated after a crash at any point: what must be known afterwards is on
@@ -179,9 +180,16 @@ export class WorkerSteps {
     const isKnown = this.knows(containerId);
     if (isKnown) await this.#saveLife({ containerId });
     const fresh = newSession(containerId, this.#tools.clock);
-    const killReason = isKnown ? (this.#record.life?.killReason ?? null) : UNKNOWN_CONTAINER;
-    this.#session = { ...fresh, isAdopted: true, killReason };
+    this.#session = { ...fresh, isAdopted: true, killReason: this.#reasonToKill(isKnown) };
     this.#tools.logger.info('worker adopted', { workerId: this.#id, isKnown });
+  }
+
+  /** Null where it may go on. */
+  #reasonToKill(isKnown: boolean): string | null {
+    if (!isKnown) return UNKNOWN_CONTAINER;
+    // What had not begun when the agent did was not restored: all that it says would be refused, and it would count as failed.
+    const isRestored = this.#tools.bridge.state(this.#id) !== null;
+    return this.#record.life?.killReason ?? (isRestored ? null : BEGUN_UNSEEN);
   }
 
   async #release(): Promise<void> {
