@@ -63,6 +63,19 @@ describe('work that is shared', () => {
     expect(work.aborted).toBe(1);
   });
 
+  test('is neither begun nor waited for by one who has given up already', async () => {
+    const shared = new SharedWork();
+    const work = new Work();
+    const asking = { ...quietly, signal: AbortSignal.abort(new Error('enough')) };
+    await expect(shared.run('a', work.begin, asking)).rejects.toThrow('enough');
+    expect(work.begun).toBe(0);
+    const other = shared.run('a', work.begin, quietly);
+    await expect(shared.run('a', work.begin, asking)).rejects.toThrow('enough');
+    expect(work.aborted).toBe(0);
+    work.end.resolve(undefined);
+    await other;
+  });
+
   test('tells each its progress, and who comes later how far it is', async () => {
     const shared = new SharedWork();
     const work = new Work();

@@ -33,6 +33,8 @@ export class SharedWork {
     begin: (course: SharedCourse) => Promise<void>,
     { onHeldUp, onPercent, signal }: SharedOptions,
   ): Promise<void> {
+    // A signal says but once that it aborts: who gave up on the way here would wait to the end.
+    signal?.throwIfAborted();
     const running = this.#running.get(key) ?? this.#begin(key, begin);
     const waiter: Hearer = { onHeldUp, onPercent };
     running.waiters.add(waiter);

@@ -119,6 +119,16 @@ describe('a start that nobody wants any more', () => {
   });
 });
 
+test('an image that nobody wants any more while the node is looked at is not pulled', async () => {
+  cluster.kubelet = () => undefined;
+  const breaking = new AbortController();
+  const refused = runtime.prepare({ image: 'r.io/a:1', credentials: CREDENTIALS }, { signal: breaking.signal });
+  const end = expect(refused).rejects.toMatchObject({ reason: 'cancelled' });
+  breaking.abort();
+  await end;
+  expect([...cluster.all('pods'), ...cluster.all('secrets')]).toEqual([]);
+});
+
 test('a Pod that vanished while the watch heard nothing is one that the cluster took', async () => {
   await runtime.start(START);
   cluster.remove('berth-w1', { isTold: false });
